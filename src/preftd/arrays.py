@@ -1,0 +1,139 @@
+"""Array types, and the checks every input passes before anything is computed from it.
+
+A check that fails raises `InputError`: one sentence with the cause (naming the first bad index) and
+the remedy.
+"""
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+Vector: TypeAlias = NDArray[np.float64]
+Dense: TypeAlias = NDArray[np.float64]
+Sparse: TypeAlias = sparse.csr_array[np.float64]
+Matrix: TypeAlias = Dense | Sparse
+MatrixLike: TypeAlias = ArrayLike | sparse.sparray | sparse.spmatrix
+
+
+class InputError(ValueError):
+    """What was given cannot be used; the message says why and what to do, in one sentence."""
+
+
+def is_sparse(matrix: Matrix) -> "TypeIs[Sparse]":
+    """Whether the matrix is stored sparse."""
+    return sparse.issparse(matrix)
+
+
+def as_array(name: str, given: ArrayLike) -> NDArray[np.float64]:
+    """A read-only float64 copy of `given`, all of it finite."""
+    try:
+        array = np.array(given)
+    except ValueError:
+        array = np.array(None)
+    if array.dtype.kind not in "biuf":
+        raise InputError(
+            f"{name} is not an array of real numbers: give numbers, in rows of equal length."
+        )
+    array = array.astype(np.float64, copy=False)
+    check_finite(name, array)
+    array.setflags(write=False)
+    return array
+
+
+def as_table(name: str, given: MatrixLike) -> Matrix:
+    """A float64 copy of `given`, of any shape; what comes in sparse stays sparse (CSR)."""
+    if not isinstance(given, sparse.sparray | sparse.spmatrix):
+        return as_array(name, given)
+    csr = as_csr(given)
+    csr.sum_duplicates()
+    csr.eliminate_zeros()
+    check_finite(name, csr)
+    return csr
+
+
+def as_csr(given: sparse.sparray | sparse.spmatrix) -> Sparse:
+    """A float64 copy in compressed rows."""
+    anything: Any = given  # the stubs of scipy know only its concrete formats
+    copy: Sparse = sparse.csr_array(anything, dtype=np.float64, copy=True)
+    return copy
+
+
+def as_matrix(name: str, given: MatrixLike) -> Matrix:
+    """A table of two dimensions."""
+    table = as_table(name, given)
+    if table.ndim != 2:
+        raise InputError(f"{name} has shape {table.shape}: give a matrix, with a row per state.")
+    return table
+
+
+def as_dense(matrix: Matrix) -> Dense:
+    """The matrix with all its zeros."""
+    return matrix.toarray() if is_sparse(matrix) else matrix
+
+
+def per_state(name: str, given: ArrayLike, states: int) -> Vector:
+    """A number for every state, from one number for all or one for each."""
+    array = as_array(name, given)
+    if array.ndim == 0:
+        return np.full(states, float(array))
+    if array.shape != (states,):
+        raise InputError(
+            f"{name} has shape {array.shape} but there are {states} states: "
+            f"give one number, or {states} of them."
+        )
+    return array
+
+
+def as_distribution(name: str, given: ArrayLike, states: int) -> Vector:
+    """Probabilities of `states` states, summing to 1."""
+    array = as_array(name, given)
+    if array.shape != (states,):
+        raise InputError(f"{name} has shape {array.shape}: give {states} probabilities.")
+    check_not_negative(name, array)
+    total = float(array.sum())
+    if abs(total - 1) > SUM_TOLERANCE:
+        raise InputError(f"{name} sums to {total:.10g}, not 1: divide it by its sum.")
+    return array
+
+
+SUM_TOLERANCE = 1e-9
+"""How far a sum of probabilities may be from 1: rounding and typed decimals, not mistakes."""
+
+
+def check_finite(name: str, array: Matrix) -> None:
+    """Refuse NaN and infinity."""
+    _refuse(name, array, ~np.isfinite(_stored(array)), "every entry must be a finite number")
+
+
+def check_not_negative(name: str, array: Matrix) -> None:
+    """Refuse negative entries."""
+    _refuse(name, array, _stored(array) < 0, "every entry must be 0 or more")
+
+
+def check_unit_interval(name: str, array: Matrix) -> None:
+    """Refuse entries outside [0, 1]."""
+    stored = _stored(array)
+    _refuse(name, array, (stored < 0) | (stored > 1), "every entry must lie in [0, 1]")
+
+
+def _stored(array: Matrix) -> NDArray[np.float64]:
+    return array.data if is_sparse(array) else np.asarray(array)
+
+
+def _refuse(name: str, array: Matrix, bad: NDArray[np.bool_], remedy: str) -> None:
+    if not bad.any():
+        return
+    position = int(np.argmax(bad))
+    value = float(_stored(array).flat[position])
+    if is_sparse(array):
+        row = int(np.searchsorted(array.indptr, position, side="right")) - 1
+        index: tuple[int, ...] = (row, int(array.indices[position]))
+    else:
+        index = tuple(int(i) for i in np.unravel_index(position, bad.shape))
+    where = f"[{', '.join(map(str, index))}]" if index else ""
+    raise InputError(f"{name}{where} is {value:.6g}: {remedy}.")

@@ -1,0 +1,86 @@
+"""The command line: arguments only, no logic."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from preftd.arrays import InputError
+from preftd.bench import scale
+from preftd.report import convergence
+from preftd.rules import RULES
+from preftd.solve import DidNotConvergeError
+from preftd.theory import compare, load_problem, report
+
+app = typer.Typer(
+    help="Temporal-difference learning with preferences.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+@app.command()
+def diagnose(
+    file: Annotated[Path, typer.Argument(help="A chain in TOML (small) or NPZ (large).")],
+) -> None:
+    r"""Whether, where and why TD(λ), ETD and PTD converge on a chain, side by side.
+
+    FILE holds transition (n × n), discount, features (n × k), and beta or lambda; if need be also
+    reward, interest, covariance and start. For example, as TOML:
+
+    \b
+        transition = [[0.5, 0.5], [0.5, 0.5]]
+        discount = 0.99
+        features = [[0.5], [1.0]]
+        lambda = [0.99, 0.8]
+
+    Large, sparse chains are written to NPZ by preftd.theory.save_problem.
+    """
+    problem = load_problem(file)
+    rules = [make(problem.interest) for make in RULES.values()]
+    found = compare(problem.process, problem.features, rules, problem.beta)
+    print(f"{file}: {problem.process.states} states, {problem.features.size} features\n")
+    print(report(found))
+
+
+@app.command()
+def reproduce(
+    out: Annotated[Path, typer.Option(help="Folder for figures and pages.")] = Path("results"),
+) -> None:
+    """Make what there is of the paper: both counterexamples, drawn and explained.
+
+    Example: preftd reproduce --out results
+    """
+    for path in convergence.reproduce(out):
+        print(f"wrote {path}")
+
+
+@app.command()
+def bench(
+    sides: Annotated[
+        list[int] | None, typer.Argument(help="Sides of the square grids, from 4 on.")
+    ] = None,
+) -> None:
+    """Time and memory of key matrices and fixed points of all rules on large sparse grids.
+
+    Example: preftd bench 100 316
+    """
+    for line in scale.table(sides or scale.SIDES):
+        print(line, flush=True)
+
+
+def main() -> None:
+    """Run the command line; what users can mend is said in one sentence, without a traceback."""
+    try:
+        app()
+    except InputError as error:
+        _fail(error, code=2)
+    except (DidNotConvergeError, OSError) as error:
+        _fail(error, code=1)
+
+
+def _fail(error: Exception, code: int) -> None:
+    print(f"preftd: {error}", file=sys.stderr)
+    sys.exit(code)

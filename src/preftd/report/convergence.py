@@ -1,0 +1,185 @@
+"""The theory part of the paper: both counterexamples, computed, simulated, drawn and explained."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from preftd.arrays import Dense
+from preftd.report.style import COLOURS, HATCHES, LINES, RC
+from preftd.rules import RULES, Rule
+from preftd.tasks import (
+    Counterexample,
+    MarkovRewardProcess,
+    counterexample_1,
+    counterexample_2,
+)
+from preftd.theory import Diagnosis, compare, mean_trajectory, report
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+EXAMPLES: dict[str, Callable[[], Counterexample]] = {
+    "Counterexample 1": counterexample_1,
+    "Counterexample 2": counterexample_2,
+}
+
+STEP_SIZES = {"TD(λ)": 0.001, "ETD": 0.001, "PTD": 0.01}
+"""Small, so that sampled updates follow the expected ones; PTD's own factor β is small already."""
+
+STEPS = 50_000
+SEEDS = 20
+FAR = 1e12
+"""Stands for whatever is larger: far outside the figure, near enough to be drawn."""
+RANGE = (1e-2, 1e3)
+"""Sizes of the values that the figure shows."""
+
+
+def reproduce(folder: Path) -> list[Path]:
+    """Write the figure and the report into a folder; returns what was written."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rules = [make(1.0) for make in RULES.values()]
+    diagnoses = {}
+    for name, make in EXAMPLES.items():
+        example = make()
+        diagnoses[name] = compare(example.process, example.features, rules, lambda_=example.lambda_)
+    pictures = _draw(folder, diagnoses)
+    page = folder / "convergence.md"
+    page.write_text(_page(diagnoses), encoding="utf-8")
+    return [*pictures, page]
+
+
+def simulate(
+    example: Counterexample, rules: Sequence[Rule], step_sizes: ArrayLike, steps: int, seeds: int
+) -> Dense:
+    """Sizes of values, steps × rules × seeds, of rules learning online from weights of 1.
+
+    All rules see the same states. Values that overflow are infinite or NaN: divergence is a result.
+    """
+    process, features = example.process, example.features.columns(slice(None))
+    states = _walk(process, steps + 1, seeds)
+    kept = np.asarray(process.discounted_transition.sum(axis=1)).ravel()[states]
+    into = np.concatenate([np.zeros((1, seeds)), kept[:-1]])
+    of_rules = [rule.coefficients(lambda_=example.lambda_[states], discount=into) for rule in rules]
+    decay = np.stack([c.decay for c in of_rules], axis=1)[..., None]
+    gain = np.stack([c.gain for c in of_rules], axis=1)[..., None]
+    alpha = np.asarray(step_sizes)[:, None, None]
+    weights = np.ones((len(rules), seeds, features.shape[1]))
+    trace = np.zeros_like(weights)
+    sizes = np.empty((steps, len(rules), seeds))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for t in range(steps):
+            sizes[t] = size_of_values(weights, features)
+            x_t, x_tp1 = features[states[t]], features[states[t + 1]]
+            trace = decay[t] * trace + gain[t] * x_t
+            change = (weights * (kept[t][:, None] * x_tp1 - x_t)).sum(axis=-1)
+            delta = process.reward[states[t]] + change
+            weights = weights + alpha * delta[..., None] * trace
+    return sizes
+
+
+def size_of_values(weights: Dense, features: Dense) -> Dense:
+    """Root mean square over states of the values that weights (last axis) give."""
+    return np.asarray(np.sqrt(((weights @ features.T) ** 2).mean(axis=-1)))
+
+
+def _walk(process: MarkovRewardProcess, steps: int, seeds: int) -> NDArray[np.intp]:
+    """States, steps × seeds, from one stream of random numbers."""
+    draws = np.random.default_rng(20210718).random((steps, seeds))
+    chances = np.cumsum(np.asarray(process.transition), axis=1)
+    states = np.empty((steps, seeds), dtype=np.intp)
+    states[0] = (draws[0][:, None] >= np.cumsum(process.start)).sum(axis=1)
+    for t in range(1, steps):
+        states[t] = (draws[t][:, None] >= chances[states[t - 1]]).sum(axis=1)
+    return states
+
+
+def _draw(folder: Path, diagnoses: Mapping[str, list[Diagnosis]]) -> list[Path]:
+    import matplotlib as mpl  # noqa: PLC0415  (only figures need it)
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    with mpl.rc_context(RC):
+        figure = Figure(figsize=(7.2, 5.2), layout="constrained")
+        axes = figure.subplots(2, len(diagnoses), gridspec_kw={"height_ratios": [3, 2]})
+        for column, (name, found) in enumerate(diagnoses.items()):
+            _draw_weights(axes[0, column], name, found)
+            _draw_column_sums(axes[1, column], found)
+            axes[1, column].legend(frameon=False, fontsize=8)
+        written = [folder / f"counterexamples.{kind}" for kind in ("png", "svg")]
+        for path in written:
+            figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+    return written
+
+
+def _draw_weights(axis: "Axes", name: str, diagnoses: Sequence[Diagnosis]) -> None:
+    example = EXAMPLES[name]()
+    features = example.features.columns(slice(None))
+    names = [d.rule.name for d in diagnoses]
+    alphas = [STEP_SIZES[name] for name in names]
+    times = np.unique(np.linspace(0, STEPS - 1, 400).astype(int))
+    runs = simulate(example, [d.rule for d in diagnoses], alphas, STEPS, SEEDS)[times]
+    runs = np.where(np.isfinite(runs), runs, FAR)
+    for i, d in enumerate(diagnoses):
+        low, middle, high = np.minimum(np.quantile(runs[:, i], [0.1, 0.5, 0.9], axis=1), FAR)
+        mean = mean_trajectory(d.key, alphas[i], STEPS - 1, np.ones(d.key.b.size))[times]
+        expected = np.nan_to_num(size_of_values(mean, features), nan=FAR, posinf=FAR)
+        colour = COLOURS[names[i]]
+        label = f"{names[i]}, α = {alphas[i]:g}"
+        axis.fill_between(times, low, high, color=colour, alpha=0.25, linewidth=0)
+        axis.plot(times, middle, color=colour, linestyle=LINES[names[i]], linewidth=2, label=label)
+        axis.plot(times, expected, color=colour, linewidth=0.8)
+    axis.set(yscale="log", ylim=RANGE, xlim=(0, STEPS), xlabel="step")
+    axis.set_title(name, loc="left")
+    axis.set_ylabel("size of the values (right: 0)")
+    axis.legend(frameon=False, fontsize=8)
+
+
+def _draw_column_sums(axis: "Axes", diagnoses: Sequence[Diagnosis]) -> None:
+    """Column sums over update weights: below 0, more is bootstrapped from than is updated."""
+    width = 0.26
+    for i, d in enumerate(diagnoses):
+        share = d.column_sums / d.weights
+        places = np.arange(share.size) + (i - 1) * width
+        look: dict[str, Any] = {"facecolor": "white", "edgecolor": COLOURS[d.rule.name]}
+        if not HATCHES[d.rule.name]:
+            look["facecolor"] = COLOURS[d.rule.name]
+        axis.bar(places, share, width, label=d.rule.name, hatch=HATCHES[d.rule.name], **look)
+        for place, height in zip(places, share, strict=True):
+            offset = 3 if height >= 0 else -3
+            axis.annotate(
+                f"{height:.2f}",
+                (place, height),
+                (0, offset),
+                textcoords="offset points",
+                ha="center",
+                va="bottom" if height >= 0 else "top",
+                fontsize=7,
+            )
+    axis.axhline(0, color="black", linewidth=0.8)
+    axis.margins(y=0.2)
+    axis.set_xticks(range(diagnoses[0].weights.size), [f"state {s}" for s in range(2)])
+    axis.set_ylabel("column sum / weight")
+
+
+def _page(diagnoses: Mapping[str, list[Diagnosis]]) -> str:
+    parts = [
+        "# Where the rules go, and why",
+        "Two chains on which TD(λ) diverges although it learns on-policy. A rule's expected update "
+        "is b − A w; it converges if the eigenvalues of A have positive real parts. Everything "
+        "below is computed exactly from the chains, except the thick lines and bands of the "
+        "figure, which are simulated.",
+        "![Size of the values over time, and column sums](counterexamples.png)",
+        "Above: root-mean-square values from weights of 1 (the right ones are 0); thick, the "
+        f"median of {SEEDS} simulated runs with the band of the middle 80 %; thin, the expected "
+        "update. Below: column sums of diag(d∘ḡ)(I − P^β) as a share of the weight of updates at "
+        "the state. Below 0, more is bootstrapped from the state than is updated there.",
+    ]
+    for name, found in diagnoses.items():
+        parts += [f"## {name}"]
+        for d in found:
+            rows = "; ".join(", ".join(f"{x:.5g}" for x in row) for row in d.key.A)
+            parts.append(f"A of {d.rule.name}: [{rows}]")
+        parts.append(f"```text\n{report(found)}\n```")
+    return "\n\n".join(parts) + "\n"

@@ -1,0 +1,19 @@
+"""Rules turn a preference β into what learners and theory need: `Coefficients(decay, gain)`."""
+
+from collections.abc import Callable
+
+from numpy.typing import ArrayLike
+
+from preftd.rules.etd import ETD
+from preftd.rules.ptd import PTD
+from preftd.rules.rule import Coefficients, Rule, as_beta
+from preftd.rules.td import TD
+
+RULES: dict[str, Callable[[ArrayLike], Rule]] = {
+    "td": lambda _interest: TD(),
+    "etd": ETD,
+    "ptd": lambda _interest: PTD(),
+}
+"""Every rule, made from an interest (which most ignore); the laws are tested over this table."""
+
+__all__ = ["ETD", "PTD", "RULES", "TD", "Coefficients", "Rule", "as_beta"]

@@ -1,0 +1,18 @@
+"""Preferential TD."""
+
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+from preftd.rules.rule import Number, Rule
+
+
+@final
+@dataclass(frozen=True)
+class PTD(Rule):
+    """A state is updated as much as it is bootstrapped from: gain_t = β_t (paper, equation 6)."""
+
+    name: ClassVar[str] = "PTD"
+
+    def gain(self, beta: Number, interest: Number, follow_on: Number) -> Number:
+        """β."""
+        return beta

@@ -1,0 +1,168 @@
+"""Rules: from preference to the two numbers per step that every learner uses.
+
+    e_t = decay_t e_{t−1} + gain_t ∇v(x_t)          decay_t = ρ_t γ_t (1 − β_t)
+                                                    gain_t  = ρ_t gain(β_t, i_t, F_t)
+    F_t = γ_t ρ_{t−1} F_{t−1} + i_t                 the follow-on: discounted interest of the past
+
+γ_t is the discount of the transition *into* x_t, so it is 0 at the first step of an episode, which
+is what makes trace and follow-on start afresh there. λ is 1 − β. ρ is the importance ratio, 1 where
+the data come from the policy in question.
+
+A rule is its `gain`, and nothing else. It must be affine in F: then its expectation at a state is
+its value at the expected F, which is how the theory room knows every rule exactly.
+"""
+
+from abc import ABC, abstractmethod
+from typing import ClassVar, Generic, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from preftd.arrays import InputError, Vector, as_array, check_not_negative, check_unit_interval
+
+Number = TypeVar("Number", float, NDArray[np.float64])
+
+
+class Coefficients(NamedTuple, Generic[Number]):
+    """The two numbers of a step, or arrays of them, time first."""
+
+    decay: Number
+    gain: Number
+
+
+class Rule(ABC):
+    """A method: the weight that an update gets."""
+
+    name: ClassVar[str]
+
+    @property
+    def interest(self) -> float | Vector | None:
+        """How much states matter in themselves; None for a rule that keeps no follow-on."""
+        return None
+
+    @abstractmethod
+    def gain(self, beta: Number, interest: Number, follow_on: Number) -> Number:
+        """The weight of an update, entry by entry; affine in `follow_on`."""
+
+    def step(
+        self,
+        carried: float,
+        *,
+        discount: float,
+        beta: float | None = None,
+        interest: float | None = None,
+        rho: float = 1.0,
+        lambda_: float | None = None,
+    ) -> tuple[Coefficients[float], float]:
+        """The coefficients of one step, and what to carry to the next (0.0 at first).
+
+        >>> from preftd import ETD
+        >>> rule, carried = ETD(interest=1.0), 0.0
+        >>> _, carried = rule.step(carried, beta=1.0, discount=0.0)
+        >>> rule.step(carried, beta=1.0, discount=0.9)
+        (Coefficients(decay=0.0, gain=1.9), 1.9)
+        """
+        given = beta if lambda_ is None else lambda_
+        if given is None or (beta is not None and lambda_ is not None):
+            raise InputError(ONE_OF_BETA_AND_LAMBDA)
+        if not (0 <= given <= 1 and 0 <= discount <= 1 and 0 <= rho < np.inf):
+            raise InputError(
+                f"β or λ is {given}, discount {discount} and ρ {rho}: the first two must lie in "
+                "[0, 1] and the last be finite and 0 or more."
+            )
+        preference = given if lambda_ is None else 1 - given
+        own = 0.0
+        if self.interest is not None:
+            own = interest if interest is not None else _constant(self.interest)
+        follow_on = discount * carried + own
+        gain = rho * self.gain(preference, own, follow_on)
+        return Coefficients(rho * (discount * (1 - preference)), gain), rho * follow_on
+
+    def coefficients(
+        self,
+        *,
+        discount: ArrayLike,
+        beta: ArrayLike | None = None,
+        interest: ArrayLike | None = None,
+        rho: ArrayLike = 1.0,
+        lambda_: ArrayLike | None = None,
+    ) -> Coefficients[NDArray[np.float64]]:
+        """The coefficients of whole streams, time along the first axis; equal to `step` to the bit.
+
+        `discount` is 0 where an episode begins. Arguments are broadcast against it.
+
+        >>> from preftd import PTD
+        >>> PTD().coefficients(beta=[1, 0.5, 0], discount=[0, 0.9, 0.9])
+        Coefficients(decay=array([0.  , 0.45, 0.9 ]), gain=array([1. , 0.5, 0. ]))
+        """
+        into = as_array("discount", discount)
+        if into.ndim == 0:
+            raise InputError(
+                "discount is one number: give one for each step, 0 where episodes begin."
+            )
+        check_unit_interval("discount", into)
+        preference = as_beta(beta, lambda_, into.shape)
+        ratio = _like(into, "rho", rho)
+        check_not_negative("rho", ratio)
+        own = follow_on = np.zeros(into.shape)
+        if self.interest is not None:
+            own = _like(
+                into, "interest", _constant(self.interest) if interest is None else interest
+            )
+            check_not_negative("interest", own)
+            follow_on = _follow_on(into, own, ratio)
+        gain = ratio * self.gain(preference, own, follow_on)
+        return Coefficients(ratio * (into * (1 - preference)), gain)
+
+
+ONE_OF_BETA_AND_LAMBDA = "give either beta or lambda_ (which is 1 − beta), one of the two."
+
+
+def as_beta(
+    beta: ArrayLike | None, lambda_: ArrayLike | None, shape: tuple[int, ...]
+) -> NDArray[np.float64]:
+    """β of the given shape, from β or from λ = 1 − β."""
+    name, given = ("beta", beta) if lambda_ is None else ("lambda_", lambda_)
+    if given is None or (beta is not None and lambda_ is not None):
+        raise InputError(ONE_OF_BETA_AND_LAMBDA)
+    array = as_array(name, given)
+    check_unit_interval(name, array)
+    return _broadcast(name, array if lambda_ is None else 1 - array, shape)
+
+
+def _like(pattern: NDArray[np.float64], name: str, given: ArrayLike) -> NDArray[np.float64]:
+    return _broadcast(name, as_array(name, given), pattern.shape)
+
+
+def _broadcast(
+    name: str, array: NDArray[np.float64], shape: tuple[int, ...]
+) -> NDArray[np.float64]:
+    try:
+        return np.broadcast_to(array, shape)
+    except ValueError:
+        raise InputError(
+            f"{name} has shape {array.shape}, which does not fit {shape}: "
+            "give one number, or as many as there are."
+        ) from None
+
+
+def _constant(interest: float | Vector) -> float:
+    if isinstance(interest, float):
+        return interest
+    raise InputError(
+        "the rule's interest is per state, and steps do not know their state: "
+        "give the interest of each step as interest=."
+    )
+
+
+def _follow_on(
+    discount: NDArray[np.float64], interest: NDArray[np.float64], rho: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """F_t = γ_t ρ_{t−1} F_{t−1} + i_t, in plain floats for one stream and in rows for several."""
+    streams = [a.tolist() if a.ndim == 1 else a for a in (discount, interest, rho)]
+    carried, follow_on = 0.0, []
+    for discount_t, interest_t, rho_t in zip(*streams, strict=True):
+        follow_on_t = discount_t * carried + interest_t
+        carried = rho_t * follow_on_t
+        follow_on.append(follow_on_t)
+    return np.array(follow_on, dtype=np.float64).reshape(discount.shape)

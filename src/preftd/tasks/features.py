@@ -1,0 +1,110 @@
+"""What a state shows of itself: a fixed feature vector, or a fresh random one at each visit.
+
+φ_t = μ(s_t) + noise of covariance Σ(s_t), drawn anew at each visit, independent of all else
+"""
+
+from typing import Self, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from preftd.arrays import (
+    Dense,
+    InputError,
+    Matrix,
+    MatrixLike,
+    Vector,
+    as_array,
+    as_dense,
+    as_matrix,
+    check_not_negative,
+    is_sparse,
+)
+
+
+@final
+class Features:
+    """Mean features, n × k (dense or sparse), and their covariance at each state, if random.
+
+    covariance  one variance per state (n), one per state and feature (n × k), or n × k × k
+
+    >>> Features([[1, 0], [0.5, 0.5]], covariance=[0, 1]).mean_covariance(np.array([0.5, 0.5]))
+    array([[0.5, 0. ],
+           [0. , 0.5]])
+    """
+
+    def __init__(self, mean: MatrixLike, covariance: ArrayLike | None = None) -> None:
+        self.mean: Matrix = as_matrix("features", mean)
+        self.states, self.size = self.mean.shape
+        if self.size == 0:
+            raise InputError("features has no columns: give at least one feature.")
+        self.covariance: NDArray[np.float64] | None = None
+        if covariance is not None:
+            self.covariance = _checked_covariance(covariance, self.states, self.size)
+
+    @classmethod
+    def of(cls, given: "Features | MatrixLike", states: int) -> Self:
+        """Features of that many states, from what a user gave for them."""
+        features = given if isinstance(given, cls) else cls(given)  # type: ignore[arg-type]
+        if features.states != states:
+            raise InputError(
+                f"features has {features.states} rows but there are {states} states: "
+                "give a row for each state."
+            )
+        return features
+
+    def mean_covariance(self, weights: Vector) -> Dense:
+        """Σ_s weights(s) Σ(s), k × k; 0 if the features are not random."""
+        if self.covariance is None:
+            return np.zeros((self.size, self.size))
+        if self.covariance.ndim == 1:
+            return float(weights @ self.covariance) * np.eye(self.size)
+        if self.covariance.ndim == 2:
+            return np.diag(weights @ self.covariance)
+        return np.asarray(np.tensordot(weights, self.covariance, axes=1))
+
+    def predict(self, weights: Vector) -> Vector:
+        """The mean prediction at each state, Φ w."""
+        return np.asarray(self.mean @ weights)
+
+    def transposed_times(self, vector: Vector) -> Vector:
+        """Φᵀ x."""
+        return np.asarray(self.mean.T @ vector)
+
+    def weighted_square(self, weights: Vector) -> Dense:
+        """Φᵀ diag(weights) Φ, k × k."""
+        if is_sparse(self.mean):
+            scaled = sparse.diags_array(weights, format="csr") @ self.mean
+            return np.asarray((self.mean.T @ scaled).toarray())
+        return np.asarray(self.mean.T @ (weights[:, None] * self.mean))
+
+    def columns(self, which: slice) -> Dense:
+        """Some columns of the mean, dense."""
+        return as_dense(self.mean[:, which])
+
+    def rows(self, states: NDArray[np.intp]) -> Dense:
+        """Some rows of the mean, dense."""
+        return as_dense(self.mean[states])
+
+
+def _checked_covariance(given: ArrayLike, states: int, size: int) -> NDArray[np.float64]:
+    covariance = as_array("covariance", given)
+    if covariance.shape not in ((states,), (states, size), (states, size, size)):
+        raise InputError(
+            f"covariance has shape {covariance.shape}: give {states} variances, "
+            f"{states} × {size}, or {states} × {size} × {size}."
+        )
+    if covariance.ndim < 3:
+        check_not_negative("covariance", covariance)
+        return covariance
+    scale = np.abs(covariance).max(axis=(1, 2))
+    skew = np.abs(covariance - covariance.transpose(0, 2, 1)).max(axis=(1, 2))
+    smallest = np.linalg.eigvalsh(covariance)[:, 0]
+    wrong = (skew > 1e-9 * scale) | (smallest < -1e-9 * scale)
+    if wrong.any():
+        raise InputError(
+            f"covariance of state {int(np.argmax(wrong))} is not a covariance: "
+            "it must be symmetric with no negative eigenvalue."
+        )
+    return covariance

@@ -1,0 +1,65 @@
+"""What the graph of a chain decides: whether values exist, and which states recur."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse import csgraph
+
+from preftd.arrays import InputError, Matrix, Sparse, is_sparse
+
+
+def check_values_exist(transition: Matrix, discounted: Matrix) -> None:
+    """Refuse a chain that can go on for ever without discounting: its values are infinite sums."""
+    graph = _graph(transition)
+    undiscounted = _graph(discounted)
+    # A state leaks if some step out of it is discounted; values exist where a leak can be reached.
+    lost = sparse.csr_array(graph - undiscounted)
+    leaks = np.asarray(lost.max(axis=1).toarray()).ravel() > 0
+    stuck = ~_can_reach(graph, leaks)
+    if stuck.any():
+        state = int(np.argmax(stuck))
+        raise InputError(
+            f"from state {state} the discount is 1 for ever: make it less than 1 there, or let "
+            "episodes end, by a transition with discount 0."
+        )
+
+
+def recurrent_states(transition: Matrix) -> NDArray[np.intp]:
+    """The states that are visited for ever; refuses a chain with several such classes."""
+    graph = _graph(transition)
+    count, member = csgraph.connected_components(graph, connection="strong")
+    sources, targets = graph.nonzero()
+    open_classes = np.unique(member[sources][member[sources] != member[targets]])
+    closed = np.setdiff1d(np.arange(count), open_classes)
+    if closed.size > 1:
+        first, second = sorted(int(np.argmax(member == c)) for c in closed)[:2]
+        raise InputError(
+            f"transition has {closed.size} recurrent classes, such as those of states {first} and "
+            f"{second}: the long run depends on the start, so give each class as its own process."
+        )
+    return np.flatnonzero(member == closed[0])
+
+
+def _graph(matrix: Matrix) -> Sparse:
+    graph: Sparse = sparse.csr_array(matrix)
+    if not is_sparse(matrix):
+        return graph
+    graph.eliminate_zeros()
+    return graph
+
+
+def _can_reach(graph: Sparse, goal: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which states reach the goal: a walk backwards from one extra state behind all of it."""
+    states = graph.shape[0]
+    backwards = sparse.csr_array(graph.T)
+    extended: Sparse = sparse.block_array(
+        [
+            [backwards, None],
+            [sparse.csr_array(goal[None, :].astype(np.float64)), sparse.csr_array((1, 1))],
+        ],
+        format="csr",
+    )
+    reached = csgraph.breadth_first_order(extended, states, return_predecessors=False)
+    found = np.zeros(states + 1, dtype=np.bool_)
+    found[reached] = True
+    return found[:states]

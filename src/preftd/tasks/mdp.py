@@ -1,0 +1,127 @@
+"""From a Markov decision process and a policy to the tables of a Markov reward process."""
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from preftd.arrays import (
+    SUM_TOLERANCE,
+    Dense,
+    InputError,
+    Matrix,
+    MatrixLike,
+    Vector,
+    as_array,
+    as_dense,
+    check_not_negative,
+    is_sparse,
+    per_state,
+)
+from preftd.tasks.tables import discounted, expected, transition_table
+
+
+def average_over_actions(
+    transitions: Sequence[MatrixLike] | ArrayLike,
+    policy: ArrayLike,
+    reward: MatrixLike | Sequence[MatrixLike],
+    discount: MatrixLike | Sequence[MatrixLike],
+) -> tuple[Matrix, Vector, MatrixLike]:
+    """(transition, expected reward per state, discount) under the policy."""
+    tables = [transition_table(f"transitions[{a}]", p) for a, p in enumerate(_each(transitions))]
+    if not tables or any(p.shape != tables[0].shape for p in tables):
+        raise InputError("transitions differ in shape: give one n × n matrix for each action.")
+    chosen = _policy_table(policy, tables[0].shape[0], len(tables))
+    transition = _mix(tables, chosen)
+    mean_reward = (chosen * _rewards(tables, reward)).sum(axis=1)
+    discounts = _per_action("discount", discount, len(tables))
+    if discounts is None:
+        return transition, mean_reward, cast(MatrixLike, discount)
+    kept = [discounted(p, f"discount[{a}]", discounts[a]) for a, p in enumerate(tables)]
+    return transition, mean_reward, _ratio(_mix(kept, chosen), transition)
+
+
+def _each(given: Any) -> list[MatrixLike]:
+    return list(given) if isinstance(given, Sequence) else list(np.asarray(given))
+
+
+def _per_action(name: str, given: Any, actions: int) -> list[MatrixLike] | None:
+    """The matrix of each action, or None if there is one thing for all actions."""
+    if sparse.issparse(given):
+        return None
+    some_sparse = isinstance(given, Sequence) and any(sparse.issparse(one) for one in given)
+    if not some_sparse and as_array(name, given).ndim != 3:
+        return None
+    matrices = _each(given)
+    if len(matrices) != actions:
+        raise InputError(
+            f"{name} has {len(matrices)} matrices for {actions} actions: give one for each."
+        )
+    return matrices
+
+
+def _policy_table(policy: ArrayLike, states: int, actions: int) -> Dense:
+    table = as_array("policy", policy)
+    if table.shape == (states,) and np.array_equal(table, np.floor(table)):
+        if table.min() < 0 or table.max() >= actions:
+            raise InputError(
+                f"policy chooses an action outside 0 to {actions - 1}: there are {actions} actions."
+            )
+        return np.eye(actions)[table.astype(np.intp)]
+    if table.shape != (states, actions):
+        raise InputError(
+            f"policy has shape {table.shape}: give {states} × {actions} probabilities, "
+            f"or a whole number for each of the {states} states."
+        )
+    check_not_negative("policy", table)
+    wrong = np.abs(table.sum(axis=1) - 1) > SUM_TOLERANCE
+    if wrong.any():
+        state = int(np.argmax(wrong))
+        raise InputError(
+            f"policy row {state} sums to {table[state].sum():.10g}, not 1: divide it by its sum."
+        )
+    return table
+
+
+def _rewards(tables: list[Matrix], given: Any) -> Dense:
+    """Expected reward, states × actions."""
+    states, actions = tables[0].shape[0], len(tables)
+    matrices = _per_action("reward", given, actions)
+    if matrices is not None:
+        columns = [expected(p, f"reward[{a}]", matrices[a]) for a, p in enumerate(tables)]
+        return np.stack(columns, axis=1)
+    array = as_array("reward", given)
+    if array.ndim == 2:
+        if array.shape != (states, actions):
+            raise InputError(
+                f"reward has shape {array.shape}: give a number, one per state, "
+                f"{states} × {actions} numbers, or a matrix for each action."
+            )
+        return array
+    return np.repeat(per_state("reward", array, states)[:, None], actions, axis=1)
+
+
+def _mix(tables: list[Matrix], chosen: Dense) -> Matrix:
+    if any(is_sparse(p) for p in tables):
+        mixed = sparse.csr_array(tables[0].shape)
+        for a, p in enumerate(tables):
+            mixed = mixed + sparse.diags_array(chosen[:, a], format="csr") @ sparse.csr_array(p)
+        mixed.eliminate_zeros()
+        return sparse.csr_array(mixed)
+    dense = np.stack([as_dense(p) for p in tables])
+    return np.asarray((chosen.T[:, :, None] * dense).sum(axis=0))
+
+
+def _ratio(part: Matrix, whole: Matrix) -> Matrix:
+    """Divide where whole is not 0; at most 1 in spite of rounding."""
+    if is_sparse(whole):
+        inverse = whole.copy()
+        inverse.data = 1 / inverse.data
+        ratio = sparse.csr_array(inverse.multiply(part))
+        ratio.data = np.minimum(ratio.data, 1.0)
+        return ratio
+    dense = as_dense(part)
+    share = np.divide(dense, whole, out=np.zeros_like(dense), where=whole > 0)
+    return np.minimum(share, 1.0)

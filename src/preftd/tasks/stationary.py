@@ -1,0 +1,124 @@
+"""How often a chain visits its states in the long run: d with dᵀP = dᵀ.
+
+Only the probabilities of *leaving* a state matter, so a chain is first replaced by its jump chain J
+(the same moves, without the waiting), whose distribution y gives d_s ∝ y_s / P(leave s). Then
+
+    small   the elimination of Grassmann, Taksar and Heyman, which never subtracts: every d_s is
+            right to nearly all its digits, on periodic and nearly decomposable chains too
+    large   stochastic complement: set aside a few states K, solve (I − Jᵀ_TT) on the others T,
+            find y_K from the small chain watched only in K, and y_T from y_K;
+            and, where groups of states hold together by much stronger links than they have with
+            each other, their masses from the chain of the groups, by the same function
+
+K holds one state, plus those whose rows are dense (the restarts of an episodic task), which would
+spoil the sparsity of everything else.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse import csgraph
+
+from preftd.arrays import Dense, Matrix, Sparse, Vector, as_dense, is_sparse
+from preftd.solve import Resolvent
+
+ELIMINATION_STATES = 500
+"""Up to this many states elimination, cubic as it is, takes no noticeable time."""
+
+STRONG = 1e-3
+"""Links weaker than this, relative to the strongest out of the same state, may divide groups."""
+
+DENSE_ROW = 100
+"""A row this many times longer than the average counts as dense."""
+
+
+def stationary_distribution(transition: Matrix) -> Vector:
+    """The stationary distribution of an irreducible chain, periodic or not.
+
+    >>> stationary_distribution(np.array([[0.0, 1.0], [1.0, 0.0]]))
+    array([0.5, 0.5])
+    """
+    if transition.shape[0] == 1:
+        return np.ones(1)
+    moves = _without_diagonal(transition)
+    leave = np.asarray(moves.sum(axis=1)).ravel()
+    jumps = _scale_rows(moves, 1 / leave)
+    if jumps.shape[0] <= ELIMINATION_STATES:
+        visits = eliminate(as_dense(jumps))
+    else:
+        visits = _regroup(sparse.csr_array(jumps), _complement(jumps))
+    return _normalised(visits / leave)
+
+
+def eliminate(chain: Dense) -> Vector:
+    """GTH: remove states one by one, last first, sending what enters each on to where it leaves."""
+    p = chain.copy()
+    states = p.shape[0]
+    for k in range(states - 1, 0, -1):
+        p[:k, k] /= p[k, :k].sum()
+        p[:k, :k] += np.outer(p[:k, k], p[k, :k])
+    visits = np.ones(states)
+    for k in range(1, states):
+        visits[k] = visits[:k] @ p[:k, k]
+    return _normalised(visits)
+
+
+def _complement(jumps: Matrix) -> Vector:
+    states = jumps.shape[0]
+    aside = np.zeros(states, dtype=np.bool_)
+    if is_sparse(jumps):
+        length = np.diff(jumps.indptr)
+        aside = length > DENSE_ROW * length.mean()
+    if not aside.any():
+        aside[0] = True
+    k, t = np.flatnonzero(aside), np.flatnonzero(~aside)
+    inner, out, back = jumps[t][:, t], jumps[k][:, t], jumps[t][:, k]
+    # Visits to T per visit to each state of K, for all of K at once.
+    visits_t = Resolvent(inner).solve(as_dense(out).T, transposed=True)
+    watched = as_dense(jumps[k][:, k]) + visits_t.T @ as_dense(back)
+    visits_k = eliminate(watched)
+    visits = np.empty(states)
+    visits[k], visits[t] = visits_k, visits_t @ visits_k
+    return _normalised(visits)
+
+
+def _regroup(jumps: Sparse, visits: Vector) -> Vector:
+    groups, member = _strong_groups(jumps)
+    if groups in (1, jumps.shape[0]):
+        return visits
+    belongs = sparse.csr_array(
+        (np.ones(member.size), (np.arange(member.size), member)), shape=(member.size, groups)
+    )
+    flow = sparse.csr_array(belongs.T @ _scale_rows(jumps, visits) @ belongs)
+    mass = np.bincount(member, visits, groups)
+    right_mass = stationary_distribution(_scale_rows(flow, 1 / mass))
+    return visits * (right_mass / mass)[member]
+
+
+def _strong_groups(jumps: Sparse) -> tuple[int, NDArray[np.int32]]:
+    strongest = np.asarray(jumps.max(axis=1).toarray()).ravel()
+    strong = jumps.copy()
+    strong.data = np.where(
+        jumps.data >= STRONG * np.repeat(strongest, np.diff(jumps.indptr)), 1.0, 0.0
+    )
+    strong.eliminate_zeros()
+    count, member = csgraph.connected_components(strong, connection="strong")
+    return int(count), member
+
+
+def _normalised(visits: Vector) -> Vector:
+    return np.asarray(visits / visits.sum())
+
+
+def _without_diagonal(matrix: Matrix) -> Matrix:
+    if not is_sparse(matrix):
+        return matrix - np.diag(np.diag(matrix))
+    moves = sparse.csr_array(matrix - sparse.diags_array(matrix.diagonal(), format="csr"))
+    moves.eliminate_zeros()
+    return moves
+
+
+def _scale_rows(matrix: Matrix, factors: Vector) -> Matrix:
+    if is_sparse(matrix):
+        return sparse.csr_array(sparse.diags_array(factors, format="csr") @ matrix)
+    return factors[:, None] * matrix

@@ -1,0 +1,35 @@
+"""Where a rule goes, whether it gets there, and why: exact answers about expected updates."""
+
+from preftd.theory.diagnose import Diagnosis, compare, diagnose
+from preftd.theory.errors import project, projected_bellman_error, value_error
+from preftd.theory.expected_update import (
+    KeyMatrix,
+    NoFixedPointError,
+    fixed_point,
+    key_matrix,
+)
+from preftd.theory.explain import report
+from preftd.theory.files import Problem, load_problem, save_problem
+from preftd.theory.operator import Operator, operator
+from preftd.theory.trajectory import key_matrices_over_time, mean_trajectory
+
+__all__ = [
+    "Diagnosis",
+    "KeyMatrix",
+    "NoFixedPointError",
+    "Operator",
+    "Problem",
+    "compare",
+    "diagnose",
+    "fixed_point",
+    "key_matrices_over_time",
+    "key_matrix",
+    "load_problem",
+    "mean_trajectory",
+    "operator",
+    "project",
+    "projected_bellman_error",
+    "report",
+    "save_problem",
+    "value_error",
+]

@@ -1,0 +1,84 @@
+"""Where a chain bootstraps: the expected β-return and the transition matrix P^β between bootstraps.
+
+    B = diag(β), C = I − B, Pγ = transition probabilities times discounts, r = expected reward
+
+    G(v)   = (I − PγC)⁻¹ (r + PγB v)        expected β-return if the values are v   (equation 4)
+    P^β    = (I − PγC)⁻¹ PγB                where, and how discounted, the return bootstraps
+    I − P^β = (I − PγC)⁻¹ (I − Pγ)
+
+None of these depends on the rule, so one preparation serves all rules of a comparison; only the
+expected gain ḡ, by which a state's updates are weighted, does.
+"""
+
+from functools import cached_property
+from typing import final
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import linalg as sparse_linalg
+
+from preftd.arrays import Dense, Matrix, Vector, is_sparse
+from preftd.rules import Rule
+from preftd.solve import Resolvent
+from preftd.tasks import MarkovRewardProcess
+from preftd.theory.gain import expected_gain
+
+
+@final
+class Bootstrapping:
+    """A process together with how much it bootstraps from each of its states."""
+
+    def __init__(self, process: MarkovRewardProcess, beta: Vector) -> None:
+        self.process = process
+        self.beta = beta
+
+    @cached_property
+    def _continued(self) -> Resolvent:
+        """(I − PγC)⁻¹: sums until the return bootstraps."""
+        kept = self.process.discounted_transition
+        if is_sparse(kept):
+            going_on = sparse.csr_array(kept @ sparse.diags_array(1 - self.beta, format="csr"))
+            going_on.eliminate_zeros()
+            return Resolvent(going_on)
+        return Resolvent(kept * (1 - self.beta))
+
+    def lookahead(self, values: Vector) -> Vector:
+        """G(v): the expected β-return from each state."""
+        one_step = self.process.discounted_transition @ (self.beta * values)
+        return self._continued.solve(self.process.reward + one_step)
+
+    def gain(self, rule: Rule) -> Vector:
+        """ḡ: the rule's expected gain at each state, in the long run."""
+        return expected_gain(
+            rule,
+            self.beta,
+            self.process.stationary_distribution,
+            lambda now: self.process.discounted_visits.solve(now, transposed=True),
+        )
+
+    def reward_until_bootstrap(self) -> Vector:
+        """(I − PγC)⁻¹ r."""
+        return self._continued.solve(self.process.reward)
+
+    def lost(self, values: Dense) -> Dense:
+        """(I − P^β) v, for a vector or for the columns of a matrix."""
+        return self._continued.solve(values - self.process.discounted_transition @ values)
+
+    def lost_transposed(self, weights: Vector) -> Vector:
+        """(I − P^β)ᵀ x."""
+        sums = self._continued.solve(weights, transposed=True)
+        return np.asarray(sums - self.process.discounted_transition.T @ sums)
+
+    def transition(self) -> Matrix | sparse_linalg.LinearOperator:
+        """P^β: a matrix for a dense process, a linear operator for a sparse one."""
+        kept = self.process.discounted_transition
+        if not is_sparse(kept):
+            return self._continued.solve(kept * self.beta)
+        return sparse_linalg.LinearOperator(
+            kept.shape,
+            matvec=lambda v: self._continued.solve(kept @ (self.beta * np.ravel(v))),
+            rmatvec=lambda v: np.asarray(
+                self.beta * (kept.T @ self._continued.solve(np.ravel(v), transposed=True))
+            ),
+            dtype=np.float64,
+        )

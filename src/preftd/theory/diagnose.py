@@ -1,0 +1,174 @@
+"""Does a rule converge, where to, and if not, why: one typed answer.
+
+The expected update b − A w converges for some step size if every eigenvalue of A has a positive
+real part; positive definiteness of A (of its symmetric part) is more, and is what Theorem 3 proves
+for PTD, by way of
+
+    K = diag(d∘ḡ) (I − P^β),   row sums of K ≥ 0 (Lemma 2),   column sums of K ≥ 0 (Lemma 3)
+
+A negative column sum at s says that more is bootstrapped from s than is updated there.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import linalg
+
+from preftd.arrays import Dense, MatrixLike, Vector
+from preftd.rules import Rule, as_beta
+from preftd.tasks import Features, MarkovRewardProcess
+from preftd.theory.bootstrapping import Bootstrapping
+from preftd.theory.errors import value_error
+from preftd.theory.expected_update import (
+    ExpectedUpdate,
+    KeyMatrix,
+    NoFixedPointError,
+    expected_updates,
+)
+
+ROUNDING = 1e-12
+"""Relative size below which a computed eigenvalue or sum counts as 0."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Diagnosis:
+    """What is to be expected of one rule; `str()` of it reads as a report."""
+
+    rule: Rule
+    key: KeyMatrix
+    weights: Vector
+    """d ∘ ḡ: how much updating each state gets."""
+    smallest_eigenvalue: float
+    """Of the symmetric part of A, on the directions that are determined."""
+    positive_definite: bool
+    """On the directions that are determined."""
+    eigenvalues: NDArray[np.complex128]
+    """Of A, on the directions that are determined."""
+    stable: bool
+    """Whether expected updates converge for a small enough step size."""
+    largest_step_size: float
+    """Constant step sizes below this converge; 0 if none does, infinity if nothing is updated."""
+    row_sums: Vector
+    column_sums: Vector
+    undetermined: Dense
+    """Columns: directions of w that no update ever changes."""
+    would_determine: NDArray[np.intp]
+    """Visited states that, if they were updated, would determine them as far as any can."""
+    fixed_point: Vector | None
+    """Of least norm if there are many; None if A is singular where it should not be."""
+    value_error: float | None
+    """Mean squared error of the values at the fixed point, over visits."""
+
+    def __str__(self) -> str:
+        from preftd.theory.explain import report  # noqa: PLC0415  (it reads diagnoses)
+
+        return report([self])
+
+
+def diagnose(
+    process: MarkovRewardProcess,
+    features: Features | MatrixLike,
+    rule: Rule,
+    beta: ArrayLike | None = None,
+    *,
+    lambda_: ArrayLike | None = None,
+) -> Diagnosis:
+    """Whether, where and why a rule converges.
+
+    >>> from preftd import TD
+    >>> chain = MarkovRewardProcess([[0.5, 0.5], [0.5, 0.5]], reward=0, discount=0.99)
+    >>> diagnose(chain, [[0.5], [1]], TD(), lambda_=[0.99, 0.8]).stable
+    False
+    """
+    return compare(process, features, [rule], beta, lambda_=lambda_)[0]
+
+
+def compare(
+    process: MarkovRewardProcess,
+    features: Features | MatrixLike,
+    rules: Sequence[Rule],
+    beta: ArrayLike | None = None,
+    *,
+    lambda_: ArrayLike | None = None,
+) -> list[Diagnosis]:
+    """A diagnosis for each rule, at little more cost than one; `report` shows them side by side."""
+    features = Features.of(features, process.states)
+    bootstrapping = Bootstrapping(process, as_beta(beta, lambda_, (process.states,)))
+    lost = bootstrapping.lost(np.ones(process.states))
+    return [
+        _diagnose(bootstrapping, features, update, update.weights * lost)
+        for update in expected_updates(bootstrapping, features, rules)
+    ]
+
+
+def _diagnose(
+    bootstrapping: Bootstrapping, features: Features, update: ExpectedUpdate, row_sums: Vector
+) -> Diagnosis:
+    process = bootstrapping.process
+    symmetric = (update.reduced + update.reduced.T) / 2
+    definite = _is_positive_definite(symmetric)
+    eigenvalues = np.linalg.eigvals(update.reduced).astype(np.complex128)
+    stable = definite or bool(
+        (eigenvalues.real > ROUNDING * np.abs(eigenvalues).max(initial=0.0)).all()
+    )
+    try:
+        fixed_point = update.fixed_point
+    except NoFixedPointError:
+        fixed_point = None
+    return Diagnosis(
+        rule=update.rule,
+        key=update.key,
+        weights=update.weights,
+        smallest_eigenvalue=float(np.linalg.eigvalsh(symmetric).min(initial=np.inf)),
+        positive_definite=definite,
+        eigenvalues=eigenvalues,
+        stable=stable,
+        largest_step_size=_largest_step_size(eigenvalues) if stable else 0.0,
+        row_sums=row_sums,
+        column_sums=bootstrapping.lost_transposed(update.weights),
+        undetermined=readable_basis(update.undetermined),
+        would_determine=_would_determine(features, update, process.stationary_distribution),
+        fixed_point=fixed_point,
+        value_error=None if fixed_point is None else value_error(process, features, fixed_point),
+    )
+
+
+def _is_positive_definite(symmetric: Dense) -> bool:
+    """Decided after scaling to a unit diagonal, so that rare states do not look like rounding."""
+    diagonal = np.diag(symmetric)
+    if (diagonal <= 0).any():
+        return False
+    scale = np.sqrt(diagonal)
+    scaled = symmetric / np.outer(scale, scale)
+    return bool(np.linalg.eigvalsh(scaled).min(initial=1.0) > ROUNDING)
+
+
+def _largest_step_size(eigenvalues: NDArray[np.complex128]) -> float:
+    """|1 − α λ| < 1 for every eigenvalue λ, if and only if α < 2 Re λ / |λ|²."""
+    return float((2 * eigenvalues.real / np.abs(eigenvalues) ** 2).min(initial=np.inf))
+
+
+def readable_basis(basis: Dense) -> Dense:
+    """The same span, with each column 1 in an entry where the others are 0."""
+    if basis.shape[1] == 0:
+        return basis
+    pivots = linalg.qr(basis.T, mode="r", pivoting=True)[1][: basis.shape[1]]
+    clear = basis @ np.linalg.inv(basis[np.sort(pivots)])
+    return np.where(np.abs(clear) < ROUNDING, 0.0, clear)
+
+
+def _would_determine(
+    features: Features, update: ExpectedUpdate, visits: Vector
+) -> NDArray[np.intp]:
+    left_out = np.flatnonzero((update.weights == 0) & (visits > 0))
+    if update.undetermined.shape[1] == 0 or left_out.size == 0:
+        return left_out[:0]
+    shown = features.rows(left_out) @ update.undetermined
+    triangle, pivots = linalg.qr(shown.T, mode="r", pivoting=True)
+    size = np.abs(np.diag(triangle[:, : triangle.shape[0]]))
+    useful = int((size > ROUNDING * size.max(initial=0.0)).sum())
+    return np.sort(left_out[pivots[:useful]])

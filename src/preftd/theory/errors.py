@@ -1,0 +1,107 @@
+"""How good weights are: value error, projection, projected Bellman error.
+
+    ‖x‖²_D = Σ_s d(s) x(s)²             Π v = Φ w with the w that minimises E ‖φᵀw − v‖²_D
+    value error             E ‖φᵀw − v‖²_D, v the true values
+    projected Bellman error ‖Π (T Φw − Φw)‖²_D = (b − A w)ᵀ (Φᵀ D Φ)⁺ (b − A w)
+
+With random features, E is also over what a visit shows.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from preftd.arrays import (
+    Dense,
+    InputError,
+    MatrixLike,
+    Vector,
+    as_array,
+    check_not_negative,
+    per_state,
+)
+from preftd.rules import Rule
+from preftd.tasks import Features, MarkovRewardProcess
+from preftd.theory.expected_update import expected_update
+
+
+def value_error(
+    process: MarkovRewardProcess,
+    features: Features | MatrixLike,
+    weights: ArrayLike,
+    *,
+    over: ArrayLike | None = None,
+) -> float:
+    """The mean squared error of the values, over visits or with other weights of states (`over`).
+
+    >>> chain = MarkovRewardProcess([[0, 1], [1, 0]], reward=1, discount=0.5)
+    >>> value_error(chain, [[1], [1]], [1.5])
+    0.25
+    """
+    features = Features.of(features, process.states)
+    w = _weights(weights, features)
+    states = process.stationary_distribution if over is None else _state_weights(over, process)
+    bias = features.predict(w) - process.values
+    return float(states @ bias**2 + w @ features.mean_covariance(states) @ w)
+
+
+def project(
+    process: MarkovRewardProcess, features: Features | MatrixLike, values: ArrayLike
+) -> Vector:
+    """Π v: the nearest values that the features can represent, states weighted by their visits.
+
+    >>> chain = MarkovRewardProcess([[0, 1], [1, 0]], reward=1, discount=0.5)
+    >>> project(chain, [[1], [1]], [0, 1])
+    array([0.5, 0.5])
+    """
+    features = Features.of(features, process.states)
+    visits = process.stationary_distribution
+    target = features.transposed_times(visits * per_state("values", values, process.states))
+    return features.predict(_solve_gram(_gram(features, visits), target))
+
+
+def projected_bellman_error(
+    process: MarkovRewardProcess,
+    features: Features | MatrixLike,
+    rule: Rule,
+    weights: ArrayLike,
+    beta: ArrayLike | None = None,
+    *,
+    lambda_: ArrayLike | None = None,
+) -> float:
+    """‖Π (T Φw − Φw)‖²_D, which is 0 at the rule's fixed point (Theorem 3)."""
+    features = Features.of(features, process.states)
+    key = expected_update(process, features, rule, beta, lambda_).key
+    step = key.b - key.A @ _weights(weights, features)
+    return float(step @ _solve_gram(_gram(features, process.stationary_distribution), step))
+
+
+def _gram(features: Features, visits: Vector) -> Dense:
+    """Φᵀ D Φ + Σ_s d(s) Σ_s."""
+    return features.weighted_square(visits) + features.mean_covariance(visits)
+
+
+def _solve_gram(gram: Dense, target: Vector) -> Vector:
+    """The least solution; directions that no visited state shows are left at 0."""
+    scale = np.sqrt(np.diag(gram))
+    scale[scale == 0] = 1
+    scaled = gram / np.outer(scale, scale)
+    return np.asarray(np.linalg.lstsq(scaled, target / scale, rcond=None)[0] / scale)
+
+
+def _weights(given: ArrayLike, features: Features) -> Vector:
+    weights = as_array("weights", given)
+    if weights.shape != (features.size,):
+        raise InputError(
+            f"weights has shape {weights.shape} but there are {features.size} features: "
+            "give one for each."
+        )
+    return weights
+
+
+def _state_weights(over: ArrayLike, process: MarkovRewardProcess) -> Vector:
+    states = per_state("over", over, process.states)
+    check_not_negative("over", states)
+    total = float(states.sum())
+    if total == 0:
+        raise InputError("over is 0 everywhere: give some states a weight.")
+    return states / total

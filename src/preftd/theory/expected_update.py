@@ -1,0 +1,172 @@
+"""The expected update of a rule, b − A w, exactly.
+
+    A = Φᵀ diag(d∘ḡ) (I − P^β) Φ + Σ_s (d∘ḡ)(s) Σ_s              (Lemma 1, appendix form)
+    b = Φᵀ diag(d∘ḡ) (I − PγC)⁻¹ r
+
+Φ holds the mean features; the last term of A is there when features are random, drawn afresh at
+each visit with covariance Σ_s: an update at s multiplies the trace's own, equally noisy, copy of φ.
+
+A state with weight 0 drops out. If the others' features do not span all directions, w is free along
+the rest, which `undetermined` holds, and the fixed point given is the one with none of it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from preftd.arrays import Dense, MatrixLike, Vector
+from preftd.rules import Rule, as_beta
+from preftd.tasks import Features, MarkovRewardProcess
+from preftd.theory.bootstrapping import Bootstrapping
+
+_BLOCK = 1 << 22
+"""Numbers handled at a time where all states times all features would be too many."""
+
+
+class KeyMatrix(NamedTuple):
+    """The expected update is b − A w."""
+
+    A: Dense
+    b: Vector
+
+
+class NoFixedPointError(ArithmeticError):
+    """No weights make the expected update 0, or a whole line of them does, by accident."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ExpectedUpdate:
+    """What a rule does on average with given features and preference."""
+
+    rule: Rule
+    weights: Vector
+    """d ∘ ḡ, per state."""
+    key: KeyMatrix
+    determined: Dense
+    """Orthonormal columns: the directions of w that updated states see."""
+    undetermined: Dense
+    """Orthonormal columns: the rest."""
+
+    @property
+    def reduced(self) -> Dense:
+        """A on the determined directions."""
+        return self.determined.T @ self.key.A @ self.determined
+
+    @property
+    def fixed_point(self) -> Vector:
+        """The w with A w = b, of least norm if there are many."""
+        reduced, target = self.reduced, self.determined.T @ self.key.b
+        # Rows are scaled first: a rarely visited state makes a small row, not a singular matrix.
+        scale = np.abs(reduced).max(axis=1, initial=0.0)
+        singular = bool((scale == 0).any())
+        if not singular and scale.size:
+            reduced, target = reduced / scale[:, None], target / scale
+            singular = bool(np.linalg.cond(reduced) > 1 / np.finfo(np.float64).eps)
+        if singular:
+            raise NoFixedPointError(
+                f"the key matrix of {self.rule.name} is singular, so it has no single fixed point: "
+                "change β a little, or use PTD."
+            )
+        return self.determined @ np.linalg.solve(reduced, target)
+
+
+def expected_updates(
+    bootstrapping: Bootstrapping, features: Features, rules: Sequence[Rule]
+) -> list[ExpectedUpdate]:
+    """The expected update of each rule; what they share is computed once."""
+    process = bootstrapping.process
+    weights = [process.stationary_distribution * bootstrapping.gain(rule) for rule in rules]
+    reward = bootstrapping.reward_until_bootstrap()
+    matrices = [features.mean_covariance(w) for w in weights]
+    block = max(1, _BLOCK // process.states)
+    for first in range(0, features.size, block):
+        columns = slice(first, first + block)
+        lost = bootstrapping.lost(features.columns(columns))
+        for matrix, weight in zip(matrices, weights, strict=True):
+            matrix[:, columns] += features.transposed_times(weight[:, None] * lost)
+    updates = []
+    for rule, weight, matrix in zip(rules, weights, matrices, strict=True):
+        key = KeyMatrix(matrix, features.transposed_times(weight * reward))
+        updates.append(ExpectedUpdate(rule, weight, key, *span(features, weight > 0)))
+    return updates
+
+
+def span(features: Features, seen: NDArray[np.bool_]) -> tuple[Dense, Dense]:
+    """Orthonormal bases of what the features of some states span, and of what they do not."""
+    states = np.flatnonzero(seen)
+    triangle: Dense = np.zeros((0, features.size))
+    rows = max(features.size, _BLOCK // features.size)
+    for first in range(0, states.size, rows):
+        part = features.rows(states[first : first + rows])
+        triangle = np.asarray(np.linalg.qr(np.concatenate([triangle, part]), mode="r"))
+    noise = features.mean_covariance(seen.astype(np.float64))
+    eigenvalues, directions = np.linalg.eigh(noise)
+    spread = np.sqrt(np.maximum(eigenvalues, 0))[:, None] * directions.T
+    everything = np.concatenate([triangle, spread])
+    scale = np.linalg.norm(everything, axis=0)
+    scale[scale == 0] = 1
+    _, singular, right = np.linalg.svd(everything / scale)
+    tolerance = np.finfo(np.float64).eps * max(features.states, features.size)
+    rank = int((singular > tolerance * singular.max(initial=0.0)).sum())
+    if rank == features.size:
+        return np.eye(rank), np.zeros((rank, 0))
+    # Undo the scaling of columns: kernel vectors divide by it.
+    kernel = np.linalg.qr(right[rank:].T / scale[:, None])[0]
+    complement = np.linalg.qr(kernel, mode="complete")[0][:, kernel.shape[1] :]
+    return complement, kernel
+
+
+def expected_update(
+    process: MarkovRewardProcess,
+    features: Features | MatrixLike,
+    rule: Rule,
+    beta: ArrayLike | None = None,
+    lambda_: ArrayLike | None = None,
+) -> ExpectedUpdate:
+    """The expected update of one rule."""
+    bootstrapping = Bootstrapping(process, as_beta(beta, lambda_, (process.states,)))
+    return expected_updates(bootstrapping, Features.of(features, process.states), [rule])[0]
+
+
+def key_matrix(
+    process: MarkovRewardProcess,
+    features: Features | MatrixLike,
+    rule: Rule,
+    beta: ArrayLike | None = None,
+    *,
+    lambda_: ArrayLike | None = None,
+) -> KeyMatrix:
+    """(A, b): the rule's expected update is b − A w.
+
+    >>> from preftd import PTD, TD
+    >>> chain = MarkovRewardProcess([[0.5, 0.5], [0.5, 0.5]], reward=0, discount=0.99)
+    >>> key_matrix(chain, [[0.5], [1]], TD(), lambda_=[0.99, 0.8]).A.round(4)
+    array([[-0.0429]])
+    >>> key_matrix(chain, [[0.5], [1]], PTD(), lambda_=[0.99, 0.8]).A.round(5)
+    array([[0.00997]])
+    """
+    return expected_update(process, features, rule, beta, lambda_).key
+
+
+def fixed_point(
+    process: MarkovRewardProcess,
+    features: Features | MatrixLike,
+    rule: Rule,
+    beta: ArrayLike | None = None,
+    *,
+    lambda_: ArrayLike | None = None,
+) -> Vector:
+    """The weights at which the expected update is 0; the smallest of them if there are many.
+
+    That they exist does not mean the rule goes there: see `diagnose`.
+
+    >>> from preftd import PTD
+    >>> chain = MarkovRewardProcess([[0, 1], [1, 0]], reward=[1, 0], discount=0.5)
+    >>> fixed_point(chain, [[1, 0], [0, 1]], PTD(), beta=[1, 0.5])
+    array([1.33333333, 0.66666667])
+    """
+    return expected_update(process, features, rule, beta, lambda_).fixed_point

@@ -1,0 +1,124 @@
+"""Questions to the theory room as files: TOML for small chains, NPZ for large ones; never pickle.
+
+Both hold the same names. In NPZ a sparse table is four arrays: NAME_data, NAME_indices, NAME_indptr
+and NAME_shape (CSR), as `save_problem` writes them.
+"""
+
+import difflib
+import os
+import tomllib
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+from scipy import sparse
+
+from preftd.arrays import InputError, MatrixLike, Vector, as_csr
+from preftd.rules import ETD, as_beta
+from preftd.tasks import Features, MarkovRewardProcess
+
+NAMES = {
+    "transition": "n × n probabilities",
+    "discount": "a number, one per state entered, or n × n",
+    "features": "n × k",
+    "beta": "a number or one per state; or give lambda",
+    "lambda": "1 − beta",
+    "reward": "a number, one per state, or n × n; 0 if left out",
+    "interest": "for ETD: a number or one per state; 1 if left out",
+    "covariance": "of features that are random at each visit: n, n × k or n × k × k",
+    "start": "probabilities of the first state",
+}
+"""What a file may hold."""
+
+_SPARSE_PARTS = ("data", "indices", "indptr", "shape")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A chain, its features, a preference, and an interest for the rules that have one."""
+
+    process: MarkovRewardProcess
+    features: Features
+    beta: Vector
+    interest: float | Vector
+
+
+def load_problem(path: str | os.PathLike[str]) -> Problem:
+    """Read a problem from a TOML or NPZ file."""
+    tables = _read(Path(path))
+    for name in tables:
+        if name not in NAMES:
+            near = difflib.get_close_matches(name, NAMES, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(NAMES)}."
+            raise InputError(f"unknown name {name!r}: {hint}")
+    for name in ("transition", "discount", "features"):
+        if name not in tables:
+            raise InputError(f"{name} is missing: add it ({NAMES[name]}).")
+    process = MarkovRewardProcess(
+        tables["transition"], tables.get("reward", 0.0), tables["discount"], tables.get("start")
+    )
+    features = Features.of(Features(tables["features"], tables.get("covariance")), process.states)
+    beta = as_beta(tables.get("beta"), tables.get("lambda"), (process.states,))
+    rule = ETD(tables.get("interest", 1.0))
+    return Problem(process, features, beta, rule.interest)
+
+
+def save_problem(path: str | os.PathLike[str], **tables: MatrixLike) -> None:
+    """Write tables (named as in `NAMES`, `lambda_` for lambda), dense or sparse, to an NPZ file.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = f"{folder}/chain.npz"
+    ...     save_problem(file, transition=sparse.eye_array(1), discount=0.9, features=[[1]], beta=1)
+    ...     load_problem(file).process
+    MarkovRewardProcess(1 states, sparse)
+    """
+    arrays: dict[str, Any] = {}
+    for key, table in tables.items():
+        name = key.rstrip("_")
+        if isinstance(table, sparse.sparray | sparse.spmatrix):
+            csr = as_csr(table)
+            parts = (csr.data, csr.indices, csr.indptr, np.array(csr.shape))
+            arrays |= {f"{name}_{p}": a for p, a in zip(_SPARSE_PARTS, parts, strict=True)}
+        else:
+            arrays[name] = np.asarray(table, dtype=np.float64)
+    np.savez_compressed(path, allow_pickle=False, **arrays)
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    if path.suffix not in (".toml", ".npz"):
+        raise InputError(f"{path} is neither .toml nor .npz: give a file of one of these kinds.")
+    try:
+        if path.suffix == ".toml":
+            return tomllib.loads(path.read_text(encoding="utf-8"))
+        with np.load(path, allow_pickle=False) as arrays:
+            return _joined({name: arrays[name] for name in arrays.files})
+    except FileNotFoundError:
+        raise InputError(f"there is no file {path}: check the name and the folder.") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}.") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not text in UTF-8: save it as such, or as .npz.") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path} is not TOML: {error}.") from None
+    except (zipfile.BadZipFile, ValueError, EOFError, TypeError) as error:
+        raise InputError(
+            f"{path} is not an NPZ file of plain arrays ({error}): write it with save_problem."
+        ) from None
+
+
+def _joined(arrays: dict[str, Any]) -> dict[str, Any]:
+    """Sparse tables put together from their parts."""
+    for name in NAMES:
+        parts = [f"{name}_{part}" for part in _SPARSE_PARTS]
+        if parts[0] not in arrays:
+            continue
+        data, indices, indptr, shape = (arrays.pop(part) for part in parts)
+        table = sparse.csr_array((data, indices, indptr), shape=(int(shape[0]), int(shape[1])))
+        table.check_format(full_check=True)
+        arrays[name] = table
+    return arrays

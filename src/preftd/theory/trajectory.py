@@ -1,0 +1,92 @@
+"""Time in the theory: where expected updates go, and how fast expectations settle.
+
+w_{t+1} = w_t + α_t (b − A w_t)                                     mean trajectory
+
+d_{t+1} = Pᵀ d_t,   E_t = (I − B) Pγᵀ E_{t−1} + diag(d_t ∘ ḡ_t) Φ    from a given start
+E[A_t] = E_tᵀ (I − Pγ) Φ + Σ_s d_t(s) ḡ_t(s) Σ_s,   E[b_t] = E_tᵀ r
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import repeat
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from preftd.arrays import Dense, InputError, MatrixLike, Vector, as_array
+from preftd.rules import Rule, as_beta
+from preftd.tasks import Features, MarkovRewardProcess
+from preftd.theory.expected_update import KeyMatrix
+from preftd.theory.gain import expected_gain
+
+
+def mean_trajectory(
+    key: KeyMatrix,
+    step_size: float | Sequence[float] | Callable[[int], float],
+    steps: int,
+    start: ArrayLike | None = None,
+) -> Dense:
+    """The weights w_0 … w_steps under expected updates; row t is w_t.
+
+    step_size  a number, one for each step, or a function of t = 0, 1, …
+    start      w_0, by default 0
+
+    >>> mean_trajectory(KeyMatrix(np.eye(1), np.ones(1)), 0.5, steps=3).ravel()
+    array([0.   , 0.5  , 0.75 , 0.875])
+    """
+    size = key.b.size
+    w = np.zeros(size) if start is None else as_array("start", start)
+    if w.shape != (size,):
+        raise InputError(f"start has shape {w.shape}: give {size} weights.")
+    trajectory = np.empty((steps + 1, size))
+    trajectory[0] = w
+    # Far past divergence numbers overflow: infinity is then the right thing to show.
+    with np.errstate(over="ignore", invalid="ignore"):
+        for t, alpha in zip(range(steps), _schedule(step_size, steps), strict=False):
+            trajectory[t + 1] = trajectory[t] + alpha * (key.b - key.A @ trajectory[t])
+    return trajectory
+
+
+def _schedule(
+    step_size: float | Sequence[float] | Callable[[int], float], steps: int
+) -> Iterator[float]:
+    if callable(step_size):
+        return (step_size(t) for t in range(steps))
+    sizes = as_array("step_size", step_size)
+    if sizes.ndim == 0:
+        return repeat(float(sizes), steps)
+    if sizes.shape != (steps,):
+        raise InputError(f"step_size has shape {sizes.shape}: give one number, or {steps}.")
+    return iter(sizes.tolist())
+
+
+def key_matrices_over_time(
+    process: MarkovRewardProcess,
+    features: Features | MatrixLike,
+    rule: Rule,
+    beta: ArrayLike | None = None,
+    *,
+    lambda_: ArrayLike | None = None,
+) -> Iterator[KeyMatrix]:
+    """E[A_t], E[b_t] for t = 0, 1, … from the process's start and an empty trace; without end.
+
+    They approach `key_matrix` if the chain is aperiodic, with a finite sum of distances (Lemma 5).
+    """
+    features = Features.of(features, process.states)
+    preference = as_beta(beta, lambda_, (process.states,))
+    kept, mean = process.discounted_transition, features.columns(slice(None))
+    one_step = mean - kept @ mean
+    visits = process.start
+    trace = np.zeros_like(mean)
+    past = np.zeros(process.states)
+    while True:
+
+        def accumulate(now: Vector, before: Vector = past) -> Vector:
+            nonlocal past
+            past = np.asarray(kept.T @ before + now)
+            return past
+
+        weights = visits * expected_gain(rule, preference, visits, accumulate)
+        trace = (1 - preference)[:, None] * (kept.T @ trace) + weights[:, None] * mean
+        noise = features.mean_covariance(weights)
+        yield KeyMatrix(trace.T @ one_step + noise, trace.T @ process.reward)
+        visits = np.asarray(process.transition.T @ visits)
