@@ -115,7 +115,8 @@ def grid(
     shape = (states, states)
     quarter = np.full(inside.sum(), 0.25)
     moves = sparse.csr_array((quarter, (sources[inside], targets[inside])), shape=shape)
-    ending = np.bincount(sources[ends], np.full(ends.sum(), 0.25), states)
+    ending = np.zeros(states)
+    np.add.at(ending, sources[ends], 0.25)
     first = np.zeros((side, side))
     first[: side // 2, : side // 2] = 1 / (side // 2) ** 2
     restart = sparse.csr_array(ending[:, None]) @ sparse.csr_array(first.ravel()[None, :states])
@@ -123,7 +124,8 @@ def grid(
     hidden[side // 4 : 3 * side // 4, side // 4 : 3 * side // 4] = 1
     discount: Sparse = moves.copy()
     discount.data = np.full_like(discount.data, DISCOUNT)
-    return sparse.csr_array(moves + restart), 5 * ending, discount, hidden.ravel()[:states]
+    transition: Sparse = sparse.csr_array(moves + restart)
+    return transition, 5 * ending, discount, hidden.ravel()[:states]
 
 
 def smooth_features(side: int, size: int) -> Vector:

@@ -1,0 +1,149 @@
+"""The diagnosis: its verdicts are what happens, and its remedies mend."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from preftd import ETD, PTD, TD, Features, MarkovRewardProcess
+from preftd.rules import RULES
+from preftd.tasks import counterexample_1
+from preftd.theory import compare, diagnose, fixed_point, mean_trajectory, report, value_error
+from random_problems import RandomProblem, problems, rule_names
+
+
+@given(problems(), rule_names)
+def test_the_largest_step_size_divides_convergence_from_divergence(
+    problem: RandomProblem, name: str
+) -> None:
+    found = diagnose(problem.process, problem.features, problem.rule(name), problem.beta)
+    if found.stable and np.isfinite(found.largest_step_size):
+        below = np.abs(1 - 0.999 * found.largest_step_size * found.eigenvalues)
+        above = np.abs(1 - 1.001 * found.largest_step_size * found.eigenvalues)
+        assert below.max() < 1 < above.max()
+    if not found.stable:
+        for alpha in (1e-6, 1e-3, 1.0):
+            assert np.abs(1 - alpha * found.eigenvalues).max() > 1
+
+
+def test_a_step_size_just_below_converges_and_just_above_does_not() -> None:
+    process, features, lambda_ = counterexample_1()
+    found = diagnose(process, features, PTD(), lambda_=lambda_)
+    below = mean_trajectory(found.key, 0.99 * found.largest_step_size, 2000, [1])[-1]
+    above = mean_trajectory(found.key, 1.01 * found.largest_step_size, 2000, [1])[-1]
+    assert abs(below[0]) < 1e-6
+    assert abs(above[0]) > 1e6
+
+
+@given(problems())
+def test_the_remedies_mend(problem: RandomProblem) -> None:
+    """PTD with the same β is positive definite; raising β where advised determines what it can."""
+    found = diagnose(problem.process, problem.features, PTD(), problem.beta)
+    assert found.positive_definite
+    beta = problem.beta.copy()
+    beta[found.would_determine] = 0.5
+    mended = diagnose(problem.process, problem.features, PTD(), beta)
+    everywhere = diagnose(problem.process, problem.features, PTD(), np.ones_like(beta))
+    assert mended.undetermined.shape[1] == everywhere.undetermined.shape[1]
+    gained = found.undetermined.shape[1] - mended.undetermined.shape[1]
+    assert gained == found.would_determine.size
+
+
+@given(problems(noise=False), rule_names)
+def test_the_fixed_point_is_the_smallest_solution(problem: RandomProblem, name: str) -> None:
+    found = diagnose(problem.process, problem.features, problem.rule(name), problem.beta)
+    if found.fixed_point is None or not found.positive_definite:
+        return
+    A, b = found.key
+    scale = max(1.0, float(np.abs(found.fixed_point).max(initial=0)))
+    np.testing.assert_allclose(A @ found.fixed_point, b, atol=1e-9 * scale)
+    np.testing.assert_allclose(found.undetermined.T @ found.fixed_point, 0, atol=1e-9 * scale)
+
+
+def test_hidden_states_drop_out_and_are_named() -> None:
+    process = MarkovRewardProcess(np.full((3, 3), 1 / 3), [1, 2, 3], 0.9)
+    found = diagnose(process, np.eye(3), PTD(), beta=[1, 0, 1])
+    np.testing.assert_array_equal(found.undetermined, [[0], [1], [0]])
+    assert found.would_determine.tolist() == [1]
+    assert found.fixed_point is not None
+    np.testing.assert_allclose(
+        found.fixed_point, [process.values[0], 0, process.values[2]], atol=1e-12
+    )
+    text = str(found)
+    assert "w[1]" in text
+    assert "let updates reach state 1" in text
+
+
+def test_redundant_features_are_told_from_hidden_states() -> None:
+    process = MarkovRewardProcess(np.full((2, 2), 1 / 2), [1, 2], 0.9)
+    found = diagnose(process, [[1, 0, 1], [0, 1, 1]], PTD(), beta=1)
+    assert found.undetermined.shape == (3, 1)
+    assert found.would_determine.size == 0
+    assert "drop features" in str(found)
+    assert "w[0] + w[1] - w[2]" in str(found)
+
+
+def test_random_features_determine_what_their_means_do_not() -> None:
+    process = MarkovRewardProcess(np.full((2, 2), 1 / 2), [1, 2], 0.9)
+    assert diagnose(process, [[1, 1], [1, 1]], PTD(), 1).undetermined.shape[1] == 1
+    noisy = Features([[1, 1], [1, 1]], covariance=[0, 1])
+    assert diagnose(process, noisy, PTD(), 1).undetermined.shape[1] == 0
+    # Noise that is never updated determines nothing.
+    assert diagnose(process, noisy, PTD(), [1, 0]).undetermined.shape[1] == 1
+
+
+def test_a_rare_state_is_not_taken_for_rounding() -> None:
+    """D differs by 14 orders of magnitude, yet every value is determined and right."""
+    rare = 1e-14
+    P = np.array([[1 - rare, rare], [1, 0]])
+    process = MarkovRewardProcess(P, [1, 5], 0.5)
+    found = diagnose(process, np.eye(2), PTD(), beta=0.5)
+    assert found.positive_definite
+    assert found.undetermined.shape[1] == 0
+    assert found.fixed_point is not None
+    np.testing.assert_allclose(found.fixed_point, process.values, rtol=1e-9)
+
+
+def test_nothing_to_update_is_said() -> None:
+    process = MarkovRewardProcess([[1.0]], 1, 0.9)
+    found = diagnose(process, [[1.0]], PTD(), beta=0)
+    assert np.isinf(found.largest_step_size)
+    assert "updates nothing" in str(found)
+
+
+def test_why_td_diverges_is_said_with_the_state() -> None:
+    process, features, lambda_ = counterexample_1()
+    text = str(diagnose(process, features, TD(), lambda_=lambda_))
+    assert "diverges" in text
+    assert "State 1 is bootstrapped from more than it is updated" in text
+    assert "use PTD with the same β" in text
+
+
+def test_comparing_rules_gives_what_each_alone_gives() -> None:
+    process, features, lambda_ = counterexample_1()
+    rules = [make(1.0) for make in RULES.values()]
+    together = compare(process, features, rules, lambda_=lambda_)
+    for rule, found in zip(rules, together, strict=True):
+        alone = diagnose(process, features, rule, lambda_=lambda_)
+        np.testing.assert_array_equal(found.key.A, alone.key.A)
+    heading = report(together).splitlines()[0].split()
+    assert heading == [rule.name for rule in rules]
+
+
+@pytest.mark.parametrize("rule", [TD(), ETD(), PTD()])
+def test_the_value_error_at_the_fixed_point_is_that_of_its_predictions(
+    rule: TD | ETD | PTD,
+) -> None:
+    """E (φᵀw − v)² over states and over what they show, against a large sample."""
+    rng = np.random.default_rng(2)
+    process = MarkovRewardProcess(rng.dirichlet(np.ones(3), 3), [1, 2, 3], 0.7)
+    features = Features(rng.normal(size=(3, 2)), covariance=[0.0, 0.5, 0.0])
+    w = fixed_point(process, features, rule, 0.5)
+    found = diagnose(process, features, rule, 0.5)
+    assert found.value_error == value_error(process, features, w)
+    draws = 400_000
+    states = rng.choice(3, draws, p=process.stationary_distribution)
+    noise = rng.normal(size=(draws, 2)) * np.sqrt([0.0, 0.5, 0.0])[states][:, None]
+    shown = features.columns(slice(None))[states] + noise
+    squares = ((shown @ w) - process.values[states]) ** 2
+    error = squares.std() / np.sqrt(draws)
+    assert abs(squares.mean() - value_error(process, features, w)) < 5 * error
