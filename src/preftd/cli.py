@@ -7,10 +7,12 @@ from typing import Annotated
 import typer
 
 from preftd.arrays import InputError
-from preftd.bench import scale
+from preftd.bench import BENCHMARKS, run_benchmarks
 from preftd.report import convergence
+from preftd.report.style import save_figure
 from preftd.rules import RULES
 from preftd.solve import DidNotConvergeError
+from preftd.tasks import catalogue
 from preftd.theory import compare, load_problem, report
 
 app = typer.Typer(
@@ -58,16 +60,43 @@ def reproduce(
 
 
 @app.command()
-def bench(
-    sides: Annotated[
-        list[int] | None, typer.Argument(help="Sides of the square grids, from 4 on.")
+def tasks(
+    name: Annotated[str | None, typer.Argument(help="Which task; all if left out.")] = None,
+    parameters: Annotated[
+        list[str] | None, typer.Option("--set", help="A parameter, such as length=10.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="File for a picture: .png, .svg or .pdf.")
     ] = None,
 ) -> None:
-    """Time and memory of key matrices and fixed points of all rules on large sparse grids.
+    r"""List the tasks, or tell about one and draw it.
 
-    Example: preftd bench 100 316
+    \b
+    Examples:
+        preftd tasks
+        preftd tasks corridor --set length=5 --out corridor.png
     """
-    for line in scale.table(sides or scale.SIDES):
+    if name is None:
+        print("\n".join(catalogue.overview()))
+        return
+    task = catalogue.make(name, **catalogue.parse(parameters or []))
+    print(catalogue.describe(task))
+    if out is not None:
+        save_figure(task.plot(), out)
+        print(f"wrote {out}")
+
+
+@app.command()
+def bench(
+    names: Annotated[
+        list[str] | None, typer.Argument(help=f"Which: {', '.join(BENCHMARKS)}; all if left out.")
+    ] = None,
+) -> None:
+    """Measure speed and memory on this machine; prints a table for each benchmark.
+
+    Example: preftd bench sampling
+    """
+    for line in run_benchmarks(names or list(BENCHMARKS)):
         print(line, flush=True)
 
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from preftd import MarkovRewardProcess
 from preftd.arrays import Dense
 from preftd.rules import RULES
-from preftd.tasks import counterexample_2
+from preftd.tasks import make
+from preftd.tasks.counterexamples import LAMBDAS
 from preftd.theory import key_matrices_over_time, key_matrix
 from random_problems import chain, preference
 
@@ -75,9 +76,9 @@ def test_the_expectation_at_time_t_is_a_sum_over_past_distributions(seed: int) -
 
 def test_a_periodic_chain_never_settles_so_the_assumption_of_mixing_is_needed() -> None:
     """Counterexample 2 of the paper is such a chain: Assumption 2 does not hold for it."""
-    example = counterexample_2()
+    example = make("counterexample_2")
     process = MarkovRewardProcess(example.process.transition, 0, 0.95, start=[1, 0])
-    rule, beta = RULES["ptd"](1.0), 1 - example.lambda_
+    rule, beta = RULES["ptd"](1.0), 1 - np.array(LAMBDAS["counterexample_2"])
     exact = key_matrix(process, example.features, rule, beta).A
     over_time = islice(key_matrices_over_time(process, example.features, rule, beta), 1000, 1010)
     assert min(np.linalg.norm(a.A - exact) for a in over_time) > 0.1

@@ -6,9 +6,15 @@ from hypothesis import given
 
 from preftd import ETD, PTD, TD, Features, MarkovRewardProcess
 from preftd.rules import RULES
-from preftd.tasks import counterexample_1
+from preftd.tasks import make
 from preftd.theory import compare, diagnose, fixed_point, mean_trajectory, report, value_error
 from random_problems import RandomProblem, problems, rule_names
+
+
+def counterexample() -> tuple[MarkovRewardProcess, Features, list[float]]:
+    """The first: TD(λ) diverges on it."""
+    task = make("counterexample_1")
+    return task.process, task.features, [0.99, 0.8]
 
 
 @given(problems(), rule_names)
@@ -26,7 +32,7 @@ def test_the_largest_step_size_divides_convergence_from_divergence(
 
 
 def test_a_step_size_just_below_converges_and_just_above_does_not() -> None:
-    process, features, lambda_ = counterexample_1()
+    process, features, lambda_ = counterexample()
     found = diagnose(process, features, PTD(), lambda_=lambda_)
     below = mean_trajectory(found.key, 0.99 * found.largest_step_size, 2000, [1])[-1]
     above = mean_trajectory(found.key, 1.01 * found.largest_step_size, 2000, [1])[-1]
@@ -111,7 +117,7 @@ def test_nothing_to_update_is_said() -> None:
 
 
 def test_why_td_diverges_is_said_with_the_state() -> None:
-    process, features, lambda_ = counterexample_1()
+    process, features, lambda_ = counterexample()
     text = str(diagnose(process, features, TD(), lambda_=lambda_))
     assert "diverges" in text
     assert "State 1 is bootstrapped from more than it is updated" in text
@@ -119,7 +125,7 @@ def test_why_td_diverges_is_said_with_the_state() -> None:
 
 
 def test_comparing_rules_gives_what_each_alone_gives() -> None:
-    process, features, lambda_ = counterexample_1()
+    process, features, lambda_ = counterexample()
     rules = [make(1.0) for make in RULES.values()]
     together = compare(process, features, rules, lambda_=lambda_)
     for rule, found in zip(rules, together, strict=True):

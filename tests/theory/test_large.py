@@ -5,9 +5,9 @@ import pytest
 from scipy.sparse.linalg import LinearOperator
 
 from preftd import ETD, PTD, TD, Features, MarkovRewardProcess, solve
-from preftd.arrays import as_dense
-from preftd.bench.scale import grid, smooth_features
-from preftd.tasks import stationary
+from preftd.arrays import Vector, as_dense, is_sparse
+from preftd.bench.scale import smooth_features
+from preftd.tasks import make, stationary
 from preftd.theory import compare, operator
 
 SIDE = 24
@@ -21,15 +21,29 @@ def method(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
     return str(request.param)
 
 
+def both() -> tuple[MarkovRewardProcess, MarkovRewardProcess, Vector]:
+    """A grid as a sparse and as a dense process, and which of its cells are hidden."""
+    task = make("cross_grid", size=SIDE)
+    sparse_process = task.process
+    assert is_sparse(sparse_process.transition)
+    transition = as_dense(sparse_process.transition)
+    discount = np.divide(
+        as_dense(sparse_process.discounted_transition),
+        transition,
+        out=np.zeros_like(transition),
+        where=transition > 0,
+    )
+    dense_process = MarkovRewardProcess(transition, sparse_process.reward, discount)
+    return sparse_process, dense_process, (~task.observable).astype(np.float64)
+
+
 @pytest.mark.usefixtures("method")
 @pytest.mark.parametrize("beta_hidden", [0.0, 0.3])
 def test_sparse_and_dense_agree(beta_hidden: float) -> None:
-    transition, reward, discount, hidden = grid(SIDE)
+    sparse_process, dense_process, hidden = both()
     beta = 1 - (1 - beta_hidden) * hidden
     features = Features(smooth_features(SIDE, 12)[:-1], covariance=hidden)
     rules = [TD(), ETD(interest=beta), PTD()]
-    sparse_process = MarkovRewardProcess(transition, reward, discount)
-    dense_process = MarkovRewardProcess(as_dense(transition), reward, as_dense(discount))
     np.testing.assert_allclose(sparse_process.values, dense_process.values, rtol=1e-10)
     large = compare(sparse_process, features, rules, beta)
     small = compare(dense_process, features, rules, beta)
@@ -46,9 +60,7 @@ def test_sparse_and_dense_agree(beta_hidden: float) -> None:
 
 @pytest.mark.usefixtures("method")
 def test_the_transition_between_bootstraps_is_a_linear_operator() -> None:
-    transition, reward, discount, hidden = grid(SIDE)
-    sparse_process = MarkovRewardProcess(transition, reward, discount)
-    dense_process = MarkovRewardProcess(as_dense(transition), reward, as_dense(discount))
+    sparse_process, dense_process, hidden = both()
     implicit = operator(sparse_process, PTD(), 1 - 0.7 * hidden).transition
     explicit = np.asarray(operator(dense_process, PTD(), 1 - 0.7 * hidden).transition)
     assert isinstance(implicit, LinearOperator)

@@ -1,7 +1,6 @@
 """How the theory room scales: a large sparse grid, three rules, no dense n × n matrix.
 
-The grid is that of the paper's first grid task at any size: four moves with equal probability, an
-end in one corner, a hidden block in the middle with β = 0; 32 smooth features. Each size runs in a
+The grid is the paper's first grid task at any size, with 32 smooth features. Each size runs in a
 process of its own, so that its peak memory is its own.
 """
 
@@ -14,18 +13,15 @@ from collections.abc import Iterator, Sequence
 from typing import TypedDict
 
 import numpy as np
-from scipy import sparse
 
-from preftd.arrays import InputError, Sparse, Vector
-from preftd.rules import RULES, as_beta
-from preftd.tasks import Features, MarkovRewardProcess
+from preftd.arrays import Dense, is_sparse
+from preftd.rules import RULES
+from preftd.tasks import Features, make
 from preftd.theory.bootstrapping import Bootstrapping
 from preftd.theory.expected_update import expected_updates
 
-SIDES = (100, 316, 1000)
-MIN_SIDE = 4
+SIZES = (100, 316, 1000)
 FEATURES = 32
-DISCOUNT = 0.99
 
 
 class Measurement(TypedDict):
@@ -41,13 +37,11 @@ class Measurement(TypedDict):
     residual: float
 
 
-def table(sides: Sequence[int] = SIDES) -> Iterator[str]:
+def table(sizes: Sequence[int] = SIZES) -> Iterator[str]:
     """The measurements as lines of a Markdown table, each as soon as it is known."""
-    if min(sides) < MIN_SIDE:
-        raise InputError(f"a grid of side {min(sides)} is too small: give {MIN_SIDE} or more.")
     yield "| states | transitions | chain s | visits s | updates s | total s | µs each | peak GiB |"
     yield "|---:|---:|---:|---:|---:|---:|---:|---:|"
-    for m in measure(sides):
+    for m in measure(sizes):
         each = 1e6 * m["total"] / m["transitions"]
         yield (
             f"| {m['states']:,} | {m['transitions']:,} | {m['process']:.2f} "
@@ -56,26 +50,26 @@ def table(sides: Sequence[int] = SIDES) -> Iterator[str]:
         )
 
 
-def measure(sides: Sequence[int] = SIDES) -> Iterator[Measurement]:
+def measure(sizes: Sequence[int]) -> Iterator[Measurement]:
     """Measure each size in turn."""
-    for side in sides:
-        command = [sys.executable, "-m", "preftd.bench.scale", str(side)]
+    for size in sizes:
+        command = [sys.executable, "-m", "preftd.bench.scale", str(size)]
         done = subprocess.run(command, check=True, capture_output=True, text=True)
         measurement: Measurement = json.loads(done.stdout)
         yield measurement
 
 
-def run(side: int) -> Measurement:
-    """Key matrices and fixed points of all rules on a side × side grid, timed."""
+def run(size: int) -> Measurement:
+    """Key matrices and fixed points of all rules on a size × size grid, timed."""
     began = time.perf_counter()
-    transition, reward, discount, hidden = grid(side)
-    process = MarkovRewardProcess(transition, reward, discount)
-    features = Features(smooth_features(side, FEATURES)[: process.states])
+    task = make("cross_grid", size=size)
+    process, transition = task.process, task.process.transition
+    features = Features(smooth_features(size, FEATURES)[: process.states])
     built = time.perf_counter()
     _ = process.stationary_distribution
     settled = time.perf_counter()
-    rules = [make(1.0) for make in RULES.values()]
-    bootstrapping = Bootstrapping(process, as_beta(1.0 - hidden, None, (process.states,)))
+    bootstrapping = Bootstrapping(process, task.observable.astype(np.float64))
+    rules = [make_rule(1.0) for make_rule in RULES.values()]
     residuals = []
     for update in expected_updates(bootstrapping, features, rules):
         (A, b), w = update.key, update.fixed_point
@@ -83,7 +77,7 @@ def run(side: int) -> Measurement:
     ended = time.perf_counter()
     return Measurement(
         states=process.states,
-        transitions=int(process.transition.nnz) if sparse.issparse(process.transition) else 0,
+        transitions=int(transition.nnz if is_sparse(transition) else np.count_nonzero(transition)),
         process=built - began,
         stationary=settled - built,
         updates=ended - settled,
@@ -93,43 +87,8 @@ def run(side: int) -> Measurement:
     )
 
 
-def grid(
-    side: int,
-) -> tuple[Sparse, Vector, Sparse, Vector]:
-    """Transition, reward, discount and hidden cells (1.0 where hidden) of a side × side grid.
-
-    The corner that ends an episode is not a state: entering it leads back to the first quarter.
-    """
-    cells = np.arange(side * side).reshape(side, side)
-    shifted = [
-        np.vstack([cells[1:], cells[-1:]]),
-        np.vstack([cells[:1], cells[:-1]]),
-        np.hstack([cells[:, 1:], cells[:, -1:]]),
-        np.hstack([cells[:, :1], cells[:, :-1]]),
-    ]
-    states = side * side - 1
-    sources = np.tile(cells.ravel(), 4)
-    targets = np.concatenate([s.ravel() for s in shifted])
-    ends = (targets == states) & (sources != states)
-    inside = (targets != states) & (sources != states)
-    shape = (states, states)
-    quarter = np.full(inside.sum(), 0.25)
-    moves = sparse.csr_array((quarter, (sources[inside], targets[inside])), shape=shape)
-    ending = np.zeros(states)
-    np.add.at(ending, sources[ends], 0.25)
-    first = np.zeros((side, side))
-    first[: side // 2, : side // 2] = 1 / (side // 2) ** 2
-    restart = sparse.csr_array(ending[:, None]) @ sparse.csr_array(first.ravel()[None, :states])
-    hidden = np.zeros((side, side))
-    hidden[side // 4 : 3 * side // 4, side // 4 : 3 * side // 4] = 1
-    discount: Sparse = moves.copy()
-    discount.data = np.full_like(discount.data, DISCOUNT)
-    transition: Sparse = sparse.csr_array(moves + restart)
-    return transition, 5 * ending, discount, hidden.ravel()[:states]
-
-
-def smooth_features(side: int, size: int) -> Vector:
-    """Products of cosines over the grid, the smoothest first."""
+def smooth_features(side: int, size: int) -> Dense:
+    """Products of cosines over a square of cells, the smoothest first."""
     waves = np.cos(np.pi * np.outer(np.arange(size), (np.arange(side) + 0.5) / side))
     order = sorted(((i, j) for i in range(size) for j in range(size)), key=lambda p: (sum(p), p))
     columns = [np.outer(waves[i], waves[j]).ravel() for i, j in order[:size]]

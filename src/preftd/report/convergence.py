@@ -1,30 +1,21 @@
 """The theory part of the paper: both counterexamples, computed, simulated, drawn and explained."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from preftd.arrays import Dense
 from preftd.report.style import COLOURS, HATCHES, LINES, RC
 from preftd.rules import RULES, Rule
-from preftd.tasks import (
-    Counterexample,
-    MarkovRewardProcess,
-    counterexample_1,
-    counterexample_2,
-)
+from preftd.tasks import make
+from preftd.tasks.counterexamples import LAMBDAS
 from preftd.theory import Diagnosis, compare, mean_trajectory, report
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-EXAMPLES: dict[str, Callable[[], Counterexample]] = {
-    "Counterexample 1": counterexample_1,
-    "Counterexample 2": counterexample_2,
-}
 
 STEP_SIZES = {"TD(λ)": 0.001, "ETD": 0.001, "PTD": 0.01}
 """Small, so that sampled updates follow the expected ones; PTD's own factor β is small already."""
@@ -40,11 +31,11 @@ RANGE = (1e-2, 1e3)
 def reproduce(folder: Path) -> list[Path]:
     """Write the figure and the report into a folder; returns what was written."""
     folder.mkdir(parents=True, exist_ok=True)
-    rules = [make(1.0) for make in RULES.values()]
+    rules = [make_rule(1.0) for make_rule in RULES.values()]
     diagnoses = {}
-    for name, make in EXAMPLES.items():
-        example = make()
-        diagnoses[name] = compare(example.process, example.features, rules, lambda_=example.lambda_)
+    for name, lambda_ in LAMBDAS.items():
+        task = make(name)
+        diagnoses[name] = compare(task.process, task.features, rules, lambda_=lambda_)
     pictures = _draw(folder, diagnoses)
     page = folder / "convergence.md"
     page.write_text(_page(diagnoses), encoding="utf-8")
@@ -52,17 +43,18 @@ def reproduce(folder: Path) -> list[Path]:
 
 
 def simulate(
-    example: Counterexample, rules: Sequence[Rule], step_sizes: ArrayLike, steps: int, seeds: int
+    name: str, rules: Sequence[Rule], step_sizes: ArrayLike, steps: int, seeds: int
 ) -> Dense:
     """Sizes of values, steps × rules × seeds, of rules learning online from weights of 1.
 
     All rules see the same states. Values that overflow are infinite or NaN: divergence is a result.
     """
-    process, features = example.process, example.features.columns(slice(None))
-    states = _walk(process, steps + 1, seeds)
-    kept = np.asarray(process.discounted_transition.sum(axis=1)).ravel()[states]
-    into = np.concatenate([np.zeros((1, seeds)), kept[:-1]])
-    of_rules = [rule.coefficients(lambda_=example.lambda_[states], discount=into) for rule in rules]
+    task, lambda_ = make(name), np.array(LAMBDAS[name])
+    features = task.features.columns(slice(None))
+    runs = [task.sampler(seed).steps(steps + 1) for seed in range(seeds)]
+    states = np.stack([run.state for run in runs if run.state is not None], axis=1)
+    into = np.stack([run.into for run in runs], axis=1)
+    of_rules = [rule.coefficients(lambda_=lambda_[states], discount=into) for rule in rules]
     decay = np.stack([c.decay for c in of_rules], axis=1)[..., None]
     gain = np.stack([c.gain for c in of_rules], axis=1)[..., None]
     alpha = np.asarray(step_sizes)[:, None, None]
@@ -74,8 +66,8 @@ def simulate(
             sizes[t] = size_of_values(weights, features)
             x_t, x_tp1 = features[states[t]], features[states[t + 1]]
             trace = decay[t] * trace + gain[t] * x_t
-            change = (weights * (kept[t][:, None] * x_tp1 - x_t)).sum(axis=-1)
-            delta = process.reward[states[t]] + change
+            # Rewards are 0.
+            delta = (weights * (task.discount * x_tp1 - x_t)).sum(axis=-1)
             weights = weights + alpha * delta[..., None] * trace
     return sizes
 
@@ -83,17 +75,6 @@ def simulate(
 def size_of_values(weights: Dense, features: Dense) -> Dense:
     """Root mean square over states of the values that weights (last axis) give."""
     return np.asarray(np.sqrt(((weights @ features.T) ** 2).mean(axis=-1)))
-
-
-def _walk(process: MarkovRewardProcess, steps: int, seeds: int) -> NDArray[np.intp]:
-    """States, steps × seeds, from one stream of random numbers."""
-    draws = np.random.default_rng(20210718).random((steps, seeds))
-    chances = np.cumsum(np.asarray(process.transition), axis=1)
-    states = np.empty((steps, seeds), dtype=np.intp)
-    states[0] = (draws[0][:, None] >= np.cumsum(process.start)).sum(axis=1)
-    for t in range(1, steps):
-        states[t] = (draws[t][:, None] >= chances[states[t - 1]]).sum(axis=1)
-    return states
 
 
 def _draw(folder: Path, diagnoses: Mapping[str, list[Diagnosis]]) -> list[Path]:
@@ -114,12 +95,11 @@ def _draw(folder: Path, diagnoses: Mapping[str, list[Diagnosis]]) -> list[Path]:
 
 
 def _draw_weights(axis: "Axes", name: str, diagnoses: Sequence[Diagnosis]) -> None:
-    example = EXAMPLES[name]()
-    features = example.features.columns(slice(None))
+    features = make(name).features.columns(slice(None))
     names = [d.rule.name for d in diagnoses]
     alphas = [STEP_SIZES[name] for name in names]
     times = np.unique(np.linspace(0, STEPS - 1, 400).astype(int))
-    runs = simulate(example, [d.rule for d in diagnoses], alphas, STEPS, SEEDS)[times]
+    runs = simulate(name, [d.rule for d in diagnoses], alphas, STEPS, SEEDS)[times]
     runs = np.where(np.isfinite(runs), runs, FAR)
     for i, d in enumerate(diagnoses):
         low, middle, high = np.minimum(np.quantile(runs[:, i], [0.1, 0.5, 0.9], axis=1), FAR)
@@ -131,7 +111,7 @@ def _draw_weights(axis: "Axes", name: str, diagnoses: Sequence[Diagnosis]) -> No
         axis.plot(times, middle, color=colour, linestyle=LINES[names[i]], linewidth=2, label=label)
         axis.plot(times, expected, color=colour, linewidth=0.8)
     axis.set(yscale="log", ylim=RANGE, xlim=(0, STEPS), xlabel="step")
-    axis.set_title(name, loc="left")
+    axis.set_title(_title(name), loc="left")
     axis.set_ylabel("size of the values (right: 0)")
     axis.legend(frameon=False, fontsize=8)
 
@@ -163,6 +143,10 @@ def _draw_column_sums(axis: "Axes", diagnoses: Sequence[Diagnosis]) -> None:
     axis.set_ylabel("column sum / weight")
 
 
+def _title(name: str) -> str:
+    return name.replace("_", " ").capitalize()
+
+
 def _page(diagnoses: Mapping[str, list[Diagnosis]]) -> str:
     parts = [
         "# Where the rules go, and why",
@@ -177,7 +161,7 @@ def _page(diagnoses: Mapping[str, list[Diagnosis]]) -> str:
         "the state. Below 0, more is bootstrapped from the state than is updated there.",
     ]
     for name, found in diagnoses.items():
-        parts += [f"## {name}"]
+        parts.append(f"## {_title(name)}")
         for d in found:
             rows = "; ".join(", ".join(f"{x:.5g}" for x in row) for row in d.key.A)
             parts.append(f"A of {d.rule.name}: [{rows}]")

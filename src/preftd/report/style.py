@@ -1,6 +1,12 @@
 """How things look: one colour and line per method everywhere, legible in greyscale."""
 
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from preftd.arrays import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 COLOURS = {"TD(λ)": "#D55E00", "ETD": "#0072B2", "PTD": "#111111"}
 LINES = {"TD(λ)": (0, (5, 1.5)), "ETD": (0, (1.5, 1.2)), "PTD": "solid"}
@@ -16,3 +22,12 @@ RC: Any = {
     "svg.hashsalt": "preftd",
 }
 """Settings of matplotlib for every figure."""
+
+
+def save_figure(axes: "Axes", path: Path) -> None:
+    """Write the figure that holds these axes to a PNG, SVG or PDF file."""
+    if path.suffix not in (".png", ".svg", ".pdf"):
+        raise InputError(f"{path} is none of .png, .svg and .pdf: choose one of these endings.")
+    figure = axes.get_figure(root=True)
+    if figure is not None:
+        figure.savefig(path, dpi=RC["savefig.dpi"])

@@ -1,13 +1,10 @@
-"""The truth: chains with rewards, and what their states show."""
+"""The truth: chains with rewards, what their states show, and the tasks of the paper."""
 
-from preftd.tasks.counterexamples import Counterexample, counterexample_1, counterexample_2
+from preftd.tasks.catalogue import TASKS, make
 from preftd.tasks.features import Features
+from preftd.tasks.layout import Layout
+from preftd.tasks.outcomes import Outcomes
 from preftd.tasks.process import MarkovRewardProcess
+from preftd.tasks.task import Task
 
-__all__ = [
-    "Counterexample",
-    "Features",
-    "MarkovRewardProcess",
-    "counterexample_1",
-    "counterexample_2",
-]
+__all__ = ["TASKS", "Features", "Layout", "MarkovRewardProcess", "Outcomes", "Task", "make"]

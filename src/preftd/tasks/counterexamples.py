@@ -3,34 +3,27 @@
 Rewards are 0, so the right weights are 0; where expected updates go from elsewhere is the question.
 """
 
-from typing import NamedTuple
+from preftd.tasks.layout import Layout
+from preftd.tasks.outcomes import Outcomes
+from preftd.tasks.task import Task
 
-from preftd.arrays import Vector, as_array
-from preftd.tasks.features import Features
-from preftd.tasks.process import MarkovRewardProcess
-
-
-class Counterexample(NamedTuple):
-    """A chain, its features, and the λ of each state."""
-
-    process: MarkovRewardProcess
-    features: Features
-    lambda_: Vector
+LAMBDAS = {"counterexample_1": (0.99, 0.8), "counterexample_2": (0.0, 0.99)}
+"""The λ of each state with which they are counterexamples."""
 
 
-def counterexample_1() -> Counterexample:
-    """Mahmood's: two states, every next state equally likely, one feature."""
-    return Counterexample(
-        MarkovRewardProcess([[0.5, 0.5], [0.5, 0.5]], reward=0, discount=0.99),
-        Features([[0.5], [1.0]]),
-        as_array("lambda_", [0.99, 0.8]),
-    )
+def counterexample_1() -> Task:
+    """Two states, each as likely to be next, one feature. TD(λ) diverges with λ = 0.99, 0.8."""
+    rows = [(s, 0, 0.5, t, 0.0) for s in (0, 1) for t in (0, 1)]
+    return Task("counterexample_1", Outcomes.of(rows), [[0.5], [1.0]], 0.99, layout=_side_by_side())
 
 
-def counterexample_2() -> Counterexample:
-    """Ghiassian's: two states in turn, two features. Its chain is periodic."""
-    return Counterexample(
-        MarkovRewardProcess([[0, 1], [1, 0]], reward=0, discount=0.95),
-        Features([[3.0, 1.0], [1.0, 1.0]]),
-        as_array("lambda_", [0.0, 0.99]),
-    )
+def counterexample_2() -> Task:
+    """Two states in turn, two features. TD(λ) diverges with λ = 0, 0.99. Its chain is periodic."""
+    rows = [(0, 0, 1.0, 1, 0.0), (1, 0, 1.0, 0, 0.0)]
+    features = [[3.0, 1.0], [1.0, 1.0]]
+    return Task("counterexample_2", Outcomes.of(rows), features, 0.95, layout=_side_by_side())
+
+
+def _side_by_side() -> Layout:
+    row = Layout.row(2)
+    return Layout(2 * row.position, names={0: "0", 1: "1"})

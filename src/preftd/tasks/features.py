@@ -3,6 +3,7 @@
 φ_t = μ(s_t) + noise of covariance Σ(s_t), drawn anew at each visit, independent of all else
 """
 
+from functools import cached_property
 from typing import Self, final
 
 import numpy as np
@@ -63,6 +64,50 @@ class Features:
         if self.covariance.ndim == 2:
             return np.diag(weights @ self.covariance)
         return np.asarray(np.tensordot(weights, self.covariance, axes=1))
+
+    def codes(self) -> tuple[Dense, NDArray[np.int32], NDArray[np.bool_]]:
+        """(fixed vectors, code of what each state shows, whether it is drawn anew at each visit).
+
+        Codes are those of experience: the place of a state's only 1, or −1 − row of a vector.
+        """
+        covariance = np.zeros(self.states) if self.covariance is None else self.covariance
+        fresh = np.asarray(covariance.reshape(self.states, -1).any(axis=1))
+        rows = sparse.csr_array(self.mean)
+        rows.eliminate_zeros()
+        single = np.diff(rows.indptr) == 1
+        one_hot = single & ~fresh
+        one_hot[one_hot] = rows.data[rows.indptr[:-1][one_hot]] == 1
+        shown = np.zeros(self.states, dtype=np.int32)
+        shown[one_hot] = rows.indices[rows.indptr[:-1][one_hot]]
+        fixed = np.flatnonzero(~one_hot & ~fresh)
+        shown[fixed] = -1 - np.arange(fixed.size)
+        return self.rows(fixed), shown, fresh
+
+    def draw(self, states: NDArray[np.int32], noise: np.random.Generator, out: Dense) -> None:
+        """Fill rows of `out` with what so many visits to states show."""
+        noise.standard_normal(out=out)
+        if states.size == 0 or self.covariance is None:
+            return
+        if self.covariance.ndim < 3:
+            spread = np.sqrt(self.covariance)
+            if (spread[states] != 1).any():
+                out *= spread[states][:, None] if spread.ndim == 1 else spread[states]
+        else:
+            out[:] = np.einsum("vij,vj->vi", self._roots[states], out)
+        shown = np.unique(states).astype(np.intp)
+        means = self.rows(shown)
+        if not means.any():
+            return
+        if (means == means[0]).all():
+            out += means[0]
+        else:
+            out += means[np.searchsorted(shown, states)]
+
+    @cached_property
+    def _roots(self) -> NDArray[np.float64]:
+        """R with R Rᵀ = Σ, for each state."""
+        values, vectors = np.linalg.eigh(np.asarray(self.covariance))
+        return np.asarray(vectors * np.sqrt(np.maximum(values, 0))[:, None, :])
 
     def predict(self, weights: Vector) -> Vector:
         """The mean prediction at each state, Φ w."""

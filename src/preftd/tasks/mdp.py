@@ -33,14 +33,14 @@ def average_over_actions(
     tables = [transition_table(f"transitions[{a}]", p) for a, p in enumerate(_each(transitions))]
     if not tables or any(p.shape != tables[0].shape for p in tables):
         raise InputError("transitions differ in shape: give one n × n matrix for each action.")
-    chosen = _policy_table(policy, tables[0].shape[0], len(tables))
+    chosen = policy_table(policy, tables[0].shape[0], len(tables))
     transition = _mix(tables, chosen)
     mean_reward = (chosen * _rewards(tables, reward)).sum(axis=1)
     discounts = _per_action("discount", discount, len(tables))
     if discounts is None:
         return transition, mean_reward, cast(MatrixLike, discount)
     kept = [discounted(p, f"discount[{a}]", discounts[a]) for a, p in enumerate(tables)]
-    return transition, mean_reward, _ratio(_mix(kept, chosen), transition)
+    return transition, mean_reward, share(_mix(kept, chosen), transition)
 
 
 def _each(given: Any) -> list[MatrixLike]:
@@ -62,7 +62,8 @@ def _per_action(name: str, given: Any, actions: int) -> list[MatrixLike] | None:
     return matrices
 
 
-def _policy_table(policy: ArrayLike, states: int, actions: int) -> Dense:
+def policy_table(policy: ArrayLike, states: int, actions: int) -> Dense:
+    """Probabilities, states × actions, from these or from one action per state."""
     table = as_array("policy", policy)
     if table.shape == (states,) and np.array_equal(table, np.floor(table)):
         if table.min() < 0 or table.max() >= actions:
@@ -114,7 +115,7 @@ def _mix(tables: list[Matrix], chosen: Dense) -> Matrix:
     return np.asarray((chosen.T[:, :, None] * dense).sum(axis=0))
 
 
-def _ratio(part: Matrix, whole: Matrix) -> Matrix:
+def share(part: Matrix, whole: Matrix) -> Matrix:
     """Divide where whole is not 0; at most 1 in spite of rounding."""
     if is_sparse(whole):
         inverse = whole.copy()

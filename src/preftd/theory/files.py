@@ -4,7 +4,6 @@ Both hold the same names. In NPZ a sparse table is four arrays: NAME_data, NAME_
 and NAME_shape (CSR), as `save_problem` writes them.
 """
 
-import difflib
 import os
 import tomllib
 import zipfile
@@ -17,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from preftd.arrays import InputError, MatrixLike, Vector, as_csr
+from preftd.names import nearest
 from preftd.rules import ETD, as_beta
 from preftd.tasks import Features, MarkovRewardProcess
 
@@ -51,10 +51,7 @@ def load_problem(path: str | os.PathLike[str]) -> Problem:
     """Read a problem from a TOML or NPZ file."""
     tables = _read(Path(path))
     for name in tables:
-        if name not in NAMES:
-            near = difflib.get_close_matches(name, NAMES, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(NAMES)}."
-            raise InputError(f"unknown name {name!r}: {hint}")
+        nearest("table", name, NAMES)
     for name in ("transition", "discount", "features"):
         if name not in tables:
             raise InputError(f"{name} is missing: add it ({NAMES[name]}).")

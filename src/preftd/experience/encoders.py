@@ -1,0 +1,125 @@
+"""From observations to features: as they are, one-hot, tile coding, polynomials.
+
+An encoder returns either a vector of features, or whole numbers: the places of its ones.
+"""
+
+from itertools import combinations_with_replacement
+from typing import Any, Protocol, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from preftd.arrays import InputError, as_array
+
+
+class Encoder(Protocol):
+    """Anything with a size that turns an observation into features."""
+
+    @property
+    def size(self) -> int:
+        """How many features there are."""
+
+    def __call__(self, observation: Any) -> NDArray[np.float64] | NDArray[np.int32]:
+        """Features (numbers), or the places of their ones (whole numbers)."""
+
+
+@final
+class Identity:
+    """The observation itself, flat.
+
+    >>> Identity(size=3)([1, 2, 3])
+    array([1., 2., 3.])
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+    def __call__(self, observation: ArrayLike) -> NDArray[np.float64]:
+        """The entries of the observation in a row."""
+        return np.asarray(observation, dtype=np.float64).ravel()
+
+
+@final
+class OneHot:
+    """A 1 in the place of a whole-numbered observation.
+
+    >>> OneHot(size=4)(2)
+    array([2], dtype=int32)
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+    def __call__(self, observation: Any) -> NDArray[np.int32]:
+        """The place of the 1."""
+        place = int(observation)
+        if not 0 <= place < self.size:
+            raise InputError(f"observation {place} has no place among {self.size}: raise size.")
+        return np.array([place], dtype=np.int32)
+
+
+@final
+class TileCoding:
+    """Several grids of tiles over a box, each shifted; an observation is in one tile of each.
+
+    low, high  corners of the box; what lies outside counts as on its edge
+    tiles      how many tiles along each entry
+    tilings    how many grids; the first is not shifted, the others by multiples of a fraction of a
+               tile that differ between entries, so that shifts do not line up
+
+    >>> coder = TileCoding(low=[0, 0], high=[1, 1], tiles=[4, 4], tilings=2)
+    >>> coder.size, coder([0.1, 0.9])
+    (50, array([ 4, 29], dtype=int32))
+    """
+
+    def __init__(self, low: ArrayLike, high: ArrayLike, tiles: ArrayLike, tilings: int) -> None:
+        self._low, high_ = as_array("low", low), as_array("high", high)
+        counts = as_array("tiles", tiles)
+        if not (self._low.ndim == 1 and self._low.shape == high_.shape == counts.shape):
+            raise InputError(
+                "low, high and tiles differ in length: give one of each for every entry."
+            )
+        if not (self._low < high_).all():
+            raise InputError("low is not below high in some entry: exchange them.")
+        if tilings < 1 or (counts < 1).any() or not np.array_equal(counts, np.floor(counts)):
+            raise InputError("tiles and tilings are counts: give whole numbers of 1 or more.")
+        self._width = (high_ - self._low) / counts
+        self._high = high_
+        entries = np.arange(counts.size)
+        # Tilings are shifted by up to one tile, so each needs one tile more than the box has.
+        self._shape = tuple(int(n) + 1 for n in counts)
+        self._shifts = (np.arange(tilings)[:, None] * (2 * entries + 1) % tilings) / tilings
+        self._first = np.arange(tilings) * int(np.prod(self._shape))
+        self.size = tilings * int(np.prod(self._shape))
+
+    def __call__(self, observation: ArrayLike) -> NDArray[np.int32]:
+        """The tile of each tiling."""
+        inside = np.clip(np.asarray(observation, dtype=np.float64), self._low, self._high)
+        place = np.floor((inside - self._low) / self._width + self._shifts).astype(np.intp)
+        place = np.minimum(place, np.array(self._shape) - 1)
+        flat = np.ravel_multi_index(tuple(place.T), self._shape)
+        return np.asarray(self._first + flat, dtype=np.int32)
+
+
+@final
+class Polynomial:
+    """All products of up to `degree` entries, the constant 1 first.
+
+    >>> Polynomial(entries=2, degree=2)([2, 3])
+    array([1., 2., 3., 4., 6., 9.])
+    """
+
+    def __init__(self, entries: int, degree: int) -> None:
+        if entries < 1 or degree < 0:
+            raise InputError("entries and degree are counts: give 1 or more and 0 or more.")
+        self._products = [
+            list(chosen)
+            for order in range(degree + 1)
+            for chosen in combinations_with_replacement(range(entries), order)
+        ]
+        self.size = len(self._products)
+
+    def __call__(self, observation: ArrayLike) -> NDArray[np.float64]:
+        """The products."""
+        x = np.asarray(observation, dtype=np.float64).ravel()
+        return np.array([x[chosen].prod() for chosen in self._products])

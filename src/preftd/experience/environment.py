@@ -1,0 +1,155 @@
+"""Any Gymnasium environment with a policy, as a stream of experience.
+
+A recorder goes on where it stopped: two takes of 50 steps are one of 100. Vector environments give
+one stream per environment, in whichever way they start episodes again:
+
+    next step   the call after an episode's last step only resets: it is no step, and is left out
+    same step   the reset is done at once: the last observation is found in `info["final_obs"]`
+    disabled    the recorder resets the environments whose episodes are over
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, TypeAlias, final
+
+import numpy as np
+from gymnasium import Env, spaces
+from gymnasium.vector import AutoresetMode, VectorEnv
+from numpy.typing import NDArray
+
+from preftd.arrays import InputError
+from preftd.experience.encoders import Encoder, Identity, OneHot
+from preftd.experience.stream import Experience
+from preftd.experience.writer import Writer
+
+
+class Predictor(Protocol):
+    """A policy in the style of Stable-Baselines3."""
+
+    def predict(self, observation: Any) -> tuple[Any, Any]:
+        """(action, state of the policy)."""
+
+
+Policy: TypeAlias = Callable[[Any], Any] | Predictor
+"""From an observation (of all environments, if there are several) to an action (or all actions)."""
+
+
+@final
+class Recorder:
+    """Experience from one environment.
+
+    discount  while an episode goes on
+    encoder   observations to features; by default one-hot for Discrete and as it is for Box spaces
+    seed      given to the first reset
+
+    >>> import gymnasium
+    >>> recorder = Recorder(gymnasium.make("CartPole-v1"), lambda x: int(x[2] > 0), discount=0.99)
+    >>> len(recorder.take(100))
+    100
+    """
+
+    def __init__(
+        self,
+        environment: Env[Any, Any],
+        policy: Policy,
+        *,
+        discount: float,
+        encoder: Encoder | None = None,
+        seed: int | None = None,
+    ) -> None:
+        self._environment, self._act = environment, _acting(policy)
+        self._writer = Writer(encoder or encoder_for(environment.observation_space), discount)
+        self._seed: int | None = seed
+        self._fresh = True
+        self._observation: Any = None
+
+    def take(self, steps: int) -> Experience:
+        """The next steps; the last episode may go on in the next take."""
+        for _ in range(steps):
+            if self._fresh:
+                self._observation, info = self._environment.reset(seed=self._seed)
+                self._seed, self._fresh = None, False
+                self._writer.begin(self._observation, info)
+            action = self._act(self._observation)
+            seen, reward, terminated, truncated, info = self._environment.step(action)
+            self._writer.step(float(reward), seen, bool(terminated), bool(truncated), info)
+            self._observation, self._fresh = seen, bool(terminated or truncated)
+        return self._writer.take()
+
+
+@final
+class VectorRecorder:
+    """Experience from each of several environments stepped together; arguments as for one."""
+
+    def __init__(
+        self,
+        environments: VectorEnv[Any, Any, Any],
+        policy: Policy,
+        *,
+        discount: float,
+        encoder: Encoder | None = None,
+        seed: int | None = None,
+    ) -> None:
+        self._environments, self._act = environments, _acting(policy)
+        self._mode = AutoresetMode(environments.metadata["autoreset_mode"])
+        encoder = encoder or encoder_for(environments.single_observation_space)
+        self._writers = [Writer(encoder, discount) for _ in range(environments.num_envs)]
+        self._over = np.zeros(environments.num_envs, dtype=np.bool_)
+        self._observations, info = environments.reset(seed=seed)
+        for i, writer in enumerate(self._writers):
+            writer.begin(self._observations[i], _of(info, i))
+
+    def take(self, calls: int) -> list[Experience]:
+        """One stream for each environment, from so many calls of `step`."""
+        for _ in range(calls):
+            if self._mode is AutoresetMode.DISABLED and self._over.any():
+                self._reset(self._over)
+            seen, rewards, terminated, truncated, info = self._environments.step(
+                self._act(self._observations)
+            )
+            ended = terminated | truncated
+            for i, writer in enumerate(self._writers):
+                if self._mode is AutoresetMode.NEXT_STEP and self._over[i]:
+                    writer.begin(seen[i], _of(info, i))
+                    continue
+                reset_at_once = self._mode is AutoresetMode.SAME_STEP and ended[i]
+                last = info["final_obs"][i] if reset_at_once else seen[i]
+                writer.step(
+                    float(rewards[i]), last, bool(terminated[i]), bool(truncated[i]), _of(info, i)
+                )
+                if reset_at_once:
+                    writer.begin(seen[i], _of(info, i))
+            self._observations = seen
+            self._over = ended & (self._mode is not AutoresetMode.SAME_STEP)
+        return [writer.take() for writer in self._writers]
+
+    def _reset(self, over: NDArray[np.bool_]) -> None:
+        self._observations, info = self._environments.reset(options={"reset_mask": over})
+        for i in np.flatnonzero(over):
+            self._writers[i].begin(self._observations[i], _of(info, int(i)))
+
+
+def encoder_for(space: spaces.Space[Any]) -> Encoder:
+    """One-hot for Discrete spaces and the observation itself for Box spaces."""
+    if isinstance(space, spaces.Discrete) and space.start == 0:
+        return OneHot(int(space.n))
+    if isinstance(space, spaces.Box):
+        return Identity(int(np.prod(space.shape)))
+    raise InputError(f"there is no natural encoder for {space}: give one as encoder=.")
+
+
+def _acting(policy: Policy) -> Callable[[Any], Any]:
+    predict = getattr(policy, "predict", None)
+    if predict is not None:
+        return lambda observation: predict(observation)[0]
+    if callable(policy):
+        return policy
+    raise InputError("policy can neither be called nor has it .predict: give one that does.")
+
+
+def _of(info: Mapping[str, Any], i: int) -> dict[str, Any]:
+    """What a vector environment's info says of one environment."""
+    return {
+        key: info[key][i]
+        for key in ("state", "observable")
+        if key in info and info.get(f"_{key}", np.ones(i + 1, dtype=np.bool_))[i]
+    }

@@ -1,0 +1,81 @@
+"""Preference for observations that are far from the last preferred one: the paper's CartPole rule.
+
+β_t = 1 at the beginning of an episode, and whenever one of the chosen entries has moved by more
+than its threshold since the last step with β = 1
+= a constant otherwise
+"""
+
+from collections.abc import Mapping
+from typing import Any, final
+
+import numpy as np
+
+from preftd.arrays import InputError, Vector, as_array
+from preftd.experience import Experience, Visit
+from preftd.preferences.preference import Preference, unit
+
+
+@final
+class Displacement(Preference):
+    """1 where an observation has moved far enough, a constant in between.
+
+    thresholds  for each entry of the observation that counts, how far it must have moved
+
+    >>> import numpy as np
+    >>> rule = Displacement({0: 1.0}, between=0.1)
+    >>> memory = None
+    >>> for x in (0.0, 0.6, 1.2, 1.8):
+    ...     beta, memory = rule.step(Visit(np.array([x]), begins=x == 0), memory)
+    ...     print(beta)
+    1.0
+    0.1
+    1.0
+    0.1
+    """
+
+    def __init__(self, thresholds: Mapping[int, float], between: float = 0.1) -> None:
+        if not thresholds:
+            raise InputError("thresholds is empty: name at least one entry and how far it moves.")
+        self._entries = np.array(list(thresholds), dtype=np.intp)
+        self._limits = as_array("thresholds", list(thresholds.values()))
+        if (self._limits < 0).any() or (self._entries < 0).any():
+            raise InputError("entries and thresholds must be 0 or more: give sizes of movements.")
+        self.between = unit("between", between)
+
+    def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
+        """Compare with the last preferred observation, which is the memory."""
+        now = self._chosen(visit.observation[None, :])[0]
+        if visit.begins or memory is None or (np.abs(now - memory) > self._limits).any():
+            return 1.0, now
+        return self.between, memory
+
+    def along(self, experience: Experience, memory: Any) -> tuple[Vector, Any]:
+        """The same, jumping from one preferred step to the next."""
+        seen = self._chosen(experience.observations())
+        starts = np.append(np.flatnonzero(experience.begins), len(seen))
+        betas = np.full(len(seen), self.between)
+        t = 0
+        while t < len(seen):
+            if experience.begins[t] or memory is None:
+                betas[t], memory = 1.0, seen[t]
+                t += 1
+                continue
+            # Look ahead in growing steps, within the episode, for the next that is far enough.
+            end, look = starts[np.searchsorted(starts, t, side="right")], 16
+            while t < end:
+                far = (np.abs(seen[t : min(t + look, end)] - memory) > self._limits).any(axis=1)
+                if far.any():
+                    t += int(np.argmax(far))
+                    betas[t], memory = 1.0, seen[t]
+                    t += 1
+                    break
+                t, look = t + far.size, 2 * look
+        return betas, memory
+
+    def _chosen(self, observations: Vector) -> Vector:
+        if self._entries.max() >= observations.shape[1]:
+            raise InputError(
+                f"a threshold is for entry {self._entries.max()}, but observations have only "
+                f"{observations.shape[1]}: count from 0, and name entries they have."
+            )
+        return np.asarray(observations[:, self._entries])

@@ -1,0 +1,129 @@
+"""Preferences that look at one step only."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from preftd.arrays import InputError, Vector, as_array, check_unit_interval
+from preftd.experience import Experience, Visit
+from preftd.preferences.preference import Preference, unit
+
+
+@final
+@dataclass(frozen=True)
+class Constant(Preference):
+    """The same β everywhere.
+
+    >>> from preftd import tasks
+    >>> Constant(0.5).stream(tasks.make("corridor", length=2).sampler(0).episodes(1))[0]
+    array([0.5, 0.5, 0.5])
+    """
+
+    beta: float
+
+    def __post_init__(self) -> None:
+        unit("beta", self.beta)
+
+    def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
+        """β."""
+        return self.beta, None
+
+    def along(self, experience: Experience, memory: Any) -> tuple[Vector, Any]:
+        """β, as often as there are steps."""
+        return np.full(len(experience), self.beta), None
+
+
+@final
+@dataclass(frozen=True)
+class Observability(Preference):
+    """One β where the state shows itself, another where it is hidden.
+
+    >>> from preftd import tasks
+    >>> Observability().stream(tasks.make("corridor", length=2).sampler(0).episodes(1))[0]
+    array([1., 0., 1.])
+    """
+
+    observable: float = 1.0
+    hidden: float = 0.0
+
+    def __post_init__(self) -> None:
+        unit("observable", self.observable)
+        unit("hidden", self.hidden)
+
+    def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
+        """One or the other."""
+        if visit.observable is None:
+            raise InputError(_NOT_KNOWN)
+        return (self.observable if visit.observable else self.hidden), None
+
+    def along(self, experience: Experience, memory: Any) -> tuple[Vector, Any]:
+        """One or the other at each step."""
+        if experience.observable is None:
+            raise InputError(_NOT_KNOWN)
+        return np.where(experience.observable, self.observable, self.hidden), None
+
+
+_NOT_KNOWN = (
+    "the experience does not say which steps are observable: record it from an environment whose "
+    "info has 'observable', or use another preference."
+)
+
+
+@final
+class PerState(Preference):
+    """A β for each state, for experience that knows its states."""
+
+    def __init__(self, beta: ArrayLike) -> None:
+        self.beta = as_array("beta", beta)
+        if self.beta.ndim != 1:
+            raise InputError(f"beta has shape {self.beta.shape}: give one number for each state.")
+        check_unit_interval("beta", self.beta)
+
+    def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
+        """The β of the state."""
+        if visit.state is None:
+            raise InputError(_NO_STATES)
+        return float(self._of(np.array([visit.state]))[0]), None
+
+    def along(self, experience: Experience, memory: Any) -> tuple[Vector, Any]:
+        """The β of each state."""
+        if experience.state is None:
+            raise InputError(_NO_STATES)
+        return self._of(experience.state), None
+
+    def _of(self, states: np.ndarray[Any, np.dtype[np.integer[Any]]]) -> Vector:
+        if states.size and states.max() >= self.beta.size:
+            raise InputError(
+                f"state {states.max()} has no beta: give {states.max() + 1} of them or more."
+            )
+        return np.asarray(self.beta[states])
+
+
+_NO_STATES = (
+    "the experience does not know its states: use a preference that looks at observations instead."
+)
+
+
+@final
+@dataclass(frozen=True)
+class Function(Preference):
+    """Any function of the observation.
+
+    >>> from preftd import tasks
+    >>> trust = Function(lambda x: float(x.max() == 1))
+    >>> trust.stream(tasks.make("corridor", length=2).sampler(0).episodes(1))[0]
+    array([1., 0., 1.])
+    """
+
+    function: Callable[[Vector], float]
+
+    def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
+        """What the function says."""
+        return float(self.function(visit.observation)), None
+
+    def along(self, experience: Experience, memory: Any) -> tuple[Vector, Any]:
+        """What the function says of each observation."""
+        return np.array([float(self.function(x)) for x in experience.observations()]), None

@@ -1,0 +1,21 @@
+"""Random numbers: one tree of generators, each found by the names of what it draws.
+
+The same names give the same numbers, whatever else is drawn, in whatever order or process.
+"""
+
+import hashlib
+
+import numpy as np
+
+
+def generator(*names: str | int) -> np.random.Generator:
+    """The generator of these names, at its beginning.
+
+    >>> generator("corridor", 7, "moves").random() == generator("corridor", 7, "moves").random()
+    True
+    >>> generator("corridor", 7, "moves").random() == generator("corridor", 7, "noise").random()
+    False
+    """
+    digest = hashlib.sha256(repr(names).encode()).digest()
+    words = np.frombuffer(digest, dtype="<u4").tolist()
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(words)))

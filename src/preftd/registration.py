@@ -1,0 +1,26 @@
+"""Tasks under the names of Gymnasium: preftd/RandomWalk-v0, preftd/Corridor-v0 and so on.
+
+Kept apart from the tasks, and naming them as text, so that importing preftd loads none of them.
+"""
+
+from gymnasium.envs.registration import register
+
+ENVIRONMENTS = {
+    "preftd/RandomWalk-v0": "random_walk",
+    "preftd/Corridor-v0": "corridor",
+    "preftd/DoubleCorridor-v0": "double_corridor",
+    "preftd/CrossGrid-v0": "cross_grid",
+    "preftd/RandomGrid-v0": "random_grid",
+    "preftd/Counterexample1-v0": "counterexample_1",
+    "preftd/Counterexample2-v0": "counterexample_2",
+}
+
+
+def register_all() -> None:
+    """Make `gymnasium.make("preftd/Corridor-v0", length=10)` work."""
+    for name, task in ENVIRONMENTS.items():
+        register(
+            name,
+            entry_point="preftd.tasks.environment:TaskEnvironment",
+            kwargs={"task": task},
+        )

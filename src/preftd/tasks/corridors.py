@@ -1,0 +1,89 @@
+"""Corridors: decisions whose outcome is seen only after a walk through hidden states.
+
+Hidden states show Gaussian noise of mean 0.5 and standard deviation 1 in every feature, drawn
+afresh at each visit; decisions and goals show a 1 in a place of their own.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from preftd.arrays import Dense
+from preftd.tasks.features import Features
+from preftd.tasks.layout import Layout
+from preftd.tasks.outcomes import Outcomes
+from preftd.tasks.parameters import at_least
+from preftd.tasks.task import Task
+
+
+@dataclass
+class _Map:
+    """States as they are laid out, one after the other."""
+
+    position: list[tuple[float, float]] = field(default_factory=list)
+    names: dict[int, str] = field(default_factory=dict)
+    following: dict[int, tuple[int, int]] = field(default_factory=dict)
+    reward: dict[int, tuple[float, float]] = field(default_factory=dict)
+
+    def observable(self, name: str, x: float, y: float) -> int:
+        self.position.append((x, y))
+        self.names[len(self.position) - 1] = name
+        return len(self.position) - 1
+
+    def corridor(self, length: int, into: int) -> int:
+        """Add hidden states that lead to a state; returns the first, or that state if none."""
+        x, y = self.position[into]
+        first = len(self.position)
+        for i in range(length):
+            self.position.append((x - length + i, y))
+            here = first + i
+            self.following[here] = (here + 1,) * 2 if i < length - 1 else (into, into)
+        return first if length else into
+
+    def task(self, name: str) -> Task:
+        states = len(self.position)
+        going = np.array([self.following.get(s, (-1, -1)) for s in range(states)])
+        paid = np.array([self.reward.get(s, (0.0, 0.0)) for s in range(states)])
+        shown = np.isin(np.arange(states), list(self.names))
+        mean: Dense = np.full((states, len(self.names)), 0.5)
+        mean[shown] = np.eye(len(self.names))
+        return Task(
+            name,
+            Outcomes.deterministic(going, paid[:, :1], paid[:, 1:]),
+            Features(mean, covariance=np.where(shown, 0.0, 1.0)),
+            discount=1.0,
+            start=np.eye(states)[0],
+            observable=shown,
+            layout=Layout(np.array(self.position), names=self.names),
+        )
+
+
+def corridor(length: int = 10) -> Task:
+    """One decision, two chains of `length` states, the last of each a goal: +2 above, −1 below."""
+    at_least("length", length, 1)
+    plan = _Map()
+    first = plan.observable("S1", 0, 0)
+    ways = []
+    for name, y, pays in (("G1", 1.2, 2.0), ("G2", -1.2, -1.0)):
+        goal = plan.observable(name, length, y)
+        plan.reward[goal] = (pays, 0.0)
+        ways.append(plan.corridor(length - 1, goal))
+    plan.following[first] = (ways[0], ways[1])
+    return plan.task(f"corridor(length={length})")
+
+
+def double_corridor(length: int = 10) -> Task:
+    """Two decisions in a row, corridors of `length` hidden states, three goals: 3, 2 and 1."""
+    at_least("length", length, 1)
+    plan = _Map()
+    middle, end = length + 1.0, 2 * (length + 1.0)
+    first = plan.observable("S1", 0, 0)
+    upper, lower = plan.observable("S2", middle, 1.2), plan.observable("S3", middle, -1.2)
+    ways = []
+    for name, y, pays in (("G1", 2.4, 3.0), ("G2", 0.0, 2.0), ("G3", -2.4, 1.0)):
+        goal = plan.observable(name, end, y)
+        plan.reward[goal] = (pays, 0.2)
+        ways.append(plan.corridor(length, goal))
+    plan.following[first] = (plan.corridor(length, upper), plan.corridor(length, lower))
+    plan.following[upper], plan.following[lower] = (ways[0], ways[1]), (ways[1], ways[2])
+    return plan.task(f"double_corridor(length={length})")

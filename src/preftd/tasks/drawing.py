@@ -1,0 +1,164 @@
+"""The inner loop of sampling: steps drawn from a task's table into buffers, compiled."""
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from preftd.arrays import Vector
+
+if TYPE_CHECKING:
+    from preftd.tasks.task import Task
+
+Whole = NDArray[np.int32]
+
+
+class Table(NamedTuple):
+    """A task's outcomes under its policy, made ready for drawing."""
+
+    first: Whole
+    """Rows of state s are first[s] to first[s + 1] − 1."""
+    bound: Vector
+    """A state's row is the first whose bound exceeds a uniform number."""
+    next_state: Whole
+    reward: Vector
+    spread: Vector
+    ends: NDArray[np.bool_]
+    starts: Whole
+    """States where episodes may start, and the bounds that choose among them."""
+    start_bound: Vector
+    shown: Whole
+    """The code of what a state shows, for states that show the same at each visit."""
+    fresh: NDArray[np.bool_]
+    """Whether a state shows a new vector at each visit."""
+    discount: float
+
+    @classmethod
+    def of(cls, task: "Task", shown: Whole, fresh: NDArray[np.bool_]) -> Self:
+        """The table of a task whose states show these codes."""
+        rows = task.outcomes
+        chance = rows.probability * task.policy[rows.state, rows.action]
+        possible = chance > 0
+        state = rows.state[possible]
+        first = np.searchsorted(state, np.arange(task.states + 1)).astype(np.int32)
+        bound = np.concatenate([_bounds(chance[possible][a:b]) for a, b in pairwise(first)])
+        starts = np.flatnonzero(task.start).astype(np.int32)
+        return cls(
+            first,
+            bound,
+            rows.next_state[possible],
+            rows.reward[possible],
+            rows.spread[possible],
+            rows.ends[possible],
+            starts,
+            _bounds(task.start[starts]),
+            shown,
+            fresh,
+            task.discount,
+        )
+
+
+def _bounds(chances: Vector) -> Vector:
+    bounds = np.cumsum(chances)
+    # Whatever rounding does, some row is chosen.
+    bounds[-1] = np.inf
+    return bounds
+
+
+class Buffers(NamedTuple):
+    """Where steps are written."""
+
+    at: Whole
+    following: Whole
+    reward: Vector
+    discount: Vector
+    into: Vector
+    begins: NDArray[np.bool_]
+    ends: NDArray[np.bool_]
+    state: Whole
+    shower: Whole
+    """The state of each fresh vector, in the order in which they are shown."""
+
+    @classmethod
+    def of_size(cls, steps: int) -> Self:
+        """Room for so many steps, each of which may show two vectors."""
+        at, following, state = np.empty((3, steps), dtype=np.int32)
+        reward, discount, into = np.empty((3, steps))
+        begins, ends = np.empty((2, steps), dtype=np.bool_)
+        shower = np.empty(2 * steps, dtype=np.int32)
+        return cls(at, following, reward, discount, into, begins, ends, state, shower)
+
+    def doubled(self) -> Self:
+        """The same, with as much room again."""
+        return type(self)(*(np.concatenate([a, np.empty_like(a)]) for a in self))
+
+
+class Position(NamedTuple):
+    """Where a sampler stands."""
+
+    state: int
+    """The state to leave next, −1 before an episode."""
+    code: int
+    begins: bool
+    fresh: int
+    """How many fresh vectors have been shown since the buffers were empty."""
+
+
+@njit(cache=True)
+def draw_steps(
+    moves: np.random.Generator,
+    rewards: np.random.Generator,
+    table: Table,
+    buffers: Buffers,
+    written: int,
+    episodes: int,
+    first_vector: int,
+    position: Position,
+) -> tuple[int, int, Position]:
+    """Draw until the buffers are full or so many episodes have ended (−1: however many).
+
+    Returns how many steps are written, how many episodes are missing, and the new position.
+    """
+    state, code, begins, fresh = position
+    while written < buffers.at.size and episodes != 0:
+        if state < 0:
+            u = moves.random()
+            state = table.starts[np.searchsorted(table.start_bound, u, side="right")]
+            begins = True
+            code = table.shown[state]
+            if table.fresh[state]:
+                buffers.shower[fresh] = state
+                code = -1 - first_vector - fresh
+                fresh += 1
+        u = moves.random()
+        row = table.first[state]
+        while u >= table.bound[row]:
+            row += 1
+        reward = table.reward[row]
+        if table.spread[row] > 0:
+            reward += table.spread[row] * rewards.standard_normal()
+        buffers.at[written] = code
+        buffers.state[written] = state
+        buffers.reward[written] = reward
+        buffers.begins[written] = begins
+        buffers.ends[written] = table.ends[row]
+        buffers.into[written] = 0.0 if begins else table.discount
+        buffers.discount[written] = 0.0 if table.ends[row] else table.discount
+        begins = False
+        if table.ends[row]:
+            state = -1
+            if episodes > 0:
+                episodes -= 1
+        else:
+            state = table.next_state[row]
+            code = table.shown[state]
+            if table.fresh[state]:
+                buffers.shower[fresh] = state
+                code = -1 - first_vector - fresh
+                fresh += 1
+        # At the end there is no next state; the last one stands in, under a discount of 0.
+        buffers.following[written] = code
+        written += 1
+    return written, episodes, Position(state, code, begins, fresh)

@@ -1,0 +1,89 @@
+"""Tasks as Gymnasium environments, made of the same table."""
+
+from typing import Any, final
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from preftd.arrays import InputError
+from preftd.tasks.catalogue import make
+from preftd.tasks.task import Task
+
+
+@final
+class TaskEnvironment(gymnasium.Env[NDArray[np.float64], np.int64]):
+    """A task to act in. It shows features; `info` tells the state, if it shows itself, its value.
+
+    >>> import gymnasium, preftd
+    >>> environment = gymnasium.make("preftd/Corridor-v0", length=10)
+    >>> observation, info = environment.reset(seed=0)
+    >>> info
+    {'state': 0, 'observable': True, 'value': 0.5}
+    """
+
+    metadata = {"render_modes": []}  # noqa: RUF012  (as Gymnasium declares it)
+
+    def __init__(self, task: Task | str, **parameters: Any) -> None:
+        self.task = make(task, **parameters) if isinstance(task, str) else task
+        outcomes, features = self.task.outcomes, self.task.features
+        self.action_space = spaces.Discrete(outcomes.actions)
+        self.observation_space = spaces.Box(-np.inf, np.inf, (features.size,), dtype=np.float64)
+        self._fixed, self._shown, self._fresh = features.codes()
+        # Rows are ordered by state, then action.
+        pairs = outcomes.state.astype(np.int64) * outcomes.actions + outcomes.action
+        self._first = np.searchsorted(pairs, np.arange(outcomes.states * outcomes.actions + 1))
+        self._state = -1
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.float64], dict[str, Any]]:
+        """Begin an episode."""
+        super().reset(seed=seed, options=options)
+        self._state = int(self.np_random.choice(self.task.states, p=self.task.start))
+        return self._see(), self._info()
+
+    def step(
+        self, action: np.int64
+    ) -> tuple[NDArray[np.float64], float, bool, bool, dict[str, Any]]:
+        """Take an action; at the end of an episode the last state is shown once more."""
+        if self._state < 0 or not self.action_space.contains(action):
+            raise InputError(
+                f"action {action} cannot be taken: call reset first, and give a whole number below "
+                f"{self.task.outcomes.actions}."
+            )
+        outcomes = self.task.outcomes
+        pair = self._state * outcomes.actions + int(action)
+        rows = slice(self._first[pair], self._first[pair + 1])
+        chances = np.cumsum(outcomes.probability[rows])
+        chosen = np.searchsorted(chances[:-1], self.np_random.random(), side="right")
+        row = int(self._first[pair] + chosen)
+        reward = float(outcomes.reward[row])
+        if outcomes.spread[row] > 0:
+            reward += float(outcomes.spread[row] * self.np_random.standard_normal())
+        ends = bool(outcomes.ends[row])
+        if not ends:
+            self._state = int(outcomes.next_state[row])
+        seen, info = self._see(), self._info()
+        if ends:
+            self._state = -1
+        return seen, reward, ends, False, info
+
+    def _see(self) -> NDArray[np.float64]:
+        state, seen = self._state, np.zeros(self.task.features.size)
+        if self._fresh[state]:
+            visit = np.array([state], dtype=np.int32)
+            self.task.features.draw(visit, self.np_random, seen[None, :])
+        elif self._shown[state] >= 0:
+            seen[self._shown[state]] = 1.0
+        else:
+            seen[:] = self._fixed[-1 - self._shown[state]]
+        return seen
+
+    def _info(self) -> dict[str, Any]:
+        return {
+            "state": self._state,
+            "observable": bool(self.task.observable[self._state]),
+            "value": float(self.task.values[self._state]),
+        }

@@ -1,0 +1,64 @@
+"""Grids: a random walk to the bottom right corner, part of the cells hidden.
+
+Observable cells show a 1 in a place of their own, hidden ones standard Gaussian noise in every
+feature, drawn afresh at each visit. The goal is where episodes end, not a state.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from preftd.randomness import generator
+from preftd.tasks.features import Features
+from preftd.tasks.layout import Layout
+from preftd.tasks.outcomes import Outcomes
+from preftd.tasks.parameters import at_least
+from preftd.tasks.task import Task
+
+REWARD, DISCOUNT = 5.0, 0.99
+
+
+def cross_grid(size: int = 8) -> Task:
+    """A grid on which a cross is hidden: the middle half of the rows, and of the columns."""
+    at_least("size", size, 2)
+    arm = np.zeros(size, dtype=np.bool_)
+    arm[size // 4 : size - size // 4] = size >= 4
+    return _grid(f"cross_grid(size={size})", arm[:, None] | arm[None, :])
+
+
+def random_grid(size: int = 8, seed: int = 0) -> Task:
+    """A grid on which half of the cells, drawn from the seed, are hidden."""
+    at_least("size", size, 2)
+    at_least("seed", seed, 0)
+    name = f"random_grid(size={size}, seed={seed})"
+    drawn = generator(name, "hidden").permutation(size * size - 1)[: size * size // 2]
+    hidden = np.zeros(size * size, dtype=np.bool_)
+    hidden[drawn] = True
+    return _grid(name, hidden.reshape(size, size))
+
+
+def _grid(name: str, hidden: NDArray[np.bool_]) -> Task:
+    size = len(hidden)
+    cells = np.arange(size * size).reshape(size, size)
+    goal = size * size - 1
+    up, down = np.vstack([cells[:1], cells[:-1]]), np.vstack([cells[1:], cells[-1:]])
+    left, right = np.hstack([cells[:, :1], cells[:, :-1]]), np.hstack([cells[:, 1:], cells[:, -1:]])
+    going = np.stack([up, down, left, right], axis=-1).reshape(-1, 4)[:goal]
+    ends = going == goal
+    observable = ~hidden.ravel()[:goal]
+    places = np.flatnonzero(observable)
+    shown = sparse.csr_array((np.ones(places.size), (places, places)), shape=(goal, size * size))
+    start = np.zeros((size, size))
+    start[: size // 2, : size // 2] = 1 / (size // 2) ** 2
+    row, column = np.divmod(np.arange(goal), size)
+    return Task(
+        name,
+        Outcomes.deterministic(np.where(ends, -1, going), REWARD * ends),
+        Features(shown, covariance=np.where(observable, 0.0, 1.0)),
+        DISCOUNT,
+        start=start.ravel()[:goal],
+        observable=observable,
+        layout=Layout(
+            np.stack([column, size - 1.0 - row], axis=1), kind="grid", end=(size - 1.0, 0.0)
+        ),
+    )

@@ -1,0 +1,134 @@
+"""The one table of a task: everything that can happen, a row each.
+
+    in `state`, `action` leads with `probability` to `next_state`, or to the end if it `ends`,
+    and pays `reward`, plus Gaussian noise of standard deviation `spread`
+
+Model, simulator and environment are all made of this table, so they cannot disagree.
+"""
+
+from dataclasses import dataclass
+from typing import Self, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from preftd.arrays import (
+    SUM_TOLERANCE,
+    Dense,
+    InputError,
+    Sparse,
+    Vector,
+    as_array,
+    check_not_negative,
+)
+
+Whole = NDArray[np.int32]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """Everything that can happen; rows in the order of states, then actions."""
+
+    state: Whole
+    action: Whole
+    probability: Vector
+    next_state: Whole
+    reward: Vector
+    ends: NDArray[np.bool_]
+    spread: Vector
+
+    @classmethod
+    def of(cls, rows: ArrayLike) -> Self:
+        """A table from rows (state, action, probability, next state, reward); −1 is the end.
+
+        A sixth number in each row, if there, is the standard deviation of the reward.
+
+        >>> Outcomes.of([(0, 0, 0.5, 0, 0), (0, 0, 0.5, -1, 1)]).states
+        1
+        """
+        table = as_array("rows", rows)
+        if table.ndim != 2 or table.shape[1] not in (5, 6):
+            raise InputError(
+                f"rows have shape {table.shape}: give (state, action, probability, next state, "
+                "reward) for each, and a spread of the reward if there is one."
+            )
+        for name, column in (("state", 0), ("action", 1), ("next state", 3)):
+            whole = table[:, column] == np.floor(table[:, column])
+            if not whole.all():
+                raise InputError(
+                    f"row {int(np.argmin(whole))} has {name} {table[np.argmin(whole), column]:g}: "
+                    "give a whole number."
+                )
+        table = table[np.lexsort((table[:, 1], table[:, 0]))]
+        state, action, next_state = (table[:, c].astype(np.int32) for c in (0, 1, 3))
+        spread = table[:, 5] if table.shape[1] == 6 else np.zeros(len(table))
+        return cls(state, action, table[:, 2], next_state, table[:, 4], next_state < 0, spread)
+
+    @classmethod
+    def deterministic(
+        cls, next_state: ArrayLike, reward: ArrayLike, spread: ArrayLike = 0.0
+    ) -> Self:
+        """A table from next states (states × actions, −1 is the end) and rewards."""
+        going = np.asarray(next_state)
+        states, actions = going.shape
+        columns = (
+            np.repeat(np.arange(states), actions),
+            np.tile(np.arange(actions), states),
+            np.ones(going.size),
+            going.ravel(),
+            np.broadcast_to(reward, going.shape).ravel(),
+            np.broadcast_to(spread, going.shape).ravel(),
+        )
+        return cls.of(np.stack(columns, axis=1))
+
+    def __post_init__(self) -> None:
+        check_not_negative("probability", self.probability)
+        check_not_negative("spread", self.spread)
+        if self.state.size == 0 or min(self.state.min(), self.action.min()) < 0:
+            raise InputError("the table needs rows, with states and actions counted from 0.")
+        stray = ~self.ends & ((self.next_state < 0) | (self.next_state >= self.states))
+        if stray.any():
+            row = int(np.argmax(stray))
+            raise InputError(
+                f"row {row} leads to state {self.next_state[row]}, which has no rows: "
+                "give it some, or write −1 for the end."
+            )
+        sums = self._sums()
+        wrong = np.abs(sums - 1) > SUM_TOLERANCE
+        if wrong.any():
+            state, action = (int(i) for i in np.argwhere(wrong)[0])
+            raise InputError(
+                f"the probabilities of state {state} and action {action} sum to "
+                f"{sums[state, action]:.10g}, not 1: every action must be possible in every state."
+            )
+
+    @property
+    def states(self) -> int:
+        """How many states there are."""
+        return int(self.state.max()) + 1
+
+    @property
+    def actions(self) -> int:
+        """How many actions there are."""
+        return int(self.action.max()) + 1
+
+    def _sums(self) -> Dense:
+        sums = np.zeros((self.states, self.actions))
+        np.add.at(sums, (self.state, self.action), self.probability)
+        return sums
+
+    def under(self, policy: Dense) -> tuple[Sparse, Vector, Vector]:
+        """(P between states, probability of the end, expected reward) of each state."""
+        chance = self.probability * policy[self.state, self.action]
+        stays = ~self.ends
+        shape = (self.states, self.states)
+        moves: Sparse = sparse.csr_array(
+            (chance[stays], (self.state[stays], self.next_state[stays])), shape=shape
+        )
+        moves.sum_duplicates()
+        ending, reward = np.zeros(self.states), np.zeros(self.states)
+        np.add.at(ending, self.state[self.ends], chance[self.ends])
+        np.add.at(reward, self.state, chance * self.reward)
+        return moves, ending, reward

@@ -1,0 +1,170 @@
+"""Pictures of tasks: states, hidden or observable, rewards, and β if given."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle, FancyArrowPatch, Patch, Rectangle
+from numpy.typing import ArrayLike
+
+from preftd.arrays import Vector, check_unit_interval, per_state
+
+if TYPE_CHECKING:
+    from preftd.tasks.task import Task
+
+OBSERVABLE, HIDDEN, GOAL, START, INK = "#fbf7ef", "#c3c6cc", "#6b4226", "#0072B2", "#222222"
+"""Colours: light where a state shows itself, grey where it is hidden, brown where episodes end."""
+
+
+def draw(task: "Task", beta: ArrayLike | None = None, axes: Axes | None = None) -> Axes:
+    """Draw a task into axes, or into a new figure of fitting size."""
+    betas = None
+    if beta is not None:
+        betas = per_state("beta", beta, task.states)
+        check_unit_interval("beta", betas)
+    low, high = task.layout.position.min(axis=0), task.layout.position.max(axis=0)
+    if axes is None:
+        width, height = np.clip((high - low + 2.2) * 0.45, (4.2, 1.6), (10, 7))
+        axes = Figure(figsize=(width, height + 0.8), layout="constrained").subplots()
+    (_draw_grid if task.layout.kind == "grid" else _draw_graph)(task, betas, axes)
+    axes.set_aspect("equal")
+    axes.axis("off")
+    axes.set_title(task.name, loc="left", fontsize=9, fontweight="bold")
+    return axes
+
+
+def _draw_grid(task: "Task", betas: Vector | None, axes: Axes) -> None:
+    for s, (x, y) in enumerate(task.layout.position):
+        colour = OBSERVABLE if task.observable[s] else HIDDEN
+        axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour, edgecolor="white"))
+        if betas is not None:
+            axes.text(x, y, f"{betas[s]:g}", ha="center", va="center", fontsize=6, color=INK)
+    starts = task.layout.position[task.start > 0]
+    corner, opposite = starts.min(axis=0) - 0.5, starts.max(axis=0) + 0.5
+    axes.add_patch(
+        Rectangle(corner, *(opposite - corner), fill=False, edgecolor=START, linewidth=1.5, ls="--")
+    )
+    everything = task.layout.position
+    if task.layout.end is not None:
+        x, y = task.layout.end
+        axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=GOAL))
+        reward = f"{task.outcomes.reward[task.outcomes.ends].max():+g}"
+        axes.text(x, y, reward, ha="center", va="center", color="white", fontsize=8)
+        everything = np.vstack([everything, [task.layout.end]])
+    (left, bottom), (right, top) = everything.min(axis=0) - 0.5, everything.max(axis=0) + 0.5
+    axes.add_patch(
+        Rectangle((left, bottom), right - left, top - bottom, fill=False, edgecolor=INK, lw=1.2)
+    )
+    axes.set(xlim=(left - 0.2, right + 0.2), ylim=(bottom - 0.2, top + 0.2))
+    _legend(task, axes, [Patch(facecolor="none", edgecolor=START, ls="--", label="start")])
+
+
+def _draw_graph(task: "Task", betas: Vector | None, axes: Axes) -> None:
+    position, names, outcomes = task.layout.position, task.layout.names or {}, task.outcomes
+    nodes = [_node(task, s) for s in range(task.states)]
+    for s, node in enumerate(nodes):
+        axes.add_patch(node)
+        x, y = position[s]
+        axes.text(x, y, names.get(s, ""), ha="center", va="center", fontsize=7, zorder=3)
+        if betas is not None:
+            axes.text(x, y + 0.44, f"{betas[s]:g}", ha="center", fontsize=6, color=INK)
+    steps = {
+        (int(a), int(b)) for a, b in zip(outcomes.state, outcomes.next_state, strict=True) if b >= 0
+    }
+    for a, b in sorted(steps):
+        if a == b:
+            _loop(axes, position[a])
+        else:
+            bend = 0.35 if (b, a) in steps else 0.0
+            axes.add_patch(_arrow(position[a], position[b], nodes[a], nodes[b], bend))
+    for state in np.unique(outcomes.state[outcomes.ends]):
+        _reward(task, axes, int(state))
+    low, high = position.min(axis=0), position.max(axis=0)
+    axes.set(xlim=(low[0] - 1.4, high[0] + 1.8), ylim=(low[1] - 1.1, high[1] + 1.1))
+    _legend(task, axes, [])
+
+
+def _node(task: "Task", state: int) -> Patch:
+    """Boxes for states where something is decided, circles for goals, small ones if hidden."""
+    x, y = task.layout.position[state]
+    observable, names = task.observable[state], task.layout.names or {}
+    leaves = (task.outcomes.ends & (task.outcomes.state == state)).any()
+    look: dict[str, Any] = {
+        "facecolor": OBSERVABLE if observable else HIDDEN,
+        "edgecolor": START if task.episodic and task.start[state] > 0 else INK,
+        "linewidth": 2 if task.episodic and task.start[state] > 0 else 1,
+        "zorder": 2,
+    }
+    if state in names and not leaves:
+        return Rectangle((x - 0.32, y - 0.32), 0.64, 0.64, **look)
+    return Circle((x, y), 0.34 if observable else 0.24, **look)
+
+
+def _arrow(a: Vector, b: Vector, leave: Patch, enter: Patch, bend: float) -> FancyArrowPatch:
+    return FancyArrowPatch(
+        tuple(a),
+        tuple(b),
+        patchA=leave,
+        patchB=enter,
+        shrinkA=0,
+        shrinkB=1,
+        arrowstyle="-|>",
+        mutation_scale=7,
+        color=INK,
+        linewidth=0.7,
+        connectionstyle=f"arc3,rad={bend}",
+        zorder=1,
+    )
+
+
+def _loop(axes: Axes, at: Vector) -> None:
+    x, y = at
+    axes.add_patch(
+        FancyArrowPatch(
+            (x - 0.15, y + 0.3),
+            (x + 0.15, y + 0.3),
+            arrowstyle="-|>",
+            mutation_scale=7,
+            color=INK,
+            linewidth=0.7,
+            connectionstyle="arc3,rad=-1.6",
+        )
+    )
+
+
+def _reward(task: "Task", axes: Axes, state: int) -> None:
+    """The reward of leaving, written on the side to which the state looks out of the picture."""
+    outcomes, position = task.outcomes, task.layout.position
+    row = int(np.argmax((outcomes.state == state) & outcomes.ends))
+    text = f"{outcomes.reward[row]:+g}"
+    if outcomes.spread[row] > 0:
+        text += f" ± {outcomes.spread[row]:g}"
+    side = 1 if position[state, 0] >= position[:, 0].mean() else -1
+    x, y = position[state]
+    axes.annotate(
+        text,
+        (x + side * 0.34, y),
+        (x + side * 0.62, y),
+        ha="left" if side > 0 else "right",
+        va="center",
+        fontsize=8,
+        color=GOAL,
+        fontweight="bold",
+        arrowprops={"arrowstyle": "<-", "color": GOAL, "linewidth": 0.8},
+    )
+
+
+def _legend(task: "Task", axes: Axes, extra: list[Patch]) -> None:
+    patches = [Patch(facecolor=OBSERVABLE, edgecolor=INK, label="observable")]
+    if not task.observable.all():
+        patches.append(Patch(facecolor=HIDDEN, edgecolor=INK, label="hidden"))
+    axes.legend(
+        handles=[*patches, *extra],
+        loc="upper left",
+        bbox_to_anchor=(0, 0),
+        ncols=3,
+        frameon=False,
+        fontsize=7,
+        borderaxespad=0.2,
+    )

@@ -1,0 +1,25 @@
+"""The random walk: states in a row, left or right, +1 for leaving at the right, −1 at the left."""
+
+import numpy as np
+
+from preftd.tasks.layout import Layout
+from preftd.tasks.outcomes import Outcomes
+from preftd.tasks.parameters import at_least
+from preftd.tasks.task import Task
+
+
+def random_walk(states: int = 19) -> Task:
+    """A walk to the left or right until it leaves at either end; every state shows itself."""
+    at_least("states", states, 1)
+    here = np.arange(states)
+    right = np.where(here == states - 1, -1, here + 1)
+    going = np.stack([here - 1, right], axis=1)
+    reward = np.stack([-1.0 * (here == 0), 1.0 * (here == states - 1)], axis=1)
+    return Task(
+        f"random_walk(states={states})",
+        Outcomes.deterministic(going, reward),
+        np.eye(states),
+        discount=1.0,
+        start=np.eye(states)[(states - 1) // 2],
+        layout=Layout.row(states),
+    )

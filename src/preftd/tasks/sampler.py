@@ -1,0 +1,114 @@
+"""Episodes of a task, drawn as they are asked for.
+
+A sampler has three generators, for moves, for rewards and for what hidden states show, each found
+by the task's name and the seed. It draws in order, and nothing that it does not hand out, so the
+same seed gives the same experience however it is asked for: ten episodes at once or one by one.
+"""
+
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from preftd.arrays import Dense, InputError
+from preftd.experience.stream import Codes, Experience
+from preftd.randomness import generator
+from preftd.tasks.drawing import Buffers, Position, Table, draw_steps
+
+if TYPE_CHECKING:
+    from preftd.tasks.task import Task
+
+_ROOM = 4096
+"""Steps for which there is room at first; doubled as needed."""
+
+
+@final
+class Sampler:
+    """The experience of one task and seed, in order.
+
+    >>> from preftd import tasks
+    >>> walk = tasks.make("random_walk")
+    >>> one_by_one = walk.sampler(seed=3)
+    >>> first, second = one_by_one.episodes(1), one_by_one.episodes(1)
+    >>> len(first) + len(second) == len(walk.sampler(seed=3).episodes(2))
+    True
+    """
+
+    def __init__(self, task: "Task", seed: int) -> None:
+        self._task = task
+        self._fixed, shown, fresh = task.features.codes()
+        self._table = Table.of(task, shown, fresh)
+        self._moves = generator(task.name, seed, "moves")
+        self._rewards = generator(task.name, seed, "rewards")
+        self._noise = generator(task.name, seed, "noise")
+        self._position = Position(state=-1, code=0, begins=True, fresh=0)
+        self._room = _ROOM
+        # The vector that the current state showed, if it was fresh: the next step begins in it.
+        self._held = np.empty((0, task.features.size))
+
+    def episodes(self, count: int) -> Experience:
+        """The next so many episodes; one that is under way is finished first, as one of them."""
+        if not self._task.episodic:
+            raise InputError(f"{self._task.name} has no episodes: ask for steps.")
+        return self._take(self._room, _counted(count))
+
+    def steps(self, count: int) -> Experience:
+        """The next so many steps; the last episode may go on in the next take."""
+        return self._take(_counted(count), -1)
+
+    def _take(self, room: int, episodes: int) -> Experience:
+        buffers, position, written = Buffers.of_size(room), self._position, 0
+        first_vector = len(self._fixed) + len(self._held)
+        while True:
+            written, episodes, position = draw_steps(
+                self._moves,
+                self._rewards,
+                self._table,
+                buffers,
+                written,
+                episodes,
+                first_vector,
+                position,
+            )
+            if episodes <= 0:
+                break
+            buffers = buffers.doubled()
+        self._room = max(_ROOM, written + written // 4)
+        dense = self._vectors(buffers.shower[: position.fresh])
+        self._go_on(position, dense)
+        steps = slice(written)
+        return Experience(
+            self._task.features.size,
+            buffers.at[steps],
+            buffers.following[steps],
+            dense,
+            buffers.reward[steps],
+            buffers.discount[steps],
+            buffers.into[steps],
+            buffers.begins[steps],
+            buffers.ends[steps],
+            state=buffers.state[steps],
+            observable=self._task.observable[buffers.state[steps]],
+        )
+
+    def _vectors(self, shower: Codes) -> Dense:
+        """The vectors of a take: those that never change, the one held over, the fresh ones."""
+        known = len(self._fixed) + len(self._held)
+        vectors = np.empty((known + len(shower), self._task.features.size))
+        vectors[: len(self._fixed)] = self._fixed
+        vectors[len(self._fixed) : known] = self._held
+        self._task.features.draw(shower, self._noise, vectors[known:])
+        return vectors
+
+    def _go_on(self, position: Position, vectors: Dense) -> None:
+        """Remember where the take ended; a fresh vector there becomes the next take's first."""
+        row = -1 - position.code
+        fresh = position.state >= 0 and row >= len(self._fixed)
+        self._held = vectors[row : row + 1].copy() if fresh else vectors[:0].copy()
+        code = -1 - len(self._fixed) if fresh else position.code
+        self._position = Position(position.state, code, position.begins, 0)
+
+
+def _counted(count: int) -> int:
+    if count < 1:
+        raise InputError(f"{count} is too few: ask for 1 or more.")
+    return count

@@ -1,0 +1,142 @@
+"""A task: a table of outcomes, a policy, and what states show."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from preftd.arrays import (
+    InputError,
+    MatrixLike,
+    Sparse,
+    Vector,
+    as_array,
+    as_dense,
+    as_distribution,
+)
+from preftd.tasks.features import Features
+from preftd.tasks.layout import Layout
+from preftd.tasks.mdp import policy_table, share
+from preftd.tasks.outcomes import Outcomes
+from preftd.tasks.process import MarkovRewardProcess
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from preftd.tasks.sampler import Sampler
+
+DENSE_STATES = 500
+"""Up to this many states, the matrices of a task's process are dense."""
+
+
+@final
+class Task:
+    """Something to predict: exact process, sampler, environment and picture, all of one table.
+
+    name        with its parameters; random numbers are found by it
+    outcomes    everything that can happen
+    features    what states show: a matrix, or `Features(mean, covariance)` if it is random
+    discount    on every step that does not end an episode
+    start       probabilities of the first state; for a chain without episodes the long run's
+    observable  whether each state shows itself, and its value is asked for; by default all do
+    policy      states × actions; by default all actions are equally likely
+    layout      where states are drawn; by default in a circle
+    """
+
+    def __init__(
+        self,
+        name: str,
+        outcomes: Outcomes,
+        features: Features | MatrixLike,
+        discount: float,
+        *,
+        start: ArrayLike | None = None,
+        observable: ArrayLike | None = None,
+        policy: ArrayLike | None = None,
+        layout: Layout | None = None,
+    ) -> None:
+        states, actions = outcomes.states, outcomes.actions
+        self.name = name
+        self.outcomes = outcomes
+        self.features = Features.of(features, states)
+        self.discount = discount
+        everywhere = np.ones(states, dtype=np.bool_)
+        self.observable = (
+            everywhere if observable is None else _mask("observable", observable, states)
+        )
+        equal = np.full((states, actions), 1 / actions)
+        self.policy = equal if policy is None else policy_table(policy, states, actions)
+        self.layout = layout or Layout.circle(states)
+        if start is None and outcomes.ends.any():
+            raise InputError("start is missing: episodes end, so say where they begin.")
+        given = None if start is None else as_distribution("start", start, states)
+        self.process = self._process(given)
+        self.start = self.process.start
+
+    @property
+    def states(self) -> int:
+        """How many states there are."""
+        return self.outcomes.states
+
+    @property
+    def values(self) -> Vector:
+        """The true value of each state."""
+        return self.process.values
+
+    @property
+    def episodic(self) -> bool:
+        """Whether episodes end."""
+        return bool(self.outcomes.ends.any())
+
+    @cached_property
+    def mean_episode_length(self) -> float:
+        """The expected number of steps of an episode; infinite if there is no end."""
+        if not self.episodic:
+            return float("inf")
+        moves, _, _ = self.outcomes.under(self.policy)
+        transition = self.process.transition
+        counted = MarkovRewardProcess(transition, 1.0, share(moves, transition))
+        return float(self.start @ counted.values)
+
+    def sampler(self, seed: int) -> "Sampler":
+        """The episodes of a seed, drawn as they are asked for.
+
+        >>> from preftd import tasks
+        >>> len(tasks.make("corridor", length=5).sampler(seed=0).episodes(2))
+        12
+        """
+        from preftd.tasks.sampler import Sampler  # noqa: PLC0415  (compiles)
+
+        return Sampler(self, seed)
+
+    def plot(self, beta: ArrayLike | None = None, axes: "Axes | None" = None) -> "Axes":
+        """A picture: states, hidden or observable, rewards, and β if given."""
+        from preftd.tasks.picture import draw  # noqa: PLC0415  (matplotlib)
+
+        return draw(self, beta, axes)
+
+    def __repr__(self) -> str:
+        return f"<Task {self.name}: {self.states} states, {self.features.size} features>"
+
+    def _process(self, start: Vector | None) -> MarkovRewardProcess:
+        moves, ending, reward = self.outcomes.under(self.policy)
+        transition: Sparse = moves
+        if start is not None:
+            restart = sparse.csr_array(ending[:, None]) @ sparse.csr_array(start[None, :])
+            transition = sparse.csr_array(moves + restart)
+        # A pair of states may be joined by a move and by a restart; only the move is discounted.
+        going_on = self.discount * share(moves, transition)
+        if self.states <= DENSE_STATES:
+            return MarkovRewardProcess(as_dense(transition), reward, as_dense(going_on), start)
+        return MarkovRewardProcess(transition, reward, going_on, start)
+
+
+def _mask(name: str, given: ArrayLike, states: int) -> NDArray[np.bool_]:
+    array = as_array(name, given)
+    if array.shape != (states,) or not np.isin(array, (0, 1)).all():
+        raise InputError(
+            f"{name} has shape {array.shape}: give true or false for each of {states} states."
+        )
+    return array.astype(np.bool_)

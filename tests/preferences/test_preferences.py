@@ -1,0 +1,158 @@
+"""Preferences: whole streams and single steps agree, for every one of them."""
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import gymnasium
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from preftd import Experience, InputError, tasks
+from preftd.experience import OneHot, Recorder, Visit
+from preftd.preferences import (
+    Constant,
+    Displacement,
+    Function,
+    Observability,
+    PerState,
+    Preference,
+)
+
+STREAM = tasks.make("corridor", length=6).sampler(seed=2).steps(200)
+EVERY: list[Preference] = [
+    Constant(0.3),
+    Observability(),
+    Observability(observable=0.9, hidden=0.05),
+    PerState(np.linspace(0, 1, 13)),
+    Function(lambda x: float(1 / (1 + x @ x))),
+    Displacement({0: 0.5}, between=0.1),
+    Displacement({0: 1.5, 2: 1.0}, between=0.0),
+]
+
+
+@pytest.mark.parametrize("preference", EVERY, ids=repr)
+def test_streams_and_steps_agree(preference: Preference) -> None:
+    betas, end = preference.stream(STREAM)
+    memory = None
+    for t in range(len(STREAM)):
+        beta, memory = preference.step(STREAM.visit(t), memory)
+        assert beta == betas[t]
+    np.testing.assert_array_equal(np.asarray(memory, dtype=float), np.asarray(end, dtype=float))
+
+
+@pytest.mark.parametrize("preference", EVERY, ids=repr)
+def test_a_stream_in_pieces_is_the_stream(preference: Preference) -> None:
+    whole, _ = preference.stream(STREAM)
+    memory, pieces = None, []
+    for first in range(0, 200, 23):
+        betas, memory = preference.stream(STREAM[first : first + 23], memory)
+        pieces.append(betas)
+    np.testing.assert_array_equal(np.concatenate(pieces), whole)
+
+
+def test_observability_follows_the_task() -> None:
+    betas, _ = Observability(observable=0.9, hidden=0.2).stream(STREAM)
+    assert STREAM.observable is not None
+    np.testing.assert_array_equal(betas, np.where(STREAM.observable, 0.9, 0.2))
+
+
+def walk(positions: list[float], begins: list[bool]) -> Experience:
+    """A stream that shows positions."""
+    ends = [*begins[1:], True]
+    return Experience.from_log(
+        np.array(positions)[:, None],
+        np.zeros(len(positions)),
+        discount=1.0,
+        terminated=ends,
+    )
+
+
+def test_displacement_is_measured_from_the_last_preferred_step() -> None:
+    betas, _ = Displacement({0: 1.0}, between=0.1).stream(
+        walk([0, 0.9, 1.0, 1.1, 2.0, 2.2, 5, 5.5], [True] + 7 * [False])
+    )
+    # 1.0 is not *more* than the threshold; from 1.1 on, 2.2 is the first that is.
+    np.testing.assert_array_equal(betas, [1, 0.1, 0.1, 1, 0.1, 1, 1, 0.1])
+
+
+def test_displacement_begins_afresh_with_each_episode() -> None:
+    betas, _ = Displacement({0: 1.0}, between=0.0).stream(
+        walk([0, 0.5, 0.6, 1.2], [True, False, True, False])
+    )
+    np.testing.assert_array_equal(betas, [1, 0, 1, 0])
+
+
+@given(seed=st.integers(0, 2**32 - 1), limit=st.floats(0.1, 3))
+def test_displacement_by_jumps_equals_step_by_step(seed: int, limit: float) -> None:
+    rng = np.random.default_rng(seed)
+    begins = rng.random(120) < 0.05
+    begins[0] = True
+    stream = walk(np.cumsum(rng.normal(size=120) * 0.5).tolist(), begins.tolist())
+    preference = Displacement({0: limit})
+    betas, _ = preference.stream(stream)
+    memory = None
+    for t in range(120):
+        beta, memory = preference.step(stream.visit(t), memory)
+        assert beta == betas[t]
+
+
+def test_cartpole_rule_on_cartpole() -> None:
+    """Thresholds on position, velocity and angle, of raw observations behind any encoder."""
+    recorder = Recorder(
+        gymnasium.make("CartPole-v1"),
+        lambda x: int(x[2] > 0),
+        discount=0.99,
+        encoder=_Coarse(),
+        seed=1,
+    )
+    stream = recorder.take(300)
+    betas, _ = Displacement({0: 0.5, 1: 0.5, 2: 0.05}, between=0.1).stream(stream)
+    assert set(betas) == {0.1, 1.0}
+    # Between two preferred steps of an episode, some entry has moved by more than its threshold.
+    seen, limits = stream.observations()[:, :3], np.array([0.5, 0.5, 0.05])
+    preferred = np.flatnonzero(betas == 1)
+    assert preferred.size > 20
+    for last, now in pairwise(preferred):
+        if not stream.begins[now]:
+            assert (np.abs(seen[now] - seen[last]) > limits).any()
+            assert (np.abs(seen[last + 1 : now] - seen[last]) <= limits).all()
+
+
+class _Coarse:
+    """Left or right of the middle."""
+
+    size = 2
+
+    def __call__(
+        self, observation: np.ndarray[tuple[int], np.dtype[np.float32]]
+    ) -> "np.ndarray[tuple[int], np.dtype[np.int32]]":
+        return OneHot(2)(int(observation[0] > 0))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Constant(1.5), "beta is 1.5"),
+        (lambda: Constant(float("nan")), "beta is nan"),
+        (lambda: Observability(hidden=-0.1), "hidden is -0.1"),
+        (lambda: PerState([0.5, 2.0]), r"beta\[1\] is 2"),
+        (lambda: PerState([[0.5]]), "one number for each state"),
+        (lambda: Displacement({}), "thresholds is empty"),
+        (lambda: Displacement({0: -1.0}), "0 or more"),
+        (lambda: Displacement({0: 1.0}, between=2), "between is 2"),
+        (lambda: Function(lambda x: float(len(x))).stream(STREAM), r"beta\[0\] is 3"),
+        (lambda: Function(lambda _: float("nan")).stream(STREAM), r"beta\[0\] is nan"),
+        (lambda: Function(lambda _: 7.0).step(STREAM.visit(0)), "beta is 7"),
+        (lambda: PerState([0.5]).stream(STREAM), "has no beta"),
+        (lambda: Displacement({9: 1.0}).stream(STREAM), "entry 9"),
+        (lambda: Observability().step(Visit(np.zeros(1), True)), "which steps are observable"),
+        (lambda: Observability().stream(walk([0, 1], [True, False])), "which steps are observable"),
+        (lambda: PerState([0.5]).step(Visit(np.zeros(1), True)), "does not know its states"),
+        (lambda: PerState([0.5]).stream(walk([0, 1], [True, False])), "does not know its states"),
+    ],
+)
+def test_what_is_no_preference_is_refused(make: Callable[[], object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        make()

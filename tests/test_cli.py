@@ -1,0 +1,209 @@
+"""The command line, run as users run it: a process of its own, without a terminal."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from preftd import cli
+from preftd.arrays import is_sparse
+from preftd.bench.scale import FEATURES, smooth_features
+from preftd.report import convergence
+from preftd.tasks import make
+from preftd.theory import load_problem, save_problem
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+CALLBACKS = [info.callback for info in cli.app.registered_commands if info.callback]
+COMMANDS = {callback.__name__: (callback.__doc__ or "").splitlines()[0] for callback in CALLBACKS}
+HEAVY = {"torch", "matplotlib", "pyamg", "numba"}
+
+
+def run(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """`preftd` with these arguments and nothing from outside but where Python finds things."""
+    found = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
+    return subprocess.run(
+        [sys.executable, "-m", "preftd", *arguments],
+        env=found | environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+def printed(*arguments: str | Path, **environment: str) -> str:
+    """What a command prints, after checking that all is well."""
+    done = run(*arguments, **environment)
+    assert done.stderr == ""
+    assert done.returncode == 0
+    return done.stdout
+
+
+def complaint(*arguments: str | Path) -> tuple[int, str]:
+    """The exit code and the one line of a command that fails."""
+    done = run(*arguments)
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith("preftd: ")
+    return done.returncode, done.stderr
+
+
+def row(report: str, label: str) -> list[str]:
+    """One row of the table of rules."""
+    (line,) = [line for line in report.splitlines() if line.startswith(label + "  ")]
+    return re.split(r"\s{2,}", line)[1:]
+
+
+@pytest.mark.parametrize("name", ["counterexample_1", "counterexample_2"])
+def test_diagnose_says_that_td_diverges_and_ptd_converges(name: str) -> None:
+    report = printed("diagnose", EXAMPLES / f"{name}.toml")
+    assert report.splitlines()[2].split() == ["TD(λ)", "ETD", "PTD"]
+    assert row(report, "expected update") == ["diverges", "converges", "converges"]
+    assert "\nTD(λ): the expected update diverges for every step size" in report
+    assert "\nETD: the expected update converges" in report
+    assert "\nPTD: the expected update converges" in report
+
+
+def test_diagnose_shows_where_the_rules_go_in_the_corridor() -> None:
+    report = printed("diagnose", EXAMPLES / "corridor.toml")
+    assert "corridor.toml: 7 states, 3 features\n" in report
+    td, etd, ptd = row(report, "fixed point")
+    # Of ETD only with the interest of the file.
+    assert etd == ptd == "[0.5, 2, -1]"
+    assert td != ptd
+
+
+def test_diagnose_reads_a_sparse_chain(tmp_path: Path) -> None:
+    task = make("cross_grid", size=24)
+    assert is_sparse(task.process.transition)
+    save_problem(
+        tmp_path / "grid.npz",
+        transition=task.process.transition,
+        reward=task.process.reward,
+        discount=0.9,
+        features=smooth_features(24, FEATURES)[:-1],
+        beta=task.observable,
+    )
+    report = printed("diagnose", tmp_path / "grid.npz")
+    assert f"grid.npz: 575 states, {FEATURES} features\n" in report
+    assert row(report, "expected update")[-1] == "converges"
+
+
+def test_help_lists_every_command() -> None:
+    shown = printed("--help")
+    assert {"diagnose", "reproduce", "bench"} <= COMMANDS.keys()
+    for command in COMMANDS:
+        assert re.search(rf"^\W*{command}\s+\w", shown, re.MULTILINE)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(command: str) -> None:
+    shown = printed(command, "--help")
+    assert re.search(rf"Usage: .*preftd {command}", shown)
+    assert COMMANDS[command] in " ".join(shown.split())
+    assert "\\" not in shown, "marks of formatting are not for readers"
+
+
+def test_the_example_in_the_help_is_a_chain(tmp_path: Path) -> None:
+    shown = printed("diagnose", "--help")
+    path = tmp_path / "chain.toml"
+    path.write_text("\n".join(re.findall(r"^ *(\w+ = .*\S)", shown, re.MULTILINE)))
+    example = load_problem(EXAMPLES / "counterexample_1.toml")
+    assert load_problem(path).beta.tolist() == example.beta.tolist()
+
+
+def test_no_command_is_answered_with_help() -> None:
+    done = run()
+    assert done.returncode == 2
+    assert "Usage: " in done.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments", [["diagnose", EXAMPLES / "counterexample_1.toml"], ["--help"]]
+)
+def test_output_is_readable_where_only_ascii_can_be_written(arguments: list[str | Path]) -> None:
+    shown = printed(*arguments, PYTHONIOENCODING="ascii")
+    assert shown.isascii()
+    assert "TD(" in shown
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_that_leaves_early_is_no_error(unbuffered: str) -> None:
+    outlet, inlet = os.pipe()
+    os.close(outlet)
+    done = subprocess.run(
+        [sys.executable, "-m", "preftd", "diagnose", EXAMPLES / "counterexample_1.toml"],
+        env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
+        stdout=inlet,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    os.close(inlet)
+    assert done.stderr == b""
+    assert done.returncode < 2
+
+
+def test_the_first_line_can_be_taken_with_head() -> None:
+    file = EXAMPLES / "counterexample_1.toml"
+    command = f"'{sys.executable}' -m preftd diagnose '{file}' | head -1"
+    done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    assert done.stdout == f"{file}: 2 states, 1 features\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_output_that_cannot_be_written_is_one_line_and_not_success(unbuffered: str) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "preftd", "diagnose", EXAMPLES / "counterexample_1.toml"],
+            env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+            encoding="utf-8",
+        )
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1
+    assert "No space left" in done.stderr
+
+
+def test_bench_refuses_what_is_not_a_benchmark() -> None:
+    code, line = complaint("bench", "3")
+    assert code == 2
+    assert "'3': known are scale" in line
+
+
+@pytest.mark.parametrize("out", ["taken", "taken/below"])
+def test_reproduce_into_a_file_is_one_line_that_names_it(out: str, tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("not a folder")
+    code, line = complaint("reproduce", "--out", tmp_path / out)
+    assert code != 0
+    assert str(tmp_path / out) in line
+    assert (tmp_path / "taken").read_text() == "not a folder"
+
+
+def test_reproduce_says_what_it_wrote(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(convergence, "STEPS", 400)
+    monkeypatch.setattr(sys, "argv", ["preftd", "reproduce", "--out", str(tmp_path / "a" / "b")])
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    assert not end.value.code
+    lines = capsys.readouterr().out.splitlines()
+    written = [Path(line.removeprefix("wrote ")) for line in lines]
+    assert sorted(written) == sorted((tmp_path / "a" / "b").iterdir())
+    assert len(written) == 3
+
+
+@pytest.mark.parametrize("module", ["preftd", "preftd.cli"])
+def test_importing_loads_nothing_heavy(module: str) -> None:
+    code = f"import {module}, sys; print(*{{name.partition('.')[0] for name in sys.modules}})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "preftd" in loaded
+    assert not loaded & HEAVY
