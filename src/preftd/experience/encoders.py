@@ -69,7 +69,7 @@ class TileCoding:
 
     >>> coder = TileCoding(low=[0, 0], high=[1, 1], tiles=[4, 4], tilings=2)
     >>> coder.size, coder([0.1, 0.9])
-    (50, array([ 4, 29], dtype=int32))
+    (50, array([ 3, 29], dtype=int32))
     """
 
     def __init__(self, low: ArrayLike, high: ArrayLike, tiles: ArrayLike, tilings: int) -> None:

@@ -30,4 +30,4 @@ def save_figure(axes: "Axes", path: Path) -> None:
         raise InputError(f"{path} is none of .png, .svg and .pdf: choose one of these endings.")
     figure = axes.get_figure(root=True)
     if figure is not None:
-        figure.savefig(path, dpi=RC["savefig.dpi"])
+        figure.savefig(path, dpi=RC["savefig.dpi"], bbox_inches="tight")

@@ -57,7 +57,7 @@ def _draw_grid(task: "Task", betas: Vector | None, axes: Axes) -> None:
         Rectangle((left, bottom), right - left, top - bottom, fill=False, edgecolor=INK, lw=1.2)
     )
     axes.set(xlim=(left - 0.2, right + 0.2), ylim=(bottom - 0.2, top + 0.2))
-    _legend(task, axes, [Patch(facecolor="none", edgecolor=START, ls="--", label="start")])
+    _legend(task, axes, "--")
 
 
 def _draw_graph(task: "Task", betas: Vector | None, axes: Axes) -> None:
@@ -82,7 +82,7 @@ def _draw_graph(task: "Task", betas: Vector | None, axes: Axes) -> None:
         _reward(task, axes, int(state))
     low, high = position.min(axis=0), position.max(axis=0)
     axes.set(xlim=(low[0] - 1.4, high[0] + 1.8), ylim=(low[1] - 1.1, high[1] + 1.1))
-    _legend(task, axes, [])
+    _legend(task, axes, "-")
 
 
 def _node(task: "Task", state: int) -> Patch:
@@ -155,12 +155,14 @@ def _reward(task: "Task", axes: Axes, state: int) -> None:
     )
 
 
-def _legend(task: "Task", axes: Axes, extra: list[Patch]) -> None:
+def _legend(task: "Task", axes: Axes, start_line: str) -> None:
     patches = [Patch(facecolor=OBSERVABLE, edgecolor=INK, label="observable")]
     if not task.observable.all():
         patches.append(Patch(facecolor=HIDDEN, edgecolor=INK, label="hidden"))
+    if task.episodic:
+        patches.append(Patch(facecolor="none", edgecolor=START, ls=start_line, label="start"))
     axes.legend(
-        handles=[*patches, *extra],
+        handles=patches,
         loc="upper left",
         bbox_to_anchor=(0, 0),
         ncols=3,
