@@ -90,10 +90,10 @@ def test_the_table_is_markdown_with_a_row_for_each_size() -> None:
 
 
 def test_benchmarks_are_run_by_name_and_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in BENCHMARKS:
-        monkeypatch.setitem(BENCHMARKS, name, lambda name=name: iter([f"| {name} |"]))
+    monkeypatch.setitem(BENCHMARKS, "scale", lambda: iter(["| large |"]))
+    monkeypatch.setitem(BENCHMARKS, "sampling", lambda: iter(["| fast |"]))
     lines = [line for line in run_benchmarks(["sampling", "scale"]) if line]
-    assert lines == ["sampling:", "| sampling |", "scale:", "| scale |"]
+    assert lines == ["sampling:", "| fast |", "scale:", "| large |"]
 
 
 def test_no_benchmark_runs_if_one_of_them_is_unknown() -> None:

@@ -69,7 +69,7 @@ def test_diagnose_says_that_td_diverges_and_ptd_converges(name: str) -> None:
 
 def test_diagnose_shows_where_the_rules_go_in_the_corridor() -> None:
     report = printed("diagnose", EXAMPLES / "corridor.toml")
-    assert "corridor.toml: 7 states, 3 features\n" in report
+    assert "corridor.toml: states: 7, features: 3\n" in report
     td, etd, ptd = row(report, "fixed point")
     # Of ETD only with the interest of the file.
     assert etd == ptd == "[0.5, 2, -1]"
@@ -88,7 +88,7 @@ def test_diagnose_reads_a_sparse_chain(tmp_path: Path) -> None:
         beta=task.observable,
     )
     report = printed("diagnose", tmp_path / "grid.npz")
-    assert f"grid.npz: 575 states, {FEATURES} features\n" in report
+    assert f"grid.npz: states: 575, features: {FEATURES}\n" in report
     assert row(report, "expected update")[-1] == "converges"
 
 
@@ -151,7 +151,7 @@ def test_the_first_line_can_be_taken_with_head() -> None:
     command = f"'{sys.executable}' -m preftd diagnose '{file}' | head -1"
     done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=False)
     assert done.stderr == ""
-    assert done.stdout == f"{file}: 2 states, 1 features\n"
+    assert done.stdout == f"{file}: states: 2, features: 1\n"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")

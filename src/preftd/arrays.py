@@ -39,7 +39,8 @@ def as_array(name: str, given: ArrayLike) -> NDArray[np.float64]:
         raise InputError(
             f"{name} is not an array of real numbers: give numbers, in rows of equal length."
         )
-    array = array.astype(np.float64, copy=False)
+    with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused as such
+        array = array.astype(np.float64, copy=False)
     check_finite(name, array)
     array.setflags(write=False)
     return array
@@ -49,6 +50,9 @@ def as_table(name: str, given: MatrixLike) -> Matrix:
     """A float64 copy of `given`, of any shape; what comes in sparse stays sparse (CSR)."""
     if not isinstance(given, sparse.sparray | sparse.spmatrix):
         return as_array(name, given)
+    anything: Any = given  # the stubs of scipy know only its concrete formats
+    if anything.dtype.kind not in "biuf":
+        raise InputError(f"{name} is not an array of real numbers: give real numbers.")
     csr = as_csr(given)
     csr.sum_duplicates()
     csr.eliminate_zeros()
@@ -119,6 +123,12 @@ def check_unit_interval(name: str, array: Matrix) -> None:
     """Refuse entries outside [0, 1]."""
     stored = _stored(array)
     _refuse(name, array, (stored < 0) | (stored > 1), "every entry must lie in [0, 1]")
+
+
+def check_scale(name: str, array: Matrix) -> None:
+    """Refuse entries whose squares could overflow or vanish."""
+    size = np.abs(_stored(array))
+    _refuse(name, array, (size > 1e100) | ((size > 0) & (size < 1e-100)), "divide all by a scale")
 
 
 def _stored(array: Matrix) -> NDArray[np.float64]:

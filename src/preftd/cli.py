@@ -1,5 +1,7 @@
 """The command line: arguments only, no logic."""
 
+import io
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -8,6 +10,7 @@ import typer
 
 from preftd.arrays import InputError
 from preftd.bench import BENCHMARKS, run_benchmarks
+from preftd.bench.scale import BenchError
 from preftd.report import convergence
 from preftd.report.style import save_figure
 from preftd.rules import RULES
@@ -27,12 +30,11 @@ app = typer.Typer(
 def diagnose(
     file: Annotated[Path, typer.Argument(help="A chain in TOML (small) or NPZ (large).")],
 ) -> None:
-    r"""Whether, where and why TD(λ), ETD and PTD converge on a chain, side by side.
+    """Whether, where and why TD(λ), ETD and PTD converge on a chain, side by side.
 
     FILE holds transition (n × n), discount, features (n × k), and beta or lambda; if need be also
     reward, interest, covariance and start. For example, as TOML:
 
-    \b
         transition = [[0.5, 0.5], [0.5, 0.5]]
         discount = 0.99
         features = [[0.5], [1.0]]
@@ -43,7 +45,7 @@ def diagnose(
     problem = load_problem(file)
     rules = [make(problem.interest) for make in RULES.values()]
     found = compare(problem.process, problem.features, rules, problem.beta)
-    print(f"{file}: {problem.process.states} states, {problem.features.size} features\n")
+    print(f"{file}: states: {problem.process.states}, features: {problem.features.size}\n")
     print(report(found))
 
 
@@ -69,10 +71,9 @@ def tasks(
         Path | None, typer.Option(help="File for a picture: .png, .svg or .pdf.")
     ] = None,
 ) -> None:
-    r"""List the tasks, or tell about one and draw it.
+    """List the tasks, or tell about one and draw it.
 
-    \b
-    Examples:
+    For example:
         preftd tasks
         preftd tasks corridor --set length=5 --out corridor.png
     """
@@ -102,14 +103,26 @@ def bench(
 
 def main() -> None:
     """Run the command line; what users can mend is said in one sentence, without a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # λ is "?" where it cannot be written
     try:
-        app()
+        try:
+            app()
+        finally:
+            print(end="", flush=True)  # here, and not after main, where errors cannot be caught
     except InputError as error:
-        _fail(error, code=2)
-    except (DidNotConvergeError, OSError) as error:
-        _fail(error, code=1)
+        _fail(str(error), code=2)
+    except OSError as error:
+        # What could not be printed would fail again, and loudly, when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        if isinstance(error, BrokenPipeError):
+            sys.exit(1)  # the reader, such as head, has seen enough
+        _fail(f"{error.filename or 'output'} cannot be written: {error.strerror}.", code=1)
+    except (DidNotConvergeError, BenchError) as error:
+        _fail(str(error), code=1)
 
 
-def _fail(error: Exception, code: int) -> None:
-    print(f"preftd: {error}", file=sys.stderr)
+def _fail(message: str, code: int) -> None:
+    print("preftd:", *message.splitlines(), file=sys.stderr)
     sys.exit(code)

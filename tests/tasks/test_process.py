@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -62,7 +62,6 @@ def test_a_chain_of_two_states_has_the_values_worked_out_by_hand(
 
 
 @given(seed=st.integers(0, 2**32 - 1), states=st.integers(1, 15))
-@settings(deadline=None, max_examples=50)
 def test_dense_and_sparse_chains_have_the_values_of_a_direct_solve(seed: int, states: int) -> None:
     transition, reward, discount = random_chain(seed, states)
     dense = MarkovRewardProcess(transition, reward, discount)

@@ -76,11 +76,13 @@ def test_random_grid_hides_half_of_the_cells_anew_for_each_seed() -> None:
 @pytest.mark.parametrize(
     ("name", "parameters", "message"),
     [
-        ("corridor", {"length": 0}, "length is 0: give a whole number of 1 or more"),
+        ("corridor", {"length": 0}, "length is 0: give a whole number from 1 to"),
         ("corridor", {"length": 2.5}, "length is 2.5"),
         ("random_walk", {"states": -3}, "states is -3"),
-        ("cross_grid", {"size": 1}, "size is 1: give a whole number of 2 or more"),
+        ("cross_grid", {"size": 1}, "size is 1: give a whole number from 2 to"),
         ("random_grid", {"seed": -1}, "seed is -1"),
+        ("corridor", {"length": 10**12}, "length is 1000000000000: give a whole number from"),
+        ("cross_grid", {"size": True}, "size is True"),
         ("coridor", {}, "did you mean 'corridor'"),
         ("zzz", {}, "known are random_walk, corridor"),
         ("corridor", {"lenght": 3}, "did you mean 'length'"),

@@ -5,7 +5,6 @@ process of its own, so that its peak memory is its own.
 """
 
 import json
-import resource
 import subprocess
 import sys
 import time
@@ -22,6 +21,10 @@ from preftd.theory.expected_update import expected_updates
 
 SIZES = (100, 316, 1000)
 FEATURES = 32
+
+
+class BenchError(RuntimeError):
+    """A size could not be measured."""
 
 
 class Measurement(TypedDict):
@@ -54,7 +57,10 @@ def measure(sizes: Sequence[int]) -> Iterator[Measurement]:
     """Measure each size in turn."""
     for size in sizes:
         command = [sys.executable, "-m", "preftd.bench.scale", str(size)]
-        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        if done.returncode:
+            last = (done.stderr.splitlines() or [f"it was ended, code {done.returncode}"])[-1]
+            raise BenchError(f"a grid of size {size} failed: {last}.")
         measurement: Measurement = json.loads(done.stdout)
         yield measurement
 
@@ -82,9 +88,16 @@ def run(size: int) -> Measurement:
         stationary=settled - built,
         updates=ended - settled,
         total=ended - began,
-        peak_gib=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
+        peak_gib=_peak_gib(),
         residual=max(residuals),
     )
+
+
+def _peak_gib() -> float:
+    import resource  # noqa: PLC0415  (not there on Windows)
+
+    unit = 2**30 if sys.platform == "darwin" else 2**20
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 
 
 def smooth_features(side: int, size: int) -> Dense:

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from preftd.arrays import Dense
-from preftd.report.style import COLOURS, HATCHES, LINES, RC
+from preftd.report.files import write_whole
+from preftd.report.style import COLOURS, HATCHES, LINES, RC, save_figure
 from preftd.rules import RULES, Rule
 from preftd.tasks import make
 from preftd.tasks.counterexamples import LAMBDAS
@@ -38,7 +39,7 @@ def reproduce(folder: Path) -> list[Path]:
         diagnoses[name] = compare(task.process, task.features, rules, lambda_=lambda_)
     pictures = _draw(folder, diagnoses)
     page = folder / "convergence.md"
-    page.write_text(_page(diagnoses), encoding="utf-8")
+    write_whole(page, lambda file: file.write(_page(diagnoses).encode()))
     return [*pictures, page]
 
 
@@ -90,7 +91,7 @@ def _draw(folder: Path, diagnoses: Mapping[str, list[Diagnosis]]) -> list[Path]:
             axes[1, column].legend(frameon=False, fontsize=8)
         written = [folder / f"counterexamples.{kind}" for kind in ("png", "svg")]
         for path in written:
-            figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+            save_figure(axes[0, 0], path)
     return written
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from preftd.arrays import InputError
+from preftd.report.files import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,4 +31,7 @@ def save_figure(axes: "Axes", path: Path) -> None:
         raise InputError(f"{path} is none of .png, .svg and .pdf: choose one of these endings.")
     figure = axes.get_figure(root=True)
     if figure is not None:
-        figure.savefig(path, dpi=RC["savefig.dpi"], bbox_inches="tight")
+        look = {"dpi": RC["savefig.dpi"], "bbox_inches": "tight", "format": path.suffix[1:]}
+        if path.suffix == ".svg":
+            look["metadata"] = {"Date": None}
+        write_whole(path, lambda file: figure.savefig(file, **look))

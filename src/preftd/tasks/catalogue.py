@@ -71,7 +71,10 @@ def parse(settings: Sequence[str]) -> dict[str, int]:
     parameters = {}
     for setting in settings:
         name, _, value = setting.partition("=")
-        if not value.lstrip("-").isdigit():
-            raise InputError(f"{setting!r} sets nothing: write a name, =, and a whole number.")
-        parameters[name.strip()] = int(value)
+        try:
+            parameters[name.strip()] = int(value)
+        except ValueError:
+            raise InputError(
+                f"{setting!r} sets nothing: write a name, =, and a whole number."
+            ) from None
     return parameters

@@ -12,7 +12,7 @@ from preftd.arrays import Dense
 from preftd.tasks.features import Features
 from preftd.tasks.layout import Layout
 from preftd.tasks.outcomes import Outcomes
-from preftd.tasks.parameters import at_least
+from preftd.tasks.parameters import MOST_STATES, between
 from preftd.tasks.task import Task
 
 
@@ -60,7 +60,7 @@ class _Map:
 
 def corridor(length: int = 10) -> Task:
     """One decision, two chains of `length` states, the last of each a goal: +2 above, −1 below."""
-    at_least("length", length, 1)
+    between("length", length, 1, MOST_STATES // 10)
     plan = _Map()
     first = plan.observable("S1", 0, 0)
     ways = []
@@ -74,7 +74,7 @@ def corridor(length: int = 10) -> Task:
 
 def double_corridor(length: int = 10) -> Task:
     """Two decisions in a row, corridors of `length` hidden states, three goals: 3, 2 and 1."""
-    at_least("length", length, 1)
+    between("length", length, 1, MOST_STATES // 10)
     plan = _Map()
     middle, end = length + 1.0, 2 * (length + 1.0)
     first = plan.observable("S1", 0, 0)

@@ -20,6 +20,7 @@ from preftd.arrays import (
     as_dense,
     as_matrix,
     check_not_negative,
+    check_scale,
     is_sparse,
 )
 
@@ -38,6 +39,7 @@ class Features:
     def __init__(self, mean: MatrixLike, covariance: ArrayLike | None = None) -> None:
         self.mean: Matrix = as_matrix("features", mean)
         self.states, self.size = self.mean.shape
+        check_scale("features", self.mean)
         if self.size == 0:
             raise InputError("features has no columns: give at least one feature.")
         self.covariance: NDArray[np.float64] | None = None

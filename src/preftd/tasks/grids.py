@@ -4,6 +4,8 @@ Observable cells show a 1 in a place of their own, hidden ones standard Gaussian
 feature, drawn afresh at each visit. The goal is where episodes end, not a state.
 """
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -12,7 +14,7 @@ from preftd.randomness import generator
 from preftd.tasks.features import Features
 from preftd.tasks.layout import Layout
 from preftd.tasks.outcomes import Outcomes
-from preftd.tasks.parameters import at_least
+from preftd.tasks.parameters import MOST_STATES, between
 from preftd.tasks.task import Task
 
 REWARD, DISCOUNT = 5.0, 0.99
@@ -20,7 +22,7 @@ REWARD, DISCOUNT = 5.0, 0.99
 
 def cross_grid(size: int = 8) -> Task:
     """A grid on which a cross is hidden: the middle half of the rows, and of the columns."""
-    at_least("size", size, 2)
+    between("size", size, 2, math.isqrt(MOST_STATES))
     arm = np.zeros(size, dtype=np.bool_)
     arm[size // 4 : size - size // 4] = size >= 4
     return _grid(f"cross_grid(size={size})", arm[:, None] | arm[None, :])
@@ -28,8 +30,8 @@ def cross_grid(size: int = 8) -> Task:
 
 def random_grid(size: int = 8, seed: int = 0) -> Task:
     """A grid on which half of the cells, drawn from the seed, are hidden."""
-    at_least("size", size, 2)
-    at_least("seed", seed, 0)
+    between("size", size, 2, math.isqrt(MOST_STATES))
+    between("seed", seed, 0, 2**64)
     name = f"random_grid(size={size}, seed={seed})"
     drawn = generator(name, "hidden").permutation(size * size - 1)[: size * size // 2]
     hidden = np.zeros(size * size, dtype=np.bool_)

@@ -4,13 +4,13 @@ import numpy as np
 
 from preftd.tasks.layout import Layout
 from preftd.tasks.outcomes import Outcomes
-from preftd.tasks.parameters import at_least
+from preftd.tasks.parameters import MOST_STATES, between
 from preftd.tasks.task import Task
 
 
 def random_walk(states: int = 19) -> Task:
     """A walk to the left or right until it leaves at either end; every state shows itself."""
-    at_least("states", states, 1)
+    between("states", states, 1, MOST_STATES)
     here = np.arange(states)
     right = np.where(here == states - 1, -1, here + 1)
     going = np.stack([here - 1, right], axis=1)

@@ -26,7 +26,9 @@ def report(diagnoses: Sequence[Diagnosis]) -> str:
 def reason(d: Diagnosis) -> str:
     """Why the rule converges or does not, in a sentence or two."""
     if d.eigenvalues.size == 0:
-        return "updates nothing, because no visited state has any weight."
+        shown = d.weights.any()
+        cause = "what the updated states show is 0" if shown else "no visited state has any weight"
+        return f"updates nothing, because {cause}."
     state = int(np.argmin(d.column_sums))
     if not d.stable:
         cause = f"the expected update diverges for every step size: A has {_worst(d)}."

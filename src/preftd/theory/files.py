@@ -6,7 +6,7 @@ and NAME_shape (CSR), as `save_problem` writes them.
 
 import os
 import tomllib
-import zipfile
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any, final
 import numpy as np
 from scipy import sparse
 
-from preftd.arrays import InputError, MatrixLike, Vector, as_csr
+from preftd.arrays import InputError, MatrixLike, Vector, as_table, is_sparse, per_state
 from preftd.names import nearest
 from preftd.rules import ETD, as_beta
 from preftd.tasks import Features, MarkovRewardProcess
@@ -59,8 +59,11 @@ def load_problem(path: str | os.PathLike[str]) -> Problem:
         tables["transition"], tables.get("reward", 0.0), tables["discount"], tables.get("start")
     )
     features = Features.of(Features(tables["features"], tables.get("covariance")), process.states)
+    if ("beta" in tables) == ("lambda" in tables):
+        raise InputError("give either beta or lambda (which is 1 − beta), one of the two.")
     beta = as_beta(tables.get("beta"), tables.get("lambda"), (process.states,))
     rule = ETD(tables.get("interest", 1.0))
+    per_state("interest", rule.interest, process.states)
     return Problem(process, features, beta, rule.interest)
 
 
@@ -74,47 +77,85 @@ def save_problem(path: str | os.PathLike[str], **tables: MatrixLike) -> None:
     ...     load_problem(file).process
     MarkovRewardProcess(1 states, sparse)
     """
+    if Path(path).suffix != ".npz":
+        raise InputError(f"{path} does not end in .npz: give it that ending.")
     arrays: dict[str, Any] = {}
     for key, table in tables.items():
         name = key.rstrip("_")
-        if isinstance(table, sparse.sparray | sparse.spmatrix):
-            csr = as_csr(table)
-            parts = (csr.data, csr.indices, csr.indptr, np.array(csr.shape))
+        nearest("table", name, NAMES)
+        checked = as_table(name, table)
+        if is_sparse(checked):
+            parts = (checked.data, checked.indices, checked.indptr, np.array(checked.shape))
             arrays |= {f"{name}_{p}": a for p, a in zip(_SPARSE_PARTS, parts, strict=True)}
         else:
-            arrays[name] = np.asarray(table, dtype=np.float64)
+            arrays[name] = checked
     np.savez_compressed(path, allow_pickle=False, **arrays)
 
 
 def _read(path: Path) -> Mapping[str, Any]:
-    if path.suffix not in (".toml", ".npz"):
+    readers = {".toml": _read_toml, ".npz": _read_npz}
+    if path.suffix.lower() not in readers:
         raise InputError(f"{path} is neither .toml nor .npz: give a file of one of these kinds.")
     try:
-        if path.suffix == ".toml":
-            return tomllib.loads(path.read_text(encoding="utf-8"))
-        with np.load(path, allow_pickle=False) as arrays:
-            return _joined({name: arrays[name] for name in arrays.files})
+        return readers[path.suffix.lower()](path)
     except FileNotFoundError:
         raise InputError(f"there is no file {path}: check the name and the folder.") from None
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}.") from None
+
+
+def _read_toml(path: Path) -> Mapping[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except UnicodeDecodeError:
         raise InputError(f"{path} is not text in UTF-8: save it as such, or as .npz.") from None
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path} is not TOML: {error}.") from None
-    except (zipfile.BadZipFile, ValueError, EOFError, TypeError) as error:
+    except (ValueError, RecursionError) as error:  # also of numbers too long to be read
+        raise InputError(f"{path} is not TOML: {_sentence(error)}.") from None
+
+
+def _read_npz(path: Path) -> Mapping[str, Any]:
+    try:
+        # Opened here because numpy leaves a file open that turns out not to be a zip.
+        with path.open("rb") as file, warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # files of Python 2 are fine
+            with np.load(file, allow_pickle=False) as arrays:
+                return _joined({name: arrays[name] for name in arrays.files})
+    except (InputError, OSError):
+        raise
+    except Exception as error:  # a damaged file raises anything, from zlib.error to MemoryError
         raise InputError(
-            f"{path} is not an NPZ file of plain arrays ({error}): write it with save_problem."
+            f"{path} is not an NPZ file of plain arrays ({_sentence(error)}): "
+            "write it with save_problem."
         ) from None
+
+
+def _sentence(error: Exception) -> str:
+    """The first line of what an error says, which may say nothing."""
+    return str(error).partition("\n")[0].rstrip(".") or type(error).__name__
 
 
 def _joined(arrays: dict[str, Any]) -> dict[str, Any]:
     """Sparse tables put together from their parts."""
     for name in NAMES:
-        parts = [f"{name}_{part}" for part in _SPARSE_PARTS]
-        if parts[0] not in arrays:
+        parts = {part: f"{name}_{part}" for part in _SPARSE_PARTS}
+        given = [part for part in parts.values() if part in arrays]
+        if not given:
             continue
-        data, indices, indptr, shape = (arrays.pop(part) for part in parts)
+        missing = [part for part in parts.values() if part not in arrays]
+        if missing:
+            raise InputError(
+                f"{missing[0]} is missing: a sparse table is {', '.join(parts.values())}."
+            )
+        if name in arrays:
+            raise InputError(f"{name} is given twice, dense and sparse: give one of the two.")
+        data, indices, indptr, shape = (arrays.pop(part) for part in parts.values())
+        if any(array.dtype.kind not in "iu" for array in (indices, indptr, shape)):
+            raise InputError(
+                f"{name}_indices, {name}_indptr and {name}_shape are not all whole numbers: "
+                "write the file with save_problem."
+            )
+        if shape.shape != (2,):
+            raise InputError(f"{name}_shape has shape {shape.shape}: give two numbers.")
         table = sparse.csr_array((data, indices, indptr), shape=(int(shape[0]), int(shape[1])))
         table.check_format(full_check=True)
         arrays[name] = table
