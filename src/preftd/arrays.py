@@ -4,7 +4,7 @@ A check that fails raises `InputError`: one sentence with the cause (naming the 
 the remedy.
 """
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,7 @@ Vector: TypeAlias = NDArray[np.float64]
 Dense: TypeAlias = NDArray[np.float64]
 Sparse: TypeAlias = sparse.csr_array[np.float64]
 Matrix: TypeAlias = Dense | Sparse
+AnyMatrix = TypeVar("AnyMatrix", bound=Matrix)
 MatrixLike: TypeAlias = ArrayLike | sparse.sparray | sparse.spmatrix
 
 
@@ -42,8 +43,7 @@ def as_array(name: str, given: ArrayLike) -> NDArray[np.float64]:
     with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused as such
         array = array.astype(np.float64, copy=False)
     check_finite(name, array)
-    array.setflags(write=False)
-    return array
+    return read_only(array)
 
 
 def as_table(name: str, given: MatrixLike) -> Matrix:
@@ -57,7 +57,7 @@ def as_table(name: str, given: MatrixLike) -> Matrix:
     csr.sum_duplicates()
     csr.eliminate_zeros()
     check_finite(name, csr)
-    return csr
+    return read_only(csr)
 
 
 def as_csr(given: sparse.sparray | sparse.spmatrix) -> Sparse:
@@ -75,6 +75,14 @@ def as_matrix(name: str, given: MatrixLike) -> Matrix:
     return table
 
 
+def read_only(matrix: AnyMatrix) -> AnyMatrix:
+    """The same matrix, which can no longer be written to."""
+    parts = (matrix.data, matrix.indices, matrix.indptr) if is_sparse(matrix) else (matrix,)
+    for part in parts:
+        part.setflags(write=False)
+    return matrix
+
+
 def as_dense(matrix: Matrix) -> Dense:
     """The matrix with all its zeros."""
     return matrix.toarray() if is_sparse(matrix) else matrix
@@ -84,7 +92,7 @@ def per_state(name: str, given: ArrayLike, states: int) -> Vector:
     """A number for every state, from one number for all or one for each."""
     array = as_array(name, given)
     if array.ndim == 0:
-        return np.full(states, float(array))
+        return read_only(np.full(states, float(array)))
     if array.shape != (states,):
         raise InputError(
             f"{name} has shape {array.shape} but there are {states} states: "

@@ -12,6 +12,7 @@ The iterative method is wrapped in iterative refinement on the true residual, so
 are as good as a direct solver's; if they are not, it says so instead of returning them.
 """
 
+import warnings
 from collections.abc import Callable
 from typing import final
 
@@ -30,6 +31,14 @@ _ENOUGH = 8 * _EPSILON
 _REFINEMENTS = 10
 _ACCEPTABLE = 1e-12
 """Backward error above which an answer is refused."""
+
+
+_USELESS = 1e-2
+"""Relative error above which an answer says nothing."""
+_SINGULAR = (
+    "the linear system is singular to working precision: lower the discount, or make the end of an "
+    "episode more likely."
+)
 
 
 class DidNotConvergeError(ArithmeticError):
@@ -53,6 +62,15 @@ class Resolvent:
 
     def solve(self, right: Vector, *, transposed: bool = False) -> Vector:
         """Find x with (I − M) x = right, or (I − Mᵀ) x = right; `right` may have columns."""
+        solution = self.solve_unchecked(right, transposed=transposed)
+        # The condition number is at least |x| / |right|; times a rounding, that is the error of x.
+        grown, given = np.abs(solution).max(axis=0), np.abs(right).max(axis=0)
+        if not (_EPSILON * grown <= _USELESS * given).all():
+            raise DidNotConvergeError(_SINGULAR)
+        return solution
+
+    def solve_unchecked(self, right: Vector, *, transposed: bool = False) -> Vector:
+        """The same, where only the direction of x matters if I − M is nearly singular."""
         return self._solver.solve(right, transposed)
 
 
@@ -87,18 +105,26 @@ class _Sparse:
 @final
 class _Dense:
     def __init__(self, system: Dense) -> None:
-        self._factors = linalg.lu_factor(system, check_finite=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", linalg.LinAlgWarning)  # seen in the solution instead
+            self._triangles, self._pivots = linalg.lu_factor(system, check_finite=False)
 
     def solve(self, right: Vector, transposed: bool) -> Vector:
-        return linalg.lu_solve(self._factors, right, 1 if transposed else 0, check_finite=False)
+        # A copy of the pivots, because LAPACK's wrapper changes them while it works: two threads
+        # that share them would corrupt memory.
+        factors = (self._triangles, self._pivots.copy())
+        return linalg.lu_solve(factors, right, 1 if transposed else 0, check_finite=False)
 
 
 @final
 class _Direct:
     def __init__(self, system: Sparse) -> None:
-        self._factors = sparse_linalg.splu(
-            sparse.csc_array(system), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0
-        )
+        try:
+            self._factors = sparse_linalg.splu(
+                sparse.csc_array(system), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0
+            )
+        except RuntimeError as singular:
+            raise DidNotConvergeError(_SINGULAR) from singular
 
     def solve(self, right: Vector, transposed: bool) -> Vector:
         # The stubs of scipy do not know the second argument.
@@ -117,6 +143,7 @@ class _Multigrid:
         # slowest mode is a constant vector, that the interpolation is right.
         self._systems = [(level.A, sparse.csr_matrix(level.A.T)) for level in hierarchy.levels]
         self._transfers = [(level.P, level.R) for level in hierarchy.levels[:-1]]
+        self._sweep = pyamg.relaxation.relaxation.gauss_seidel
         self._coarsest = _Dense(hierarchy.levels[-1].A.toarray())
 
     def solve(self, right: Vector, transposed: bool) -> Vector:
@@ -156,15 +183,13 @@ class _Multigrid:
 
     def _cycle(self, level: int, right: Vector, transposed: bool) -> Vector:
         """One V-cycle: smooth, correct from the coarser level, smooth in the other direction."""
-        from pyamg.relaxation.relaxation import gauss_seidel  # noqa: PLC0415
-
         if level == len(self._transfers):
             return self._coarsest.solve(right, transposed)
         system = self._systems[level][transposed]
         interpolate, restrict = self._transfers[level]
         solution = np.zeros_like(right)
-        gauss_seidel(system, solution, right, sweep="forward")
+        self._sweep(system, solution, right, sweep="forward")
         coarse = restrict @ (right - system @ solution)
         solution += interpolate @ self._cycle(level + 1, coarse, transposed)
-        gauss_seidel(system, solution, right, sweep="backward")
+        self._sweep(system, solution, right, sweep="backward")
         return solution

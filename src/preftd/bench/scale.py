@@ -56,7 +56,8 @@ def table(sizes: Sequence[int] = SIZES) -> Iterator[str]:
 def measure(sizes: Sequence[int]) -> Iterator[Measurement]:
     """Measure each size in turn."""
     for size in sizes:
-        command = [sys.executable, "-m", "preftd.bench.scale", str(size)]
+        program = f"import json, preftd.bench.scale as s; print(json.dumps(s.run({int(size)})))"
+        command = [sys.executable, "-c", program]
         done = subprocess.run(command, check=False, capture_output=True, text=True)
         if done.returncode:
             last = (done.stderr.splitlines() or [f"it was ended, code {done.returncode}"])[-1]
@@ -106,7 +107,3 @@ def smooth_features(side: int, size: int) -> Dense:
     order = sorted(((i, j) for i in range(size) for j in range(size)), key=lambda p: (sum(p), p))
     columns = [np.outer(waves[i], waves[j]).ravel() for i, j in order[:size]]
     return np.stack(columns, axis=1)
-
-
-if __name__ == "__main__":
-    print(json.dumps(run(int(sys.argv[1]))))

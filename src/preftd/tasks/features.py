@@ -74,8 +74,7 @@ class Features:
         """
         covariance = np.zeros(self.states) if self.covariance is None else self.covariance
         fresh = np.asarray(covariance.reshape(self.states, -1).any(axis=1))
-        rows = sparse.csr_array(self.mean)
-        rows.eliminate_zeros()
+        rows = sparse.csr_array(self.mean)  # without zeros, as tables store none
         single = np.diff(rows.indptr) == 1
         one_hot = single & ~fresh
         one_hot[one_hot] = rows.data[rows.indptr[:-1][one_hot]] == 1

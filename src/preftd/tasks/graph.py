@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from preftd.arrays import InputError, Matrix, Sparse, is_sparse
+from preftd.arrays import InputError, Matrix, Sparse
 
 
 def check_values_exist(transition: Matrix, discounted: Matrix) -> None:
@@ -41,10 +41,7 @@ def recurrent_states(transition: Matrix) -> NDArray[np.intp]:
 
 
 def _graph(matrix: Matrix) -> Sparse:
-    graph: Sparse = sparse.csr_array(matrix)
-    if not is_sparse(matrix):
-        return graph
-    graph.eliminate_zeros()
+    graph: Sparse = sparse.csr_array(matrix)  # without zeros, as tables store none
     return graph
 
 

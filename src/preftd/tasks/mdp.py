@@ -30,9 +30,17 @@ def average_over_actions(
     discount: MatrixLike | Sequence[MatrixLike],
 ) -> tuple[Matrix, Vector, MatrixLike]:
     """(transition, expected reward per state, discount) under the policy."""
+    if not isinstance(transitions, Sequence) and np.asarray(transitions).ndim == 0:
+        raise InputError("transitions is a single thing: give a list, one n × n matrix per action.")
     tables = [transition_table(f"transitions[{a}]", p) for a, p in enumerate(_each(transitions))]
-    if not tables or any(p.shape != tables[0].shape for p in tables):
-        raise InputError("transitions differ in shape: give one n × n matrix for each action.")
+    if not tables:
+        raise InputError("transitions has no actions: give one n × n matrix for each action.")
+    for a, p in enumerate(tables):
+        if p.shape != tables[0].shape:
+            raise InputError(
+                f"transitions[{a}] has shape {p.shape}, unlike transitions[0], {tables[0].shape}: "
+                "give one n × n matrix for each action."
+            )
     chosen = policy_table(policy, tables[0].shape[0], len(tables))
     transition = _mix(tables, chosen)
     mean_reward = (chosen * _rewards(tables, reward)).sum(axis=1)
@@ -66,9 +74,11 @@ def policy_table(policy: ArrayLike, states: int, actions: int) -> Dense:
     """Probabilities, states × actions, from these or from one action per state."""
     table = as_array("policy", policy)
     if table.shape == (states,) and np.array_equal(table, np.floor(table)):
-        if table.min() < 0 or table.max() >= actions:
+        outside = (table < 0) | (table >= actions)
+        if outside.any():
+            state = int(np.argmax(outside))
             raise InputError(
-                f"policy chooses an action outside 0 to {actions - 1}: there are {actions} actions."
+                f"policy[{state}] is {table[state]:.6g}: actions are numbered 0 to {actions - 1}."
             )
         return np.eye(actions)[table.astype(np.intp)]
     if table.shape != (states, actions):
@@ -118,10 +128,10 @@ def _mix(tables: list[Matrix], chosen: Dense) -> Matrix:
 def share(part: Matrix, whole: Matrix) -> Matrix:
     """Divide where whole is not 0; at most 1 in spite of rounding."""
     if is_sparse(whole):
-        inverse = whole.copy()
-        inverse.data = 1 / inverse.data
-        ratio = sparse.csr_array(inverse.multiply(part))
-        ratio.data = np.minimum(ratio.data, 1.0)
+        # Divided, not multiplied by 1 / whole: x / x is 1 to the last bit, x · (1 / x) is not.
+        ratio = sparse.csr_array(part)
+        rows = np.repeat(np.arange(ratio.shape[0]), np.diff(ratio.indptr))
+        ratio.data = np.minimum(ratio.data / np.asarray(whole[rows, ratio.indices]).ravel(), 1.0)
         return ratio
     dense = as_dense(part)
     share = np.divide(dense, whole, out=np.zeros_like(dense), where=whole > 0)

@@ -28,6 +28,9 @@ ELIMINATION_STATES = 500
 STRONG = 1e-3
 """Links weaker than this, relative to the strongest out of the same state, may divide groups."""
 
+LARGE = 1e200
+"""Visits are scaled down before they exceed this, so that they do not overflow."""
+
 DENSE_ROW = 100
 """A row this many times longer than the average counts as dense."""
 
@@ -60,6 +63,8 @@ def eliminate(chain: Dense) -> Vector:
     visits = np.ones(states)
     for k in range(1, states):
         visits[k] = visits[:k] @ p[:k, k]
+        if visits[k] > LARGE:
+            visits[: k + 1] /= visits[k]
     return _normalised(visits)
 
 
@@ -69,12 +74,16 @@ def _complement(jumps: Matrix) -> Vector:
     if is_sparse(jumps):
         length = np.diff(jumps.indptr)
         aside = length > DENSE_ROW * length.mean()
-    if not aside.any():
-        aside[0] = True
+    # And one state that is visited often: without it the rest would return to itself nearly for
+    # ever, and I − J_TT be singular. Restarting 1 in n steps finds one on any chain.
+    rest = np.flatnonzero(~aside)
+    restarted = Resolvent((1 - 1 / states) * jumps[rest][:, rest])
+    often = restarted.solve(np.ones(rest.size), transposed=True)
+    aside[rest[np.argmax(often)]] = True
     k, t = np.flatnonzero(aside), np.flatnonzero(~aside)
     inner, out, back = jumps[t][:, t], jumps[k][:, t], jumps[t][:, k]
     # Visits to T per visit to each state of K, for all of K at once.
-    visits_t = Resolvent(inner).solve(as_dense(out).T, transposed=True)
+    visits_t = np.maximum(Resolvent(inner).solve_unchecked(as_dense(out).T, transposed=True), 0)
     watched = as_dense(jumps[k][:, k]) + visits_t.T @ as_dense(back)
     visits_k = eliminate(watched)
     visits = np.empty(states)
@@ -86,6 +95,7 @@ def _regroup(jumps: Sparse, visits: Vector) -> Vector:
     groups, member = _strong_groups(jumps)
     if groups in (1, jumps.shape[0]):
         return visits
+    visits = np.maximum(visits, 1 / LARGE)  # a group needs some mass to be given the right one
     belongs = sparse.csr_array(
         (np.ones(member.size), (np.arange(member.size), member)), shape=(member.size, groups)
     )

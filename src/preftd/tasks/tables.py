@@ -17,6 +17,7 @@ from preftd.arrays import (
     check_unit_interval,
     is_sparse,
     per_state,
+    read_only,
 )
 
 
@@ -45,7 +46,8 @@ def expected(transition: Matrix, name: str, given: MatrixLike) -> Vector:
     table = as_table(name, given)
     if not is_sparse(table) and table.ndim < 2:
         return per_state(name, table, transition.shape[0])
-    return np.asarray(_times(transition, _same_shape(transition, name, table)).sum(axis=1)).ravel()
+    sums = np.asarray(_times(transition, _same_shape(transition, name, table)).sum(axis=1))
+    return read_only(sums.ravel())
 
 
 def discounted(transition: Matrix, name: str, given: MatrixLike) -> Matrix:
@@ -56,7 +58,7 @@ def discounted(transition: Matrix, name: str, given: MatrixLike) -> Matrix:
     else:
         discount = _same_shape(transition, name, table)
     check_unit_interval(name, discount)
-    return _times(transition, discount)
+    return read_only(_times(transition, discount))
 
 
 def _same_shape(transition: Matrix, name: str, table: Matrix) -> Matrix:
