@@ -63,13 +63,12 @@ class Experience:
     """What was observed before it was turned into features, where that differs."""
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            array = getattr(self, field.name)
-            if field.name in ("size", "dense", "active") or array is None:
-                continue
-            if len(array) != len(self.at):
+        steps = len(self.at)
+        for name in _PER_STEP:
+            array = getattr(self, name)
+            if array is not None and len(array) != steps:
                 raise InputError(
-                    f"{field.name} has {len(array)} entries but there are {len(self.at)} steps: "
+                    f"{name} has {len(array)} entries but there are {steps} steps: "
                     "give one for each step."
                 )
 
@@ -162,13 +161,8 @@ class Experience:
 
     def __getitem__(self, which: slice) -> Self:
         """Some steps in a row, sharing the vectors of all."""
-        changes = {
-            field.name: getattr(self, field.name)[which]
-            for field in fields(self)
-            if field.name not in ("size", "dense", "active")
-            and getattr(self, field.name) is not None
-        }
-        return replace(self, **changes)
+        per_step = {name: getattr(self, name) for name in _PER_STEP}
+        return replace(self, **{k: v[which] for k, v in per_step.items() if v is not None})
 
     def _decoded(self, codes: Codes) -> Dense:
         vectors = np.zeros((codes.size, self.size))
@@ -178,6 +172,9 @@ class Experience:
         # Places may repeat (two tilings hashed to one): they add up.
         np.add.at(vectors, (np.flatnonzero(few)[:, None], places), 1.0)
         return vectors
+
+
+_PER_STEP = tuple(f.name for f in fields(Experience) if f.name not in ("size", "dense", "active"))
 
 
 def _coded(name: str, given: ArrayLike, size: int | None) -> tuple[Codes, Dense, int]:

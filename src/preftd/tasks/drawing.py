@@ -7,7 +7,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from preftd.arrays import Vector
+from preftd.arrays import SUM_TOLERANCE, Vector
 
 if TYPE_CHECKING:
     from preftd.tasks.task import Task
@@ -22,6 +22,8 @@ class Table(NamedTuple):
     """Rows of state s are first[s] to first[s + 1] − 1."""
     bound: Vector
     """A state's row is the first whose bound exceeds a uniform number."""
+    even: Whole
+    """How many rows a state has, if they are equally likely (faster to choose from); else 0."""
     next_state: Whole
     reward: Vector
     spread: Vector
@@ -44,10 +46,14 @@ class Table(NamedTuple):
         state = rows.state[possible]
         first = np.searchsorted(state, np.arange(task.states + 1)).astype(np.int32)
         bound = np.concatenate([_bounds(chance[possible][a:b]) for a, b in pairwise(first)])
+        counts = np.diff(first)
+        likely = np.abs(chance[possible] - 1 / np.repeat(counts, counts)) < SUM_TOLERANCE
+        even = np.where(np.logical_and.reduceat(likely, first[:-1]), counts, 0).astype(np.int32)
         starts = np.flatnonzero(task.start).astype(np.int32)
         return cls(
             first,
             bound,
+            even,
             rows.next_state[possible],
             rows.reward[possible],
             rows.spread[possible],
@@ -133,9 +139,10 @@ def draw_steps(
                 code = -1 - first_vector - fresh
                 fresh += 1
         u = moves.random()
-        row = table.first[state]
-        while u >= table.bound[row]:
-            row += 1
+        row = table.first[state] + int(u * table.even[state])
+        if table.even[state] == 0:
+            while u >= table.bound[row]:
+                row += 1
         reward = table.reward[row]
         if table.spread[row] > 0:
             reward += table.spread[row] * rewards.standard_normal()

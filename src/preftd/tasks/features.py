@@ -85,24 +85,44 @@ class Features:
         return self.rows(fixed), shown, fresh
 
     def draw(self, states: NDArray[np.int32], noise: np.random.Generator, out: Dense) -> None:
-        """Fill rows of `out` with what so many visits to states show."""
+        """Fill rows of `out` with what so many visits to states with random features show."""
         noise.standard_normal(out=out)
         if states.size == 0 or self.covariance is None:
             return
-        if self.covariance.ndim < 3:
-            spread = np.sqrt(self.covariance)
-            if (spread[states] != 1).any():
-                out *= spread[states][:, None] if spread.ndim == 1 else spread[states]
+        spread, mean = self._common
+        if spread is None:
+            self._spread_out(states, out)
+        elif spread != 1:
+            out *= spread
+        if mean is None:
+            out += self.rows(states.astype(np.intp))
+        elif mean.any():
+            out += mean
+
+    @cached_property
+    def _common(self) -> tuple[float | None, Vector | None]:
+        """Spread and mean of the states with random features, if all have the same."""
+        covariance = np.asarray(self.covariance)
+        random = np.flatnonzero(covariance.reshape(self.states, -1).any(axis=1))
+        spread = mean = None
+        variances = np.unique(covariance[random])
+        if covariance.ndim == 1 and variances.size == 1:
+            spread = float(np.sqrt(variances[0]))
+        means = self.mean[random]
+        if is_sparse(means):
+            mean = np.zeros(self.size) if means.nnz == 0 else None
+        elif (means == means[0]).all():
+            mean = means[0]
+        return spread, mean
+
+    def _spread_out(self, states: NDArray[np.int32], out: Dense) -> None:
+        covariance = np.asarray(self.covariance)
+        if covariance.ndim == 1:
+            out *= np.sqrt(covariance[states])[:, None]
+        elif covariance.ndim == 2:
+            out *= np.sqrt(covariance[states])
         else:
             out[:] = np.einsum("vij,vj->vi", self._roots[states], out)
-        shown = np.unique(states).astype(np.intp)
-        means = self.rows(shown)
-        if not means.any():
-            return
-        if (means == means[0]).all():
-            out += means[0]
-        else:
-            out += means[np.searchsorted(shown, states)]
 
     @cached_property
     def _roots(self) -> NDArray[np.float64]:
