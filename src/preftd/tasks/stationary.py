@@ -10,8 +10,8 @@ Only the probabilities of *leaving* a state matter, so a chain is first replaced
             and, where groups of states hold together by much stronger links than they have with
             each other, their masses from the chain of the groups, by the same function
 
-K holds one state, plus those whose rows are dense (the restarts of an episodic task), which would
-spoil the sparsity of everything else.
+K holds the states whose rows are dense (the restarts of an episodic task), which would spoil the
+sparsity of everything else, or else one state; and, if those are hardly ever visited, one that is.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from preftd.arrays import Dense, Matrix, Sparse, Vector, as_dense, is_sparse
-from preftd.solve import Resolvent
+from preftd.solve import DidNotConvergeError, Resolvent
 
 ELIMINATION_STATES = 500
 """Up to this many states elimination, cubic as it is, takes no noticeable time."""
@@ -30,6 +30,9 @@ STRONG = 1e-3
 
 LARGE = 1e200
 """Visits are scaled down before they exceed this, so that they do not overflow."""
+
+RARE = 1e6
+"""Visits elsewhere per visit to a state that is set aside, above which a better one is found."""
 
 DENSE_ROW = 100
 """A row this many times longer than the average counts as dense."""
@@ -69,26 +72,45 @@ def eliminate(chain: Dense) -> Vector:
 
 
 def _complement(jumps: Matrix) -> Vector:
-    states = jumps.shape[0]
-    aside = np.zeros(states, dtype=np.bool_)
+    dense = np.zeros(0, dtype=np.intp)
     if is_sparse(jumps):
         length = np.diff(jumps.indptr)
-        aside = length > DENSE_ROW * length.mean()
-    # And one state that is visited often: without it the rest would return to itself nearly for
-    # ever, and I − J_TT be singular. Restarting 1 in n steps finds one on any chain.
-    rest = np.flatnonzero(~aside)
-    restarted = Resolvent((1 - 1 / states) * jumps[rest][:, rest])
-    often = restarted.solve(np.ones(rest.size), transposed=True)
-    aside[rest[np.argmax(often)]] = True
-    k, t = np.flatnonzero(aside), np.flatnonzero(~aside)
-    inner, out, back = jumps[t][:, t], jumps[k][:, t], jumps[t][:, k]
-    # Visits to T per visit to each state of K, for all of K at once.
-    visits_t = np.maximum(Resolvent(inner).solve_unchecked(as_dense(out).T, transposed=True), 0)
-    watched = as_dense(jumps[k][:, k]) + visits_t.T @ as_dense(back)
-    visits_k = eliminate(watched)
-    visits = np.empty(states)
-    visits[k], visits[t] = visits_k, visits_t @ visits_k
+        dense = np.flatnonzero(length > DENSE_ROW * length.mean())
+    visits = _visits(jumps, dense if dense.size else np.array([0]))
+    if visits is None:
+        # The new state comes first, so that elimination ends with it: all others lead there.
+        often = _often_visited(jumps)
+        visits = _visits(jumps, np.append(often, dense[dense != often]), np.inf)
+    if visits is None:
+        raise DidNotConvergeError(
+            "the stationary distribution cannot be computed: the chain all but never returns to "
+            "any of its states, so make it smaller or give it likelier ways back."
+        )
+    return visits
+
+
+def _visits(jumps: Matrix, aside: NDArray[np.intp], most: float = RARE) -> Vector | None:
+    """The distribution, by setting states aside; None if these are too rarely visited for that."""
+    others = np.setdiff1d(np.arange(jumps.shape[0]), aside)
+    leave, back = as_dense(jumps[aside][:, others]), as_dense(jumps[others][:, aside])
+    try:
+        solved = Resolvent(jumps[others][:, others]).solve_unchecked(leave.T, transposed=True)
+    except DidNotConvergeError:
+        return None
+    per_visit = np.maximum(solved, 0.0)
+    if per_visit.max() > most:
+        return None
+    visits = np.empty(jumps.shape[0])
+    visits[aside] = eliminate(as_dense(jumps[aside][:, aside]) + per_visit.T @ back)
+    visits[others] = per_visit @ visits[aside]
     return _normalised(visits)
+
+
+def _often_visited(jumps: Matrix) -> int:
+    """A state to which the others return soon; restarting 1 in n steps finds one on any chain."""
+    states = jumps.shape[0]
+    restarted = Resolvent((1 - 1 / states) * jumps)
+    return int(np.argmax(restarted.solve(np.ones(states), transposed=True)))
 
 
 def _regroup(jumps: Sparse, visits: Vector) -> Vector:
