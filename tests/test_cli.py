@@ -194,7 +194,8 @@ def test_reproduce_says_what_it_wrote(
     with pytest.raises(SystemExit) as end:
         cli.main()
     assert not end.value.code
-    lines = capsys.readouterr().out.splitlines()
+    progress, *lines = capsys.readouterr().out.splitlines()
+    assert "400 steps" in progress
     written = [Path(line.removeprefix("wrote ")) for line in lines]
     assert sorted(written) == sorted((tmp_path / "a" / "b").iterdir())
     assert len(written) == 3

@@ -57,7 +57,7 @@ def reproduce(
 
     Example: preftd reproduce --out results
     """
-    for path in convergence.reproduce(out):
+    for path in convergence.reproduce(out, say=lambda text: print(text, flush=True)):
         print(f"wrote {path}")
 
 

@@ -1,15 +1,15 @@
 """The theory part of the paper: both counterexamples, computed, simulated, drawn and explained."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from preftd.arrays import Dense
 from preftd.report.files import write_whole
-from preftd.report.style import COLOURS, HATCHES, LINES, RC, save_figure
+from preftd.report.style import RC, look_of, save_figure
 from preftd.rules import RULES, Rule
 from preftd.tasks import make
 from preftd.tasks.counterexamples import LAMBDAS
@@ -29,9 +29,10 @@ RANGE = (1e-2, 1e3)
 """Sizes of the values that the figure shows."""
 
 
-def reproduce(folder: Path) -> list[Path]:
-    """Write the figure and the report into a folder; returns what was written."""
+def reproduce(folder: Path, say: Callable[[str], object] = lambda _: None) -> list[Path]:
+    """Write the figure and the report into a folder, saying what goes on; returns what it wrote."""
     folder.mkdir(parents=True, exist_ok=True)
+    say(f"simulating and drawing both counterexamples: {STEPS:,} steps, {SEEDS} seeds …")
     rules = [make_rule(1.0) for make_rule in RULES.values()]
     diagnoses = {}
     for name, lambda_ in LAMBDAS.items():
@@ -98,7 +99,7 @@ def _draw(folder: Path, diagnoses: Mapping[str, list[Diagnosis]]) -> list[Path]:
 def _draw_weights(axis: "Axes", name: str, diagnoses: Sequence[Diagnosis]) -> None:
     features = make(name).features.columns(slice(None))
     names = [d.rule.name for d in diagnoses]
-    alphas = [STEP_SIZES[name] for name in names]
+    alphas = [STEP_SIZES.get(name, 0.001) for name in names]
     times = np.unique(np.linspace(0, STEPS - 1, 400).astype(int))
     runs = simulate(name, [d.rule for d in diagnoses], alphas, STEPS, SEEDS)[times]
     runs = np.where(np.isfinite(runs), runs, FAR)
@@ -106,10 +107,10 @@ def _draw_weights(axis: "Axes", name: str, diagnoses: Sequence[Diagnosis]) -> No
         low, middle, high = np.minimum(np.quantile(runs[:, i], [0.1, 0.5, 0.9], axis=1), FAR)
         mean = mean_trajectory(d.key, alphas[i], STEPS - 1, np.ones(d.key.b.size))[times]
         expected = np.nan_to_num(size_of_values(mean, features), nan=FAR, posinf=FAR)
-        colour = COLOURS[names[i]]
+        colour, line, _ = look_of(names[i])
         label = f"{names[i]}, α = {alphas[i]:g}"
         axis.fill_between(times, low, high, color=colour, alpha=0.25, linewidth=0)
-        axis.plot(times, middle, color=colour, linestyle=LINES[names[i]], linewidth=2, label=label)
+        axis.plot(times, middle, color=colour, linestyle=line, linewidth=2, label=label)
         axis.plot(times, expected, color=colour, linewidth=0.8)
     axis.set(yscale="log", ylim=RANGE, xlim=(0, STEPS), xlabel="step")
     axis.set_title(_title(name), loc="left")
@@ -119,14 +120,15 @@ def _draw_weights(axis: "Axes", name: str, diagnoses: Sequence[Diagnosis]) -> No
 
 def _draw_column_sums(axis: "Axes", diagnoses: Sequence[Diagnosis]) -> None:
     """Column sums over update weights: below 0, more is bootstrapped from than is updated."""
-    width = 0.26
+    width = 0.8 / len(diagnoses)
     for i, d in enumerate(diagnoses):
         share = d.column_sums / d.weights
-        places = np.arange(share.size) + (i - 1) * width
-        look: dict[str, Any] = {"facecolor": "white", "edgecolor": COLOURS[d.rule.name]}
-        if not HATCHES[d.rule.name]:
-            look["facecolor"] = COLOURS[d.rule.name]
-        axis.bar(places, share, width, label=d.rule.name, hatch=HATCHES[d.rule.name], **look)
+        places = np.arange(share.size) + (i - (len(diagnoses) - 1) / 2) * width
+        colour, _, hatch = look_of(d.rule.name)
+        inside = "white" if hatch else colour
+        axis.bar(
+            places, share, width, label=d.rule.name, hatch=hatch, facecolor=inside, edgecolor=colour
+        )
         for place, height in zip(places, share, strict=True):
             offset = 3 if height >= 0 else -3
             axis.annotate(

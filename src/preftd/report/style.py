@@ -1,7 +1,7 @@
 """How things look: one colour and line per method everywhere, legible in greyscale."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from preftd.arrays import InputError
 from preftd.report.files import write_whole
@@ -9,9 +9,26 @@ from preftd.report.files import write_whole
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-COLOURS = {"TD(λ)": "#D55E00", "ETD": "#0072B2", "PTD": "#111111"}
-LINES = {"TD(λ)": (0, (5, 1.5)), "ETD": (0, (1.5, 1.2)), "PTD": "solid"}
-HATCHES = {"TD(λ)": "////", "ETD": "....", "PTD": ""}
+
+class Look(NamedTuple):
+    """How a method is drawn."""
+
+    colour: str
+    line: str | tuple[float, tuple[float, ...]]
+    hatch: str
+
+
+LOOKS = {
+    "TD(λ)": Look("#D55E00", (0, (5, 1.5)), "////"),
+    "ETD": Look("#0072B2", (0, (1.5, 1.2)), "...."),
+    "PTD": Look("#111111", "solid", ""),
+}
+
+
+def look_of(name: str) -> Look:
+    """The look of a method; grey and dash-dotted for one that has none of its own yet."""
+    return LOOKS.get(name, Look("#777777", "dashdot", "xx"))
+
 
 RC: Any = {
     "font.size": 9,
