@@ -4,6 +4,7 @@ A check that fails raises `InputError`: one sentence with the cause (naming the 
 the remedy.
 """
 
+import operator
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -44,6 +45,16 @@ def as_array(name: str, given: ArrayLike) -> NDArray[np.float64]:
         array = array.astype(np.float64, copy=False)
     check_finite(name, array)
     return read_only(array)
+
+
+def whole(name: str, given: object) -> int:
+    """A whole number, of whatever type; not true or false."""
+    try:
+        if isinstance(given, bool | np.bool_):
+            raise TypeError
+        return operator.index(given)  # type: ignore[arg-type]
+    except TypeError:
+        raise InputError(f"{name} is {given!r}: give a whole number.") from None
 
 
 def as_table(name: str, given: MatrixLike) -> Matrix:
@@ -99,6 +110,15 @@ def per_state(name: str, given: ArrayLike, states: int) -> Vector:
             f"give one number, or {states} of them."
         )
     return array
+
+
+def unit(name: str, given: ArrayLike) -> float:
+    """One number in [0, 1]."""
+    array = as_array(name, given)
+    if array.ndim:
+        raise InputError(f"{name} has shape {array.shape}: give one number.")
+    check_unit_interval(name, array)
+    return float(array)
 
 
 def as_distribution(name: str, given: ArrayLike, states: int) -> Vector:

@@ -77,6 +77,8 @@ def tasks(
         preftd tasks
         preftd tasks corridor --set length=5 --out corridor.png
     """
+    if name is None and (parameters or out):
+        raise InputError("--set and --out are for one task: name it first.")
     if name is None:
         print("\n".join(catalogue.overview()))
         return

@@ -7,6 +7,8 @@ import hashlib
 
 import numpy as np
 
+from preftd.arrays import whole
+
 
 def generator(*names: str | int) -> np.random.Generator:
     """The generator of these names, at its beginning.
@@ -16,6 +18,7 @@ def generator(*names: str | int) -> np.random.Generator:
     >>> generator("corridor", 7, "moves").random() == generator("corridor", 7, "noise").random()
     False
     """
-    digest = hashlib.sha256(repr(names).encode()).digest()
+    plain = tuple(name if isinstance(name, str) else whole("a seed", name) for name in names)
+    digest = hashlib.sha256(repr(plain).encode()).digest()
     words = np.frombuffer(digest, dtype="<u4").tolist()
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(words)))

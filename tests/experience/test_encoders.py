@@ -1,5 +1,7 @@
 """Encoders: observations to features."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -52,6 +54,31 @@ def test_polynomials_are_all_products(x: list[float]) -> None:
     expected = [1, a, b, c, a * a, a * b, a * c, b * b, b * c, c * c]
     np.testing.assert_allclose(features, expected, atol=1e-12)
     assert Polynomial(entries=3, degree=2).size == 10
+
+
+def test_shifts_differ_between_entries_so_that_tilings_do_not_line_up() -> None:
+    """Tilings shifted alike in all entries would be crossed by the same moves along each."""
+    coder = TileCoding([0, 0], [1, 1], [1, 1], tilings=4)
+    first, second = (coder([0.3, y]) % 4 for y in (0.3, 0.8))
+    crossed_by_y = np.flatnonzero(first != second)
+    first, second = (coder([x, 0.3]) % 4 for x in (0.3, 0.8))
+    assert crossed_by_y.tolist() != np.flatnonzero(first != second).tolist()
+
+
+@pytest.mark.parametrize(
+    ("encode", "message"),
+    [
+        (lambda: TileCoding([0], [1], [2], 2)([np.nan]), r"observation\[0\] is nan"),
+        (lambda: TileCoding([0, 0], [1, 1], [2, 2], 2)([0.5]), "1 entries, not 2"),
+        (lambda: Polynomial(2, 2)([1, 2, 3]), "3 entries, not 2"),
+        (lambda: OneHot(3)(1.7), "observation is 1.7"),
+    ],
+)
+def test_observations_that_do_not_fit_are_refused(
+    encode: Callable[[], object], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        encode()
 
 
 def test_identity_and_one_hot() -> None:

@@ -39,8 +39,14 @@ def by_hand(seed: int, policy: Any, steps: int) -> list[tuple[Any, ...]]:
     return rows
 
 
-def check(stream: Experience, rows: list[tuple[Any, ...]]) -> None:
-    """Step for step the same."""
+def check(
+    stream: Experience, rows: list[tuple[Any, ...]], before: list[tuple[Any, ...]] | None = None
+) -> None:
+    """Step for step the same, after the rows before."""
+    if not rows:
+        assert len(stream) == 0
+        return
+    last = before[-1] if before else (0, 0, 0, True, False)
     x, reward, x_next, terminated, truncated = (
         np.array(column) for column in zip(*rows, strict=True)
     )
@@ -49,9 +55,9 @@ def check(stream: Experience, rows: list[tuple[Any, ...]]) -> None:
     np.testing.assert_array_equal(stream.ends, terminated | truncated)
     np.testing.assert_array_equal(stream.discount, np.where(terminated, 0.0, 0.9))
     np.testing.assert_array_equal(stream.next_features()[~terminated], x_next[~terminated])
-    np.testing.assert_array_equal(stream.begins, np.append(True, stream.ends[:-1]))
+    np.testing.assert_array_equal(stream.begins, np.append(last[3] or last[4], stream.ends[:-1]))
     np.testing.assert_array_equal(
-        stream.into, np.where(stream.begins, 0.0, np.append(0.0, stream.discount[:-1]))
+        stream.into, np.where(stream.begins, 0.0, np.append(0.9, stream.discount[:-1]))
     )
 
 
@@ -79,28 +85,89 @@ def test_two_takes_are_one() -> None:
 
 @pytest.mark.parametrize("mode", list(AutoresetMode))
 @pytest.mark.parametrize("policy", [lean, clumsy])
-def test_each_of_several_environments_equals_one_alone(mode: AutoresetMode, policy: Any) -> None:
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 9, 10, 11, 12, 13, 40])
+def test_each_of_several_environments_equals_one_alone(
+    mode: AutoresetMode, policy: Any, size: int
+) -> None:
+    """Whatever the size of takes, which may end within an episode, at its end or at a reset."""
     environments = SyncVectorEnv([cartpole] * 3, autoreset_mode=mode)
     recorder = VectorRecorder(environments, policy, discount=0.9, seed=5)
-    takes = [recorder.take(40), recorder.take(45)]
+    takes = [recorder.take(size) for _ in range(-(-60 // size))]
     for i in range(3):
-        streams = [take[i] for take in takes]
-        steps = sum(map(len, streams))
-        assert steps > 60
-        rows = by_hand(5 + i, policy, steps)
+        done, rows = 0, by_hand(5 + i, policy, 80)
         assert any(row[4] for row in rows) == (policy is lean)
         assert any(row[3] for row in rows) == (policy is clumsy)
-        joined = rows[: len(streams[0])]
-        check(streams[0], joined)
-        rest = np.array([row[0] for row in rows[len(streams[0]) :]])
-        np.testing.assert_array_equal(streams[1].features(), rest)
+        for stream in (take[i] for take in takes):
+            check(stream, rows[done : done + len(stream)], rows[:done])
+            done += len(stream)
+        assert done > 40
 
 
 def test_in_next_step_mode_the_resetting_call_is_no_step() -> None:
-    environments = SyncVectorEnv([cartpole] * 2, autoreset_mode=AutoresetMode.NEXT_STEP)
-    streams = VectorRecorder(environments, clumsy, discount=0.9, seed=0).take(50)
-    for stream in streams:
-        assert len(stream) == 50 - stream.ends[:-1].sum() - (len(stream) < 50 and stream.ends[-1])
+    environments = SyncVectorEnv([cartpole], autoreset_mode=AutoresetMode.NEXT_STEP)
+    recorder = VectorRecorder(environments, clumsy, discount=0.9, seed=0)
+    lengths = [len(recorder.take(1)[0]) for _ in range(50)]
+    ends = [row[3] or row[4] for row in by_hand(0, clumsy, 50)]
+    expected: list[int] = []
+    for end in ends:
+        expected += [1, 0] if end else [1]
+    assert lengths == expected[:50]
+
+
+def test_observations_are_copied_from_environments_that_reuse_their_arrays() -> None:
+    environment = Counting()
+    for encoder in (None, Halves()):
+        stream = Recorder(environment, lambda _: 0, discount=0.9, encoder=encoder).take(6)
+        np.testing.assert_array_equal(stream.observations()[:, 0], [0, 1, 2, 3, 0, 1])
+
+
+class Counting(gymnasium.Env[Vector, np.int64]):
+    """Counts to 4, in one array."""
+
+    observation_space = gymnasium.spaces.Box(0, 9, (1,), dtype=np.float64)
+    action_space = gymnasium.spaces.Discrete(1)
+
+    def __init__(self) -> None:
+        self.count = np.zeros(1)
+
+    def reset(self, **_: Any) -> tuple[Vector, dict[str, Any]]:
+        self.count[0] = 0
+        return self.count, {}
+
+    def step(self, _: np.int64) -> tuple[Vector, float, bool, bool, dict[str, Any]]:
+        self.count[0] += 1
+        return self.count, 0.0, bool(self.count[0] == 4), False, {}
+
+
+class Halves:
+    """Small or large."""
+
+    size = 2
+
+    def __call__(self, observation: Vector) -> Any:
+        return np.array([int(observation[0] > 1)])
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        (lambda x: x[:3], "let it give 2 numbers, or places"),
+        (lambda _: [0, 5], "places of ones between 0 and 1"),
+        (lambda x: [0] if x[0] < 0.001 else [0, 1], "places, and"),
+        (lambda _: "left", "let it give 2 numbers"),
+    ],
+)
+def test_encoders_that_break_their_promise_are_refused(code: Any, message: str) -> None:
+    class Encoder:
+        """Says 2, does something else."""
+
+        size = 2
+
+        def __call__(self, observation: Vector) -> Any:
+            return code(observation)
+
+    with pytest.raises(InputError, match=message):
+        Recorder(cartpole(), lean, discount=0.9, encoder=Encoder(), seed=1).take(60)
 
 
 def test_state_and_observability_are_taken_from_info() -> None:

@@ -74,6 +74,8 @@ def test_several_active_places_add_up() -> None:
         ({"features": [0, 1, 2]}, "give size"),
         ({"features": [[1.0], [np.nan], [2.0]]}, r"features\[1, 0\] is nan"),
         ({"reward": [0, np.inf, 0]}, r"reward\[1\] is inf"),
+        ({"reward": [[0, 0, 0]]}, "reward has shape"),
+        ({"final": [[1.0]]}, "no episode is cut short"),
     ],
 )
 def test_wrong_logs_get_one_sentence(changes: dict[str, Any], message: str) -> None:

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from preftd import Experience, Task, tasks
+from preftd import Experience, InputError, Task, tasks
 from preftd.arrays import as_dense
 from preftd.registration import ENVIRONMENTS
 from preftd.tasks.environment import TaskEnvironment
 
 MADE: list[Callable[[], Task]] = [
     *(lambda make=make: make() for make in tasks.TASKS.values()),
+    lambda: tasks.make("random_walk", states=1),
     lambda: tasks.make("random_walk", states=4),
     lambda: tasks.make("corridor", length=1),
     lambda: tasks.make("corridor", length=4),
@@ -162,6 +163,14 @@ def test_the_same_seed_gives_the_same_experience_however_it_is_asked_for(task: T
         assert done == len(together)
 
 
+def test_a_seed_is_a_number_whatever_its_type(task: Task) -> None:
+    same(task.sampler(3).steps(20), task.sampler(int(np.arange(4)[3])).steps(20))
+    same(task.sampler(3).steps(20), task.sampler(np.int64(3)).steps(20))  # type: ignore[arg-type]
+    for seed in (1.5, "3", None, True):
+        with pytest.raises(InputError, match="seed is"):
+            task.sampler(seed)  # type: ignore[arg-type]
+
+
 def test_another_seed_gives_other_experience(task: Task) -> None:
     if task.name == "counterexample_2":
         # Its chain is deterministic; only where it starts is drawn.
@@ -169,7 +178,8 @@ def test_another_seed_gives_other_experience(task: Task) -> None:
         assert set(firsts) == {0, 1}
         return
     runs = [task.sampler(seed).steps(200) for seed in range(8)]
-    assert len({tuple(states_of(run).tolist()) for run in runs}) > 1
+    drawn = {(*states_of(run).tolist(), *run.reward.tolist()) for run in runs}
+    assert len(drawn) == 8
 
 
 def test_the_environment_moves_as_the_process_does(task: Task) -> None:
@@ -185,12 +195,15 @@ def test_the_environment_moves_as_the_process_does(task: Task) -> None:
         assert not truncated
         rows = (task.outcomes.state == state) & (task.outcomes.action == action)
         assert (np.abs(task.outcomes.reward[rows] - reward) <= 6 * task.outcomes.spread[rows]).any()
-        assert info["value"] == task.values[info["state"]]
-        assert info["observable"] == task.observable[info["state"]]
         if terminated:
+            # The end is no state, shows nothing, and is worth nothing.
+            assert info == {"state": -1, "observable": False, "value": 0.0}
+            assert not seen.any()
             ended[state] += 1
             _, info = environment.reset()
         else:
+            assert info["value"] == task.values[info["state"]]
+            assert info["observable"] == task.observable[info["state"]]
             counts[state, info["state"]] += 1
             if info["observable"]:
                 np.testing.assert_array_equal(

@@ -147,6 +147,8 @@ def test_bad_streams_are_refused_by_name_and_place(
         {"beta": 1.5, "discount": 1.0},
         {"beta": float("nan"), "discount": 1.0},
         {"beta": 1.0, "discount": -1.0},
+        {"beta": 1.0, "discount": 1.0, "interest": -1.0},
+        {"beta": 1.0, "discount": 1.0, "interest": float("nan")},
         {"beta": 1.0, "discount": 1.0, "rho": -1.0},
         {"beta": 1.0, "discount": 1.0, "rho": float("inf")},
         {"discount": 1.0},
@@ -155,7 +157,9 @@ def test_bad_streams_are_refused_by_name_and_place(
 )
 def test_bad_steps_are_refused(arguments: dict[str, float]) -> None:
     with pytest.raises(InputError):
-        PTD().step(0.0, **arguments)
+        ETD().step(0.0, **arguments)
+    with pytest.raises(InputError, match="carried is nan"):
+        ETD().step(float("nan"), beta=1.0, discount=1.0)
 
 
 def test_interest_per_state_asks_for_that_of_each_step() -> None:

@@ -1,5 +1,7 @@
 """The tasks of the paper: their sizes, values and rewards; and tasks of one's own."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -78,6 +80,9 @@ def test_random_grid_hides_half_of_the_cells_anew_for_each_seed() -> None:
     [
         ("corridor", {"length": 0}, "length is 0: give a whole number from 1 to"),
         ("corridor", {"length": 2.5}, "length is 2.5"),
+        ("corridor", {"length": "5"}, "length is '5'"),
+        ("random_walk", {"states": None}, "states is None"),
+        ("random_grid", {"seed": 1.0}, "seed is 1.0"),
         ("random_walk", {"states": -3}, "states is -3"),
         ("cross_grid", {"size": 1}, "size is 1: give a whole number from 2 to"),
         ("random_grid", {"seed": -1}, "seed is -1"),
@@ -127,6 +132,8 @@ def test_a_task_of_ones_own_is_a_table_and_what_states_show() -> None:
     [
         ([(0, 0, 0.5, 0, 0)], "state 0 and action 0 sum to 0.5"),
         ([(0, 0, 1, 1, 0)], "row 0 leads to state 1, which has no rows"),
+        ([(1, 0, 1, 7, 0), (0, 0, 1, -1, 0)], "row 0 leads to state 7"),
+        ([(0, 0, 1, -2, 0)], "row 0 leads to state -2"),
         ([(0, 0, 1, 0.5, 0)], "row 0 has next state 0.5"),
         ([(0, 0, -1, 0, 0), (0, 0, 2, 0, 0)], r"probability\[0\] is -1"),
         ([(0, 1, 1, 0, 0)], "state 0 and action 0 sum to 0"),
@@ -140,6 +147,28 @@ def test_wrong_tables_get_one_sentence(rows: list[tuple[float, ...]], message: s
         Outcomes.of(rows)
 
 
+def test_episodes_that_may_never_end_are_refused() -> None:
+    rows = [(0, 0, 1, 0, 0), (1, 0, 1, -1, 1)]
+    with pytest.raises(InputError, match="from state 0 episodes never end"):
+        Task("stuck", Outcomes.of(rows), np.eye(2), 0.9, start=[1, 0])
+    # Rows will do for a table.
+    assert (
+        len(Task("free", [(0, 0, 1, -1, 1)], [[1.0]], 0.9, start=[1]).sampler(0).episodes(3)) == 3
+    )
+
+
+@pytest.mark.parametrize("discount", [[0.9, 0.8], 1.5, -0.1, "x"])
+def test_the_discount_of_a_task_is_one_number(discount: Any) -> None:
+    with pytest.raises(InputError, match="discount"):
+        Task("odd", [(0, 0, 1, -1, 0)], [[1.0]], discount, start=[1])
+
+
+def test_a_walk_may_be_long() -> None:
+    task = tasks.make("random_walk", states=20_001)
+    assert task.values[10_000] == pytest.approx(0, abs=1e-9)
+    assert len(task.sampler(0).steps(100)) == 100
+
+
 def test_an_episodic_task_needs_a_start() -> None:
     with pytest.raises(InputError, match="start is missing"):
         Task("endless", Outcomes.of([(0, 0, 1, -1, 0)]), [[1.0]], 1.0)
@@ -148,6 +177,8 @@ def test_an_episodic_task_needs_a_start() -> None:
 def test_a_chain_without_episodes_is_asked_for_steps() -> None:
     with pytest.raises(InputError, match="ask for steps"):
         tasks.make("counterexample_1").sampler(0).episodes(1)
+    with pytest.raises(InputError, match=r"is 1\.5: give a whole number"):
+        tasks.make("corridor").sampler(0).episodes(1.5)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="ask for 1 or more"):
         tasks.make("counterexample_1").sampler(0).steps(0)
 

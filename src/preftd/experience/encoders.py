@@ -9,7 +9,7 @@ from typing import Any, Protocol, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import InputError, as_array
+from preftd.arrays import InputError, as_array, whole
 
 
 class Encoder(Protocol):
@@ -52,7 +52,7 @@ class OneHot:
 
     def __call__(self, observation: Any) -> NDArray[np.int32]:
         """The place of the 1."""
-        place = int(observation)
+        place = whole("observation", observation)
         if not 0 <= place < self.size:
             raise InputError(f"observation {place} has no place among {self.size}: raise size.")
         return np.array([place], dtype=np.int32)
@@ -94,7 +94,8 @@ class TileCoding:
 
     def __call__(self, observation: ArrayLike) -> NDArray[np.int32]:
         """The tile of each tiling."""
-        inside = np.clip(np.asarray(observation, dtype=np.float64), self._low, self._high)
+        x = _entries(observation, self._low.size)
+        inside = np.clip(x, self._low, self._high)
         place = np.floor((inside - self._low) / self._width + self._shifts).astype(np.intp)
         place = np.minimum(place, np.array(self._shape) - 1)
         flat = np.ravel_multi_index(tuple(place.T), self._shape)
@@ -112,6 +113,7 @@ class Polynomial:
     def __init__(self, entries: int, degree: int) -> None:
         if entries < 1 or degree < 0:
             raise InputError("entries and degree are counts: give 1 or more and 0 or more.")
+        self._entries = entries
         self._products = [
             list(chosen)
             for order in range(degree + 1)
@@ -121,5 +123,13 @@ class Polynomial:
 
     def __call__(self, observation: ArrayLike) -> NDArray[np.float64]:
         """The products."""
-        x = np.asarray(observation, dtype=np.float64).ravel()
+        x = _entries(observation, self._entries)
         return np.array([x[chosen].prod() for chosen in self._products])
+
+
+def _entries(observation: ArrayLike, count: int) -> NDArray[np.float64]:
+    """An observation of so many finite numbers."""
+    x = as_array("observation", observation).ravel()
+    if x.size != count:
+        raise InputError(f"observation has {x.size} entries, not {count}: use another encoder.")
+    return x

@@ -103,6 +103,8 @@ class Experience:
         (array([0.9, 0. , 0.9]), array([0. , 0.9, 0. ]))
         """
         rewards = as_array("reward", reward)
+        if rewards.ndim != 1:
+            raise InputError(f"reward has shape {rewards.shape}: give one number for each step.")
         steps = rewards.size
         stop = _flags("terminated", terminated, steps)
         cut = _flags("truncated", False if truncated is None else truncated, steps) & ~stop
@@ -120,6 +122,8 @@ class Experience:
         following = np.concatenate([codes[1:], codes[:1]])
         # A terminated step has no next state; its own stands in, multiplied by a discount of 0.
         following[stop] = codes[stop]
+        if final is not None and not cut.any():
+            raise InputError("final is given but no episode is cut short: leave it out.")
         if cut.any():
             if final is None:
                 raise InputError(
@@ -161,6 +165,8 @@ class Experience:
 
     def __getitem__(self, which: slice) -> Self:
         """Some steps in a row, sharing the vectors of all."""
+        if not isinstance(which, slice):
+            raise InputError(f"{which!r} is one step: use visit({which!r}), or give a slice.")
         per_step = {name: getattr(self, name) for name in _PER_STEP}
         return replace(self, **{k: v[which] for k, v in per_step.items() if v is not None})
 

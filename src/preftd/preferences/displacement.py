@@ -10,9 +10,9 @@ from typing import Any, final
 
 import numpy as np
 
-from preftd.arrays import InputError, Vector, as_array
+from preftd.arrays import InputError, Vector, as_array, unit, whole
 from preftd.experience import Experience, Visit
-from preftd.preferences.preference import Preference, unit
+from preftd.preferences.preference import Preference
 
 
 @final
@@ -34,9 +34,9 @@ class Displacement(Preference):
     """
 
     def __init__(self, thresholds: Mapping[int, float], between: float = 0.1) -> None:
-        if not thresholds:
-            raise InputError("thresholds is empty: name at least one entry and how far it moves.")
-        self._entries = np.array(list(thresholds), dtype=np.intp)
+        if not hasattr(thresholds, "values") or not thresholds:
+            raise InputError("thresholds are missing: give one or more, such as {0: 0.5}.")
+        self._entries = np.array([whole("an entry", entry) for entry in thresholds])
         self._limits = as_array("thresholds", list(thresholds.values()))
         if (self._limits < 0).any() or (self._entries < 0).any():
             raise InputError("entries and thresholds must be 0 or more: give sizes of movements.")

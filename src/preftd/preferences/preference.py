@@ -1,14 +1,11 @@
-"""What a preference is: β for whole streams and one step at a time, and the two agree.
-
-Interest is a signal of the same kind, except that it may exceed 1.
-"""
+"""What a preference is: β for whole streams and one step at a time, and the two agree."""
 
 from abc import ABC, abstractmethod
 from typing import Any, final
 
 import numpy as np
 
-from preftd.arrays import InputError, Vector, as_array, check_finite, check_unit_interval
+from preftd.arrays import InputError, Vector, check_finite, check_unit_interval
 from preftd.experience import Experience, Visit
 
 
@@ -44,12 +41,3 @@ class Preference(ABC):
         check_finite("beta", betas)
         check_unit_interval("beta", betas)
         return betas, memory
-
-
-def unit(name: str, value: float) -> float:
-    """A number in [0, 1]."""
-    array = as_array(name, value)
-    if array.ndim:
-        raise InputError(f"{name} has shape {array.shape}: give one number.")
-    check_unit_interval(name, array)
-    return float(array)

@@ -7,9 +7,9 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from preftd.arrays import InputError, Vector, as_array, check_unit_interval
+from preftd.arrays import InputError, Vector, as_array, check_unit_interval, unit
 from preftd.experience import Experience, Visit
-from preftd.preferences.preference import Preference, unit
+from preftd.preferences.preference import Preference
 
 
 @final
@@ -95,9 +95,10 @@ class PerState(Preference):
         return self._of(experience.state), None
 
     def _of(self, states: np.ndarray[Any, np.dtype[np.integer[Any]]]) -> Vector:
-        if states.size and states.max() >= self.beta.size:
+        if states.size and not (states.min() >= 0 and states.max() < self.beta.size):
             raise InputError(
-                f"state {states.max()} has no beta: give {states.max() + 1} of them or more."
+                f"states from {states.min()} to {states.max()} are visited, but beta is for 0 to "
+                f"{self.beta.size - 1}: give one for each state."
             )
         return np.asarray(self.beta[states])
 
@@ -120,10 +121,21 @@ class Function(Preference):
 
     function: Callable[[Vector], float]
 
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise InputError(f"{self.function!r} cannot be called: give a function.")
+
     def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
         """What the function says."""
-        return float(self.function(visit.observation)), None
+        return self._of(visit.observation), None
 
     def along(self, experience: Experience, memory: Any) -> tuple[Vector, Any]:
         """What the function says of each observation."""
-        return np.array([float(self.function(x)) for x in experience.observations()]), None
+        return np.array([self._of(x) for x in experience.observations()]), None
+
+    def _of(self, observation: Vector) -> float:
+        beta = self.function(observation)
+        try:
+            return float(beta)
+        except (TypeError, ValueError):
+            raise InputError(f"the function gave {beta!r}: let it give one number.") from None

@@ -65,15 +65,16 @@ class Rule(ABC):
         given = beta if lambda_ is None else lambda_
         if given is None or (beta is not None and lambda_ is not None):
             raise InputError(ONE_OF_BETA_AND_LAMBDA)
-        if not (0 <= given <= 1 and 0 <= discount <= 1 and 0 <= rho < np.inf):
-            raise InputError(
-                f"β or λ is {given}, discount {discount} and ρ {rho}: the first two must lie in "
-                "[0, 1] and the last be finite and 0 or more."
-            )
         preference = given if lambda_ is None else 1 - given
         own = 0.0
         if self.interest is not None:
             own = interest if interest is not None else _constant(self.interest)
+        signals = {"ρ": rho, "interest": own, "what is carried": carried}
+        if not (0 <= given <= 1 and 0 <= discount <= 1):
+            raise InputError(f"β or λ is {given}, discount {discount}: both must lie in [0, 1].")
+        for name, signal in signals.items():
+            if not 0 <= signal < np.inf:
+                raise InputError(f"{name} is {signal}: it must be finite, and 0 or more.")
         follow_on = discount * carried + own
         gain = rho * self.gain(preference, own, follow_on)
         return Coefficients(rho * (discount * (1 - preference)), gain), rho * follow_on

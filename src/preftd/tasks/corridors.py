@@ -52,7 +52,7 @@ class _Map:
             Outcomes.deterministic(going, paid[:, :1], paid[:, 1:]),
             Features(mean, covariance=np.where(shown, 0.0, 1.0)),
             discount=1.0,
-            start=np.eye(states)[0],
+            start=np.arange(states) == 0,
             observable=shown,
             layout=Layout(np.array(self.position), names=self.names),
         )
@@ -60,7 +60,7 @@ class _Map:
 
 def corridor(length: int = 10) -> Task:
     """One decision, two chains of `length` states, the last of each a goal: +2 above, −1 below."""
-    between("length", length, 1, MOST_STATES // 10)
+    length = between("length", length, 1, MOST_STATES // 10)
     plan = _Map()
     first = plan.observable("S1", 0, 0)
     ways = []
@@ -74,7 +74,7 @@ def corridor(length: int = 10) -> Task:
 
 def double_corridor(length: int = 10) -> Task:
     """Two decisions in a row, corridors of `length` hidden states, three goals: 3, 2 and 1."""
-    between("length", length, 1, MOST_STATES // 10)
+    length = between("length", length, 1, MOST_STATES // 10)
     plan = _Map()
     middle, end = length + 1.0, 2 * (length + 1.0)
     first = plan.observable("S1", 0, 0)

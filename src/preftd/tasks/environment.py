@@ -16,6 +16,8 @@ from preftd.tasks.task import Task
 class TaskEnvironment(gymnasium.Env[NDArray[np.float64], np.int64]):
     """A task to act in. It shows features; `info` tells the state, if it shows itself, its value.
 
+    When an episode has ended, the state is −1 and the value 0.
+
     >>> import gymnasium, preftd
     >>> environment = gymnasium.make("preftd/Corridor-v0", length=10)
     >>> observation, info = environment.reset(seed=0)
@@ -47,7 +49,7 @@ class TaskEnvironment(gymnasium.Env[NDArray[np.float64], np.int64]):
     def step(
         self, action: np.int64
     ) -> tuple[NDArray[np.float64], float, bool, bool, dict[str, Any]]:
-        """Take an action; at the end of an episode the last state is shown once more."""
+        """Take an action; the end of an episode shows zeros, and its value is 0."""
         if self._state < 0 or not self.action_space.contains(action):
             raise InputError(
                 f"action {action} cannot be taken: call reset first, and give a whole number below "
@@ -63,15 +65,13 @@ class TaskEnvironment(gymnasium.Env[NDArray[np.float64], np.int64]):
         if outcomes.spread[row] > 0:
             reward += float(outcomes.spread[row] * self.np_random.standard_normal())
         ends = bool(outcomes.ends[row])
-        if not ends:
-            self._state = int(outcomes.next_state[row])
-        seen, info = self._see(), self._info()
-        if ends:
-            self._state = -1
-        return seen, reward, ends, False, info
+        self._state = -1 if ends else int(outcomes.next_state[row])
+        return self._see(), reward, ends, False, self._info()
 
     def _see(self) -> NDArray[np.float64]:
         state, seen = self._state, np.zeros(self.task.features.size)
+        if state < 0:
+            return seen
         if self._fresh[state]:
             visit = np.array([state], dtype=np.int32)
             self.task.features.draw(visit, self.np_random, seen[None, :])
@@ -82,8 +82,9 @@ class TaskEnvironment(gymnasium.Env[NDArray[np.float64], np.int64]):
         return seen
 
     def _info(self) -> dict[str, Any]:
+        state, ended = self._state, self._state < 0
         return {
-            "state": self._state,
-            "observable": bool(self.task.observable[self._state]),
-            "value": float(self.task.values[self._state]),
+            "state": state,
+            "observable": not ended and bool(self.task.observable[state]),
+            "value": 0.0 if ended else float(self.task.values[state]),
         }

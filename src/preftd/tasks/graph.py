@@ -40,6 +40,18 @@ def recurrent_states(transition: Matrix) -> NDArray[np.intp]:
     return np.flatnonzero(member == closed[0])
 
 
+def check_episodes_end(moves: Matrix, start: NDArray[np.bool_], ending: NDArray[np.bool_]) -> None:
+    """Refuse a task whose episodes may never end."""
+    graph = _graph(moves)
+    forward = _can_reach(sparse.csr_array(graph.T), start)
+    stuck = forward & ~_can_reach(graph, ending)
+    if stuck.any():
+        raise InputError(
+            f"from state {int(np.argmax(stuck))} episodes never end: give it a way to the end, or "
+            "let nothing end and leave out start."
+        )
+
+
 def _graph(matrix: Matrix) -> Sparse:
     graph: Sparse = sparse.csr_array(matrix)  # without zeros, as tables store none
     return graph

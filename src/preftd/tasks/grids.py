@@ -22,7 +22,7 @@ REWARD, DISCOUNT = 5.0, 0.99
 
 def cross_grid(size: int = 8) -> Task:
     """A grid on which a cross is hidden: the middle half of the rows, and of the columns."""
-    between("size", size, 2, math.isqrt(MOST_STATES))
+    size = between("size", size, 2, math.isqrt(MOST_STATES))
     arm = np.zeros(size, dtype=np.bool_)
     arm[size // 4 : size - size // 4] = size >= 4
     return _grid(f"cross_grid(size={size})", arm[:, None] | arm[None, :])
@@ -30,8 +30,8 @@ def cross_grid(size: int = 8) -> Task:
 
 def random_grid(size: int = 8, seed: int = 0) -> Task:
     """A grid on which half of the cells, drawn from the seed, are hidden."""
-    between("size", size, 2, math.isqrt(MOST_STATES))
-    between("seed", seed, 0, 2**64)
+    size = between("size", size, 2, math.isqrt(MOST_STATES))
+    seed = between("seed", seed, 0, 2**64)
     name = f"random_grid(size={size}, seed={seed})"
     drawn = generator(name, "hidden").permutation(size * size - 1)[: size * size // 2]
     hidden = np.zeros(size * size, dtype=np.bool_)

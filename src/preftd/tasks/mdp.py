@@ -103,6 +103,8 @@ def _rewards(tables: list[Matrix], given: Any) -> Dense:
     if matrices is not None:
         columns = [expected(p, f"reward[{a}]", matrices[a]) for a, p in enumerate(tables)]
         return np.stack(columns, axis=1)
+    if sparse.issparse(given):
+        raise InputError("reward is one sparse matrix for all actions: give one for each action.")
     array = as_array("reward", given)
     if array.ndim == 2:
         if array.shape != (states, actions):
@@ -128,6 +130,8 @@ def _mix(tables: list[Matrix], chosen: Dense) -> Matrix:
 def share(part: Matrix, whole: Matrix) -> Matrix:
     """Divide where whole is not 0; at most 1 in spite of rounding."""
     if is_sparse(whole):
+        if sparse.csr_array(part).nnz == 0:
+            return sparse.csr_array(whole.shape, dtype=np.float64)
         # Divided, not multiplied by 1 / whole: x / x is 1 to the last bit, x · (1 / x) is not.
         ratio = sparse.csr_array(part)
         rows = np.repeat(np.arange(ratio.shape[0]), np.diff(ratio.indptr))

@@ -61,6 +61,15 @@ class Outcomes:
                     f"row {int(np.argmin(whole))} has {name} {table[np.argmin(whole), column]:g}: "
                     "give a whole number."
                 )
+        if not (len(table) and table[:, :2].min() >= 0):
+            raise InputError("the table needs rows, with states and actions counted from 0.")
+        known = table[:, 3] < table[:, 0].max(initial=-1) + 1
+        if not (known & (table[:, 3] >= -1)).all():
+            row = int(np.argmin(known & (table[:, 3] >= -1)))
+            raise InputError(
+                f"row {row} leads to state {table[row, 3]:g}, which has no rows: "
+                "give it some, or write −1 for the end."
+            )
         table = table[np.lexsort((table[:, 1], table[:, 0]))]
         state, action, next_state = (table[:, c].astype(np.int32) for c in (0, 1, 3))
         spread = table[:, 5] if table.shape[1] == 6 else np.zeros(len(table))
@@ -86,15 +95,6 @@ class Outcomes:
     def __post_init__(self) -> None:
         check_not_negative("probability", self.probability)
         check_not_negative("spread", self.spread)
-        if self.state.size == 0 or min(self.state.min(), self.action.min()) < 0:
-            raise InputError("the table needs rows, with states and actions counted from 0.")
-        stray = ~self.ends & ((self.next_state < 0) | (self.next_state >= self.states))
-        if stray.any():
-            row = int(np.argmax(stray))
-            raise InputError(
-                f"row {row} leads to state {self.next_state[row]}, which has no rows: "
-                "give it some, or write −1 for the end."
-            )
         sums = self._sums()
         wrong = np.abs(sums - 1) > SUM_TOLERANCE
         if wrong.any():

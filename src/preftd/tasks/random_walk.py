@@ -1,6 +1,7 @@
 """The random walk: states in a row, left or right, +1 for leaving at the right, −1 at the left."""
 
 import numpy as np
+from scipy import sparse
 
 from preftd.tasks.layout import Layout
 from preftd.tasks.outcomes import Outcomes
@@ -10,7 +11,7 @@ from preftd.tasks.task import Task
 
 def random_walk(states: int = 19) -> Task:
     """A walk to the left or right until it leaves at either end; every state shows itself."""
-    between("states", states, 1, MOST_STATES)
+    states = between("states", states, 1, MOST_STATES)
     here = np.arange(states)
     right = np.where(here == states - 1, -1, here + 1)
     going = np.stack([here - 1, right], axis=1)
@@ -18,8 +19,8 @@ def random_walk(states: int = 19) -> Task:
     return Task(
         f"random_walk(states={states})",
         Outcomes.deterministic(going, reward),
-        np.eye(states),
+        sparse.eye_array(states),
         discount=1.0,
-        start=np.eye(states)[(states - 1) // 2],
+        start=np.arange(states) == (states - 1) // 2,
         layout=Layout.row(states),
     )

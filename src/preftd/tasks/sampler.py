@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from preftd.arrays import Dense, InputError
+from preftd.arrays import Dense, InputError, whole
 from preftd.experience.stream import Codes, Experience
 from preftd.randomness import generator
 from preftd.tasks.drawing import Buffers, Position, Table, draw_steps
@@ -35,6 +35,7 @@ class Sampler:
 
     def __init__(self, task: "Task", seed: int) -> None:
         self._task = task
+        seed = whole("seed", seed)
         self._fixed, shown, fresh = task.features.codes()
         self._table = Table.of(task, shown, fresh)
         self._moves = generator(task.name, seed, "moves")
@@ -109,6 +110,7 @@ class Sampler:
 
 
 def _counted(count: int) -> int:
-    if count < 1:
+    number = whole("the number asked for", count)
+    if number < 1:
         raise InputError(f"{count} is too few: ask for 1 or more.")
-    return count
+    return number

@@ -15,8 +15,10 @@ from preftd.arrays import (
     as_array,
     as_dense,
     as_distribution,
+    unit,
 )
 from preftd.tasks.features import Features
+from preftd.tasks.graph import check_episodes_end
 from preftd.tasks.layout import Layout
 from preftd.tasks.mdp import policy_table, share
 from preftd.tasks.outcomes import Outcomes
@@ -36,7 +38,7 @@ class Task:
     """Something to predict: exact process, sampler, environment and picture, all of one table.
 
     name        with its parameters; random numbers are found by it
-    outcomes    everything that can happen
+    outcomes    everything that can happen: a table, or its rows
     features    what states show: a matrix, or `Features(mean, covariance)` if it is random
     discount    on every step that does not end an episode
     start       probabilities of the first state; for a chain without episodes the long run's
@@ -48,7 +50,7 @@ class Task:
     def __init__(
         self,
         name: str,
-        outcomes: Outcomes,
+        outcomes: Outcomes | ArrayLike,
         features: Features | MatrixLike,
         discount: float,
         *,
@@ -57,11 +59,11 @@ class Task:
         policy: ArrayLike | None = None,
         layout: Layout | None = None,
     ) -> None:
-        states, actions = outcomes.states, outcomes.actions
         self.name = name
-        self.outcomes = outcomes
+        self.outcomes = outcomes if isinstance(outcomes, Outcomes) else Outcomes.of(outcomes)
+        states, actions = self.outcomes.states, self.outcomes.actions
         self.features = Features.of(features, states)
-        self.discount = discount
+        self.discount = unit("discount", discount)
         everywhere = np.ones(states, dtype=np.bool_)
         self.observable = (
             everywhere if observable is None else _mask("observable", observable, states)
@@ -69,9 +71,12 @@ class Task:
         equal = np.full((states, actions), 1 / actions)
         self.policy = equal if policy is None else policy_table(policy, states, actions)
         self.layout = layout or Layout.circle(states)
-        if start is None and outcomes.ends.any():
+        if start is None and self.episodic:
             raise InputError("start is missing: episodes end, so say where they begin.")
         given = None if start is None else as_distribution("start", start, states)
+        if given is not None and self.episodic:
+            moves, ending, _ = self.outcomes.under(self.policy)
+            check_episodes_end(moves, given > 0, ending > 0)
         self.process = self._process(given)
         self.start = self.process.start
 

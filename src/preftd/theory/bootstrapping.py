@@ -11,14 +11,15 @@ expected gain ḡ, by which a state's updates are weighted, does.
 """
 
 from functools import cached_property
-from typing import final
+from typing import Self, final
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse import linalg as sparse_linalg
 
-from preftd.arrays import Dense, Matrix, Vector, is_sparse
-from preftd.rules import Rule
+from preftd.arrays import Dense, InputError, Matrix, Vector, is_sparse
+from preftd.rules import Rule, as_beta
 from preftd.solve import Resolvent
 from preftd.tasks import MarkovRewardProcess
 from preftd.theory.gain import expected_gain
@@ -31,6 +32,17 @@ class Bootstrapping:
     def __init__(self, process: MarkovRewardProcess, beta: Vector) -> None:
         self.process = process
         self.beta = beta
+
+    @classmethod
+    def of(
+        cls, process: MarkovRewardProcess, beta: ArrayLike | None, lambda_: ArrayLike | None
+    ) -> Self:
+        """From what a user gave."""
+        if not isinstance(process, MarkovRewardProcess):
+            raise InputError(
+                f"process is {process!r}: give a MarkovRewardProcess, such as a task's .process."
+            )
+        return cls(process, as_beta(beta, lambda_, (process.states,)))
 
     @cached_property
     def _continued(self) -> Resolvent:
@@ -49,6 +61,8 @@ class Bootstrapping:
 
     def gain(self, rule: Rule) -> Vector:
         """ḡ: the rule's expected gain at each state, in the long run."""
+        if not isinstance(rule, Rule):
+            raise InputError(f"rule is {rule!r}: give an instance, such as PTD().")
         return expected_gain(
             rule,
             self.beta,

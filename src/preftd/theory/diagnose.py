@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
 from preftd.arrays import Dense, MatrixLike, Vector
-from preftd.rules import Rule, as_beta
+from preftd.rules import Rule
 from preftd.tasks import Features, MarkovRewardProcess
 from preftd.theory.bootstrapping import Bootstrapping
 from preftd.theory.errors import value_error
@@ -96,8 +96,8 @@ def compare(
     lambda_: ArrayLike | None = None,
 ) -> list[Diagnosis]:
     """A diagnosis for each rule, at little more cost than one; `report` shows them side by side."""
+    bootstrapping = Bootstrapping.of(process, beta, lambda_)
     features = Features.of(features, process.states)
-    bootstrapping = Bootstrapping(process, as_beta(beta, lambda_, (process.states,)))
     lost = bootstrapping.lost(np.ones(process.states))
     return [
         _diagnose(bootstrapping, features, update, update.weights * lost)

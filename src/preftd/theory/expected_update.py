@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from preftd.arrays import Dense, MatrixLike, Vector
-from preftd.rules import Rule, as_beta
+from preftd.rules import Rule
 from preftd.tasks import Features, MarkovRewardProcess
 from preftd.theory.bootstrapping import Bootstrapping
 
@@ -128,7 +128,7 @@ def expected_update(
     lambda_: ArrayLike | None = None,
 ) -> ExpectedUpdate:
     """The expected update of one rule."""
-    bootstrapping = Bootstrapping(process, as_beta(beta, lambda_, (process.states,)))
+    bootstrapping = Bootstrapping.of(process, beta, lambda_)
     return expected_updates(bootstrapping, Features.of(features, process.states), [rule])[0]
 
 

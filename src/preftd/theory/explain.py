@@ -9,8 +9,10 @@ from preftd.arrays import Vector
 from preftd.theory.diagnose import ROUNDING, Diagnosis
 
 
-def report(diagnoses: Sequence[Diagnosis]) -> str:
-    """The diagnoses side by side, then the reasons and remedies of each."""
+def report(diagnoses: Diagnosis | Sequence[Diagnosis]) -> str:
+    """One diagnosis, or several side by side, then the reasons and remedies of each."""
+    if isinstance(diagnoses, Diagnosis):
+        diagnoses = [diagnoses]
     rows = [["", *(d.rule.name for d in diagnoses)]]
     rows += [[label, *(cell(d) for d in diagnoses)] for label, cell in _ROWS]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]

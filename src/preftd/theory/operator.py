@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import linalg as sparse_linalg
 
 from preftd.arrays import Matrix, Vector, per_state
-from preftd.rules import Rule, as_beta
+from preftd.rules import Rule
 from preftd.tasks import MarkovRewardProcess
 from preftd.theory.bootstrapping import Bootstrapping
 
@@ -45,7 +45,7 @@ def operator(
     *,
     lambda_: ArrayLike | None = None,
 ) -> Operator:
-    """T, whose fixed point are the true values wherever β > 0.
+    """T, of which the true values are a fixed point, the only one where all gains are positive.
 
     >>> from preftd import PTD
     >>> chain = MarkovRewardProcess([[0, 1], [1, 0]], reward=[1, 0], discount=0.5)
@@ -56,4 +56,4 @@ def operator(
     array([[0.25, 0.  ],
            [0.5 , 0.  ]])
     """
-    return Operator(Bootstrapping(process, as_beta(beta, lambda_, (process.states,))), rule)
+    return Operator(Bootstrapping.of(process, beta, lambda_), rule)

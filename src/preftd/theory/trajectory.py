@@ -12,7 +12,7 @@ from itertools import repeat
 import numpy as np
 from numpy.typing import ArrayLike
 
-from preftd.arrays import Dense, InputError, MatrixLike, Vector, as_array
+from preftd.arrays import Dense, InputError, MatrixLike, Vector, as_array, whole
 from preftd.rules import Rule, as_beta
 from preftd.tasks import Features, MarkovRewardProcess
 from preftd.theory.expected_update import KeyMatrix
@@ -33,6 +33,8 @@ def mean_trajectory(
     >>> mean_trajectory(KeyMatrix(np.eye(1), np.ones(1)), 0.5, steps=3).ravel()
     array([0.   , 0.5  , 0.75 , 0.875])
     """
+    if whole("steps", steps) < 0:
+        raise InputError(f"steps is {steps}: give 0 or more.")
     size = key.b.size
     w = np.zeros(size) if start is None else as_array("start", start)
     if w.shape != (size,):

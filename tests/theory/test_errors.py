@@ -1,0 +1,88 @@
+"""Projection, errors and time, with random features; and what theory refuses."""
+
+from collections.abc import Callable
+from itertools import islice
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from preftd import PTD, TD, InputError, MarkovRewardProcess, tasks
+from preftd.theory import (
+    KeyMatrix,
+    diagnose,
+    key_matrices_over_time,
+    key_matrix,
+    mean_trajectory,
+    operator,
+    project,
+    projected_bellman_error,
+    report,
+    value_error,
+)
+from random_problems import RandomProblem, problems, rule_names
+
+
+@given(problems())
+def test_projection_minimises_the_expected_squared_error(problem: RandomProblem) -> None:
+    """E (φᵀw − v)² over visits and over what they show: no other weights do better."""
+    process, features = problem.process, problem.features
+    best = project(process, features, process.values)
+    weights = np.linalg.lstsq(problem.phi, best, rcond=None)[0]
+    least = value_error(process, features, weights)
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        other = weights + 0.1 * rng.normal(size=weights.size)
+        assert value_error(process, features, other) >= least - 1e-9 * max(1.0, least)
+
+
+@given(problems())
+def test_the_projected_bellman_error_weighs_by_what_is_shown(problem: RandomProblem) -> None:
+    """(b − A w)ᵀ (Φᵀ D Φ + Σ d Σ_s)⁺ (b − A w)."""
+    w = np.random.default_rng(1).normal(size=problem.features.size)
+    A, b = key_matrix(problem.process, problem.features, PTD(), problem.beta)
+    square = problem.phi.T @ (problem.visits[:, None] * problem.phi)
+    square += problem.features.mean_covariance(problem.visits)
+    expected = (b - A @ w) @ np.linalg.pinv(square, hermitian=True) @ (b - A @ w)
+    found = projected_bellman_error(problem.process, problem.features, PTD(), w, problem.beta)
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-12)
+
+
+@given(problems(constant_discount=True), rule_names)
+def test_expectations_from_the_long_run_are_settled_after_the_trace_is(
+    problem: RandomProblem, name: str
+) -> None:
+    """Started where the chain often is, E[A_t] only waits for the trace to fill."""
+    rule, beta = problem.rule(name), problem.beta
+    exact = key_matrix(problem.process, problem.features, rule, beta)
+    over_time = key_matrices_over_time(problem.process, problem.features, rule, beta)
+    late = next(islice(over_time, 900, None))
+    np.testing.assert_allclose(late.A, exact.A, atol=1e-8 * max(1.0, np.abs(exact.A).max()))
+    np.testing.assert_allclose(late.b, exact.b, atol=1e-8 * max(1.0, np.abs(exact.b).max()))
+
+
+CHAIN = MarkovRewardProcess([[0.5, 0.5], [0.5, 0.5]], 0, 0.9)
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda: diagnose(CHAIN, np.eye(2), TD, 1), r"give an instance, such as PTD\(\)"),  # type: ignore[arg-type]
+        (lambda: diagnose(tasks.make("corridor"), np.eye(2), TD(), 1), "a task's .process"),  # type: ignore[arg-type]
+        (lambda: operator(CHAIN, TD()), "either beta or lambda_"),
+        (lambda: operator(CHAIN, TD(), 1)([1, 2, 3]), "values has shape"),
+        (lambda: value_error(CHAIN, np.eye(2), [1]), "weights has shape"),
+        (lambda: value_error(CHAIN, np.eye(2), [1, 2], over=[0, 0]), "over is 0 everywhere"),
+        (lambda: key_matrix(CHAIN, np.eye(3), TD(), 1), "features has 3 rows"),
+        (lambda: mean_trajectory(KeyMatrix(np.eye(1), np.ones(1)), 0.1, -1), "give 0 or more"),
+        (lambda: mean_trajectory(KeyMatrix(np.eye(1), np.ones(1)), [0.1], 3), "give one number"),
+    ],
+)
+def test_what_cannot_be_answered_is_said(ask: Callable[[], object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        ask()
+
+
+def test_a_report_takes_one_diagnosis_or_several() -> None:
+    found = diagnose(CHAIN, np.eye(2), TD(), 1)
+    assert report(found) == report([found]) == str(found)
