@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 STEP_SIZES = {"TD(λ)": 0.001, "ETD": 0.001, "PTD": 0.01}
-"""Small, so that sampled updates follow the expected ones; PTD's own factor β is small already."""
+"""Small, so that sampled updates go the way of expected ones; PTD's factor β is small already."""
 
 STEPS = 50_000
 SEEDS = 20

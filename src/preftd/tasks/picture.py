@@ -39,7 +39,7 @@ def _draw_grid(task: "Task", betas: Vector | None, axes: Axes) -> None:
         colour = OBSERVABLE if task.observable[s] else HIDDEN
         axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour, edgecolor="white"))
         if betas is not None:
-            axes.text(x, y, f"{betas[s]:g}", ha="center", va="center", fontsize=6, color=INK)
+            axes.text(x, y, f"{betas[s]:.2g}", ha="center", va="center", fontsize=6, color=INK)
     starts = task.layout.position[task.start > 0]
     corner, opposite = starts.min(axis=0) - 0.5, starts.max(axis=0) + 0.5
     axes.add_patch(
@@ -68,7 +68,7 @@ def _draw_graph(task: "Task", betas: Vector | None, axes: Axes) -> None:
         x, y = position[s]
         axes.text(x, y, names.get(s, ""), ha="center", va="center", fontsize=7, zorder=3)
         if betas is not None:
-            axes.text(x, y + 0.44, f"{betas[s]:g}", ha="center", fontsize=6, color=INK)
+            axes.text(x, y - 0.44, f"{betas[s]:.2g}", ha="center", va="top", fontsize=6, color=INK)
     steps = {
         (int(a), int(b)) for a, b in zip(outcomes.state, outcomes.next_state, strict=True) if b >= 0
     }
@@ -78,6 +78,13 @@ def _draw_graph(task: "Task", betas: Vector | None, axes: Axes) -> None:
         else:
             bend = 0.35 if (b, a) in steps else 0.0
             axes.add_patch(_arrow(position[a], position[b], nodes[a], nodes[b], bend))
+        paid = outcomes.reward[(outcomes.state == a) & (outcomes.next_state == b)]
+        if paid.any():
+            # To the side to which the arrow bends, or above the loop.
+            along = position[b] - position[a]
+            away = np.array([along[1], -along[0]]) * 0.32 if a != b else np.array([0.0, 0.75])
+            x, y = (position[a] + position[b]) / 2 + away
+            axes.text(x, y, _amounts(paid), ha="center", va="center", fontsize=6, color=GOAL)
     for state in np.unique(outcomes.state[outcomes.ends]):
         _reward(task, axes, int(state))
     low, high = position.min(axis=0), position.max(axis=0)
@@ -136,10 +143,10 @@ def _loop(axes: Axes, at: Vector) -> None:
 def _reward(task: "Task", axes: Axes, state: int) -> None:
     """The reward of leaving, written on the side to which the state looks out of the picture."""
     outcomes, position = task.outcomes, task.layout.position
-    row = int(np.argmax((outcomes.state == state) & outcomes.ends))
-    text = f"{outcomes.reward[row]:+g}"
-    if outcomes.spread[row] > 0:
-        text += f" ± {outcomes.spread[row]:g}"
+    rows = (outcomes.state == state) & outcomes.ends
+    text, spread = _amounts(outcomes.reward[rows]), outcomes.spread[rows].max()
+    if spread > 0:
+        text += f" ± {spread:g}"
     side = 1 if position[state, 0] >= position[:, 0].mean() else -1
     x, y = position[state]
     axes.annotate(
@@ -153,6 +160,10 @@ def _reward(task: "Task", axes: Axes, state: int) -> None:
         fontweight="bold",
         arrowprops={"arrowstyle": "<-", "color": GOAL, "linewidth": 0.8},
     )
+
+
+def _amounts(rewards: Vector) -> str:
+    return " or ".join(f"{reward:+g}" for reward in np.unique(rewards)[::-1])
 
 
 def _legend(task: "Task", axes: Axes, start_line: str) -> None:
