@@ -47,15 +47,19 @@ def rate(task: Task, seconds: float, steps: int) -> float:
 
 
 def noise_ratio(task: Task, seconds: float) -> float:
-    """Time of all that is drawn beyond steps, over NumPy's for as many random numbers."""
+    """Time of all that is drawn beyond steps, over NumPy's for as many random numbers.
+
+    In takes of about 2,000 steps: larger ones also pay for memory that was never used before.
+    """
+    episodes = max(1, round(2000 / task.mean_episode_length))
     sampler, plain = task.sampler(seed=0), _observable(task).sampler(seed=0)
     generator, out = np.random.default_rng(0), np.empty((0, task.features.size))
     noisy = steps_alone = numpy_alone = 0.0
     while noisy < seconds:
         began = time.perf_counter()
-        vectors = sampler.episodes(20).dense.shape
+        vectors = sampler.episodes(episodes).dense.shape
         between = time.perf_counter()
-        plain.episodes(20)
+        plain.episodes(episodes)
         ended = time.perf_counter()
         noisy, steps_alone = noisy + between - began, steps_alone + ended - between
         if len(out) < vectors[0]:
