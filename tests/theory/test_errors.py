@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from preftd import PTD, TD, InputError, MarkovRewardProcess, tasks
+from preftd import ETD, PTD, TD, InputError, MarkovRewardProcess, tasks
 from preftd.theory import (
     KeyMatrix,
     diagnose,
@@ -59,6 +59,15 @@ def test_expectations_from_the_long_run_are_settled_after_the_trace_is(
     late = next(islice(over_time, 900, None))
     np.testing.assert_allclose(late.A, exact.A, atol=1e-8 * max(1.0, np.abs(exact.A).max()))
     np.testing.assert_allclose(late.b, exact.b, atol=1e-8 * max(1.0, np.abs(exact.b).max()))
+
+
+def test_a_state_that_is_left_for_good_is_updated_by_its_own_interest_only() -> None:
+    """Nothing leads there, so the follow-on at state 0 is its interest, whatever β is."""
+    process = MarkovRewardProcess([[0, 1], [0, 1]], [1, 2], 0.5)
+    assert process.stationary_distribution.tolist() == [0, 1]
+    # From 0: reward 1, then half of what is bootstrapped from state 1, whose value is said to be 6.
+    target = operator(process, ETD(interest=[0.25, 1]), beta=1)([0, 6])
+    np.testing.assert_allclose(target[0], 0 + 0.25 * ((1 + 0.5 * 6) - 0))
 
 
 CHAIN = MarkovRewardProcess([[0.5, 0.5], [0.5, 0.5]], 0, 0.9)
