@@ -47,12 +47,12 @@ def as_array(name: str, given: ArrayLike) -> NDArray[np.float64]:
     return read_only(array)
 
 
-def whole(name: str, given: object) -> int:
+def whole(name: str, given: Any) -> int:
     """A whole number, of whatever type; not true or false."""
     try:
         if isinstance(given, bool | np.bool_):
             raise TypeError
-        return operator.index(given)  # type: ignore[arg-type]
+        return operator.index(given)
     except TypeError:
         raise InputError(f"{name} is {given!r}: give a whole number.") from None
 
@@ -64,18 +64,11 @@ def as_table(name: str, given: MatrixLike) -> Matrix:
     anything: Any = given  # the stubs of scipy know only its concrete formats
     if anything.dtype.kind not in "biuf":
         raise InputError(f"{name} is not an array of real numbers: give real numbers.")
-    csr = as_csr(given)
+    csr: Sparse = sparse.csr_array(anything, dtype=np.float64, copy=True)
     csr.sum_duplicates()
     csr.eliminate_zeros()
     check_finite(name, csr)
     return read_only(csr)
-
-
-def as_csr(given: sparse.sparray | sparse.spmatrix) -> Sparse:
-    """A float64 copy in compressed rows."""
-    anything: Any = given  # the stubs of scipy know only its concrete formats
-    copy: Sparse = sparse.csr_array(anything, dtype=np.float64, copy=True)
-    return copy
 
 
 def as_matrix(name: str, given: MatrixLike) -> Matrix:

@@ -4,13 +4,14 @@ The same names give the same numbers, whatever else is drawn, in whatever order 
 """
 
 import hashlib
+from typing import SupportsIndex
 
 import numpy as np
 
 from preftd.arrays import whole
 
 
-def generator(*names: str | int) -> np.random.Generator:
+def generator(*names: str | SupportsIndex) -> np.random.Generator:
     """The generator of these names, at its beginning.
 
     >>> generator("corridor", 7, "moves").random() == generator("corridor", 7, "moves").random()

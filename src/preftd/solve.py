@@ -9,7 +9,8 @@ M-matrix, which decides the method:
                     made for: time and memory grow linearly with the number of transitions
 
 The iterative method is wrapped in iterative refinement on the true residual, so that its answers
-are as good as a direct solver's; if they are not, it says so instead of returning them.
+are as good as a direct solver's; if they are not, it says so instead of returning them. So does any
+method whose system is singular to working precision.
 """
 
 import warnings
@@ -31,7 +32,6 @@ _ENOUGH = 8 * _EPSILON
 _REFINEMENTS = 10
 _ACCEPTABLE = 1e-12
 """Backward error above which an answer is refused."""
-
 
 _USELESS = 1e-2
 """Relative error above which an answer says nothing."""

@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from preftd.arrays import InputError
+from preftd.arrays import InputError, unit
 from preftd.experience.encoders import Encoder, Identity
 from preftd.experience.stream import Experience
 
@@ -17,9 +17,7 @@ class Writer:
     """Collects the steps of one stream; `take` hands them over and goes on where they ended."""
 
     def __init__(self, encoder: Encoder, discount: float) -> None:
-        if not 0 <= discount <= 1:
-            raise InputError(f"discount is {discount}: it must lie in [0, 1].")
-        self._encoder, self._discount = encoder, discount
+        self._encoder, self._discount = encoder, unit("discount", discount)
         self._into, self._begins = 0.0, True
         self._now: tuple[Any, Mapping[str, Any]] = (None, {})
         self._pending = False

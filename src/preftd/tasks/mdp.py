@@ -13,6 +13,7 @@ from preftd.arrays import (
     InputError,
     Matrix,
     MatrixLike,
+    Sparse,
     Vector,
     as_array,
     as_dense,
@@ -130,13 +131,13 @@ def _mix(tables: list[Matrix], chosen: Dense) -> Matrix:
 def share(part: Matrix, whole: Matrix) -> Matrix:
     """Divide where whole is not 0; at most 1 in spite of rounding."""
     if is_sparse(whole):
-        if sparse.csr_array(part).nnz == 0:
-            return sparse.csr_array(whole.shape, dtype=np.float64)
+        ratio: Sparse = sparse.csr_array(part)
+        if ratio.nnz == 0:
+            return ratio
         # Divided, not multiplied by 1 / whole: x / x is 1 to the last bit, x · (1 / x) is not.
-        ratio = sparse.csr_array(part)
         rows = np.repeat(np.arange(ratio.shape[0]), np.diff(ratio.indptr))
         ratio.data = np.minimum(ratio.data / np.asarray(whole[rows, ratio.indices]).ravel(), 1.0)
         return ratio
     dense = as_dense(part)
-    share = np.divide(dense, whole, out=np.zeros_like(dense), where=whole > 0)
-    return np.minimum(share, 1.0)
+    divided = np.divide(dense, whole, out=np.zeros_like(dense), where=whole > 0)
+    return np.minimum(divided, 1.0)

@@ -63,9 +63,9 @@ class Outcomes:
                 )
         if not (len(table) and table[:, :2].min() >= 0):
             raise InputError("the table needs rows, with states and actions counted from 0.")
-        known = table[:, 3] < table[:, 0].max(initial=-1) + 1
-        if not (known & (table[:, 3] >= -1)).all():
-            row = int(np.argmin(known & (table[:, 3] >= -1)))
+        known = (table[:, 3] >= -1) & (table[:, 3] <= table[:, 0].max())
+        if not known.all():
+            row = int(np.argmin(known))
             raise InputError(
                 f"row {row} leads to state {table[row, 3]:g}, which has no rows: "
                 "give it some, or write −1 for the end."

@@ -5,7 +5,7 @@ by the task's name and the seed. It draws in order, and nothing that it does not
 same seed gives the same experience however it is asked for: ten episodes at once or one by one.
 """
 
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, SupportsIndex, final
 
 import numpy as np
 
@@ -33,14 +33,14 @@ class Sampler:
     True
     """
 
-    def __init__(self, task: "Task", seed: int) -> None:
+    def __init__(self, task: "Task", seed: SupportsIndex) -> None:
         self._task = task
-        seed = whole("seed", seed)
+        key = (task.name, whole("seed", seed))
         self._fixed, shown, fresh = task.features.codes()
         self._table = Table.of(task, shown, fresh)
-        self._moves = generator(task.name, seed, "moves")
-        self._rewards = generator(task.name, seed, "rewards")
-        self._noise = generator(task.name, seed, "noise")
+        self._moves = generator(*key, "moves")
+        self._rewards = generator(*key, "rewards")
+        self._noise = generator(*key, "noise")
         self._position = Position(state=-1, code=0, begins=True, fresh=0)
         self._room = _ROOM
         # The vector that the current state showed, if it was fresh: the next step begins in it.
@@ -50,7 +50,9 @@ class Sampler:
         """The next so many episodes; one that is under way is finished first, as one of them."""
         if not self._task.episodic:
             raise InputError(f"{self._task.name} has no episodes: ask for steps.")
-        return self._take(self._room, _counted(count))
+        taken = self._take(self._room, _counted(count))
+        self._room = max(_ROOM, len(taken) + len(taken) // 4)
+        return taken
 
     def steps(self, count: int) -> Experience:
         """The next so many steps; the last episode may go on in the next take."""
@@ -73,7 +75,6 @@ class Sampler:
             if episodes <= 0:
                 break
             buffers = buffers.doubled()
-        self._room = max(_ROOM, written + written // 4)
         dense = self._vectors(buffers.shower[: position.fresh])
         self._go_on(position, dense)
         steps = slice(written)

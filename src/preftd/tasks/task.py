@@ -1,7 +1,7 @@
 """A task: a table of outcomes, a policy, and what states show."""
 
 from functools import cached_property
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, SupportsIndex, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -105,7 +105,7 @@ class Task:
         counted = MarkovRewardProcess(transition, 1.0, share(moves, transition))
         return float(self.start @ counted.values)
 
-    def sampler(self, seed: int) -> "Sampler":
+    def sampler(self, seed: SupportsIndex) -> "Sampler":
         """The episodes of a seed, drawn as they are asked for.
 
         >>> from preftd import tasks

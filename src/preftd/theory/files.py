@@ -15,9 +15,18 @@ from typing import Any, final
 import numpy as np
 from scipy import sparse
 
-from preftd.arrays import InputError, MatrixLike, Vector, as_table, is_sparse, per_state
+from preftd.arrays import (
+    InputError,
+    MatrixLike,
+    Vector,
+    as_array,
+    as_table,
+    check_not_negative,
+    is_sparse,
+    per_state,
+)
 from preftd.names import nearest
-from preftd.rules import ETD, as_beta
+from preftd.rules import as_beta
 from preftd.tasks import Features, MarkovRewardProcess
 
 NAMES = {
@@ -44,7 +53,7 @@ class Problem:
     process: MarkovRewardProcess
     features: Features
     beta: Vector
-    interest: float | Vector
+    interest: Vector
 
 
 def load_problem(path: str | os.PathLike[str]) -> Problem:
@@ -62,9 +71,9 @@ def load_problem(path: str | os.PathLike[str]) -> Problem:
     if ("beta" in tables) == ("lambda" in tables):
         raise InputError("give either beta or lambda (which is 1 − beta), one of the two.")
     beta = as_beta(tables.get("beta"), tables.get("lambda"), (process.states,))
-    rule = ETD(tables.get("interest", 1.0))
-    per_state("interest", rule.interest, process.states)
-    return Problem(process, features, beta, rule.interest)
+    interest = as_array("interest", tables.get("interest", 1.0))
+    check_not_negative("interest", interest)
+    return Problem(process, features, beta, per_state("interest", interest, process.states))
 
 
 def save_problem(path: str | os.PathLike[str], **tables: MatrixLike) -> None:
