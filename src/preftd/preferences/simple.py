@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from preftd.arrays import InputError, Vector, as_array, check_unit_interval, unit
 from preftd.experience import Experience, Visit
+from preftd.experience.stream import Codes
 from preftd.preferences.preference import Preference
 
 
@@ -84,23 +85,24 @@ class PerState(Preference):
 
     def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
         """The β of the state."""
-        if visit.state is None:
-            raise InputError(_NO_STATES)
-        return float(self._of(np.array([visit.state]))[0]), None
+        state = None if visit.state is None else np.array([visit.state], dtype=np.int32)
+        return float(look_up("beta", self.beta, state)[0]), None
 
     def along(self, experience: Experience, memory: Any) -> tuple[Vector, Any]:
         """The β of each state."""
-        if experience.state is None:
-            raise InputError(_NO_STATES)
-        return self._of(experience.state), None
+        return look_up("beta", self.beta, experience.state), None
 
-    def _of(self, states: np.ndarray[Any, np.dtype[np.integer[Any]]]) -> Vector:
-        if states.size and not (states.min() >= 0 and states.max() < self.beta.size):
-            raise InputError(
-                f"states from {states.min()} to {states.max()} are visited, but beta is for 0 to "
-                f"{self.beta.size - 1}: give one for each state."
-            )
-        return np.asarray(self.beta[states])
+
+def look_up(name: str, table: Vector, states: Codes | None) -> Vector:
+    """What a table with an entry per state says of each step."""
+    if states is None:
+        raise InputError(_NO_STATES)
+    if states.size and not (states.min() >= 0 and states.max() < table.size):
+        raise InputError(
+            f"states from {states.min()} to {states.max()} are visited, but {name} is for 0 to "
+            f"{table.size - 1}: give one for each state."
+        )
+    return np.asarray(table[states])
 
 
 _NO_STATES = (

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from numpy.typing import ArrayLike
 
+from preftd.rules.along import Carried, Signals, along
 from preftd.rules.etd import ETD
 from preftd.rules.ptd import PTD
 from preftd.rules.rule import Coefficients, Rule, as_beta
@@ -16,4 +17,15 @@ RULES: dict[str, Callable[[ArrayLike], Rule]] = {
 }
 """Every rule, made from an interest (which most ignore); the laws are tested over this table."""
 
-__all__ = ["ETD", "PTD", "RULES", "TD", "Coefficients", "Rule", "as_beta"]
+__all__ = [
+    "ETD",
+    "PTD",
+    "RULES",
+    "TD",
+    "Carried",
+    "Coefficients",
+    "Rule",
+    "Signals",
+    "along",
+    "as_beta",
+]

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from preftd.arrays import InputError, Vector, as_array, check_not_negative, check_unit_interval
+from preftd.preferences import Preference
 
 Number = TypeVar("Number", float, NDArray[np.float64])
 
@@ -36,7 +37,7 @@ class Rule(ABC):
     name: ClassVar[str]
 
     @property
-    def interest(self) -> float | Vector | None:
+    def interest(self) -> float | Vector | Preference | None:
         """How much states matter in themselves; None for a rule that keeps no follow-on."""
         return None
 
@@ -67,14 +68,15 @@ class Rule(ABC):
             raise InputError(ONE_OF_BETA_AND_LAMBDA)
         preference = given if lambda_ is None else 1 - given
         own = 0.0
-        if self.interest is not None:
-            own = interest if interest is not None else _constant(self.interest)
-        signals = {"ρ": rho, "interest": own, "what is carried": carried}
+        source = self.interest
+        if source is not None:
+            own = interest if interest is not None else _constant(source)
         if not (0 <= given <= 1 and 0 <= discount <= 1):
             raise InputError(f"β or λ is {given}, discount {discount}: both must lie in [0, 1].")
-        for name, signal in signals.items():
-            if not 0 <= signal < np.inf:
-                raise InputError(f"{name} is {signal}: it must be finite, and 0 or more.")
+        if not (0 <= rho < _INFINITY and 0 <= own < _INFINITY and 0 <= carried < _INFINITY):
+            signals = {"ρ": rho, "interest": own, "what is carried": carried}
+            name = next(name for name, signal in signals.items() if not 0 <= signal < _INFINITY)
+            raise InputError(f"{name} is {signals[name]}: it must be finite, and 0 or more.")
         follow_on = discount * carried + own
         gain = rho * self.gain(preference, own, follow_on)
         return Coefficients(rho * (discount * (1 - preference)), gain), rho * follow_on
@@ -96,6 +98,21 @@ class Rule(ABC):
         >>> PTD().coefficients(beta=[1, 0.5, 0], discount=[0, 0.9, 0.9])
         Coefficients(decay=array([0.  , 0.45, 0.9 ]), gain=array([1. , 0.5, 0. ]))
         """
+        return self.stream(
+            0.0, discount=discount, beta=beta, interest=interest, rho=rho, lambda_=lambda_
+        )[0]
+
+    def stream(
+        self,
+        carried: ArrayLike,
+        *,
+        discount: ArrayLike,
+        beta: ArrayLike | None = None,
+        interest: ArrayLike | None = None,
+        rho: ArrayLike = 1.0,
+        lambda_: ArrayLike | None = None,
+    ) -> tuple[Coefficients[NDArray[np.float64]], NDArray[np.float64]]:
+        """The same for a stream in pieces: also what to carry to the next (0.0 at first)."""
         into = as_array("discount", discount)
         if into.ndim == 0:
             raise InputError(
@@ -106,16 +123,19 @@ class Rule(ABC):
         ratio = _like(into, "rho", rho)
         check_not_negative("rho", ratio)
         own = follow_on = np.zeros(into.shape)
+        held = np.broadcast_to(as_array("what is carried", carried), into.shape[1:])
         if self.interest is not None:
             own = _like(
                 into, "interest", _constant(self.interest) if interest is None else interest
             )
             check_not_negative("interest", own)
-            follow_on = _follow_on(into, own, ratio)
+            check_not_negative("what is carried", held)
+            follow_on, held = _follow_on(held, into, own, ratio)
         gain = ratio * self.gain(preference, own, follow_on)
-        return Coefficients(ratio * (into * (1 - preference)), gain)
+        return Coefficients(ratio * (into * (1 - preference)), gain), held
 
 
+_INFINITY = float("inf")
 ONE_OF_BETA_AND_LAMBDA = "give either beta or lambda_ (which is 1 − beta), one of the two."
 
 
@@ -128,16 +148,15 @@ def as_beta(
         raise InputError(ONE_OF_BETA_AND_LAMBDA)
     array = as_array(name, given)
     check_unit_interval(name, array)
-    return _broadcast(name, array if lambda_ is None else 1 - array, shape)
+    return broadcast(name, array if lambda_ is None else 1 - array, shape)
 
 
 def _like(pattern: NDArray[np.float64], name: str, given: ArrayLike) -> NDArray[np.float64]:
-    return _broadcast(name, as_array(name, given), pattern.shape)
+    return broadcast(name, as_array(name, given), pattern.shape)
 
 
-def _broadcast(
-    name: str, array: NDArray[np.float64], shape: tuple[int, ...]
-) -> NDArray[np.float64]:
+def broadcast(name: str, array: NDArray[np.float64], shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """The array in the shape of a stream, or of one step of several."""
     try:
         return np.broadcast_to(array, shape)
     except ValueError:
@@ -147,23 +166,27 @@ def _broadcast(
         ) from None
 
 
-def _constant(interest: float | Vector) -> float:
+def _constant(interest: float | Vector | Preference) -> float:
     if isinstance(interest, float):
         return interest
     raise InputError(
-        "the rule's interest is per state, and steps do not know their state: "
+        "the rule's interest is not one number, and steps do not know their state: "
         "give the interest of each step as interest=."
     )
 
 
 def _follow_on(
-    discount: NDArray[np.float64], interest: NDArray[np.float64], rho: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """F_t = γ_t ρ_{t−1} F_{t−1} + i_t, in plain floats for one stream and in rows for several."""
-    streams = [a.tolist() if a.ndim == 1 else a for a in (discount, interest, rho)]
-    carried, follow_on = 0.0, []
-    for discount_t, interest_t, rho_t in zip(*streams, strict=True):
-        follow_on_t = discount_t * carried + interest_t
-        carried = rho_t * follow_on_t
-        follow_on.append(follow_on_t)
-    return np.array(follow_on, dtype=np.float64).reshape(discount.shape)
+    carried: NDArray[np.float64],
+    discount: NDArray[np.float64],
+    interest: NDArray[np.float64],
+    rho: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(F_t at each step, ρ F at the last), streams side by side."""
+    from preftd.rules.follow_on import accumulate  # noqa: PLC0415  (compiles)
+
+    shape = discount.shape
+    held = np.array(carried, order="C").reshape(-1)
+    sides = (shape[0], held.size)
+    flat = [np.array(a, order="C").reshape(sides) for a in (discount, interest, rho)]
+    follow_on = accumulate(held, *flat)
+    return follow_on.reshape(shape), held.reshape(shape[1:])

@@ -10,7 +10,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from preftd.arrays import Vector, per_state
+from preftd.arrays import InputError, Vector, per_state
+from preftd.preferences import Preference
 from preftd.rules import Rule
 
 
@@ -21,6 +22,8 @@ def expected_gain(
     if rule.interest is None:
         nothing = np.zeros_like(visits)
         return rule.gain(beta, nothing, nothing)
+    if isinstance(rule.interest, Preference):
+        raise InputError("the rule's interest is a signal of a stream: give a number per state.")
     interest = per_state("interest", rule.interest, visits.size)
     past = accumulate(visits * interest)
     # A state that is never visited has no past but itself.

@@ -1,0 +1,146 @@
+"""What a linear learner remembers, and how a step changes it."""
+
+from collections.abc import Mapping
+from typing import Any, Self, TypeAlias, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from preftd.arrays import Dense, InputError, Vector, as_array
+from preftd.learners.lazy import Places, learn_places, settle, step_places, values_at
+from preftd.learners.steps import Steps
+from preftd.learners.traces import learn_one, step_many, step_one
+
+Numbers: TypeAlias = tuple[float, float, float, float, float, float]
+"""Reward, discount, into, decay, gain and step size of a step."""
+
+_EAGER = ("weights", "trace", "room", "follow_on", "into", "steps")
+_LAZY = ("seen", "era", "now", "past")
+
+
+@final
+class LinearState:
+    """Weights, traces and all else that changes; columns are predictions.
+
+    While features are vectors, weights and trace are what they are called. While features are
+    places, they belong to `lazy`, and most are out of date.
+    """
+
+    def __init__(self, size: int, predictions: int | None) -> None:
+        columns = predictions or 1
+        self.weights = np.zeros((size, columns))
+        self.trace = np.zeros((size, columns))
+        self.room = np.zeros((5, columns))
+        # Numbers if there is one prediction, arrays if there are many.
+        self.follow_on: Any = 0.0 if predictions is None else np.zeros(columns)
+        self.into: Any = 0.0 if predictions is None else np.zeros(columns)
+        self.steps = 0
+        self.lazy: Places | None = None
+        self._flat = self.weights.reshape(-1), self.trace.reshape(-1), self.room.reshape(-1)
+
+    def places(self) -> Places:
+        """The state made ready for features that are places."""
+        if self.lazy is None:
+            self.lazy = Places.of(self.weights, self.trace)
+        return self.lazy
+
+    def vectors(self) -> None:
+        """The state made ready for features that are vectors."""
+        if self.lazy is not None:
+            settle(self.lazy)
+            self.lazy = None
+
+    def settled(self) -> Dense:
+        """A copy of the weights, all up to date."""
+        if self.lazy is None:
+            return self.weights.copy()
+        copied = self.lazy.copied()
+        settle(copied)
+        return copied.weights
+
+    def values(self, x: NDArray[Any]) -> Vector:
+        """Predictions of a vector, of rows of vectors, or of places."""
+        if x.dtype == np.float64:
+            return np.asarray(x @ (self.weights if self.lazy is None else self.settled()))
+        if self.lazy is None:
+            return np.asarray(self.weights[x].sum(axis=0))
+        return np.asarray(values_at(x, self.lazy))
+
+    def step(
+        self, x: NDArray[Any], y: NDArray[Any], numbers: Numbers, true_online: bool, scale: Vector
+    ) -> float:
+        """One step of the only prediction; returns δ, and learns nothing if it is not finite."""
+        if x.dtype.char != "d":
+            delta = self.step_many(x, y, np.array(numbers)[:, None], true_online, scale)
+            return float("nan") if delta is None else float(delta[0])
+        if self.lazy is not None:
+            self.vectors()
+        weights, trace, room = self._flat
+        return float(step_one(x, y, numbers, true_online, scale, weights, trace, room))
+
+    def step_many(
+        self, x: NDArray[Any], y: NDArray[Any], numbers: Dense, true_online: bool, scale: Vector
+    ) -> Vector | None:
+        """One step of all predictions; returns δ, or None, with nothing learned, if not finite."""
+        if x.dtype == np.float64:
+            self.vectors()
+            learned = step_many(
+                x, y, numbers, true_online, scale, self.weights, self.trace, self.room
+            )
+        else:
+            learned = step_places(x, y, numbers, true_online, scale, self.places(), self.room)
+        return self.room[1].copy() if learned else None
+
+    def learn(
+        self, steps: Steps, step_sizes: Vector, true_online: bool, scale: Vector, carried: float
+    ) -> int:
+        """Learn one prediction from a stream; returns how many steps, and keeps all of it or none.
+
+        It is none if δ stops being finite on the way.
+        """
+        before = self.arrays()
+        if (steps.at < 0).any() or (steps.following < 0).any():
+            self.vectors()
+            done = int(learn_one(steps, true_online, step_sizes, scale, *self._flat))
+        else:
+            places = self.places()
+            done = int(learn_places(steps, true_online, step_sizes, scale, places, self.room))
+        if done < steps.at.size:
+            self.__dict__.update(LinearState.of_arrays(before, len(scale), None).__dict__)
+        elif done:
+            self.follow_on = carried
+            self.into = 0.0 if steps.ends[-1] else float(steps.discount[-1])
+            self.steps += done
+        return done
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Copies of everything."""
+        found = {name: np.array(getattr(self, name)) for name in _EAGER}
+        if self.lazy is not None:
+            found |= {name: np.array(getattr(self.lazy, name)) for name in _LAZY}
+        return found
+
+    @classmethod
+    def of_arrays(cls, given: Mapping[str, ArrayLike], size: int, predictions: int | None) -> Self:
+        """The state that `arrays` wrote down."""
+        state = cls(size, predictions)
+        lazy = set(_LAZY) & set(given)
+        wanted = {*_EAGER, *(_LAZY if lazy else ())}
+        if set(given) != wanted:
+            odd = sorted(wanted ^ set(given))
+            raise InputError(f"the state has no or an unknown {odd[0]!r}: give what was saved.")
+        if lazy:
+            state.places()
+        for name in sorted(wanted):
+            owner: Any = state.lazy if name in _LAZY else state
+            array, pattern = as_array(name, given[name]), np.asarray(getattr(owner, name))
+            if array.shape != pattern.shape:
+                raise InputError(
+                    f"{name} of the state has shape {array.shape}, the learner's {pattern.shape}: "
+                    "make a learner of the same size."
+                )
+            if pattern.ndim == 0:
+                setattr(state, name, array.astype(pattern.dtype).item())
+            else:
+                pattern[...] = array
+        return state

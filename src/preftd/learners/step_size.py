@@ -1,0 +1,73 @@
+"""Step sizes: a number, one for each feature, or one that decreases as steps go by."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from preftd.arrays import InputError, Vector, as_array
+
+
+@final
+@dataclass(frozen=True)
+class Decreasing:
+    """α_t = initial / (1 + t / delay)^power: decreases as Robbins and Monro ask, if power > ½.
+
+    Σ α_t is infinite and Σ α_t² finite for ½ < power ≤ 1, so that noise averages out and any point
+    can still be reached.
+
+    >>> Decreasing(0.5, delay=100).at(np.array([0, 100, 900]))
+    array([0.5 , 0.25, 0.05])
+    """
+
+    initial: float
+    delay: float = 1000.0
+    power: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not (0 < self.initial < np.inf and 0 < self.delay < np.inf):
+            raise InputError("initial and delay must be above 0 and finite: give such numbers.")
+        if not 0.5 < self.power <= 1:
+            raise InputError(f"power is {self.power}: it must be above 0.5 and at most 1.")
+
+    def at(self, step: NDArray[np.int64]) -> Vector:
+        """The step sizes of some steps, counted from 0."""
+        return np.asarray(self.initial / (1 + step / self.delay) ** self.power)
+
+
+StepSize: TypeAlias = float | Decreasing
+
+
+def as_step_size(name: str, given: ArrayLike | Decreasing) -> StepSize:
+    """A step size: above 0 and finite, or decreasing."""
+    if isinstance(given, Decreasing):
+        return given
+    array = as_array(name, given)
+    if array.ndim or not array > 0:
+        raise InputError(f"{name} is {given!r}: give a number above 0, or Decreasing(...).")
+    return float(array)
+
+
+def step_size_parts(given: ArrayLike | Decreasing, size: int) -> tuple[StepSize, Vector]:
+    """A step size as one for all features, times a factor for each."""
+    if isinstance(given, Decreasing) or np.ndim(given) == 0:
+        return as_step_size("step_size", given), np.ones(size)
+    factors = np.array(as_array("step_size", given))
+    if factors.shape != (size,) or not (factors > 0).all():
+        raise InputError(
+            f"step_size has shape {factors.shape}: give one number above 0, or {size} of them."
+        )
+    return 1.0, factors
+
+
+def step_sizes_of(given: Sequence[StepSize], first: int, steps: int) -> NDArray[np.float64]:
+    """Steps × step sizes, or one row if none of them changes."""
+    if not any(isinstance(alpha, Decreasing) for alpha in given):
+        return np.array([given], dtype=np.float64)
+    t = np.arange(first, first + steps)
+    columns = [
+        a.at(t) if isinstance(a, Decreasing) else np.full(steps, a, dtype=np.float64) for a in given
+    ]
+    return np.ascontiguousarray(np.stack(columns, axis=1))

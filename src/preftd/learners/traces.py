@@ -1,0 +1,216 @@
+"""Linear learning where each prediction has a trace of its own, one step at a time.
+
+    accumulating    e ← decay e + gain s∘x
+                    w ← w + α δ e
+                    δ = r + γ' w·x' − w·x
+    true online     e ← decay e + α gain (1 − decay e·x) s∘x
+                    w ← w + δ e + α gain (v − w·x) s∘x
+                    δ = r + γ' w·x' − v,  v = x·(weights before the last update), w·x where into = 0
+
+s is a factor for each feature, 1 unless step sizes differ between them. The true online update is
+that of `docs/learners.md`: it equals, at each step, a pass over all steps so far with the interim
+β-returns as targets and step sizes α gain.
+"""
+
+import numpy as np
+from numba import njit
+
+from preftd.arrays import Dense, Vector
+from preftd.learners.lanes import add_features, score
+from preftd.learners.steps import Steps
+from preftd.tasks.scored import Scored
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def step_one(
+    x: Vector,
+    x_next: Vector,
+    numbers: tuple[float, float, float, float, float, float],
+    true_online: bool,
+    scale: Vector,
+    weights: Vector,
+    trace: Vector,
+    old: Vector,
+) -> float:
+    """One step of one prediction; nothing is changed if δ, which is returned, is not finite.
+
+    numbers  reward, discount, into, decay, gain, step size
+    old      v, written for the next step
+    """
+    reward, discount, into, decay, gain, alpha = numbers
+    value, value_next, overlap = 0.0, 0.0, 0.0
+    for i in range(x.size):
+        value += weights[i] * x[i]
+        value_next += weights[i] * x_next[i]
+        overlap += trace[i] * x[i]
+    if not true_online:
+        delta = reward + discount * value_next - value
+        if np.isfinite(delta):
+            for i in range(x.size):
+                e = decay * trace[i] + gain * scale[i] * x[i]
+                trace[i] = e
+                weights[i] += alpha * delta * e
+        return delta
+    before = value if into == 0.0 else old[0]
+    delta = reward + discount * value_next - before
+    if np.isfinite(delta):
+        seen = alpha * gain * (1.0 - decay * overlap)
+        correction = alpha * gain * (before - value)
+        for i in range(x.size):
+            e = decay * trace[i] + seen * scale[i] * x[i]
+            trace[i] = e
+            weights[i] += delta * e + correction * scale[i] * x[i]
+        old[0] = value_next
+    return delta
+
+
+@njit(cache=True, nogil=True)
+def learn_one(
+    steps: Steps,
+    true_online: bool,
+    step_sizes: Vector,
+    scale: Vector,
+    weights: Vector,
+    trace: Vector,
+    old: Vector,
+) -> int:
+    """Learn from steps up to the first whose δ is not finite; returns how many were taken."""
+    x, x_next = np.zeros(weights.size), np.zeros(weights.size)
+    dense, active = steps.dense, steps.active
+    for t in range(steps.at.size):
+        for i in range(weights.size):
+            x[i] = x_next[i] = 0.0
+        add_features(steps.at[t], dense, active, 1.0, x)
+        add_features(steps.following[t], dense, active, 1.0, x_next)
+        numbers = (
+            steps.reward[t],
+            steps.discount[t],
+            steps.into[t],
+            steps.decay[t],
+            steps.gain[t],
+            step_sizes[min(t, step_sizes.size - 1)],
+        )
+        delta = step_one(x, x_next, numbers, true_online, scale, weights, trace, old)
+        if not np.isfinite(delta):
+            return t
+    return steps.at.size
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def td_errors(numbers: Dense, true_online: bool, room: Dense) -> bool:
+    """δ of many predictions (the columns), into room[1]; returns whether all are finite.
+
+    numbers  6 × predictions: reward, discount, into, decay, gain, step size
+    room     5 × predictions: v, δ, w·x, w·x', e·x
+    """
+    finite = True
+    for lane in range(room.shape[1]):
+        before = room[0, lane] if true_online and numbers[2, lane] != 0.0 else room[2, lane]
+        room[1, lane] = numbers[0, lane] + numbers[1, lane] * room[3, lane] - before
+        finite &= np.isfinite(room[1, lane])
+    return finite
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def multipliers(numbers: Dense, true_online: bool, room: Dense) -> None:
+    """From room as `td_errors` left it: v of the next step, and the numbers of the update.
+
+    room     5 × predictions: v, δ, what multiplies the features in the trace, the trace in the
+             weights, and the features in the weights
+    """
+    for lane in range(room.shape[1]):
+        value, delta = room[2, lane], room[1, lane]
+        decay, gain, alpha = numbers[3, lane], numbers[4, lane], numbers[5, lane]
+        before = room[0, lane] if true_online and numbers[2, lane] != 0.0 else value
+        room[0, lane] = room[3, lane]
+        room[2, lane] = alpha * gain * (1.0 - decay * room[4, lane]) if true_online else gain
+        room[3, lane] = delta if true_online else alpha * delta
+        room[4, lane] = alpha * gain * (before - value)
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def look(x: Vector, x_next: Vector, weights: Dense, trace: Dense, room: Dense) -> None:
+    """w·x, w·x' and e·x of many predictions, into rows 2 to 4 of room."""
+    features, lanes = weights.shape
+    for lane in range(lanes):
+        room[2, lane] = room[3, lane] = room[4, lane] = 0.0
+    for i in range(features):
+        x_i, next_i = x[i], x_next[i]
+        for lane in range(lanes):
+            room[2, lane] += x_i * weights[i, lane]
+            room[3, lane] += next_i * weights[i, lane]
+            room[4, lane] += x_i * trace[i, lane]
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def move(
+    x: Vector, scale: Vector, decay: Vector, room: Dense, weights: Dense, trace: Dense
+) -> None:
+    """The update of many predictions, with `multipliers` in room."""
+    features, lanes = weights.shape
+    for i in range(features):
+        s_i = scale[i] * x[i]
+        for lane in range(lanes):
+            e = decay[lane] * trace[i, lane] + room[2, lane] * s_i
+            trace[i, lane] = e
+            weights[i, lane] += room[3, lane] * e + room[4, lane] * s_i
+
+
+@njit(cache=True, nogil=True)
+def step_many(
+    x: Vector,
+    x_next: Vector,
+    numbers: Dense,
+    true_online: bool,
+    scale: Vector,
+    weights: Dense,
+    trace: Dense,
+    room: Dense,
+) -> bool:
+    """One step of many predictions; returns False, with nothing learned, if a δ is not finite."""
+    look(x, x_next, weights, trace, room)
+    if not td_errors(numbers, true_online, room):
+        return False
+    multipliers(numbers, true_online, room)
+    move(x, scale, numbers[3], room, weights, trace)
+    return True
+
+
+@njit(cache=True, nogil=True)
+def learn_true_online(
+    steps: Steps,
+    scored: Scored,
+    step_sizes: Dense,
+    weights: Dense,
+    trace: Dense,
+    room: Dense,
+    errors: Dense,
+) -> None:
+    """Learn true online from whole episodes with several step sizes, and score each episode."""
+    features, lanes = weights.shape
+    x, x_next, scale = np.zeros(features), np.zeros(features), np.ones(features)
+    numbers = np.empty((6, lanes))
+    dense, active = steps.dense, steps.active
+    episode = 0
+    for t in range(steps.at.size):
+        for i in range(features):
+            x[i] = x_next[i] = 0.0
+        add_features(steps.at[t], dense, active, 1.0, x)
+        add_features(steps.following[t], dense, active, 1.0, x_next)
+        now = min(t, step_sizes.shape[0] - 1)
+        reward, discount, into = steps.reward[t], steps.discount[t], steps.into[t]
+        decay, gain = steps.decay[t], steps.gain[t]
+        for lane in range(lanes):
+            numbers[0, lane] = reward
+            numbers[1, lane] = discount
+            numbers[2, lane] = into
+            numbers[3, lane] = decay
+            numbers[4, lane] = gain
+            numbers[5, lane] = step_sizes[now, lane]
+        look(x, x_next, weights, trace, room)
+        td_errors(numbers, True, room)
+        multipliers(numbers, True, room)
+        move(x, scale, numbers[3], room, weights, trace)
+        if steps.ends[t]:
+            score(weights, scored, errors, episode)
+            episode += 1
