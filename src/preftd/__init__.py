@@ -6,38 +6,62 @@ from typing import TYPE_CHECKING, Any
 from preftd.registration import register_all
 
 if TYPE_CHECKING:
-    from preftd import experience, preferences, tasks, theory
+    from preftd import experience, experiments, learners, preferences, tasks, theory
     from preftd.arrays import InputError
     from preftd.experience import Experience
+    from preftd.experiments import Evaluation, evaluate
+    from preftd.learners import (
+        Decreasing,
+        LeastSquaresLearner,
+        Linear,
+        LinearLearner,
+        Network,
+    )
     from preftd.rules import ETD, PTD, TD, Coefficients, Rule
     from preftd.tasks import Features, MarkovRewardProcess, Task
 
 _HOMES = {
     "Coefficients": "rules",
+    "Decreasing": "learners",
     "ETD": "rules",
+    "Evaluation": "experiments",
     "Experience": "experience",
     "Features": "tasks",
     "InputError": "arrays",
+    "LeastSquaresLearner": "learners",
+    "Linear": "learners",
+    "LinearLearner": "learners",
     "MarkovRewardProcess": "tasks",
+    "Network": "learners",
     "PTD": "rules",
     "Rule": "rules",
     "TD": "rules",
     "Task": "tasks",
+    "evaluate": "experiments",
 }
-_ROOMS = ("experience", "preferences", "rules", "tasks", "theory")
+_ROOMS = ("experience", "experiments", "learners", "preferences", "rules", "tasks", "theory")
 
 __all__ = [
     "ETD",
     "PTD",
     "TD",
     "Coefficients",
+    "Decreasing",
+    "Evaluation",
     "Experience",
     "Features",
     "InputError",
+    "LeastSquaresLearner",
+    "Linear",
+    "LinearLearner",
     "MarkovRewardProcess",
+    "Network",
     "Rule",
     "Task",
+    "evaluate",
     "experience",
+    "experiments",
+    "learners",
     "preferences",
     "tasks",
     "theory",

@@ -12,9 +12,9 @@ from preftd.arrays import InputError
 from preftd.bench import BENCHMARKS, run_benchmarks
 from preftd.bench.scale import BenchError
 from preftd.report import convergence
-from preftd.report.style import save_figure
 from preftd.rules import RULES
 from preftd.solve import DidNotConvergeError
+from preftd.style import save_figure
 from preftd.tasks import catalogue
 from preftd.theory import compare, load_problem, report
 

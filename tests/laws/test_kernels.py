@@ -5,7 +5,7 @@ import pytest
 
 from preftd import tasks
 from preftd.randomness import generator
-from preftd.tasks.drawing import Buffers, Position, Table, draw_steps
+from preftd.tasks.drawing import Buffers, Position, draw_steps
 
 
 @pytest.mark.parametrize("episodes", [-1, 3])
@@ -14,7 +14,6 @@ def test_drawing_steps_compiled_equals_drawing_them_in_python(name: str, episode
     task = tasks.make(name)
     if episodes > 0 and not task.episodic:
         episodes = -1
-    fixed, shown, fresh = task.features.codes()
     results = []
     for draw in (draw_steps, draw_steps.py_func):
         buffers = Buffers.of_size(500)
@@ -23,11 +22,11 @@ def test_drawing_steps_compiled_equals_drawing_them_in_python(name: str, episode
         position = draw(
             generator(name, "moves"),
             generator(name, "rewards"),
-            Table.of(task, shown, fresh),
+            task.table,
             buffers,
             0,
             episodes,
-            len(fixed),
+            len(task.table.fixed),
             Position(-1, 0, True, 0),
         )
         results.append((position, buffers))

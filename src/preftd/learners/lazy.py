@@ -5,9 +5,9 @@ at again. With S the product of the decays and U the sum of what the trace is mu
 
     e_t = z S_t        Σ_k u_k e_k = z (U_t − U_seen)        U_t = U_{t−1} + u_t S_t
 
-z and U_seen are kept for each place. When S has become small, an era ends: its U and S are written
-down, and both begin again with 0 and 1; a place that was last seen some eras ago walks through
-them. When all pages are full, every place is brought up to date.
+z and U_seen are kept for each place. When S has become small (or large, which it can if ρ > 1), an
+era ends: its U and S are written down, and both begin again with 0 and 1; a place that was last
+seen some eras ago walks through them. When all pages are full, every place is brought up to date.
 
 Columns are predictions. What updates are is said in `traces.py`.
 """
@@ -22,8 +22,8 @@ from preftd.arrays import Dense, Vector
 from preftd.learners.steps import Steps
 from preftd.learners.traces import multipliers, td_errors
 
-SMALL = 2.0**-10
-"""How far S may fall within an era: a sum of terms this different loses ten bits, not more."""
+SMALL, LARGE = 2.0**-10, 4.0
+"""How far S may go within an era: a sum of terms this different loses twelve bits, not more."""
 
 
 class Places(NamedTuple):
@@ -62,6 +62,20 @@ class Places(NamedTuple):
             part.copy() for part in (self.weights, self.z, self.seen, self.now, self.past)
         )
         return type(self)(w, z, seen, era, now, past)
+
+
+@njit(cache=True, nogil=True)
+def read(p: Places, i: int, weight: Vector, trace: Vector) -> None:
+    """Add weight and trace of a place to what is given; the place is left as it is."""
+    era = p.era[p.era.size - 1]
+    for lane in range(weight.size):
+        z, seen, then = p.z[i, lane], p.seen[i, lane], p.era[i]
+        total = p.weights[i, lane]
+        while then < era and z != 0.0:
+            total += z * (p.past[then, 0, lane] - seen)
+            z, seen, then = z * p.past[then, 1, lane], 0.0, then + 1
+        weight[lane] += total + z * (p.now[0, lane] - seen)
+        trace[lane] += z * p.now[1, lane]
 
 
 @njit(cache=True, nogil=True)
@@ -104,12 +118,12 @@ def settle(p: Places) -> None:
 
 @njit(cache=True, nogil=True)
 def fade(p: Places, decay: Vector) -> None:
-    """Let e ← decay e, for all places at once; ends the era if S becomes small."""
+    """Let e ← decay e, for all places at once; ends the era if S becomes small or large."""
     size, lanes = p.weights.shape
-    small = False
+    far = False
     for lane in range(lanes):
-        small |= p.now[1, lane] * decay[lane] < SMALL
-    if not small:
+        far |= not SMALL <= p.now[1, lane] * decay[lane] <= LARGE
+    if not far:
         for lane in range(lanes):
             p.now[1, lane] *= decay[lane]
         return
@@ -140,23 +154,18 @@ def step_places(
     """
     lanes = p.weights.shape[1]
     for lane in range(lanes):
-        room[2, lane] = room[3, lane] = room[4, lane] = 0.0
+        room[1, lane] = room[2, lane] = room[3, lane] = room[4, lane] = 0.0
     for k in range(at.size):
-        visit(p, at[k])
-        for lane in range(lanes):
-            room[2, lane] += p.weights[at[k], lane]
-            room[4, lane] += p.z[at[k], lane] * p.now[1, lane]
+        read(p, at[k], room[2], room[4])
     for k in range(following.size):
-        visit(p, following[k])
-        for lane in range(lanes):
-            room[3, lane] += p.weights[following[k], lane]
+        read(p, following[k], room[3], room[1])
     if not td_errors(numbers, true_online, room):
         return False
     multipliers(numbers, true_online, room)
     fade(p, numbers[3])
     for k in range(at.size):
         i = at[k]
-        visit(p, i)  # a new era may have begun
+        visit(p, i)
         for lane in range(lanes):
             p.z[i, lane] += room[2, lane] * scale[i] / p.now[1, lane]
             p.weights[i, lane] += room[4, lane] * scale[i]
@@ -186,17 +195,8 @@ def learn_places(
 
 @njit(cache=True, nogil=True)
 def values_at(places: NDArray[np.int32], p: Places) -> Vector:
-    """The sum of the weights at some places, which are left as they are."""
-    lanes = p.weights.shape[1]
-    era = p.era[p.era.size - 1]
-    total = np.zeros(lanes)
+    """The sum of the weights at some places."""
+    total, unused = np.zeros(p.weights.shape[1]), np.zeros(p.weights.shape[1])
     for k in range(places.size):
-        i = places[k]
-        for lane in range(lanes):
-            z, seen, then = p.z[i, lane], p.seen[i, lane], p.era[i]
-            total[lane] += p.weights[i, lane]
-            while then < era and z != 0.0:
-                total[lane] += z * (p.past[then, 0, lane] - seen)
-                z, seen, then = z * p.past[then, 1, lane], 0.0, then + 1
-            total[lane] += z * (p.now[0, lane] - seen)
+        read(p, places[k], total, unused)
     return total

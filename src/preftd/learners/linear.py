@@ -57,6 +57,8 @@ class LinearLearner:
             raise InputError(f"size is {size}: there must be at least one feature.")
         if predictions is not None and whole("predictions", predictions) < 1:
             raise InputError(f"predictions is {predictions}: leave it out, or give 1 or more.")
+        if not isinstance(rule, Rule):
+            raise InputError(f"rule is {rule!r}: give a rule, such as PTD().")
         self.size, self.rule = size, rule
         self.true_online, self.predictions = true_online, predictions
         self._step_size, self._scale = step_size_parts(step_size, size)
@@ -117,16 +119,23 @@ class LinearLearner:
             delta, carried, discount = self._update_many(state, x, y, given)
         else:
             into = state.into
-            (decay, gain), carried = self.rule.step(
-                state.follow_on, discount=into, beta=beta, interest=interest, rho=rho
-            )
-            if not 0 <= discount <= 1:
-                raise InputError(f"discount is {discount}: it must lie in [0, 1].")
-            if discount == 0:
-                y = x  # what comes after the end is not looked at, whatever was given
             alpha = self._alpha() if self._constant is None else self._constant
-            # Plain floats throughout: the kernel is compiled for these.
-            numbers = (float(reward), float(discount), into, float(decay), float(gain), alpha)
+            try:
+                (decay, gain), carried = self.rule.step(
+                    state.follow_on, discount=into, beta=beta, interest=interest, rho=rho
+                )
+                # Plain floats throughout: the kernel is compiled for these.
+                numbers = (float(reward), float(discount), into, float(decay), float(gain), alpha)
+            except (TypeError, ValueError) as error:
+                if isinstance(error, InputError):
+                    raise
+                raise InputError(
+                    f"{', '.join(_SIGNALS)} must be numbers: give one of each."
+                ) from error
+            if not 0 <= numbers[1] <= 1:
+                raise InputError(f"discount is {discount}: it must lie in [0, 1].")
+            if numbers[1] == 0:
+                y = x  # what comes after the end is not looked at, whatever was given
             delta = state.step(x, y, numbers, self.true_online, self._scale)
             if not -_INFINITY < delta < _INFINITY:
                 raise InputError(_not_finite(x, y))
@@ -153,7 +162,7 @@ class LinearLearner:
         >>> episodes = task.sampler(seed=0).episodes(1000)
         >>> beta, _ = Observability().stream(episodes)
         >>> learner.learn(episodes, beta=beta).weights.round(1)
-        array([ 0.4,  2. , -1. ])
+        array([ 0.5,  2. , -1. ])
         """
         if self.predictions is not None:
             raise InputError("learn is for one prediction: call update for each step.")
@@ -163,6 +172,8 @@ class LinearLearner:
                 "make the learner with as many."
             )
         state = self._state
+        if len(experience) == 0:
+            return self
         coefficients, carried = self.rule.stream(
             state.follow_on, discount=experience.into, beta=beta, interest=interest, rho=rho
         )
@@ -195,10 +206,12 @@ class LinearLearner:
         signals = {
             name: broadcast(name, as_array(name, signal), shape)
             for name, signal in zip(_SIGNALS, given, strict=True)
-            if signal is not None  # an interest that is not given is the rule's own
+            if name != "interest" or signal is not None  # the rule's own if it is not given
         }
         reward, discount = signals.pop("reward"), signals.pop("discount")
         check_unit_interval("discount", discount)
+        if not discount.any():
+            y = x
         into = np.asarray(state.into)
         (decay, gain), carried = self.rule.stream(state.follow_on, discount=into[None], **signals)
         alpha = np.full(shape, self._alpha())

@@ -6,7 +6,14 @@ from typing import Any, Self, TypeAlias, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import Dense, InputError, Vector, as_array
+from preftd.arrays import (
+    Dense,
+    InputError,
+    Vector,
+    as_array,
+    check_not_negative,
+    check_unit_interval,
+)
 from preftd.learners.lazy import Places, learn_places, settle, step_places, values_at
 from preftd.learners.steps import Steps
 from preftd.learners.traces import learn_one, step_many, step_one
@@ -14,8 +21,9 @@ from preftd.learners.traces import learn_one, step_many, step_one
 Numbers: TypeAlias = tuple[float, float, float, float, float, float]
 """Reward, discount, into, decay, gain and step size of a step."""
 
-_EAGER = ("weights", "trace", "room", "follow_on", "into", "steps")
+_EAGER = ("weights", "trace", "value", "follow_on", "into", "steps")
 _LAZY = ("seen", "era", "now", "past")
+_NOT_NEGATIVE = ("follow_on", "steps", "era")
 
 
 @final
@@ -31,6 +39,7 @@ class LinearState:
         self.weights = np.zeros((size, columns))
         self.trace = np.zeros((size, columns))
         self.room = np.zeros((5, columns))
+        self.value = self.room[0]  # v for the next step; the rest of the room is scratch
         # Numbers if there is one prediction, arrays if there are many.
         self.follow_on: Any = 0.0 if predictions is None else np.zeros(columns)
         self.into: Any = 0.0 if predictions is None else np.zeros(columns)
@@ -88,7 +97,10 @@ class LinearState:
                 x, y, numbers, true_online, scale, self.weights, self.trace, self.room
             )
         else:
+            first = self.lazy is None
             learned = step_places(x, y, numbers, true_online, scale, self.places(), self.room)
+            if first and not learned:
+                self.lazy = None
         return self.room[1].copy() if learned else None
 
     def learn(
@@ -106,8 +118,8 @@ class LinearState:
             places = self.places()
             done = int(learn_places(steps, true_online, step_sizes, scale, places, self.room))
         if done < steps.at.size:
-            self.__dict__.update(LinearState.of_arrays(before, len(scale), None).__dict__)
-        elif done:
+            self._put(before)
+        else:
             self.follow_on = carried
             self.into = 0.0 if steps.ends[-1] else float(steps.discount[-1])
             self.steps += done
@@ -124,23 +136,35 @@ class LinearState:
     def of_arrays(cls, given: Mapping[str, ArrayLike], size: int, predictions: int | None) -> Self:
         """The state that `arrays` wrote down."""
         state = cls(size, predictions)
-        lazy = set(_LAZY) & set(given)
-        wanted = {*_EAGER, *(_LAZY if lazy else ())}
-        if set(given) != wanted:
-            odd = sorted(wanted ^ set(given))
-            raise InputError(f"the state has no or an unknown {odd[0]!r}: give what was saved.")
-        if lazy:
+        if set(_LAZY) & set(given):
             state.places()
-        for name in sorted(wanted):
-            owner: Any = state.lazy if name in _LAZY else state
-            array, pattern = as_array(name, given[name]), np.asarray(getattr(owner, name))
-            if array.shape != pattern.shape:
+        own = state.arrays()
+        if set(given) != set(own):
+            odd = sorted(set(own) ^ set(given))
+            raise InputError(f"the state has no or an unknown {odd[0]!r}: give what was saved.")
+        arrays = {name: as_array(name, given[name]) for name in sorted(given)}
+        for name, array in arrays.items():
+            if array.shape != own[name].shape:
                 raise InputError(
-                    f"{name} of the state has shape {array.shape}, the learner's {pattern.shape}: "
-                    "make a learner of the same size."
+                    f"{name} of the state has shape {array.shape}, the learner's "
+                    f"{own[name].shape}: make a learner of the same size."
                 )
-            if pattern.ndim == 0:
-                setattr(state, name, array.astype(pattern.dtype).item())
-            else:
-                pattern[...] = array
+            if name in _NOT_NEGATIVE:
+                check_not_negative(name, array)
+            # Compiled loops look up pages without asking whether they are there.
+            if name == "era" and array.max() >= len(own["past"]):
+                raise InputError("era of the state is out of range: give what was saved.")
+        check_unit_interval("into", arrays["into"])
+        state._put(arrays)
         return state
+
+    def _put(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Go back to what `arrays` wrote down."""
+        self.lazy = self.places() if "era" in arrays else None
+        for name, array in arrays.items():
+            owner: Any = self.lazy if name in _LAZY else self
+            held = getattr(owner, name)
+            if isinstance(held, np.ndarray):
+                np.copyto(held, array, casting="unsafe")
+            else:
+                setattr(self, name, int(array) if name == "steps" else float(array))

@@ -53,6 +53,8 @@ def step_one(
         return delta
     before = value if into == 0.0 else old[0]
     delta = reward + discount * value_next - before
+    if not np.isfinite(value):
+        return np.nan  # δ need not show it, and the update would
     if np.isfinite(delta):
         seen = alpha * gain * (1.0 - decay * overlap)
         correction = alpha * gain * (before - value)
@@ -107,7 +109,8 @@ def td_errors(numbers: Dense, true_online: bool, room: Dense) -> bool:
     for lane in range(room.shape[1]):
         before = room[0, lane] if true_online and numbers[2, lane] != 0.0 else room[2, lane]
         room[1, lane] = numbers[0, lane] + numbers[1, lane] * room[3, lane] - before
-        finite &= np.isfinite(room[1, lane])
+        # With v from the step before, δ need not show that x is not finite.
+        finite &= np.isfinite(room[1, lane]) & np.isfinite(room[2, lane])
     return finite
 
 
@@ -178,18 +181,14 @@ def step_many(
 
 @njit(cache=True, nogil=True)
 def learn_true_online(
-    steps: Steps,
-    scored: Scored,
-    step_sizes: Dense,
-    weights: Dense,
-    trace: Dense,
-    room: Dense,
-    errors: Dense,
+    steps: Steps, scored: Scored, step_sizes: Dense, flat: Vector, errors: Dense
 ) -> None:
     """Learn true online from whole episodes with several step sizes, and score each episode."""
-    features, lanes = weights.shape
+    lanes = step_sizes.shape[1]
+    weights = flat.reshape(-1, lanes)
+    features = weights.shape[0]
     x, x_next, scale = np.zeros(features), np.zeros(features), np.ones(features)
-    numbers = np.empty((6, lanes))
+    trace, room, numbers = np.zeros((features, lanes)), np.zeros((5, lanes)), np.empty((6, lanes))
     dense, active = steps.dense, steps.active
     episode = 0
     for t in range(steps.at.size):
@@ -212,5 +211,5 @@ def learn_true_online(
         multipliers(numbers, True, room)
         move(x, scale, numbers[3], room, weights, trace)
         if steps.ends[t]:
-            score(weights, scored, errors, episode)
+            score(flat, lanes, scored, errors, episode)
             episode += 1

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from preftd.arrays import Dense
-from preftd.report.files import write_whole
-from preftd.report.style import RC, look_of, save_figure
+from preftd.files import write_whole
 from preftd.rules import RULES, Rule
+from preftd.style import RC, look_of, save_figure
 from preftd.tasks import make
 from preftd.tasks.counterexamples import LAMBDAS
 from preftd.theory import Diagnosis, compare, mean_trajectory, report

@@ -7,7 +7,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from preftd.arrays import SUM_TOLERANCE, Vector
+from preftd.arrays import SUM_TOLERANCE, Dense, Vector
 
 if TYPE_CHECKING:
     from preftd.tasks.task import Task
@@ -31,6 +31,8 @@ class Table(NamedTuple):
     starts: Whole
     """States where episodes may start, and the bounds that choose among them."""
     start_bound: Vector
+    fixed: Dense
+    """Vectors that states show at each visit."""
     shown: Whole
     """The code of what a state shows, for states that show the same at each visit."""
     fresh: NDArray[np.bool_]
@@ -38,9 +40,9 @@ class Table(NamedTuple):
     discount: float
 
     @classmethod
-    def of(cls, task: "Task", shown: Whole, fresh: NDArray[np.bool_]) -> Self:
-        """The table of a task whose states show these codes."""
-        rows = task.outcomes
+    def of(cls, task: "Task") -> Self:
+        """The table of a task."""
+        rows, (fixed, shown, fresh) = task.outcomes, task.features.codes()
         chance = rows.probability * task.policy[rows.state, rows.action]
         possible = chance > 0
         state = rows.state[possible]
@@ -60,6 +62,7 @@ class Table(NamedTuple):
             rows.ends[possible],
             starts,
             _bounds(task.start[starts]),
+            fixed,
             shown,
             fresh,
             task.discount,
@@ -112,7 +115,7 @@ class Position(NamedTuple):
     """How many fresh vectors have been shown since the buffers were empty."""
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def draw_steps(
     moves: np.random.Generator,
     rewards: np.random.Generator,

@@ -12,7 +12,7 @@ import numpy as np
 from preftd.arrays import Dense, InputError, whole
 from preftd.experience.stream import Codes, Experience
 from preftd.randomness import generator
-from preftd.tasks.drawing import Buffers, Position, Table, draw_steps
+from preftd.tasks.drawing import Buffers, Position, draw_steps
 
 if TYPE_CHECKING:
     from preftd.tasks.task import Task
@@ -36,8 +36,7 @@ class Sampler:
     def __init__(self, task: "Task", seed: SupportsIndex) -> None:
         self._task = task
         key = (task.name, whole("seed", seed))
-        self._fixed, shown, fresh = task.features.codes()
-        self._table = Table.of(task, shown, fresh)
+        self._table, self._fixed = task.table, task.table.fixed
         self._moves = generator(*key, "moves")
         self._rewards = generator(*key, "rewards")
         self._noise = generator(*key, "noise")

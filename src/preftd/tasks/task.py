@@ -23,10 +23,12 @@ from preftd.tasks.layout import Layout
 from preftd.tasks.mdp import policy_table, share
 from preftd.tasks.outcomes import Outcomes
 from preftd.tasks.process import MarkovRewardProcess
+from preftd.tasks.scored import Scored
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from preftd.tasks.drawing import Table
     from preftd.tasks.sampler import Sampler
 
 DENSE_STATES = 500
@@ -104,6 +106,18 @@ class Task:
         transition = self.process.transition
         counted = MarkovRewardProcess(transition, 1.0, share(moves, transition))
         return float(self.start @ counted.values)
+
+    @cached_property
+    def table(self) -> "Table":
+        """The outcomes, made ready for drawing."""
+        from preftd.tasks.drawing import Table  # noqa: PLC0415  (compiles)
+
+        return Table.of(self)
+
+    @cached_property
+    def scored(self) -> Scored:
+        """What is asked of predictions: observable states and their values."""
+        return Scored.of(self)
 
     def sampler(self, seed: SupportsIndex) -> "Sampler":
         """The episodes of a seed, drawn as they are asked for.

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from preftd.arrays import InputError
-from preftd.report.files import write_whole
+from preftd.files import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

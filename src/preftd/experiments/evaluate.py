@@ -1,0 +1,140 @@
+"""One method on one task: errors by seed, step size and episode.
+
+A seed's experience is drawn once, some episodes at a time, and every step size learns from it
+before more is drawn: memory stays small, and all step sizes (and methods) see the same.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Protocol, SupportsIndex
+
+import numpy as np
+
+from preftd.arrays import Dense, InputError, whole
+from preftd.experiments.evaluation import Evaluation
+from preftd.learners.linear_batch import Linear
+from preftd.learners.step_size import StepSize, as_step_size
+from preftd.learners.steps import Steps
+from preftd.preferences import Preference
+from preftd.rules import Carried, Rule, along
+from preftd.tasks import Task
+from preftd.tasks.scored import Scored
+
+TAKE = 2000
+"""About how many steps are drawn at a time: few enough to stay in the cache, in whole episodes."""
+
+
+class Batch(Protocol):
+    """Learners of one seed, one for each step size."""
+
+    def learn(self, steps: Steps, scored: Scored) -> Dense:
+        """Learn from whole episodes; mean squared errors after each, episodes × step sizes."""
+
+
+class Method(Protocol):
+    """A way to learn: `Linear(...)`, `Network(...)`, or one's own."""
+
+    def start(self, inputs: int, step_sizes: Any, seed: SupportsIndex) -> Batch:
+        """The learners of a seed."""
+
+
+def evaluate(
+    task: Task | Callable[[int], Task],
+    rule: Rule,
+    preference: Preference,
+    step_sizes: Sequence[StepSize],
+    episodes: int,
+    seeds: int | Iterable[int],
+    *,
+    learner: Method = Linear(),  # noqa: B008  (it cannot be changed)
+    workers: int | None = None,
+) -> Evaluation:
+    """Learn on a task with each step size and seed; mean squared error after each episode.
+
+    task        a task, or a function that makes one for each seed
+    step_sizes  numbers, or `Decreasing(...)` for linear learners
+    seeds       which ones, or how many (0, 1, …)
+    learner     Linear(view=...) or Network(units=..., view=...)
+    workers     how many seeds are worked on at the same time, by default as many as there are
+                cores; the result is the same
+
+    The error is the mean over the task's observable states of (prediction − value)². It is infinite
+    from the episode on in which a run diverges.
+
+    >>> from preftd import PTD, tasks
+    >>> from preftd.preferences import Observability
+    >>> corridor = tasks.make("corridor", length=5)
+    >>> found = evaluate(corridor, PTD(), Observability(), [0.03, 0.1, 0.3], episodes=100, seeds=10)
+    >>> found.errors.shape
+    (10, 3, 100)
+    >>> found.best_step_size
+    0.1
+    """
+    chosen = _seeds(seeds)
+    alphas = _step_sizes(step_sizes)
+    if whole("episodes", episodes) < 1:
+        raise InputError(f"episodes is {episodes}: give 1 or more.")
+    count = _workers(workers)
+    for name, given, kind in (("rule", rule, Rule), ("preference", preference, Preference)):
+        if not isinstance(given, kind):
+            raise InputError(f"{name} is {given!r}: give a {name}, such as PTD() or Constant(1.0).")
+
+    def run(seed: int) -> Dense:
+        made = task if isinstance(task, Task) else task(seed)
+        learners = learner.start(made.features.size, alphas, seed)
+        return _run(made, rule, preference, learners, (seed, episodes))
+
+    with ThreadPoolExecutor(min(count, len(chosen))) as pool:
+        try:
+            errors = np.stack(list(pool.map(run, chosen)))
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    return Evaluation(errors, chosen, tuple(alphas), rule.name)
+
+
+def _run(
+    task: Task, rule: Rule, preference: Preference, learners: Batch, which: tuple[int, int]
+) -> Dense:
+    """Errors of one seed, step sizes × episodes."""
+    (seed, episodes), scored = which, task.scored
+    if not task.episodic:
+        raise InputError(f"{task.name} has no episodes, after which errors would be measured.")
+    if not scored.codes.size:
+        raise InputError(f"{task.name} has no observable state: there is nothing to measure.")
+    sampler, carried = task.sampler(seed), Carried()
+    together = max(1, round(TAKE / task.mean_episode_length))
+    parts = []
+    for first in range(0, episodes, together):
+        taken = sampler.episodes(min(together, episodes - first))
+        signals = along(rule, preference, taken, carried=carried)
+        carried = signals.carried
+        parts.append(learners.learn(Steps.of(taken, signals), scored))
+    errors = np.concatenate(parts).T
+    return np.where(np.isfinite(errors), errors, np.inf)
+
+
+def _seeds(given: int | Iterable[int]) -> tuple[int, ...]:
+    chosen = given if isinstance(given, Iterable) else range(whole("seeds", given))
+    seeds = tuple(whole("a seed", seed) for seed in chosen)
+    if not seeds or len(set(seeds)) < len(seeds):
+        raise InputError(f"seeds are {seeds}: give one or more, each once.")
+    return seeds
+
+
+def _step_sizes(given: Sequence[StepSize]) -> list[StepSize]:
+    try:
+        chosen = list(given)
+    except TypeError:
+        raise InputError(f"step_sizes is {given!r}: give a list, such as [0.1, 0.01].") from None
+    if not chosen:
+        raise InputError("step_sizes is empty: give one or more.")
+    return [as_step_size(f"step_sizes[{i}]", alpha) for i, alpha in enumerate(chosen)]
+
+
+def _workers(given: int | None) -> int:
+    count = (os.cpu_count() or 1) if given is None else whole("workers", given)
+    if count < 1:
+        raise InputError(f"workers is {given}: give 1 or more, or leave it out.")
+    return count

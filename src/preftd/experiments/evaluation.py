@@ -1,0 +1,107 @@
+"""What an evaluation found: errors, their mean and interval, which runs diverged, pictures."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from preftd.arrays import Dense, InputError, Vector, read_only
+from preftd.learners.step_size import Decreasing, StepSize
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class Interval(NamedTuple):
+    """A mean over seeds, and how far Student's interval reaches from it to either side."""
+
+    mean: Dense
+    half_width: Dense
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Errors by seed, step size and episode."""
+
+    errors: NDArray[np.float64]
+    """Seeds × step sizes × episodes; infinite from the episode on in which a run diverged."""
+    seeds: tuple[int, ...]
+    step_sizes: tuple[StepSize, ...]
+    name: str
+
+    def __post_init__(self) -> None:
+        read_only(self.errors)
+
+    @property
+    def diverged(self) -> NDArray[np.bool_]:
+        """Whether each run diverged, seeds × step sizes."""
+        return np.asarray(np.isinf(self.errors).any(axis=2))
+
+    def curve(self, level: float = 0.95) -> Interval:
+        """After each episode, step sizes × episodes; infinite where a seed has diverged."""
+        return student(self.errors, level)
+
+    def average(self, level: float = 0.95) -> Interval:
+        """Over all episodes (the area under the curve), for each step size."""
+        return student(self.errors.mean(axis=2), level)
+
+    @cached_property
+    def best(self) -> int:
+        """Which step size has the least error over all episodes and seeds."""
+        means = self.errors.mean(axis=(0, 2))
+        if np.isinf(means).all():
+            raise InputError("every step size diverged: try smaller ones.")
+        return int(np.argmin(means))
+
+    @property
+    def best_step_size(self) -> StepSize:
+        """The step size with the least error over all episodes and seeds."""
+        return self.step_sizes[self.best]
+
+    def plot(self, axes: "Axes | None" = None, level: float = 0.95) -> "Axes":
+        """The learning curve of the best step size, with its interval."""
+        from preftd.experiments.picture import draw_curve  # noqa: PLC0415  (matplotlib)
+
+        return draw_curve(self, axes, level)
+
+    def plot_step_sizes(self, axes: "Axes | None" = None, level: float = 0.95) -> "Axes":
+        """The error over all episodes against the step size; × marks step sizes that diverged."""
+        from preftd.experiments.picture import draw_step_sizes  # noqa: PLC0415  (matplotlib)
+
+        return draw_step_sizes(self, axes, level)
+
+    def __repr__(self) -> str:
+        seeds, step_sizes, episodes = self.errors.shape
+        lost = int(self.diverged.sum())
+        return (
+            f"<Evaluation of {self.name}: {seeds} seeds, {step_sizes} step sizes, "
+            f"{episodes} episodes; {lost} of {seeds * step_sizes} runs diverged>"
+        )
+
+
+def student(errors: Dense, level: float) -> Interval:
+    """Mean over seeds (the first axis) with Student's interval; infinite where it has none."""
+    from scipy import stats  # noqa: PLC0415  (slow to load)
+
+    if not 0 < level < 1:
+        raise InputError(f"level is {level}: give a number between 0 and 1, such as 0.95.")
+    seeds, mean = len(errors), errors.mean(axis=0)
+    if seeds < 2:
+        return Interval(mean, np.full(mean.shape, np.inf))
+    finite = np.isfinite(errors).all(axis=0)
+    spread = np.where(finite, errors, 0.0).std(axis=0, ddof=1) / np.sqrt(seeds)
+    width = stats.t.ppf((1 + level) / 2, seeds - 1) * spread
+    return Interval(mean, np.where(finite, width, np.inf))
+
+
+def size_of(alpha: StepSize) -> float:
+    """A step size as a number: where it begins, if it decreases."""
+    return alpha.initial if isinstance(alpha, Decreasing) else alpha
+
+
+def as_vector(step_sizes: tuple[StepSize, ...]) -> Vector:
+    """Step sizes as numbers."""
+    return np.array([size_of(alpha) for alpha in step_sizes])

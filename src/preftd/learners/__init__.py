@@ -1,0 +1,20 @@
+"""Learners: coefficients and experience become weights."""
+
+from preftd.learners.least_squares import LeastSquaresLearner
+from preftd.learners.linear import LinearLearner
+from preftd.learners.linear_batch import Linear
+from preftd.learners.network import Network
+from preftd.learners.returns import advantages, beta_returns, forward_update, offline_update
+from preftd.learners.step_size import Decreasing
+
+__all__ = [
+    "Decreasing",
+    "LeastSquaresLearner",
+    "Linear",
+    "LinearLearner",
+    "Network",
+    "advantages",
+    "beta_returns",
+    "forward_update",
+    "offline_update",
+]

@@ -1,0 +1,78 @@
+"""Linear learners with several step sizes at once, for studies.
+
+backward     the paper's algorithm: an update at every step, along an accumulating trace
+forward      weights rest during an episode, then all its updates are made at once
+true_online  an update at every step that equals a forward view over all steps so far
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import SupportsIndex, final
+
+import numpy as np
+
+from preftd.arrays import Dense
+from preftd.learners.step_size import StepSize, step_sizes_of
+from preftd.learners.steps import Steps
+from preftd.names import nearest
+from preftd.tasks.scored import Scored
+
+VIEWS = ("backward", "forward", "true_online")
+
+
+@final
+@dataclass(frozen=True)
+class Linear:
+    """How to learn linearly; `start` makes the learners that do, with weights of 0.
+
+    view  backward, forward or true_online
+    """
+
+    view: str = "backward"
+
+    def __post_init__(self) -> None:
+        nearest("view", self.view, VIEWS)
+
+    def start(
+        self,
+        inputs: int,
+        step_sizes: Sequence[StepSize],
+        seed: SupportsIndex,  # noqa: ARG002  (other learners begin by it)
+    ) -> "LinearBatch":
+        """A learner for each step size; they begin alike, whatever the seed."""
+        return LinearBatch(self, inputs, step_sizes)
+
+
+@final
+class LinearBatch:
+    """Linear learners that learn from the same steps, each with its step size."""
+
+    def __init__(self, method: Linear, inputs: int, step_sizes: Sequence[StepSize]) -> None:
+        from preftd.learners.vectors import WIDTH  # noqa: PLC0415  (compiles)
+
+        self.method, self.step_sizes = method, tuple(step_sizes)
+        self._columns = -(-len(step_sizes) // WIDTH) * WIDTH
+        self._weights = np.zeros(inputs * self._columns)
+        self._steps = 0
+
+    @property
+    def weights(self) -> Dense:
+        """A copy of the weights, inputs × step sizes."""
+        return self._weights.reshape(-1, self._columns)[:, : len(self.step_sizes)].copy()
+
+    def learn(self, steps: Steps, scored: Scored) -> Dense:
+        """Learn from whole episodes; mean squared errors after each, episodes × step sizes."""
+        from preftd.learners import lanes, traces  # noqa: PLC0415  (compiles)
+
+        kernels = {
+            "backward": lanes.learn_lanes,
+            "forward": lanes.learn_lanes_forward,
+            "true_online": traces.learn_true_online,
+        }
+        errors = np.empty((int(steps.ends.sum()), len(self.step_sizes)))
+        alphas = step_sizes_of(self.step_sizes, self._steps, steps.at.size)
+        filled = np.zeros((len(alphas), self._columns))
+        filled[:, : len(self.step_sizes)] = alphas
+        self._steps += steps.at.size
+        kernels[self.method.view](steps, scored, filled, self._weights, errors)
+        return errors

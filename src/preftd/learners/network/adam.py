@@ -1,0 +1,69 @@
+"""The forward view with Adam: one step per episode along the summed update."""
+
+import numpy as np
+
+from preftd.arrays import Dense, Vector
+from preftd.learners.network.forward import add_updates, room_for
+from preftd.learners.network.layers import Weights, compiled, like, score
+from preftd.learners.steps import Steps
+from preftd.tasks.scored import Scored
+
+FIRST, SECOND, TINY = 0.9, 0.999, 1e-8
+
+
+@compiled
+def learn_adam(
+    weights: Weights,
+    moments: tuple[Weights, Weights, Vector],
+    units: int,
+    step_sizes: Vector,
+    steps: Steps,
+    scored: Scored,
+    errors: Dense,
+) -> None:
+    """Learn from whole episodes; moments are m, v and how many steps there were, and go on."""
+    room, spare = room_for(weights, steps), np.empty(weights.out.size)
+    mean, square, taken = moments
+    change, ones = like(weights), np.ones(step_sizes.size)
+    lanes, columns = step_sizes.size, weights.out.size
+    by_column = np.zeros(columns)
+    for lane in range(lanes):
+        by_column[lane * units : (lane + 1) * units] = step_sizes[lane]
+    begin, episode = 0, 0
+    for t in range(steps.at.size):
+        if steps.ends[t]:
+            change.hidden[:], change.hidden_bias[:] = 0.0, 0.0
+            change.out[:], change.bias[:] = 0.0, 0.0
+            add_updates(weights, units, ones, steps, (begin, t + 1), room, change)
+            taken[0] += 1
+            _step(weights.hidden, change.hidden, mean.hidden, square.hidden, by_column, taken[0])
+            _step(
+                weights.hidden_bias,
+                change.hidden_bias,
+                mean.hidden_bias,
+                square.hidden_bias,
+                by_column,
+                taken[0],
+            )
+            _step(weights.out, change.out, mean.out, square.out, by_column, taken[0])
+            _step(weights.bias, change.bias, mean.bias, square.bias, step_sizes, taken[0])
+            score(weights, units, scored, spare, errors[episode])
+            begin, episode = t + 1, episode + 1
+
+
+@compiled
+def _step(
+    weights: Vector,
+    change: Vector,
+    mean: Vector,
+    square: Vector,
+    step_sizes: Vector,
+    taken: float,
+) -> None:
+    """M ← 0.9 m + 0.1 Δ,  v ← 0.999 v + 0.001 Δ²,  w ← w + α m̂ / (√v̂ + 1e-8)."""
+    sizes = step_sizes.size
+    for k in range(weights.size):
+        mean[k] = FIRST * mean[k] + (1 - FIRST) * change[k]
+        square[k] = SECOND * square[k] + (1 - SECOND) * (change[k] * change[k])
+        scale = np.sqrt(square[k]) / np.sqrt(1 - SECOND**taken) + TINY
+        weights[k] += step_sizes[k % sizes] / (1 - FIRST**taken) * (mean[k] / scale)

@@ -1,0 +1,225 @@
+"""The backward view of a network: traces of gradients, updated at every step.
+
+    δ_t = r_{t+1} + γ_{t+1} v(x_{t+1}) − v(x_t)
+    z_t = decay_t z_{t−1} + gain_t ∇v(x_t)          w ← w + α δ_t z_t
+
+The trace of the hidden layer is 0 but in the rows of inputs seen with a gain since the last decay
+of 0: only these live rows are touched, each once per step. On the way, they tell what the next step
+needs: by how much a of x_{t+1} changes with the weights and, if all rows live, a of x_{t+2}.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from preftd.arrays import Dense, Vector
+from preftd.learners.network.layers import Weights, activate, compiled, inlined, like, score, value
+from preftd.learners.steps import Steps
+from preftd.learners.vectors import (
+    WIDTH,
+    eight,
+    load,
+    multiply_add,
+    store,
+    times,
+    where_active,
+)
+from preftd.tasks.scored import Scored
+
+
+class Rows(NamedTuple):
+    """Arrays that are as long as a row of the hidden layer."""
+
+    here: Vector
+    """a of x_t."""
+    ahead: Vector
+    """a of x_{t+1}."""
+    gradient: Vector
+    """gain_t ∂v/∂a."""
+    step: Vector
+    """α δ_t of the column's lane."""
+    slope: Vector
+    """What a of x_{t+1} changes by, per step."""
+
+
+class Live(NamedTuple):
+    """The rows whose trace may not be 0: the first so many of `rows`."""
+
+    rows: NDArray[np.int64]
+    here: NDArray[np.bool_]
+    """Whether a row is among them."""
+    x: Vector
+    """Room for an input of ones and zeros; zeros between steps."""
+    nothing: Vector
+    """An input of zeros."""
+
+
+@compiled
+def learn_backward(
+    weights: Weights,
+    units: int,
+    step_sizes: Vector,
+    steps: Steps,
+    scored: Scored,
+    errors: Dense,
+) -> None:
+    """Learn from whole episodes; errors after each, for each lane."""
+    columns = weights.out.size
+    inputs = weights.hidden.size // columns
+    trace, room = like(weights), np.zeros((5, columns))
+    rows = Rows(room[0], room[1], room[2], room[3], room[4])
+    live = Live(
+        np.arange(inputs), np.zeros(inputs, dtype=np.bool_), np.zeros(inputs), np.zeros(inputs)
+    )
+    count, empty, here_known, ahead_known, episode = 0, True, False, False, 0
+    for t in range(steps.at.size):
+        if steps.decay[t] == 0:
+            _forget(trace, live, count)
+            count, empty = 0, True
+        empty = empty and steps.gain[t] == 0
+        if empty:
+            here_known = ahead_known = False
+        else:
+            if not here_known:
+                activate(weights, steps.at[t], steps.dense, steps.active, rows.here, 0)
+            if steps.discount[t] != 0 and not ahead_known:
+                activate(weights, steps.following[t], steps.dense, steps.active, rows.ahead, 0)
+            _compare(weights, trace, units, step_sizes, steps, t, rows)
+            _follow_out(weights, trace, rows, steps.decay[t], steps.gain[t])
+            old, count = count, _wake(steps, t, live, count)
+            here_known, ahead_known = _follow_rows(
+                weights, trace.hidden_bias, trace.hidden, rows, live, (old, count), steps, t
+            )
+        if steps.ends[t]:
+            score(weights, units, scored, rows.slope, errors[episode])
+            episode += 1
+
+
+@inlined
+def _forget(trace: Weights, live: Live, count: int) -> None:
+    """Empty the trace."""
+    for i in live.rows[:count]:
+        live.here[i] = False
+    trace.out[:], trace.hidden_bias[:], trace.bias[:] = 0.0, 0.0, 0.0
+
+
+@inlined
+def _compare(
+    weights: Weights,
+    trace: Weights,
+    units: int,
+    step_sizes: Vector,
+    steps: Steps,
+    t: int,
+    rows: Rows,
+) -> None:
+    """α δ_t of each column, under the weights before the update; trace and weight of the bias."""
+    for lane in range(step_sizes.size):
+        delta = steps.reward[t] - value(weights, units, lane, rows.here, 0)
+        if steps.discount[t] != 0:
+            delta += steps.discount[t] * value(weights, units, lane, rows.ahead, 0)
+        step = step_sizes[lane] * delta
+        trace.bias[lane] = steps.decay[t] * trace.bias[lane] + steps.gain[t]
+        weights.bias[lane] += step * trace.bias[lane]
+        rows.step[lane * units : (lane + 1) * units] = step
+
+
+@inlined
+def _wake(steps: Steps, t: int, live: Live, count: int) -> int:
+    """Add the rows that x_t brings to life; how many live then. Leaves x_t, if of ones, in x."""
+    if steps.gain[t] == 0:
+        return count
+    if steps.at[t] < 0:
+        if count < live.here.size:
+            for i in range(live.here.size):
+                if not live.here[i]:
+                    live.rows[count], live.here[i] = i, True
+                    count += 1
+        return count
+    for i in steps.active[steps.at[t]]:
+        live.x[i] += 1.0
+        if not live.here[i]:
+            live.rows[count], live.here[i] = i, True
+            count += 1
+    return count
+
+
+@inlined
+def _follow_rows(
+    weights: Weights,
+    bias_trace: Vector,
+    trace: Vector,
+    rows: Rows,
+    live: Live,
+    counts: tuple[int, int],
+    steps: Steps,
+    t: int,
+) -> tuple[bool, bool]:
+    """Traces and weights of the live rows; whether a of x_{t+1} and of x_{t+2} are known then."""
+    old, count = counts
+    soon = not steps.ends[t] and steps.following[t] < 0 and steps.discount[t] != 0
+    later = not steps.ends[t] and count == live.here.size and steps.following[t + 1] < 0
+    later = later and steps.discount[t + 1] != 0
+    x = steps.dense[-1 - steps.at[t]] if steps.at[t] < 0 and steps.gain[t] != 0 else live.x
+    x_1 = steps.dense[-1 - steps.following[t]] if soon else live.nothing
+    x_2 = steps.dense[-1 - steps.following[t + 1]] if later else live.nothing
+    # a of x_{t+1} is to be corrected, a of x_{t+2} begun
+    rows.slope[:] = bias_trace
+    rows.here[:] = rows.ahead
+    rows.ahead[:] = weights.hidden_bias
+    looks = (x, x_1, x_2)
+    _sweep(weights.hidden, trace, rows, live.rows[:old], looks, steps.decay[t])
+    _sweep(weights.hidden, trace, rows, live.rows[old:count], looks, 0.0)
+    for c in range(0, rows.here.size, WIDTH):
+        moved = multiply_add(load(rows.step, c), load(rows.slope, c), load(rows.here, c))
+        store(rows.here, c, moved)
+    if steps.at[t] >= 0:
+        for i in steps.active[steps.at[t]]:
+            live.x[i] = 0.0
+    return soon, later
+
+
+@inlined
+def _follow_out(weights: Weights, trace: Weights, rows: Rows, decay: float, gain: float) -> None:
+    """Traces and weights of the output and of the hidden biases; the gradient for the rows."""
+    fade, strength = eight(decay), eight(gain)
+    for c in range(0, weights.out.size, WIDTH):
+        a, out, step = load(rows.here, c), load(weights.out, c), load(rows.step, c)
+        gradient = times(strength, where_active(a, out))
+        store(rows.gradient, c, gradient)
+        z = multiply_add(fade, load(trace.out, c), times(strength, where_active(a, a)))
+        store(trace.out, c, z)
+        store(weights.out, c, multiply_add(step, z, out))
+        z = multiply_add(fade, load(trace.hidden_bias, c), gradient)
+        store(trace.hidden_bias, c, z)
+        store(weights.hidden_bias, c, multiply_add(step, z, load(weights.hidden_bias, c)))
+
+
+@inlined
+def _sweep(
+    hidden: Vector,
+    trace: Vector,
+    rows: Rows,
+    live: NDArray[np.int64],
+    looks: tuple[Vector, Vector, Vector],
+    decay: float,
+) -> None:
+    """Update live rows; a decay of 0 means that there was nothing in their traces."""
+    x, x_1, x_2 = looks
+    columns, fade = rows.step.size, eight(decay)
+    for c in range(0, columns, WIDTH):
+        gradient, step = load(rows.gradient, c), load(rows.step, c)
+        slope, ahead = load(rows.slope, c), load(rows.ahead, c)
+        for i in live:
+            k = i * columns + c
+            z = times(eight(x[i]), gradient)
+            if decay != 0:
+                z = multiply_add(fade, load(trace, k), z)
+            w = multiply_add(step, z, load(hidden, k))
+            store(trace, k, z)
+            store(hidden, k, w)
+            slope = multiply_add(eight(x_1[i]), z, slope)
+            ahead = multiply_add(eight(x_2[i]), w, ahead)
+        store(rows.slope, c, slope)
+        store(rows.ahead, c, ahead)

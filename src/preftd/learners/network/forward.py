@@ -1,0 +1,159 @@
+"""The forward view of a network: weights rest during an episode, then take one step.
+
+    G_t = r_{t+1} + (γ_{t+1} − decay_{t+1}) v(x_{t+1}) + decay_{t+1} G_{t+1}      A_t = G_t − v(x_t)
+    Δw  = α Σ_t gain_t A_t ∇v(x_t)
+
+After the last step decay is 0. An input is evaluated if its gain or the weight of its value in a
+return is not 0; the others are never looked at. The hidden layer works on many inputs at once.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from preftd.arrays import Dense, Vector
+from preftd.learners.network.layers import Weights, compiled, inlined, score, value
+from preftd.learners.network.products import activate_all, spread_all
+from preftd.learners.steps import Steps
+from preftd.learners.vectors import (
+    WIDTH,
+    eight,
+    load,
+    multiply_add,
+    store,
+    times,
+    where_active,
+)
+from preftd.tasks.scored import Scored
+
+
+class Room(NamedTuple):
+    """Where the inputs of an episode that are evaluated are worked on, a row each."""
+
+    activation: Vector
+    """a, and then α gain_t A_t ∂v/∂a."""
+    value: Dense
+    code: NDArray[np.int32]
+    chosen: NDArray[np.int64]
+    """The rows whose gain is not 0."""
+    row: NDArray[np.int64]
+    """The row of x_t, −1 if it is not evaluated; one more for what follows the last step."""
+    target: Vector
+    """G, for each lane."""
+    step: Vector
+    """α gain_t A_t, for each column."""
+    out: Vector
+    """The output layer's change."""
+
+
+@compiled
+def room_for(weights: Weights, steps: Steps) -> Room:
+    """Room for the longest episode."""
+    longest, begin, columns, lanes = 0, 0, weights.out.size, weights.bias.size
+    for t in range(steps.at.size):
+        if steps.ends[t]:
+            longest, begin = max(longest, t + 1 - begin), t + 1
+    return Room(
+        np.empty((longest + 1) * columns),
+        np.empty((longest + 1, lanes)),
+        np.empty(longest + 1, dtype=np.int32),
+        np.empty(longest + 1, dtype=np.int64),
+        np.empty(longest + 1, dtype=np.int64),
+        np.empty(lanes),
+        np.zeros(columns),
+        np.zeros(columns),
+    )
+
+
+@compiled
+def learn_forward(
+    weights: Weights,
+    units: int,
+    step_sizes: Vector,
+    steps: Steps,
+    scored: Scored,
+    errors: Dense,
+) -> None:
+    """Learn from whole episodes by one step along the gradient each; errors after each."""
+    room, spare = room_for(weights, steps), np.empty(weights.out.size)
+    begin, episode = 0, 0
+    for t in range(steps.at.size):
+        if steps.ends[t]:
+            add_updates(weights, units, step_sizes, steps, (begin, t + 1), room, weights)
+            score(weights, units, scored, spare, errors[episode])
+            begin, episode = t + 1, episode + 1
+
+
+@compiled
+def add_updates(
+    weights: Weights,
+    units: int,
+    step_sizes: Vector,
+    steps: Steps,
+    span: tuple[int, int],
+    room: Room,
+    to: Weights,
+) -> None:
+    """Add α Σ gain_t A_t ∇v(x_t) over a span of steps `to` weights, or to anything like them."""
+    begin, end = span
+    columns = weights.out.size
+    count = _choose(steps, begin, end, room)
+    activate_all(weights, steps, room.code[:count], room.activation)
+    for s in range(count):
+        for lane in range(step_sizes.size):
+            room.value[s, lane] = value(weights, units, lane, room.activation, s * columns)
+    # returns, from the end; rows of activations become changes of them
+    gains = 0
+    room.out[:] = 0.0
+    for t in range(end - 1, begin - 1, -1):
+        here, ahead, gain = room.row[t - begin], room.row[t + 1 - begin], steps.gain[t]
+        decay = steps.decay[t + 1] if t + 1 < end else 0.0
+        bootstrap = steps.discount[t] - decay
+        for lane in range(step_sizes.size):
+            target = steps.reward[t]
+            if bootstrap != 0:
+                target += bootstrap * room.value[ahead, lane]
+            if decay != 0:
+                target += decay * room.target[lane]
+            room.target[lane] = target
+            if gain != 0:
+                step = step_sizes[lane] * (gain * (target - room.value[here, lane]))
+                to.bias[lane] += step
+                room.step[lane * units : (lane + 1) * units] = step
+        if gain != 0:
+            _to_changes(weights, room, here * columns, to)
+            room.chosen[gains] = here
+            gains += 1
+    spread_all(room.activation, steps, room.code, room.chosen[:gains], to.hidden, columns)
+    for c in range(0, columns, WIDTH):
+        store(to.out, c, multiply_add(eight(1.0), load(room.out, c), load(to.out, c)))
+
+
+@inlined
+def _choose(steps: Steps, begin: int, end: int, room: Room) -> int:
+    """Give a row to each input that must be evaluated; how many there are."""
+    count = 0
+    for t in range(begin, end):
+        needed = steps.gain[t] != 0
+        needed = needed or (t > begin and steps.discount[t - 1] - steps.decay[t] != 0)
+        room.row[t - begin] = -1
+        if needed:
+            room.row[t - begin], room.code[count] = count, steps.at[t]
+            count += 1
+    room.row[end - begin] = -1
+    if steps.discount[end - 1] != 0:
+        room.row[end - begin], room.code[count] = count, steps.following[end - 1]
+        count += 1
+    return count
+
+
+@inlined
+def _to_changes(weights: Weights, room: Room, first: int, to: Weights) -> None:
+    """From a to α gain A ∂v/∂a in a row; the output layer's share and the biases' on the way."""
+    for c in range(0, weights.out.size, WIDTH):
+        a, step = load(room.activation, first + c), load(room.step, c)
+        store(room.out, c, multiply_add(step, where_active(a, a), load(room.out, c)))
+        change = times(step, where_active(a, load(weights.out, c)))
+        store(room.activation, first + c, change)
+        store(to.hidden_bias, c, multiply_add(eight(1.0), change, load(to.hidden_bias, c)))

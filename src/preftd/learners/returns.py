@@ -1,0 +1,160 @@
+"""The forward view: what each step aims at, and the update that all steps make together.
+
+    G_t = r_{t+1} + (γ_{t+1} − decay_{t+1}) v(x_{t+1}) + decay_{t+1} G_{t+1}          β-return
+    A_t = δ_t + decay_{t+1} A_{t+1} = G_t − v(x_t)                                     advantage
+    Δw  = α Σ_t gain_t A_t ∇v(x_t)                                                     update
+
+With decay_t = γ_t (1 − β_t), G_t is r_{t+1} + γ_{t+1} (β v(x_{t+1}) + (1 − β) G_{t+1}) with the β
+of x_{t+1}: the paper's β-return. Arrays are those of the rules, time along the first axis: decay[t]
+belongs to x_t and is 0 where an episode begins, so nothing flows back from one episode to the one
+before. A step whose successor is not in the stream bootstraps in full; one whose discount is 0 has
+terminated and does not.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from preftd.arrays import Dense, InputError, Vector, as_array, check_finite
+from preftd.experience import Experience
+from preftd.experience.stream import Codes
+from preftd.rules import Signals
+
+Array = NDArray[np.float64]
+
+
+def beta_returns(
+    reward: ArrayLike, discount: ArrayLike, next_value: ArrayLike, decay: ArrayLike
+) -> Array:
+    """β-returns of streams, steps × any number of streams side by side.
+
+    >>> beta_returns([0, 1], discount=[0.5, 0], next_value=[4, 0], decay=[0, 0.5])  # β = 0
+    array([0.5, 1. ])
+    >>> beta_returns([0, 1], discount=[0.5, 0], next_value=[4, 0], decay=[0, 0])  # β = 1
+    array([2., 1.])
+    """
+    from preftd.learners.returns_kernel import returns_of  # noqa: PLC0415  (compiles)
+
+    given = {"reward": reward, "discount": discount, "next_value": next_value, "decay": decay}
+    arrays = _alike(given)
+    out = np.empty(arrays[0].shape)
+    returns_of(*map(_flat, [*arrays, out]))
+    _check_all_finite(given, arrays, out)
+    return out
+
+
+def advantages(td_error: ArrayLike, decay: ArrayLike) -> Array:
+    """Discounted sums of TD errors: how far the β-return is from the value it updates.
+
+    >>> advantages([1, 2, 4], decay=[0, 0.5, 0.5])
+    array([3., 4., 4.])
+    """
+    from preftd.learners.returns_kernel import advantages_of  # noqa: PLC0415  (compiles)
+
+    given = {"td_error": td_error, "decay": decay}
+    arrays = _alike(given)
+    out = np.empty(arrays[0].shape)
+    advantages_of(*map(_flat, [*arrays, out]))
+    _check_all_finite(given, arrays, out)
+    return out
+
+
+def offline_update(gain: ArrayLike, advantage: ArrayLike, features: ArrayLike) -> Array:
+    """Σ_t gain_t A_t x_t, to be multiplied by a step size: n numbers, or n × streams.
+
+    features  steps × n, shared by all streams
+
+    >>> offline_update([1, 0.5], [2, 4], [[1, 0], [1, 1]])
+    array([4., 2.])
+    """
+    weight, x = _alike({"gain": gain, "advantage": advantage}), as_array("features", features)
+    check_finite("gain", weight[0])
+    check_finite("advantage", weight[1])
+    if x.ndim != 2 or len(x) != len(weight[0]):
+        raise InputError(
+            f"features has shape {x.shape} but there are {len(weight[0])} steps: "
+            "give a row for each step."
+        )
+    return np.asarray(x.T @ (weight[0] * weight[1]))
+
+
+def forward_update(experience: Experience, signals: Signals, weights: ArrayLike) -> Vector:
+    """The update that a whole stream asks for, Σ_t gain_t A_t x_t, with linear weights held fixed.
+
+    >>> from preftd import PTD, tasks
+    >>> from preftd.preferences import Constant
+    >>> from preftd.rules import along
+    >>> episode = tasks.make("corridor", length=1).sampler(0).episodes(1)
+    >>> forward_update(episode, along(PTD(), Constant(1.0), episode), [0, 0, 0])
+    array([0., 2., 0.])
+    """
+    w = as_array("weights", weights)
+    if w.shape != (experience.size,):
+        raise InputError(
+            f"weights has shape {w.shape} but there are {experience.size} features: "
+            "give one for each."
+        )
+    decay, gain = signals.coefficients
+    before, after = (_values(experience, c, w) for c in (experience.at, experience.following))
+    td_error = experience.reward + experience.discount * after - before
+    return _spread(experience, gain * advantages(td_error, decay))
+
+
+def _values(experience: Experience, codes: Codes, weights: Vector) -> Vector:
+    """wᵀx for each code, at the cost of what is not 0 in x."""
+    few, values = codes >= 0, np.empty(codes.size)
+    values[~few] = experience.dense[-1 - codes[~few]] @ weights
+    values[few] = weights[_places(experience, codes[few])].sum(axis=1)
+    return values
+
+
+def _spread(experience: Experience, amount: Vector) -> Vector:
+    """Σ_t amount_t x_t, at the cost of what is not 0 in x."""
+    codes = experience.at
+    few = codes >= 0
+    total = np.asarray(amount[~few] @ experience.dense[-1 - codes[~few]])
+    places = _places(experience, codes[few])
+    np.add.at(total, places, np.broadcast_to(amount[few][:, None], places.shape))
+    return total
+
+
+def _places(experience: Experience, codes: Codes) -> Codes:
+    return codes[:, None] if experience.active is None else experience.active[codes]
+
+
+def _alike(given: Mapping[str, ArrayLike]) -> list[Array]:
+    """What was given as contiguous arrays of one shape, without copies where it is that.
+
+    Whether all is finite is seen afterwards, in the one
+    array that comes out: looking at each that goes in would take longer than the computation.
+    """
+    arrays = [_ready(name, array) for name, array in given.items()]
+    (first, pattern), *others = zip(given, arrays, strict=True)
+    if pattern.ndim == 0:
+        raise InputError(f"{first} is one number: give one for each step.")
+    for name, array in others:
+        if array.shape != pattern.shape:
+            raise InputError(
+                f"{name} has shape {array.shape} but {first} has {pattern.shape}: "
+                "give one number for each step of each stream."
+            )
+    return arrays
+
+
+def _ready(name: str, given: ArrayLike) -> Array:
+    fast = isinstance(given, np.ndarray) and given.dtype == np.float64
+    array: Array = np.asarray(given) if fast else as_array(name, given)
+    return np.ascontiguousarray(array) if array.ndim else array
+
+
+def _flat(array: Array) -> Dense:
+    return array.reshape(len(array), array[:1].size)
+
+
+def _check_all_finite(given: Mapping[str, ArrayLike], arrays: list[Array], out: Array) -> None:
+    """Name what is not finite; the first decay has no part in the result, so it is looked at."""
+    if np.isfinite(out).all() and np.isfinite(arrays[-1][:1]).all():
+        return
+    for name, array in zip(given, arrays, strict=True):
+        check_finite(name, array)
