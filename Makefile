@@ -22,8 +22,9 @@ bench: $(READY)
 # Made again only when the requirements change.
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet torch==2.13.0
 	$(VENV)/bin/pip install --quiet --editable '.[dev]'
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) results
+	rm -rf $(VENV) .numba_cache results

@@ -10,6 +10,6 @@ def nearest(kind: str, name: str, known: Collection[str]) -> None:
     """Refuse a name that is not known, suggesting the nearest that is."""
     if name in known:
         return
-    near = difflib.get_close_matches(name, known, n=1)
+    near = difflib.get_close_matches(str(name), known, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}."
     raise InputError(f"there is no {kind} {name!r}: {hint}")

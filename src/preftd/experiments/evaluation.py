@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+FAR = 1e6
+"""Above so many times the error of predicting 0, or infinite, an error means divergence."""
+
+
 class Interval(NamedTuple):
     """A mean over seeds, and how far Student's interval reaches from it to either side."""
 
@@ -27,31 +31,41 @@ class Evaluation:
     """Errors by seed, step size and episode."""
 
     errors: NDArray[np.float64]
-    """Seeds × step sizes × episodes; infinite from the episode on in which a run diverged."""
+    """Seeds × step sizes × episodes; infinite where predictions are not finite."""
+    trivial: Vector
+    """By seed, the error of predicting 0 everywhere; 1 if that is right."""
     seeds: tuple[int, ...]
     step_sizes: tuple[StepSize, ...]
-    name: str
+    rule: str
+    learner: str = ""
+    """What it is called in a picture, besides the rule."""
 
     def __post_init__(self) -> None:
         read_only(self.errors)
 
     @property
+    def name(self) -> str:
+        """Rule and learner."""
+        return ", ".join(filter(None, (self.rule, self.learner)))
+
+    @property
     def diverged(self) -> NDArray[np.bool_]:
-        """Whether each run diverged, seeds × step sizes."""
-        return np.asarray(np.isinf(self.errors).any(axis=2))
+        """Whether each run is nowhere near the truth in the end, seeds × step sizes."""
+        return np.asarray(self.errors[:, :, -1] > FAR * self.trivial[:, None])
 
     def curve(self, level: float = 0.95) -> Interval:
-        """After each episode, step sizes × episodes; infinite where a seed has diverged."""
+        """After each episode, step sizes × episodes."""
         return student(self.errors, level)
 
     def average(self, level: float = 0.95) -> Interval:
         """Over all episodes (the area under the curve), for each step size."""
-        return student(self.errors.mean(axis=2), level)
+        with np.errstate(over="ignore"):  # too large to be added up is infinite
+            return student(self.errors.mean(axis=2), level)
 
     @cached_property
     def best(self) -> int:
-        """Which step size has the least error over all episodes and seeds."""
-        means = self.errors.mean(axis=(0, 2))
+        """Which step size has the least error over all episodes and seeds, and no run diverging."""
+        means = np.where(self.diverged.any(axis=0), np.inf, self.average().mean)
         if np.isinf(means).all():
             raise InputError("every step size diverged: try smaller ones.")
         return int(np.argmin(means))
@@ -88,13 +102,13 @@ def student(errors: Dense, level: float) -> Interval:
 
     if not 0 < level < 1:
         raise InputError(f"level is {level}: give a number between 0 and 1, such as 0.95.")
-    seeds, mean = len(errors), errors.mean(axis=0)
-    if seeds < 2:
-        return Interval(mean, np.full(mean.shape, np.inf))
-    finite = np.isfinite(errors).all(axis=0)
-    spread = np.where(finite, errors, 0.0).std(axis=0, ddof=1) / np.sqrt(seeds)
-    width = stats.t.ppf((1 + level) / 2, seeds - 1) * spread
-    return Interval(mean, np.where(finite, width, np.inf))
+    with np.errstate(over="ignore", invalid="ignore"):  # too large to be added up is infinite
+        seeds, mean = len(errors), errors.mean(axis=0)
+        if seeds < 2:
+            return Interval(mean, np.full(mean.shape, np.inf))
+        spread = errors.std(axis=0, ddof=1) / np.sqrt(seeds)
+        width = stats.t.ppf((1 + level) / 2, seeds - 1) * spread
+    return Interval(mean, np.where(np.isfinite(width), width, np.inf))
 
 
 def size_of(alpha: StepSize) -> float:

@@ -1,6 +1,6 @@
 """Pictures of evaluations."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 import numpy as np
@@ -21,9 +21,10 @@ def draw_curve(found: "Evaluation", axes: Axes | None, level: float) -> Axes:
     with mpl.rc_context(RC):
         axes = axes or Figure(figsize=(4, 3), layout="constrained").subplots()
         mean, width = (part[found.best] for part in found.curve(level))
-        episodes, look = np.arange(1, mean.size + 1), look_of(found.name)
+        episodes, look = np.arange(1, mean.size + 1), look_of(found.rule)
         label = f"{found.name}, α = {size_of(found.best_step_size):g}"
-        axes.plot(episodes, mean, color=look.colour, linestyle=look.line, label=label)
+        style: Any = {"color": look.colour, "linestyle": look.line, "linewidth": _width(found)}
+        axes.plot(episodes, mean, label=label, **style)
         if np.isfinite(width).all():
             below, above = mean - width, mean + width
             axes.fill_between(episodes, below, above, color=look.colour, alpha=SHADE, linewidth=0)
@@ -39,11 +40,10 @@ def draw_step_sizes(found: "Evaluation", axes: Axes | None, level: float) -> Axe
         order = np.argsort(as_vector(found.step_sizes))
         sizes = as_vector(found.step_sizes)[order]
         mean, width = (part[order] for part in found.average(level))
-        look, finite = look_of(found.name), np.isfinite(mean)
+        look, finite = look_of(found.rule), ~found.diverged.any(axis=0)[order]
         shown = np.where(finite, mean, np.nan)
-        axes.plot(
-            sizes, shown, color=look.colour, linestyle=look.line, marker=".", label=found.name
-        )
+        style: Any = {"color": look.colour, "linestyle": look.line, "linewidth": _width(found)}
+        axes.plot(sizes, shown, marker=".", label=found.name, **style)
         if np.isfinite(width[finite]).all():
             below, above = shown - width, shown + width
             axes.fill_between(
@@ -51,16 +51,24 @@ def draw_step_sizes(found: "Evaluation", axes: Axes | None, level: float) -> Axe
             )
         lost = sizes[~finite]
         if lost.size:
-            # At the upper edge, whatever the range: these have no error that could be drawn.
+            # At the upper edge, whatever the range: these have no error that could be drawn. Those
+            # of another evaluation in the same picture stay visible above.
+            rows = sum(line.get_marker() == "x" for line in axes.lines)
             axes.plot(
                 lost,
-                np.full(lost.size, 0.98),
+                np.full(lost.size, 0.98 - 0.06 * rows),
                 color=look.colour,
                 marker="x",
                 linestyle="none",
                 transform=axes.get_xaxis_transform(),
                 label=f"{found.name}: diverged",
             )
-        axes.set(xscale="log", xlabel="step size α", ylabel="mean squared error, all episodes")
+        axes.set(xscale="log", xlabel="step size α")
+        axes.set(yscale="log", ylabel="mean squared error, all episodes")
         axes.legend(frameon=False)
     return axes
+
+
+def _width(found: "Evaluation") -> float:
+    """Colour and line belong to the rule; other learners than the paper's are drawn thicker."""
+    return 2.8 if found.learner else 1.5

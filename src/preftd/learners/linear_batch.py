@@ -33,6 +33,11 @@ class Linear:
     def __post_init__(self) -> None:
         nearest("view", self.view, VIEWS)
 
+    @property
+    def label(self) -> str:
+        """What to call it in a picture, besides the rule; nothing for the paper's algorithm."""
+        return {"backward": "", "forward": "forward view", "true_online": "true online"}[self.view]
+
     def start(
         self,
         inputs: int,

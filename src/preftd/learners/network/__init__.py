@@ -8,6 +8,7 @@ held      an update is applied as its target completes; with β ∈ {0, 1}, one 
           preferred state to the next, in which no value at a state with β = 0 has a part
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, SupportsIndex, final
 
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from preftd.arrays import Dense, InputError, Vector, as_array, read_only, whole
+from preftd.learners.step_size import Decreasing
 from preftd.learners.steps import Steps
 from preftd.names import nearest
 from preftd.randomness import generator
@@ -62,6 +64,12 @@ class Network:
                 "use view='forward', or optimiser='sgd'."
             )
 
+    @property
+    def label(self) -> str:
+        """What to call it in a picture, besides the rule."""
+        adam = ", Adam" if self.optimiser == "adam" else ""
+        return f"{self.units} units, {self.view}{adam}"
+
     def start(
         self, inputs: SupportsIndex, step_sizes: ArrayLike, seed: SupportsIndex
     ) -> "NetworkBatch":
@@ -82,6 +90,8 @@ class NetworkBatch:
         self.method, self.inputs = method, whole("inputs", inputs)
         if self.inputs < 1:
             raise InputError(f"inputs is {self.inputs}: give 1 or more.")
+        if isinstance(step_sizes, Sequence) and any(isinstance(a, Decreasing) for a in step_sizes):
+            raise InputError("the step sizes of networks do not change: give numbers.")
         given = as_array("step sizes", step_sizes)
         if given.ndim != 1 or given.size == 0:
             raise InputError(f"step sizes have shape {given.shape}: give a row of numbers.")

@@ -35,6 +35,10 @@ class Batch(Protocol):
 class Method(Protocol):
     """A way to learn: `Linear(...)`, `Network(...)`, or one's own."""
 
+    @property
+    def label(self) -> str:
+        """What to call it in a picture, besides the rule."""
+
     def start(self, inputs: int, step_sizes: Any, seed: SupportsIndex) -> Batch:
         """The learners of a seed."""
 
@@ -59,8 +63,8 @@ def evaluate(
     workers     how many seeds are worked on at the same time, by default as many as there are
                 cores; the result is the same
 
-    The error is the mean over the task's observable states of (prediction − value)². It is infinite
-    from the episode on in which a run diverges.
+    The error is the mean over the task's observable states of (prediction − value)². A run that
+    diverges is marked in `.diverged`; its errors are what they are, infinite in the end.
 
     >>> from preftd import PTD, tasks
     >>> from preftd.preferences import Observability
@@ -80,18 +84,19 @@ def evaluate(
         if not isinstance(given, kind):
             raise InputError(f"{name} is {given!r}: give a {name}, such as PTD() or Constant(1.0).")
 
-    def run(seed: int) -> Dense:
+    def run(seed: int) -> tuple[Dense, float]:
         made = task if isinstance(task, Task) else task(seed)
         learners = learner.start(made.features.size, alphas, seed)
-        return _run(made, rule, preference, learners, (seed, episodes))
+        errors = _run(made, rule, preference, learners, (seed, episodes))
+        return errors, float((made.scored.values**2).mean()) or 1.0
 
     with ThreadPoolExecutor(min(count, len(chosen))) as pool:
         try:
-            errors = np.stack(list(pool.map(run, chosen)))
+            errors, trivial = map(np.array, zip(*pool.map(run, chosen), strict=True))
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
-    return Evaluation(errors, chosen, tuple(alphas), rule.name)
+    return Evaluation(errors, trivial, chosen, tuple(alphas), rule.name, learner.label)
 
 
 def _run(

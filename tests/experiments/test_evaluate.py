@@ -1,0 +1,241 @@
+"""Evaluation: what is measured, by what, and that nothing else has a say in it."""
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from preftd import (
+    ETD,
+    PTD,
+    TD,
+    Decreasing,
+    Evaluation,
+    InputError,
+    Linear,
+    Network,
+    evaluate,
+    tasks,
+)
+from preftd.arrays import Vector
+from preftd.experiments.runs import TAKE, Method
+from preftd.learners import LinearLearner
+from preftd.preferences import Constant, Function, Observability
+from preftd.rules import RULES
+
+CORRIDOR = tasks.make("corridor", length=4)
+GRID = tasks.make("cross_grid", size=4)
+SIZES = [0.3, 0.1, 0.05, 0.02, 0.01]
+METHODS: list[Method] = [
+    *(Linear(view) for view in ("backward", "forward", "true_online")),
+    *(Network(units=3, view=view) for view in ("backward", "forward", "held")),
+    Network(units=3, view="forward", optimiser="adam"),
+]
+EPISODIC = [name for name, make in tasks.TASKS.items() if make().episodic]
+
+
+@pytest.mark.parametrize("view", ["backward", "true_online"])
+@pytest.mark.parametrize("name", sorted(RULES))
+@pytest.mark.parametrize("task", EPISODIC)
+def test_errors_are_those_of_a_learner_fed_step_by_step(task: str, name: str, view: str) -> None:
+    made, rule = tasks.make(task), RULES[name](0.1)
+    found = evaluate(made, rule, Observability(), [0.01], 3, [5], learner=Linear(view))
+    learner = LinearLearner(made.features.size, rule, 0.01, true_online=view == "true_online")
+    sampler, phi = made.sampler(5), made.features.columns(slice(None))[made.observable]
+    for episode in range(3):
+        steps = sampler.episodes(1)
+        x, y = steps.features(), steps.next_features()
+        for t in range(len(steps)):
+            beta = float(made.observable[steps.state[t]])  # type: ignore[index]
+            discount, reward = float(steps.discount[t]), float(steps.reward[t])
+            learner.update(x[t], reward, y[t], discount=discount, beta=beta)
+        miss = phi @ learner.weights - made.values[made.observable]
+        assert found.errors[0, 0, episode] == pytest.approx((miss**2).mean(), rel=1e-9)
+
+
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+def test_a_step_size_learns_alike_alone_and_among_others(method: Method) -> None:
+    task = CORRIDOR if isinstance(method, Linear) else GRID
+    together = evaluate(task, PTD(), Observability(), SIZES, 30, 2, learner=method)
+    for i, alpha in enumerate(SIZES):
+        alone = evaluate(task, PTD(), Observability(), [alpha], 30, 2, learner=method)
+        np.testing.assert_array_equal(together.errors[:, i], alone.errors[:, 0])
+
+
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+def test_the_result_does_not_depend_on_workers_or_on_how_episodes_are_taken(
+    method: Method, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = CORRIDOR if isinstance(method, Linear) else GRID
+
+    def found(workers: int, take: int) -> Vector:
+        monkeypatch.setattr("preftd.experiments.runs.TAKE", take)
+        return evaluate(
+            task, TD(), Observability(), SIZES, 40, 4, learner=method, workers=workers
+        ).errors
+
+    expected = found(1, TAKE)
+    np.testing.assert_array_equal(found(4, TAKE), expected)
+    np.testing.assert_array_equal(found(2, 1), expected)
+
+
+def test_seeds_are_what_they_are_called_and_not_their_order() -> None:
+    some = evaluate(CORRIDOR, PTD(), Observability(), SIZES, 5, [7, 3])
+    swapped = evaluate(CORRIDOR, PTD(), Observability(), SIZES, 5, [3, 7])
+    np.testing.assert_array_equal(some.errors, swapped.errors[::-1])
+    assert some.seeds == (7, 3)
+    first = evaluate(CORRIDOR, PTD(), Observability(), SIZES, 5, 4)
+    np.testing.assert_array_equal(some.errors[1], first.errors[3])
+
+
+def test_a_task_may_be_made_for_each_seed() -> None:
+    def make(seed: int) -> tasks.Task:
+        return tasks.make("random_grid", size=4, seed=seed)
+
+    found = evaluate(make, PTD(), Observability(), [0.1], 5, 3)
+    for seed in range(3):
+        own = evaluate(make(seed), PTD(), Observability(), [0.1], 5, [seed])
+        np.testing.assert_array_equal(found.errors[seed], own.errors[0])
+
+
+@pytest.mark.parametrize("method", METHODS[:-1], ids=repr)
+def test_a_run_that_diverges_is_marked_and_disturbs_no_other(method: Method) -> None:
+    task = CORRIDOR if isinstance(method, Linear) else GRID
+    found = evaluate(task, TD(), Observability(), [1e9, 0.001], 100, 3, learner=method)
+    assert found.diverged.tolist() == [[True, False]] * 3
+    lost = found.errors[:, 0]
+    assert np.isinf(lost[:, -1]).all()
+    # Once lost, always lost: nothing that is not a number hides among the errors.
+    assert not np.isnan(found.errors).any()
+    assert (np.diff(np.isinf(lost).astype(int), axis=1) >= 0).all()
+    calm = evaluate(task, TD(), Observability(), [0.001], 100, 3, learner=method)
+    np.testing.assert_array_equal(found.errors[:, 1], calm.errors[:, 0])
+    assert found.best == 1
+    assert "3 of 6 runs diverged" in repr(found)
+    mean, width = found.average()
+    assert np.isinf(mean[0])
+    assert np.isinf(width[0])
+    assert np.isfinite([mean[1], width[1]]).all()
+
+
+def test_constant_preference_is_td_with_a_smaller_step_size() -> None:
+    walk, c = tasks.make("random_walk"), 0.25
+    ours = evaluate(walk, PTD(), Constant(c), [0.4, 0.8], 10, 4)
+    same = evaluate(walk, TD(), Constant(c), [0.1, 0.2], 10, 4)
+    np.testing.assert_allclose(ours.errors, same.errors, rtol=1e-9)
+
+
+def test_emphatic_td_knows_step_size_and_interest_by_their_product_only() -> None:
+    walk = tasks.make("random_walk")
+    ours = evaluate(walk, ETD(0.01), Constant(0.5), [0.8], 10, 4)
+    same = evaluate(walk, ETD(0.08), Constant(0.5), [0.1], 10, 4)
+    np.testing.assert_allclose(ours.errors, same.errors, rtol=1e-9)
+
+
+@pytest.mark.parametrize("length", [5, 25])
+def test_true_online_learning_keeps_the_noise_of_hidden_states_out(length: int) -> None:
+    """The longer the corridor, the more of it leaks in along the trace; true online, none does."""
+    task, sizes = tasks.make("double_corridor", length=length), [0.8, 0.5, 0.3, 0.1, 0.05, 0.03]
+    least = {
+        view: evaluate(task, PTD(), Observability(), sizes, 200, 8, learner=Linear(view))
+        for view in ("backward", "true_online")
+    }
+    error = {view: float(np.min(found.average().mean)) for view, found in least.items()}
+    assert error["true_online"] < 0.2
+    assert error["backward"] > 5 * error["true_online"]
+
+
+def test_a_decreasing_step_size_counts_the_steps_of_all_episodes() -> None:
+    schedule = Decreasing(0.2, delay=50)
+    found = evaluate(CORRIDOR, PTD(), Observability(), [schedule, 0.1], 300, [2])
+    learner = LinearLearner(3, PTD(), schedule)
+    stream = CORRIDOR.sampler(2).episodes(300)
+    beta, _ = Observability().stream(stream)
+    learner.learn(stream, beta=beta)
+    miss = learner.weights - CORRIDOR.values[CORRIDOR.observable]
+    assert found.errors[0, 0, -1] == pytest.approx((miss**2).mean(), rel=1e-9)
+    plain = evaluate(CORRIDOR, PTD(), Observability(), [0.1], 300, [2])
+    np.testing.assert_array_equal(found.errors[:, 1], plain.errors[:, 0])
+
+
+def test_means_and_intervals_are_students() -> None:
+    rng = np.random.default_rng(0)
+    errors = rng.exponential(size=(5, 2, 3))
+    found = Evaluation(errors.copy(), np.ones(5), tuple(range(5)), (0.1, 0.2), "PTD")
+    mean, width = found.curve(0.95)
+    np.testing.assert_allclose(mean, errors.mean(axis=0))
+    # 2.776 is the 97.5 % point of Student's distribution with 4 degrees of freedom.
+    np.testing.assert_allclose(width, 2.776445 * errors.std(axis=0, ddof=1) / 5**0.5, rtol=1e-6)
+    assert found.average().mean.shape == (2,)
+    assert found.best == int(np.argmin(errors.mean(axis=(0, 2))))
+    alone = Evaluation(errors[:1].copy(), np.ones(1), (0,), (0.1, 0.2), "PTD")
+    assert np.isinf(alone.curve().half_width).all()
+    with pytest.raises(ValueError, match="read-only"):
+        found.errors[0, 0, 0] = 1
+
+
+def test_pictures_show_curves_intervals_and_what_diverged() -> None:
+    found = evaluate(CORRIDOR, TD(), Observability(), [1e6, 0.1, 0.01], 40, 4)
+    axes = found.plot()
+    evaluate(CORRIDOR, PTD(), Observability(), [0.1], 40, 4).plot(axes)
+    legend = axes.get_legend()
+    assert legend is not None
+    labels = [text.get_text() for text in legend.get_texts()]
+    assert labels == ["TD(λ), α = 0.1", "PTD, α = 0.1"]
+    np.testing.assert_array_equal(axes.lines[0].get_ydata(), found.curve().mean[found.best])
+    assert len(axes.collections) == 2
+    sizes = found.plot_step_sizes()
+    crosses = sizes.lines[1]
+    assert crosses.get_marker() == "x"
+    np.testing.assert_array_equal(crosses.get_xdata(), [1e6])
+
+
+def test_a_run_that_is_far_off_in_the_end_has_diverged_and_one_that_came_back_has_not() -> None:
+    errors = np.full((1, 3, 4), 2.0)
+    errors[0, 1, -1] = 2.1e6
+    errors[0, 2, 1] = 1e9
+    found = Evaluation(errors, np.array([2.0]), (0,), (0.1, 0.2, 0.3), "PTD")
+    assert found.diverged.tolist() == [[False, True, False]]
+    assert found.best_step_size == 0.1
+
+
+WRONG: dict[str, tuple[dict[str, Any], str]] = {
+    "no rule": ({"rule": "ptd"}, "rule is 'ptd': give a rule"),
+    "no preference": ({"preference": 0.5}, "preference is 0.5: give a preference"),
+    "no step size": ({"step_sizes": []}, "step_sizes is empty"),
+    "one step size": ({"step_sizes": 0.1}, "step_sizes is 0.1: give a list"),
+    "a negative step size": ({"step_sizes": [0.1, -1]}, r"step_sizes[1] is -1: give a number"),
+    "no episodes": ({"episodes": 0}, "episodes is 0: give 1 or more"),
+    "half an episode": ({"episodes": 1.5}, "episodes is 1.5: give a whole number"),
+    "no seeds": ({"seeds": 0}, "seeds are (): give one or more"),
+    "a seed twice": ({"seeds": [1, 1]}, "seeds are (1, 1): give one or more, each once"),
+    "no workers": ({"workers": 0}, "workers is 0: give 1 or more"),
+    "no end": ({"task": tasks.make("counterexample_1")}, "counterexample_1 has no episodes"),
+    "a bad preference": ({"preference": Function(lambda _: 2.0)}, "beta[0] is 2: every entry"),
+    "a schedule for a network": (
+        {"step_sizes": [Decreasing(0.1)], "learner": Network(2)},
+        "the step sizes of networks do not change: give numbers.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_cannot_be_evaluated_is_refused_in_one_sentence(case: str) -> None:
+    change, message = WRONG[case]
+    given: dict[str, Any] = {
+        "task": CORRIDOR,
+        "rule": PTD(),
+        "preference": Observability(),
+        "step_sizes": [0.1],
+        "episodes": 2,
+        "seeds": 2,
+    }
+    with pytest.raises(InputError, match=re.escape(message)):
+        evaluate(**(given | change))
+
+
+@pytest.mark.parametrize("view", ["backwards", "forward view", 3])
+def test_unknown_views_are_refused(view: Any) -> None:
+    with pytest.raises(InputError, match="there is no view"):
+        Linear(view)
