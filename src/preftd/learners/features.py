@@ -32,7 +32,8 @@ def _places(name: str, given: NDArray[Any], size: int) -> NDArray[np.int32]:
             f"{name} are whole numbers of shape {given.shape}, hence places of ones: give a row of "
             "some, or numbers of type float for a vector."
         )
-    if given.min() < 0 or given.max() >= size:
+    few = given.tolist()  # of a few, lists find the least faster than arrays
+    if min(few) < 0 or max(few) >= size:
         raise InputError(
             f"{name} has a place outside 0 to {size - 1}: give the learner a larger size."
         )

@@ -10,32 +10,28 @@ own learner would diverge.
 """
 
 from collections.abc import Mapping
-from math import isfinite
-from typing import Any, NamedTuple, final
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import Dense, InputError, Vector, as_array, check_finite, read_only, unit, whole
+from preftd.arrays import (
+    InputError,
+    Vector,
+    as_array,
+    check_finite,
+    check_not_negative,
+    read_only,
+    unit,
+    whole,
+)
 from preftd.experience import Experience
-from preftd.learners.least_squares_systems import Inverse, Sums
-from preftd.preferences import Preference
-from preftd.rules import Carried, Rule, along
+from preftd.learners.features import as_features
+from preftd.learners.least_squares_systems import Block, Inverse, Sums
+from preftd.rules import Rule
 
 _BLOCK = 1 << 16
 """Numbers handled at a time: with their likes they stay in the cache."""
-_LARGEST = 1e300
-
-
-class _Block(NamedTuple):
-    """Steps in a row, as vectors."""
-
-    features: Dense
-    next_features: Dense
-    reward: Vector
-    discount: Vector
-    decay: Vector
-    gain: Vector
 
 
 @final
@@ -53,8 +49,8 @@ class LeastSquaresLearner:
 
     >>> from preftd import TD
     >>> learner = LeastSquaresLearner(2, TD(), regularisation=0)
-    >>> learner.update([0], 0.0, [1], discount=0.5, beta=1.0)
-    >>> learner.update([1], 1.0, [1], discount=0.0, beta=1.0)
+    >>> learner.update([1.0, 0.0], 0.0, [0.0, 1.0], discount=0.5, beta=1.0)
+    >>> learner.update([0.0, 1.0], 1.0, [0.0, 0.0], discount=0.0, beta=1.0)
     >>> learner.weights
     array([0.5, 1. ])
     """
@@ -62,21 +58,20 @@ class LeastSquaresLearner:
     def __init__(
         self, size: int, rule: Rule, *, regularisation: float = 1e-6, recursive: bool = False
     ) -> None:
-        self._size = whole("size", size)
-        if self._size < 1:
-            raise InputError(f"size is {size}: there must be 1 feature or more.")
+        self.size, self.rule = whole("size", size), rule
+        if self.size < 1:
+            raise InputError(f"size is {size}: there must be at least one feature.")
         if not isinstance(rule, Rule):
             raise InputError(f"rule is {rule!r}: give a rule, such as PTD().")
-        ridge = _number("regularisation", regularisation)
-        if ridge < 0 or (recursive and ridge == 0):
+        ridge = as_array("regularisation", regularisation)
+        if ridge.ndim or ridge < 0 or (recursive and ridge == 0):
             raise InputError(
-                f"regularisation is {ridge}: it must be 0 or more, and more than 0 if recursive."
+                f"regularisation is {regularisation}: it must be one number, 0 or more, and more "
+                "than 0 if recursive."
             )
-        self._rule = rule
-        self._system: Sums | Inverse = (Inverse if recursive else Sums)(self._size, ridge)
-        self._trace: Vector = np.zeros(self._size)
-        self._into = 0.0
-        self._carried = Carried()
+        self._system: Sums | Inverse = (Inverse if recursive else Sums)(self.size, float(ridge))
+        self._trace: Vector = np.zeros(self.size)
+        self._into, self._follow_on = 0.0, 0.0
 
     @property
     def weights(self) -> Vector:
@@ -84,10 +79,9 @@ class LeastSquaresLearner:
         return read_only(self._system.solution.copy())
 
     def predict(self, features: ArrayLike) -> float | Vector:
-        """v(x) of one x or of rows of them, given as `update` takes them."""
-        places, array = self._parsed("features", features, most=2)
-        w = self._system.solution
-        values = w[places].sum(axis=-1) if places is not None else array @ w
+        """v(x) for a vector or places, one for each row of a matrix."""
+        x, w = as_features("features", features, self.size, rows=True), self._system.solution
+        values = x @ w if x.dtype == np.float64 else w[x].sum()
         return np.asarray(values) if np.ndim(values) else float(values)
 
     def update(
@@ -102,80 +96,87 @@ class LeastSquaresLearner:
         rho: float = 1.0,
         truncated: bool = False,
     ) -> None:
-        """Learn from one transition.
-
-        features   `size` numbers, or whole numbers (of an integer type): the places of ones
-        discount   of the transition, 0 if the episode terminates with it
-        truncated  whether the episode is cut short here: what follows is another one
-        """
+        """Learn from one transition; arguments are those of `LinearLearner.update`."""
         x, y = self._vector("features", features), self._vector("next_features", next_features)
-        paid, out = _number("reward", reward), unit("discount", discount)
-        (decay, gain), follow_on = self._rule.step(
-            self._carried.follow_on,
-            discount=self._into,
-            beta=_number("beta", beta),
-            interest=None if interest is None else _number("interest", interest),
-            rho=_number("rho", rho),
-        )
-        numbers = (np.array([number]) for number in (paid, out, decay, gain))
-        self._trace = _absorb(self._system, self._trace, _Block(x[None], y[None], *numbers))
-        self._carried = self._carried._replace(follow_on=follow_on)
-        self._into = 0.0 if truncated else out
+        try:
+            (decay, gain), follow_on = self.rule.step(
+                self._follow_on, discount=self._into, beta=beta, interest=interest, rho=rho
+            )
+            # Plain floats throughout: the kernels are compiled for these.
+            numbers = (float(reward), float(discount), float(decay), float(gain))
+        except (TypeError, ValueError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(
+                "reward, discount, beta, interest, rho must be numbers: give one of each."
+            ) from error
+        if not 0 <= numbers[1] <= 1:
+            raise InputError(f"discount is {discount}: it must lie in [0, 1].")
+        if numbers[1] == 0:
+            y = x  # what comes after the end is not looked at, whatever was given
+        if not self._system.step(x, y, numbers, self._trace):
+            raise InputError(_unusable(x, y, numbers[0]))
+        self._follow_on = float(follow_on)
+        self._into = 0.0 if truncated else numbers[1]
 
     def learn(
-        self, experience: Experience, preference: Preference, *, rho: ArrayLike = 1.0
-    ) -> None:
-        """Learn from a stream, which may go on in the next call: as `update` does, but faster."""
+        self,
+        experience: Experience,
+        *,
+        beta: ArrayLike,
+        interest: ArrayLike | None = None,
+        rho: ArrayLike = 1.0,
+    ) -> Self:
+        """Learn from a stream as `update` would, in blocks; a stream may come in pieces."""
         e = experience
-        if e.size != self._size:
-            raise InputError(f"the experience has {e.size} features, not {self._size}: see size.")
+        if e.size != self.size:
+            raise InputError(
+                f"the experience has {e.size} features, the learner {self.size}: "
+                "make the learner with as many."
+            )
         if len(e) == 0:
-            return
-        signals = along(self._rule, preference, e, rho=rho, carried=self._carried)
+            return self
+        coefficients, follow_on = self.rule.stream(
+            self._follow_on, discount=e.into, beta=beta, interest=interest, rho=rho
+        )
         check_finite("reward", e.reward)
         # What goes wrong in the midst of a stream leaves the learner as it was before all of it.
         system, trace = self._system.with_arrays(self._system.arrays), self._trace
-        rows = max(1, _BLOCK // self._size)
+        rows = max(1, _BLOCK // self.size)
         for first in range(0, len(e), rows):
             which = slice(first, first + rows)
             x, y = e.features(which), e.next_features(which)
             check_finite("features", x)
             check_finite("next_features", y)
-            per_step = (e.reward, e.discount, *signals.coefficients)
-            trace = _absorb(
-                system,
-                trace,
-                _Block(x, y, *(np.ascontiguousarray(array[which]) for array in per_step)),
-            )
-        self._system, self._trace, self._carried = system, trace, signals.carried
+            per_step = (e.reward, e.discount, *coefficients)
+            # Copies, since kernels are compiled for arrays that can be written to.
+            numbers = (array[which].copy() for array in per_step)
+            trace = system.absorb(Block(x, y, *numbers), trace)
+        self._system, self._trace, self._follow_on = system, trace, float(follow_on)
         self._into = 0.0 if e.ends[-1] else float(e.discount[-1])
+        return self
 
-    def state_dict(self) -> dict[str, Any]:
-        """All that is needed to go on, in arrays and numbers."""
-        state: dict[str, Any] = {name: array.copy() for name, array in self._system.arrays.items()}
-        state |= {"regularisation": self._system.regularisation, "trace": self._trace.copy()}
-        state |= {"into": self._into, "follow_on": self._carried.follow_on}
-        for name in _MEMORIES:
-            memory = getattr(self._carried, name)
-            if memory is not None:
-                state[f"{name}_memory"] = np.array(as_array(f"the memory of {name}", memory))
-        return state
+    def state_dict(self) -> dict[str, NDArray[Any]]:
+        """All that changes while learning, and the regularisation that it was learned with."""
+        kept: dict[str, Any] = dict(self._system.arrays)
+        kept |= {"regularisation": self._system.regularisation, "trace": self._trace}
+        kept |= {"into": self._into, "follow_on": self._follow_on}
+        return {name: np.array(value) for name, value in kept.items()}
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: Mapping[str, ArrayLike]) -> None:
         """Go on where another learner of the same rule and settings was; all of it or nothing."""
         mine = self.state_dict()
-        optional = {f"{name}_memory" for name in _MEMORIES}
-        wrong = sorted((set(mine) - optional).symmetric_difference(set(state) - optional))
+        wrong = sorted(set(mine) ^ set(state))
         if wrong:
             raise InputError(
                 f"the state does not fit, seeing {wrong[0]!r}: give that of a learner which is "
                 "recursive if this one is, and not otherwise."
             )
-        arrays = {name: np.array(as_array(name, given)) for name, given in state.items()}
-        for name in set(mine) - optional:
-            if arrays[name].shape != np.shape(mine[name]):
+        arrays = {name: as_array(name, state[name]) for name in mine}
+        for name, array in arrays.items():
+            if array.shape != mine[name].shape:
                 raise InputError(
-                    f"{name} has shape {arrays[name].shape}, not {np.shape(mine[name])}: "
+                    f"{name} has shape {array.shape}, not {mine[name].shape}: "
                     "give the state of a learner of the same size."
                 )
         if arrays["regularisation"] != self._system.regularisation:
@@ -183,63 +184,24 @@ class LeastSquaresLearner:
                 f"the state was made with regularisation {arrays['regularisation']}: "
                 "make the learner with the same."
             )
-        follow_on, into = float(arrays["follow_on"]), unit("into", arrays["into"])
-        if follow_on < 0:
-            raise InputError(f"follow_on is {follow_on}: it must be 0 or more.")
-        memories = [arrays.get(f"{name}_memory") for name in _MEMORIES]
+        check_not_negative("follow_on", arrays["follow_on"])
+        into = unit("into", arrays["into"])
         self._system = self._system.with_arrays(arrays)
-        self._trace, self._into = arrays["trace"], into
-        self._carried = Carried(follow_on, *memories)
+        self._trace = arrays["trace"].copy()
+        self._into, self._follow_on = into, float(arrays["follow_on"])
 
     def _vector(self, name: str, given: ArrayLike) -> Vector:
         """One vector of features, however it was given."""
-        places, vector = self._parsed(name, given, most=1)
-        if places is None:
-            return vector
-        # Places may repeat (two tilings hashed to one): they add up.
-        return np.bincount(places.reshape(-1), minlength=self._size).astype(np.float64)
-
-    def _parsed(
-        self, name: str, given: ArrayLike, *, most: int
-    ) -> tuple[NDArray[np.intp] | None, Dense]:
-        """(places of ones, nothing) if whole numbers are given, otherwise (None, vectors)."""
-        array = as_array(name, given)
-        if np.asarray(given).dtype.kind in "iu":
-            if array.ndim > most or (
-                array.size and not 0 <= array.min() <= array.max() < self._size
-            ):
-                raise InputError(
-                    f"{name} are whole numbers, hence places of ones: let them lie between 0 and "
-                    f"{self._size - 1}, or give a vector of numbers that are not of integer type."
-                )
-            return array.astype(np.intp), array
-        if not 1 <= array.ndim <= most or array.shape[-1] != self._size:
-            raise InputError(f"{name} has shape {array.shape}: give {self._size} numbers.")
-        return None, array
+        x = as_features(name, given, self.size)
+        if x.dtype.char == "d":
+            return x
+        vector = np.zeros(self.size)
+        np.add.at(vector, x, 1.0)  # places may repeat (two tilings hashed to one): they add up
+        return vector
 
 
-def _absorb(system: Sums | Inverse, trace: Vector, block: _Block) -> Vector:
-    """Add a block to the system; the trace after it."""
-    from preftd.learners.least_squares_kernel import traces  # noqa: PLC0415  (compiles)
-
-    after = traces(block.decay, block.gain, block.features, trace)
-    with np.errstate(over="ignore", invalid="ignore"):
-        difference = block.features - block.discount[:, None] * block.next_features
-        other = max(np.abs(difference).max(), np.abs(block.reward).max())
-        if not np.abs(after).max() * max(other, 1.0) < _LARGEST:
-            raise InputError("the trace or what it is multiplied by is too large: scale features.")
-    system.add(after, difference, block.reward)
-    return np.array(after[-1])
-
-
-def _number(name: str, given: Any) -> float:
-    """One finite number; a check of arrays takes longer than a step, so most do without."""
-    if isinstance(given, float) and isfinite(given):
-        return float(given)
-    array = as_array(name, given)
-    if array.ndim:
-        raise InputError(f"{name} has shape {array.shape}: give one number.")
-    return float(array)
-
-
-_MEMORIES = ("preference", "interest")
+def _unusable(x: Vector, y: Vector, reward: float) -> str:
+    for name, given in (("features", x), ("next_features", y), ("reward", reward)):
+        if not np.isfinite(given).all():
+            return f"{name} holds something that is not finite: leave the step out."
+    return "the trace or what it is multiplied by is too large: scale features."

@@ -1,21 +1,22 @@
-"""Traces along a stream, and an inverse kept up to date, compiled."""
+"""A and b, or an inverse, kept up to date from step to step, compiled.
+
+What a step is multiplied with: d = x − γ' x', and e ← decay e + gain x. Steps are checked before
+anything is written, so that one which is refused leaves no trace.
+"""
 
 import numpy as np
-from numba import float64, int64, njit, types
+from numba import njit
 
 from preftd.arrays import Dense, Vector
 
-# Said outright, so that arrays that may not be written to need no copy and no other compilation.
-_NUMBERS = types.Array(float64, 1, "C", readonly=True)
-_ROWS = types.Array(float64, 2, "C", readonly=True)
-_MATRIX = types.Array(float64, 2, "C")
-_KEPT = types.Array(float64, 1, "C")
+LARGEST = 1e300
+"""Products at least this large are refused; sums of fewer than 1e8 others do not overflow."""
 
 SMALLEST_DENOMINATOR = 1e-9
 """1 + dᵀ P e loses this much of its digits to cancellation, and P with it."""
 
 
-@njit(_MATRIX(_NUMBERS, _NUMBERS, _ROWS, _NUMBERS), cache=True, nogil=True, fastmath={"contract"})
+@njit(cache=True, nogil=True, fastmath={"contract"})
 def traces(decay: Vector, gain: Vector, features: Dense, before: Vector) -> Dense:
     """e_t = decay_t e_{t−1} + gain_t x_t, a row for each step; `before` is the trace so far."""
     steps, size = features.shape
@@ -30,39 +31,103 @@ def traces(decay: Vector, gain: Vector, features: Dense, before: Vector) -> Dens
     return out
 
 
-# Sums may be reordered, which is what lets them be vectorised; NaN and infinity stay what they are.
-@njit(
-    int64(_ROWS, _ROWS, _NUMBERS, _MATRIX, _KEPT),
-    cache=True,
-    nogil=True,
-    fastmath={"contract", "reassoc"},
-)
-def sherman_morrison(
-    trace: Dense, difference: Dense, reward: Vector, inverse: Dense, weights: Vector
-) -> int:
-    """P ← (P⁻¹ + e dᵀ)⁻¹ and w ← w + P e (r − dᵀw), step by step.
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def prepare(
+    x: Vector, y: Vector, numbers: tuple[float, float, float, float], trace: Vector, room: Dense
+) -> bool:
+    """E and d of a step into rows 0 and 1 of room; returns whether they can be multiplied.
 
-    The number of steps done: fewer than there are if the denominator of the next vanishes.
+    numbers  reward, discount, decay, gain
     """
-    steps, size = trace.shape
-    left, right = np.empty(size), np.empty(size)
-    for t in range(steps):
-        right[:] = 0.0
-        for i in range(size):
-            total, d = 0.0, difference[t, i]
-            for j in range(size):
-                total += inverse[i, j] * trace[t, j]
-                right[j] += d * inverse[i, j]
-            left[i] = total
-        denominator, error = 1.0, reward[t]
-        for i in range(size):
-            denominator += difference[t, i] * left[i]
-            error -= difference[t, i] * weights[i]
-        if not SMALLEST_DENOMINATOR < abs(denominator) < np.inf:
+    reward, discount, decay, gain = numbers
+    largest, other, finite = 0.0, max(abs(reward), 1.0), np.isfinite(reward)
+    for i in range(x.size):
+        e, d = decay * trace[i] + gain * x[i], x[i] - discount * y[i]
+        room[0, i], room[1, i] = e, d
+        finite &= np.isfinite(e) & np.isfinite(d)
+        largest, other = max(largest, abs(e)), max(other, abs(d))
+    return finite and largest * other < LARGEST
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def add_sums(
+    x: Vector,
+    y: Vector,
+    numbers: tuple[float, float, float, float],
+    trace: Vector,
+    room: Dense,
+    A: Dense,
+    b: Vector,
+) -> bool:
+    """One step of A ← A + e dᵀ, b ← b + e r; returns False, with nothing changed, if it cannot."""
+    if not prepare(x, y, numbers, trace, room):
+        return False
+    reward = numbers[0]
+    for i in range(x.size):
+        e = room[0, i]
+        trace[i] = e
+        b[i] += e * reward
+        for j in range(x.size):
+            A[i, j] += e * room[1, j]
+    return True
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def add_inverse(
+    x: Vector,
+    y: Vector,
+    numbers: tuple[float, float, float, float],
+    trace: Vector,
+    room: Dense,
+    inverse: Dense,
+    weights: Vector,
+) -> int:
+    """One step of the inverse: 1 if it is done, 0 if it cannot be, −1 if that is singular."""
+    if not prepare(x, y, numbers, trace, room):
+        return 0
+    if not sherman_morrison(room[0], room[1], numbers[0], room[2:], inverse, weights):
+        return -1
+    for i in range(x.size):
+        trace[i] = room[0, i]
+    return 1
+
+
+# Sums may be reordered, which is what lets them be vectorised; NaN and infinity stay what they are.
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def sherman_morrison(
+    e: Vector, d: Vector, reward: float, room: Dense, inverse: Dense, weights: Vector
+) -> bool:
+    """P ← (P⁻¹ + e dᵀ)⁻¹ and w ← w + P e (r − dᵀw); False if the denominator vanishes."""
+    left, right = room[0], room[1]
+    size = e.size
+    for i in range(size):
+        right[i] = 0.0
+    for i in range(size):
+        total, d_i = 0.0, d[i]
+        for j in range(size):
+            total += inverse[i, j] * e[j]
+            right[j] += d_i * inverse[i, j]
+        left[i] = total
+    denominator, error = 1.0, reward
+    for i in range(size):
+        denominator += d[i] * left[i]
+        error -= d[i] * weights[i]
+    if not SMALLEST_DENOMINATOR < abs(denominator) < np.inf:
+        return False
+    for i in range(size):
+        share = left[i] / denominator
+        weights[i] += share * error
+        for j in range(size):
+            inverse[i, j] -= share * right[j]
+    return True
+
+
+@njit(cache=True, nogil=True)
+def add_rows(
+    trace: Dense, difference: Dense, reward: Vector, room: Dense, inverse: Dense, weights: Vector
+) -> int:
+    """Steps of the inverse in a row; how many were done before one that is singular."""
+    for t in range(len(trace)):
+        if not sherman_morrison(trace[t], difference[t], reward[t], room, inverse, weights):
             return t
-        for i in range(size):
-            share = left[i] / denominator
-            weights[i] += share * error
-            for j in range(size):
-                inverse[i, j] -= share * right[j]
     return len(trace)

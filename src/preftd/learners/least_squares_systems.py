@@ -1,17 +1,50 @@
 """Two ways to keep the system (A + ε I) w = b up to date, with the same methods.
 
-Neither changes if `add` refuses, where it is given one step.
+Neither changes if `step` refuses.
 """
 
 from collections.abc import Mapping
-from typing import Self, final
+from typing import NamedTuple, Self, TypeAlias, final
 
 import numpy as np
 
 from preftd.arrays import Dense, InputError, Vector
+from preftd.learners.least_squares_kernel import (
+    LARGEST,
+    add_inverse,
+    add_rows,
+    add_sums,
+    traces,
+)
+
+Numbers: TypeAlias = tuple[float, float, float, float]
+"""Reward, discount, decay and gain of a step."""
 
 _UNSEEN = 1e-12
 """Singular values this much smaller than the largest are rounding: nothing was seen there."""
+
+
+class Block(NamedTuple):
+    """Steps in a row, as vectors."""
+
+    features: Dense
+    next_features: Dense
+    reward: Vector
+    discount: Vector
+    decay: Vector
+    gain: Vector
+
+    def multiplied(self, before: Vector) -> tuple[Dense, Dense]:
+        """(e, x − γ x') of each step; `before` is the trace so far."""
+        after = traces(self.decay, self.gain, self.features, before)
+        with np.errstate(over="ignore", invalid="ignore"):
+            difference = self.features - self.discount[:, None] * self.next_features
+            other = max(np.abs(difference).max(), np.abs(self.reward).max())
+            if not np.abs(after).max() * max(other, 1.0) < LARGEST:
+                raise InputError(
+                    "the trace or what it is multiplied by is too large: scale features."
+                )
+        return after, difference
 
 
 @final
@@ -21,6 +54,7 @@ class Sums:
     def __init__(self, size: int, regularisation: float) -> None:
         self.regularisation = regularisation
         self.arrays: dict[str, Dense | Vector] = {"A": np.zeros((size, size)), "b": np.zeros(size)}
+        self._room = np.zeros((2, size))
         self._solution: Vector | None = np.zeros(size)
 
     @property
@@ -30,11 +64,21 @@ class Sums:
             self._solution = self._solved()
         return self._solution
 
-    def add(self, traces: Dense, differences: Dense, rewards: Vector) -> None:
-        """A ← A + Σ e dᵀ, b ← b + Σ e r."""
-        self.arrays["A"] += traces.T @ differences
-        self.arrays["b"] += rewards @ traces
+    def step(self, x: Vector, y: Vector, numbers: Numbers, trace: Vector) -> bool:
+        """A ← A + e dᵀ, b ← b + e r; False, with nothing changed, if numbers are too large."""
+        arrays = self.arrays
+        done = bool(add_sums(x, y, numbers, trace, self._room, arrays["A"], arrays["b"]))
+        if done:
+            self._solution = None
+        return done
+
+    def absorb(self, block: Block, trace: Vector) -> Vector:
+        """The same for steps in a row; returns the trace after them."""
+        after, difference = block.multiplied(trace)
+        self.arrays["A"] += after.T @ difference
+        self.arrays["b"] += block.reward @ after
         self._solution = None
+        return np.array(after[-1])
 
     def with_arrays(self, arrays: Mapping[str, Dense | Vector]) -> Self:
         """The same with copies of other arrays."""
@@ -67,26 +111,38 @@ class Inverse:
             "inverse": np.eye(size) / regularisation,
             "weights": np.zeros(size),
         }
+        self._room = np.zeros((4, size))
 
     @property
     def solution(self) -> Vector:
         """The weights w."""
         return self.arrays["weights"]
 
-    def add(self, traces: Dense, differences: Dense, rewards: Vector) -> None:
-        """A ← A + e dᵀ for each step in turn."""
-        from preftd.learners.least_squares_kernel import sherman_morrison  # noqa: PLC0415  (compiles)
-
+    def step(self, x: Vector, y: Vector, numbers: Numbers, trace: Vector) -> bool:
+        """A ← A + e dᵀ; False, with nothing changed, if numbers are too large."""
         inverse, weights = self.arrays["inverse"], self.arrays["weights"]
-        done = sherman_morrison(traces, differences, rewards, inverse, weights)
-        if done < len(traces):
-            raise InputError(
-                f"step {done} makes the system singular, or nearly so, and its inverse with it: "
-                "use another regularisation, or recursive=False."
-            )
+        done = add_inverse(x, y, numbers, trace, self._room, inverse, weights)
+        if done < 0:
+            raise InputError(_SINGULAR.format("this step"))
+        return bool(done)
+
+    def absorb(self, block: Block, trace: Vector) -> Vector:
+        """The same for steps in a row; returns the trace after them."""
+        after, difference = block.multiplied(trace)
+        inverse, weights = self.arrays["inverse"], self.arrays["weights"]
+        done = add_rows(after, difference, block.reward, self._room, inverse, weights)
+        if done < len(after):
+            raise InputError(_SINGULAR.format(f"step {done}"))
+        return np.array(after[-1])
 
     def with_arrays(self, arrays: Mapping[str, Dense | Vector]) -> Self:
         """The same with copies of other arrays."""
         other = type(self)(len(arrays["weights"]), self.regularisation)
         other.arrays = {name: arrays[name].copy() for name in self.arrays}
         return other
+
+
+_SINGULAR = (
+    "{} makes the system singular, or nearly so, and its inverse with it: "
+    "use another regularisation, or recursive=False."
+)

@@ -1,0 +1,50 @@
+"""Streams for least squares."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from preftd import Experience
+from preftd.arrays import Vector
+from preftd.learners import LeastSquaresLearner
+from preftd.rules import RULES
+
+modes = pytest.mark.parametrize("recursive", [False, True], ids=["batch", "recursive"])
+rules = pytest.mark.parametrize("name", sorted(RULES))
+
+
+def stream(seed: int, steps: int = 60, size: int = 4) -> Experience:
+    """Episodes that terminate or are cut short."""
+    rng = np.random.default_rng(seed)
+    terminated, truncated = rng.random((2, steps)) < 0.1
+    terminated[-1], truncated[-1] = False, True
+    cuts = int((truncated & ~terminated).sum())
+    return Experience.from_log(
+        rng.normal(size=(steps, size)),
+        rng.normal(size=steps),
+        discount=rng.uniform(0.5, 1, steps),
+        terminated=terminated,
+        truncated=truncated,
+        final=rng.normal(size=(cuts, size)),
+    )
+
+
+def feed(learner: LeastSquaresLearner, e: Experience, beta: Vector, **more: Vector) -> None:
+    """One transition at a time."""
+    x, y = e.features(), e.next_features()
+    for t in range(len(e)):
+        learner.update(
+            x[t],
+            e.reward[t],
+            y[t],
+            discount=e.discount[t],
+            beta=beta[t],
+            truncated=bool(e.ends[t]),
+            **{name: given[t] for name, given in more.items()},
+        )
+
+
+def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """To the bit."""
+    return one.keys() == other.keys() and all(np.array_equal(one[k], other[k]) for k in one)

@@ -1,0 +1,128 @@
+"""Streams with everything in them, and the linear learner written to be read."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from preftd import Experience, Rule
+from preftd.arrays import Dense, Vector
+from preftd.learners.linear import LinearLearner
+
+SIZE = 5
+
+
+@dataclass(frozen=True)
+class Case:
+    """A stream with terminations, truncations and changing discounts, and signals for it."""
+
+    experience: Experience
+    beta: Vector
+    interest: Vector
+    rho: Vector
+
+    def part(self, first: int, end: int) -> "Case":
+        """Some steps in a row."""
+        which = slice(first, end)
+        signals = {name: signal[which] for name, signal in self.signals.items()}
+        return Case(self.experience[which], **signals)
+
+    @property
+    def signals(self) -> dict[str, Vector]:
+        """As `learn` takes them."""
+        return {"beta": self.beta, "interest": self.interest, "rho": self.rho}
+
+
+def case(seed: int, steps: int = 80, size: int = SIZE) -> Case:
+    """Vectors for features; the last episode is not over."""
+    rng = np.random.default_rng(seed)
+    terminated, truncated = rng.random((2, steps)) < 0.08
+    terminated[-1], truncated[-1] = False, True
+    e = Experience.from_log(
+        rng.normal(size=(steps, size)),
+        rng.normal(size=steps),
+        discount=rng.uniform(0.4, 1, steps),
+        terminated=terminated,
+        truncated=truncated,
+        final=rng.normal(size=(int((truncated & ~terminated).sum()), size)),
+    )
+    ends = np.array(e.ends)
+    ends[-1] = False
+    return Case(
+        replace(e, ends=ends),
+        rng.choice([0.0, 1.0, 0.3, 0.7], steps),
+        rng.choice([0.0, 1.0, 0.4], steps),
+        rng.choice([0.0, 0.5, 1.0, 1.5], steps, p=[0.05, 0.2, 0.6, 0.15]),
+    )
+
+
+def with_places(
+    seed: int, steps: int, size: int, ones: int = 1, *, decays: str = "mixed"
+) -> tuple[Case, Case]:
+    """The same stream with places, which may repeat, and with vectors."""
+    rng = np.random.default_rng(seed)
+    source = case(seed, steps, 2)
+    codes = rng.integers(0, size if ones == 1 else 3 * size, (2, steps)).astype(np.int32)
+    active = None if ones == 1 else rng.integers(0, size, (3 * size, ones)).astype(np.int32)
+    going_on = ~source.experience.ends[:-1]
+    codes[1, :-1] = np.where(going_on, codes[0, 1:], codes[1, :-1])
+    few = replace(
+        source.experience, size=size, at=codes[0], following=codes[1], active=active,
+        dense=np.zeros((0, size)),
+    )  # fmt: skip
+    rows = np.concatenate([few.features(), few.next_features()])
+    numbers = np.arange(steps, dtype=np.int32)
+    many = replace(few, at=-1 - numbers, following=-1 - numbers - steps, active=None, dense=rows)
+    beta = {
+        "mixed": source.beta,
+        "slow": np.full(steps, 1e-3),
+        "tiny": np.full(steps, 1 - 1e-12),
+        "none": np.ones(steps),
+    }[decays]
+    changed = replace(source, beta=beta)
+    return replace(changed, experience=few), replace(changed, experience=many)
+
+
+def places_of(e: Experience, codes: NDArray[np.int32], t: int) -> NDArray[np.int32]:
+    """What `update` is given for a code that stands for places."""
+    return codes[t : t + 1] if e.active is None else e.active[codes[t]]
+
+
+def feed(learner: LinearLearner, given: Case, **fixed: Any) -> list[Any]:
+    """One transition at a time; the δ of each."""
+    e, few = given.experience, bool((given.experience.at >= 0).all())
+    x, y = e.features(), e.next_features()
+    deltas = []
+    for t in range(len(e)):
+        step = {
+            "discount": e.discount[t],
+            "truncated": bool(e.ends[t]),
+            **{name: float(signal[t]) for name, signal in given.signals.items()},
+        }
+        pair = (places_of(e, e.at, t), places_of(e, e.following, t)) if few else (x[t], y[t])
+        deltas.append(learner.update(pair[0], e.reward[t], pair[1], **step | fixed))
+    return deltas
+
+
+def reference(rule: Rule, given: Case, step_size: Any) -> tuple[Dense, Vector]:
+    """W ← w + α δ e after each step, and δ; by the formulas at the head of `traces.py`."""
+    e, alphas = given.experience, np.broadcast_to(step_size, (len(given.beta),))
+    x, y = e.features(), e.next_features()
+    w, trace, carried, into = np.zeros(e.size), np.zeros(e.size), 0.0, 0.0
+    weights, deltas = np.empty(x.shape), np.empty(len(x))
+    for t in range(len(x)):
+        follow_on = into * carried + given.interest[t]
+        beta, rho = float(given.beta[t]), given.rho[t]
+        weight = rule.gain(beta, float(given.interest[t]), float(follow_on))
+        deltas[t] = e.reward[t] + e.discount[t] * (w @ y[t]) - w @ x[t]
+        trace = rho * (into * (1 - beta) * trace + weight * x[t])
+        w = w + alphas[t] * deltas[t] * trace
+        weights[t] = w
+        carried, into = rho * follow_on, 0.0 if e.ends[t] else e.discount[t]
+    return weights, deltas
+
+
+def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """To the bit."""
+    return one.keys() == other.keys() and all(np.array_equal(one[k], other[k]) for k in one)
