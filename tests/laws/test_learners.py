@@ -93,8 +93,7 @@ def test_pieces_are_the_whole_and_the_same_step_by_step(
     feed(stepwise, e, signals)
     agree(pieces, whole)
     agree(stepwise, whole)
-    if name != "ptd" or e.reward.any():
-        assert whole.weights.any() == e.reward.any()
+    assert whole.weights.any() == e.reward.any()
 
 
 @learners

@@ -40,7 +40,7 @@ def draw_step_sizes(found: "Evaluation", axes: Axes | None, level: float) -> Axe
         order = np.argsort(as_vector(found.step_sizes))
         sizes = as_vector(found.step_sizes)[order]
         mean, width = (part[order] for part in found.average(level))
-        look, finite = look_of(found.rule), ~found.diverged.any(axis=0)[order]
+        look, finite = look_of(found.rule), ~np.any(found.diverged[:, order], axis=0)
         shown = np.where(finite, mean, np.nan)
         style: Any = {"color": look.colour, "linestyle": look.line, "linewidth": _width(found)}
         axes.plot(sizes, shown, marker=".", label=found.name, **style)

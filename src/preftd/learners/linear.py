@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from preftd.arrays import Dense, InputError, Vector, as_array, check_unit_interval, whole
 from preftd.experience import Experience
-from preftd.learners.features import as_features
+from preftd.learners.features import as_features, as_pair
 from preftd.learners.linear_state import LinearState
 from preftd.learners.step_size import Decreasing, step_size_parts, step_sizes_of
 from preftd.learners.steps import Steps
@@ -61,9 +61,9 @@ class LinearLearner:
             raise InputError(f"rule is {rule!r}: give a rule, such as PTD().")
         self.size, self.rule = size, rule
         self.true_online, self.predictions = true_online, predictions
-        self._step_size, self._scale = step_size_parts(step_size, size)
+        self._step_size, scale = step_size_parts(step_size, size)
         self._constant = self._step_size if isinstance(self._step_size, float) else None
-        self._state = LinearState(size, predictions)
+        self._state = LinearState(scale, predictions)
 
     @property
     def weights(self) -> Dense:
@@ -107,10 +107,7 @@ class LinearLearner:
 
         What cannot be used raises InputError and changes nothing.
         """
-        x = as_features("features", features, self.size)
-        y = as_features("next_features", next_features, self.size)
-        if x.dtype.char != y.dtype.char:
-            raise InputError("features and next_features differ in kind: give vectors or places.")
+        x, y = as_pair(features, next_features, self.size)
         state = self._state
         delta: Any
         carried: Any
@@ -121,9 +118,7 @@ class LinearLearner:
             into = state.into
             alpha = self._alpha() if self._constant is None else self._constant
             try:
-                (decay, gain), carried = self.rule.step(
-                    state.follow_on, discount=into, beta=beta, interest=interest, rho=rho
-                )
+                decay, gain, carried = self.rule.advance(state.follow_on, into, beta, interest, rho)
                 # Plain floats throughout: the kernel is compiled for these.
                 numbers = (float(reward), float(discount), into, float(decay), float(gain), alpha)
             except (TypeError, ValueError) as error:
@@ -136,7 +131,7 @@ class LinearLearner:
                 raise InputError(f"discount is {discount}: it must lie in [0, 1].")
             if numbers[1] == 0:
                 y = x  # what comes after the end is not looked at, whatever was given
-            delta = state.step(x, y, numbers, self.true_online, self._scale)
+            delta = state.step(x, y, numbers, self.true_online)
             if not -_INFINITY < delta < _INFINITY:
                 raise InputError(_not_finite(x, y))
             discount = numbers[1]
@@ -179,7 +174,7 @@ class LinearLearner:
         )
         steps = Steps.of(experience, Signals(experience.into, coefficients, Carried()))
         alphas = step_sizes_of([self._step_size], state.steps, len(experience))
-        done = state.learn(steps, alphas.reshape(-1), self.true_online, self._scale, float(carried))
+        done = state.learn(steps, alphas.reshape(-1), self.true_online, float(carried))
         if done < len(experience):
             raise InputError(
                 f"the prediction is not finite at step {done}: lower the step size; nothing of "
@@ -196,7 +191,7 @@ class LinearLearner:
 
     def load_state_dict(self, state: Mapping[str, ArrayLike]) -> None:
         """Go on from what `state_dict` gave."""
-        self._state = LinearState.of_arrays(state, self.size, self.predictions)
+        self._state = LinearState.of_arrays(state, self._state.scale, self.predictions)
 
     def _update_many(
         self, state: LinearState, x: NDArray[Any], y: NDArray[Any], given: Given
@@ -216,7 +211,7 @@ class LinearLearner:
         (decay, gain), carried = self.rule.stream(state.follow_on, discount=into[None], **signals)
         alpha = np.full(shape, self._alpha())
         numbers = np.stack([reward, discount, into, decay[0], gain[0], alpha])
-        delta = state.step_many(x, y, numbers, self.true_online, self._scale)
+        delta = state.step_many(x, y, numbers, self.true_online)
         if delta is None:
             raise InputError(_not_finite(x, y))
         return delta, carried, discount

@@ -34,10 +34,14 @@ class LinearState:
     places, they belong to `lazy`, and most are out of date.
     """
 
-    def __init__(self, size: int, predictions: int | None) -> None:
+    def __init__(self, scale: Vector, predictions: int | None) -> None:
         columns = predictions or 1
-        self.weights = np.zeros((size, columns))
-        self.trace = np.zeros((size, columns))
+        # Together, since handing over an array takes about as long as a step.
+        self._memory = np.zeros((3, scale.size * columns))
+        self.weights = self._memory[0].reshape(-1, columns)
+        self.trace = self._memory[1].reshape(-1, columns)
+        self.scale = self._memory[2, : scale.size]
+        self.scale[:] = scale
         self.room = np.zeros((5, columns))
         self.value = self.room[0]  # v for the next step; the rest of the room is scratch
         # Numbers if there is one prediction, arrays if there are many.
@@ -45,7 +49,7 @@ class LinearState:
         self.into: Any = 0.0 if predictions is None else np.zeros(columns)
         self.steps = 0
         self.lazy: Places | None = None
-        self._flat = self.weights.reshape(-1), self.trace.reshape(-1), self.room.reshape(-1)
+        self._old = self.room.reshape(-1)
 
     def places(self) -> Places:
         """The state made ready for features that are places."""
@@ -62,10 +66,10 @@ class LinearState:
     def settled(self) -> Dense:
         """A copy of the weights, all up to date."""
         if self.lazy is None:
-            return self.weights.copy()
+            return np.array(self.weights)
         copied = self.lazy.copied()
         settle(copied)
-        return copied.weights
+        return np.asarray(copied.weights)
 
     def values(self, x: NDArray[Any]) -> Vector:
         """Predictions of a vector, of rows of vectors, or of places."""
@@ -75,37 +79,33 @@ class LinearState:
             return np.asarray(self.weights[x].sum(axis=0))
         return np.asarray(values_at(x, self.lazy))
 
-    def step(
-        self, x: NDArray[Any], y: NDArray[Any], numbers: Numbers, true_online: bool, scale: Vector
-    ) -> float:
+    def step(self, x: NDArray[Any], y: NDArray[Any], numbers: Numbers, true_online: bool) -> float:
         """One step of the only prediction; returns δ, and learns nothing if it is not finite."""
         if x.dtype.char != "d":
-            delta = self.step_many(x, y, np.array(numbers)[:, None], true_online, scale)
-            return float("nan") if delta is None else float(delta[0])
+            deltas = self.step_many(x, y, np.array(numbers)[:, None], true_online)
+            return float("nan") if deltas is None else float(deltas[0])
         if self.lazy is not None:
             self.vectors()
-        weights, trace, room = self._flat
-        return float(step_one(x, y, numbers, true_online, scale, weights, trace, room))
+        delta: float = step_one(x, y, *numbers, true_online, self._memory, self._old)
+        return delta
 
     def step_many(
-        self, x: NDArray[Any], y: NDArray[Any], numbers: Dense, true_online: bool, scale: Vector
+        self, x: NDArray[Any], y: NDArray[Any], numbers: Dense, true_online: bool
     ) -> Vector | None:
         """One step of all predictions; returns δ, or None, with nothing learned, if not finite."""
         if x.dtype == np.float64:
             self.vectors()
             learned = step_many(
-                x, y, numbers, true_online, scale, self.weights, self.trace, self.room
+                x, y, numbers, true_online, self.scale, self.weights, self.trace, self.room
             )
         else:
             first = self.lazy is None
-            learned = step_places(x, y, numbers, true_online, scale, self.places(), self.room)
+            learned = step_places(x, y, numbers, true_online, self.scale, self.places(), self.room)
             if first and not learned:
                 self.lazy = None
         return self.room[1].copy() if learned else None
 
-    def learn(
-        self, steps: Steps, step_sizes: Vector, true_online: bool, scale: Vector, carried: float
-    ) -> int:
+    def learn(self, steps: Steps, step_sizes: Vector, true_online: bool, carried: float) -> int:
         """Learn one prediction from a stream; returns how many steps, and keeps all of it or none.
 
         It is none if δ stops being finite on the way.
@@ -113,10 +113,10 @@ class LinearState:
         before = self.arrays()
         if (steps.at < 0).any() or (steps.following < 0).any():
             self.vectors()
-            done = int(learn_one(steps, true_online, step_sizes, scale, *self._flat))
+            done = int(learn_one(steps, true_online, step_sizes, self._memory, self._old))
         else:
             places = self.places()
-            done = int(learn_places(steps, true_online, step_sizes, scale, places, self.room))
+            done = int(learn_places(steps, true_online, step_sizes, self.scale, places, self.room))
         if done < steps.at.size:
             self._put(before)
         else:
@@ -133,9 +133,11 @@ class LinearState:
         return found
 
     @classmethod
-    def of_arrays(cls, given: Mapping[str, ArrayLike], size: int, predictions: int | None) -> Self:
+    def of_arrays(
+        cls, given: Mapping[str, ArrayLike], scale: Vector, predictions: int | None
+    ) -> Self:
         """The state that `arrays` wrote down."""
-        state = cls(size, predictions)
+        state = cls(scale, predictions)
         if set(_LAZY) & set(given):
             state.places()
         own = state.arrays()

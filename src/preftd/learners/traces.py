@@ -22,34 +22,36 @@ from preftd.tasks.scored import Scored
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def step_one(
+def step_one(  # noqa: PLR0913, PLR0917  (unpacking from Python would take longer than the work)
     x: Vector,
     x_next: Vector,
-    numbers: tuple[float, float, float, float, float, float],
+    reward: float,
+    discount: float,
+    into: float,
+    decay: float,
+    gain: float,
+    alpha: float,
     true_online: bool,
-    scale: Vector,
-    weights: Vector,
-    trace: Vector,
+    memory: Dense,
     old: Vector,
 ) -> float:
     """One step of one prediction; nothing is changed if δ, which is returned, is not finite.
 
-    numbers  reward, discount, into, decay, gain, step size
-    old      v, written for the next step
+    memory  3 × features: weights, trace, scale
+    old     v, written for the next step
     """
-    reward, discount, into, decay, gain, alpha = numbers
     value, value_next, overlap = 0.0, 0.0, 0.0
     for i in range(x.size):
-        value += weights[i] * x[i]
-        value_next += weights[i] * x_next[i]
-        overlap += trace[i] * x[i]
+        value += memory[0, i] * x[i]
+        value_next += memory[0, i] * x_next[i]
+        overlap += memory[1, i] * x[i]
     if not true_online:
         delta = reward + discount * value_next - value
         if np.isfinite(delta):
             for i in range(x.size):
-                e = decay * trace[i] + gain * scale[i] * x[i]
-                trace[i] = e
-                weights[i] += alpha * delta * e
+                e = decay * memory[1, i] + gain * memory[2, i] * x[i]
+                memory[1, i] = e
+                memory[0, i] += alpha * delta * e
         return delta
     before = value if into == 0.0 else old[0]
     delta = reward + discount * value_next - before
@@ -59,40 +61,38 @@ def step_one(
         seen = alpha * gain * (1.0 - decay * overlap)
         correction = alpha * gain * (before - value)
         for i in range(x.size):
-            e = decay * trace[i] + seen * scale[i] * x[i]
-            trace[i] = e
-            weights[i] += delta * e + correction * scale[i] * x[i]
+            e = decay * memory[1, i] + seen * memory[2, i] * x[i]
+            memory[1, i] = e
+            memory[0, i] += delta * e + correction * memory[2, i] * x[i]
         old[0] = value_next
     return delta
 
 
 @njit(cache=True, nogil=True)
 def learn_one(
-    steps: Steps,
-    true_online: bool,
-    step_sizes: Vector,
-    scale: Vector,
-    weights: Vector,
-    trace: Vector,
-    old: Vector,
+    steps: Steps, true_online: bool, step_sizes: Vector, memory: Dense, old: Vector
 ) -> int:
     """Learn from steps up to the first whose δ is not finite; returns how many were taken."""
-    x, x_next = np.zeros(weights.size), np.zeros(weights.size)
+    x, x_next = np.zeros(memory.shape[1]), np.zeros(memory.shape[1])
     dense, active = steps.dense, steps.active
     for t in range(steps.at.size):
-        for i in range(weights.size):
+        for i in range(x.size):
             x[i] = x_next[i] = 0.0
         add_features(steps.at[t], dense, active, 1.0, x)
         add_features(steps.following[t], dense, active, 1.0, x_next)
-        numbers = (
+        delta = step_one(
+            x,
+            x_next,
             steps.reward[t],
             steps.discount[t],
             steps.into[t],
             steps.decay[t],
             steps.gain[t],
             step_sizes[min(t, step_sizes.size - 1)],
+            true_online,
+            memory,
+            old,
         )
-        delta = step_one(x, x_next, numbers, true_online, scale, weights, trace, old)
         if not np.isfinite(delta):
             return t
     return steps.at.size

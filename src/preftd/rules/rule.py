@@ -66,20 +66,27 @@ class Rule(ABC):
         given = beta if lambda_ is None else lambda_
         if given is None or (beta is not None and lambda_ is not None):
             raise InputError(ONE_OF_BETA_AND_LAMBDA)
+        if lambda_ is not None and not 0 <= lambda_ <= 1:
+            raise InputError(f"λ is {lambda_}: it must lie in [0, 1].")
         preference = given if lambda_ is None else 1 - given
-        own = 0.0
-        source = self.interest
+        decay, gain, carried = self.advance(carried, discount, preference, interest, rho)
+        return Coefficients(decay, gain), carried
+
+    def advance(
+        self, carried: float, discount: float, beta: float, interest: float | None, rho: float
+    ) -> tuple[float, float, float]:
+        """(decay, gain, what to carry): `step` for those who count nanoseconds."""
+        own, source = 0.0, self.interest
         if source is not None:
             own = interest if interest is not None else _constant(source)
-        if not (0 <= given <= 1 and 0 <= discount <= 1):
-            raise InputError(f"β or λ is {given}, discount {discount}: both must lie in [0, 1].")
-        if not (0 <= rho < _INFINITY and 0 <= own < _INFINITY and 0 <= carried < _INFINITY):
-            signals = {"ρ": rho, "interest": own, "what is carried": carried}
-            name = next(name for name, signal in signals.items() if not 0 <= signal < _INFINITY)
-            raise InputError(f"{name} is {signals[name]}: it must be finite, and 0 or more.")
+        # One comparison in the usual case; what is wrong is looked for only if something is.
+        if not (0 <= beta <= 1 and 0 <= discount <= 1) or not (
+            0 <= rho < _INFINITY and 0 <= own < _INFINITY and 0 <= carried < _INFINITY
+        ):
+            raise InputError(_refusal(beta, discount, rho, own, carried))
         follow_on = discount * carried + own
-        gain = rho * self.gain(preference, own, follow_on)
-        return Coefficients(rho * (discount * (1 - preference)), gain), rho * follow_on
+        gain = rho * self.gain(beta, own, follow_on)
+        return rho * (discount * (1 - beta)), gain, rho * follow_on
 
     def coefficients(
         self,
@@ -136,6 +143,19 @@ class Rule(ABC):
 
 
 _INFINITY = float("inf")
+
+
+def _refusal(beta: float, discount: float, rho: float, interest: float, carried: float) -> str:
+    """Which of the signals of a step cannot be."""
+    for name, share in (("β", beta), ("discount", discount)):
+        if not 0 <= share <= 1:
+            return f"{name} is {share}: it must lie in [0, 1]."
+    for name, size in (("ρ", rho), ("interest", interest)):
+        if not 0 <= size < _INFINITY:
+            return f"{name} is {size}: it must be finite, and 0 or more."
+    return f"what is carried is {carried}: it must be finite, and 0 or more."
+
+
 ONE_OF_BETA_AND_LAMBDA = "give either beta or lambda_ (which is 1 − beta), one of the two."
 
 
