@@ -1,6 +1,10 @@
 """Evaluation: what is measured, by what, and that nothing else has a say in it."""
 
 import re
+import signal
+import subprocess
+import sys
+import time
 from typing import Any
 
 import numpy as np
@@ -198,6 +202,33 @@ def test_a_run_that_is_far_off_in_the_end_has_diverged_and_one_that_came_back_ha
     found = Evaluation(errors, np.array([2.0]), (0,), (0.1, 0.2, 0.3), "PTD")
     assert found.diverged.tolist() == [[False, True, False]]
     assert found.best_step_size == 0.1
+
+
+LONG = """
+from preftd import TD, Network, evaluate, tasks
+from preftd.preferences import Observability
+
+print("begun", flush=True)
+evaluate(
+    tasks.make("cross_grid", size=16), TD(), Observability(), [1e-3], 10**6, 4, learner=Network(16)
+)
+"""
+
+
+def test_it_stops_when_it_is_interrupted() -> None:
+    """Work of hours, of which threads would otherwise finish their seed first."""
+    command = [sys.executable, "-c", LONG]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == b"begun\n"
+        time.sleep(2)
+        running.send_signal(signal.SIGINT)
+        try:
+            _, complaint = running.communicate(timeout=60)
+        finally:
+            running.kill()
+    assert complaint.splitlines()[-1] == b"KeyboardInterrupt"
+    assert complaint.count(b"Traceback") == 1
 
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {

@@ -5,8 +5,9 @@ before more is drawn: memory stays small, and all step sizes (and methods) see t
 """
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import Any, Protocol, SupportsIndex
 
 import numpy as np
@@ -84,40 +85,46 @@ def evaluate(
         if not isinstance(given, kind):
             raise InputError(f"{name} is {given!r}: give a {name}, such as PTD() or Constant(1.0).")
 
+    stop = Event()
+
     def run(seed: int) -> tuple[Dense, float]:
         made = task if isinstance(task, Task) else task(seed)
         learners = learner.start(made.features.size, alphas, seed)
-        errors = _run(made, rule, preference, learners, (seed, episodes))
-        return errors, float((made.scored.values**2).mean()) or 1.0
+        parts = []
+        for errors in learned(made, rule, preference, learners, seed, episodes):
+            parts.append(errors)
+            if stop.is_set():
+                break
+        found = np.concatenate(parts).T
+        trivial = float((made.scored.values**2).mean()) or 1.0
+        return np.where(np.isfinite(found), found, np.inf), trivial
 
     with ThreadPoolExecutor(min(count, len(chosen))) as pool:
         try:
             errors, trivial = map(np.array, zip(*pool.map(run, chosen), strict=True))
         except BaseException:
+            # Interrupted, or a seed failed: the others need not be finished.
+            stop.set()
             pool.shutdown(cancel_futures=True)
             raise
     return Evaluation(errors, trivial, chosen, tuple(alphas), rule.name, learner.label)
 
 
-def _run(
-    task: Task, rule: Rule, preference: Preference, learners: Batch, which: tuple[int, int]
-) -> Dense:
-    """Errors of one seed, step sizes × episodes."""
-    (seed, episodes), scored = which, task.scored
+def learned(
+    task: Task, rule: Rule, preference: Preference, learners: Batch, seed: int, episodes: int
+) -> Iterator[Dense]:
+    """Errors of one seed, episodes × step sizes, some episodes at a time."""
     if not task.episodic:
         raise InputError(f"{task.name} has no episodes, after which errors would be measured.")
-    if not scored.codes.size:
+    if not task.scored.codes.size:
         raise InputError(f"{task.name} has no observable state: there is nothing to measure.")
     sampler, carried = task.sampler(seed), Carried()
     together = max(1, round(TAKE / task.mean_episode_length))
-    parts = []
     for first in range(0, episodes, together):
         taken = sampler.episodes(min(together, episodes - first))
         signals = along(rule, preference, taken, carried=carried)
         carried = signals.carried
-        parts.append(learners.learn(Steps.of(taken, signals), scored))
-    errors = np.concatenate(parts).T
-    return np.where(np.isfinite(errors), errors, np.inf)
+        yield learners.learn(Steps.of(taken, signals), task.scored)
 
 
 def _seeds(given: int | Iterable[int]) -> tuple[int, ...]:
