@@ -230,3 +230,26 @@ def test_settings_that_make_no_sense_are_refused() -> None:
     for wrong in [(0.0, 1.0, 1.0), (1.0, 0.0, 1.0), (1.0, 1.0, 0.5), (1.0, 1.0, 1.1)]:
         with pytest.raises(InputError, match=r"above 0"):
             Decreasing(*wrong)
+
+
+@pytest.mark.parametrize("true_online", [False, True])
+def test_ten_thousand_predictions_learn_in_one_call_as_each_would_alone(true_online: bool) -> None:
+    predictions, steps, rng = 10_000, 30, np.random.default_rng(5)
+    x = rng.normal(size=(steps + 1, SIZE))
+    signals = {
+        "reward": rng.normal(size=(steps, predictions)),
+        "discount": rng.uniform(0, 1, (steps, predictions)),
+        "beta": rng.uniform(0, 1, (steps, predictions)),
+        "rho": rng.uniform(0, 2, (steps, predictions)),
+    }
+    rule = RULES["etd"](0.1)
+    together = LinearLearner(SIZE, rule, 0.01, true_online=true_online, predictions=predictions)
+    for t in range(steps):
+        now: dict[str, Any] = {name: signal[t] for name, signal in signals.items()}
+        together.update(x[t], now.pop("reward"), x[t + 1], **now)
+    for chosen in (0, 1234, predictions - 1):
+        alone = LinearLearner(SIZE, rule, 0.01, true_online=true_online)
+        for t in range(steps):
+            now = {name: float(signal[t, chosen]) for name, signal in signals.items()}
+            alone.update(x[t], now.pop("reward"), x[t + 1], **now)
+        np.testing.assert_allclose(together.weights[:, chosen], alone.weights, rtol=0, atol=1e-12)

@@ -1,0 +1,183 @@
+"""The benchmarks of learners compare like with like; how fast that is, is not for tests."""
+
+import shutil
+import sys
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from preftd.bench import linear, network, online, peers
+from preftd.bench.contest import Contender, MissingError, Times, compete
+from preftd.bench.processes import PEAK, run_program
+from preftd.bench.scale import BenchError
+from preftd.learners.network import Network, Parameters
+from preftd.rules import Rule
+from preftd.tasks import make
+
+STEPS = 300
+needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc")
+
+
+def cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def tables(lines: Iterator[str]) -> list[list[list[str]]]:
+    """Rows of each table; a table is Markdown with a name and numbers in each row."""
+    found = []
+    for text in "\n".join(lines).split("\n\n"):
+        names, rule, *rows = map(cells, text.splitlines())
+        assert rule == ["---", *["---:"] * (len(names) - 1)]
+        assert rows
+        assert all(len(row) == len(names) for row in rows)
+        found.append([names, *rows])
+    return found
+
+
+def number(cell: str) -> float:
+    return float(cell.replace(",", ""))
+
+
+def study(rule: Rule, size: int = 6) -> network.Study:
+    task = make("cross_grid", size=size)
+    return network.Study(network.with_signals(task.sampler(seed=0).episodes(3), rule), task.scored)
+
+
+def same(one: Parameters, other: Parameters) -> bool:
+    parts = [np.allclose(a, b, rtol=0, atol=1e-9) for a, b in zip(one[:3], other[:3], strict=True)]
+    return all(parts) and abs(one.bias - other.bias) < 1e-9
+
+
+@needs_gcc
+@pytest.mark.parametrize("features", linear.FEATURES)
+def test_all_linear_contenders_learn_the_same_weights(features: int) -> None:
+    weights = {name: c.once() for name, c in linear.on_vectors(features, STEPS).items()}
+    assert np.abs(weights["NumPy"]).max() > 1e-3
+    for name in ("ours, 24", "ours, 1"):
+        np.testing.assert_allclose(weights[name][:, -1], weights["NumPy"], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(weights["C"], weights["NumPy"], rtol=0, atol=1e-9)
+
+
+def test_the_step_sizes_of_a_pass_are_those_of_single_passes() -> None:
+    steps = linear.stream(3, STEPS)
+    found = linear.ours(steps, "backward")["ours, 24"].once()
+    assert found.shape == (3, 24)
+    for lane, alpha in enumerate(linear.STEP_SIZES):
+        expected = peers.linear_in_numpy(steps, alpha)
+        np.testing.assert_allclose(found[:, lane], expected, rtol=0, atol=1e-9)
+
+
+@needs_gcc
+@pytest.mark.parametrize("rule", network.RULES, ids=lambda rule: rule.name)
+def test_all_networks_learn_the_same_weights(rule: Rule) -> None:
+    taken = study(rule)
+    begin = Network(network.UNITS).start(36, [1e-4], 0).parameters(0)
+    found = network.ours(taken, "backward")
+    others = network.peers(taken, torch_steps=taken.steps.at.size)
+    expected = others["C"].once()
+    assert not same(expected, begin)
+    assert same(found["ours, 1"].once(), expected)
+    assert same(found["ours, 7"].once(), expected)
+    pytest.importorskip("torch")
+    assert same(others["torch"].once(), expected)
+
+
+def test_updates_are_counted_step_by_step_and_lane_by_lane() -> None:
+    counts = {name: c.updates for name, c in linear.on_vectors(3, STEPS).items()}
+    assert counts == {"ours, 24": 24 * STEPS, "ours, 1": STEPS, "C": STEPS, "NumPy": STEPS}
+    taken = study(network.RULES[0])
+    steps = taken.steps.at.size
+    contenders = network.ours(taken, "held") | network.peers(taken, torch_steps=50)
+    counts = {name: contender.updates for name, contender in contenders.items()}
+    assert counts == {"ours, 7": 7 * steps, "ours, 1": steps, "C": steps, "torch": 50}
+
+
+@needs_gcc
+def test_the_table_of_linear_learning_has_ratios_of_its_own_numbers() -> None:
+    [[names, *rows]] = tables(linear.table(seconds=0.0, steps=200))
+    assert len(rows) == 8
+    for row in rows:
+        found = dict(zip(names, row, strict=True))
+        assert number(found["ours, 24"]) > 0
+        assert number(found["ours, 1"]) > 0
+    for row in rows[:3]:
+        found = dict(zip(names, row, strict=True))
+        for name in ("C / ours, 24", "NumPy / ours, 24", "ours, 1 / C"):
+            slow, fast = (number(found[part]) for part in name.split(" / "))
+            assert number(found[name]) == pytest.approx(slow / fast, rel=0.02)
+
+
+@needs_gcc
+def test_the_table_of_networks_has_a_row_for_each_view_and_rule() -> None:
+    pytest.importorskip("torch")
+    [[names, *rows]] = tables(network.table(seconds=0.0, size=4, episodes=2))
+    views = [f"{v} view, {r.name}" for v in ("backward", "forward", "held") for r in network.RULES]
+    assert [row[0] for row in rows] == views
+    for row in rows[:3]:
+        found = dict(zip(names, row, strict=True))
+        for name in ("torch / ours, 1", "ours, 1 / C"):
+            slow, fast = (number(found[part]) for part in name.split(" / "))
+            assert number(found[name]) == pytest.approx(slow / fast, rel=0.02)
+
+
+def test_the_tables_of_calls_tell_time_and_memory() -> None:
+    programs = {"nothing": "pass"}
+    calls, first, memory = tables(online.table(0.0, programs, programs))
+    assert len(calls) == 1 + len(online.calls())
+    assert all(number(row[1]) > 0 for row in calls[1:])
+    assert 0 < number(first[1][1]) < 60
+    assert 0.01 < number(memory[1][1]) < 2
+
+
+def test_a_process_has_its_own_peak() -> None:
+    programs = [f"import numpy as np; kept = np.ones({n})\n{PEAK}" for n in (1, 2**26)]
+    peaks = [float(run_program(program)[1]) for program in programs]
+    assert peaks[1] - peaks[0] == pytest.approx(0.5, abs=0.05)
+
+
+def test_a_program_that_fails_is_told_in_a_sentence() -> None:
+    with pytest.raises(BenchError, match="failed: ValueError: no luck"):
+        run_program("raise ValueError('no luck')")
+
+
+def test_who_cannot_run_is_named_and_the_others_go_on() -> None:
+    def cannot(_: object) -> None:
+        raise MissingError("no gcc")
+
+    times = compete({"C": Contender(cannot, 1), "ours": Contender(lambda _: None, 1)}, 0.0)
+    assert times.cell("C") == "no gcc"
+    assert number(times.cell("ours")) > 0
+    assert times.ratio("C", "ours") == ""
+
+
+@pytest.mark.parametrize(("found", "said"), [(None, "no gcc"), ("false", "gcc failed")])
+def test_without_a_compiler_there_is_no_c(
+    found: str | None, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("preftd.bench.peers.shutil.which", lambda _: found)
+    peers._c_loop.cache_clear()
+    with pytest.raises(MissingError, match=said):
+        peers.linear_in_c(linear.stream(3, 2), 0.1)
+
+
+def test_without_torch_its_cell_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    peers._torch.cache_clear()
+    with pytest.raises(MissingError, match="no torch"):
+        network.peers(study(network.RULES[0]))["torch"].once()
+
+
+def test_times_are_the_best_of_each_contender_over_its_updates(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Each run takes so long: five rounds of one run, each between two looks at the clock.
+    seconds = [5.0, 4.0, 3.0, 8.0, 6.0]
+    looks = iter(np.cumsum([[100.0, 1.0, taken] for taken in seconds]).tolist())
+    monkeypatch.setattr("preftd.bench.contest.time.perf_counter", lambda: next(looks))
+    times = compete({"ours": Contender(lambda _: None, 2)}, 0.0)
+    assert times.ns == {"ours": 1.5e9}
+
+
+def test_a_ratio_is_how_much_longer_the_first_takes() -> None:
+    assert Times({"a": 6.0, "b": 1.5}, {}).ratio("a", "b") == "4"
