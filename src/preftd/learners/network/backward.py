@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from preftd.arrays import Dense, Vector
+from preftd.learners.network.borrowed import borrowed
 from preftd.learners.network.layers import Weights, activate, compiled, inlined, like, score, value
 from preftd.learners.steps import Steps
 from preftd.learners.vectors import (
@@ -72,6 +73,21 @@ def learn_backward(
     live = Live(
         np.arange(inputs), np.zeros(inputs, dtype=np.bool_), np.zeros(inputs), np.zeros(inputs)
     )
+    _learn(weights, units, step_sizes, steps, scored, errors, (trace, rows, live))
+
+
+@compiled
+def _learn(
+    weights: Weights,
+    units: int,
+    step_sizes: Vector,
+    steps: Steps,
+    scored: Scored,
+    errors: Dense,
+    memory: tuple[Weights, Rows, Live],
+) -> None:
+    weights, steps, scored, errors = borrowed((weights, steps, scored, errors))
+    step_sizes, (trace, rows, live) = borrowed((step_sizes, memory))
     count, empty, here_known, ahead_known, episode = 0, True, False, False, 0
     for t in range(steps.at.size):
         if steps.decay[t] == 0:

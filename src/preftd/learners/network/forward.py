@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from preftd.arrays import Dense, Vector
+from preftd.learners.network.borrowed import borrowed
 from preftd.learners.network.layers import Weights, compiled, inlined, score, value
 from preftd.learners.network.products import activate_all, spread_all
 from preftd.learners.steps import Steps
@@ -45,6 +46,8 @@ class Room(NamedTuple):
     """α gain_t A_t, for each column."""
     out: Vector
     """The output layer's change."""
+    four: NDArray[np.int64]
+    """Four rows that are worked on together."""
 
 
 @compiled
@@ -63,6 +66,7 @@ def room_for(weights: Weights, steps: Steps) -> Room:
         np.empty(lanes),
         np.zeros(columns),
         np.zeros(columns),
+        np.empty(4, dtype=np.int64),
     )
 
 
@@ -96,10 +100,12 @@ def add_updates(
     to: Weights,
 ) -> None:
     """Add α Σ gain_t A_t ∇v(x_t) over a span of steps `to` weights, or to anything like them."""
+    weights, step_sizes, steps = borrowed((weights, step_sizes, steps))
+    room, to = borrowed((room, to))
     begin, end = span
     columns = weights.out.size
     count = _choose(steps, begin, end, room)
-    activate_all(weights, steps, room.code[:count], room.activation)
+    activate_all(weights, steps, room.code[:count], room.activation, room.four)
     for s in range(count):
         for lane in range(step_sizes.size):
             room.value[s, lane] = value(weights, units, lane, room.activation, s * columns)
@@ -125,7 +131,7 @@ def add_updates(
             _to_changes(weights, room, here * columns, to)
             room.chosen[gains] = here
             gains += 1
-    spread_all(room.activation, steps, room.code, room.chosen[:gains], to.hidden, columns)
+    spread_all(room.activation, steps, room.code, room.chosen[:gains], to.hidden, room.four)
     for c in range(0, columns, WIDTH):
         store(to.out, c, multiply_add(eight(1.0), load(room.out, c), load(to.out, c)))
 

@@ -8,13 +8,21 @@
 the whole is one step on multi-step targets: the forward view of that segment, without P or e.
 """
 
+from typing import TypeAlias
+
 import numpy as np
 
 from preftd.arrays import Dense, Vector
-from preftd.learners.network.forward import add_updates, room_for
+from preftd.learners.network.borrowed import borrowed
+from preftd.learners.network.forward import Room, add_updates, room_for
 from preftd.learners.network.layers import Weights, activate, compiled, like, score, value
 from preftd.learners.steps import Steps
 from preftd.tasks.scored import Scored
+
+Memory: TypeAlias = tuple[Weights, Weights]
+"""e and P."""
+Spare: TypeAlias = tuple[Vector, Vector, Vector]
+"""Room for a of x_t, a of x_{t+1}, and x_t."""
 
 
 @compiled
@@ -31,6 +39,23 @@ def learn_held(
     columns = weights.out.size
     room, rows = room_for(weights, steps), np.empty((2, columns))
     trace, pending, x = like(weights), like(weights), np.zeros(weights.hidden.size // columns)
+    memory, spare = (trace, pending), (rows[0], rows[1], x)
+    _learn(weights, units, step_sizes, steps, (scored, errors), room, (memory, spare), always)
+
+
+@compiled
+def _learn(
+    weights: Weights,
+    units: int,
+    step_sizes: Vector,
+    steps: Steps,
+    score_into: tuple[Scored, Dense],
+    room: Room,
+    general: tuple[Memory, Spare],
+    always: bool,
+) -> None:
+    weights, step_sizes, steps = borrowed((weights, step_sizes, steps))
+    (scored, errors), room, (memory, spare) = borrowed((score_into, room, general))
     begin, between, episode = 0, always, 0
     for t in range(steps.at.size):
         arrives = steps.ends[t] or steps.beta[t + 1] == 1
@@ -39,14 +64,12 @@ def learn_held(
             continue
         span = (begin, t + 1)
         if between:
-            add_pending(
-                weights, units, step_sizes, steps, span, (trace, pending), (rows[0], rows[1], x)
-            )
+            add_pending(weights, units, step_sizes, steps, span, memory, spare)
         else:
             add_updates(weights, units, step_sizes, steps, span, room, weights)
         begin, between = t + 1, always
         if steps.ends[t]:
-            score(weights, units, scored, rows[0], errors[episode])
+            score(weights, units, scored, spare[0], errors[episode])
             episode += 1
 
 
@@ -57,11 +80,12 @@ def add_pending(
     step_sizes: Vector,
     steps: Steps,
     span: tuple[int, int],
-    memory: tuple[Weights, Weights],
-    room: tuple[Vector, Vector, Vector],
+    memory: Memory,
+    room: Spare,
 ) -> None:
     """The same for any β, a step at a time; e and P begin and end empty."""
-    (trace, pending), (here, ahead, x) = memory, room
+    weights, step_sizes, steps = borrowed((weights, step_sizes, steps))
+    (trace, pending), (here, ahead, x) = borrowed((memory, room))
     columns, ones = weights.out.size, np.ones(1)
     trace.hidden[:], trace.hidden_bias[:], trace.out[:], trace.bias[:] = 0.0, 0.0, 0.0, 0.0
     pending.hidden[:], pending.hidden_bias[:] = 0.0, 0.0

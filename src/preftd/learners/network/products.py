@@ -4,16 +4,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from preftd.arrays import Dense, Vector
+from preftd.learners.network.borrowed import borrowed
 from preftd.learners.network.layers import Weights, activate, compiled
 from preftd.learners.steps import Steps
 from preftd.learners.vectors import WIDTH, eight, load, multiply_add, store
 
 
 @compiled
-def activate_all(weights: Weights, steps: Steps, codes: NDArray[np.int32], into: Vector) -> None:
-    """Write a of these inputs, a row each."""
-    columns = weights.out.size
-    four, held = np.empty(4, dtype=np.int64), 0
+def activate_all(
+    weights: Weights,
+    steps: Steps,
+    codes: NDArray[np.int32],
+    into: Vector,
+    four: NDArray[np.int64],
+) -> None:
+    """Write a of these inputs, a row each; `four` is room for as many numbers."""
+    weights, steps, codes, into, four = borrowed((weights, steps, codes, into, four))
+    columns, held = weights.out.size, 0
     for s in range(codes.size):
         if codes[s] >= 0:
             activate(weights, codes[s], steps.dense, steps.active, into, s * columns)
@@ -63,10 +70,12 @@ def spread_all(
     codes: NDArray[np.int32],
     chosen: NDArray[np.int64],
     hidden: Vector,
-    columns: int,
+    four: NDArray[np.int64],
 ) -> None:
     """Add Σ_s x_s change_s to the hidden layer, over the chosen rows s."""
-    four, held, one = np.empty(4, dtype=np.int64), 0, eight(1.0)
+    change, steps, codes = borrowed((change, steps, codes))
+    chosen, hidden, four = borrowed((chosen, hidden, four))
+    columns, held, one = hidden.size // steps.dense.shape[1], 0, eight(1.0)
     for s in chosen:
         if codes[s] >= 0:
             for i in steps.active[codes[s]]:

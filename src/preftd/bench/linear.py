@@ -1,0 +1,103 @@
+"""Linear learning: 24 step sizes in one pass, against loops in C and NumPy that take one at a time.
+
+Features are vectors of a random stream that stays in the cache; β is 1 at 30 % of the steps and 0
+at the others. The weights of all contenders agree.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from preftd.arrays import Dense
+from preftd.bench.contest import Contender, Times, compete, head, row
+from preftd.bench.peers import linear_in_c, linear_in_numpy
+from preftd.experiments import evaluate
+from preftd.learners.linear_batch import Linear, LinearBatch
+from preftd.learners.steps import Steps
+from preftd.preferences import Constant
+from preftd.rules import PTD, TD, Rule
+from preftd.tasks import make
+from preftd.tasks.scored import Scored
+
+SECONDS = 3.0
+"""How long the contenders of a row go on, together."""
+FEATURES = (3, 19, 32)
+STEPS, VECTORS, EPISODES = 20_000, 1_000, 400
+STEP_SIZES = tuple(np.geomspace(1e-4, 1e-2, 24).tolist())
+COLUMNS = ("ours, 24", "ours, 1", "C", "NumPy")
+
+
+def table(seconds: float = SECONDS, steps: int = STEPS) -> Iterator[str]:
+    """Times per update in ns, and ratios of them, as lines of a Markdown table."""
+    ratios = ("C / ours, 24", "NumPy / ours, 24", "ours, 1 / C")
+    yield from head(["ns per update", *COLUMNS, *ratios])
+    for features in FEATURES:
+        yield _row(f"PTD, {features} features", compete(on_vectors(features, steps), seconds))
+    for features in FEATURES:
+        contenders = ours(stream(features, steps), "true_online")
+        yield _row(f"true online PTD, {features} features", compete(contenders, seconds))
+    for rule in (TD(), PTD()):
+        times = compete(on_the_walk(rule, max(1, steps * EPISODES // STEPS)), seconds)
+        yield _row(f"{rule.name}, random walk of 19 states, drawn and scored", times)
+
+
+def _row(name: str, times: Times) -> str:
+    ratios = [("C", "ours, 24"), ("NumPy", "ours, 24"), ("ours, 1", "C")]
+    return row([name, *map(times.cell, COLUMNS), *(times.ratio(*pair) for pair in ratios)])
+
+
+def on_vectors(features: int, steps: int) -> dict[str, Contender]:
+    """Each learns from the same stream and returns its weights."""
+    taken, alpha = stream(features, steps), STEP_SIZES[-1]
+    return ours(taken, "backward") | {
+        "C": Contender(lambda _: linear_in_c(taken, alpha), steps),
+        "NumPy": Contender(lambda _: linear_in_numpy(taken, alpha), steps),
+    }
+
+
+def ours(steps: Steps, view: str) -> dict[str, Contender]:
+    """What this library does with 24 step sizes, and with the last; it scores once, at the end."""
+
+    def learned(learners: LinearBatch) -> Dense:
+        learners.learn(steps, Scored(np.zeros(1, np.int32), steps.dense[:0], np.zeros(1)))
+        return learners.weights
+
+    def contender(step_sizes: Sequence[float]) -> Contender:
+        features, count = steps.dense.shape[1], steps.at.size * len(step_sizes)
+        return Contender(learned, count, lambda: Linear(view).start(features, step_sizes, seed=0))
+
+    return {"ours, 24": contender(STEP_SIZES), "ours, 1": contender(STEP_SIZES[-1:])}
+
+
+def on_the_walk(rule: Rule, episodes: int) -> dict[str, Contender]:
+    """A study from beginning to end: drawing the walk, learning, scoring each episode."""
+    task = make("random_walk")
+    count = len(task.sampler(seed=0).episodes(episodes))
+
+    def study(step_sizes: Sequence[float]) -> Dense:
+        return evaluate(
+            task, rule, Constant(0.5), step_sizes, episodes=episodes, seeds=1, workers=1
+        ).errors
+
+    return {
+        "ours, 24": Contender(lambda _: study(STEP_SIZES), count * len(STEP_SIZES)),
+        "ours, 1": Contender(lambda _: study(STEP_SIZES[-1:]), count),
+    }
+
+
+def stream(features: int, steps: int) -> Steps:
+    """One long episode of random vectors, some of which come again and again."""
+    draw = np.random.default_rng(features)
+    dense = 0.3 * draw.standard_normal((VECTORS, features))
+    codes = (-1 - np.arange(steps + 1) % VECTORS).astype(np.int32)
+    beta = (draw.random(steps) < 0.3).astype(np.float64)
+    discount, ends = np.full(steps, 0.99), np.arange(steps) == steps - 1
+    into = np.append(0.0, discount[1:])
+    decay, gain = PTD().coefficients(discount=into, beta=beta)
+    places = np.arange(features, dtype=np.int32)[:, None]
+    reward = draw.standard_normal(steps)
+    at, following = codes[:-1].copy(), codes[1:].copy()
+    return Steps(
+        at, following, dense, places, reward, discount, into, ends, beta,
+        np.array(decay), np.array(gain),
+    )  # fmt: skip

@@ -1,0 +1,121 @@
+"""The same learning as others would write it: in C, in NumPy, in torch. One step size at a time."""
+
+import ctypes
+import shutil
+import subprocess
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from preftd.arrays import Vector
+from preftd.bench.contest import MissingError
+from preftd.learners.network import Parameters
+from preftd.learners.steps import Steps
+
+FLAGS = ("-O3", "-march=native", "-shared", "-fPIC")
+
+
+def linear_in_c(steps: Steps, alpha: float) -> Vector:
+    """The weights after all steps; features are vectors."""
+    w, e = np.zeros((2, steps.dense.shape[1]))
+    _c_loop("linear_loop.c")(*_for_c(steps), alpha, w, e)
+    return w
+
+
+def linear_in_numpy(steps: Steps, alpha: float) -> Vector:
+    """The same."""
+    w, e = np.zeros((2, steps.dense.shape[1]))
+    x, x_next = steps.dense[-1 - steps.at], steps.dense[-1 - steps.following]
+    reward, discount, decay, gain = steps.reward, steps.discount, steps.decay, steps.gain
+    for t in range(steps.at.size):
+        delta = reward[t] + discount[t] * (w @ x_next[t]) - w @ x[t]
+        e = decay[t] * e + gain[t] * x[t]
+        w += alpha * delta * e
+    return w
+
+
+def network_in_c(steps: Steps, alpha: float, begin: Parameters) -> Parameters:
+    """The backward view of a network; the weights after all steps."""
+    hidden, hidden_bias, out, bias = (np.array(part, dtype=np.float64) for part in begin)
+    learn, trace = _c_loop("network_loop.c"), np.empty_like(hidden)
+    learn(*_for_c(steps), alpha, out.size, hidden, hidden_bias, out, bias, trace)
+    return Parameters(hidden, hidden_bias, out, float(bias))
+
+
+def network_in_torch(steps: Steps, alpha: float, begin: Parameters) -> Parameters:
+    """The same with gradients from autograd, on one thread."""
+    torch = _torch()
+    inputs, units = begin.hidden.shape
+    net = torch.nn.Sequential(
+        torch.nn.Linear(inputs, units), torch.nn.ReLU(), torch.nn.Linear(units, 1)
+    ).double()
+    weights = list(net.parameters())
+    traces = [torch.zeros_like(weight) for weight in weights]
+    ones, dense = torch.eye(inputs, dtype=torch.float64), torch.from_numpy(steps.dense)
+    # Plain numbers: torch takes longer with NumPy's.
+    signals = (steps.at, steps.following, steps.reward, steps.discount, steps.decay, steps.gain)
+    with torch.no_grad():
+        parts: tuple[ArrayLike, ...] = (begin.hidden.T, *begin[1:])
+        for weight, part in zip(weights, parts, strict=True):
+            weight.copy_(torch.tensor(np.reshape(part, weight.shape)))
+    for at, following, reward, discount, decay, gain in zip(
+        *(signal.tolist() for signal in signals), strict=True
+    ):
+        x, x_next = (dense[-1 - c] if c < 0 else ones[c] for c in (at, following))
+        v = net(x)
+        gradients = torch.autograd.grad(v, weights)
+        with torch.no_grad():
+            delta = reward + discount * net(x_next).item() - v.item()
+            torch._foreach_mul_(traces, decay)
+            torch._foreach_add_(traces, gradients, alpha=gain)
+            torch._foreach_add_(weights, traces, alpha=alpha * delta)
+    hidden, hidden_bias, out, bias = (weight.detach().numpy().copy() for weight in weights)
+    return Parameters(hidden.T, hidden_bias, out[0], float(bias[0]))
+
+
+@cache
+def _torch() -> Any:
+    try:
+        import torch  # noqa: PLC0415  (nothing else needs it)
+    except ImportError:
+        raise MissingError("no torch") from None
+    torch.set_num_threads(1)
+    return torch
+
+
+def _for_c(steps: Steps) -> tuple[Any, ...]:
+    """What both loops in C take first."""
+    s = steps
+    per_step = (s.at, s.following, s.reward, s.discount, s.decay, s.gain)
+    return s.at.size, s.dense.shape[1], s.dense, *per_step
+
+
+@cache
+def _c_loop(file: str) -> Callable[..., None]:
+    """`learn` of a file, compiled for this machine; takes whole numbers, floats and arrays."""
+    compiler = shutil.which("gcc")
+    if compiler is None:
+        raise MissingError("no gcc")
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        library, source = Path(folder, "learn.so"), Path(__file__).with_name(file)
+        command = [compiler, *FLAGS, "-o", str(library), str(source)]
+        if subprocess.run(command, check=False, capture_output=True).returncode:
+            raise MissingError("gcc failed")
+        learn = ctypes.CDLL(str(library)).learn
+    learn.restype = None
+
+    def call(*given: Any) -> None:
+        learn(*map(_as_c, given))
+
+    return call
+
+
+def _as_c(given: Any) -> Any:
+    if isinstance(given, np.ndarray):
+        return given.ctypes.data_as(ctypes.c_void_p)
+    return ctypes.c_long(given) if isinstance(given, int) else ctypes.c_double(given)
