@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from preftd import Experience, Rule
 from preftd.arrays import Dense, Vector
-from preftd.learners.linear import LinearLearner
+from preftd.learners.linear.learner import LinearLearner
 
 SIZE = 5
 

@@ -8,7 +8,7 @@ import torch
 from preftd import ETD, PTD, TD, Experience, Rule, tasks
 from preftd.arrays import Vector
 from preftd.experience.stream import Codes
-from preftd.learners.network import NetworkBatch
+from preftd.learners.network.batch import NetworkBatch
 from preftd.learners.steps import Steps
 from preftd.preferences import Constant, Function, Observability, Preference
 from preftd.rules import along

@@ -11,7 +11,7 @@ from learners.linear_cases import Case, feed, with_places
 from preftd import PTD, TD
 from preftd.experience import TileCoding
 from preftd.learners import Decreasing, LinearLearner
-from preftd.learners.lazy import Places, settle
+from preftd.learners.linear.lazy import Places, settle
 from preftd.rules import RULES
 
 rules = pytest.mark.parametrize("name", sorted(RULES))

@@ -7,7 +7,8 @@ import pytest
 
 from learners.network_cases import CASES, RULES, some_scored, steps_of
 from preftd import ETD, PTD, TD, InputError
-from preftd.learners.network import Network, NetworkBatch, adam, backward, forward, held
+from preftd.learners.network import adam, backward, forward, held
+from preftd.learners.network.batch import Network, NetworkBatch
 from preftd.preferences import Constant, Observability
 
 VIEWS = ["backward", "forward", "held"]

@@ -5,7 +5,7 @@ import pytest
 
 from learners.network_cases import CASES, RULES, Autograd, distance, some_scored, steps_of
 from preftd import ETD
-from preftd.learners.network import Network
+from preftd.learners.network.batch import Network
 from preftd.preferences import Observability
 
 VIEWS = [("backward", "sgd"), ("forward", "sgd"), ("held", "sgd"), ("forward", "adam")]

@@ -12,7 +12,7 @@ from preftd.arrays import Dense
 from preftd.bench.contest import Contender, Times, compete, head, row
 from preftd.bench.peers import linear_in_c, linear_in_numpy
 from preftd.experiments import evaluate
-from preftd.learners.linear_batch import Linear, LinearBatch
+from preftd.learners.linear.batch import Linear, LinearBatch
 from preftd.learners.steps import Steps
 from preftd.preferences import Constant
 from preftd.rules import PTD, TD, Rule

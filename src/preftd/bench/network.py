@@ -11,7 +11,7 @@ from typing import NamedTuple
 from preftd.bench.contest import Contender, Times, compete, head, row
 from preftd.bench.peers import network_in_c, network_in_torch
 from preftd.experience import Experience
-from preftd.learners.network import Network, NetworkBatch, Parameters
+from preftd.learners.network.batch import Network, NetworkBatch, Parameters
 from preftd.learners.steps import Steps
 from preftd.preferences import Observability
 from preftd.rules import ETD, PTD, TD, Rule, along

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from preftd.arrays import Vector
 from preftd.bench.contest import MissingError
-from preftd.learners.network import Parameters
+from preftd.learners.network.batch import Parameters
 from preftd.learners.steps import Steps
 
 FLAGS = ("-O3", "-march=native", "-shared", "-fPIC")

@@ -14,7 +14,7 @@ import numpy as np
 
 from preftd.arrays import Dense, InputError, whole
 from preftd.experiments.evaluation import Evaluation
-from preftd.learners.linear_batch import Linear
+from preftd.learners.linear.batch import Linear
 from preftd.learners.step_size import StepSize, as_step_size
 from preftd.learners.steps import Steps
 from preftd.preferences import Preference

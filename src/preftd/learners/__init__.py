@@ -1,9 +1,9 @@
 """Learners: coefficients and experience become weights."""
 
-from preftd.learners.least_squares import LeastSquaresLearner
-from preftd.learners.linear import LinearLearner
-from preftd.learners.linear_batch import Linear
-from preftd.learners.network import Network
+from preftd.learners.least_squares.learner import LeastSquaresLearner
+from preftd.learners.linear.batch import Linear
+from preftd.learners.linear.learner import LinearLearner
+from preftd.learners.network.batch import Network
 from preftd.learners.returns import advantages, beta_returns, forward_update, offline_update
 from preftd.learners.step_size import Decreasing
 

@@ -22,6 +22,15 @@ Eight: TypeAlias = Any
 """Eight numbers: a short array in Python, a register when compiled."""
 
 
+def aligned(numbers: Vector) -> Vector:
+    """A copy whose eights each lie in one line of the cache: others take up to a third longer."""
+    room = np.empty(numbers.size + WIDTH)
+    first = -room.ctypes.data % (WIDTH * room.itemsize) // room.itemsize
+    copy = room[first : first + numbers.size]
+    copy[:] = numbers
+    return copy
+
+
 def load(array: Vector, first: int) -> Eight:
     """The eight numbers from `first` on."""
     return array[first : first + WIDTH].copy()

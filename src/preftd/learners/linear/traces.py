@@ -16,9 +16,8 @@ import numpy as np
 from numba import njit
 
 from preftd.arrays import Dense, Vector
-from preftd.learners.lanes import add_features, score
+from preftd.learners.linear.lanes import add_features
 from preftd.learners.steps import Steps
-from preftd.tasks.scored import Scored
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
@@ -177,39 +176,3 @@ def step_many(
     multipliers(numbers, true_online, room)
     move(x, scale, numbers[3], room, weights, trace)
     return True
-
-
-@njit(cache=True, nogil=True)
-def learn_true_online(
-    steps: Steps, scored: Scored, step_sizes: Dense, flat: Vector, errors: Dense
-) -> None:
-    """Learn true online from whole episodes with several step sizes, and score each episode."""
-    lanes = step_sizes.shape[1]
-    weights = flat.reshape(-1, lanes)
-    features = weights.shape[0]
-    x, x_next, scale = np.zeros(features), np.zeros(features), np.ones(features)
-    trace, room, numbers = np.zeros((features, lanes)), np.zeros((5, lanes)), np.empty((6, lanes))
-    dense, active = steps.dense, steps.active
-    episode = 0
-    for t in range(steps.at.size):
-        for i in range(features):
-            x[i] = x_next[i] = 0.0
-        add_features(steps.at[t], dense, active, 1.0, x)
-        add_features(steps.following[t], dense, active, 1.0, x_next)
-        now = min(t, step_sizes.shape[0] - 1)
-        reward, discount, into = steps.reward[t], steps.discount[t], steps.into[t]
-        decay, gain = steps.decay[t], steps.gain[t]
-        for lane in range(lanes):
-            numbers[0, lane] = reward
-            numbers[1, lane] = discount
-            numbers[2, lane] = into
-            numbers[3, lane] = decay
-            numbers[4, lane] = gain
-            numbers[5, lane] = step_sizes[now, lane]
-        look(x, x_next, weights, trace, room)
-        td_errors(numbers, True, room)
-        multipliers(numbers, True, room)
-        move(x, scale, numbers[3], room, weights, trace)
-        if steps.ends[t]:
-            score(flat, lanes, scored, errors, episode)
-            episode += 1

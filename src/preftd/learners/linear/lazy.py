@@ -19,8 +19,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from preftd.arrays import Dense, Vector
+from preftd.learners.linear.traces import multipliers, td_errors
 from preftd.learners.steps import Steps
-from preftd.learners.traces import multipliers, td_errors
 
 SMALL, LARGE = 2.0**-10, 4.0
 """How far S may go within an era: a sum of terms this different loses twelve bits, not more."""

@@ -14,9 +14,9 @@ from preftd.arrays import (
     check_not_negative,
     check_unit_interval,
 )
-from preftd.learners.lazy import Places, learn_places, settle, step_places, values_at
+from preftd.learners.linear.lazy import Places, learn_places, settle, step_places, values_at
+from preftd.learners.linear.traces import learn_one, step_many, step_one
 from preftd.learners.steps import Steps
-from preftd.learners.traces import learn_one, step_many, step_one
 
 Numbers: TypeAlias = tuple[float, float, float, float, float, float]
 """Reward, discount, into, decay, gain and step size of a step."""

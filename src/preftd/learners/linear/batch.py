@@ -53,11 +53,11 @@ class LinearBatch:
     """Linear learners that learn from the same steps, each with its step size."""
 
     def __init__(self, method: Linear, inputs: int, step_sizes: Sequence[StepSize]) -> None:
-        from preftd.learners.vectors import WIDTH  # noqa: PLC0415  (compiles)
+        from preftd.learners.vectors import WIDTH, aligned  # noqa: PLC0415  (compiles)
 
         self.method, self.step_sizes = method, tuple(step_sizes)
         self._columns = -(-len(step_sizes) // WIDTH) * WIDTH
-        self._weights = np.zeros(inputs * self._columns)
+        self._weights = aligned(np.zeros(inputs * self._columns))
         self._steps = 0
 
     @property
@@ -67,12 +67,12 @@ class LinearBatch:
 
     def learn(self, steps: Steps, scored: Scored) -> Dense:
         """Learn from whole episodes; mean squared errors after each, episodes × step sizes."""
-        from preftd.learners import lanes, traces  # noqa: PLC0415  (compiles)
+        from preftd.learners.linear import lanes, true_online  # noqa: PLC0415  (compiles)
 
         kernels = {
             "backward": lanes.learn_lanes,
             "forward": lanes.learn_lanes_forward,
-            "true_online": traces.learn_true_online,
+            "true_online": true_online.learn_true_online,
         }
         errors = np.empty((int(steps.ends.sum()), len(self.step_sizes)))
         alphas = step_sizes_of(self.step_sizes, self._steps, steps.at.size)

@@ -27,7 +27,7 @@ from preftd.arrays import (
 )
 from preftd.experience import Experience
 from preftd.learners.features import as_features
-from preftd.learners.least_squares_systems import Block, Inverse, Sums
+from preftd.learners.least_squares.systems import Block, Inverse, Sums
 from preftd.rules import Rule
 
 _BLOCK = 1 << 16

@@ -9,7 +9,7 @@ from typing import NamedTuple, Self, TypeAlias, final
 import numpy as np
 
 from preftd.arrays import Dense, InputError, Vector
-from preftd.learners.least_squares_kernel import (
+from preftd.learners.least_squares.kernel import (
     LARGEST,
     add_inverse,
     add_rows,

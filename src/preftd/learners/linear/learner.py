@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from preftd.arrays import Dense, InputError, Vector, as_array, check_unit_interval, whole
 from preftd.experience import Experience
 from preftd.learners.features import as_features, as_pair
-from preftd.learners.linear_state import LinearState
+from preftd.learners.linear.state import LinearState
 from preftd.learners.step_size import Decreasing, step_size_parts, step_sizes_of
 from preftd.learners.steps import Steps
 from preftd.rules import Carried, Rule, Signals

@@ -1,0 +1,1 @@
+"""Least squares with the coefficients of a rule."""

@@ -1,0 +1,1 @@
+"""Linear learners: online, and with several step sizes at once."""
