@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from preftd.registration import register_all
 
 if TYPE_CHECKING:
-    from preftd import experience, experiments, learners, preferences, tasks, theory
+    from preftd import experience, experiments, learners, preferences, rules, tasks, theory
     from preftd.arrays import InputError
     from preftd.experience import Experience
     from preftd.experiments import Evaluation, evaluate
@@ -63,6 +63,7 @@ __all__ = [
     "experiments",
     "learners",
     "preferences",
+    "rules",
     "tasks",
     "theory",
 ]

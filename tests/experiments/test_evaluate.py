@@ -16,17 +16,19 @@ from preftd import (
     TD,
     Decreasing,
     Evaluation,
+    Features,
     InputError,
     Linear,
     Network,
+    Task,
     evaluate,
     tasks,
 )
 from preftd.arrays import Vector
 from preftd.experiments.runs import TAKE, Method
-from preftd.learners import LinearLearner
+from preftd.learners import LinearLearner, Steps, advantages
 from preftd.preferences import Constant, Function, Observability
-from preftd.rules import RULES
+from preftd.rules import RULES, along
 
 CORRIDOR = tasks.make("corridor", length=4)
 GRID = tasks.make("cross_grid", size=4)
@@ -195,13 +197,36 @@ def test_pictures_show_curves_intervals_and_what_diverged() -> None:
     np.testing.assert_array_equal(crosses.get_xdata(), [1e6])
 
 
-def test_a_run_that_is_far_off_in_the_end_has_diverged_and_one_that_came_back_has_not() -> None:
-    errors = np.full((1, 3, 4), 2.0)
-    errors[0, 1, -1] = 2.1e6
-    errors[0, 2, 1] = 1e9
-    found = Evaluation(errors, np.array([2.0]), (0,), (0.1, 0.2, 0.3), "PTD")
-    assert found.diverged.tolist() == [[False, True, False]]
+def test_a_run_that_was_ever_far_off_has_diverged_also_if_it_came_back() -> None:
+    errors = np.full((2, 2, 4), 1.9e6)
+    # The least mean by far, but one of its runs was once beyond a million times 2.
+    errors[:, 1] = 0.0
+    errors[0, 1, 1] = 2.1e6
+    found = Evaluation(errors, np.array([2.0, 2.0]), (0, 1), (0.1, 0.2), "PTD")
+    assert found.diverged.tolist() == [[False, True], [False, False]]
     assert found.best_step_size == 0.1
+    everywhere = Evaluation(np.full((1, 1, 2), np.inf), np.ones(1), (0,), (0.1,), "PTD")
+    legend = everywhere.plot().get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["PTD: diverged"]
+
+
+def test_far_is_measured_by_the_error_of_predicting_nothing() -> None:
+    found = evaluate(GRID, PTD(), Observability(), [0.1], 2, 2)
+    trivial = (GRID.values[GRID.observable] ** 2).mean()
+    np.testing.assert_allclose(found.trivial, trivial)
+
+
+def test_states_with_random_features_are_scored_at_their_means() -> None:
+    mean, covariance = np.array([[1.0, 0.0], [0.5, 2.0], [0.0, 1.0]]), np.array([0.3, 0.2, 0.0])
+    # Each state leads to the next or back to itself; the last one to the end, which pays 1.
+    rows = [(0, 0, 1.0, 1, 0.0), (1, 0, 1.0, 2, 0.0), (2, 0, 1.0, -1, 1.0)]
+    task = Task("noisy", rows, Features(mean, covariance), 0.9, start=[1, 0, 0])
+    found = evaluate(task, TD(), Constant(1.0), [0.05], 20, [3])
+    stream = task.sampler(3).episodes(20)
+    learner = LinearLearner(2, TD(), 0.05).learn(stream, beta=1.0)
+    miss = mean @ learner.weights - task.values
+    assert found.errors[0, 0, -1] == pytest.approx((miss**2).mean(), rel=1e-9)
 
 
 LONG = """
@@ -232,8 +257,8 @@ def test_it_stops_when_it_is_interrupted() -> None:
 
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
-    "no rule": ({"rule": "ptd"}, "rule is 'ptd': give a rule"),
-    "no preference": ({"preference": 0.5}, "preference is 0.5: give a preference"),
+    "no rule": ({"rule": "ptd"}, "rule is 'ptd': give one, such as PTD()"),
+    "no preference": ({"preference": 0.5}, "preference is 0.5: give one, such as Constant(1.0)"),
     "no step size": ({"step_sizes": []}, "step_sizes is empty"),
     "one step size": ({"step_sizes": 0.1}, "step_sizes is 0.1: give a list"),
     "a negative step size": ({"step_sizes": [0.1, -1]}, r"step_sizes[1] is -1: give a number"),
@@ -241,6 +266,14 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "half an episode": ({"episodes": 1.5}, "episodes is 1.5: give a whole number"),
     "no seeds": ({"seeds": 0}, "seeds are (): give one or more"),
     "a seed twice": ({"seeds": [1, 1]}, "seeds are (1, 1): give one or more, each once"),
+    "the name of a task": ({"task": "corridor"}, "task is 'corridor': give one, such as"),
+    "no task of a seed": ({"task": lambda _: 5}, "the task of a seed is 5: give one, such as"),
+    "the class of a learner": ({"learner": Linear}, "give one, such as Linear()"),
+    "the name of a learner": (
+        {"learner": "linear"},
+        "learner is 'linear': give one, such as Linear",
+    ),
+    "an array without entries": ({"seeds": np.array(1.5)}, "seeds is array(1.5): give a whole"),
     "no workers": ({"workers": 0}, "workers is 0: give 1 or more"),
     "no end": ({"task": tasks.make("counterexample_1")}, "counterexample_1 has no episodes"),
     "a bad preference": ({"preference": Function(lambda _: 2.0)}, "beta[0] is 2: every entry"),
@@ -264,6 +297,42 @@ def test_what_cannot_be_evaluated_is_refused_in_one_sentence(case: str) -> None:
     }
     with pytest.raises(InputError, match=re.escape(message)):
         evaluate(**(given | change))
+
+
+@pytest.mark.parametrize("view", ["backward", "forward", "true_online"])
+def test_a_schedule_goes_on_from_one_take_to_the_next(
+    view: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def found(take: int) -> Vector:
+        monkeypatch.setattr("preftd.experiments.runs.TAKE", take)
+        schedule = Decreasing(0.2, delay=30)
+        return evaluate(
+            CORRIDOR, PTD(), Observability(), [schedule], 40, 2, learner=Linear(view)
+        ).errors
+
+    np.testing.assert_array_equal(found(1), found(TAKE))
+
+
+def test_the_forward_view_updates_each_step_with_its_own_step_size() -> None:
+    schedule, w = Decreasing(0.3, delay=5), np.zeros(3)
+    found = evaluate(CORRIDOR, TD(), Constant(0.5), [schedule], 3, [1], learner=Linear("forward"))
+    sampler, done = CORRIDOR.sampler(1), 0
+    for _ in range(3):
+        e = sampler.episodes(1)
+        x, decay = e.features(), TD().coefficients(beta=0.5, discount=e.into).decay
+        advantage = advantages(e.reward + e.discount * (e.next_features() @ w) - x @ w, decay)
+        w = w + (schedule.at(np.arange(done, done + len(e))) * advantage) @ x
+        done += len(e)
+    miss = w - CORRIDOR.values[CORRIDOR.observable]
+    assert found.errors[0, 0, -1] == pytest.approx((miss**2).mean(), rel=1e-9)
+
+
+@pytest.mark.parametrize("method", [METHODS[0], METHODS[3]], ids=repr)
+def test_an_episode_that_is_not_over_is_refused(method: Method) -> None:
+    stream = GRID.sampler(0).steps(3)
+    steps = Steps.of(stream, along(PTD(), Observability(), stream))
+    with pytest.raises(InputError, match="the last episode is not over"):
+        method.start(GRID.features.size, [0.1], 0).learn(steps, GRID.scored)
 
 
 @pytest.mark.parametrize("view", ["backwards", "forward view", 3])

@@ -142,7 +142,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"features": "no"}, "not an array of real numbers"),
     ({"reward": np.nan}, "reward holds something that is not finite"),
     ({"reward": [1.0]}, "must be numbers"),
-    ({"beta": None}, "give either beta"),
+    ({"beta": None}, "must be numbers"),
     ({"beta": "no"}, "must be numbers"),
     ({"discount": 1.5}, "discount is 1.5"),
     ({"discount": np.nan}, "discount is nan"),

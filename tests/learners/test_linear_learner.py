@@ -219,7 +219,7 @@ def test_settings_that_make_no_sense_are_refused() -> None:
         ({"rule": "td"}, "give a rule"),
         ({"step_size": 0.0}, "above 0"),
         ({"step_size": np.nan}, "finite"),
-        ({"step_size": [0.1]}, "2 of them"),
+        ({"step_size": [0.1]}, "one number, or 2"),
         ({"step_size": [0.1, -0.1]}, "above 0"),
         ({"predictions": 0}, "leave it out"),
     ]

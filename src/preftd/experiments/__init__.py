@@ -1,6 +1,6 @@
 """Experiments: learners on tasks, by seed, step size and episode."""
 
-from preftd.experiments.evaluation import Evaluation
-from preftd.experiments.runs import evaluate
+from preftd.experiments.evaluation import Evaluation, Interval
+from preftd.experiments.runs import Batch, Method, evaluate
 
-__all__ = ["Evaluation", "evaluate"]
+__all__ = ["Batch", "Evaluation", "Interval", "Method", "evaluate"]

@@ -50,8 +50,8 @@ class Evaluation:
 
     @property
     def diverged(self) -> NDArray[np.bool_]:
-        """Whether each run is nowhere near the truth in the end, seeds × step sizes."""
-        return np.asarray(self.errors[:, :, -1] > FAR * self.trivial[:, None])
+        """Whether each run was ever nowhere near the truth, seeds × step sizes."""
+        return np.asarray(self.errors.max(axis=2) > FAR * self.trivial[:, None])
 
     def curve(self, level: float = 0.95) -> Interval:
         """After each episode, step sizes × episodes."""

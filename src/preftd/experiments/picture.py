@@ -20,6 +20,10 @@ def draw_curve(found: "Evaluation", axes: Axes | None, level: float) -> Axes:
     """The best step size's error after each episode."""
     with mpl.rc_context(RC):
         axes = axes or Figure(figsize=(4, 3), layout="constrained").subplots()
+        if found.diverged.any(axis=0).all():
+            axes.plot([], [], color=look_of(found.rule).colour, label=f"{found.name}: diverged")
+            axes.legend(frameon=False)
+            return axes
         mean, width = (part[found.best] for part in found.curve(level))
         episodes, look = np.arange(1, mean.size + 1), look_of(found.rule)
         label = f"{found.name}, α = {size_of(found.best_step_size):g}"
@@ -45,7 +49,8 @@ def draw_step_sizes(found: "Evaluation", axes: Axes | None, level: float) -> Axe
         style: Any = {"color": look.colour, "linestyle": look.line, "linewidth": _width(found)}
         axes.plot(sizes, shown, marker=".", label=found.name, **style)
         if np.isfinite(width[finite]).all():
-            below, above = shown - width, shown + width
+            # On a logarithmic axis there is no room below 0, nor need there be.
+            below, above = np.maximum(shown - width, shown / 10), shown + width
             axes.fill_between(
                 sizes, below, above, where=finite, color=look.colour, alpha=SHADE, linewidth=0
             )

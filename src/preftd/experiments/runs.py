@@ -81,14 +81,17 @@ def evaluate(
     if whole("episodes", episodes) < 1:
         raise InputError(f"episodes is {episodes}: give 1 or more.")
     count = _workers(workers)
-    for name, given, kind in (("rule", rule, Rule), ("preference", preference, Preference)):
-        if not isinstance(given, kind):
-            raise InputError(f"{name} is {given!r}: give a {name}, such as PTD() or Constant(1.0).")
+    _check_kind("rule", rule, isinstance(rule, Rule), "PTD()")
+    _check_kind("preference", preference, isinstance(preference, Preference), "Constant(1.0)")
+    is_method = hasattr(learner, "start") and not isinstance(learner, type)
+    _check_kind("learner", learner, is_method, "Linear()")
+    _check_kind("task", task, isinstance(task, Task) or callable(task), _TASK)
 
     stop = Event()
 
     def run(seed: int) -> tuple[Dense, float]:
         made = task if isinstance(task, Task) else task(seed)
+        _check_kind("the task of a seed", made, isinstance(made, Task), _TASK)
         learners = learner.start(made.features.size, alphas, seed)
         parts = []
         for errors in learned(made, rule, preference, learners, seed, episodes):
@@ -127,8 +130,19 @@ def learned(
         yield learners.learn(Steps.of(taken, signals), task.scored)
 
 
+_TASK = 'tasks.make("corridor")'
+
+
+def _check_kind(name: str, given: Any, right: bool, example: str) -> None:
+    if not right:
+        raise InputError(f"{name} is {given!r}: give one, such as {example}.")
+
+
 def _seeds(given: int | Iterable[int]) -> tuple[int, ...]:
-    chosen = given if isinstance(given, Iterable) else range(whole("seeds", given))
+    if isinstance(given, Iterable) and not (isinstance(given, np.ndarray) and given.ndim == 0):
+        chosen: Iterable[int] = given
+    else:
+        chosen = range(whole("seeds", given))
     seeds = tuple(whole("a seed", seed) for seed in chosen)
     if not seeds or len(set(seeds)) < len(seeds):
         raise InputError(f"seeds are {seeds}: give one or more, each once.")
@@ -146,7 +160,14 @@ def _step_sizes(given: Sequence[StepSize]) -> list[StepSize]:
 
 
 def _workers(given: int | None) -> int:
-    count = (os.cpu_count() or 1) if given is None else whole("workers", given)
+    count = _cores() if given is None else whole("workers", given)
     if count < 1:
         raise InputError(f"workers is {given}: give 1 or more, or leave it out.")
     return count
+
+
+def _cores() -> int:
+    """How many cores this process may use, where that is known."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

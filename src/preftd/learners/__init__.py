@@ -6,6 +6,7 @@ from preftd.learners.linear.learner import LinearLearner
 from preftd.learners.network.batch import Network
 from preftd.learners.returns import advantages, beta_returns, forward_update, offline_update
 from preftd.learners.step_size import Decreasing
+from preftd.learners.steps import Steps
 
 __all__ = [
     "Decreasing",
@@ -13,6 +14,7 @@ __all__ = [
     "Linear",
     "LinearLearner",
     "Network",
+    "Steps",
     "advantages",
     "beta_returns",
     "forward_update",

@@ -22,7 +22,10 @@ def as_features(name: str, given: ArrayLike, size: int, rows: bool = False) -> N
         return _places(name, given, size)
     x = np.array(as_array(name, given))
     if x.shape != (size,) and not (rows and x.ndim == 2 and x.shape[1] == size):
-        raise InputError(f"{name} has shape {x.shape}: give {size} numbers.")
+        raise InputError(
+            f"{name} has shape {x.shape}: give {size} numbers, or an array of places of ones, such "
+            "as np.array([0])."
+        )
     return x
 
 

@@ -126,8 +126,8 @@ def _places(experience: Experience, codes: Codes) -> Codes:
 def _alike(given: Mapping[str, ArrayLike]) -> list[Array]:
     """What was given as contiguous arrays of one shape, without copies where it is that.
 
-    Whether all is finite is seen afterwards, in the one
-    array that comes out: looking at each that goes in would take longer than the computation.
+    Whether all is finite is seen afterwards, in the one array that comes out: looking at each that
+    goes in would take longer than the computation.
     """
     arrays = [_ready(name, array) for name, array in given.items()]
     (first, pattern), *others = zip(given, arrays, strict=True)

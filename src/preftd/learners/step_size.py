@@ -27,9 +27,10 @@ class Decreasing:
     power: float = 1.0
 
     def __post_init__(self) -> None:
-        if not (0 < self.initial < np.inf and 0 < self.delay < np.inf):
-            raise InputError("initial and delay must be above 0 and finite: give such numbers.")
-        if not 0.5 < self.power <= 1:
+        initial, delay, power = as_array("initial, delay and power", [*vars(self).values()])
+        if not (initial > 0 and delay > 0):
+            raise InputError("initial and delay must be above 0: give such numbers.")
+        if not 0.5 < power <= 1:
             raise InputError(f"power is {self.power}: it must be above 0.5 and at most 1.")
 
     def at(self, step: NDArray[np.int64]) -> Vector:
@@ -55,10 +56,10 @@ def step_size_parts(given: ArrayLike | Decreasing, size: int) -> tuple[StepSize,
     if isinstance(given, Decreasing) or np.ndim(given) == 0:
         return as_step_size("step_size", given), np.ones(size)
     factors = np.array(as_array("step_size", given))
-    if factors.shape != (size,) or not (factors > 0).all():
-        raise InputError(
-            f"step_size has shape {factors.shape}: give one number above 0, or {size} of them."
-        )
+    if factors.shape != (size,):
+        raise InputError(f"step_size has shape {factors.shape}: give one number, or {size}.")
+    if not (factors > 0).all():
+        raise InputError(f"step_size[{int(np.argmin(factors))}] is not above 0: give a larger one.")
     return 1.0, factors
 
 

@@ -47,12 +47,12 @@ def eight(number: float) -> Eight:
 
 
 def multiply_add(a: Eight, b: Eight, c: Eight) -> Eight:
-    """A b + c."""
+    """Multiply and add: a b + c."""
     return a * b + c
 
 
 def times(a: Eight, b: Eight) -> Eight:
-    """A b."""
+    """The product a b."""
     return a * b
 
 

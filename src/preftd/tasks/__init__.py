@@ -5,6 +5,16 @@ from preftd.tasks.features import Features
 from preftd.tasks.layout import Layout
 from preftd.tasks.outcomes import Outcomes
 from preftd.tasks.process import MarkovRewardProcess
+from preftd.tasks.scored import Scored
 from preftd.tasks.task import Task
 
-__all__ = ["TASKS", "Features", "Layout", "MarkovRewardProcess", "Outcomes", "Task", "make"]
+__all__ = [
+    "TASKS",
+    "Features",
+    "Layout",
+    "MarkovRewardProcess",
+    "Outcomes",
+    "Scored",
+    "Task",
+    "make",
+]

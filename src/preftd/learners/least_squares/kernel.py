@@ -35,7 +35,7 @@ def traces(decay: Vector, gain: Vector, features: Dense, before: Vector) -> Dens
 def prepare(
     x: Vector, y: Vector, numbers: tuple[float, float, float, float], trace: Vector, room: Dense
 ) -> bool:
-    """E and d of a step into rows 0 and 1 of room; returns whether they can be multiplied.
+    """Write e and d of a step into rows 0 and 1 of room; returns whether they can be multiplied.
 
     numbers  reward, discount, decay, gain
     """

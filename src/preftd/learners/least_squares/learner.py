@@ -28,6 +28,7 @@ from preftd.arrays import (
 from preftd.experience import Experience
 from preftd.learners.features import as_features
 from preftd.learners.least_squares.systems import Block, Inverse, Sums
+from preftd.learners.signals import as_flag, following, not_numbers
 from preftd.rules import Rule
 
 _BLOCK = 1 << 16
@@ -88,7 +89,7 @@ class LeastSquaresLearner:
         self,
         features: ArrayLike,
         reward: float,
-        next_features: ArrayLike,
+        next_features: ArrayLike | None,
         *,
         discount: float,
         beta: float,
@@ -97,27 +98,26 @@ class LeastSquaresLearner:
         truncated: bool = False,
     ) -> None:
         """Learn from one transition; arguments are those of `LinearLearner.update`."""
+        next_features = following(features, next_features, discount)
         x, y = self._vector("features", features), self._vector("next_features", next_features)
+        cut = as_flag("truncated", truncated)
         try:
-            (decay, gain), follow_on = self.rule.step(
-                self._follow_on, discount=self._into, beta=beta, interest=interest, rho=rho
+            # Plain floats throughout: others are less precise, and the kernels are for these.
+            own = None if interest is None else float(interest)
+            decay, gain, follow_on = self.rule.advance(
+                self._follow_on, self._into, float(beta), own, float(rho)
             )
-            # Plain floats throughout: the kernels are compiled for these.
-            numbers = (float(reward), float(discount), float(decay), float(gain))
+            numbers = (float(reward), float(discount), decay, gain)
         except (TypeError, ValueError) as error:
-            if isinstance(error, InputError):
-                raise
-            raise InputError(
-                "reward, discount, beta, interest, rho must be numbers: give one of each."
-            ) from error
+            raise not_numbers(error) from None
         if not 0 <= numbers[1] <= 1:
             raise InputError(f"discount is {discount}: it must lie in [0, 1].")
         if numbers[1] == 0:
             y = x  # what comes after the end is not looked at, whatever was given
         if not self._system.step(x, y, numbers, self._trace):
             raise InputError(_unusable(x, y, numbers[0]))
-        self._follow_on = float(follow_on)
-        self._into = 0.0 if truncated else numbers[1]
+        self._follow_on = follow_on
+        self._into = 0.0 if cut else numbers[1]
 
     def learn(
         self,

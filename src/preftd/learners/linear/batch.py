@@ -11,13 +11,21 @@ from typing import SupportsIndex, final
 
 import numpy as np
 
-from preftd.arrays import Dense
+from preftd.arrays import Dense, InputError
+from preftd.learners.linear.lanes import learn_lanes, learn_lanes_forward
+from preftd.learners.linear.true_online import learn_true_online
 from preftd.learners.step_size import StepSize, step_sizes_of
 from preftd.learners.steps import Steps
+from preftd.learners.vectors import WIDTH, aligned
 from preftd.names import nearest
 from preftd.tasks.scored import Scored
 
-VIEWS = ("backward", "forward", "true_online")
+_KERNELS = {
+    "backward": learn_lanes,
+    "forward": learn_lanes_forward,
+    "true_online": learn_true_online,
+}
+VIEWS = tuple(_KERNELS)
 
 
 @final
@@ -53,8 +61,6 @@ class LinearBatch:
     """Linear learners that learn from the same steps, each with its step size."""
 
     def __init__(self, method: Linear, inputs: int, step_sizes: Sequence[StepSize]) -> None:
-        from preftd.learners.vectors import WIDTH, aligned  # noqa: PLC0415  (compiles)
-
         self.method, self.step_sizes = method, tuple(step_sizes)
         self._columns = -(-len(step_sizes) // WIDTH) * WIDTH
         self._weights = aligned(np.zeros(inputs * self._columns))
@@ -67,17 +73,12 @@ class LinearBatch:
 
     def learn(self, steps: Steps, scored: Scored) -> Dense:
         """Learn from whole episodes; mean squared errors after each, episodes × step sizes."""
-        from preftd.learners.linear import lanes, true_online  # noqa: PLC0415  (compiles)
-
-        kernels = {
-            "backward": lanes.learn_lanes,
-            "forward": lanes.learn_lanes_forward,
-            "true_online": true_online.learn_true_online,
-        }
+        if steps.at.size and not steps.ends[-1]:
+            raise InputError("the last episode is not over: learn from whole episodes.")
         errors = np.empty((int(steps.ends.sum()), len(self.step_sizes)))
         alphas = step_sizes_of(self.step_sizes, self._steps, steps.at.size)
         filled = np.zeros((len(alphas), self._columns))
         filled[:, : len(self.step_sizes)] = alphas
         self._steps += steps.at.size
-        kernels[self.method.view](steps, scored, filled, self._weights, errors)
+        _KERNELS[self.method.view](steps, scored, filled, self._weights, errors)
         return errors

@@ -10,6 +10,8 @@ from preftd.arrays import Dense, InputError, Vector, as_array, check_unit_interv
 from preftd.experience import Experience
 from preftd.learners.features import as_features, as_pair
 from preftd.learners.linear.state import LinearState
+from preftd.learners.linear.traces import step_one
+from preftd.learners.signals import as_flag, following, not_numbers
 from preftd.learners.step_size import Decreasing, step_size_parts, step_sizes_of
 from preftd.learners.steps import Steps
 from preftd.rules import Carried, Rule, Signals
@@ -60,7 +62,7 @@ class LinearLearner:
         if not isinstance(rule, Rule):
             raise InputError(f"rule is {rule!r}: give a rule, such as PTD().")
         self.size, self.rule = size, rule
-        self.true_online, self.predictions = true_online, predictions
+        self.true_online, self.predictions = bool(true_online), predictions
         self._step_size, scale = step_size_parts(step_size, size)
         self._constant = self._step_size if isinstance(self._step_size, float) else None
         self._state = LinearState(scale, predictions)
@@ -88,7 +90,7 @@ class LinearLearner:
         self,
         features: ArrayLike,
         reward: Any,
-        next_features: ArrayLike,
+        next_features: ArrayLike | None,
         *,
         discount: Any,
         beta: Any,
@@ -100,14 +102,19 @@ class LinearLearner:
 
         reward     r_{t+1}, paid on the way from `features` to `next_features`
         discount   γ_{t+1} of the transition: 0 if the episode terminates (whatever is given as
-                   `next_features` is then not looked at)
+                   `next_features`, or None, is then not looked at); else `next_features` is to be
+                   what the next call gets as `features`
         beta       β_t, of `features`; interest and rho likewise
         truncated  whether the episode is cut short here: this update still bootstraps from
                    `next_features`, and trace and follow-on start afresh with the next
 
         What cannot be used raises InputError and changes nothing.
         """
+        if next_features is None:
+            next_features = following(features, next_features, discount)
         x, y = as_pair(features, next_features, self.size)
+        if truncated is not False:
+            truncated = as_flag("truncated", truncated)
         state = self._state
         delta: Any
         carried: Any
@@ -118,23 +125,27 @@ class LinearLearner:
             into = state.into
             alpha = self._alpha() if self._constant is None else self._constant
             try:
-                decay, gain, carried = self.rule.advance(state.follow_on, into, beta, interest, rho)
-                # Plain floats throughout: the kernel is compiled for these.
-                numbers = (float(reward), float(discount), into, float(decay), float(gain), alpha)
+                # Plain floats throughout: others are less precise, and the kernel is for these.
+                paid, discount = float(reward), float(discount)
+                own = None if interest is None else float(interest)
+                decay, gain, carried = self.rule.advance(
+                    state.follow_on, into, float(beta), own, float(rho)
+                )
             except (TypeError, ValueError) as error:
-                if isinstance(error, InputError):
-                    raise
-                raise InputError(
-                    f"{', '.join(_SIGNALS)} must be numbers: give one of each."
-                ) from error
-            if not 0 <= numbers[1] <= 1:
+                raise not_numbers(error) from None
+            if not 0 <= discount <= 1:
                 raise InputError(f"discount is {discount}: it must lie in [0, 1].")
-            if numbers[1] == 0:
+            if discount == 0:
                 y = x  # what comes after the end is not looked at, whatever was given
-            delta = state.step(x, y, numbers, self.true_online)
+            numbers = (paid, discount, into, decay, gain, alpha)
+            if x.dtype.char == "d":
+                if state.lazy is not None:
+                    state.vectors()
+                delta = step_one(x, y, *numbers, self.true_online, state.memory, state.old)
+            else:
+                delta = state.step_place(x, y, numbers, self.true_online)
             if not -_INFINITY < delta < _INFINITY:
                 raise InputError(_not_finite(x, y))
-            discount = numbers[1]
         state.follow_on = carried
         state.into = 0.0 * discount if truncated else discount
         state.steps += 1
@@ -149,6 +160,9 @@ class LinearLearner:
         rho: ArrayLike = 1.0,
     ) -> Self:
         """Learn from a stream as `update` would, compiled; a stream may come in pieces.
+
+        All of it is learned or, if predictions stop being finite on the way, nothing: so each call
+        first copies the state, which takes longer than a few steps if there are many features.
 
         >>> from preftd import PTD, tasks
         >>> from preftd.preferences import Observability

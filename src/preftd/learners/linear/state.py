@@ -15,7 +15,7 @@ from preftd.arrays import (
     check_unit_interval,
 )
 from preftd.learners.linear.lazy import Places, learn_places, settle, step_places, values_at
-from preftd.learners.linear.traces import learn_one, step_many, step_one
+from preftd.learners.linear.traces import learn_one, step_many
 from preftd.learners.steps import Steps
 
 Numbers: TypeAlias = tuple[float, float, float, float, float, float]
@@ -37,10 +37,10 @@ class LinearState:
     def __init__(self, scale: Vector, predictions: int | None) -> None:
         columns = predictions or 1
         # Together, since handing over an array takes about as long as a step.
-        self._memory = np.zeros((3, scale.size * columns))
-        self.weights = self._memory[0].reshape(-1, columns)
-        self.trace = self._memory[1].reshape(-1, columns)
-        self.scale = self._memory[2, : scale.size]
+        self.memory = np.zeros((3, scale.size * columns))
+        self.weights = self.memory[0].reshape(-1, columns)
+        self.trace = self.memory[1].reshape(-1, columns)
+        self.scale = self.memory[2, : scale.size]
         self.scale[:] = scale
         self.room = np.zeros((5, columns))
         self.value = self.room[0]  # v for the next step; the rest of the room is scratch
@@ -49,7 +49,12 @@ class LinearState:
         self.into: Any = 0.0 if predictions is None else np.zeros(columns)
         self.steps = 0
         self.lazy: Places | None = None
-        self._old = self.room.reshape(-1)
+        self.old = self.room.reshape(-1)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies are made anew: weights and trace must go on being parts of one memory."""
+        predictions = len(self.into) if isinstance(self.into, np.ndarray) else None
+        return _rebuilt, (np.array(self.scale), predictions, self.arrays())
 
     def places(self) -> Places:
         """The state made ready for features that are places."""
@@ -79,15 +84,12 @@ class LinearState:
             return np.asarray(self.weights[x].sum(axis=0))
         return np.asarray(values_at(x, self.lazy))
 
-    def step(self, x: NDArray[Any], y: NDArray[Any], numbers: Numbers, true_online: bool) -> float:
-        """One step of the only prediction; returns δ, and learns nothing if it is not finite."""
-        if x.dtype.char != "d":
-            deltas = self.step_many(x, y, np.array(numbers)[:, None], true_online)
-            return float("nan") if deltas is None else float(deltas[0])
-        if self.lazy is not None:
-            self.vectors()
-        delta: float = step_one(x, y, *numbers, true_online, self._memory, self._old)
-        return delta
+    def step_place(
+        self, x: NDArray[Any], y: NDArray[Any], numbers: Numbers, true_online: bool
+    ) -> float:
+        """One step of the only prediction, from places; δ, or NaN with nothing learned."""
+        deltas = self.step_many(x, y, np.array(numbers)[:, None], true_online)
+        return float("nan") if deltas is None else float(deltas[0])
 
     def step_many(
         self, x: NDArray[Any], y: NDArray[Any], numbers: Dense, true_online: bool
@@ -113,7 +115,7 @@ class LinearState:
         before = self.arrays()
         if (steps.at < 0).any() or (steps.following < 0).any():
             self.vectors()
-            done = int(learn_one(steps, true_online, step_sizes, self._memory, self._old))
+            done = int(learn_one(steps, true_online, step_sizes, self.memory, self.old))
         else:
             places = self.places()
             done = int(learn_places(steps, true_online, step_sizes, self.scale, places, self.room))
@@ -170,3 +172,11 @@ class LinearState:
                 np.copyto(held, array, casting="unsafe")
             else:
                 setattr(self, name, int(array) if name == "steps" else float(array))
+
+
+def _rebuilt(
+    scale: Vector, predictions: int | None, arrays: Mapping[str, NDArray[Any]]
+) -> LinearState:
+    state = LinearState(scale, predictions)
+    state._put(arrays)
+    return state

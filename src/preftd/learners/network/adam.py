@@ -60,7 +60,7 @@ def _step(
     step_sizes: Vector,
     taken: float,
 ) -> None:
-    """M ← 0.9 m + 0.1 Δ,  v ← 0.999 v + 0.001 Δ²,  w ← w + α m̂ / (√v̂ + 1e-8)."""
+    """Let m ← 0.9 m + 0.1 Δ,  v ← 0.999 v + 0.001 Δ²,  w ← w + α m̂ / (√v̂ + 1e-8)."""
     sizes = step_sizes.size
     for k in range(weights.size):
         mean[k] = FIRST * mean[k] + (1 - FIRST) * change[k]

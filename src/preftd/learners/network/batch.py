@@ -16,8 +16,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from preftd.arrays import Dense, InputError, Vector, as_array, read_only, whole
+from preftd.learners.network.adam import learn_adam
+from preftd.learners.network.backward import learn_backward
+from preftd.learners.network.forward import learn_forward
+from preftd.learners.network.held import learn_held
+from preftd.learners.network.layers import Weights
 from preftd.learners.step_size import Decreasing
 from preftd.learners.steps import Steps
+from preftd.learners.vectors import WIDTH, aligned
 from preftd.names import nearest
 from preftd.randomness import generator
 from preftd.tasks.scored import Scored
@@ -84,8 +90,6 @@ class NetworkBatch:
     def __init__(
         self, method: Network, inputs: SupportsIndex, step_sizes: ArrayLike, seed: SupportsIndex
     ) -> None:
-        from preftd.learners.network.layers import Weights  # noqa: PLC0415  (compiles)
-        from preftd.learners.vectors import WIDTH  # noqa: PLC0415  (compiles)
 
         self.method, self.inputs = method, whole("inputs", inputs)
         if self.inputs < 1:
@@ -122,20 +126,12 @@ class NetworkBatch:
         errors = np.empty((int(steps.ends.sum()), self.step_sizes.size))
         units, sizes, weights = self.method.units, self.step_sizes, self._weights
         if self.method.optimiser == "adam":
-            from preftd.learners.network.adam import learn_adam  # noqa: PLC0415  (compiles)
-
             learn_adam(weights, self._moments, units, sizes, steps, scored, errors)
         elif self.method.view == "forward":
-            from preftd.learners.network.forward import learn_forward  # noqa: PLC0415  (compiles)
-
             learn_forward(weights, units, sizes, steps, scored, errors)
         elif self.method.view == "held":
-            from preftd.learners.network.held import learn_held  # noqa: PLC0415  (compiles)
-
             learn_held(weights, units, sizes, steps, scored, errors, False)
         else:
-            from preftd.learners.network.backward import learn_backward  # noqa: PLC0415  (compiles)
-
             learn_backward(weights, units, sizes, steps, scored, errors)
         return errors
 
@@ -168,8 +164,6 @@ class NetworkBatch:
 
     def _side_by_side(self, rows: Dense) -> Vector:
         """The same for each lane, and zeros up to the last column; rows one after the other."""
-        from preftd.learners.vectors import aligned  # noqa: PLC0415  (compiles)
-
         tiled = np.tile(np.atleast_2d(rows), self.step_sizes.size)
         filled = np.zeros((len(tiled), self._columns))
         filled[:, : tiled.shape[1]] = tiled

@@ -93,7 +93,7 @@ def add_dense(start: Vector, matrix: Vector, x: Vector, into: Vector, first: int
 
 @inlined
 def value(weights: Weights, units: int, lane: int, activation: Vector, first: int) -> float:
-    """V of one lane; what is not a number stays visible."""
+    """The value v of one lane; what is not a number stays visible."""
     total, other = float(weights.bias[lane]), 0.0
     begin = lane * units
     for u in range(begin, begin + units - 1, 2):

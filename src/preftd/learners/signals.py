@@ -1,0 +1,29 @@
+"""What users tell a learner about one step, as numbers."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from preftd.arrays import InputError
+
+
+def not_numbers(error: Exception) -> InputError:
+    """What to say when a signal of a step could not be made a number, or was refused as one."""
+    if isinstance(error, InputError):
+        return error
+    return InputError("reward, discount, beta, interest, rho must be numbers: give one of each.")
+
+
+def following(features: Any, next_features: Any, discount: Any) -> ArrayLike:
+    """What follows: after the end, nothing is looked at, whatever was given."""
+    if next_features is None and not np.any(discount):
+        return features  # type: ignore[no-any-return]
+    return next_features  # type: ignore[no-any-return]
+
+
+def as_flag(name: str, given: Any) -> bool:
+    """True or false, one for all predictions."""
+    if np.ndim(given) or given not in (0, 1):
+        raise InputError(f"{name} is {given!r}: give true or false, one for all predictions.")
+    return bool(given)
