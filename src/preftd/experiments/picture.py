@@ -49,8 +49,9 @@ def draw_step_sizes(found: "Evaluation", axes: Axes | None, level: float) -> Axe
         style: Any = {"color": look.colour, "linestyle": look.line, "linewidth": _width(found)}
         axes.plot(sizes, shown, marker=".", label=found.name, **style)
         if np.isfinite(width[finite]).all():
-            # On a logarithmic axis there is no room below 0, nor need there be.
-            below, above = np.maximum(shown - width, shown / 10), shown + width
+            # An interval that reaches below 0 is cut off: a logarithmic axis has no room there.
+            below, above = shown - width, shown + width
+            below[below <= 0] = shown[below <= 0] / 10
             axes.fill_between(
                 sizes, below, above, where=finite, color=look.colour, alpha=SHADE, linewidth=0
             )
