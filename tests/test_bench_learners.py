@@ -9,8 +9,7 @@ import pytest
 
 from preftd.bench import linear, network, online, peers
 from preftd.bench.contest import Contender, MissingError, Times, compete
-from preftd.bench.processes import PEAK, run_program
-from preftd.bench.scale import BenchError
+from preftd.bench.processes import PEAK, BenchError, run_program
 from preftd.learners.network.batch import Network, Parameters
 from preftd.rules import Rule
 from preftd.tasks import make

@@ -10,7 +10,7 @@ import typer
 
 from preftd.arrays import InputError
 from preftd.bench import BENCHMARKS, run_benchmarks
-from preftd.bench.scale import BenchError
+from preftd.bench.processes import BenchError
 from preftd.report import convergence
 from preftd.rules import RULES
 from preftd.solve import DidNotConvergeError

@@ -1,12 +1,5 @@
 """Evaluation: what is measured, by what, and that nothing else has a say in it."""
 
-import re
-import signal
-import subprocess
-import sys
-import time
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -15,9 +8,7 @@ from preftd import (
     PTD,
     TD,
     Decreasing,
-    Evaluation,
     Features,
-    InputError,
     Linear,
     Network,
     Task,
@@ -26,9 +17,9 @@ from preftd import (
 )
 from preftd.arrays import Vector
 from preftd.experiments.runs import TAKE, Method
-from preftd.learners import LinearLearner, Steps, advantages
-from preftd.preferences import Constant, Function, Observability
-from preftd.rules import RULES, along
+from preftd.learners import LinearLearner, advantages
+from preftd.preferences import Constant, Observability
+from preftd.rules import RULES
 
 CORRIDOR = tasks.make("corridor", length=4)
 GRID = tasks.make("cross_grid", size=4)
@@ -165,52 +156,6 @@ def test_a_decreasing_step_size_counts_the_steps_of_all_episodes() -> None:
     np.testing.assert_array_equal(found.errors[:, 1], plain.errors[:, 0])
 
 
-def test_means_and_intervals_are_students() -> None:
-    rng = np.random.default_rng(0)
-    errors = rng.exponential(size=(5, 2, 3))
-    found = Evaluation(errors.copy(), np.ones(5), tuple(range(5)), (0.1, 0.2), "PTD")
-    mean, width = found.curve(0.95)
-    np.testing.assert_allclose(mean, errors.mean(axis=0))
-    # 2.776 is the 97.5 % point of Student's distribution with 4 degrees of freedom.
-    np.testing.assert_allclose(width, 2.776445 * errors.std(axis=0, ddof=1) / 5**0.5, rtol=1e-6)
-    assert found.average().mean.shape == (2,)
-    assert found.best == int(np.argmin(errors.mean(axis=(0, 2))))
-    alone = Evaluation(errors[:1].copy(), np.ones(1), (0,), (0.1, 0.2), "PTD")
-    assert np.isinf(alone.curve().half_width).all()
-    with pytest.raises(ValueError, match="read-only"):
-        found.errors[0, 0, 0] = 1
-
-
-def test_pictures_show_curves_intervals_and_what_diverged() -> None:
-    found = evaluate(CORRIDOR, TD(), Observability(), [1e6, 0.1, 0.01], 40, 4)
-    axes = found.plot()
-    evaluate(CORRIDOR, PTD(), Observability(), [0.1], 40, 4).plot(axes)
-    legend = axes.get_legend()
-    assert legend is not None
-    labels = [text.get_text() for text in legend.get_texts()]
-    assert labels == ["TD(λ), α = 0.1", "PTD, α = 0.1"]
-    np.testing.assert_array_equal(axes.lines[0].get_ydata(), found.curve().mean[found.best])
-    assert len(axes.collections) == 2
-    sizes = found.plot_step_sizes()
-    crosses = sizes.lines[1]
-    assert crosses.get_marker() == "x"
-    np.testing.assert_array_equal(crosses.get_xdata(), [1e6])
-
-
-def test_a_run_that_was_ever_far_off_has_diverged_also_if_it_came_back() -> None:
-    errors = np.full((2, 2, 4), 1.9e6)
-    # The least mean by far, but one of its runs was once beyond a million times 2.
-    errors[:, 1] = 0.0
-    errors[0, 1, 1] = 2.1e6
-    found = Evaluation(errors, np.array([2.0, 2.0]), (0, 1), (0.1, 0.2), "PTD")
-    assert found.diverged.tolist() == [[False, True], [False, False]]
-    assert found.best_step_size == 0.1
-    everywhere = Evaluation(np.full((1, 1, 2), np.inf), np.ones(1), (0,), (0.1,), "PTD")
-    legend = everywhere.plot().get_legend()
-    assert legend is not None
-    assert [text.get_text() for text in legend.get_texts()] == ["PTD: diverged"]
-
-
 def test_far_is_measured_by_the_error_of_predicting_nothing() -> None:
     found = evaluate(GRID, PTD(), Observability(), [0.1], 2, 2)
     trivial = (GRID.values[GRID.observable] ** 2).mean()
@@ -227,76 +172,6 @@ def test_states_with_random_features_are_scored_at_their_means() -> None:
     learner = LinearLearner(2, TD(), 0.05).learn(stream, beta=1.0)
     miss = mean @ learner.weights - task.values
     assert found.errors[0, 0, -1] == pytest.approx((miss**2).mean(), rel=1e-9)
-
-
-LONG = """
-from preftd import TD, Network, evaluate, tasks
-from preftd.preferences import Observability
-
-print("begun", flush=True)
-evaluate(
-    tasks.make("cross_grid", size=16), TD(), Observability(), [1e-3], 10**6, 4, learner=Network(16)
-)
-"""
-
-
-def test_it_stops_when_it_is_interrupted() -> None:
-    """Work of hours, of which threads would otherwise finish their seed first."""
-    command = [sys.executable, "-c", LONG]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
-        assert running.stdout is not None
-        assert running.stdout.readline() == b"begun\n"
-        time.sleep(2)
-        running.send_signal(signal.SIGINT)
-        try:
-            _, complaint = running.communicate(timeout=60)
-        finally:
-            running.kill()
-    assert complaint.splitlines()[-1] == b"KeyboardInterrupt"
-    assert complaint.count(b"Traceback") == 1
-
-
-WRONG: dict[str, tuple[dict[str, Any], str]] = {
-    "no rule": ({"rule": "ptd"}, "rule is 'ptd': give one, such as PTD()"),
-    "no preference": ({"preference": 0.5}, "preference is 0.5: give one, such as Constant(1.0)"),
-    "no step size": ({"step_sizes": []}, "step_sizes is empty"),
-    "one step size": ({"step_sizes": 0.1}, "step_sizes is 0.1: give a list"),
-    "a negative step size": ({"step_sizes": [0.1, -1]}, r"step_sizes[1] is -1: give a number"),
-    "no episodes": ({"episodes": 0}, "episodes is 0: give 1 or more"),
-    "half an episode": ({"episodes": 1.5}, "episodes is 1.5: give a whole number"),
-    "no seeds": ({"seeds": 0}, "seeds are (): give one or more"),
-    "a seed twice": ({"seeds": [1, 1]}, "seeds are (1, 1): give one or more, each once"),
-    "the name of a task": ({"task": "corridor"}, "task is 'corridor': give one, such as"),
-    "no task of a seed": ({"task": lambda _: 5}, "the task of a seed is 5: give one, such as"),
-    "the class of a learner": ({"learner": Linear}, "give one, such as Linear()"),
-    "the name of a learner": (
-        {"learner": "linear"},
-        "learner is 'linear': give one, such as Linear",
-    ),
-    "an array without entries": ({"seeds": np.array(1.5)}, "seeds is array(1.5): give a whole"),
-    "no workers": ({"workers": 0}, "workers is 0: give 1 or more"),
-    "no end": ({"task": tasks.make("counterexample_1")}, "counterexample_1 has no episodes"),
-    "a bad preference": ({"preference": Function(lambda _: 2.0)}, "beta[0] is 2: every entry"),
-    "a schedule for a network": (
-        {"step_sizes": [Decreasing(0.1)], "learner": Network(2)},
-        "the step sizes of networks do not change: give numbers.",
-    ),
-}
-
-
-@pytest.mark.parametrize("case", WRONG)
-def test_what_cannot_be_evaluated_is_refused_in_one_sentence(case: str) -> None:
-    change, message = WRONG[case]
-    given: dict[str, Any] = {
-        "task": CORRIDOR,
-        "rule": PTD(),
-        "preference": Observability(),
-        "step_sizes": [0.1],
-        "episodes": 2,
-        "seeds": 2,
-    }
-    with pytest.raises(InputError, match=re.escape(message)):
-        evaluate(**(given | change))
 
 
 @pytest.mark.parametrize("view", ["backward", "forward", "true_online"])
@@ -325,17 +200,3 @@ def test_the_forward_view_updates_each_step_with_its_own_step_size() -> None:
         done += len(e)
     miss = w - CORRIDOR.values[CORRIDOR.observable]
     assert found.errors[0, 0, -1] == pytest.approx((miss**2).mean(), rel=1e-9)
-
-
-@pytest.mark.parametrize("method", [METHODS[0], METHODS[3]], ids=repr)
-def test_an_episode_that_is_not_over_is_refused(method: Method) -> None:
-    stream = GRID.sampler(0).steps(3)
-    steps = Steps.of(stream, along(PTD(), Observability(), stream))
-    with pytest.raises(InputError, match="the last episode is not over"):
-        method.start(GRID.features.size, [0.1], 0).learn(steps, GRID.scored)
-
-
-@pytest.mark.parametrize("view", ["backwards", "forward view", 3])
-def test_unknown_views_are_refused(view: Any) -> None:
-    with pytest.raises(InputError, match="there is no view"):
-        Linear(view)

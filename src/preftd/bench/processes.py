@@ -4,14 +4,25 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import NamedTuple
 
-from preftd.bench.scale import BenchError
+
+class BenchError(RuntimeError):
+    """Something could not be measured."""
+
+
+class Run(NamedTuple):
+    """What a program took and told."""
+
+    seconds: float
+    printed: str
+
 
 PEAK = "from preftd.bench.processes import peak_gib; print(peak_gib())"
 """The last line of a program that tells how much memory it took."""
 
 
-def run_program(program: str) -> tuple[float, str]:
+def run_program(program: str) -> Run:
     """Seconds from start to end of a Python program, and what it printed."""
     began = time.perf_counter()
     done = subprocess.run(
@@ -21,7 +32,7 @@ def run_program(program: str) -> tuple[float, str]:
     if done.returncode:
         last = (done.stderr.splitlines() or [f"it was ended, code {done.returncode}"])[-1]
         raise BenchError(f"a program of the benchmark failed: {last}.")
-    return seconds, done.stdout
+    return Run(seconds, done.stdout)
 
 
 def peak_gib() -> float:

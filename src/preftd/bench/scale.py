@@ -5,8 +5,6 @@ process of its own, so that its peak memory is its own.
 """
 
 import json
-import subprocess
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from typing import TypedDict
@@ -14,6 +12,7 @@ from typing import TypedDict
 import numpy as np
 
 from preftd.arrays import Dense, is_sparse
+from preftd.bench.processes import peak_gib, run_program
 from preftd.rules import RULES
 from preftd.tasks import Features, make
 from preftd.theory.bootstrapping import Bootstrapping
@@ -21,10 +20,6 @@ from preftd.theory.expected_update import expected_updates
 
 SIZES = (100, 316, 1000)
 FEATURES = 32
-
-
-class BenchError(RuntimeError):
-    """A size could not be measured."""
 
 
 class Measurement(TypedDict):
@@ -57,12 +52,7 @@ def measure(sizes: Sequence[int]) -> Iterator[Measurement]:
     """Measure each size in turn."""
     for size in sizes:
         program = f"import json, preftd.bench.scale as s; print(json.dumps(s.run({int(size)})))"
-        command = [sys.executable, "-c", program]
-        done = subprocess.run(command, check=False, capture_output=True, text=True)
-        if done.returncode:
-            last = (done.stderr.splitlines() or [f"it was ended, code {done.returncode}"])[-1]
-            raise BenchError(f"a grid of size {size} failed: {last}.")
-        measurement: Measurement = json.loads(done.stdout)
+        measurement: Measurement = json.loads(run_program(program).printed)
         yield measurement
 
 
@@ -89,16 +79,9 @@ def run(size: int) -> Measurement:
         stationary=settled - built,
         updates=ended - settled,
         total=ended - began,
-        peak_gib=_peak_gib(),
+        peak_gib=peak_gib(),
         residual=max(residuals),
     )
-
-
-def _peak_gib() -> float:
-    import resource  # noqa: PLC0415  (not there on Windows)
-
-    unit = 2**30 if sys.platform == "darwin" else 2**20
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 
 
 def smooth_features(side: int, size: int) -> Dense:

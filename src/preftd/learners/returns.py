@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from preftd.arrays import Dense, InputError, Vector, as_array, check_finite
 from preftd.experience import Experience
 from preftd.experience.stream import Codes
+from preftd.learners.returns_kernel import advantages_of, returns_of
 from preftd.rules import Signals
 
 Array = NDArray[np.float64]
@@ -34,8 +35,6 @@ def beta_returns(
     >>> beta_returns([0, 1], discount=[0.5, 0], next_value=[4, 0], decay=[0, 0])  # β = 1
     array([2., 1.])
     """
-    from preftd.learners.returns_kernel import returns_of  # noqa: PLC0415  (compiles)
-
     given = {"reward": reward, "discount": discount, "next_value": next_value, "decay": decay}
     arrays = _alike(given)
     out = np.empty(arrays[0].shape)
@@ -50,8 +49,6 @@ def advantages(td_error: ArrayLike, decay: ArrayLike) -> Array:
     >>> advantages([1, 2, 4], decay=[0, 0.5, 0.5])
     array([3., 4., 4.])
     """
-    from preftd.learners.returns_kernel import advantages_of  # noqa: PLC0415  (compiles)
-
     given = {"td_error": td_error, "decay": decay}
     arrays = _alike(given)
     out = np.empty(arrays[0].shape)

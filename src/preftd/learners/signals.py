@@ -15,11 +15,11 @@ def not_numbers(error: Exception) -> InputError:
     return InputError("reward, discount, beta, interest, rho must be numbers: give one of each.")
 
 
-def following(features: Any, next_features: Any, discount: Any) -> ArrayLike:
-    """What follows: after the end, nothing is looked at, whatever was given."""
-    if next_features is None and not np.any(discount):
-        return features  # type: ignore[no-any-return]
-    return next_features  # type: ignore[no-any-return]
+def following(features: ArrayLike, discount: Any) -> ArrayLike:
+    """What stands in for features that were not given: after the end, nothing is looked at."""
+    if np.any(discount):
+        raise InputError("next_features is missing: it may be None only where discount is 0.")
+    return features
 
 
 def as_flag(name: str, given: Any) -> bool:

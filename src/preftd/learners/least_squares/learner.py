@@ -98,7 +98,8 @@ class LeastSquaresLearner:
         truncated: bool = False,
     ) -> None:
         """Learn from one transition; arguments are those of `LinearLearner.update`."""
-        next_features = following(features, next_features, discount)
+        if next_features is None:
+            next_features = following(features, discount)
         x, y = self._vector("features", features), self._vector("next_features", next_features)
         cut = as_flag("truncated", truncated)
         try:

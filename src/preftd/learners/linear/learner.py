@@ -111,7 +111,7 @@ class LinearLearner:
         What cannot be used raises InputError and changes nothing.
         """
         if next_features is None:
-            next_features = following(features, next_features, discount)
+            next_features = following(features, discount)
         x, y = as_pair(features, next_features, self.size)
         if truncated is not False:
             truncated = as_flag("truncated", truncated)

@@ -1,0 +1,61 @@
+"""What an evaluation makes of its errors: means, intervals, marks, pictures."""
+
+import numpy as np
+import pytest
+
+from preftd import (
+    PTD,
+    TD,
+    Evaluation,
+    evaluate,
+    tasks,
+)
+from preftd.preferences import Observability
+
+CORRIDOR = tasks.make("corridor", length=4)
+
+
+def test_means_and_intervals_are_students() -> None:
+    rng = np.random.default_rng(0)
+    errors = rng.exponential(size=(5, 2, 3))
+    found = Evaluation(errors.copy(), np.ones(5), tuple(range(5)), (0.1, 0.2), "PTD")
+    mean, width = found.curve(0.95)
+    np.testing.assert_allclose(mean, errors.mean(axis=0))
+    # 2.776 is the 97.5 % point of Student's distribution with 4 degrees of freedom.
+    np.testing.assert_allclose(width, 2.776445 * errors.std(axis=0, ddof=1) / 5**0.5, rtol=1e-6)
+    assert found.average().mean.shape == (2,)
+    assert found.best == int(np.argmin(errors.mean(axis=(0, 2))))
+    alone = Evaluation(errors[:1].copy(), np.ones(1), (0,), (0.1, 0.2), "PTD")
+    assert np.isinf(alone.curve().half_width).all()
+    with pytest.raises(ValueError, match="read-only"):
+        found.errors[0, 0, 0] = 1
+
+
+def test_pictures_show_curves_intervals_and_what_diverged() -> None:
+    found = evaluate(CORRIDOR, TD(), Observability(), [1e6, 0.1, 0.01], 40, 4)
+    axes = found.plot()
+    evaluate(CORRIDOR, PTD(), Observability(), [0.1], 40, 4).plot(axes)
+    legend = axes.get_legend()
+    assert legend is not None
+    labels = [text.get_text() for text in legend.get_texts()]
+    assert labels == ["TD(λ), α = 0.1", "PTD, α = 0.1"]
+    np.testing.assert_array_equal(axes.lines[0].get_ydata(), found.curve().mean[found.best])
+    assert len(axes.collections) == 2
+    sizes = found.plot_step_sizes()
+    crosses = sizes.lines[1]
+    assert crosses.get_marker() == "x"
+    np.testing.assert_array_equal(crosses.get_xdata(), [1e6])
+
+
+def test_a_run_that_was_ever_far_off_has_diverged_also_if_it_came_back() -> None:
+    errors = np.full((2, 2, 4), 1.9e6)
+    # The least mean by far, but one of its runs was once beyond a million times 2.
+    errors[:, 1] = 0.0
+    errors[0, 1, 1] = 2.1e6
+    found = Evaluation(errors, np.array([2.0, 2.0]), (0, 1), (0.1, 0.2), "PTD")
+    assert found.diverged.tolist() == [[False, True], [False, False]]
+    assert found.best_step_size == 0.1
+    everywhere = Evaluation(np.full((1, 1, 2), np.inf), np.ones(1), (0,), (0.1,), "PTD")
+    legend = everywhere.plot().get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["PTD: diverged"]
