@@ -36,11 +36,12 @@ class LinearState:
 
     def __init__(self, scale: Vector, predictions: int | None) -> None:
         columns = predictions or 1
-        # Together, since handing over an array takes about as long as a step.
-        self.memory = np.zeros((3, scale.size * columns))
+        # Together with the scale if there is one prediction, since handing over an array takes about
+        # as long as a step.
+        self.memory = np.zeros((2 if predictions else 3, scale.size * columns))
         self.weights = self.memory[0].reshape(-1, columns)
         self.trace = self.memory[1].reshape(-1, columns)
-        self.scale = self.memory[2, : scale.size]
+        self.scale = np.array(scale) if predictions else self.memory[2]
         self.scale[:] = scale
         self.room = np.zeros((5, columns))
         self.value = self.room[0]  # v for the next step; the rest of the room is scratch
