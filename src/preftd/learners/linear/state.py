@@ -36,8 +36,7 @@ class LinearState:
 
     def __init__(self, scale: Vector, predictions: int | None) -> None:
         columns = predictions or 1
-        # Together with the scale if there is one prediction, since handing over an array takes about
-        # as long as a step.
+        # With the scale, if there is one prediction: handing over an array takes as long as a step.
         self.memory = np.zeros((2 if predictions else 3, scale.size * columns))
         self.weights = self.memory[0].reshape(-1, columns)
         self.trace = self.memory[1].reshape(-1, columns)
