@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from learners.network_cases import CASES, RULES, some_scored, steps_of
-from preftd import ETD, PTD, TD, InputError
+from preftd import ETD, PTD, TD, InputError, Rule, tasks
 from preftd.learners.network import adam, backward, forward, held
 from preftd.learners.network.batch import Network, NetworkBatch
+from preftd.learners.steps import Steps
 from preftd.preferences import Constant, Observability
+from preftd.rules import along
 
 VIEWS = ["backward", "forward", "held"]
 METHODS = [Network(5, view) for view in VIEWS] + [Network(5, "forward", "adam")]
@@ -196,3 +198,23 @@ def test_steps_must_fit_and_be_whole_episodes() -> None:
     cut = steps._replace(ends=np.zeros_like(steps.ends))
     with pytest.raises(InputError, match="not over"):
         Network(2).start(7, [0.1], 0).learn(cut, scored)
+
+
+@pytest.mark.parametrize("rule", [PTD(), ETD(Observability(0.5, 0.0))], ids=repr)
+@pytest.mark.parametrize("view", ["forward", "held"])
+def test_inputs_without_gain_or_weight_in_a_return_are_never_looked_at(
+    view: str, rule: Rule
+) -> None:
+    """What hidden cells show may be anything, even not a number: nothing of it is computed with."""
+    grid = tasks.make("cross_grid", size=4)
+    episodes = grid.sampler(0).episodes(5)
+    steps = Steps.of(episodes, along(rule, Observability(), episodes))
+    assert (steps.at < 0).any()
+    unseen = steps._replace(dense=np.full_like(steps.dense, np.nan))
+    network = Network(units=4, view=view)
+    seen, blind = (network.start(grid.features.size, [0.05], 0) for _ in range(2))
+    expected = seen.learn(steps, grid.scored)
+    np.testing.assert_array_equal(blind.learn(unseen, grid.scored), expected)
+    assert np.isfinite(expected).all()
+    backward = Network(units=4).start(grid.features.size, [0.05], 0)
+    assert np.isnan(backward.learn(unseen, grid.scored)).any()
