@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from preftd import ETD, PTD, TD, Features, MarkovRewardProcess
+from preftd import ETD, PTD, TD, Features, InputError, MarkovRewardProcess
+from preftd.preferences import Constant
 from preftd.rules import RULES
 from preftd.tasks import make
 from preftd.theory import compare, diagnose, fixed_point, mean_trajectory, report, value_error
@@ -153,3 +154,9 @@ def test_the_value_error_at_the_fixed_point_is_that_of_its_predictions(
     squares = ((shown @ w) - process.values[states]) ** 2
     error = squares.std() / np.sqrt(draws)
     assert abs(squares.mean() - value_error(process, features, w)) < 5 * error
+
+
+def test_an_interest_that_belongs_to_a_stream_is_refused_with_the_remedy() -> None:
+    chain = MarkovRewardProcess([[0.5, 0.5], [0.5, 0.5]], reward=0, discount=0.9)
+    with pytest.raises(InputError, match="signal of a stream: give a number per state"):
+        diagnose(chain, [[1], [2]], ETD(interest=Constant(0.5)), beta=1)

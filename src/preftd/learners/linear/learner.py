@@ -186,7 +186,8 @@ class LinearLearner:
         coefficients, carried = self.rule.stream(
             state.follow_on, discount=experience.into, beta=beta, interest=interest, rho=rho
         )
-        steps = Steps.of(experience, Signals(experience.into, coefficients, Carried()))
+        share = broadcast("beta", as_array("beta", beta), experience.into.shape)
+        steps = Steps.of(experience, Signals(share, coefficients, Carried()))
         alphas = step_sizes_of([self._step_size], state.steps, len(experience))
         done = state.learn(steps, alphas.reshape(-1), self.true_online, float(carried))
         if done < len(experience):
