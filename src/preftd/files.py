@@ -1,20 +1,69 @@
 """Files that are there whole or not at all."""
 
+import errno
 import os
+import re
+import socket
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
 
 def write_whole(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Write to a temporary name and rename, so that a full disk or an interrupt leaves no stump."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    """Write to a temporary name, sync and rename: no crash and no full disk leaves a stump."""
+    unfinished = path.with_name(f".{path.name}.{host()}.{os.getpid()}")
     try:
         with unfinished.open("wb") as file:
             write(file)
+            file.flush()
+            os.fsync(file.fileno())
         unfinished.replace(path)
+        _sync(path.parent)
     except OSError as error:
         # The user asked for this name, and knows nothing of the temporary one.
-        raise OSError(error.errno, error.strerror, str(path)) from None
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from None
     finally:
-        unfinished.unlink(missing_ok=True)
+        with suppress(OSError):  # on a read-only file system even this fails
+            unfinished.unlink(missing_ok=True)
+
+
+def remove_unfinished(folder: Path) -> None:
+    """Remove what processes of this machine left half written when they were killed."""
+    for path in folder.glob(".*"):
+        found = re.fullmatch(rf"\..+\.{re.escape(host())}\.(\d+)", path.name)
+        if found and not alive(int(found[1])):
+            with suppress(OSError):  # another user's, perhaps; it does no harm
+                path.unlink()
+
+
+def host() -> str:
+    """What this machine calls itself."""
+    return socket.gethostname()
+
+
+def alive(process: int) -> bool:
+    """Whether a process of this machine is still there."""
+    if os.name != "posix":
+        return True  # asking would be a signal there
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):  # the second, if no process has such numbers
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _sync(folder: Path) -> None:
+    """Make a rename last, where folders can be synced."""
+    if os.name != "posix":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # how a file system says that it does not do that
+            raise
+    finally:
+        os.close(descriptor)

@@ -6,8 +6,10 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from preftd.failures import FailedError
 
-class BenchError(RuntimeError):
+
+class BenchError(FailedError):
     """Something could not be measured."""
 
 

@@ -1,0 +1,153 @@
+"""A file is there whole or not at all."""
+
+import errno
+import os
+import subprocess
+import sys
+from operator import methodcaller
+from pathlib import Path
+from typing import BinaryIO
+
+import pytest
+
+from preftd.files import alive, host, remove_unfinished, write_whole
+
+
+def ended_process() -> int:
+    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+        process.wait()
+    return process.pid
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_file_is_written_and_written_over(tmp_path: Path) -> None:
+    path = tmp_path / "result"
+    for whole in (b"first", b"", b"second"):
+        write_whole(path, methodcaller("write", whole))
+        assert path.read_bytes() == whole
+    assert names(tmp_path) == ["result"]
+
+
+def test_until_it_is_whole_the_old_one_is_there(tmp_path: Path) -> None:
+    path = tmp_path / "result"
+    path.write_bytes(b"old")
+
+    def write(file: BinaryIO) -> None:
+        file.write(b"new")
+        file.flush()
+        assert path.read_bytes() == b"old"
+        [unfinished] = set(names(tmp_path)) - {"result"}
+        assert unfinished == f".result.{host()}.{os.getpid()}"
+
+    write_whole(path, write)
+    assert path.read_bytes() == b"new"
+
+
+@pytest.mark.parametrize(
+    "error", [KeyboardInterrupt(), ValueError("bad"), OSError(errno.EIO, "io")]
+)
+def test_whatever_happens_nothing_half_written_stays(error: BaseException, tmp_path: Path) -> None:
+    path = tmp_path / "result"
+    path.write_bytes(b"old")
+
+    def write(file: BinaryIO) -> None:
+        file.write(b"half")
+        raise error
+
+    with pytest.raises(type(error)):
+        write_whole(path, write)
+    assert path.read_bytes() == b"old"
+    assert names(tmp_path) == ["result"]
+
+
+def test_a_full_disk_is_said_with_the_name_that_was_asked_for(tmp_path: Path) -> None:
+    def write(_: BinaryIO) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(OSError, match=r"No space left on device: '.*result'") as failure:
+        write_whole(tmp_path / "result", write)
+    assert failure.value.errno == errno.ENOSPC
+    assert failure.value.filename == str(tmp_path / "result")
+
+
+def test_a_missing_folder_is_said_with_the_name_that_was_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "missing" / "result"
+    with pytest.raises(FileNotFoundError) as failure:
+        write_whole(path, lambda file: file.write(b""))
+    assert failure.value.filename == str(path)
+
+
+def test_an_error_without_a_number_keeps_its_words(tmp_path: Path) -> None:
+    def write(_: BinaryIO) -> None:
+        raise OSError("the cable is out")
+
+    with pytest.raises(OSError, match="the cable is out"):
+        write_whole(tmp_path / "result", write)
+
+
+def test_it_is_synced_before_and_after_it_gets_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, synced = tmp_path / "result", []
+    sync = os.fsync
+
+    def watched(descriptor: int) -> None:
+        synced.append((os.fstat(descriptor).st_ino, path.exists()))
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", watched)
+    write_whole(path, lambda file: file.write(b"whole"))
+    assert synced == [(path.stat().st_ino, False), (tmp_path.stat().st_ino, True)]
+
+
+def test_only_what_dead_processes_of_this_machine_left_is_removed(tmp_path: Path) -> None:
+    dead = ended_process()
+    kept = {
+        f".result.{host()}.{os.getpid()}": "of a process that lives",
+        f".result.elsewhere.{dead}": "of another machine",
+        f"result.{host()}.{dead}": "not hidden",
+        f".{host()}.{dead}": "not of a file",
+        f".result.{host()}.{dead}.old": "something else",
+        ".hidden": "something else",
+        "result": "a whole file",
+    }
+    removed = [f".result.{host()}.{dead}", f".a.b.c.{host()}.{dead}", f".r.{host()}.{10**30}"]
+    for name in [*kept, *removed]:
+        (tmp_path / name).write_text("")
+    remove_unfinished(tmp_path)
+    assert names(tmp_path) == sorted(kept)
+    remove_unfinished(tmp_path / "missing")
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from preftd.files import write_whole
+
+def write(file):
+    file.write(b"half")
+    file.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+write_whole(Path(sys.argv[1]), write)
+"""
+
+
+def test_what_a_killed_process_leaves_can_be_removed(tmp_path: Path) -> None:
+    path = tmp_path / "result"
+    done = subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False)
+    assert done.returncode == -9
+    [left] = names(tmp_path)
+    assert left.startswith(".result.")
+    remove_unfinished(tmp_path)
+    assert names(tmp_path) == []
+
+
+def test_processes_are_known_to_live_or_not() -> None:
+    assert alive(os.getpid())
+    assert alive(1)
+    assert not alive(ended_process())
+    assert not alive(10**30)
