@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from preftd import experience, experiments, learners, preferences, rules, tasks, theory
     from preftd.arrays import InputError
     from preftd.experience import Experience
-    from preftd.experiments import Evaluation, evaluate
+    from preftd.experiments import Evaluation, Score, Search, Study, evaluate
     from preftd.learners import (
         Decreasing,
         LeastSquaresLearner,
@@ -35,6 +35,9 @@ _HOMES = {
     "Network": "learners",
     "PTD": "rules",
     "Rule": "rules",
+    "Score": "experiments",
+    "Search": "experiments",
+    "Study": "experiments",
     "TD": "rules",
     "Task": "tasks",
     "evaluate": "experiments",
@@ -57,6 +60,9 @@ __all__ = [
     "MarkovRewardProcess",
     "Network",
     "Rule",
+    "Score",
+    "Search",
+    "Study",
     "Task",
     "evaluate",
     "experience",

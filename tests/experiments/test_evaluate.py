@@ -16,7 +16,7 @@ from preftd import (
     tasks,
 )
 from preftd.arrays import Vector
-from preftd.experiments.runs import TAKE, Method
+from preftd.experiments.learning import TAKE, Method
 from preftd.learners import LinearLearner, advantages
 from preftd.preferences import Constant, Observability
 from preftd.rules import RULES
@@ -67,7 +67,7 @@ def test_the_result_does_not_depend_on_workers_or_on_how_episodes_are_taken(
     task = CORRIDOR if isinstance(method, Linear) else GRID
 
     def found(workers: int, take: int) -> Vector:
-        monkeypatch.setattr("preftd.experiments.runs.TAKE", take)
+        monkeypatch.setattr("preftd.experiments.learning.TAKE", take)
         return evaluate(
             task, TD(), Observability(), SIZES, 40, 4, learner=method, workers=workers
         ).errors
@@ -179,7 +179,7 @@ def test_a_schedule_goes_on_from_one_take_to_the_next(
     view: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def found(take: int) -> Vector:
-        monkeypatch.setattr("preftd.experiments.runs.TAKE", take)
+        monkeypatch.setattr("preftd.experiments.learning.TAKE", take)
         schedule = Decreasing(0.2, delay=30)
         return evaluate(
             CORRIDOR, PTD(), Observability(), [schedule], 40, 2, learner=Linear(view)

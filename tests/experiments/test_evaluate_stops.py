@@ -19,7 +19,7 @@ from preftd import (
     evaluate,
     tasks,
 )
-from preftd.experiments.runs import Method
+from preftd.experiments import Method
 from preftd.learners import Steps
 from preftd.preferences import Function, Observability
 from preftd.rules import along

@@ -2,13 +2,15 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from preftd.arrays import Dense, InputError, Vector, read_only
+from preftd.experiments.intervals import Interval, student
 from preftd.learners.step_size import Decreasing, StepSize
+from preftd.tasks import Task
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,13 +18,6 @@ if TYPE_CHECKING:
 
 FAR = 1e6
 """Above so many times the error of predicting 0, or infinite, an error means divergence."""
-
-
-class Interval(NamedTuple):
-    """A mean over seeds, and how far Student's interval reaches from it to either side."""
-
-    mean: Dense
-    half_width: Dense
 
 
 @final
@@ -96,19 +91,14 @@ class Evaluation:
         )
 
 
-def student(errors: Dense, level: float) -> Interval:
-    """Mean over seeds (the first axis) with Student's interval; infinite where it has none."""
-    from scipy import stats  # noqa: PLC0415  (slow to load)
+def trivial_error(task: Task) -> float:
+    """The mean squared error of predicting 0 everywhere; 1 if that is right."""
+    return float((task.scored.values**2).mean()) or 1.0
 
-    if not 0 < level < 1:
-        raise InputError(f"level is {level}: give a number between 0 and 1, such as 0.95.")
-    with np.errstate(over="ignore", invalid="ignore"):  # too large to be added up is infinite
-        seeds, mean = len(errors), errors.mean(axis=0)
-        if seeds < 2:
-            return Interval(mean, np.full(mean.shape, np.inf))
-        spread = errors.std(axis=0, ddof=1) / np.sqrt(seeds)
-        width = stats.t.ppf((1 + level) / 2, seeds - 1) * spread
-    return Interval(mean, np.where(np.isfinite(width), width, np.inf))
+
+def finite_or_inf(errors: Dense) -> Dense:
+    """Errors, infinite where they are not numbers."""
+    return np.where(np.isfinite(errors), errors, np.inf)
 
 
 def size_of(alpha: StepSize) -> float:

@@ -1,51 +1,30 @@
-"""One method on one task: errors by seed, step size and episode.
+"""One method on one task: errors by seed, step size and episode."""
 
-A seed's experience is drawn once, some episodes at a time, and every step size learns from it
-before more is drawn: memory stays small, and all step sizes (and methods) see the same.
-"""
-
-import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
-from typing import Any, Protocol, SupportsIndex
 
 import numpy as np
 
-from preftd.arrays import Dense, InputError, whole
-from preftd.experiments.evaluation import Evaluation
+from preftd.arrays import Dense
+from preftd.experiments.evaluation import Evaluation, finite_or_inf, trivial_error
+from preftd.experiments.inputs import (
+    as_count,
+    as_seeds,
+    as_step_sizes,
+    as_workers,
+    check_kind,
+)
+from preftd.experiments.interrupts import heed_interrupts
+from preftd.experiments.learning import Method, Signal, TaskSource, takes, task_of
 from preftd.learners.linear.batch import Linear
-from preftd.learners.step_size import StepSize, as_step_size
-from preftd.learners.steps import Steps
+from preftd.learners.step_size import StepSize
 from preftd.preferences import Preference
-from preftd.rules import Carried, Rule, along
-from preftd.tasks import Task
-from preftd.tasks.scored import Scored
-
-TAKE = 2000
-"""About how many steps are drawn at a time: few enough to stay in the cache, in whole episodes."""
-
-
-class Batch(Protocol):
-    """Learners of one seed, one for each step size."""
-
-    def learn(self, steps: Steps, scored: Scored) -> Dense:
-        """Learn from whole episodes; mean squared errors after each, episodes × step sizes."""
-
-
-class Method(Protocol):
-    """A way to learn: `Linear(...)`, `Network(...)`, or one's own."""
-
-    @property
-    def label(self) -> str:
-        """What to call it in a picture, besides the rule."""
-
-    def start(self, inputs: int, step_sizes: Any, seed: SupportsIndex) -> Batch:
-        """The learners of a seed."""
+from preftd.rules import Rule
 
 
 def evaluate(
-    task: Task | Callable[[int], Task],
+    task: TaskSource,
     rule: Rule,
     preference: Preference,
     step_sizes: Sequence[StepSize],
@@ -76,31 +55,27 @@ def evaluate(
     >>> found.best_step_size
     0.1
     """
-    chosen = _seeds(seeds)
-    alphas = _step_sizes(step_sizes)
-    if whole("episodes", episodes) < 1:
-        raise InputError(f"episodes is {episodes}: give 1 or more.")
-    count = _workers(workers)
-    _check_kind("rule", rule, isinstance(rule, Rule), "PTD()")
-    _check_kind("preference", preference, isinstance(preference, Preference), "Constant(1.0)")
-    is_method = hasattr(learner, "start") and not isinstance(learner, type)
-    _check_kind("learner", learner, is_method, "Linear()")
-    _check_kind("task", task, isinstance(task, Task) or callable(task), _TASK)
+    chosen = as_seeds("seeds", seeds)
+    alphas = as_step_sizes("step_sizes", step_sizes)
+    as_count("episodes", episodes)
+    count = as_workers(workers)
+    parts = {"rule": rule, "preference": preference, "learner": learner, "task": task}
+    for kind, given in parts.items():
+        check_kind(kind, kind, given)
 
+    heed_interrupts()
     stop = Event()
 
     def run(seed: int) -> tuple[Dense, float]:
-        made = task if isinstance(task, Task) else task(seed)
-        _check_kind("the task of a seed", made, isinstance(made, Task), _TASK)
-        learners = learner.start(made.features.size, alphas, seed)
-        parts = []
-        for errors in learned(made, rule, preference, learners, seed, episodes):
-            parts.append(errors)
+        made = task_of(task, seed)
+        signal, learners = Signal(rule, preference), learner.start(made.features.size, alphas, seed)
+        found = []
+        for taken in takes(made, seed, episodes):
+            errors = learners.learn(signal.steps(taken), made.scored)
+            found.append(np.array(errors))  # the learner may reuse its own
             if stop.is_set():
                 break
-        found = np.concatenate(parts).T
-        trivial = float((made.scored.values**2).mean()) or 1.0
-        return np.where(np.isfinite(found), found, np.inf), trivial
+        return finite_or_inf(np.concatenate(found).T), trivial_error(made)
 
     with ThreadPoolExecutor(min(count, len(chosen))) as pool:
         try:
@@ -111,63 +86,3 @@ def evaluate(
             pool.shutdown(cancel_futures=True)
             raise
     return Evaluation(errors, trivial, chosen, tuple(alphas), rule.name, learner.label)
-
-
-def learned(
-    task: Task, rule: Rule, preference: Preference, learners: Batch, seed: int, episodes: int
-) -> Iterator[Dense]:
-    """Errors of one seed, episodes × step sizes, some episodes at a time."""
-    if not task.episodic:
-        raise InputError(f"{task.name} has no episodes, after which errors would be measured.")
-    if not task.scored.codes.size:
-        raise InputError(f"{task.name} has no observable state: there is nothing to measure.")
-    sampler, carried = task.sampler(seed), Carried()
-    together = max(1, round(TAKE / task.mean_episode_length))
-    for first in range(0, episodes, together):
-        taken = sampler.episodes(min(together, episodes - first))
-        signals = along(rule, preference, taken, carried=carried)
-        carried = signals.carried
-        yield learners.learn(Steps.of(taken, signals), task.scored)
-
-
-_TASK = 'tasks.make("corridor")'
-
-
-def _check_kind(name: str, given: Any, right: bool, example: str) -> None:
-    if not right:
-        raise InputError(f"{name} is {given!r}: give one, such as {example}.")
-
-
-def _seeds(given: int | Iterable[int]) -> tuple[int, ...]:
-    if isinstance(given, Iterable) and not (isinstance(given, np.ndarray) and given.ndim == 0):
-        chosen: Iterable[int] = given
-    else:
-        chosen = range(whole("seeds", given))
-    seeds = tuple(whole("a seed", seed) for seed in chosen)
-    if not seeds or len(set(seeds)) < len(seeds):
-        raise InputError(f"seeds are {seeds}: give one or more, each once.")
-    return seeds
-
-
-def _step_sizes(given: Sequence[StepSize]) -> list[StepSize]:
-    try:
-        chosen = list(given)
-    except TypeError:
-        raise InputError(f"step_sizes is {given!r}: give a list, such as [0.1, 0.01].") from None
-    if not chosen:
-        raise InputError("step_sizes is empty: give one or more.")
-    return [as_step_size(f"step_sizes[{i}]", alpha) for i, alpha in enumerate(chosen)]
-
-
-def _workers(given: int | None) -> int:
-    count = _cores() if given is None else whole("workers", given)
-    if count < 1:
-        raise InputError(f"workers is {given}: give 1 or more, or leave it out.")
-    return count
-
-
-def _cores() -> int:
-    """How many cores this process may use, where that is known."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

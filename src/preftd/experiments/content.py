@@ -1,0 +1,193 @@
+"""What a thing consists of, as plain data: the same content gives the same name, anywhere.
+
+A cell's results are found by a hash of all that they depend on. Numbers, strings, arrays and
+objects are described by their values, what the user programmed by its compiled code and everything
+that it refers to (`code.py`). What this library or an installed one defines goes by its name: the
+number `SCHEMA` stands for how results are computed here.
+"""
+
+import collections
+import datetime
+import decimal
+import fractions
+import functools
+import hashlib
+import json
+import logging
+import re
+import types
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from preftd.arrays import InputError
+from preftd.experiments import code
+from preftd.experiments.code import Describe, Plain
+from preftd.experiments.modules import constant_name, installed, known_name
+from preftd.tasks import Task
+
+SCHEMA = 1
+"""To be raised whenever the same description gives other results than before."""
+
+
+def digest(plain: Plain) -> str:
+    """A short name for plain data: 32 hexadecimal digits, others for other data."""
+    written = json.dumps(plain, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(written.encode()).hexdigest()[:32]
+
+
+def content(value: Any) -> Plain:
+    """Plain data that say all there is to a value.
+
+    >>> from preftd.preferences import Observability
+    >>> content(Observability(hidden=0.1))
+    {'class': {'known': 'Observability'}, 'holds': {'hidden': 0.1, 'observable': 1}}
+    """
+    try:
+        return _content(value, (), {})
+    except RecursionError:
+        raise InputError(
+            f"a {_kind(value)} holds things within things without end: make it less deep."
+        ) from None
+
+
+def text(plain: Plain) -> str:
+    """Plain data as a line to be read.
+
+    >>> from preftd import ETD
+    >>> from preftd.preferences import Observability
+    >>> text(content(ETD(interest=Observability(0.5, 0.0))))
+    'ETD(interest=Observability(hidden=0, observable=0.5))'
+    """
+    if isinstance(plain, list):
+        return f"[{', '.join(map(text, plain))}]"
+    if not isinstance(plain, dict):
+        return plain if isinstance(plain, str) else repr(plain)
+    if "class" in plain:
+        parts = [f"{name.strip('_')}={text(part)}" for name, part in plain["holds"].items()]
+        return f"{text(plain['class'])}({', '.join(parts)})"
+    if "mapping" in plain:
+        return f"{{{', '.join(f'{text(name)}: {text(part)}' for name, part in plain['mapping'])}}}"
+    said = plain.get("known") or plain.get("constant")
+    return str(said or f"{plain['name']}#{digest(plain)[:8]}")
+
+
+def _content(value: Any, within: tuple[Any, ...], seen: dict[int, int]) -> Plain:
+    """The same, knowing what the value is part of and what was described already.
+
+    Things may hold themselves. Functions and classes refer to each other in all directions: each is
+    described where it comes first, or a few of them could be walked through in millions of ways.
+    """
+    if (name := known_name(value)) is not None:
+        return {"known": name.rpartition(".")[2] if name.startswith("preftd.") else name}
+    for place, outer in enumerate(within):
+        if outer is value:
+            return {"name": "within", "place": place}
+    if isinstance(value, types.FunctionType | type):
+        if id(value) in seen:
+            return {"name": "again", "place": seen[id(value)]}
+        seen[id(value)] = len(seen)
+
+    def describe(part: Any) -> Plain:
+        return _content(part, (*within, value), seen)
+
+    for kinds, handle in _HANDLERS:
+        if isinstance(value, kinds):
+            described: Plain = handle(value, describe)
+            # The user's own kind of tuple may do more than a tuple does.
+            plain_kind = isinstance(value, type) or installed(type(value).__module__)
+            return described if plain_kind else _object(value, {"": described}, describe)
+    return _other(value, describe)
+
+
+def _other(value: Any, describe: Describe) -> Plain:
+    """What is of no kind of its own."""
+    if isinstance(value, sparse.sparray | sparse.spmatrix):
+        anything: Any = value  # the stubs of scipy know only its concrete formats
+        rows = anything.tocsr()
+        parts = (rows.shape, rows.indptr, rows.indices, rows.data)
+        return {"name": "sparse", "parts": [*map(describe, parts)]}
+    if type(value) is object or type(value).__module__ == "typing":
+        return {"constant": "object()" if type(value) is object else repr(value)}
+    if (wrapped := code.of_wrapped(value, describe)) is not None:
+        return wrapped
+    if code.state(value) is not None:
+        return _object(value, {}, describe)
+    if (name := constant_name(value)) is not None:
+        return {"known": name}
+    raise InputError(
+        f"a {_kind(value)} has no content by which results could be found again: make tasks, "
+        "rules, preferences and learners of numbers, arrays, functions and objects that hold such."
+    )
+
+
+def _kind(value: Any) -> str:
+    return f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
+
+
+def _number(value: float, _: Describe) -> Plain:
+    """1 and 1.0 give the same results."""
+    return int(value) if value == value // 1 else float(value)
+
+
+def _array(value: Any, _: Describe) -> Plain:
+    if value.dtype.hasobject:
+        raise InputError("an array of Python objects has no content of its own: give numbers.")
+    whole = hashlib.sha256(value.tobytes()).hexdigest()
+    return {"name": f"{value.dtype}{list(value.shape)}", "sha256": whole}
+
+
+def _set(value: Any, describe: Describe) -> Plain:
+    return {"name": "set", "parts": sorted(digest(describe(part)) for part in value)}
+
+
+def _mapping(value: Mapping[Any, Any], describe: Describe) -> Plain:
+    """In the order in which it is walked through."""
+    return {"mapping": [[describe(name), describe(part)] for name, part in value.items()]}
+
+
+def _object(value: Any, more: dict[str, Plain], describe: Describe) -> Plain:
+    kind = describe(type(value))
+    parts = {name: describe(part) for name, part in (code.state(value) or {}).items()}
+    return {"class": kind, "holds": more | parts}
+
+
+def _task(value: Task, describe: Describe) -> Plain:
+    """What experience and values depend on; where states are drawn is not among it."""
+    names = ("name", "outcomes", "features", "discount", "start", "observable", "policy")
+    return {"class": "Task", "holds": {name: describe(getattr(value, name)) for name in names}}
+
+
+_REPRESENTED = (
+    *(bytes, bytearray, complex, range, slice, types.EllipsisType, types.NotImplementedType),
+    *(decimal.Decimal, fractions.Fraction, datetime.date, datetime.time, datetime.timedelta),
+    *(np.dtype, types.GenericAlias, types.UnionType),
+)
+"""What Python writes in full."""
+
+_HANDLERS: Any = (
+    ((types.NoneType, bool), lambda value, _: value),
+    (str, lambda value, _: str(value)),
+    ((int, float), _number),
+    (np.generic, lambda value, describe: describe(value.item())),
+    (_REPRESENTED, lambda value, _: {"constant": repr(value)}),
+    (re.Pattern, lambda value, _: {"constant": f"{value.pattern!r}, {value.flags}"}),
+    (logging.Logger, lambda _, __: {"constant": "Logger"}),  # it changes no results
+    (np.ndarray, _array),
+    ((list, tuple, collections.deque), lambda value, describe: [describe(v) for v in value]),
+    ((set, frozenset), _set),
+    (Mapping, _mapping),
+    (types.SimpleNamespace, lambda value, describe: describe(vars(value))),
+    (types.ModuleType, code.of_module),
+    (type, code.of_class),
+    (types.FunctionType, code.of_function),
+    (types.CodeType, code.of_code),
+    (types.BuiltinFunctionType, code.of_builtin),
+    (types.MethodType, lambda value, describe: [*map(describe, (value.__func__, value.__self__))]),
+    (functools.partial, lambda v, describe: [*map(describe, (v.func, v.args, v.keywords))]),
+    ((property, functools.cached_property, staticmethod, classmethod), code.of_wrapper),
+    (Task, _task),
+)
+"""Kinds of values and how each is described; the first that fits."""

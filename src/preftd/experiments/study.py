@@ -1,0 +1,174 @@
+"""A study: what is to be compared, as data.
+
+tasks × rules × preferences × learners × step sizes × seeds: every combination is a cell. A study is
+checked when it is built, and says which of its fields is wrong. Labels are for people; results are
+found by what the labels stand for.
+"""
+
+import itertools
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Self, final
+
+from preftd.arrays import InputError
+from preftd.experiments.axes import Axes, OneOrMore, StepSizes, made_task
+from preftd.experiments.inputs import are_several, as_count, as_seeds
+from preftd.experiments.learning import Method, TaskSource
+from preftd.experiments.score import Score
+from preftd.learners.linear.batch import Linear
+from preftd.preferences import Preference
+from preftd.rules import Rule
+
+FIRST_SEARCH_SEED = 1_000_000
+"""Where search seeds begin if only their number is given: far from those that are reported."""
+MOST_SEED = 2**63
+_NAME = r"\w[\w ,.+()=-]*"
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Search:
+    """How step sizes are chosen: by the study's score, on seeds that are not reported.
+
+    seeds     which ones, or how many
+    episodes  by default as many as the study has
+    """
+
+    seeds: int | Iterable[int]
+    episodes: int | None = None
+
+    def __post_init__(self) -> None:
+        if are_several(self.seeds):
+            chosen = as_seeds("search.seeds", self.seeds)
+        else:
+            count = as_count("search.seeds", self.seeds)
+            chosen = tuple(range(FIRST_SEARCH_SEED, FIRST_SEARCH_SEED + count))
+        object.__setattr__(self, "seeds", chosen)
+        if self.episodes is not None:
+            object.__setattr__(self, "episodes", as_count("search.episodes", self.episodes))
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Study:
+    """Everything that is to be run and how it is judged.
+
+    name         of the study and its files
+    tasks        one or more; with labels as {"grid": task}. For a task of each seed's own give a
+                 function: {"grid": lambda seed: tasks.make("random_grid", seed=seed)}
+    rules        one or more; two of the same kind need labels
+    preferences  one or more
+    step_sizes   the same for all, or for each label of a rule
+    episodes     how many each run has
+    seeds        which ones, or how many (0, 1, …)
+    learners     one or more: Linear(...), Network(...)
+    search       if given, step sizes are chosen on its seeds, and only those are run on the seeds
+                 of the study; otherwise all are run on all seeds
+    score        by what runs are compared and step sizes chosen
+
+    >>> from preftd import PTD, TD, tasks
+    >>> from preftd.preferences import Observability
+    >>> study = Study(
+    ...     name="corridors",
+    ...     tasks=[tasks.make("corridor", length=n) for n in (5, 10)],
+    ...     rules=[TD(), PTD()],
+    ...     preferences=Observability(),
+    ...     step_sizes=[0.01, 0.1],
+    ...     episodes=50,
+    ...     seeds=10,
+    ...     search=Search(seeds=5),
+    ... )
+    >>> study
+    <Study corridors: 2 tasks × 2 rules × 1 preference × 1 learner, 10 seeds, 50 episodes>
+    """
+
+    name: str
+    tasks: OneOrMore[TaskSource]
+    rules: OneOrMore[Rule]
+    preferences: OneOrMore[Preference]
+    step_sizes: StepSizes | Mapping[str, StepSizes]
+    episodes: int
+    seeds: int | Iterable[int]
+    learners: OneOrMore[Method] = Linear()  # noqa: RUF009  (it cannot be changed)
+    search: Search | None = None
+    score: Score = Score()  # noqa: RUF009
+    axes: Axes = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        name: object = self.name
+        if not isinstance(name, str) or not re.fullmatch(_NAME, name):
+            raise InputError(f"name is {name!r}: give a few words, as for a file.")
+        object.__setattr__(self, "episodes", as_count("episodes", self.episodes))
+        seeds = as_seeds("seeds", self.seeds)
+        object.__setattr__(self, "seeds", seeds)
+        _check_score(self)
+        _check_seeds(seeds, self.search)
+        axes = Axes.of(
+            tasks=self.tasks,
+            rules=self.rules,
+            preferences=self.preferences,
+            learners=self.learners,
+            step_sizes=self.step_sizes,
+        )
+        object.__setattr__(self, "axes", axes)
+        for name in ("tasks", "rules", "preferences", "learners", "step_sizes"):
+            # A copy, which nobody else can change, and of what could be walked through only once.
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(axes, name))))
+        for label, source in axes.tasks:
+            made_task(label, source, seeds[0])
+
+    def with_seeds(self, count: int) -> Self:
+        """The same with so many seeds: the first of them, and if need be others after the last."""
+        wanted, have = as_count("seeds", count), as_seeds("seeds", self.seeds)
+        searched = as_seeds("search.seeds", self.search.seeds) if self.search else ()
+        others = (seed for seed in itertools.count(max(have) + 1) if seed not in searched)
+        more = itertools.islice(others, max(0, wanted - len(have)))
+        search = self.search and replace(self.search, seeds=searched[:wanted])
+        return replace(self, seeds=(*have[:wanted], *more), search=search)
+
+    def __repr__(self) -> str:
+        axes, seeds = self.axes, as_seeds("seeds", self.seeds)
+        sizes = {
+            "task": len(axes.tasks),
+            "rule": len(axes.rules),
+            "preference": len(axes.preferences),
+            "learner": len(axes.learners),
+        }
+        parts = (_counted(size, name) for name, size in sizes.items())
+        return (
+            f"<Study {self.name}: {' × '.join(parts)}, {_counted(len(seeds), 'seed')}, "
+            f"{_counted(self.episodes, 'episode')}>"
+        )
+
+
+def _check_score(study: Study) -> None:
+    if study.search is not None and not isinstance(study.search, Search):
+        raise InputError(f"search is {study.search!r}: give Search(seeds=25), or None.")
+    if not isinstance(study.score, Score):
+        raise InputError(f'score is {study.score!r}: give one, such as Score("rmse").')
+    least = min(study.episodes, (study.search and study.search.episodes) or study.episodes)
+    if (study.score.last or 1) > least:
+        raise InputError(
+            f"score.last is {study.score.last} but runs have {least} episodes: give more episodes, "
+            "or a score of fewer."
+        )
+
+
+def _check_seeds(seeds: tuple[int, ...], search: Search | None) -> None:
+    searched = as_seeds("search.seeds", search.seeds) if search else ()
+    for name, chosen in (("seeds", seeds), ("search.seeds", searched)):
+        wrong = next((seed for seed in chosen if not 0 <= seed < MOST_SEED), None)
+        if wrong is not None:
+            raise InputError(f"{name} has {wrong}: give whole numbers from 0 to 2⁶³ − 1.")
+    both = sorted(set(seeds) & set(searched))
+    if both:
+        raise InputError(
+            f"seed {both[0]} is in both seeds and search.seeds: report a step size on other seeds "
+            "than it was chosen on, or leave search out."
+        )
+
+
+def _counted(count: int, name: str) -> str:
+    return f"{count} {name}{'s' * (count != 1)}"
