@@ -1,0 +1,173 @@
+"""What a study found: its runs, the step sizes they choose, and what to draw of them.
+
+A search tries every step size on seeds of its own, and the chosen ones are reported on fresh seeds:
+the least of many noisy numbers is too small an estimate of itself. A study without a search chooses
+on the seeds that it reports, and every table says so.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import final
+
+import polars as pl
+
+from preftd.arrays import InputError
+from preftd.experiments.score import Score
+from preftd.experiments.statistics import summarise
+
+COLUMNS = {
+    "cell": pl.String(),
+    "stage": pl.String(),
+    "task": pl.String(),
+    "rule": pl.String(),
+    "preference": pl.String(),
+    "learner": pl.String(),
+    "rule_name": pl.String(),
+    "units": pl.Int64(),
+    "step_size": pl.Float64(),
+    "schedule": pl.String(),
+    "seed": pl.Int64(),
+    "diverged": pl.Boolean(),
+    "error": pl.List(pl.Float64()),
+}
+"""What there is to know of a run: labels of the study, and its errors after each episode."""
+
+ALGORITHM = ["task", "rule", "preference", "learner"]
+"""Columns of an algorithm on a task, which has a step size of its own."""
+KNOWN = [*ALGORITHM, "rule_name", "units"]
+"""The same, with what follows from them."""
+STEP_SIZE = ["step_size", "schedule"]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Results:
+    """Runs, a row each in the order of the study, and the study's score.
+
+    >>> runs = pl.DataFrame(
+    ...     {"cell": list("abcdef"), "stage": ["search"] * 4 + ["report"] * 2, "task": "corridor",
+    ...      "rule": "PTD", "preference": "", "learner": "", "rule_name": "PTD", "units": None,
+    ...      "step_size": [0.1, 0.1, 0.5, 0.5, 0.1, 0.1], "schedule": "",
+    ...      "seed": [0, 1, 0, 1, 2, 3], "diverged": [False, False, True, False, False, False],
+    ...      "error": [[4.0, 2.0], [6.0, 4.0], [9e9, 9e9], [0.0, 0.0], [4.0, 4.0], [6.0, 6.0]]},
+    ...     schema_overrides=COLUMNS)
+    >>> results = Results(runs, Score())
+    >>> results.scored["score"].to_list()
+    [3.0, 5.0, 9000000000.0, 0.0, 4.0, 6.0]
+
+    A step size of 0.5 was best for one seed, but diverged for the other:
+
+    >>> results.chosen.select("step_size", "chosen_on").rows()
+    [(0.1, 'search')]
+
+    It is reported on seeds 2 and 3, which did not choose it, with Student's interval:
+
+    >>> found = results.bars(level=0.5)
+    >>> found.select("centre", pl.col("low", "high").round(6), "seeds").rows()
+    [(5.0, 4.0, 6.0, 2)]
+    >>> results.curves().select("episode", "centre").rows()
+    [(1, 5.0), (2, 5.0)]
+    """
+
+    runs: pl.DataFrame
+    score: Score
+
+    def __post_init__(self) -> None:
+        for name, kind in COLUMNS.items():
+            if self.runs.schema.get(name) != kind:
+                found = self.runs.schema.get(name, "missing")
+                raise InputError(f"column {name} of the runs is {found}: it must be {kind}.")
+        if not self.runs.height:
+            raise InputError("there are no runs: run the study first.")
+        episodes = int(self.runs.select(pl.col("error").list.len().min()).item())
+        if episodes < (self.score.last or 1):
+            raise InputError(
+                f"the score needs {self.score.last or 1} episodes but a run has {episodes}: "
+                "give more episodes, or a score of fewer."
+            )
+        by_stage = self.runs.select("task", "seed", "stage").unique()
+        both = by_stage.filter(pl.struct("task", "seed").is_duplicated())
+        if both.height:
+            raise InputError(
+                f"seed {both['seed'].sort()[0]} is there in the search and in the report: "
+                "report on other seeds than those that chose."
+            )
+
+    @cached_property
+    def scored(self) -> pl.DataFrame:
+        """Runs with their score."""
+        return self.runs.with_columns(self.score.of_run.alias("score"))
+
+    @cached_property
+    def tried(self) -> pl.DataFrame:
+        """Runs with every step size: those of the search, or all if there is no search."""
+        search = self.scored.filter(pl.col("stage") == "search")
+        return search if search.height else self.scored
+
+    @cached_property
+    def chosen(self) -> pl.DataFrame:
+        """For each algorithm and task, the step size with the least mean score.
+
+        None of its runs diverged, unless the score has a ceiling and so says what that counts.
+        Of equal ones, the first in the study. `chosen_on` is "search", or "report" if there was no
+        search. Algorithms that diverged with every step size are not here but in `lost`.
+        """
+        found = summarise(self.tried, [*KNOWN, *STEP_SIZE])
+        fit = pl.col("centre").is_finite()
+        if self.score.ceiling is None:
+            fit = fit & (pl.col("diverged") == 0)
+        found = found.filter(fit)
+        least = found.filter(pl.col("centre") == pl.col("centre").min().over(ALGORITHM))
+        stage = self.tried["stage"][0]
+        return least.unique(ALGORITHM, keep="first", maintain_order=True).select(
+            *KNOWN,
+            *STEP_SIZE,
+            pl.col("centre").alias("score"),
+            "seeds",
+            pl.lit(stage).alias("chosen_on"),
+        )
+
+    @cached_property
+    def lost(self) -> pl.DataFrame:
+        """Algorithms, by task, that diverged with every step size."""
+        algorithms = self.tried.select(KNOWN).unique(ALGORITHM, keep="first", maintain_order=True)
+        return algorithms.join(self.chosen, on=ALGORITHM, how="anti", maintain_order="left")
+
+    @cached_property
+    def reported(self) -> pl.DataFrame:
+        """Runs that are reported: those of the chosen step size, on fresh seeds if there are."""
+        report = self.scored.filter(pl.col("stage") == "report")
+        choice = self.chosen.select(*ALGORITHM, *STEP_SIZE, "chosen_on")
+        on = [*ALGORITHM, *STEP_SIZE]
+        return report.join(choice, on=on, how="inner", maintain_order="left")
+
+    @cached_property
+    def divergences(self) -> pl.DataFrame:
+        """How many runs diverged, of how many, by stage, algorithm and task."""
+        return self.runs.group_by("stage", *ALGORITHM, maintain_order=True).agg(
+            pl.col("diverged").sum().cast(pl.Int64), pl.len().cast(pl.Int64).alias("runs")
+        )
+
+    def curves(self, level: float = 0.95, episodes: Sequence[int] | None = None) -> pl.DataFrame:
+        """The score of reported runs after each episode, counted from 1, or after some of them."""
+        by_episode = self.reported.with_columns(
+            self.score.of_episodes.alias("score"),
+            pl.int_ranges(1, pl.col("error").list.len() + 1).alias("episode"),
+        )
+        long = by_episode.drop("error").explode("episode", "score", empty_as_null=False)
+        if episodes is not None:
+            long = long.filter(pl.col("episode").is_in(episodes))
+        return summarise(long, [*KNOWN, "episode"], level=level)
+
+    def step_sizes(self, level: float = 0.95) -> pl.DataFrame:
+        """The score of every step size that was tried."""
+        return summarise(self.tried, [*KNOWN, *STEP_SIZE], level=level)
+
+    def bars(self, level: float = 0.95) -> pl.DataFrame:
+        """The score of reported runs."""
+        return summarise(self.reported, [*KNOWN, *STEP_SIZE, "chosen_on"], level=level)
+
+    def widths(self, level: float = 0.95) -> pl.DataFrame:
+        """The score of reported runs of networks, by the width of their hidden layer."""
+        return self.bars(level).filter(pl.col("units").is_not_null())
