@@ -1,6 +1,33 @@
-"""Experiments: learners on tasks, by seed, step size and episode."""
+"""Experiments: learners on tasks; one evaluation, or studies that are stored and gone on with."""
 
-from preftd.experiments.evaluation import Evaluation, Interval
-from preftd.experiments.runs import Batch, Method, evaluate
+from preftd.experiments.evaluation import Evaluation
+from preftd.experiments.executors import Executor, Here, Processes
+from preftd.experiments.intervals import Interval
+from preftd.experiments.learning import Batch, Method
+from preftd.experiments.results import Results
+from preftd.experiments.runner import CellsFailedError, results, run
+from preftd.experiments.runs import evaluate
+from preftd.experiments.score import Score
+from preftd.experiments.statistics import summarise
+from preftd.experiments.study import Search, Study
+from preftd.experiments.work import compute
 
-__all__ = ["Batch", "Evaluation", "Interval", "Method", "evaluate"]
+__all__ = [
+    "Batch",
+    "CellsFailedError",
+    "Evaluation",
+    "Executor",
+    "Here",
+    "Interval",
+    "Method",
+    "Processes",
+    "Results",
+    "Score",
+    "Search",
+    "Study",
+    "compute",
+    "evaluate",
+    "results",
+    "run",
+    "summarise",
+]

@@ -1,0 +1,177 @@
+"""Where jobs are computed: the seam for other machines.
+
+An executor is given jobs and gives back what came of them, in any order. It knows nothing of
+studies or files, so that one for a cluster needs only to carry `compute` there and back.
+"""
+
+from collections import deque
+from collections.abc import Generator, Iterable, Sequence
+from queue import SimpleQueue
+from threading import Lock, Thread
+from typing import Protocol, Self, final
+
+from preftd.experiments.cells import Job
+from preftd.experiments.inputs import as_workers
+from preftd.experiments.interrupts import heed_interrupts
+from preftd.experiments.rescue import rescue
+from preftd.experiments.work import Done, compute
+from preftd.experiments.worker import Worker, WorkerDiedError
+
+
+class Executor(Protocol):
+    """Something that computes jobs."""
+
+    def run(self, jobs: Sequence[Job]) -> Iterable[Done]:
+        """Compute all jobs; results as they come. If it is a generator, closing it stops all."""
+
+
+@final
+class Here:
+    """Computes in this process, one job after the other."""
+
+    def run(self, jobs: Sequence[Job]) -> Generator[Done, None, None]:
+        """Compute the jobs in order."""
+        yield from map(compute, jobs)
+
+
+@final
+class Processes:
+    """Computes in processes of their own, one for each core unless said otherwise.
+
+    They stay for further jobs until the executor is closed: use it in a `with` statement.
+    """
+
+    def __init__(self, workers: int | None = None) -> None:
+        self.workers = as_workers(workers)
+        self._free: list[Worker] = []
+
+    def run(self, jobs: Sequence[Job]) -> Generator[Done, None, None]:
+        """Compute the jobs; results as they come."""
+        heed_interrupts()
+        count = min(self.workers, len(jobs))
+        crew = _Crew(jobs, self._free[:count], count)
+        self._free = self._free[count:]
+        left = len(jobs)
+        try:
+            crew.compile()
+            crew.begin()
+            while left:
+                done = crew.results.get()
+                if isinstance(done, Exception):
+                    raise done
+                left -= 1
+                yield done
+        finally:
+            if left:
+                crew.end()
+            else:
+                self._free += crew.workers
+
+    def close(self) -> None:
+        """End all processes."""
+        while self._free:
+            self._free.pop().end()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class _EndedError(Exception):
+    """Nobody waits for results any more."""
+
+
+@final
+class _Crew:
+    """Workers at some jobs."""
+
+    def __init__(self, jobs: Sequence[Job], workers: list[Worker], count: int) -> None:
+        self._all = list(workers)
+        self._lock, self._ended = Lock(), False
+        self.workers = [*workers, *(self._start() for _ in range(count - len(workers)))]
+        self.results: SimpleQueue[Done | Exception] = SimpleQueue()
+        self._todo = deque(jobs)
+        self._first = first_episodes(jobs)
+
+    def compile(self) -> None:
+        """Let one worker compile what all will use, and so find on disk."""
+        for job in self._first:
+            try:
+                self.workers[0].send(job)
+                self.workers[0].receive()
+            except WorkerDiedError:  # it will again, where it is reported
+                self._replace(0)
+
+    def begin(self) -> None:
+        """Set all to work."""
+        for place in range(len(self.workers)):
+            Thread(target=self._feed, args=(place,), daemon=True).start()
+
+    def end(self) -> None:
+        """End all processes, whatever they are doing, and start no others."""
+        with self._lock:
+            self._ended = True
+        for worker in self._all:
+            worker.end()
+
+    def _start(self) -> Worker:
+        with self._lock:
+            if self._ended:
+                raise _EndedError
+            self._all.append(Worker())
+            return self._all[-1]
+
+    def _feed(self, place: int) -> None:
+        """Keep a worker busy; while there is enough for all, its next job waits beside it."""
+        waiting: deque[Job] = deque()
+        try:
+            while True:
+                ahead = 2 if len(self._todo) > len(self.workers) else 1
+                while len(waiting) < ahead and (job := _next(self._todo)):
+                    waiting.append(job)
+                    self._send(place, waiting)
+                if not waiting:
+                    return
+                self._receive(place, waiting)
+        except _EndedError:
+            return
+        except Exception as error:  # to be raised where somebody listens
+            self.results.put(error)
+
+    def _send(self, place: int, waiting: deque[Job]) -> None:
+        try:
+            self.workers[place].send(waiting[-1])
+        except WorkerDiedError:
+            return  # receiving will tell
+
+    def _receive(self, place: int, waiting: deque[Job]) -> None:
+        try:
+            self.results.put(self.workers[place].receive())
+            waiting.popleft()
+        except WorkerDiedError as error:
+            self._replace(place)
+            self.results.put(rescue(waiting.popleft(), str(error), self._start))
+            for job in waiting:
+                self.workers[place].send(job)
+
+    def _replace(self, place: int) -> None:
+        self.workers[place].end()
+        self.workers[place] = self._start()
+
+
+def _next(todo: deque[Job]) -> Job | None:
+    try:
+        return todo.popleft()
+    except IndexError:
+        return None
+
+
+def first_episodes(jobs: Sequence[Job]) -> list[Job]:
+    """An episode of everything that may have to be compiled.
+
+    What raises there raises again where it is reported.
+    """
+    kinds = {(cell.labels.rule, cell.labels.learner): cell for job in jobs for cell in job.cells}
+    return [Job((cell._replace(episodes=1),), work=0) for cell in kinds.values()]

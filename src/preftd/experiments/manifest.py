@@ -1,0 +1,149 @@
+"""What made the results: a file for each run of a study, beside the results themselves.
+
+Results do not depend on when, where and by whom they were computed; this is for people who ask.
+"""
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Self, final
+
+from preftd.experiments.content import SCHEMA
+from preftd.files import alive, host, write_whole
+
+PACKAGES = ("preftd", "numpy", "scipy", "numba", "llvmlite", "polars", "gymnasium")
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Manifest:
+    """A run of a study."""
+
+    study: str
+    command: list[str]
+    state: str = "running"
+    """running (or killed while it was), finished, failed, interrupted."""
+    started: str
+    ended: str | None = None
+    cells: int = 0
+    """How many cells the study has, as far as they are known."""
+    computed: int = 0
+    failures: list[dict[str, Any]] = field(default_factory=list)
+    """Of each cell that raised, all there is to it, and the traceback."""
+    schema: int = SCHEMA
+    versions: dict[str, str] = field(default_factory=dict)
+    commit: str | None = None
+    """Of the repository that the run was started in, if it was in one."""
+    machine: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def begin(cls, study: str, place: Path) -> Self:
+        """Of a run that starts now; `place` is a folder of the study's repository."""
+        return cls(
+            study=study,
+            command=list(sys.argv),
+            started=_now(),
+            versions={"python": platform.python_version()} | _versions(),
+            commit=_commit(place),
+            machine={
+                "host": host(),
+                "process": os.getpid(),
+                "system": platform.platform(),
+                "processor": _processor(),
+                "cores": os.cpu_count(),
+            },
+        )
+
+    def change(self, **parts: Any) -> Self:
+        """The same with some parts changed."""
+        return replace(self, **parts)
+
+    def end(self, state: str) -> Self:
+        """The same, ended now."""
+        return replace(self, state=state, ended=_now())
+
+    def write(self, folder: Path) -> Path:
+        """Write it into a folder, under a name of its own."""
+        folder.mkdir(parents=True, exist_ok=True)
+        when = self.started.translate(str.maketrans("", "", "-:")).replace("+0000", "Z")
+        path = folder / f"{when}-{os.getpid()}.json"
+        text = json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n"
+        write_whole(path, lambda file: file.write(text.encode()))
+        return path
+
+
+def read_manifests(folder: Path) -> list[dict[str, Any]]:
+    """All runs that are written down in a folder, the oldest first; what is none is passed over."""
+    found = []
+    for path in sorted(folder.glob("*.json")):
+        try:
+            manifest = json.loads(path.read_text())
+        except (ValueError, OSError):
+            continue
+        if isinstance(manifest, dict) and {"study", "state", "started"} <= manifest.keys():
+            found.append(manifest)
+    return found
+
+
+def state_of(manifest: Mapping[str, Any]) -> str:
+    """What became of a run; one that was killed could not write it down."""
+    machine: Any = manifest.get("machine")
+    process = machine.get("process") if isinstance(machine, dict) else None
+    if (
+        manifest["state"] == "running"
+        and isinstance(process, int)
+        and machine.get("host") == host()
+    ):
+        return "running" if alive(process) else "killed"
+    return str(manifest["state"])
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for name in PACKAGES:
+        with suppress(PackageNotFoundError):  # this one, if it is run from its source
+            found[name] = version(name)
+    return found
+
+
+def _commit(place: Path) -> str | None:
+    commit = _git(place, ["rev-parse", "HEAD"])
+    if not commit:
+        return None
+    # Files that git does not know do not count: results, above all, are such.
+    changed = _git(place, ["status", "--porcelain", "--untracked-files=no"])
+    return f"{commit}, with changes" if changed else commit
+
+
+def _git(place: Path, arguments: Sequence[str]) -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(place), *arguments],  # noqa: S607  (whichever git there is)
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+    except OSError:  # there is no git
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def _processor() -> str:
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        for line in info.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor()

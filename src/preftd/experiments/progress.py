@@ -1,0 +1,155 @@
+"""How far a run is: a bar on a terminal, lines of text elsewhere."""
+
+import sys
+import time
+from typing import TYPE_CHECKING, Protocol, TextIO, final
+
+if TYPE_CHECKING:
+    from rich.progress import TaskID
+
+EVERY = 1.0
+"""Seconds between lines."""
+
+
+class Progress(Protocol):
+    """Told what happens during a run."""
+
+    def begin(self, title: str, cells: int, stored: int, work: float) -> None:
+        """So many cells are wanted, of which some are stored; the others are so much work."""
+
+    def advance(self, cells: int, work: float) -> None:
+        """So many more cells are stored, which were so much of the work."""
+
+    def say(self, text: str) -> None:
+        """Something that the user should know."""
+
+    def end(self) -> None:
+        """Nothing more comes, for now."""
+
+
+def progress_on(stream: TextIO) -> Progress:
+    """A bar if the stream is a terminal, otherwise lines."""
+    return Bar(stream) if stream.isatty() else Lines(stream)
+
+
+class _Count:
+    """What was done so far, and when it began."""
+
+    def __init__(self, title: str, cells: int, stored: int, work: float) -> None:
+        self.title, self.cells, self.stored, self.left = title, cells, stored, work
+        self._began, self._first, self._work = time.monotonic(), stored, work
+
+    def advance(self, cells: int, work: float) -> None:
+        self.stored += cells
+        self.left -= work
+
+    def text(self) -> str:
+        """How many cells are done, how fast, and how long the rest takes."""
+        passed = time.monotonic() - self._began
+        counted = f"{self.stored:,} of {self.cells:,} cells"
+        if self.stored == self._first:
+            return counted
+        rate = _rate((self.stored - self._first) / max(passed, 1e-3))
+        if self.stored >= self.cells:
+            return f"{counted}, {rate}, {_duration(passed)} in all"
+        # Cells differ in how long they take; what is left is guessed by how much work they are.
+        left = passed * self.left / max(self._work - self.left, 1e-9)
+        return f"{counted}, {rate}, {_duration(max(left, 0))} left"
+
+
+def _rate(per_second: float) -> str:
+    """With two digits where there are few; slow cells are counted by the hour."""
+    rate, unit = (per_second, "s") if per_second >= 1 else (per_second * 3600, "h")
+    return f"{rate:,.{0 if rate >= 10 else 1}f} cells/{unit}"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+@final
+class Lines:
+    """A line when something begins or ends, and one every now and then."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._count: _Count | None = None
+        self._said = ""
+        self._next = 0.0
+
+    def begin(self, title: str, cells: int, stored: int, work: float) -> None:
+        """A line on what there is to do."""
+        self._said = ""
+        self._count = _Count(title, cells, stored, work)
+        self._line()
+
+    def advance(self, cells: int, work: float) -> None:
+        """A line, if the last is a while ago."""
+        if self._count is None:
+            return
+        self._count.advance(cells, work)
+        if time.monotonic() >= self._next:
+            self._line()
+
+    def say(self, text: str) -> None:
+        """The text as it is."""
+        print(text, file=self._stream, flush=True)
+
+    def end(self) -> None:
+        """A last line."""
+        self._line()
+        self._count = None
+
+    def _line(self) -> None:
+        if self._count is None:
+            return
+        line = f"{self._count.title}: {self._count.text()}"
+        if line != self._said:
+            self.say(line)
+        self._said, self._next = line, time.monotonic() + EVERY
+
+
+@final
+class Bar:
+    """A bar that fills, with the same numbers beside it."""
+
+    def __init__(self, stream: TextIO) -> None:
+        from rich.console import Console  # noqa: PLC0415  (slow to load)
+        from rich.progress import BarColumn, TextColumn  # noqa: PLC0415
+        from rich.progress import Progress as RichProgress  # noqa: PLC0415
+
+        columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[text]}"))
+        self._bar = RichProgress(*columns, console=Console(file=stream, highlight=False))
+        self._task: TaskID | None = None
+        self._count: _Count | None = None
+
+    def begin(self, title: str, cells: int, stored: int, work: float) -> None:
+        """A new bar under those that are full."""
+        self._count = _Count(title, cells, stored, work)
+        self._task = self._bar.add_task(
+            title, total=cells, completed=stored, text=self._count.text()
+        )
+        self._bar.start()
+
+    def advance(self, cells: int, work: float) -> None:
+        """Fill the bar."""
+        if self._count is None or self._task is None:
+            return
+        self._count.advance(cells, work)
+        self._bar.update(self._task, completed=self._count.stored, text=self._count.text())
+
+    def say(self, text: str) -> None:
+        """The text above the bar."""
+        self._bar.console.print(text, markup=False, soft_wrap=True)
+
+    def end(self) -> None:
+        """Leave the bar as it is."""
+        self._bar.stop()
+        self._count = None
+
+
+def progress_here() -> Progress:
+    """Progress on standard error, so that output can be piped."""
+    return progress_on(sys.stderr)

@@ -1,0 +1,179 @@
+"""Running a study: what is missing is computed, stored, and never computed again."""
+
+from collections.abc import Generator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple, final
+
+from preftd.experiments.cells import Cell, Job, jobs, search_cells
+from preftd.experiments.executors import Executor, Processes
+from preftd.experiments.manifest import Manifest
+from preftd.experiments.plan import Plan
+from preftd.experiments.progress import Progress, progress_here
+from preftd.experiments.results import Results
+from preftd.experiments.store import Store
+from preftd.experiments.study import Study
+from preftd.experiments.work import Failure
+from preftd.failures import FailedError
+
+KINDS = 5
+"""How many kinds of failures are told in full; a file has them all."""
+
+
+class Failed(NamedTuple):
+    """A cell that raised."""
+
+    cell: Cell
+    failure: Failure
+
+
+class CellsFailedError(FailedError):
+    """Some cells raised; all others have been computed and stored."""
+
+    def __init__(self, failed: Sequence[Failed], manifest: Path) -> None:
+        self.failed = failed
+        super().__init__(_report(failed, manifest))
+
+
+def run(
+    study: Study,
+    out: Path | str = "results",
+    *,
+    workers: int | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> Results:
+    """Compute what is missing of a study and return its results.
+
+    out       the folder for results; it may hold those of other studies
+    workers   how many processes compute, by default one for each core
+    executor  where they compute, if not in processes here
+    progress  who is told how far it is, by default standard error
+
+    It may be stopped at any moment and run again: what is stored is not computed anew, and the
+    results are the same to the byte.
+    """
+    told = progress or progress_here()
+    store = Store(Path(out), warn=told.say)
+    if executor is not None:
+        return _Run(study, store, executor, told).run()
+    with Processes(workers) as processes:
+        return _Run(study, store, processes, told).run()
+
+
+def results(study: Study, out: Path | str = "results") -> Results:
+    """The results of a study as far as they are stored; nothing is computed."""
+    store = Store(Path(out))
+    return Plan.of(study, store).results(store)
+
+
+@final
+class _Run:
+    """One run of a study, and what is written down of it."""
+
+    def __init__(self, study: Study, store: Store, executor: Executor, progress: Progress) -> None:
+        self._study, self._store = study, store
+        self._executor, self._progress = executor, progress
+        self._manifest = Manifest.begin(study.name, Path.cwd())
+        self._failed: list[Failed] = []
+
+    def run(self) -> Results:
+        """Compute the search, then what it chose."""
+        self._store.open()
+        self._write(self._manifest)
+        try:
+            search = search_cells(self._study)
+            self._compute("search", search)
+            plan = Plan.of(self._study, self._store, search)
+            self._compute("report", plan.report)
+            self._write(self._manifest.end("failed" if self._failed else "finished"))
+        except BaseException as error:
+            interrupted = isinstance(error, KeyboardInterrupt)
+            with suppress(OSError):  # the disk may be full, which is what should be said then
+                self._write(self._manifest.end("interrupted" if interrupted else "failed"))
+            if interrupted:
+                self._progress.say(
+                    f"stopped; what is finished is kept in {self._store.folder}: "
+                    "run the same again to go on."
+                )
+            raise
+        if self._failed:
+            raise CellsFailedError(self._failed, self._path)
+        return plan.results(self._store)
+
+    def _compute(self, stage: str, cells: Sequence[Cell]) -> None:
+        if not cells:
+            return
+        stored = self._store.stored()
+        wanted = {cell.id: cell for cell in cells}
+        pending = [left for job in jobs(cells) if (left := job.without(stored))]
+        done = len(wanted.keys() & stored)
+        self._manifest = self._manifest.change(cells=self._manifest.cells + len(wanted))
+        title = f"{self._study.name}, {stage}" if self._study.search else self._study.name
+        self._progress.begin(title, len(wanted), done, sum(job.work for job in pending))
+        try:
+            if pending:
+                self._store_all({job.id: job for job in pending})
+        finally:
+            self._progress.end()
+
+    def _store_all(self, pending: dict[str, Job]) -> None:
+        finished = self._executor.run(list(pending.values()))
+        try:
+            for done in finished:
+                job = pending.pop(done.job)
+                self._store.write(job, done)
+                by_id = {cell.id: cell for cell in job.cells}
+                failed = [Failed(by_id[found.cell], found) for found in done.failures]
+                self._failed += failed
+                self._manifest = self._manifest.change(
+                    computed=self._manifest.computed + len(done.rows),
+                    failures=[*self._manifest.failures, *map(_written, failed)],
+                )
+                self._progress.advance(len(done.rows), job.work)
+        finally:
+            # Whatever stops this stops the executor too.
+            if isinstance(finished, Generator):
+                finished.close()
+        if pending:
+            raise FailedError(
+                f"the executor gave nothing back for {len(pending)} jobs: let it give what comes "
+                "of every job, once."
+            )
+
+    def _write(self, manifest: Manifest) -> None:
+        self._manifest = manifest
+        self._path = manifest.write(self._store.folder / "runs")
+
+
+def _written(failed: Failed) -> dict[str, object]:
+    return {
+        "cell": failed.cell.id,
+        **failed.cell.description(),
+        "error": failed.failure.error,
+        "traceback": failed.failure.traceback,
+    }
+
+
+def _report(failed: Sequence[Failed], manifest: Path) -> str:
+    """Each kind of failure once, with all there is to know of the first cell that it befell."""
+    kinds: dict[tuple[object, str], list[Failed]] = {}
+    for one in failed:
+        kinds.setdefault((one.cell.labels, one.failure.error), []).append(one)
+    lines = [f"{_counted(len(failed), 'cell')} failed; all others are stored."]
+    for (_, error), same in list(kinds.items())[:KINDS]:
+        lines += ["", f"{error.rstrip('.')}, in this cell" + _others(len(same) - 1)]
+        lines += [f"  {name:10}  {said}" for name, said in same[0].cell.description().items()]
+        lines += ["", *same[0].failure.traceback.rstrip().splitlines()]
+    if len(kinds) > KINDS:
+        lines += ["", f"There are {len(kinds) - KINDS} other kinds of failure."]
+    lines += ["", f"Every failed cell is described in {manifest}."]
+    return "\n".join(lines)
+
+
+def _others(count: int) -> str:
+    return f" and {_counted(count, 'other')} of the same algorithm and task:" if count else ":"
+
+
+def _counted(count: int, name: str) -> str:
+    return f"{count:,} {name}{'s' * (count != 1)}"

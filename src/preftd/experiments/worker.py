@@ -1,0 +1,134 @@
+"""A process that computes jobs: they come in on standard input, results go out on standard output.
+
+Parent and worker share nothing but these two pipes. When the parent ends, however it ends, the
+input does, and with it the worker.
+"""
+
+import os
+import pickle
+import queue
+import struct
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from typing import Any, BinaryIO, final
+
+import cloudpickle
+
+from preftd.experiments.cells import Job
+from preftd.experiments.work import Done, compute
+from preftd.failures import FailedError
+
+ONE_THREAD = {
+    f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB")
+}
+"""Workers have a core each; libraries that start threads of their own would get in their way."""
+
+_LENGTH = struct.Struct("<Q")
+
+
+READY = b"ready"
+
+
+class WorkerLostError(FailedError):
+    """A process that was to compute could not be started."""
+
+
+class WorkerDiedError(Exception):
+    """A process has died while it was computing; the message says how."""
+
+
+@final
+class Worker:
+    """A worker, as its parent sees it."""
+
+    def __init__(self) -> None:
+        # In a session of its own, Ctrl-C on the terminal does not reach it: that is for the parent.
+        # It finds modules where the parent does, also those that lie beside a study's file.
+        begin = f"import sys; sys.path[:] = {sys.path!r}; import {__name__} as w; w.serve()"
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", begin],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+            env=os.environ | ONE_THREAD,
+        )
+        self._ready = False
+
+    def send(self, job: Job) -> None:
+        """Hand over a job, to be computed when those before it are."""
+        # cloudpickle, because studies are made of functions that cannot be found by name.
+        message = cloudpickle.dumps(job)
+        self._await()
+        try:
+            _write(self._process.stdin, message)
+        except BrokenPipeError:
+            raise self._died() from None
+
+    def receive(self) -> Done:
+        """What came of the first job that nothing came of yet."""
+        message = _read(self._process.stdout)
+        if message is None:
+            raise self._died()
+        done: Done = pickle.loads(message)  # noqa: S301  (from our own process)
+        return done
+
+    def _await(self) -> None:
+        """Wait until it can be talked to, once."""
+        if not self._ready and _read(self._process.stdout) != READY:
+            raise WorkerLostError(
+                f"a process to compute in ended at once (code {self._process.wait()}), which may "
+                "be for want of memory: run the same again, with fewer workers."
+            )
+        self._ready = True
+
+    def _died(self) -> WorkerDiedError:
+        return WorkerDiedError(
+            f"the process that computed it ended with code {self._process.wait()}"
+        )
+
+    def end(self) -> None:
+        """End it, whatever it is doing."""
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with suppress(BrokenPipeError):  # a job may have been on its way
+                    pipe.close()
+
+
+def serve() -> None:
+    """Compute what comes until nothing comes any more."""
+    coming, going = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # what a study reads is not what we are sent
+    os.dup2(2, 1)  # what a study prints is for people, not for the parent
+    jobs: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+
+    def listen() -> None:
+        while (message := _read(coming)) is not None:
+            jobs.put(message)
+        os._exit(0)  # the parent is gone, and nobody waits for what is being computed
+
+    threading.Thread(target=listen, daemon=True).start()
+    _write(going, READY)
+    while True:
+        done = compute(pickle.loads(jobs.get()))  # noqa: S301
+        _write(going, pickle.dumps(done))
+
+
+def _write(pipe: Any, message: bytes) -> None:
+    pipe.write(_LENGTH.pack(len(message)))
+    pipe.write(message)
+    pipe.flush()
+
+
+def _read(pipe: Any) -> bytes | None:
+    """The next message; None if there is none, or only part of one."""
+    stream: BinaryIO = pipe
+    head = stream.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
+        return None
+    (length,) = _LENGTH.unpack(head)
+    message = stream.read(length)
+    return message if len(message) == length else None

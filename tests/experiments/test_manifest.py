@@ -1,0 +1,156 @@
+"""A run of a study is written down: what, when, where, and with what."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from preftd.experiments import manifest as room
+from preftd.experiments.content import SCHEMA
+from preftd.experiments.manifest import Manifest, read_manifests, state_of
+from preftd.files import host
+
+
+def git(folder: Path, *arguments: str) -> str:
+    who = ["-c", "user.name=nobody", "-c", "user.email=nobody@example.org"]
+    done = subprocess.run(
+        ["git", "-C", str(folder), *who, *arguments],  # noqa: S607
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    git(folder, "init", "--quiet")
+    (folder / "study.py").write_text("study = 1\n")
+    git(folder, "add", "study.py")
+    git(folder, "commit", "--quiet", "-m", "first")
+    return folder
+
+
+def test_it_says_what_when_where_and_with_what(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["preftd", "run", "my study.py"])
+    before = datetime.now(UTC)
+    path = Manifest.begin("mine", tmp_path).write(tmp_path / "deep" / "runs")
+    found = json.loads(path.read_text())
+    assert found["study"] == "mine"
+    assert found["command"] == ["preftd", "run", "my study.py"]
+    assert found["schema"] == SCHEMA
+    assert found["state"] == "running"
+    assert found["ended"] is None
+    assert abs(datetime.fromisoformat(found["started"]) - before).total_seconds() < 60
+    assert found["versions"]["numpy"] == version("numpy")
+    assert found["versions"]["python"] == ".".join(map(str, sys.version_info[:3]))
+    assert found["machine"]["process"] == os.getpid()
+    assert found["machine"]["host"] == host()
+    assert found["machine"]["cores"] == os.cpu_count()
+    assert found["machine"]["system"]
+    assert re.fullmatch(rf"\d{{8}}T\d{{6}}\.\d{{3}}Z-{os.getpid()}\.json", path.name)
+
+
+def test_it_is_written_over_as_the_run_goes_on(tmp_path: Path) -> None:
+    begun = Manifest.begin("mine", tmp_path)
+    first = begun.write(tmp_path)
+    ended = begun.change(cells=7, computed=5, failures=[{"error": "é\n"}]).end("failed")
+    assert ended.write(tmp_path) == first
+    [found] = read_manifests(tmp_path)
+    assert (found["cells"], found["computed"], found["state"]) == (7, 5, "failed")
+    assert found["failures"] == [{"error": "é\n"}]
+    assert found["ended"] >= found["started"]
+    assert [path.name for path in tmp_path.iterdir()] == [first.name]
+
+
+def test_what_is_not_installed_has_no_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(room, "PACKAGES", ("numpy", "surely-not-installed"))
+    assert Manifest.begin("mine", tmp_path).versions.keys() == {"python", "numpy"}
+
+
+def test_the_commit_says_whether_there_were_changes(repository: Path) -> None:
+    commit = git(repository, "rev-parse", "HEAD")
+    inside = repository / "deep"
+    inside.mkdir()
+    (inside / "result.parquet").write_text("what git does not know does not count")
+    assert Manifest.begin("mine", inside).commit == commit
+    (repository / "study.py").write_text("study = 2\n")
+    assert Manifest.begin("mine", inside).commit == f"{commit}, with changes"
+    git(repository, "commit", "--quiet", "--all", "-m", "second")
+    assert Manifest.begin("mine", inside).commit == git(repository, "rev-parse", "HEAD") != commit
+
+
+def test_without_repository_or_git_there_is_no_commit(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    assert Manifest.begin("mine", tmp_path).commit is None
+    assert Manifest.begin("mine", tmp_path / "missing").commit is None
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    git(empty, "init", "--quiet")
+    assert Manifest.begin("mine", empty).commit is None
+    monkeypatch.setenv("PATH", str(empty))
+    assert Manifest.begin("mine", repository).commit is None
+
+
+def ended_process() -> int:
+    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+        process.wait()
+    return process.pid
+
+
+STATES: dict[str, tuple[dict[str, Any], str]] = {
+    "running": ({"machine": {"host": host(), "process": os.getpid()}}, "running"),
+    "killed": ({"machine": {"host": host(), "process": ended_process()}}, "killed"),
+    "no such process": ({"machine": {"host": host(), "process": 10**30}}, "killed"),
+    "elsewhere": ({"machine": {"host": "another", "process": ended_process()}}, "running"),
+    "finished": (
+        {"state": "finished", "machine": {"host": host(), "process": ended_process()}},
+        "finished",
+    ),
+    "no machine": ({}, "running"),
+    "no process": ({"machine": {"host": host()}}, "running"),
+    "a strange machine": ({"machine": [1]}, "running"),
+    "a strange process": ({"machine": {"host": host(), "process": "many"}}, "running"),
+    "a strange state": ({"state": 5}, "5"),
+}
+
+
+@pytest.mark.parametrize("case", STATES)
+def test_what_became_of_a_run(case: str) -> None:
+    parts, wanted = STATES[case]
+    assert state_of({"study": "mine", "state": "running", "started": "now"} | parts) == wanted
+
+
+def test_what_is_no_manifest_is_passed_over(tmp_path: Path) -> None:
+    assert read_manifests(tmp_path / "missing") == []
+    whole = Manifest.begin("mine", tmp_path).write(tmp_path)
+    (tmp_path / "0.json").write_bytes(whole.read_bytes()[:100])
+    (tmp_path / "1.json").write_text("")
+    (tmp_path / "2.json").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "3.json").write_text('["study", "state", "started"]')
+    (tmp_path / "4.json").write_text('{"study": "foreign"}')
+    (tmp_path / "5.json").mkdir()
+    (tmp_path / "notes.txt").write_text("notes")
+    assert [found["study"] for found in read_manifests(tmp_path)] == ["mine"]
+
+
+def test_the_oldest_comes_first(tmp_path: Path) -> None:
+    times = ["2025-03-01T00:00:00.000+00:00", "2024-12-31T23:59:59.999+00:00"]
+    for started in times:
+        Manifest(study=started, command=[], started=started).write(tmp_path)
+    assert [found["study"] for found in read_manifests(tmp_path)] == sorted(times)

@@ -1,0 +1,366 @@
+"""The store: what is read is what was written, to the bit, or it is named and not trusted."""
+
+import hashlib
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import polars as pl
+import pytest
+
+import preftd
+from experiments.small_studies import (
+    Told,
+    computed,
+    run_here,
+    small,
+    stored_files,
+    the_job,
+)
+from preftd.experiments import Search, results
+from preftd.experiments.cells import name_of
+from preftd.experiments.store import COLUMNS, Store
+from preftd.experiments.work import Done, compute
+from preftd.files import host, remove_unfinished
+
+CELLS = 8
+"""Of the small study."""
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    """A folder with the results of the small study."""
+    run_here(small(), tmp_path / "results")
+    return tmp_path / "results"
+
+
+def the_file(out: Path) -> Path:
+    (path,) = (out / "cells").glob("*.parquet")
+    return path
+
+
+def test_what_is_read_is_what_was_written_to_the_bit(tmp_path: Path) -> None:
+    job = the_job(small())
+    done = compute(job)
+    errors = np.array(done.errors)
+    errors[0] = [np.inf, 5e-324, 1.7976931348623157e308, -0.0, 0.1]
+    diverged = np.arange(CELLS) % 3 == 0
+    written = Done(done.job, done.rows, done.tasks, errors, diverged, ())
+    store = Store(tmp_path)
+    store.open()
+    store.write(job, written)
+    found = store.read([cell.id for cell in job.cells])
+    rows = {cell: row for row, cell in enumerate(found["cell"])}
+    order = [rows[cell.id] for cell in job.cells]
+    read = np.array(found["error"].to_list())[order]
+    assert read.tobytes() == errors.tobytes()
+    assert found["diverged"].to_numpy()[order].tolist() == diverged.tolist()
+    assert found["seed"].to_numpy()[order].tolist() == [cell.seed for cell in job.cells]
+    assert found.schema == pl.Schema(COLUMNS)
+
+
+def test_a_job_without_results_writes_nothing(tmp_path: Path) -> None:
+    job = the_job(small())
+    none = Done(job.id, np.empty(0, np.intp), (), np.empty((0, 0)), np.empty(0, np.bool_), ())
+    store = Store(tmp_path)
+    store.open()
+    assert store.write(job, none) is None
+    assert stored_files(tmp_path) == {}
+
+
+def test_cells_that_were_not_asked_for_are_not_read(out: Path) -> None:
+    job = the_job(small())
+    wanted = [job.cells[5].id, job.cells[2].id, "unknown"]
+    assert set(Store(out).read(wanted)["cell"]) == set(wanted[:2])
+    assert Store(out).read([]).height == 0
+
+
+def truncated(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def emptied(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def overwritten(path: Path) -> None:
+    pl.DataFrame({"a": [1]}).write_parquet(path)
+
+
+def extended(path: Path) -> None:
+    path.write_bytes(path.read_bytes() + b"\0")
+
+
+def replaced_by_another(path: Path) -> None:
+    """With a good file, but of other cells."""
+    folder = path.parents[2] / "other"
+    run_here(small(episodes=4), folder)
+    shutil.copy(the_file(folder), path)
+
+
+@pytest.mark.parametrize("damage", [truncated, emptied, overwritten, extended, replaced_by_another])
+def test_a_damaged_file_is_named_kept_and_its_cells_are_computed_again(
+    damage: Callable[[Path], None], out: Path
+) -> None:
+    before, path = stored_files(out), the_file(out)
+    damage(path)
+    broken, told = path.read_bytes(), Told()
+    assert results_or_none(out) is None
+    run_here(small(), out, told)
+    (warning,) = told.said
+    assert warning.startswith(f"{path} is damaged")
+    assert told.stored == CELLS
+    assert stored_files(out) == before | {f"{path.name}.damaged": broken}
+    assert computed(small(), out) == 0
+
+
+def results_or_none(out: Path) -> pl.DataFrame | None:
+    """The runs that are stored; reading changes nothing."""
+    before = stored_files(out)
+    try:
+        return results(small(), out).runs
+    except preftd.InputError as error:
+        assert "there are no runs" in str(error)  # noqa: PT017
+        return None
+    finally:
+        assert stored_files(out) == before
+
+
+def test_no_changed_byte_goes_unnoticed(out: Path) -> None:
+    path = the_file(out)
+    whole = path.read_bytes()
+    ids = [cell.id for cell in the_job(small()).cells]
+    known = Store(out)
+    assert known.stored() == set(ids)
+    for place in range(len(whole)):
+        changed = bytearray(whole)
+        changed[place] ^= 1 << place % 8
+        path.write_bytes(changed)
+        if place % 50:
+            assert Store(out).stored() == set()
+        else:
+            assert known.read(ids).height == 0, "also if it was whole when it was first looked at"
+    path.write_bytes(whole)
+    assert Store(out).stored() == set(ids)
+
+
+def named_by_content(whole: bytes, folder: Path) -> Path:
+    """A file called as a store would call it, with 16 digits for its cells."""
+    hashed = hashlib.sha256(whole).hexdigest()[:16]
+    path = folder / f"0123456789abcdef-{hashed}.parquet"
+    path.write_bytes(whole)
+    return path
+
+
+def parquet(frame: pl.DataFrame, **metadata: str) -> bytes:
+    buffer = io.BytesIO()
+    frame.write_parquet(
+        buffer, metadata={f"preftd.{name}": said for name, said in metadata.items()}
+    )
+    return buffer.getvalue()
+
+
+ONE_CELL = pl.DataFrame({"cell": ["a"]})
+FOREIGN: dict[str, tuple[Callable[[], bytes], str]] = {
+    "another schema": (lambda: parquet(ONE_CELL, schema="0"), "another version (schema 0)"),
+    "somebody's table": (lambda: parquet(ONE_CELL), "another version (schema None)"),
+    "no table": (lambda: b"PAR1 or not", "holds no results of preftd"),
+    "other columns": (lambda: parquet(pl.DataFrame({"b": [1]}), schema="1"), "holds no results"),
+    "other cells": (lambda: parquet(ONE_CELL, schema="1"), "is not called as it should be"),
+}
+
+
+@pytest.mark.parametrize("case", FOREIGN)
+def test_a_foreign_file_in_our_clothes_is_named_and_left_alone(case: str, out: Path) -> None:
+    write, said = FOREIGN[case]
+    path = named_by_content(write(), out / "cells")
+    before, told = stored_files(out), Told()
+    assert len(run_here(small(), out, told).runs) == CELLS
+    (warning,) = told.said
+    assert warning.startswith(f"{path} ")
+    assert said in warning
+    assert told.stored == 0
+    assert stored_files(out) == before
+
+
+def test_a_foreign_name_is_named_and_left_alone(out: Path) -> None:
+    path = the_file(out)
+    path.rename(path.with_name("mine.parquet"))
+    told = Told()
+    run_here(small(), out, told)
+    (warning,) = told.said
+    assert warning.startswith(f"{path.with_name('mine.parquet')} was not written by preftd")
+    assert told.stored == CELLS
+    assert set(stored_files(out)) == {path.name, "mine.parquet"}
+
+
+def test_other_things_in_the_folder_do_no_harm(out: Path) -> None:
+    cells = out / "cells"
+    (cells / "x.parquet").mkdir()
+    (cells / "notes.txt").write_text("mine")
+    (out / "notes.txt").write_text("mine")
+    told = Told()
+    run_here(small(), out, told)
+    assert told.said == [
+        f"{cells / 'x.parquet'} was not written by preftd: it is left alone and not read."
+    ]
+    assert told.stored == 0
+
+
+def test_a_folder_under_the_name_of_a_file_is_named(out: Path) -> None:
+    path = the_file(out)
+    path.unlink()
+    path.mkdir()
+    warnings: list[str] = []
+    assert Store(out, warnings.append).stored() == set()
+    assert warnings == [
+        f"{path} cannot be read (Is a directory): its cells will be computed again."
+    ]
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may read everything")
+def test_an_unreadable_file_is_named_and_its_cells_are_computed_again(out: Path) -> None:
+    path = the_file(out)
+    before = stored_files(out)
+    path.chmod(0)
+    told = Told()
+    run_here(small(), out, told)
+    assert told.said == [
+        f"{path} cannot be read (Permission denied): its cells will be computed again."
+    ]
+    assert stored_files(out) == before
+
+
+def test_what_cannot_be_read_is_named_and_computed_again(
+    out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that fails, for root too."""
+    path, before, told = the_file(out), stored_files(out), Told()
+
+    def fail(_: Path) -> bytes:
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Path, "read_bytes", fail)
+        assert Store(out, told.say).stored() == set()
+    assert told.said == [
+        f"{path} cannot be read (Input/output error): its cells will be computed again."
+    ]
+    assert stored_files(out) == before
+
+
+def test_what_could_not_be_read_is_known_again_when_it_was_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The report depends on the search, so the run itself has to know."""
+    study = small(search=Search(seeds=2))
+    whole = run_here(study, tmp_path)
+    bad, read = set(), Path.read_bytes
+    for path in (tmp_path / "cells").iterdir():
+        bad.add(path.stat().st_ino)
+        (tmp_path / path.name).hardlink_to(path)  # so that no other file gets its number
+
+    def fail(path: Path) -> bytes:
+        if path.stat().st_ino in bad:
+            raise OSError(5, "Input/output error")
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", fail)
+    told = Told()
+    assert run_here(study, tmp_path, told).runs.equals(whole.runs)
+    assert told.stored == whole.runs.height
+    assert len(told.said) == 2
+
+
+def test_a_file_that_vanishes_while_it_is_looked_at_stops_nothing(
+    out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another run may put a damaged file aside at the same moment."""
+    path = the_file(out)
+    truncated(path)
+    listed = [path]
+    path.rename(f"{path}.damaged")
+    monkeypatch.setattr(Store, "paths", lambda _: listed)
+    Store(out).open()
+    assert Store(out).stored() == set()
+
+
+def test_a_warning_is_given_once(out: Path) -> None:
+    (out / "cells" / "mine.parquet").write_bytes(b"")
+    warnings: list[str] = []
+    store = Store(out, warnings.append)
+    store.open()
+    store.stored()
+    store.read(["a"])
+    assert len(warnings) == 1
+
+
+def test_the_leavings_of_the_dead_are_removed_and_those_of_the_living_are_not(out: Path) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    before = stored_files(out)
+    dead, living, far, mine = (
+        ".a.parquet.{host}.{dead}",
+        ".b.parquet.{host}.{living}",
+        ".c.parquet.elsewhere.{dead}",
+        ".d.txt",
+    )
+    for folder in ("cells", "runs", "figures"):
+        (out / folder).mkdir(exist_ok=True)
+        for name in (dead, living, far, mine):
+            called = name.format(host=host(), dead=ended.pid, living=os.getpid())
+            (out / folder / called).write_bytes(b"PAR1")
+    told = Told()
+    run_here(small(), out, told)
+    assert told.said == []
+    assert told.stored == 0
+    for folder in ("cells", "runs", "figures"):
+        left = {path.name.split(".")[1] for path in (out / folder).glob(".*")}
+        assert left == {"b", "c", "d"}
+    assert {name: whole for name, whole in stored_files(out).items() if name in before} == before
+
+
+def test_what_cannot_be_removed_is_left(tmp_path: Path) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    (tmp_path / f".x.{host()}.{ended.pid}").mkdir()
+    remove_unfinished(tmp_path)
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_any_tool_reads_it(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three lines with polars and one with DuckDB."""
+    monkeypatch.chdir(out)
+
+    runs = pl.read_parquet("cells/*.parquet")
+    last = runs.select("rule", "step_size", pl.col("error").list.last())
+    found = last.group_by("rule", "step_size").mean().sort(pl.all())
+
+    same = duckdb.sql("select rule, step_size, avg(error[-1]) from 'cells/*.parquet' group by all")
+
+    assert same is not None
+    assert found.rows() == [pytest.approx(row) for row in sorted(same.fetchall())]
+    assert found.height == 4
+
+
+def test_a_file_is_called_by_its_cells_and_its_bytes(out: Path) -> None:
+    path = the_file(out)
+    assert path.name.startswith(f"{name_of(pl.read_parquet(path)['cell'])}-")
+
+
+def test_nothing_is_pickled_to_be_kept() -> None:
+    """A pickle runs code when it is read; workers are sent code, but nothing of it is stored."""
+    sources = Path(preftd.__file__).parent.rglob("*.py")
+    found = {
+        path.name
+        for path in sources
+        if re.search(r"(?m)^\s*(import|from) \w*pickle|allow_pickle=True", path.read_text())
+    }
+    assert found == {"loading.py", "worker.py"}  # from process to process, never to a file

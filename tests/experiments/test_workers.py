@@ -1,0 +1,280 @@
+"""Workers: they know what a study's file knows, and when one dies that is said, not waited for."""
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from threading import Thread
+from typing import cast
+
+import pytest
+
+from experiments.small_studies import (
+    Told,
+    command,
+    finished,
+    run_here,
+    small,
+    still_there,
+    stored_files,
+)
+from preftd import tasks
+from preftd.experiments import CellsFailedError, results, run
+from preftd.experiments.cells import Job
+from preftd.experiments.loading import load_studies
+from preftd.experiments.worker import Worker, WorkerLostError
+from preftd.preferences import Observability
+
+BEGIN = """
+import os
+import signal
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from preftd import PTD, TD, Linear, Rule, tasks
+from preftd.experiments import Search, Study
+from preftd.preferences import Function, Observability, Preference
+"""
+
+OWN = (
+    BEGIN
+    + """
+from beside_it import trust
+
+FACTOR = 0.5
+
+
+class Half(Rule):
+    name = "half"
+    interest = 1.0
+
+    def gain(self, beta, interest, follow_on):
+        return FACTOR * beta
+
+
+@dataclass(frozen=True)
+class Wrapped:
+    label = "wrapped"
+
+    def start(self, inputs, step_sizes, seed):
+        return Linear().start(inputs, step_sizes, seed)
+
+
+study = Study(
+    name="own",
+    tasks={"grid": lambda seed: tasks.make("random_grid", seed=seed, size=3)},
+    rules=[Half(), PTD()],
+    preferences={"lambda": Function(lambda x: float(x.max() == 1)), "beside": Function(trust)},
+    learners=[Wrapped(), Linear()],
+    step_sizes=[0.1, 0.2],
+    episodes=5,
+    seeds=3,
+)
+"""
+)
+
+BESIDE = """
+LEAST = 0.5
+
+
+def trust(x):
+    return float(x.max() > LEAST)
+"""
+
+
+def study_file(folder: Path, text: str) -> Path:
+    path = folder / "study.py"
+    path.write_text(text)
+    return path
+
+
+def test_workers_know_what_a_studys_file_defines_and_imports(tmp_path: Path) -> None:
+    (tmp_path / "beside_it.py").write_text(BESIDE)
+    (study,) = load_studies(study_file(tmp_path, OWN))
+    told = Told()
+    found = run(study, tmp_path / "processes", workers=2, progress=told)
+    assert told.stored == found.runs.height == 3 * 2 * 2 * 2 * 2
+    run_here(study, tmp_path / "here")
+    assert stored_files(tmp_path / "processes") == stored_files(tmp_path / "here")
+
+
+DEADLY = (
+    BEGIN
+    + """
+@dataclass(frozen=True)
+class Deadly(Preference):
+    '''Ends the process that computes it, but for the single episode by which code is compiled.'''
+
+    def at(self, visit, memory):
+        return 1.0, None
+
+    def along(self, experience, memory):
+        if len(experience) > 100:
+            DEATH
+        return np.ones(len(experience)), None
+
+
+study = Study(
+    name="deadly",
+    tasks=tasks.make("corridor", length=3),
+    rules=PTD(),
+    preferences={"deadly": Deadly(), "harmless": Observability()},
+    step_sizes=[0.1],
+    episodes=500,
+    seeds=1,
+)
+"""
+)
+
+
+@pytest.mark.parametrize("death", ["os._exit(3)", "os.kill(os.getpid(), signal.SIGKILL)"])
+def test_a_cell_that_kills_its_worker_is_found_and_the_others_go_on(
+    death: str, tmp_path: Path
+) -> None:
+    (deadly,) = load_studies(study_file(tmp_path, DEADLY.replace("DEATH", death)))
+    with pytest.raises(CellsFailedError) as failed:
+        run(deadly, tmp_path / "out", workers=2, progress=Told())
+    assert [one.cell.labels.preference for one in failed.value.failed] == ["deadly"]
+    code = 3 if "exit" in death else -9
+    assert f"the process that computed it ended with code {code}, in this cell:" in str(
+        failed.value
+    )
+    found = results(deadly, tmp_path / "out").runs
+    assert found["preference"].to_list() == ["harmless"]
+    alone = replace(deadly, preferences=Observability())
+    assert run_here(alone, tmp_path / "alone").runs["error"].to_list() == found["error"].to_list()
+    # The next study has workers again.
+    assert run(small(seeds=3), tmp_path / "out", progress=Told()).runs.height == 12
+
+
+def test_a_dead_worker_is_reported_with_exit_code_1_on_the_command_line(tmp_path: Path) -> None:
+    path = study_file(tmp_path, DEADLY.replace("DEATH", "os._exit(3)"))
+    code, shown, said = finished(command("run", path, "--out", tmp_path / "out", "--workers", "2"))
+    assert code == 1
+    assert "1 cell failed; all others are stored." in said
+    assert "the process that computed it ended with code 3, in this cell:" in said
+    assert said.splitlines()[-1] == "preftd: cells failed in deadly: see above."
+    assert "PTD" in shown
+
+
+def test_workers_that_cannot_start_are_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("preftd.experiments.worker.__name__", "nowhere")
+    with pytest.raises(WorkerLostError, match=r"ended at once \(code 1\).*: run the same again"):
+        run(small(), tmp_path, workers=1, progress=Told())
+
+
+FRAGILE = (
+    BEGIN
+    + """
+def trust(x):
+    if x.size > WIDEST:
+        raise ZeroDivisionError("too wide")
+    return 1.0
+
+
+study = Study(
+    name="fragile",
+    tasks={"grid": lambda seed: tasks.make("cross_grid", size=4 if seed == 1 else 3)},
+    rules=[TD(), PTD()],
+    preferences=Function(trust),
+    step_sizes=[0.001, 0.01],
+    episodes=5,
+    seeds=3,
+)
+"""
+)
+
+
+def test_cells_that_raise_are_reported_and_the_exit_code_is_1(tmp_path: Path) -> None:
+    widest = str(tasks.make("cross_grid", size=3).features.size)
+    path, out = study_file(tmp_path, FRAGILE.replace("WIDEST", widest)), tmp_path / "out"
+    code, shown, said = finished(command("run", path, "--out", out))
+    assert code == 1
+    for part in ("4 cells failed", "ZeroDivisionError: too wide", "seed        1", "in trust"):
+        assert part in said
+    assert "all others are stored" in said
+    assert "PTD" in shown  # what there is, is shown
+    assert said.splitlines()[-1] == "preftd: cells failed in fragile: see above."
+    (study,) = load_studies(path)
+    assert results(study, out).runs.height == 8
+    with pytest.raises(CellsFailedError):
+        run_here(study, out)
+
+
+def test_if_all_cells_raise_the_exit_code_is_1_too(tmp_path: Path) -> None:
+    path = study_file(tmp_path, FRAGILE.replace("WIDEST", "0"))
+    code, _, said = finished(command("run", path, "--out", tmp_path / "out"))
+    assert code == 1
+    assert "12 cells failed" in said
+    assert said.splitlines()[-1] == "preftd: cells failed in fragile: see above."
+
+
+def test_workers_end_when_the_program_that_started_them_does(tmp_path: Path) -> None:
+    """Nobody stays behind after an orderly end either."""
+    path = study_file(tmp_path, FRAGILE.replace("WIDEST", "1_000_000"))
+    process = command("run", path, "--out", tmp_path / "out", "--workers", "2")
+    assert finished(process)[0] == 0
+    assert still_there(process) == []
+
+
+@pytest.mark.parametrize("sizes", [(1_000_000,), (64_000, 5_000)], ids=["one", "two"])
+def test_a_worker_can_be_ended_while_a_job_is_on_its_way_to_it(sizes: tuple[int, ...]) -> None:
+    """Jobs that do not fit into a pipe, while the worker is still loading."""
+    worker, lost = Worker(), list[Exception]()
+
+    def send() -> None:
+        try:
+            for size in sizes:
+                worker.send(cast("Job", "x" * size))
+        except WorkerLostError as error:
+            lost.append(error)
+
+    sending = Thread(target=send)
+    sending.start()
+    time.sleep(0.2)
+    worker.end()
+    sending.join(10)
+    assert len(lost) == 1
+
+
+CURIOUS = (
+    BEGIN
+    + """
+import subprocess
+import sys
+
+@dataclass(frozen=True)
+class Curious(Preference):
+    def at(self, visit, memory):
+        return 1.0, None
+
+    def along(self, experience, memory):
+        if len(experience) > 100:
+            print("hello", sys.stdin.read(), subprocess.run(["cat"], check=True), flush=True)
+        return np.ones(len(experience)), None
+
+
+study = Study(
+    name="curious",
+    tasks=tasks.make("corridor", length=3),
+    rules=TD(),
+    preferences=Curious(),
+    step_sizes=[0.1],
+    episodes=500,
+    seeds=4,
+)
+"""
+)
+
+
+def test_what_a_study_prints_and_reads_does_not_get_between_parent_and_worker(
+    tmp_path: Path,
+) -> None:
+    path = study_file(tmp_path, CURIOUS)
+    code, shown, said = finished(command("run", path, "--out", tmp_path / "out"))
+    assert code == 0, said
+    assert "hello" in said
+    assert "hello" not in shown
