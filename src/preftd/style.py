@@ -1,5 +1,6 @@
 """How things look: one colour and line per method everywhere, legible in greyscale."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,24 +11,57 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+WIDTH = 1.2
+"""Of lines, in points."""
+
+
 class Look(NamedTuple):
     """How a method is drawn."""
 
     colour: str
     line: str | tuple[float, tuple[float, ...]]
     hatch: str
+    marker: str
 
 
 LOOKS = {
-    "TD(λ)": Look("#D55E00", (0, (5, 1.5)), "////"),
-    "ETD": Look("#0072B2", (0, (1.5, 1.2)), "...."),
-    "PTD": Look("#111111", "solid", ""),
+    "TD(λ)": Look("#D55E00", (0, (5, 1.5)), "////", "s"),
+    "ETD": Look("#0072B2", (0, (1.5, 1.2)), "....", "^"),
+    "ETD-fixed": Look("#00508A", (0, (1, 1)), "||||", "v"),
+    "ETD-variable": Look("#56B4E9", (0, (6, 1.2, 1.5, 1.2)), "xxxx", "D"),
+    "PTD": Look("#111111", "solid", "", "o"),
 }
+"""By name of a rule, and of the paper's two ways to set the interest of ETD."""
+
+
+OTHERS = (
+    Look("#009E73", (0, (4, 2, 1, 2)), "\\\\\\\\", "P"),
+    Look("#CC79A7", (0, (9, 2)), "++++", "*"),
+    Look("#E69F00", (0, (3, 1, 1, 1, 1, 1)), "ooo", "<"),
+    Look("#882255", (0, (3, 3)), "----", ">"),
+)
+"""For methods of one's own, in the order in which they come; colours that colour-blind people tell
+apart, from each other and from those of LOOKS."""
 
 
 def look_of(name: str) -> Look:
-    """The look of a method; grey and dash-dotted for one that has none of its own yet."""
-    return LOOKS.get(name, Look("#777777", "dashdot", "xx"))
+    """The look of a method; the first of OTHERS for one that has none in LOOKS."""
+    return LOOKS.get(name, OTHERS[0])
+
+
+def looks_of(names: Iterable[str]) -> dict[str, Look]:
+    """Looks of methods that are shown together: those that have none in LOOKS take turns at OTHERS.
+
+    >>> found = looks_of(["mine", "PTD", "yours"])
+    >>> found == {"mine": OTHERS[0], "PTD": LOOKS["PTD"], "yours": OTHERS[1]}
+    True
+    """
+    every = list(dict.fromkeys(names))
+    own = [name for name in every if name not in LOOKS]
+    return {
+        name: LOOKS[name] if name in LOOKS else OTHERS[own.index(name) % len(OTHERS)]
+        for name in every
+    }
 
 
 RC: Any = {

@@ -1,0 +1,158 @@
+"""Names at the ends of lines, none over another."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.text import Text
+from matplotlib.transforms import (
+    Affine2D,
+    ScaledTranslation,
+    Transform,
+    blended_transform_factory,
+)
+
+from preftd.arrays import Vector
+from preftd.style import WIDTH, Look
+
+SIZE = 7.0
+"""Of the letters, in points."""
+ROW = 1.3 * SIZE
+MARK = 3.0
+"""Of markers, in points."""
+INCHES = 1.6
+"""Width of a column of a legend."""
+BEND, FLAT, TEXT = 2.0, 7.0, 20.0
+"""Points to the right of the axes where a line is taken up, goes on flat, and has its name."""
+
+
+class Label(NamedTuple):
+    """A name, and how high its line ends, as a part of the height of the axes; NaN if nowhere."""
+
+    text: str
+    look: Look
+    end: float
+    reaches: bool = True
+    """Whether the line ends beside its name, and is drawn up to it."""
+    marked: bool = False
+    """Whether the line has markers."""
+    width: float = WIDTH
+    """Of the line, in points."""
+
+    @property
+    def height(self) -> float:
+        """In points."""
+        return ROW * (1 + self.text.count("\n"))
+
+
+def spread(wanted: Vector, heights: Vector, top: float) -> Vector:
+    """Middles of labels between 0 and `top`, as near to the wanted ones as goes without overlap.
+
+    Labels that touch are moved together, to the mean of where they want to be.
+
+    >>> spread(np.array([50.0, 52.0]), np.array([10.0, 10.0]), 100.0)
+    array([46., 56.])
+    """
+    order = np.argsort(wanted, kind="stable")
+    # Less what lies below within a block, all members of a block want the same.
+    below = np.cumsum(heights[order]) - heights[order] / 2
+    blocks: list[tuple[float, list[int]]] = []
+    for i, want in enumerate(wanted[order] - below):
+        blocks.append((float(want), [i]))
+        while len(blocks) > 1 and blocks[-2][0] >= blocks[-1][0]:
+            (first, some), (second, more) = blocks[-2:]
+            together = (first * len(some) + second * len(more)) / (len(some) + len(more))
+            blocks[-2:] = [(together, some + more)]
+    shift = np.concatenate([np.full(len(members), at) for at, members in blocks])
+    placed = np.empty_like(wanted)
+    placed[order] = np.clip(shift, 0, max(0.0, top - heights.sum())) + below
+    return placed
+
+
+def label_ends(figure: Figure, labels: Sequence[tuple[Axes, Sequence[Label]]]) -> None:
+    """Write names beside axes; if there is no room for all of them, in a legend."""
+    texts = [[_text(axes, label) for label in some] for axes, some in labels]
+    figure.draw_without_rendering()  # so that axes have their size, beside the room for names
+    rooms = [axes.get_window_extent().height * 72 / figure.dpi for axes, _ in labels]
+    needed = [sum(label.height for label in some) for _, some in labels]
+    if any(need > room for need, room in zip(needed, rooms, strict=True)):
+        for text in (text for some in texts for text in some):
+            text.remove()
+        _legend(figure, [label for _, some in labels for label in some])
+        return
+    figure.set_layout_engine("none")  # the axes keep the size for which names are placed
+    for (axes, some), written, room in zip(labels, texts, rooms, strict=True):
+        ends = np.array([label.end for label in some])
+        wanted = np.where(np.isnan(ends), 1.0, np.clip(ends, 0, 1)) * room
+        heights = np.array([label.height for label in some])
+        for label, text, at in zip(
+            some, written, spread(wanted, heights, room) / room, strict=True
+        ):
+            text.set_y(at)
+            _lead(axes, label, at)
+
+
+def points(axes: Axes, across: float, up: float) -> Transform:
+    """Points from a corner of the axes, given as parts of their width and height."""
+    figure: Any = axes.get_figure(root=True)
+    corner: Any = axes.transAxes  # the stubs want a type that it has at run time
+    scale: Transform = Affine2D().scale(1 / 72) + figure.dpi_scale_trans
+    return scale + ScaledTranslation(across, up, corner)
+
+
+def _beside(axes: Axes) -> Transform:
+    """Across: points to the right of the axes. Upwards: parts of their height."""
+    return blended_transform_factory(points(axes, 1, 0), axes.transAxes)
+
+
+def _text(axes: Axes, label: Label) -> Text:
+    return axes.text(
+        TEXT, 0.5, label.text, fontsize=SIZE, va="center", linespacing=1.1, transform=_beside(axes)
+    )
+
+
+def _lead(axes: Axes, label: Label, at: float) -> None:
+    """From the end of a line to its name, in the look of the line."""
+    across, up = [FLAT, TEXT - 2], [at, at]
+    if label.reaches and 0 <= label.end <= 1:
+        across, up = [BEND, *across], [label.end, *up]
+    axes.plot(
+        across,
+        up,
+        color=label.look.colour,
+        linestyle=label.look.line,
+        linewidth=label.width,
+        transform=_beside(axes),
+        clip_on=False,
+    )
+    if label.marked:
+        axes.plot(
+            (FLAT + TEXT - 2) / 2,
+            at,
+            color=label.look.colour,
+            marker=label.look.marker,
+            markersize=MARK,
+            transform=_beside(axes),
+            clip_on=False,
+        )
+
+
+def _legend(figure: Figure, labels: Sequence[Label]) -> None:
+    """Above, in a figure that grows by it."""
+    lines = []
+    for text, label in {label.text: label for label in labels}.items():
+        dashes: Any = label.look.line
+        line = Line2D(
+            [], [], color=label.look.colour, linestyle=dashes, linewidth=label.width, label=text
+        )
+        line.set(marker=label.look.marker if label.marked else "", markersize=MARK)
+        lines.append(line)
+    wide, high = figure.get_size_inches()
+    across = max(1, int(wide / INCHES))
+    figure.set_size_inches(wide, high + -(-len(lines) // across) * 2 * SIZE / 72)
+    figure.legend(
+        handles=lines, loc="outside upper left", ncols=across, frameon=False, fontsize=SIZE
+    )

@@ -1,0 +1,83 @@
+"""Ticks of step sizes: those that were tried if their labels have room, otherwise decades."""
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import Locator, LogFormatterMathtext, NullFormatter
+
+from preftd.arrays import Vector
+
+LETTER = 0.6
+"""Width of a letter, as a part of the size of letters."""
+GAP = 5.0
+"""Points between labels."""
+SIZE = 7.5
+"""Of the letters, in points."""
+
+
+def mark_step_sizes(axes: Axes, sizes: Vector) -> None:
+    """Label a logarithmic axis across, and nothing between its labels."""
+    axes.xaxis.set_major_locator(_StepSizes(np.unique(sizes)))
+    axes.xaxis.set_major_formatter(_Label())
+    axes.xaxis.set_minor_formatter(NullFormatter())
+
+
+def chosen_ticks(sizes: Vector, low: float, high: float, room: float) -> Vector:
+    """Ticks from low to high on a logarithmic axis that is so many points long.
+
+    Step sizes within less than two decades, when there is no room for all, are thinned.
+
+    >>> chosen_ticks(np.array([0.03, 0.3]), 0.025, 0.36, room=100.0)
+    array([0.03, 0.3 ])
+    >>> chosen_ticks(2.0 ** np.arange(-9, 1), 0.0016, 1.2, room=100.0)
+    array([0.01, 0.1 , 1.  ])
+    """
+    thinned = _apart(sizes, low, high, room)
+    if thinned.size == sizes.size:
+        return thinned
+    powers = np.arange(np.ceil(np.log10(low)), np.floor(np.log10(high)) + 1)
+    return _apart(10.0**powers, low, high, room) if powers.size > 1 else thinned
+
+
+def _apart(values: Vector, low: float, high: float, room: float) -> Vector:
+    """Values whose labels have room beside each other, from the largest on."""
+    places = np.log(values / low) / np.log(high / low) * room
+    widths = np.array([LETTER * SIZE * len(_named(value)) for value in values])
+    kept: list[int] = []
+    for i in reversed(range(values.size)):
+        if not kept or places[kept[-1]] - places[i] >= (widths[kept[-1]] + widths[i]) / 2 + GAP:
+            kept.append(i)
+    return values[kept[::-1]]
+
+
+def _named(value: float) -> str:
+    return f"{value:.3g}"
+
+
+def _power(value: float) -> bool:
+    return bool(np.isclose(np.log10(value), np.round(np.log10(value)), atol=1e-9))
+
+
+class _StepSizes(Locator):
+    """Chosen anew whenever the axes change their size."""
+
+    def __init__(self, sizes: Vector) -> None:
+        self._sizes = sizes
+
+    def __call__(self) -> Any:
+        axis: Any = self.axis
+        low, high = axis.get_view_interval()
+        figure = axis.axes.get_figure(root=True)
+        room = axis.axes.get_window_extent().width * 72 / figure.dpi
+        return chosen_ticks(self._sizes, low, high, room)
+
+
+class _Label(LogFormatterMathtext):
+    """Powers of ten if all are, otherwise numbers."""
+
+    def set_locs(self, locs: Any = None) -> None:
+        self._powers = all(_power(value) for value in locs)
+
+    def __call__(self, x: float, pos: Any = None) -> str:
+        return super().__call__(x, pos) if self._powers else _named(x)

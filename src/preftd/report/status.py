@@ -1,0 +1,48 @@
+"""What a folder of results holds: how much of each study is there, and what became of its runs."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from preftd.experiments.cells import Cell
+from preftd.experiments.manifest import read_manifests, state_of
+from preftd.experiments.plan import Plan
+from preftd.experiments.progress import progress_here
+from preftd.experiments.store import Store
+from preftd.experiments.study import Study
+
+RUNS = 10
+"""How many of the last runs are listed."""
+
+
+def status_lines(out: Path, studies: Sequence[Study]) -> Iterator[str]:
+    """Lines on a folder of results, and on how far these studies are."""
+    store = Store(out, warn=progress_here().say)
+    stored = store.stored()
+    yield f"{out}: {len(stored):,} cells in {len(store.paths()):,} files"
+    for study in studies:
+        plan = Plan.of(study, store)
+        yield f"{study.name}: {_progress(plan, stored)}"
+    runs = read_manifests(out / "runs")
+    for run in runs[-RUNS:]:
+        failed = f", {len(run['failures']):,} failed" if run.get("failures") else ""
+        when = str(run["started"])[:19].replace("T", " ")
+        computed = f", {run.get('computed', 0):,} cells computed" if run.get("ended") else ""
+        yield f"  {when}  {run['study']}: {state_of(run)}{computed}{failed}"
+    if len(runs) > RUNS:
+        yield f"  and {len(runs) - RUNS} earlier runs"
+
+
+def _progress(plan: Plan, stored: set[str]) -> str:
+    report = _share(plan.report, stored)
+    if not plan.search:
+        return report
+    search = f"search {_share(plan.search, stored)}"
+    if not plan.report:
+        return f"{search}; report begins when it is over"
+    rest = f"; the search is not over in {len(plan.open)} places" if plan.open else ""
+    return f"{search}, report {report}{rest}"
+
+
+def _share(cells: Sequence[Cell], stored: set[str]) -> str:
+    wanted = {cell.id for cell in cells}
+    return f"{len(wanted & stored):,} of {len(wanted):,} cells"

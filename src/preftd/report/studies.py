@@ -1,0 +1,63 @@
+"""Studies run and shown: a table, and figures beside the results."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from preftd.arrays import InputError
+from preftd.experiments.executors import Processes
+from preftd.experiments.plan import Plan
+from preftd.experiments.progress import Progress
+from preftd.experiments.results import Results
+from preftd.experiments.runner import CellsFailedError, run
+from preftd.experiments.store import Store
+from preftd.experiments.study import Study
+from preftd.failures import FailedError
+from preftd.report.figures import draw, fitting
+from preftd.report.summary import table
+
+
+class StudiesFailedError(FailedError):
+    """Cells of some studies raised, which was reported when it happened."""
+
+
+def run_and_show(
+    studies: Sequence[Study], out: Path, workers: int | None, progress: Progress
+) -> Iterator[str]:
+    """Run studies one after the other; lines to be read on each when it is done.
+
+    A study in which cells fail is reported and shown as far as it goes, and the next is run.
+    """
+    failed = []
+    with Processes(workers) as processes:
+        for study in studies:
+            try:
+                found = run(study, out, executor=processes, progress=progress)
+            except CellsFailedError as error:
+                progress.say(str(error))
+                failed.append(study.name)
+                with suppress(InputError):  # if all cells failed there is nothing to show
+                    yield from show(study, out, progress)
+            else:
+                yield from _shown(study, found, out)
+    if failed:
+        raise StudiesFailedError(f"cells failed in {', '.join(failed)}: see above.")
+
+
+def show(study: Study, out: Path, progress: Progress) -> Iterator[str]:
+    """What is stored of a study: lines to be read, and figures, whose paths are told."""
+    store = Store(out, warn=progress.say)
+    plan = Plan.of(study, store)
+    yield from _shown(study, plan.results(store), out)
+    missing = len({cell.id for cell in plan.cells} - store.stored())
+    if missing:
+        yield f"{missing:,} cells failed or were not run yet: run the study to compute them."
+    for place in sorted(plan.open):
+        yield f"not shown, as its search is not over: {', '.join(filter(None, place))}"
+
+
+def _shown(study: Study, found: Results, out: Path) -> Iterator[str]:
+    yield table(found)
+    stem = study.name.replace(" ", "_")
+    for path in draw(found, fitting(found), out / "figures", stem):
+        yield f"wrote {path}"

@@ -1,0 +1,78 @@
+"""The table of a study's results."""
+
+from math import inf
+
+import numpy as np
+import pytest
+
+from made_runs import frame, run, study
+from preftd.experiments.results import Results
+from preftd.experiments.score import Score
+from preftd.report.summary import HEAD, table
+
+
+def cells(text: str) -> list[list[str]]:
+    """Rows of the table, cut where its columns begin."""
+    lines = text.split("\n\n", maxsplit=1)[0].splitlines()
+    starts = [lines[0].index(name) for name in HEAD]
+    ends = [*starts[1:], None]
+    return [[line[a:b].strip() for a, b in zip(starts, ends, strict=True)] for line in lines]
+
+
+def test_the_table_says_what_was_found() -> None:
+    results = Results(study(seeds=5), Score())
+    head, rule, *rows = cells(table(results))
+    assert tuple(head) == HEAD
+    assert set("".join(rule)) == {"-"}
+    keys = results.runs.select("task", "rule").unique(maintain_order=True).rows()
+    assert [tuple(row[:2]) for row in rows] == keys
+    errors = np.array(
+        results.runs.filter(task="corridor 1", rule="PTD", step_size=0.1)["error"].to_list()
+    )
+    scores = np.sort(errors.mean(axis=1))
+    # The 97.5 % point of Student's distribution with 4 degrees of freedom; 1¼ of 5 are left out.
+    width = 2.776445 * scores.std(ddof=1) / 5**0.5
+    middle = (0.75 * scores[1] + scores[2] + 0.75 * scores[3]) / 2.5
+    assert rows[-1] == [
+        "corridor 1",
+        "PTD",
+        "0.1",
+        f"{scores.mean():.4g} ± {width:.2g}",
+        f"{middle:.4g}",
+        f"{errors[:, -1].mean():.4g}",
+        "0 of 5",
+    ]
+
+
+def test_it_says_which_seeds_chose() -> None:
+    rows = [run(s, [1], stage="search") for s in (0, 1, 2, 5)] + [run(s, [1]) for s in (8, 9)]
+    searched = table(Results(frame(rows), Score("rmse", last=1)))
+    assert "least mean score on seeds 0–2, 5, which are not reported" in searched
+    assert "root mean squared error, mean over last episode and seeds 8–9" in searched
+    plain = table(Results(frame(rows[4:]), Score()))
+    assert "least mean score on the seeds that are reported" in plain
+
+
+def test_it_says_what_diverged_and_what_has_not_been_run() -> None:
+    lost = [
+        run(s, [inf], stage="search", rule="TD", diverged=True, step_size=a)
+        for s in (0, 1)
+        for a in (1, 2, 3)
+    ]
+    found = [run(0, [1], stage="search"), run(7, [1e9], diverged=True), run(8, [1])]
+    waiting = [run(0, [1], stage="search", rule="ETD")]
+    _, _, *rows = cells(table(Results(frame([*lost, *found, *waiting]), Score())))
+    assert [[row[1], row[2], row[6]] for row in rows] == [
+        ["TD", "none: all diverged", "6 of 6"],
+        ["PTD", "0.1", "1 of 2"],
+        ["ETD", "chosen, not yet run", ""],
+    ]
+    _, _, *rows = cells(table(Results(frame(lost), Score())))
+    assert rows[0][2] == "none: all diverged"
+
+
+@pytest.mark.parametrize("seeds", [1, 2])
+def test_no_interval_is_claimed_of_one_seed(seeds: int) -> None:
+    text = cells(table(Results(study(seeds=seeds), Score())))[-1][3]
+    assert ("±" in text) == (seeds > 1)
+    assert "inf" not in text
