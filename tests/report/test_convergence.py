@@ -7,8 +7,8 @@ import pytest
 from matplotlib.image import imread
 
 from preftd import ETD, PTD, TD
-from preftd.report import convergence
-from preftd.report.convergence import reproduce, simulate, size_of_values
+from preftd.report.paper import convergence
+from preftd.report.paper.convergence import reproduce, simulate, size_of_values
 from preftd.rules import RULES
 from preftd.tasks import make
 from preftd.tasks.counterexamples import LAMBDAS

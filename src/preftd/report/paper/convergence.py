@@ -107,7 +107,7 @@ def _draw_weights(axis: "Axes", name: str, diagnoses: Sequence[Diagnosis]) -> No
         low, middle, high = np.minimum(np.quantile(runs[:, i], [0.1, 0.5, 0.9], axis=1), FAR)
         mean = mean_trajectory(d.key, alphas[i], STEPS - 1, np.ones(d.key.b.size))[times]
         expected = np.nan_to_num(size_of_values(mean, features), nan=FAR, posinf=FAR)
-        colour, line, _ = look_of(names[i])
+        colour, line, *_ = look_of(names[i])
         label = f"{names[i]}, α = {alphas[i]:g}"
         axis.fill_between(times, low, high, color=colour, alpha=0.25, linewidth=0)
         axis.plot(times, middle, color=colour, linestyle=line, linewidth=2, label=label)
@@ -124,7 +124,7 @@ def _draw_column_sums(axis: "Axes", diagnoses: Sequence[Diagnosis]) -> None:
     for i, d in enumerate(diagnoses):
         share = d.column_sums / d.weights
         places = np.arange(share.size) + (i - (len(diagnoses) - 1) / 2) * width
-        colour, _, hatch = look_of(d.rule.name)
+        colour, _, hatch, _ = look_of(d.rule.name)
         inside = "white" if hatch else colour
         axis.bar(
             places, share, width, label=d.rule.name, hatch=hatch, facecolor=inside, edgecolor=colour

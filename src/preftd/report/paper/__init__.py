@@ -1,0 +1,119 @@
+"""The paper's figures, by name: each is computed, drawn and stored by one command."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from preftd.names import nearest
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from preftd.experiments.results import Results
+
+
+class Order(NamedTuple):
+    """Where figures go, and what is changed for them."""
+
+    out: Path
+    seeds: int | None = None
+    workers: int | None = None
+
+
+class PaperFigure(NamedTuple):
+    """What a figure shows, the studies it is made of, and how it is drawn from their results."""
+
+    title: str
+    studies: tuple[str, ...]
+    draw: "Callable[[Mapping[str, Results]], Figure]"
+
+
+COUNTEREXAMPLES = "counterexamples"
+"""Made of theory and a simulation of its own, without a study."""
+
+
+def _drawn(room: str, name: str) -> "Callable[[Mapping[str, Results]], Figure]":
+    def draw(results: "Mapping[str, Results]") -> "Figure":
+        module = import_module(f"{__name__}.figures.{room}")  # slow to load, a list must not be
+        figure: Figure = getattr(module, name)(results)
+        return figure
+
+    return draw
+
+
+def _both(*names: str) -> tuple[str, ...]:
+    """Studies of both corridor tasks."""
+    return tuple(f"{task} {name}" for task in ("corridor", "double_corridor") for name in names)
+
+
+WALK = ("walk by lambda", "walk by beta")
+FIGURES = {
+    "figure_2": PaperFigure(
+        "Random walk: error against step size of ETD, TD(λ) and PTD, for each λ and β",
+        WALK,
+        _drawn("sensitivity", "figure_2"),
+    ),
+    "figure_a1": PaperFigure(
+        "Random walk: error against step size of ETD, for four interests and each λ",
+        WALK[:1],
+        _drawn("sensitivity", "figure_a1"),
+    ),
+    "figure_3": PaperFigure(
+        "Both corridor tasks: learning curves of four methods and their limits, three lengths",
+        _both("four methods"),
+        _drawn("learning", "figure_3"),
+    ),
+    "figure_a2": PaperFigure(
+        "Both corridor tasks: the same for the other lengths",
+        _both("four methods"),
+        _drawn("learning", "figure_a2"),
+    ),
+    "figure_a3": PaperFigure(
+        "Both corridor tasks: the search for step sizes",
+        _both("four methods"),
+        _drawn("search", "figure_a3"),
+    ),
+    "figure_a4": PaperFigure(
+        "Both corridor tasks: ETD with interest 1 and one λ for all states",
+        _both("four methods", "constant lambda"),
+        _drawn("learning", "figure_a4"),
+    ),
+    "figure_a5": PaperFigure(
+        "Both corridor tasks: PTD and ETD-variable with values that are neither 0 nor 1",
+        _both("between"),
+        _drawn("learning", "figure_a5"),
+    ),
+    "true_online": PaperFigure(
+        "Both corridor tasks, past the paper: true online learners beside online ones",
+        _both("four methods", "true online"),
+        _drawn("learning", "true_online"),
+    ),
+    "limits": PaperFigure(
+        "Both corridor tasks, past the paper: limits are reached, and what constant steps leave",
+        _both("four methods", "to the limit"),
+        _drawn("limits", "limits"),
+    ),
+}
+"""Every figure made of studies, by the name that users type."""
+TITLES = {
+    COUNTEREXAMPLES: "Where TD(λ) diverges and PTD does not, computed, simulated and explained",
+    **{name: figure.title for name, figure in FIGURES.items()},
+}
+"""All that can be made."""
+
+
+def reproduce(names: Sequence[str], order: Order) -> Iterator[str]:
+    """Make some figures, or all; lines to be read as they come."""
+    for name in names:
+        nearest("figure", name, TITLES)
+    from preftd.report.paper.making import make  # noqa: PLC0415  (slow to load, as studies are)
+
+    return make(list(dict.fromkeys(names)) or list(TITLES), order)
+
+
+def overview() -> Iterator[str]:
+    """A line on each figure."""
+    width = max(map(len, TITLES))
+    for name, title in TITLES.items():
+        yield f"{name.ljust(width)}  {title}"

@@ -1,0 +1,31 @@
+"""What the paper says of its figures, as claims that results are asked about."""
+
+from preftd.report.paper.claims import (
+    corridor_interest,
+    corridor_settings,
+    corridors,
+    limits,
+    true_online,
+    walk,
+    walk_etd,
+    walk_widths,
+)
+from preftd.report.paper.claims.claim import Case, Claim, Finding, Region, Verdict
+
+CLAIMS = {
+    claim.name: claim
+    for room in (
+        walk,
+        walk_widths,
+        walk_etd,
+        corridors,
+        corridor_interest,
+        corridor_settings,
+        true_online,
+        limits,
+    )
+    for claim in room.CLAIMS
+}
+"""Every claim by the name that users type, in the order of the paper; what goes past it, last."""
+
+__all__ = ["CLAIMS", "Case", "Claim", "Finding", "Region", "Verdict"]

@@ -1,0 +1,90 @@
+"""A short page in Markdown: every figure that was drawn, and every claim with its verdict."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from preftd.files import write_whole
+from preftd.report.paper import COUNTEREXAMPLES, TITLES
+from preftd.report.paper.claims import CLAIMS
+from preftd.report.paper.claims.claim import Found, Verdict
+from preftd.report.paper.claims.table import (
+    LEGEND,
+    Answer,
+    ask,
+    details,
+    effect_text,
+    interval_text,
+)
+
+PAGE = "summary.md"
+
+
+def write_summary(out: Path, found: Found) -> Path:
+    """Write the page into a folder of results, given results by the name of their study."""
+    path = out / PAGE
+    drawn = {name: title for name, title in TITLES.items() if (out / picture(name)).exists()}
+    text = claims_page(found, drawn)
+    out.mkdir(parents=True, exist_ok=True)
+    write_whole(path, lambda file: file.write(text.encode()))
+    return path
+
+
+def claims_page(found: Found, figures: Mapping[str, str]) -> str:
+    """The page, for results by the name of their study, and figures by name with their titles."""
+    rows = ask(list(CLAIMS.values()), found)
+    return "\n".join([*_top(rows), *_figures(figures), *_table(rows), *_each(rows)]) + "\n"
+
+
+def _top(rows: Sequence[Answer]) -> Iterator[str]:
+    yield "# Figures and claims"
+    yield ""
+    counts = Counter(row.finding.verdict for row in rows)
+    told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in reversed(Verdict))
+    yield f"{len(rows)} claims: {told}."
+    missing = [name for name in CLAIMS if name not in {row.claim.name for row in rows}]
+    if missing:
+        yield ""
+        yield f"Not tested, as results are missing: {', '.join(missing)}."
+
+
+def picture(name: str) -> str:
+    """Where a figure is, seen from the page."""
+    return f"{name}.png" if name == COUNTEREXAMPLES else f"figures/{name}.png"
+
+
+def _figures(titles: Mapping[str, str]) -> Iterator[str]:
+    if titles:
+        yield from ("", "## Figures")
+    for name, title in titles.items():
+        yield from ("", f"**{name}**: {title}", "", f"![{name}]({picture(name)})")
+
+
+def _table(rows: Sequence[Answer]) -> Iterator[str]:
+    if not rows:
+        return
+    yield from ("", "## Claims", "", LEGEND, "")
+    yield "| claim | effect | interval | claimed | verdict |"
+    yield "|---|---|---|---|---|"
+    for claim, finding in rows:
+        weakest = finding.weakest
+        cells = (
+            f"[{claim.name}](#{claim.name.replace('.', '')})",
+            effect_text(weakest),
+            interval_text(weakest),
+            str(finding.region),
+            f"**{finding.verdict}**" if finding.verdict != Verdict.REPRODUCED else "reproduced",
+        )
+        yield f"| {' | '.join(cells)} |"
+
+
+def _each(rows: Sequence[Answer]) -> Iterator[str]:
+    for row in rows:
+        yield from ("", f"### {row.claim.name}", "")
+        weakest = row.finding.weakest
+        yield (
+            f"**{row.finding.verdict}**: {effect_text(weakest)} {interval_text(weakest)}, claimed "
+            f"{row.finding.region}"
+        )
+        for text in details(row):
+            yield from ("", text)

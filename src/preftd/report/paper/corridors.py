@@ -1,0 +1,137 @@
+"""Corridors of hidden states (figures 3, A.2 to A.5): who learns the values at their ends."""
+
+from collections.abc import Mapping, Sequence
+
+from preftd.experiments.learning import Method
+from preftd.experiments.study import Search, Study
+from preftd.learners import Decreasing, Linear
+from preftd.learners.step_size import StepSize
+from preftd.preferences import Constant, Observability, Preference
+from preftd.rules import ETD, PTD, TD, Rule
+from preftd.tasks import make
+
+TASKS = {"corridor": 100, "double_corridor": 200}
+"""Both tasks, and how many episodes their learning curves have."""
+LENGTHS = (5, 10, 15, 20, 25)
+SEEDS = 25
+SEARCHED = Search(seeds=25, episodes=100)
+ETD_VARIABLE = ETD(interest=Observability(observable=0.5, hidden=0.0))
+METHODS = {
+    "TD(λ)": TD(),
+    "ETD-fixed": ETD(interest=0.01),
+    "ETD-variable": ETD_VARIABLE,
+    "PTD": PTD(),
+}
+"""The paper's four methods; λ = 1 − β throughout."""
+STEP_SIZES = {
+    "corridor": (
+        1.2, 1, 0.8, 0.5, 0.3, 0.1, 8e-2, 5e-2, 3e-2, 1e-2, 7e-3, 4e-3, 1e-3, 7e-4, 4e-4, 1e-4,
+        7e-5, 4e-5,
+    ),
+    "double_corridor": (
+        0.8, 0.5, 0.3, 0.1, 8e-2, 5e-2, 3e-2, 1e-2, 7e-3, 4e-3, 1e-3, 7e-4, 4e-4, 1e-4,
+    ),
+}  # fmt: skip
+MORE_FOR_SMALL_INTEREST = {
+    "corridor": (10, 5, 4, 3.5, 3, 2.5, 2, 1.8, 1.5),
+    "double_corridor": (2.5, 1.8, 1.2),
+}
+"""ETD with constant interest depends on the product of step size and interest only, so a small
+interest asks for large step sizes."""
+
+
+def four_methods(task: str) -> Study:
+    """Figures 3, A.2 and A.3: learning curves, and the search behind them."""
+    return _study(f"{task} four methods", task, METHODS, step_sizes=_larger_for(task, "ETD-fixed"))
+
+
+def interests(task: str) -> Study:
+    """ETD-fixed with the three interests that the paper chose from."""
+    rules = {f"ETD, interest {i:g}": ETD(interest=i) for i in (0.01, 0.05, 0.1)}
+    return _study(f"{task} interests", task, rules, step_sizes=_larger_for(task, *rules))
+
+
+def constant_lambda(task: str) -> Study:
+    """Figure A.4: ETD with interest 1 and one λ for all states."""
+    return _study(
+        f"{task} constant lambda",
+        task,
+        {"ETD, interest 1": ETD(interest=1.0)},
+        {f"λ = {value:g}": Constant(1 - value) for value in (0.1, 0.5, 0.9)},
+    )
+
+
+def between(task: str) -> Study:
+    """Figure A.5: PTD and ETD-variable with values that are neither 0 nor 1."""
+    return _study(
+        f"{task} between",
+        task,
+        {
+            "PTD": PTD(),
+            "ETD-variable": ETD_VARIABLE,
+            "ETD, interest 0.25, 0": ETD(interest=Observability(0.25, 0.0)),
+            "ETD, interest 0.5, 0.05": ETD(interest=Observability(0.5, 0.05)),
+        },
+        {
+            "β = 1, 0": Observability(1.0, 0.0),
+            "β = 0.75, 0": Observability(0.75, 0.0),
+            "β = 0.5, 0": Observability(0.5, 0.0),
+            "β = 1, 0.05": Observability(1.0, 0.05),
+            "β = 1, 0.2": Observability(1.0, 0.2),
+        },
+        lengths=(5, 15, 25),
+    )
+
+
+def true_online(task: str) -> Study:
+    """Past the paper: the same methods in the true online form."""
+    rules = {name: METHODS[name] for name in ("TD(λ)", "ETD-variable", "PTD")}
+    learners = {"true online": Linear("true_online")}
+    return _study(f"{task} true online", task, rules, learners=learners)
+
+
+def to_the_limit(task: str) -> Study:
+    """The four methods for a long time, with step sizes that decrease: they reach their limits."""
+    return Study(
+        name=f"{task} to the limit",
+        tasks={"length 5": make(task, length=5)},
+        rules=METHODS,
+        preferences=Observability(),
+        step_sizes={
+            "TD(λ)": [Decreasing(0.03, delay=2000)],
+            "ETD-fixed": [Decreasing(1.0, delay=2000)],
+            "ETD-variable": [Decreasing(0.1, delay=2000)],
+            "PTD": [Decreasing(0.1, delay=2000)],
+        },
+        episodes=20_000,
+        seeds=SEEDS,
+    )
+
+
+def _study(
+    name: str,
+    task: str,
+    rules: Mapping[str, Rule],
+    preferences: Preference | Mapping[str, Preference] = Observability(),  # noqa: B008
+    *,
+    learners: Method | Mapping[str, Method] = Linear(),  # noqa: B008
+    step_sizes: Mapping[str, Sequence[StepSize]] | None = None,
+    lengths: Sequence[int] = LENGTHS,
+) -> Study:
+    """Rules on a task, with step sizes searched over the first 100 episodes."""
+    sizes = dict.fromkeys(rules, STEP_SIZES[task]) | dict(step_sizes or {})
+    return Study(
+        name=name,
+        tasks={f"length {length}": make(task, length=length) for length in lengths},
+        rules=rules,
+        preferences=preferences,
+        learners=learners,
+        step_sizes=sizes,
+        episodes=TASKS[task],
+        seeds=SEEDS,
+        search=SEARCHED,
+    )
+
+
+def _larger_for(task: str, *rules: str) -> dict[str, Sequence[StepSize]]:
+    return dict.fromkeys(rules, (*MORE_FOR_SMALL_INTEREST[task], *STEP_SIZES[task]))
