@@ -11,13 +11,16 @@ import pytest
 from preftd import cli
 from preftd.arrays import is_sparse
 from preftd.bench.scale import FEATURES, smooth_features
-from preftd.report import convergence
+from preftd.report.paper import convergence
 from preftd.tasks import make
 from preftd.theory import load_problem, save_problem
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-CALLBACKS = [info.callback for info in cli.app.registered_commands if info.callback]
-COMMANDS = {callback.__name__: (callback.__doc__ or "").splitlines()[0] for callback in CALLBACKS}
+COMMANDS = {
+    info.name or info.callback.__name__: (info.callback.__doc__ or "").splitlines()[0]
+    for info in cli.app.registered_commands
+    if info.callback
+}
 HEAVY = {"torch", "matplotlib", "pyamg", "numba"}
 
 
@@ -190,18 +193,19 @@ def test_reproduce_says_what_it_wrote(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(convergence, "STEPS", 400)
-    monkeypatch.setattr(sys, "argv", ["preftd", "reproduce", "--out", str(tmp_path / "a" / "b")])
+    out = str(tmp_path / "a" / "b")
+    monkeypatch.setattr(sys, "argv", ["preftd", "reproduce", "counterexamples", "--out", out])
     with pytest.raises(SystemExit) as end:
         cli.main()
     assert not end.value.code
-    progress, *lines = capsys.readouterr().out.splitlines()
-    assert "400 steps" in progress
-    written = [Path(line.removeprefix("wrote ")) for line in lines]
+    printed = capsys.readouterr()
+    assert "400 steps" in printed.err
+    written = [Path(line.removeprefix("wrote ")) for line in printed.out.splitlines()]
     assert sorted(written) == sorted((tmp_path / "a" / "b").iterdir())
     assert len(written) == 3
 
 
-@pytest.mark.parametrize("module", ["preftd", "preftd.cli"])
+@pytest.mark.parametrize("module", ["preftd", "preftd.cli", "preftd.report.paper"])
 def test_importing_loads_nothing_heavy(module: str) -> None:
     code = f"import {module}, sys; print(*{{name.partition('.')[0] for name in sys.modules}})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -3,6 +3,7 @@
 import io
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -10,16 +11,26 @@ import typer
 
 from preftd.arrays import InputError
 from preftd.bench import BENCHMARKS, run_benchmarks
-from preftd.bench.processes import BenchError
-from preftd.report import convergence
+from preftd.failures import FailedError
 from preftd.rules import RULES
 from preftd.solve import DidNotConvergeError
 from preftd.style import save_figure
 from preftd.tasks import catalogue
 from preftd.theory import compare, load_problem, report
 
+RESULTS = Path("results")
+
+HELP = """Temporal-difference learning with preferences.
+
+For example:
+    preftd list                      which figures of the paper there are
+    preftd reproduce figure_3        computes and draws one of them
+    preftd run examples/study.py     runs a study of one's own
+    preftd COMMAND --help            tells more
+"""
+
 app = typer.Typer(
-    help="Temporal-difference learning with preferences.",
+    help=HELP,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -49,16 +60,119 @@ def diagnose(
     print(report(found))
 
 
+Out = Annotated[Path, typer.Option(help="Folder for results and figures.")]
+Seeds = Annotated[int | None, typer.Option(help="How many seeds, at most as many of the search.")]
+Workers = Annotated[
+    int | None, typer.Option(help="How many processes compute; one for each core by default.")
+]
+StudyFile = Annotated[Path, typer.Argument(metavar="STUDY.py", help="A Python file with studies.")]
+
+
+@app.command("list")
+def list_figures() -> None:
+    """List the figures of the paper that can be reproduced.
+
+    For example:
+        preftd list
+    """
+    from preftd.report import paper  # noqa: PLC0415  (studies are slow to load, help must not be)
+
+    print_all(paper.overview())
+
+
 @app.command()
 def reproduce(
-    out: Annotated[Path, typer.Option(help="Folder for figures and pages.")] = Path("results"),
+    figures: Annotated[
+        list[str] | None, typer.Argument(metavar="FIGURE", help="Which; all if left out.")
+    ] = None,
+    seeds: Seeds = None,
+    workers: Workers = None,
+    out: Out = RESULTS,
 ) -> None:
-    """Make what there is of the paper: both counterexamples, drawn and explained.
+    """Compute and draw figures of the paper; what is computed already is not computed again.
 
-    Example: preftd reproduce --out results
+    For example:
+        preftd reproduce
+        preftd reproduce figure_3 --seeds 5 --out quick
     """
-    for path in convergence.reproduce(out, say=lambda text: print(text, flush=True)):
-        print(f"wrote {path}")
+    from preftd.report import paper  # noqa: PLC0415
+
+    print_all(paper.reproduce(figures or [], paper.Order(out, seeds, workers)))
+
+
+@app.command()
+def run(
+    study: StudyFile,
+    seeds: Seeds = None,
+    workers: Workers = None,
+    out: Out = RESULTS,
+) -> None:
+    """Run the studies of a file and draw what they found.
+
+    What is stored already is not computed again, so a run that was stopped, by Ctrl-C or a crash,
+    goes on where it was. For example:
+        preftd run examples/study.py
+        preftd run examples/study.py --seeds 3 --workers 1 --out quick
+    """
+    from preftd.experiments.loading import load_studies  # noqa: PLC0415
+    from preftd.experiments.progress import progress_here  # noqa: PLC0415
+    from preftd.report import studies  # noqa: PLC0415
+
+    print_all(studies.run_and_show(load_studies(study, seeds), out, workers, progress_here()))
+
+
+@app.command()
+def show(study: StudyFile, seeds: Seeds = None, out: Out = RESULTS) -> None:
+    """Show what is stored of a file's studies: a table and figures. Nothing is computed.
+
+    For example:
+        preftd show examples/study.py
+    """
+    from preftd.experiments.loading import load_studies  # noqa: PLC0415
+    from preftd.experiments.progress import progress_here  # noqa: PLC0415
+    from preftd.report import studies  # noqa: PLC0415
+
+    for one in load_studies(study, seeds):
+        print_all(studies.show(one, out, progress_here()))
+
+
+@app.command()
+def status(
+    study: Annotated[
+        Path | None, typer.Argument(metavar="STUDY.py", help="A Python file with studies.")
+    ] = None,
+    seeds: Seeds = None,
+    out: Out = RESULTS,
+) -> None:
+    """Tell what a folder of results holds, how far studies are and what became of runs.
+
+    For example:
+        preftd status
+        preftd status examples/study.py --out quick
+    """
+    from preftd.experiments.loading import load_studies  # noqa: PLC0415
+    from preftd.report.status import status_lines  # noqa: PLC0415
+
+    print_all(status_lines(out, load_studies(study, seeds) if study else []))
+
+
+@app.command()
+def claims(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="CLAIM", help="Which; all if left out.")
+    ] = None,
+    seeds: Seeds = None,
+    out: Out = RESULTS,
+) -> None:
+    """Tell what stored results say of each claim of the paper. Nothing is computed.
+
+    For example:
+        preftd claims
+        preftd claims corridor_td_grows_with_length --out quick --seeds 5
+    """
+    from preftd.report.paper.claims.table import claim_lines  # noqa: PLC0415
+
+    print_all(claim_lines(names or [], out, seeds))
 
 
 @app.command()
@@ -103,6 +217,12 @@ def bench(
         print(line, flush=True)
 
 
+def print_all(lines: Iterable[str]) -> None:
+    """Print lines as they come."""
+    for line in lines:
+        print(line, flush=True)
+
+
 def main() -> None:
     """Run the command line; what users can mend is said in one sentence, without a traceback."""
     for stream in (sys.stdout, sys.stderr):
@@ -121,8 +241,10 @@ def main() -> None:
         if isinstance(error, BrokenPipeError):
             sys.exit(1)  # the reader, such as head, has seen enough
         _fail(f"{error.filename or 'output'} cannot be written: {error.strerror}.", code=1)
-    except (DidNotConvergeError, BenchError) as error:
+    except (DidNotConvergeError, FailedError) as error:
         _fail(str(error), code=1)
+    except KeyboardInterrupt:
+        sys.exit(130)  # as shells have it
 
 
 def _fail(message: str, code: int) -> None:

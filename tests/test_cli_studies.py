@@ -1,0 +1,108 @@
+"""Studies on the command line: run, looked at, and refused, as users do it."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from preftd.report import paper
+from test_cli import complaint, printed, run
+
+EXAMPLE = Path(__file__).parents[1] / "examples" / "study.py"
+
+SMALL = """
+from preftd import PTD, TD, Search, Study, tasks
+from preftd.preferences import Observability
+
+study = Study(
+    name="small",
+    tasks=tasks.make("corridor", length=3),
+    rules=[TD(), PTD()],
+    preferences=Observability(),
+    step_sizes=[0.1, 0.5],
+    episodes=20,
+    seeds=4,
+    search=Search(seeds=3),
+)
+"""
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    path = tmp_path / "small.py"
+    path.write_text(SMALL)
+    return path
+
+
+def test_the_example_ends_in_figures_and_a_table(tmp_path: Path) -> None:
+    done = run("run", EXAMPLE, "--seeds", "3", "--out", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "PTD, clarity" in done.stdout
+    written = [Path(line.removeprefix("wrote ")) for line in re.findall("wrote .*", done.stdout)]
+    assert {path.suffix for path in written} == {".png", ".svg"}
+    assert all(path.stat().st_size > 1000 for path in written)
+    assert "480 of 480 cells" not in done.stderr, "three seeds are fewer than the study has"
+    assert re.search(r"foggy rooms, report: (\d+) of \1 cells", done.stderr)
+    assert "\x1b" not in done.stderr, "there is no terminal"
+
+
+def test_a_study_is_run_looked_at_and_shown(small: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    before = printed("status", small, "--out", out)
+    assert "small: search 0 of 12 cells; report begins when it is over" in before
+    first = run("run", small, "--out", out, "--workers", "1")
+    assert first.returncode == 0, first.stderr
+    status = printed("status", small, "--out", out)
+    assert "small: search 12 of 12 cells, report 8 of 8 cells" in status
+    assert "small: finished, 20 cells computed" in status
+    again = run("run", small, "--out", out)
+    assert again.stdout == first.stdout
+    assert "small: finished, 0 cells computed" in printed("status", "--out", out)
+    assert printed("show", small, "--out", out) == first.stdout
+
+
+def test_what_is_not_computed_is_not_shown(small: Path, tmp_path: Path) -> None:
+    code, said = complaint("show", small, "--out", tmp_path / "nothing")
+    assert code == 2
+    assert "there are no runs" in said
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_figures_are_listed_by_the_names_that_reproduce_takes() -> None:
+    lines = printed("list").splitlines()
+    assert [line.split()[0] for line in lines] == list(paper.TITLES)
+
+
+def test_a_wrong_figure_suggests_the_nearest() -> None:
+    code, said = complaint("reproduce", "figure3")
+    assert code == 2
+    assert "did you mean 'figure_3'?" in said
+
+
+@pytest.mark.parametrize("option", ["--seeds", "--workers"])
+def test_options_that_make_no_sense_are_refused(option: str, small: Path, tmp_path: Path) -> None:
+    code, said = complaint("run", small, option, "0", "--out", tmp_path)
+    assert code == 2
+    assert f"{option[2:]} is 0: give 1 or more" in said
+
+
+def test_a_file_that_does_not_exist_is_refused_in_one_line(tmp_path: Path) -> None:
+    code, said = complaint("run", tmp_path / "none.py")
+    assert code == 2
+    assert "there is no file" in said
+
+
+def test_a_preference_that_raises_is_reported_and_the_others_go_on(tmp_path: Path) -> None:
+    path = tmp_path / "failing.py"
+    lines = SMALL.replace("Observability\n", "Function, Observability\n").replace(
+        "preferences=Observability()",
+        'preferences={"good": Observability(), "bad": Function(lambda x: 1 / 0)}',
+    )
+    path.write_text(lines)
+    done = run("run", path, "--out", tmp_path / "out")
+    assert done.returncode == 1
+    assert "ZeroDivisionError: division by zero" in done.stderr
+    assert re.search(r"preference +Function\(function=lambda#[0-9a-f]{8}\)", done.stderr)
+    assert done.stderr.splitlines()[-1] == "preftd: cells failed in small: see above."
+    assert re.search(r"\n\S.* PTD ", done.stdout), "what could be computed is shown"
+    assert "failed, 20 cells computed, 12 failed" in printed("status", "--out", tmp_path / "out")
