@@ -15,7 +15,9 @@ def _table(name: str) -> Callable[[], Iterator[str]]:
     return run
 
 
-BENCHMARKS = {name: _table(name) for name in ("scale", "sampling", "linear", "network", "online")}
+BENCHMARKS = {
+    name: _table(name) for name in ("scale", "sampling", "linear", "network", "online", "engine")
+}
 """Every benchmark: it yields the lines of Markdown tables as they become known."""
 
 
