@@ -14,7 +14,7 @@ test: $(READY)
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
-	$(VENV)/bin/pytest
+	$(VENV)/bin/pytest -n 2 --dist loadfile  # many tests wait for programs that they started
 
 bench: $(READY)
 	$(VENV)/bin/preftd bench

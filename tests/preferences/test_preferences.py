@@ -32,7 +32,7 @@ EVERY: list[Preference] = [
 ]
 
 
-@pytest.mark.parametrize("preference", EVERY, ids=repr)
+@pytest.mark.parametrize("preference", EVERY, ids=lambda preference: type(preference).__name__)
 def test_streams_and_steps_agree(preference: Preference) -> None:
     betas, end = preference.stream(STREAM)
     memory = None
@@ -42,7 +42,7 @@ def test_streams_and_steps_agree(preference: Preference) -> None:
     np.testing.assert_array_equal(np.asarray(memory, dtype=float), np.asarray(end, dtype=float))
 
 
-@pytest.mark.parametrize("preference", EVERY, ids=repr)
+@pytest.mark.parametrize("preference", EVERY, ids=lambda preference: type(preference).__name__)
 def test_a_stream_in_pieces_is_the_stream(preference: Preference) -> None:
     whole, _ = preference.stream(STREAM)
     memory, pieces = None, []

@@ -1,0 +1,66 @@
+"""A study of one's own: a new task, a new preference, two rules.
+
+    preftd run examples/study.py
+
+A robot wanders through a row of rooms, left or right as it likes, until it leaves at either end;
+only the right exit pays. Some rooms are full of fog, where its sensor shows noise. How good is it
+to be in each clear room? The preference looks at the observation alone, as one would have to in
+real life: a clear room lights one entry, fog lights many.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from preftd import PTD, TD, Features, Task, tasks
+from preftd.arrays import Vector
+from preftd.experience import Experience, Visit
+from preftd.experiments import Search, Study
+from preftd.preferences import Constant, Preference
+
+
+def foggy_rooms(rooms: int, every: int) -> Task:
+    """Rooms in a row, of which every so many-th is full of fog; leaving to the right pays 1."""
+    room = np.arange(rooms)
+    foggy = room % every == every - 1
+    left, right = room - 1, np.where(room == rooms - 1, -1, room + 1)
+    pays = np.stack([np.zeros(rooms), room == rooms - 1], axis=1)
+    return Task(
+        f"foggy rooms ({rooms}, fog in every {every})",
+        tasks.Outcomes.deterministic(np.stack([left, right], axis=1), pays),
+        Features(np.where(foggy[:, None], 0.3, np.eye(rooms)), covariance=np.where(foggy, 0.3, 0)),
+        discount=1.0,
+        start=room == rooms // 2,
+        observable=~foggy,
+    )
+
+
+@dataclass(frozen=True)
+class Clarity(Preference):
+    """1 if most of an observation is in its largest entry, otherwise 0."""
+
+    most: float = 0.9
+
+    def at(self, visit: Visit, memory: None) -> tuple[float, None]:
+        """β of one observation."""
+        return float(self._of(visit.observation[None, :])[0]), None
+
+    def along(self, experience: Experience, memory: None) -> tuple[Vector, None]:
+        """β of many observations at once, which is optional, but faster."""
+        return self._of(experience.observations()), None
+
+    def _of(self, observations: Vector) -> Vector:
+        squares = observations**2
+        return np.where(squares.max(axis=1) > self.most * squares.sum(axis=1), 1.0, 0.0)
+
+
+study = Study(
+    name="foggy rooms",
+    tasks={"little fog": foggy_rooms(9, every=5), "much fog": foggy_rooms(9, every=3)},
+    rules=[TD(), PTD()],
+    preferences={"clarity": Clarity(), "all alike": Constant(0.5)},
+    step_sizes=[0.01, 0.02, 0.05, 0.1, 0.2, 0.5],
+    episodes=200,
+    seeds=20,
+    search=Search(seeds=10),
+)
