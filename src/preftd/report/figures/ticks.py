@@ -14,6 +14,8 @@ GAP = 5.0
 """Points between labels."""
 SIZE = 7.5
 """Of the letters, in points."""
+POWER = 18.0
+"""Width of the label of a decade, in points."""
 
 
 def mark_step_sizes(axes: Axes, sizes: Vector) -> None:
@@ -32,12 +34,17 @@ def chosen_ticks(sizes: Vector, low: float, high: float, room: float) -> Vector:
     array([0.03, 0.3 ])
     >>> chosen_ticks(2.0 ** np.arange(-9, 1), 0.0016, 1.2, room=100.0)
     array([0.01, 0.1 , 1.  ])
+    >>> chosen_ticks(2.0 ** np.arange(-12, 4), 0.0002, 12.0, room=70.0)
+    array([0.01, 1.  ])
     """
     thinned = _apart(sizes, low, high, room)
     if thinned.size == sizes.size:
         return thinned
     powers = np.arange(np.ceil(np.log10(low)), np.floor(np.log10(high)) + 1)
-    return _apart(10.0**powers, low, high, room) if powers.size > 1 else thinned
+    # Every decade, or every second, and so on, as far as there is room.
+    stride = np.ceil((POWER + GAP) * np.log10(high / low) / room)
+    regular = 10.0 ** powers[powers % stride == 0]
+    return regular if regular.size > 1 else thinned
 
 
 def _apart(values: Vector, low: float, high: float, room: float) -> Vector:
