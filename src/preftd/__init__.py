@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from preftd import command
 from preftd.registration import register_all
 
 if TYPE_CHECKING:
@@ -74,6 +75,8 @@ __all__ = [
     "theory",
 ]
 
+if command.is_running():
+    command.leave_at_once()  # gymnasium, which is loaded next, takes most of the time
 register_all()
 
 

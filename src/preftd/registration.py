@@ -3,8 +3,6 @@
 Kept apart from the tasks, and naming them as text, so that importing preftd loads none of them.
 """
 
-from gymnasium.envs.registration import register
-
 ENVIRONMENTS = {
     "preftd/RandomWalk-v0": "random_walk",
     "preftd/Corridor-v0": "corridor",
@@ -18,6 +16,8 @@ ENVIRONMENTS = {
 
 def register_all() -> None:
     """Make `gymnasium.make("preftd/Corridor-v0", length=10)` work."""
+    from gymnasium.envs.registration import register  # noqa: PLC0415  (see preftd.command)
+
     for name, task in ENVIRONMENTS.items():
         register(
             name,
