@@ -2,6 +2,8 @@
 
 import errno
 import os
+import shutil
+import socket
 import subprocess
 import sys
 from operator import methodcaller
@@ -10,6 +12,7 @@ from typing import BinaryIO
 
 import pytest
 
+from preftd import files
 from preftd.files import alive, host, remove_unfinished, write_whole
 
 
@@ -120,6 +123,50 @@ def test_only_what_dead_processes_of_this_machine_left_is_removed(tmp_path: Path
     remove_unfinished(tmp_path)
     assert names(tmp_path) == sorted(kept)
     remove_unfinished(tmp_path / "missing")
+
+
+def test_a_container_of_the_same_name_is_another_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There, what is a living process here has no number, or that of another."""
+    inside = tmp_path / "inside"
+    inside.touch()
+    outside = host()
+    (tmp_path / f".result.{outside}.{ended_process()}").touch()
+    monkeypatch.setattr(files, "NUMBERS", inside)
+    assert host() == f"{socket.gethostname()}-{inside.stat().st_ino}"
+    assert host() != outside
+    before = names(tmp_path)
+    remove_unfinished(tmp_path)
+    assert names(tmp_path) == before
+    monkeypatch.setattr(files, "OUTERMOST", inside.stat().st_ino)
+    assert host() == socket.gethostname()
+    monkeypatch.setattr(files, "NUMBERS", tmp_path / "not on this system")
+    assert host() == socket.gethostname()
+
+
+APART = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"]
+REMOVE = (
+    "import pathlib, sys; from preftd.files import *; remove_unfinished(pathlib.Path(sys.argv[1]))"
+)
+
+
+def can_be_apart() -> bool:
+    """Whether this machine lets us have processes of our own numbers, as containers do."""
+    if shutil.which(APART[0]) is None:
+        return False
+    return subprocess.run([*APART, "true"], capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.skipif(not can_be_apart(), reason="needs a right that this machine does not give")
+def test_a_container_leaves_alone_what_is_written_outside(tmp_path: Path) -> None:
+    def write(file: BinaryIO) -> None:
+        file.write(b"whole")
+        subprocess.run([*APART, sys.executable, "-c", REMOVE, str(tmp_path)], check=True)
+        assert len(names(tmp_path)) == 1
+
+    write_whole(tmp_path / "result", write)
+    assert (tmp_path / "result").read_bytes() == b"whole"
 
 
 KILLED = """

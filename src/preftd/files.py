@@ -9,6 +9,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
+NUMBERS = Path("/proc/self/ns/pid")
+"""Stands for the processes that know each other by number, on Linux."""
+OUTERMOST = 0xEFFFFFFC
+"""What it has outside of all containers, on every machine."""
+
 
 def write_whole(path: Path, write: Callable[[BinaryIO], object]) -> None:
     """Write to a temporary name, sync and rename: no crash and no full disk leaves a stump."""
@@ -38,8 +43,15 @@ def remove_unfinished(folder: Path) -> None:
 
 
 def host() -> str:
-    """What this machine calls itself."""
-    return socket.gethostname()
+    """What this machine calls itself; in a container, also within which numbers of processes.
+
+    Containers may share a name and a folder, but do not see each other's processes.
+    """
+    try:
+        numbers = NUMBERS.stat().st_ino
+    except OSError:  # there are no containers here
+        return socket.gethostname()
+    return socket.gethostname() + ("" if numbers == OUTERMOST else f"-{numbers}")
 
 
 def alive(process: int) -> bool:
