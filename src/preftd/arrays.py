@@ -105,13 +105,26 @@ def per_state(name: str, given: ArrayLike, states: int) -> Vector:
     return array
 
 
-def unit(name: str, given: ArrayLike) -> float:
-    """One number in [0, 1]."""
+def number(name: str, given: ArrayLike) -> float:
+    """One number, finite; not true or false."""
     array = as_array(name, given)
     if array.ndim:
         raise InputError(f"{name} has shape {array.shape}: give one number.")
-    check_unit_interval(name, array)
+    if are_flags(given):
+        raise InputError(f"{name} is {given!r}: give a number.")
     return float(array)
+
+
+def are_flags(given: ArrayLike) -> bool:
+    """Whether what should be numbers is true or false: most likely an argument in a wrong place."""
+    return np.asarray(given).dtype.kind == "b"
+
+
+def unit(name: str, given: ArrayLike) -> float:
+    """One number in [0, 1]."""
+    one = number(name, given)
+    check_unit_interval(name, np.array(one))
+    return one
 
 
 def as_distribution(name: str, given: ArrayLike, states: int) -> Vector:

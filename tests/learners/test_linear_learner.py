@@ -221,6 +221,8 @@ def test_settings_that_make_no_sense_are_refused() -> None:
         ({"step_size": np.nan}, "finite"),
         ({"step_size": [0.1]}, "one number, or 2"),
         ({"step_size": [0.1, -0.1]}, "above 0"),
+        ({"step_size": True}, "step_size is True: give a number"),
+        ({"step_size": [True, True]}, "true or false"),
         ({"predictions": 0}, "leave it out"),
     ]
     good: dict[str, Any] = {"size": 2, "rule": TD(), "step_size": 0.1}
@@ -230,6 +232,9 @@ def test_settings_that_make_no_sense_are_refused() -> None:
     for wrong in [(0.0, 1.0, 1.0), (1.0, 0.0, 1.0), (1.0, 1.0, 0.5), (1.0, 1.0, 1.1)]:
         with pytest.raises(InputError, match=r"above 0"):
             Decreasing(*wrong)
+    for name in ("initial", "delay", "power"):
+        with pytest.raises(InputError, match=f"^{name} is True: give a number"):
+            Decreasing(**{"initial": 0.5, name: True})
 
 
 @pytest.mark.parametrize("true_online", [False, True])

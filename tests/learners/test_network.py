@@ -182,6 +182,8 @@ def test_networks_of_a_seed_begin_alike() -> None:
         (lambda: Network(2, "held", "adam"), "adam takes one step per episode"),
         (lambda: Network(2).start(0, [0.1], 0), "inputs is 0"),
         (lambda: Network(2).start(3, 0.1, 0), "give a row of numbers"),
+        (lambda: Network(2).start(3, [True], 0), "true or false: give a row of numbers"),
+        (lambda: Network(True), "units is True"),
         (lambda: Network(2).start(3, [0.1], 0).predict([1, 2, 3]), "give rows of 3"),
     ],
 )

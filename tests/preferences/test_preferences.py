@@ -136,6 +136,8 @@ class _Coarse:
     [
         (lambda: Constant(1.5), "beta is 1.5"),
         (lambda: Constant(float("nan")), "beta is nan"),
+        (lambda: Constant(True), "beta is True: give a number"),
+        (lambda: Observability(hidden=False), "hidden is False: give a number"),
         (lambda: Observability(hidden=-0.1), "hidden is -0.1"),
         (lambda: PerState([0.5, 2.0]), r"beta\[1\] is 2"),
         (lambda: PerState([[0.5]]), "one number for each state"),

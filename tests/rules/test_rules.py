@@ -169,3 +169,9 @@ def test_interest_per_state_asks_for_that_of_each_step() -> None:
     assert rule.coefficients(beta=1, discount=[0, 1], interest=[1, 0]).gain.tolist() == [1, 1]
     with pytest.raises(InputError, match=r"interest\[1\] is -1"):
         ETD(interest=[1, -1])
+
+
+def test_interest_is_no_flag_but_may_be_given_to_some_states() -> None:
+    with pytest.raises(InputError, match="interest is True: give a number"):
+        ETD(interest=True)
+    assert np.array_equal(ETD(interest=[True, False]).interest, [1.0, 0.0])  # type: ignore[arg-type]

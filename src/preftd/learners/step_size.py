@@ -7,7 +7,7 @@ from typing import TypeAlias, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import InputError, Vector, as_array
+from preftd.arrays import InputError, Vector, are_flags, as_array, number
 
 
 @final
@@ -27,7 +27,7 @@ class Decreasing:
     power: float = 1.0
 
     def __post_init__(self) -> None:
-        initial, delay, power = as_array("initial, delay and power", [*vars(self).values()])
+        initial, delay, power = (number(name, given) for name, given in vars(self).items())
         if not (initial > 0 and delay > 0):
             raise InputError("initial and delay must be above 0: give such numbers.")
         if not 0.5 < power <= 1:
@@ -46,7 +46,7 @@ def as_step_size(name: str, given: ArrayLike | Decreasing) -> StepSize:
     if isinstance(given, Decreasing):
         return given
     array = as_array(name, given)
-    if array.ndim or not array > 0:
+    if array.ndim or not array > 0 or are_flags(given):
         raise InputError(f"{name} is {given!r}: give a number above 0, or Decreasing(...).")
     return float(array)
 
@@ -58,6 +58,8 @@ def step_size_parts(given: ArrayLike | Decreasing, size: int) -> tuple[StepSize,
     factors = np.array(as_array("step_size", given))
     if factors.shape != (size,):
         raise InputError(f"step_size has shape {factors.shape}: give one number, or {size}.")
+    if are_flags(given):
+        raise InputError("step_size is true or false for each feature: give numbers.")
     if not (factors > 0).all():
         raise InputError(f"step_size[{int(np.argmin(factors))}] is not above 0: give a larger one.")
     return 1.0, factors

@@ -4,7 +4,7 @@ from typing import ClassVar, final
 
 from numpy.typing import ArrayLike
 
-from preftd.arrays import InputError, Vector, as_array, check_not_negative
+from preftd.arrays import InputError, Vector, as_array, check_not_negative, number
 from preftd.preferences import Preference
 from preftd.rules.rule import Number, Rule
 
@@ -33,7 +33,7 @@ class ETD(Rule):
                 f"interest has shape {array.shape}: give one number, or one for each state."
             )
         check_not_negative("interest", array)
-        self._interest = float(array) if array.ndim == 0 else array
+        self._interest = number("interest", interest) if array.ndim == 0 else array
 
     @property
     def interest(self) -> float | Vector | Preference:

@@ -15,7 +15,7 @@ from typing import NamedTuple, SupportsIndex, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from preftd.arrays import Dense, InputError, Vector, as_array, read_only, whole
+from preftd.arrays import Dense, InputError, Vector, are_flags, as_array, read_only, whole
 from preftd.learners.network.adam import learn_adam
 from preftd.learners.network.backward import learn_backward
 from preftd.learners.network.forward import learn_forward
@@ -99,6 +99,8 @@ class NetworkBatch:
         given = as_array("step sizes", step_sizes)
         if given.ndim != 1 or given.size == 0:
             raise InputError(f"step sizes have shape {given.shape}: give a row of numbers.")
+        if are_flags(step_sizes):
+            raise InputError("step sizes are true or false: give a row of numbers.")
         self.step_sizes = np.array(given)
         lanes, units = given.size, method.units
         self._columns = -(-lanes * units // WIDTH) * WIDTH
