@@ -24,6 +24,7 @@ from scipy import sparse
 
 from preftd.arrays import InputError
 from preftd.experiments import code
+from preftd.experiments.called import without_label
 from preftd.experiments.code import Describe, Plain
 from preftd.experiments.modules import constant_name, installed, known_name
 from preftd.tasks import Task
@@ -151,7 +152,7 @@ def _mapping(value: Mapping[Any, Any], describe: Describe) -> Plain:
 def _object(value: Any, more: dict[str, Plain], describe: Describe) -> Plain:
     kind = describe(type(value))
     parts = {name: describe(part) for name, part in (code.state(value) or {}).items()}
-    return {"class": kind, "holds": more | parts}
+    return without_label(value, {"class": kind, "holds": more | parts})
 
 
 def _task(value: Task, describe: Describe) -> Plain:
