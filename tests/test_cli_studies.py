@@ -52,6 +52,8 @@ def test_a_study_is_run_looked_at_and_shown(small: Path, tmp_path: Path) -> None
     assert "small: search 0 of 12 cells; report begins when it is over" in before
     first = run("run", small, "--out", out, "--workers", "1")
     assert first.returncode == 0, first.stderr
+    (written,) = (out / "runs").iterdir()
+    assert '"commit": null' in written.read_text(), "the study's file is in no repository"
     status = printed("status", small, "--out", out)
     assert "small: search 12 of 12 cells, report 8 of 8 cells" in status
     assert "small: finished, 20 cells computed" in status
@@ -64,8 +66,17 @@ def test_a_study_is_run_looked_at_and_shown(small: Path, tmp_path: Path) -> None
 def test_what_is_not_computed_is_not_shown(small: Path, tmp_path: Path) -> None:
     code, said = complaint("show", small, "--out", tmp_path / "nothing")
     assert code == 2
-    assert "there are no runs" in said
+    assert f"there are no runs of 'small' in {tmp_path / 'nothing'}: run the study first" in said
     assert not (tmp_path / "nothing").exists()
+
+
+def test_a_folder_that_is_none_is_not_taken_for_an_empty_one(small: Path, tmp_path: Path) -> None:
+    assert printed("status", "--out", tmp_path / "x") == (
+        f"{tmp_path / 'x'}: there is no such folder yet\n"
+    )
+    code, said = complaint("status", "--out", small)
+    assert code == 2
+    assert f"{small} is not a folder" in said
 
 
 def test_figures_are_listed_by_the_names_that_reproduce_takes() -> None:

@@ -11,6 +11,7 @@ import typer
 
 from preftd.arrays import InputError
 from preftd.bench import BENCHMARKS, run_benchmarks
+from preftd.command import stopped_by_ctrl_c
 from preftd.failures import FailedError
 from preftd.rules import RULES
 from preftd.solve import DidNotConvergeError
@@ -43,8 +44,8 @@ def diagnose(
 ) -> None:
     """Whether, where and why TD(λ), ETD and PTD converge on a chain, side by side.
 
-    FILE holds transition (n × n), discount, features (n × k), and beta or lambda; if need be also
-    reward, interest, covariance and start. For example, as TOML:
+    FILE holds transition (n × n), discount, features (n × k), and beta or lambda;
+    if need be also reward, interest, covariance and start. For example, as TOML:
 
         transition = [[0.5, 0.5], [0.5, 0.5]]
         discount = 0.99
@@ -61,7 +62,7 @@ def diagnose(
 
 
 Out = Annotated[Path, typer.Option(help="Folder for results and figures.")]
-Seeds = Annotated[int | None, typer.Option(help="How many seeds, at most as many of the search.")]
+Seeds = Annotated[int | None, typer.Option(help="How many seeds; for a search at most as many.")]
 Workers = Annotated[
     int | None, typer.Option(help="How many processes compute; one for each core by default.")
 ]
@@ -75,7 +76,7 @@ def list_figures() -> None:
     For example:
         preftd list
     """
-    from preftd.report import paper  # noqa: PLC0415  (studies are slow to load, help must not be)
+    from preftd.report import paper
 
     print_all(paper.overview())
 
@@ -95,7 +96,7 @@ def reproduce(
         preftd reproduce
         preftd reproduce figure_3 --seeds 5 --out quick
     """
-    from preftd.report import paper  # noqa: PLC0415
+    from preftd.report import paper
 
     print_all(paper.reproduce(figures or [], paper.Order(out, seeds, workers)))
 
@@ -109,16 +110,18 @@ def run(
 ) -> None:
     """Run the studies of a file and draw what they found.
 
-    What is stored already is not computed again, so a run that was stopped, by Ctrl-C or a crash,
-    goes on where it was. For example:
+    What is stored already is not computed again: a run that was stopped goes on.
+
+    For example:
         preftd run examples/study.py
         preftd run examples/study.py --seeds 3 --workers 1 --out quick
     """
-    from preftd.experiments.loading import load_studies  # noqa: PLC0415
-    from preftd.experiments.progress import progress_here  # noqa: PLC0415
-    from preftd.report import studies  # noqa: PLC0415
+    from preftd.experiments.loading import load_studies
+    from preftd.experiments.progress import progress_here
+    from preftd.report import studies
 
-    print_all(studies.run_and_show(load_studies(study, seeds), out, workers, progress_here()))
+    loaded = load_studies(study, seeds)
+    print_all(studies.run_and_show(loaded, out, workers, progress_here(), study.resolve().parent))
 
 
 @app.command()
@@ -128,9 +131,9 @@ def show(study: StudyFile, seeds: Seeds = None, out: Out = RESULTS) -> None:
     For example:
         preftd show examples/study.py
     """
-    from preftd.experiments.loading import load_studies  # noqa: PLC0415
-    from preftd.experiments.progress import progress_here  # noqa: PLC0415
-    from preftd.report import studies  # noqa: PLC0415
+    from preftd.experiments.loading import load_studies
+    from preftd.experiments.progress import progress_here
+    from preftd.report import studies
 
     for one in load_studies(study, seeds):
         print_all(studies.show(one, out, progress_here()))
@@ -150,8 +153,8 @@ def status(
         preftd status
         preftd status examples/study.py --out quick
     """
-    from preftd.experiments.loading import load_studies  # noqa: PLC0415
-    from preftd.report.status import status_lines  # noqa: PLC0415
+    from preftd.experiments.loading import load_studies
+    from preftd.report.status import status_lines
 
     print_all(status_lines(out, load_studies(study, seeds) if study else []))
 
@@ -170,7 +173,7 @@ def claims(
         preftd claims
         preftd claims corridor_td_grows_with_length --out quick --seeds 5
     """
-    from preftd.report.paper.claims.table import claim_lines  # noqa: PLC0415
+    from preftd.report.paper.claims.table import claim_lines
 
     print_all(claim_lines(names or [], out, seeds))
 
@@ -223,6 +226,7 @@ def print_all(lines: Iterable[str]) -> None:
         print(line, flush=True)
 
 
+@stopped_by_ctrl_c()
 def main() -> None:
     """Run the command line; what users can mend is said in one sentence, without a traceback."""
     for stream in (sys.stdout, sys.stderr):
@@ -243,8 +247,6 @@ def main() -> None:
         _fail(f"{error.filename or 'output'} cannot be written: {error.strerror}.", code=1)
     except (DidNotConvergeError, FailedError) as error:
         _fail(str(error), code=1)
-    except KeyboardInterrupt:
-        sys.exit(130)  # as shells have it
 
 
 def _fail(message: str, code: int) -> None:

@@ -11,7 +11,9 @@ from typing import IO, Any, final
 
 from preftd import PTD, TD, tasks
 from preftd.experiments import Here, Results, Study, run
-from preftd.experiments.cells import Job, jobs, report_cells
+from preftd.experiments.cells import Cell
+from preftd.experiments.expansion import Expansion
+from preftd.experiments.jobs import Job, jobs
 from preftd.experiments.work import Done
 from preftd.preferences import Observability
 
@@ -38,8 +40,18 @@ def small(**changes: Any) -> Study:
 
 def the_job(study: Study) -> Job:
     """The only job of a small study without a search."""
-    (job,) = jobs(report_cells(study, {}))
+    (job,) = jobs(Expansion(study).report({}))
     return job
+
+
+def report_cells(study: Study) -> list[Cell]:
+    """All cells of a study without a search."""
+    return [cell for strand in Expansion(study).report({}) for cell in strand.cells]
+
+
+def search_cells(study: Study) -> list[Cell]:
+    """The cells of a study's search."""
+    return [cell for strand in Expansion(study).search for cell in strand.cells]
 
 
 @final
@@ -76,7 +88,7 @@ class Counting:
     @property
     def cells(self) -> int:
         """How many cells were computed."""
-        return sum(len(job.cells) for job in self.jobs)
+        return sum(len(job.ids) for job in self.jobs)
 
     def run(self, jobs: Sequence[Job]) -> Generator[Done, None, None]:
         """Compute the jobs in order."""

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from experiments.small_studies import report_cells
 from preftd.experiments import Study
-from preftd.experiments.cells import report_cells
 from preftd.experiments.loading import load_studies
 
 
@@ -31,4 +31,4 @@ def loaded(folder: Path, files: Mapping[str, str], name: str = "study.py") -> It
 
 def ids(study: Study, preference: str) -> set[str]:
     """The ids of all cells of a preference."""
-    return {cell.id for cell in report_cells(study, {}) if cell.labels.preference == preference}
+    return {cell.id for cell in report_cells(study) if cell.variant.labels.preference == preference}

@@ -1,6 +1,5 @@
 """A study's cells are the full product, each found by its content; jobs are all of them, once."""
 
-from collections import Counter
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -9,11 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from experiments.small_studies import report_cells, search_cells
 from preftd import ETD, PTD, TD, Decreasing, Linear, Network, tasks
 from preftd.experiments import Score, Search, Study
-from preftd.experiments import cells as cells_room
-from preftd.experiments.cells import Job, Labels, Unmade, jobs, report_cells, search_cells
+from preftd.experiments import expansion as expansion_room
+from preftd.experiments import jobs as jobs_room
+from preftd.experiments.cells import Labels, Unmade, ids_of
 from preftd.experiments.content import SCHEMA
+from preftd.experiments.expansion import Expansion
+from preftd.experiments.jobs import Job, jobs
 from preftd.experiments.plan import gather
 from preftd.experiments.store import Store
 from preftd.experiments.work import compute
@@ -38,7 +41,10 @@ def study(**changes: Any) -> Study:
 
 def test_the_cells_are_the_full_product_in_the_order_of_the_study() -> None:
     built = study()
-    found = [(*cell.labels, cell.step_size, cell.seed) for cell in report_cells(built, {})]
+    found = [
+        (*cell.variant.labels, cell.variant.step_size, cell.draw.seed)
+        for cell in report_cells(built)
+    ]
     wanted = [
         (task, rule, preference, learner, size, seed)
         for task, seed, (rule, sizes), preference, learner in product(
@@ -55,9 +61,9 @@ def test_the_cells_are_the_full_product_in_the_order_of_the_study() -> None:
 
 
 def test_every_cell_has_an_id_of_its_own_and_the_same_each_time() -> None:
-    names = [cell.id for cell in report_cells(study(), {})]
+    names = [cell.id for cell in report_cells(study())]
     assert len(set(names)) == len(names)
-    assert names == [cell.id for cell in report_cells(study(), {})]
+    assert names == [cell.id for cell in report_cells(study())]
     assert all(len(name) == 32 for name in names)
 
 
@@ -74,18 +80,18 @@ CHANGES: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_every_field_that_changes_results_changes_ids(change: str) -> None:
-    before = {cell.id for cell in report_cells(study(), {})}
-    assert not before & {cell.id for cell in report_cells(study(**CHANGES[change]), {})}
+    before = {cell.id for cell in report_cells(study())}
+    assert not before & {cell.id for cell in report_cells(study(**CHANGES[change]))}
 
 
 def test_the_schema_changes_ids(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = {cell.id for cell in report_cells(study(), {})}
-    monkeypatch.setattr(cells_room, "SCHEMA", SCHEMA + 1)
-    assert not before & {cell.id for cell in report_cells(study(), {})}
+    before = {cell.id for cell in report_cells(study())}
+    monkeypatch.setattr(expansion_room, "SCHEMA", SCHEMA + 1)
+    assert not before & {cell.id for cell in report_cells(study())}
 
 
 def test_a_cell_has_the_same_id_in_every_study_that_asks_for_it() -> None:
-    wanted = {cell.id for cell in report_cells(study(), {})}
+    wanted = {cell.id for cell in report_cells(study())}
     small = study(
         name="small",
         tasks={"short": tasks.make("corridor", length=2)},
@@ -96,7 +102,7 @@ def test_a_cell_has_the_same_id_in_every_study_that_asks_for_it() -> None:
         seeds=[3],
         score=Score("rmse"),
     )
-    [cell] = report_cells(small, {})
+    [cell] = report_cells(small)
     assert cell.id in wanted
     searched = study(seeds=[1], search=Search(seeds=[5, 3]))
     assert {cell.id for cell in search_cells(searched)} == wanted
@@ -106,15 +112,19 @@ def test_a_search_has_all_step_sizes_and_the_report_only_those_chosen() -> None:
     built = study(search=Search(seeds=[8], episodes=2))
     searched = search_cells(built)
     assert len(searched) == 2 * 6 * 2 * 2
-    assert {(cell.stage, cell.seed, cell.episodes) for cell in searched} == {("search", 8, 2)}
-    place = searched[0].labels
-    [first, second] = report_cells(built, {place: 0.1})
-    assert (first.labels, first.stage, first.step_size) == (place, "report", 0.1)
-    assert [first.seed, second.seed] == [5, 3]
-    assert report_cells(built, {}) == []
+    assert {(cell.stage, cell.draw.seed, cell.draw.episodes) for cell in searched} == {
+        ("search", 8, 2)
+    }
+    place = searched[0].variant.labels
+    [first, second] = Expansion(built).report({place: 0.1})
+    [chosen] = first.variants
+    assert second.variants is first.variants
+    assert (chosen.labels, first.stage, chosen.step_size) == (place, "report", 0.1)
+    assert [first.draw.seed, second.draw.seed] == [5, 3]
+    assert report_cells(built) == []
     assert search_cells(study()) == []
     by_default = search_cells(study(search=Search(seeds=1)))
-    assert {cell.episodes for cell in by_default} == {4}
+    assert {cell.draw.episodes for cell in by_default} == {4}
 
 
 def grid(seed: int) -> Task:
@@ -130,7 +140,7 @@ def test_the_task_that_a_function_makes_counts_and_not_the_function() -> None:
         built = study(
             tasks={"grid": source}, rules=TD(), learners=Linear(), step_sizes=[0.1], seeds=2
         )
-        return [cell.id for cell in report_cells(built, {})]
+        return [cell.id for cell in report_cells(built)]
 
     assert ids(grid) == ids(lambda seed: tasks.make("random_grid", seed=seed, size=4))
     assert ids(same_grid) == ids(tasks.make("random_grid", size=4))
@@ -146,15 +156,15 @@ def test_of_a_function_that_fails_later_the_other_seeds_have_tasks() -> None:
         return grid(seed)
 
     built = study(tasks={"grid": some}, seeds=3)
-    found = report_cells(built, {})
+    found = report_cells(built)
     for cell in found:
-        assert isinstance(cell.task, Unmade if cell.seed == 2 else Task)
-    (why,) = {cell.task.why for cell in found if isinstance(cell.task, Unmade)}
+        assert isinstance(cell.draw.task, Unmade if cell.draw.seed == 2 else Task)
+    (why,) = {cell.draw.task.why for cell in found if isinstance(cell.draw.task, Unmade)}
     assert why.startswith("tasks['grid'] cannot be used with seed 2: ValueError: no such grid")
 
 
 def all_cells(found: list[Job]) -> list[str]:
-    return [cell.id for job in found for cell in job.cells]
+    return [cell for job in found for cell in job.ids]
 
 
 @settings(max_examples=40, deadline=None)
@@ -173,31 +183,29 @@ def test_jobs_are_all_cells_once_in_whole_seeds_of_a_task(
         tasks=[tasks.make("corridor", length=n) for n in lengths],
         search=Search(seeds=seeds) if searched else None,
     )
-    cells = search_cells(built) if searched else report_cells(built, {})
-    found = jobs(cells)
-    assert all_cells(found) == [cell.id for cell in cells]
-    pieces = Counter((cell.labels.task, cell.seed) for cell in cells)
+    strands = Expansion(built).search if searched else Expansion(built).report({})
+    found = jobs(strands)
+    assert all_cells(found) == ids_of(strands)
+    assert [strand for job in found for strand in job.strands] == strands
     for job in found:
-        assert len({cell.labels.task for cell in job.cells}) == 1
-        own = Counter((cell.labels.task, cell.seed) for cell in job.cells)
-        assert all(pieces[place] == count for place, count in own.items())
-        assert [seed for seed, _ in job.by_seed()] == list(dict.fromkeys(c.seed for c in job.cells))
-        assert len(own) == 1 or job.work < 2 * cells_room.SECONDS
+        assert len({strand.variants[0].labels.task for strand in job.strands}) == 1
+        assert len(job.strands) == 1 or job.work < 2 * jobs_room.SECONDS
         assert job.work > 0
     assert len({job.id for job in found}) == len(found)
-    assert [job.id for job in jobs(cells)] == [job.id for job in found]
+    assert [job.id for job in jobs(strands)] == [job.id for job in found]
 
 
 @given(st.sets(st.integers(0, 95)))
-def test_what_is_stored_is_left_out_of_a_job(stored: set[int]) -> None:
-    cells = report_cells(study(), {})
-    there = {cells[i].id for i in stored}
-    for job in jobs(cells):
-        left = job.without(there)
-        wanted = [cell.id for cell in job.cells if cell.id not in there]
-        assert ([] if left is None else [cell.id for cell in left.cells]) == wanted
+def test_of_a_job_only_what_is_wanted_is_left(wanted: set[int]) -> None:
+    strands = Expansion(study()).report({})
+    ids = ids_of(strands)
+    chosen = {ids[i] for i in wanted}
+    for job in jobs(strands):
+        left = job.only(chosen.__contains__)
+        kept = [cell for cell in job.ids if cell in chosen]
+        assert ([] if left is None else left.ids) == kept
         if left is not None:
-            assert left.work == pytest.approx(job.work * len(wanted) / len(job.cells))
+            assert left.work == pytest.approx(job.work * len(kept) / len(job.ids))
 
 
 def test_the_same_under_two_labels_is_computed_once_and_shown_twice(tmp_path: Path) -> None:
@@ -209,19 +217,19 @@ def test_the_same_under_two_labels_is_computed_once_and_shown_twice(tmp_path: Pa
         step_sizes=[0.1, 0.2],
         seeds=2,
     )
-    cells = report_cells(built, {})
+    strands, cells = Expansion(built).report({}), report_cells(built)
     assert len(cells) == 16
-    found = jobs(cells)
+    found = jobs(strands)
     assert sorted(all_cells(found)) == sorted({cell.id for cell in cells})
     assert len(all_cells(found)) == 4
     store = Store(tmp_path)
-    store.open()
-    for job in found:
-        store.write(job, compute(job))
-    runs = gather(cells, store)
+    with store.open():
+        for job in found:
+            store.write(job, compute(job))
+    runs = gather(strands, store)
     assert runs.height == 16
     assert runs["cell"].to_list() == [cell.id for cell in cells]
-    assert runs["rule"].to_list() == [cell.labels.rule for cell in cells]
+    assert runs["rule"].to_list() == [cell.variant.labels.rule for cell in cells]
     shown = runs.partition_by("task", "rule", include_key=False)
     assert len(shown) == 4
     assert all(part.equals(shown[0]) for part in shown)
@@ -231,8 +239,8 @@ def test_a_cell_describes_itself() -> None:
     built = study(
         rules={"label": ETD(0.5)}, learners=Linear(), step_sizes=[Decreasing(0.5)], seeds=[3]
     )
-    cell = report_cells(built, {})[1]
-    assert cell.labels == Labels(
+    cell = report_cells(built)[1]
+    assert cell.variant.labels == Labels(
         "corridor(length=2)", "label", "Observability(hidden=0, observable=1)", ""
     )
     assert cell.description() == {

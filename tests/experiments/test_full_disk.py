@@ -21,7 +21,7 @@ from experiments.small_studies import (
     still_there,
     stored_files,
 )
-from preftd.experiments import Search, Study, cells
+from preftd.experiments import Search, Study, jobs
 from preftd.experiments.loading import load_studies
 from preftd.files import write_whole
 
@@ -141,7 +141,7 @@ def test_whatever_sync_fails_nothing_before_it_is_lost(
     room: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of each file, and of its folder; the first two are of the manifest."""
-    monkeypatch.setattr(cells, "SECONDS", 1e-9)
+    monkeypatch.setattr(jobs, "SECONDS", 1e-9)
     run_here(a_study(), tmp_path / "roomy")
     wanted, out, told = stored_files(tmp_path / "roomy"), tmp_path / "full", Told()
     disk = FullDisk(room)

@@ -20,10 +20,10 @@ from experiments.small_studies import (
     command,
     hidden_files,
     run_here,
+    search_cells,
     still_there,
     stored_files,
 )
-from preftd.experiments.cells import search_cells
 from preftd.experiments.loading import load_studies
 from preftd.experiments.manifest import state_of
 from preftd.experiments.store import Store

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from experiments.small_studies import Told, small
+from preftd.experiments import Here, run
 from preftd.experiments import manifest as room
 from preftd.experiments.content import SCHEMA
 from preftd.experiments.manifest import Manifest, read_manifests, state_of
@@ -154,3 +156,14 @@ def test_the_oldest_comes_first(tmp_path: Path) -> None:
     for started in times:
         Manifest(study=started, command=[], started=started).write(tmp_path)
     assert [found["study"] for found in read_manifests(tmp_path)] == sorted(times)
+
+
+def test_a_run_notes_the_commit_of_the_place_that_its_study_is_from(
+    repository: Path, tmp_path: Path
+) -> None:
+    commit = git(repository, "rev-parse", "HEAD")
+    for place, wanted in ((repository, commit), (tmp_path, None)):
+        out = tmp_path / place.name / "out"
+        run(small(), out, executor=Here(), progress=Told(), place=place)
+        (written,) = (out / "runs").iterdir()
+        assert json.loads(written.read_text())["commit"] == wanted

@@ -16,6 +16,7 @@ from experiments.small_studies import (
     Counting,
     Told,
     computed,
+    report_cells,
     run_here,
     small,
     stored_files,
@@ -24,8 +25,8 @@ from experiments.small_studies import (
 from preftd import ETD, PTD, TD, Decreasing, Linear, Network, Task, evaluate, tasks
 from preftd.arrays import Dense, InputError
 from preftd.experience import Visit
-from preftd.experiments import CellsFailedError, Here, Search, cells, results, run
-from preftd.experiments.cells import Job
+from preftd.experiments import CellsFailedError, Here, Search, jobs, results, run
+from preftd.experiments.jobs import Job
 from preftd.experiments.learning import Batch, Method
 from preftd.experiments.store import Store
 from preftd.experiments.work import Done, compute
@@ -52,7 +53,7 @@ def out(tmp_path: Path) -> Path:
 @pytest.fixture
 def a_job_for_each_seed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small studies would otherwise be a single job."""
-    monkeypatch.setattr(cells, "SECONDS", 1e-9)
+    monkeypatch.setattr(jobs, "SECONDS", 1e-9)
 
 
 def test_a_second_run_computes_nothing_and_writes_no_results(out: Path) -> None:
@@ -146,8 +147,10 @@ def test_a_cell_gives_the_same_alone_and_among_others() -> None:
     )
     job = the_job(study)
     together = compute(job)
-    for row, cell in enumerate(job.cells):
-        alone = compute(Job((cell,), 0.0))
+    for row, cell in enumerate(job.ids):
+        only = job.only(cell.__eq__)
+        assert only is not None
+        alone = compute(only)
         assert alone.errors.tobytes() == together.errors[row].tobytes()
         assert alone.diverged[0] == together.diverged[row]
 
@@ -169,8 +172,9 @@ def test_a_run_that_stopped_goes_on_to_the_same_bytes(jobs_done: int, tmp_path: 
     study = small(seeds=3, search=Search(seeds=2))
     run_here(study, tmp_path / "whole")
     told = Told()
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt) as stopped:
         run(study, tmp_path / "cut", executor=Interrupted(jobs_done), progress=told)
+    assert stopped.value.__notes__, "by which the command knows that it was said"
     cut, whole = stored_files(tmp_path / "cut"), stored_files(tmp_path / "whole")
     assert len(cut) == jobs_done
     assert cut.items() <= whole.items()
@@ -207,13 +211,16 @@ def test_pieces_do_not_depend_on_what_is_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two seeds each; what is left of a piece is not filled up from the next."""
-    monkeypatch.setattr(cells, "SECONDS", 2.2e-3)  # such small seeds count as a millisecond each
+    monkeypatch.setattr(jobs, "SECONDS", 2.2e-3)  # such small seeds count as a millisecond each
     study = small(seeds=5, rules=PTD(), step_sizes=[0.1, 0.2, 0.3])
     run_here(replace(study, seeds=[1]), tmp_path)
     run_here(replace(study, seeds=[2], step_sizes=[0.2]), tmp_path)
     counting = Counting()
     run(study, tmp_path, executor=counting, progress=Told())
-    pieces = [[cell.seed for cell in job.cells] for job in counting.jobs]
+    pieces = [
+        [strand.draw.seed for strand in job.strands for _ in strand.variants]
+        for job in counting.jobs
+    ]
     assert pieces == [[0, 0, 0], [2, 2, 3, 3, 3], [4, 4, 4]]
 
 
@@ -261,7 +268,7 @@ def test_a_preference_that_raises_at_a_seed_leaves_all_others_theirs(tmp_path: P
         tasks={"corridor": longer_for_seed_1}, preferences=preferences, seeds=3, rules=[TD(), PTD()]
     )
     failed = failure_of(study, tmp_path)
-    assert {(one.cell.labels.preference, one.cell.seed) for one in failed.failed} == {
+    assert {(one.cell.variant.labels.preference, one.cell.draw.seed) for one in failed.failed} == {
         ("fragile", 1)
     }
     assert len(failed.failed) == 4
@@ -331,7 +338,9 @@ def test_a_step_size_that_a_learner_refuses_does_not_spoil_those_beside_it(
 ) -> None:
     study = small(learners={"picky": Picky(wrong), "linear": Linear()}, step_sizes=[0.1, 0.3, 0.5])
     failed = failure_of(study, tmp_path).failed
-    assert {(one.cell.labels.learner, one.cell.step_size) for one in failed} == {("picky", 0.3)}
+    assert {(one.cell.variant.labels.learner, one.cell.variant.step_size) for one in failed} == {
+        ("picky", 0.3)
+    }
     assert len(failed) == 4
     if wrong == "shape":
         assert "gave errors of shape (4, 1): give one for each" in failed[0].failure.error
@@ -342,6 +351,24 @@ def test_a_step_size_that_a_learner_refuses_does_not_spoil_those_beside_it(
         np.testing.assert_array_equal(
             of.filter(learner="picky")["error"].to_list(),
             of.filter(learner="linear")["error"].to_list(),
+        )
+
+
+@dataclass(frozen=True)
+class Moody:
+    """Fails for one reason beside others and for another alone."""
+
+    label = "moody"
+
+    def start(self, inputs: int, step_sizes: Any, seed: SupportsIndex) -> Batch:  # noqa: ARG002
+        raise InputError("too many." if len(step_sizes) > 1 else "too few.")
+
+
+def test_a_cell_fails_for_its_own_reason_and_the_one_before_is_told(tmp_path: Path) -> None:
+    for one in failure_of(small(learners=Moody()), tmp_path).failed:
+        assert one.failure.error == "InputError: too few."
+        assert "Beside other step sizes it failed with: InputError: too many." in (
+            one.failure.traceback
         )
 
 
@@ -384,7 +411,7 @@ def test_seeds_for_which_no_task_can_be_made_are_reported_and_the_others_go_on(
     study = small(tasks={"it": sometimes}, seeds=4)
     with pytest.raises(CellsFailedError, match="ZeroDivisionError") as failed:
         run_here(study, tmp_path)
-    assert {one.cell.seed for one in failed.value.failed} == {2, 3}
+    assert {one.cell.draw.seed for one in failed.value.failed} == {2, 3}
     assert set(results(study, tmp_path).runs["seed"]) == {0, 1}
     assert manifest(tmp_path)["state"] == "failed"
 
@@ -401,7 +428,7 @@ def test_what_is_computed_is_the_task_that_the_cell_is_named_by(tmp_path: Path) 
     stored = pl.read_parquet(tmp_path / "cells" / "*.parquet")
     for name, cell in stored.select("task", "cell").rows():
         known = small(tasks=tasks.make("corridor", length=int(name.split("=")[1][:-1])), seeds=2)
-        assert cell in {one.id for one in cells.report_cells(known, {})}
+        assert cell in {one.id for one in report_cells(known)}
 
 
 def test_step_sizes_are_chosen_on_search_seeds_and_only_those_are_reported(tmp_path: Path) -> None:

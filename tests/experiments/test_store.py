@@ -52,32 +52,33 @@ def test_what_is_read_is_what_was_written_to_the_bit(tmp_path: Path) -> None:
     errors = np.array(done.errors)
     errors[0] = [np.inf, 5e-324, 1.7976931348623157e308, -0.0, 0.1]
     diverged = np.arange(CELLS) % 3 == 0
-    written = Done(done.job, done.rows, done.tasks, errors, diverged, ())
     store = Store(tmp_path)
-    store.open()
-    store.write(job, written)
-    found = store.read([cell.id for cell in job.cells])
+    with store.open():
+        store.write(job, Done(done.job, done.rows, errors, diverged, ()))
+        at_hand = store.read(job.ids)
+    found = store.read(job.ids)
+    assert found.equals(at_hand), "before and after it went through the file"
     rows = {cell: row for row, cell in enumerate(found["cell"])}
-    order = [rows[cell.id] for cell in job.cells]
+    order = [rows[cell] for cell in job.ids]
     read = np.array(found["error"].to_list())[order]
     assert read.tobytes() == errors.tobytes()
     assert found["diverged"].to_numpy()[order].tolist() == diverged.tolist()
-    assert found["seed"].to_numpy()[order].tolist() == [cell.seed for cell in job.cells]
+    assert found["seed"].to_numpy()[order].tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
     assert found.schema == pl.Schema(COLUMNS)
 
 
 def test_a_job_without_results_writes_nothing(tmp_path: Path) -> None:
     job = the_job(small())
-    none = Done(job.id, np.empty(0, np.intp), (), np.empty((0, 0)), np.empty(0, np.bool_), ())
+    none = Done(job.id, np.empty(0, np.intp), np.empty((0, 0)), np.empty(0, np.bool_), ())
     store = Store(tmp_path)
-    store.open()
-    assert store.write(job, none) is None
+    with store.open():
+        assert store.write(job, none) is None
     assert stored_files(tmp_path) == {}
 
 
 def test_cells_that_were_not_asked_for_are_not_read(out: Path) -> None:
     job = the_job(small())
-    wanted = [job.cells[5].id, job.cells[2].id, "unknown"]
+    wanted = [job.ids[5], job.ids[2], "unknown"]
     assert set(Store(out).read(wanted)["cell"]) == set(wanted[:2])
     assert Store(out).read([]).height == 0
 
@@ -136,7 +137,7 @@ def results_or_none(out: Path) -> pl.DataFrame | None:
 def test_no_changed_byte_goes_unnoticed(out: Path) -> None:
     path = the_file(out)
     whole = path.read_bytes()
-    ids = [cell.id for cell in the_job(small()).cells]
+    ids = the_job(small()).ids
     known = Store(out)
     assert known.stored() == set(ids)
     for place in range(len(whole)):
@@ -221,7 +222,7 @@ def test_a_folder_under_the_name_of_a_file_is_named(out: Path) -> None:
     warnings: list[str] = []
     assert Store(out, warnings.append).stored() == set()
     assert warnings == [
-        f"{path} cannot be read (Is a directory): its cells will be computed again."
+        f"{path} cannot be read (Is a directory): run the study again to compute its cells anew."
     ]
 
 
@@ -251,7 +252,8 @@ def test_what_cannot_be_read_is_named_and_computed_again(
         broken.setattr(Path, "read_bytes", fail)
         assert Store(out, told.say).stored() == set()
     assert told.said == [
-        f"{path} cannot be read (Input/output error): its cells will be computed again."
+        f"{path} cannot be read (Input/output error): run the study again to compute its cells "
+        "anew."
     ]
     assert stored_files(out) == before
 
@@ -288,7 +290,9 @@ def test_a_file_that_vanishes_while_it_is_looked_at_stops_nothing(
     listed = [path]
     path.rename(f"{path}.damaged")
     monkeypatch.setattr(Store, "paths", lambda _: listed)
-    Store(out).open()
+    store = Store(out)
+    with store.open():
+        assert store.there(the_job(small()).ids) == set()
     assert Store(out).stored() == set()
 
 
@@ -296,9 +300,9 @@ def test_a_warning_is_given_once(out: Path) -> None:
     (out / "cells" / "mine.parquet").write_bytes(b"")
     warnings: list[str] = []
     store = Store(out, warnings.append)
-    store.open()
-    store.stored()
-    store.read(["a"])
+    with store.open():
+        store.stored()
+        store.read(["a"])
     assert len(warnings) == 1
 
 
@@ -364,3 +368,9 @@ def test_nothing_is_pickled_to_be_kept() -> None:
         if re.search(r"(?m)^\s*(import|from) \w*pickle|allow_pickle=True", path.read_text())
     }
     assert found == {"loading.py", "worker.py"}  # from process to process, never to a file
+
+
+def test_a_file_is_no_folder_for_results(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(preftd.InputError, match="file is not a folder: give one for results"):
+        run_here(small(), tmp_path / "file")

@@ -17,9 +17,9 @@ from experiments.small_studies import (
     still_there,
     stored_files,
 )
-from preftd import tasks
-from preftd.experiments import CellsFailedError, results, run
-from preftd.experiments.cells import Job
+from preftd import ETD, TD, tasks
+from preftd.experiments import CellsFailedError, Processes, Search, results, run
+from preftd.experiments.jobs import Job
 from preftd.experiments.loading import load_studies
 from preftd.experiments.worker import Worker, WorkerLostError
 from preftd.preferences import Observability
@@ -99,6 +99,21 @@ def test_workers_know_what_a_studys_file_defines_and_imports(tmp_path: Path) -> 
     assert stored_files(tmp_path / "processes") == stored_files(tmp_path / "here")
 
 
+def test_what_is_compiled_once_is_not_compiled_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a study prints is not printed for every stage and study of a command."""
+    compiled: list[int] = []
+    monkeypatch.setattr(
+        "preftd.experiments.executors._Crew.compile", lambda _, jobs: compiled.append(len(jobs))
+    )
+    monkeypatch.setattr("preftd.experiments.jobs.SECONDS", 1e-9)
+    with Processes(2) as processes:
+        for study in (small(search=Search(seeds=2)), small(rules=[ETD(), TD()])):
+            run(study, tmp_path, executor=processes, progress=Told())
+    assert compiled == [2, 0, 1]
+
+
 DEADLY = (
     BEGIN
     + """
@@ -135,7 +150,7 @@ def test_a_cell_that_kills_its_worker_is_found_and_the_others_go_on(
     (deadly,) = load_studies(study_file(tmp_path, DEADLY.replace("DEATH", death)))
     with pytest.raises(CellsFailedError) as failed:
         run(deadly, tmp_path / "out", workers=2, progress=Told())
-    assert [one.cell.labels.preference for one in failed.value.failed] == ["deadly"]
+    assert [one.cell.variant.labels.preference for one in failed.value.failed] == ["deadly"]
     code = 3 if "exit" in death else -9
     assert f"the process that computed it ended with code {code}, in this cell:" in str(
         failed.value

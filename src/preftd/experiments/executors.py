@@ -10,9 +10,9 @@ from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import Protocol, Self, final
 
-from preftd.experiments.cells import Job
 from preftd.experiments.inputs import as_workers
 from preftd.experiments.interrupts import heed_interrupts
+from preftd.experiments.jobs import Job
 from preftd.experiments.rescue import rescue
 from preftd.experiments.work import Done, compute
 from preftd.experiments.worker import Worker, WorkerDiedError
@@ -44,6 +44,7 @@ class Processes:
     def __init__(self, workers: int | None = None) -> None:
         self.workers = as_workers(workers)
         self._free: list[Worker] = []
+        self._compiled: set[tuple[str, str]] = set()
 
     def run(self, jobs: Sequence[Job]) -> Generator[Done, None, None]:
         """Compute the jobs; results as they come."""
@@ -53,7 +54,10 @@ class Processes:
         self._free = self._free[count:]
         left = len(jobs)
         try:
-            crew.compile()
+            if count > 1:
+                first = first_episodes(jobs)
+                crew.compile([job for kind, job in first.items() if kind not in self._compiled])
+                self._compiled |= first.keys()
             crew.begin()
             while left:
                 done = crew.results.get()
@@ -93,11 +97,10 @@ class _Crew:
         self.workers = [*workers, *(self._start() for _ in range(count - len(workers)))]
         self.results: SimpleQueue[Done | Exception] = SimpleQueue()
         self._todo = deque(jobs)
-        self._first = first_episodes(jobs)
 
-    def compile(self) -> None:
+    def compile(self, jobs: Sequence[Job]) -> None:
         """Let one worker compile what all will use, and so find on disk."""
-        for job in self._first:
+        for job in jobs:
             try:
                 self.workers[0].send(job)
                 self.workers[0].receive()
@@ -168,10 +171,15 @@ def _next(todo: deque[Job]) -> Job | None:
         return None
 
 
-def first_episodes(jobs: Sequence[Job]) -> list[Job]:
-    """An episode of everything that may have to be compiled.
+def first_episodes(jobs: Sequence[Job]) -> dict[tuple[str, str], Job]:
+    """An episode of everything that may have to be compiled, by rule and learner.
 
     What raises there raises again where it is reported.
     """
-    kinds = {(cell.labels.rule, cell.labels.learner): cell for job in jobs for cell in job.cells}
-    return [Job((cell._replace(episodes=1),), work=0) for cell in kinds.values()]
+    found: dict[tuple[str, str], Job] = {}
+    for strand in {id(s.variants): s for job in jobs for s in job.strands}.values():
+        for variant in strand.variants:
+            draw = strand.draw._replace(episodes=1)
+            alone = Job((strand._replace(draw=draw, variants=(variant,)),), work=0)
+            found.setdefault((variant.words.rule, variant.words.learner), alone)
+    return found

@@ -6,12 +6,14 @@ Results do not depend on when, where and by whom they were computed; this is for
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Self, final
@@ -41,7 +43,7 @@ class Manifest:
     schema: int = SCHEMA
     versions: dict[str, str] = field(default_factory=dict)
     commit: str | None = None
-    """Of the repository that the run was started in, if it was in one."""
+    """Of the repository that the study is from, if it is from one."""
     machine: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -114,30 +116,32 @@ def _versions() -> dict[str, str]:
     found = {}
     for name in PACKAGES:
         with suppress(PackageNotFoundError):  # this one, if it is run from its source
-            found[name] = version(name)
+            found[name] = _version(name)
     return found
 
 
+@cache
+def _version(package: str) -> str:
+    return version(package)
+
+
 def _commit(place: Path) -> str | None:
-    commit = _git(place, ["rev-parse", "HEAD"])
-    if not commit:
-        return None
     # Files that git does not know do not count: results, above all, are such.
-    changed = _git(place, ["status", "--porcelain", "--untracked-files=no"])
-    return f"{commit}, with changes" if changed else commit
-
-
-def _git(place: Path, arguments: Sequence[str]) -> str | None:
+    asked = ["status", "--porcelain=v2", "--branch", "--untracked-files=no"]
     try:
         done = subprocess.run(
-            ["git", "-C", str(place), *arguments],  # noqa: S607  (whichever git there is)
+            ["git", "-C", str(place), *asked],  # noqa: S607  (whichever git there is)
             check=False,
             capture_output=True,
             text=True,
         )
     except OSError:  # there is no git
         return None
-    return done.stdout.strip() if done.returncode == 0 else None
+    said = re.findall(r"(?m)^# branch\.oid (\w+)$", done.stdout)
+    changed = any(not line.startswith("#") for line in done.stdout.splitlines())
+    if done.returncode or not said:
+        return None
+    return f"{said[0]}, with changes" if changed else str(said[0])
 
 
 def _processor() -> str:

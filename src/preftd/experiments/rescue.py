@@ -4,26 +4,23 @@ from collections.abc import Callable
 
 import numpy as np
 
-from preftd.experiments.cells import Job
+from preftd.experiments.jobs import Job
 from preftd.experiments.work import Done, Failure
 from preftd.experiments.worker import Worker, WorkerDiedError
 
 
 def rescue(job: Job, why: str, start: Callable[[], Worker]) -> Done:
     """Compute a job in halves, each in a process of its own, down to the cells that end theirs."""
-    if len(job.cells) == 1:
-        failure = Failure(job.cells[0].id, why, why)
-        nothing = np.empty((0, job.cells[0].episodes))
-        return Done(job.id, np.empty(0, np.intp), (), nothing, np.empty(0, np.bool_), (failure,))
-    middle = len(job.cells) // 2
-    first, second = (
-        _alone(Job(cells, job.work / 2), start)
-        for cells in (job.cells[:middle], job.cells[middle:])
-    )
+    if len(job.ids) == 1:
+        failure = Failure(job.ids[0], why, why)
+        nothing = np.empty((0, job.strands[0].draw.episodes))
+        return Done(job.id, np.empty(0, np.intp), nothing, np.empty(0, np.bool_), (failure,))
+    middle = len(job.ids) // 2
+    halves = (job.only(set(ids).__contains__) for ids in (job.ids[:middle], job.ids[middle:]))
+    first, second = (_alone(half, start) for half in halves if half)
     return Done(
         job.id,
         np.concatenate([first.rows, second.rows + middle]),
-        first.tasks + second.tasks,
         np.concatenate([first.errors, second.errors]),
         np.concatenate([first.diverged, second.diverged]),
         first.failures + second.failures,

@@ -5,8 +5,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, final
 
-from preftd.experiments.cells import Cell, Job, jobs, search_cells
+from preftd.experiments.cells import Cell, Strand, ids_of
 from preftd.experiments.executors import Executor, Processes
+from preftd.experiments.expansion import Expansion
+from preftd.experiments.jobs import Job, jobs
 from preftd.experiments.manifest import Manifest
 from preftd.experiments.plan import Plan
 from preftd.experiments.progress import Progress, progress_here
@@ -37,28 +39,33 @@ class CellsFailedError(FailedError):
 
 def run(
     study: Study,
-    out: Path | str = "results",
+    out: Path | str | Store = "results",
     *,
     workers: int | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
+    place: Path | None = None,
 ) -> Results:
     """Compute what is missing of a study and return its results.
 
-    out       the folder for results; it may hold those of other studies
+    out       the folder for results; it may hold those of other studies (a store, to look through
+              the folder only once for several studies)
     workers   how many processes compute, by default one for each core
     executor  where they compute, if not in processes here
     progress  who is told how far it is, by default standard error
+    place     a folder of the repository that the study is from, whose commit is written down; by
+              default where the program was started
 
     It may be stopped at any moment and run again: what is stored is not computed anew, and the
     results are the same to the byte.
     """
     told = progress or progress_here()
-    store = Store(Path(out), warn=told.say)
+    store = out if isinstance(out, Store) else Store(Path(out), warn=told.say)
+    manifest = Manifest.begin(study.name, place or Path.cwd())
     if executor is not None:
-        return _Run(study, store, executor, told).run()
+        return _Run(study, store, executor, told, manifest).run()
     with Processes(workers) as processes:
-        return _Run(study, store, processes, told).run()
+        return _Run(study, store, processes, told, manifest).run()
 
 
 def results(study: Study, out: Path | str = "results") -> Results:
@@ -71,46 +78,55 @@ def results(study: Study, out: Path | str = "results") -> Results:
 class _Run:
     """One run of a study, and what is written down of it."""
 
-    def __init__(self, study: Study, store: Store, executor: Executor, progress: Progress) -> None:
+    def __init__(
+        self,
+        study: Study,
+        store: Store,
+        executor: Executor,
+        progress: Progress,
+        manifest: Manifest,
+    ) -> None:
         self._study, self._store = study, store
-        self._executor, self._progress = executor, progress
-        self._manifest = Manifest.begin(study.name, Path.cwd())
+        self._executor, self._progress, self._manifest = executor, progress, manifest
         self._failed: list[Failed] = []
 
     def run(self) -> Results:
         """Compute the search, then what it chose."""
-        self._store.open()
-        self._write(self._manifest)
-        try:
-            search = search_cells(self._study)
-            self._compute("search", search)
-            plan = Plan.of(self._study, self._store, search)
-            self._compute("report", plan.report)
-            self._write(self._manifest.end("failed" if self._failed else "finished"))
-        except BaseException as error:
-            interrupted = isinstance(error, KeyboardInterrupt)
-            with suppress(OSError):  # the disk may be full, which is what should be said then
-                self._write(self._manifest.end("interrupted" if interrupted else "failed"))
-            if interrupted:
-                self._progress.say(
-                    f"stopped; what is finished is kept in {self._store.folder}: "
-                    "run the same again to go on."
-                )
-            raise
-        if self._failed:
-            raise CellsFailedError(self._failed, self._path)
-        return plan.results(self._store)
+        with self._store.open():
+            self._write(self._manifest)
+            try:
+                plan = self._computed()
+                self._write(self._manifest.end("failed" if self._failed else "finished"))
+            except BaseException as error:
+                interrupted = isinstance(error, KeyboardInterrupt)
+                with suppress(OSError):  # the disk may be full, which is what should be said then
+                    self._write(self._manifest.end("interrupted" if interrupted else "failed"))
+                if interrupted:
+                    kept = f"what is finished is kept in {self._store.folder}"
+                    self._progress.say(f"stopped; {kept}: run the same again to go on.")
+                    error.add_note(kept)  # so that further up it is not said again
+                raise
+            if self._failed:
+                raise CellsFailedError(self._failed, self._path)
+            return plan.results(self._store)
 
-    def _compute(self, stage: str, cells: Sequence[Cell]) -> None:
-        if not cells:
+    def _computed(self) -> Plan:
+        expansion = Expansion(self._study)
+        self._compute("search", expansion.search)
+        plan = Plan.of(self._study, self._store, expansion)
+        self._compute("report", plan.report)
+        return plan
+
+    def _compute(self, stage: str, strands: Sequence[Strand]) -> None:
+        if not strands:
             return
-        stored = self._store.stored()
-        wanted = {cell.id: cell for cell in cells}
-        pending = [left for job in jobs(cells) if (left := job.without(stored))]
-        done = len(wanted.keys() & stored)
+        wanted = set(ids_of(strands))
+        missing = wanted - self._store.there(wanted)
+        pending = [left for job in jobs(strands) if (left := job.only(missing.__contains__))]
         self._manifest = self._manifest.change(cells=self._manifest.cells + len(wanted))
         title = f"{self._study.name}, {stage}" if self._study.search else self._study.name
-        self._progress.begin(title, len(wanted), done, sum(job.work for job in pending))
+        work = sum(job.work for job in pending)
+        self._progress.begin(title, len(wanted), len(wanted) - len(missing), work)
         try:
             if pending:
                 self._store_all({job.id: job for job in pending})
@@ -123,8 +139,7 @@ class _Run:
             for done in finished:
                 job = pending.pop(done.job)
                 self._store.write(job, done)
-                by_id = {cell.id: cell for cell in job.cells}
-                failed = [Failed(by_id[found.cell], found) for found in done.failures]
+                failed = _described(job, done.failures)
                 self._failed += failed
                 self._manifest = self._manifest.change(
                     computed=self._manifest.computed + len(done.rows),
@@ -146,6 +161,13 @@ class _Run:
         self._path = manifest.write(self._store.folder / "runs")
 
 
+def _described(job: Job, failures: Sequence[Failure]) -> list[Failed]:
+    if not failures:
+        return []
+    cells = {cell.id: cell for strand in job.strands for cell in strand.cells}
+    return [Failed(cells[failure.cell], failure) for failure in failures]
+
+
 def _written(failed: Failed) -> dict[str, object]:
     return {
         "cell": failed.cell.id,
@@ -159,7 +181,7 @@ def _report(failed: Sequence[Failed], manifest: Path) -> str:
     """Each kind of failure once, with all there is to know of the first cell that it befell."""
     kinds: dict[tuple[object, str], list[Failed]] = {}
     for one in failed:
-        kinds.setdefault((one.cell.labels, one.failure.error), []).append(one)
+        kinds.setdefault((one.cell.variant.labels, one.failure.error), []).append(one)
     lines = [f"{_counted(len(failed), 'cell')} failed; all others are stored."]
     for (_, error), same in list(kinds.items())[:KINDS]:
         lines += ["", f"{error.rstrip('.')}, in this cell" + _others(len(same) - 1)]

@@ -8,32 +8,22 @@ compute the same write the same, and no index has to be kept in step.
 import hashlib
 import io
 import re
-from collections.abc import Callable, Collection
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, final
 
 import polars as pl
 
-from preftd.experiments.cells import Job, described, name_of
+from preftd.arrays import InputError
+from preftd.experiments.cells import name_of
 from preftd.experiments.content import SCHEMA
-from preftd.experiments.evaluation import size_of
+from preftd.experiments.jobs import Job
+from preftd.experiments.tables import DESCRIBED, described
 from preftd.experiments.work import Done
 from preftd.files import remove_unfinished, write_whole
 
-COLUMNS: dict[str, Any] = {
-    "cell": pl.String,
-    "task": pl.String,
-    "rule": pl.String,
-    "preference": pl.String,
-    "learner": pl.String,
-    "step_size": pl.Float64,
-    "schedule": pl.String,
-    "seed": pl.Int64,
-    "episodes": pl.Int64,
-    "diverged": pl.Boolean,
-    "error": pl.List(pl.Float64),
-}
+COLUMNS: dict[str, Any] = DESCRIBED | {"diverged": pl.Boolean, "error": pl.List(pl.Float64)}
 """What a file holds: a cell's id, what it is, and its mean squared error after each episode."""
 
 _NAME = re.compile(r"([0-9a-f]{16})-([0-9a-f]{16})\.parquet")
@@ -48,92 +38,141 @@ class Store:
     """
 
     def __init__(self, folder: Path, warn: Callable[[str], object] = lambda _: None) -> None:
+        if folder.exists() and not folder.is_dir():
+            raise InputError(f"{folder} is not a folder: give one for results.")
         self.folder = folder
         self.cells = folder / "cells"
         self._warn = warn
-        self._known: dict[Path, frozenset[str]] = {}
+        self._held: dict[Path, frozenset[str]] = {}
+        """The cells of each file that was looked at; none, if it is not trusted."""
+        self._at_hand: dict[Path, pl.DataFrame] | None = None
+
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        """Be written to: nothing half written or damaged stays among the results.
+
+        What is read or written meanwhile is kept at hand, so that nothing is read twice.
+        """
+        self.cells.mkdir(parents=True, exist_ok=True)
+        for folder in self.folder.iterdir():  # also manifests and figures
+            remove_unfinished(folder)
+        self._at_hand = {}
+        try:
+            yield
+        finally:
+            self._at_hand = None
 
     def write(self, job: Job, done: Done) -> Path | None:
         """Keep what came of a job; when this returns, it is safe."""
         if not done.rows.size:
             return None
+        cells = described(job.strands)
+        if done.rows.size < cells.height:
+            cells = cells[done.rows]
+        errors = pl.Series("error", done.errors).arr.to_list()
+        frame = cells.hstack([pl.Series("diverged", done.diverged), errors])
         written = io.BytesIO()
-        frame = pl.DataFrame(_columns(job, done), schema=COLUMNS)
         frame.write_parquet(written, compression="snappy", metadata={_SCHEMA_KEY: str(SCHEMA)})
         whole = written.getvalue()
-        path = self.cells / f"{name_of(frame['cell'])}-{_hash(whole)}.parquet"
+        path = self.cells / f"{name_of(frame['cell'].to_list())}-{_hash(whole)}.parquet"
         write_whole(path, lambda file: file.write(whole))
-        self._known[path] = frozenset(frame["cell"])  # also if what was there could not be read
+        self._keep(path, frame)
         return path
 
-    def open(self) -> None:
-        """Make ready to be written to: nothing half written or damaged stays among the results."""
-        self.cells.mkdir(parents=True, exist_ok=True)
-        for folder in self.folder.iterdir():  # also manifests and figures
-            remove_unfinished(folder)
-        for path in self.paths():
-            found = self._look(path, ["cell"])
-            if isinstance(found, _Refused) and found.damaged:
-                with suppress(FileNotFoundError):  # another run may have done it already
-                    path.replace(path.with_name(f"{path.name}.damaged"))
-
     def stored(self) -> set[str]:
-        """The ids of all cells that are here."""
+        """The ids of all cells that are here, after a look at every byte."""
+        found: set[str] = set()
         for path in self.paths():
-            if path not in self._known:
-                self._look(path, ["cell"])
-        return set().union(*(self._known[path] for path in self.paths() if path in self._known))
+            self._look(path, ["cell"])
+            found |= self._held[path]
+        return found
+
+    def there(self, wanted: Collection[str]) -> set[str]:
+        """Those of these cells that are here."""
+        asked = frozenset(wanted)
+        return {cell for path, _ in self._files(asked) for cell in self._held[path] & asked}
 
     def read(self, wanted: Collection[str]) -> pl.DataFrame:
         """The rows of these cells, as far as they are here, each once."""
         asked = frozenset(wanted)
-        ids = pl.Series("cell", sorted(asked), dtype=pl.String).implode()
-        frames = [pl.DataFrame(schema=COLUMNS)]
-        for path in self.paths():
-            if self._known.get(path, asked).isdisjoint(asked):
-                continue
-            frame = self._look(path, [*COLUMNS])
-            if isinstance(frame, pl.DataFrame):
-                frames.append(frame.filter(pl.col("cell").is_in(ids)))
-        return pl.concat(frames).unique("cell", keep="first")
+        files = list(self._files(asked))
+        found = pl.concat([pl.DataFrame(schema=COLUMNS), *(frame for _, frame in files)])
+        if not all(self._held[path] <= asked for path, _ in files):
+            ids = enumerate(found["cell"].to_list())
+            found = found[[row for row, cell in ids if cell in asked]]
+        # Two programs that computed the same at once may have cut it into different files.
+        return found if found["cell"].is_unique().all() else found.unique("cell", keep="first")
 
     def paths(self) -> list[Path]:
         """All files that may hold results."""
         return sorted(self.cells.glob("*.parquet"))
 
-    def _look(self, path: Path, columns: list[str]) -> "pl.DataFrame | _Refused":
-        """Some columns of a file, or why it is not trusted, which is said once.
+    def _files(self, asked: frozenset[str]) -> Iterator[tuple[Path, pl.DataFrame]]:
+        """Files that hold some of these cells, and all their rows."""
+        for path in self.paths():
+            if path not in self._held:
+                self._look(path, ["cell"])
+            if not asked.isdisjoint(self._held[path]) and (frame := self._rows(path)) is not None:
+                yield path, frame
+
+    def _rows(self, path: Path) -> pl.DataFrame | None:
+        if self._at_hand is not None and path in self._at_hand:
+            return self._at_hand[path]
+        frame = self._look(path, [*COLUMNS])
+        if frame is not None:
+            self._keep(path, frame)
+        return frame
+
+    def _keep(self, path: Path, frame: pl.DataFrame) -> None:
+        self._held[path] = frozenset(frame["cell"].to_list())
+        if self._at_hand is not None:
+            self._at_hand[path] = frame
+
+    def _look(self, path: Path, columns: list[str]) -> pl.DataFrame | None:
+        """Some columns of a file; nothing if it is not trusted, and why is said once.
 
         Its ids are remembered, as files never change; what is read of it is checked each time.
         """
         found = _checked(path, columns)
         if isinstance(found, pl.DataFrame):
-            self._known[path] = frozenset(found["cell"])
+            self._held[path] = frozenset(found["cell"].to_list())
             return found
-        if self._known.get(path) != frozenset():
-            self._warn(f"{path} {found.why}")
-        self._known[path] = frozenset()
-        return found
+        if self._held.get(path) != frozenset():
+            self._warn(f"{path} {found.why}{self._remedy(found)}")
+        self._held[path] = frozenset()
+        if found.damaged and self._at_hand is not None:
+            with suppress(FileNotFoundError):  # another run may have done it already
+                path.replace(path.with_name(f"{path.name}.damaged"))
+        return None
+
+    def _remedy(self, refused: "_Refused") -> str:
+        if not refused.lost:
+            return ": it is left alone and not read."
+        if self._at_hand is None:
+            return ": run the study again to compute its cells anew."
+        kept = ", and it is kept as *.damaged" if refused.damaged else ""
+        return f": its cells will be computed again{kept}."
 
 
 class _Refused(NamedTuple):
-    """Why a file is not trusted, and whether it is one of ours that was damaged."""
+    """Why a file is not trusted."""
 
     why: str
+    lost: bool = False
+    """Whether it is one of ours, whose cells are now missing."""
     damaged: bool = False
 
 
 def _checked(path: Path, columns: list[str]) -> pl.DataFrame | _Refused:
     name = _NAME.fullmatch(path.name)
     if name is None:
-        return _Refused("was not written by preftd: it is left alone and not read.")
+        return _Refused("was not written by preftd")
     try:
         whole = path.read_bytes()
     except OSError as error:
-        return _Refused(f"cannot be read ({error.strerror}): its cells will be computed again.")
+        return _Refused(f"cannot be read ({error.strerror})", lost=True)
     if _hash(whole) != name[2]:
-        why = "is damaged: its cells will be computed again, and it is kept as *.damaged."
-        return _Refused(why, damaged=True)
+        return _Refused("is damaged", lost=True, damaged=True)
     return _parsed(whole, name[1], columns)
 
 
@@ -142,33 +181,14 @@ def _parsed(whole: bytes, name: str, columns: list[str]) -> pl.DataFrame | _Refu
     try:
         schema = pl.read_parquet_metadata(io.BytesIO(whole)).get(_SCHEMA_KEY)
         if schema != str(SCHEMA):
-            return _Refused(f"holds results of another version (schema {schema}): it is not read.")
+            return _Refused(f"holds results of another version (schema {schema})")
         frame = pl.read_parquet(io.BytesIO(whole), columns=columns)
     except pl.exceptions.PolarsError:
-        return _Refused("holds no results of preftd: it is left alone and not read.")
-    if name_of(frame["cell"]) != name:
-        return _Refused("is not called as it should be: it is left alone and not read.")
+        return _Refused("holds no results of preftd")
+    if name_of(frame["cell"].to_list()) != name:
+        return _Refused("is not called as it should be")
     return frame
 
 
 def _hash(whole: bytes) -> str:
     return hashlib.sha256(whole).hexdigest()[:16]
-
-
-def _columns(job: Job, done: Done) -> dict[str, object]:
-    cells = [job.cells[row] for row in done.rows]
-    algorithms = {cell.labels: cell.algorithm for cell in cells}
-    said = {labels: tuple(map(described, found)) for labels, found in algorithms.items()}
-    return {
-        "cell": [cell.id for cell in cells],
-        "task": done.tasks,
-        "rule": [said[cell.labels][0] for cell in cells],
-        "preference": [said[cell.labels][1] for cell in cells],
-        "learner": [said[cell.labels][2] for cell in cells],
-        "step_size": [size_of(cell.step_size) for cell in cells],
-        "schedule": [cell.schedule for cell in cells],
-        "seed": [cell.seed for cell in cells],
-        "episodes": [cell.episodes for cell in cells],
-        "diverged": done.diverged,
-        "error": pl.Series(done.errors).arr.to_list(),
-    }

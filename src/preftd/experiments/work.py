@@ -1,4 +1,4 @@
-"""Computing a job: for each seed one draw of experience, from which all its cells learn."""
+"""Computing a job: one draw of experience for each strand, from which all its cells learn."""
 
 import traceback
 from collections.abc import Sequence
@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from preftd.arrays import Dense, InputError
 from preftd.experience import Experience
-from preftd.experiments.cells import Cell, Job, Unmade
+from preftd.experiments.cells import Strand, Unmade
 from preftd.experiments.evaluation import FAR, finite_or_inf, trivial_error
+from preftd.experiments.jobs import Job
 from preftd.experiments.learning import Batch, Signal, takes
 from preftd.learners.steps import Steps
 from preftd.tasks import Task
@@ -41,8 +42,6 @@ class Done:
     """Its id."""
     rows: NDArray[np.intp]
     """Which of the job's cells have results."""
-    tasks: tuple[str, ...]
-    """The names of their tasks."""
     errors: Dense
     """Cells that have results × episodes; infinite where predictions are not finite."""
     diverged: NDArray[np.bool_]
@@ -51,60 +50,65 @@ class Done:
 
 def compute(job: Job) -> Done:
     """The results of a job; a cell that raises does not keep others from theirs."""
-    found: dict[str, Dense] = {}
-    made: dict[int, tuple[str, float]] = {}
-    failures: list[Failure] = []
-    for seed, cells in job.by_seed():
-        try:
-            task = cells[0].task
-            if isinstance(task, Unmade):
-                raise InputError(task.why)
-            made[seed] = task.name, trivial_error(task)
-            failures += _learn(task, seed, cells, found)
-        except FAILURES as error:  # the user's code may raise anything; it is reported
-            failures += [_failure(cell, error) for cell in cells if cell.id not in found]
-    rows = [row for row, cell in enumerate(job.cells) if cell.id in found]
-    done = [job.cells[row] for row in rows]
-    errors = np.array([found[cell.id] for cell in done]).reshape(-1, job.cells[0].episodes)
-    far = FAR * np.array([made[cell.seed][1] for cell in done])
-    diverged = np.max(errors, axis=1, initial=0.0) > far
-    names = tuple(made[cell.seed][0] for cell in done)
-    return Done(job.id, np.array(rows, np.intp), names, errors, diverged, tuple(failures))
+    found = list(map(_compute, job.strands))
+    errors = np.concatenate([errors for errors, _, _ in found])
+    far = np.repeat([far for _, far, _ in found], [len(errors) for errors, _, _ in found])
+    diverged = np.max(errors, axis=1) > far
+    # Errors of cells that have none are not numbers; all others are, if only infinite.
+    there = ~np.isnan(errors[:, 0])
+    failures = tuple(failure for *_, failed in found for failure in failed)
+    if not there.all():
+        errors, diverged = errors[there], diverged[there]
+    return Done(job.id, np.flatnonzero(there), errors, diverged, failures)
 
 
-def _learn(task: Task, seed: int, cells: Sequence[Cell], found: dict[str, Dense]) -> list[Failure]:
-    """Let all cells of a seed learn, step sizes side by side; adds what they found."""
-    lanes = [list(group) for _, group in groupby(cells, key=lambda cell: cell.labels)]
-    failed = _learn_together(task, seed, lanes, found)
+def _compute(strand: Strand) -> tuple[Dense, float, list[Failure]]:
+    """Errors, NaN of the cells that failed; from where on they mean divergence; and failures."""
+    errors = np.full((len(strand.variants), strand.draw.episodes), np.nan)
+    task = strand.draw.task
+    try:
+        if isinstance(task, Unmade):
+            raise InputError(task.why)
+        failed, far = _learn(task, strand, errors), FAR * trivial_error(task)
+    except FAILURES as error:  # the user's code may raise anything; it is reported
+        failed, far = dict.fromkeys(np.flatnonzero(np.isnan(errors[:, 0])).tolist(), error), np.inf
+    ids = strand.ids
+    return errors, far, [_failure(ids[row], error) for row, error in sorted(failed.items())]
+
+
+def _learn(task: Task, strand: Strand, errors: Dense) -> dict[int, BaseException]:
+    """Let all cells learn, step sizes side by side; what went wrong, by row."""
+    variants = enumerate(strand.variants)
+    lanes = [
+        [row for row, _ in group] for _, group in groupby(variants, key=lambda pair: pair[1].labels)
+    ]
+    together = _learn_together(task, strand, lanes, errors)
     # One step size may have spoiled it for the others beside it: each gets its own chance.
-    alone = [[cell] for lane in lanes for cell in lane if cell.id in failed and len(lane) > 1]
-    if alone:
-        failed |= _learn_together(task, seed, alone, found)
-    return [_failure(cell, failed[cell.id]) for cell in cells if cell.id not in found]
+    again = [[row] for lane in lanes for row in lane if row in together and len(lane) > 1]
+    alone = _learn_together(task, strand, again, errors) if again else {}
+    for row, error in alone.items():
+        if str(error) != str(together[row]):
+            error.add_note(f"Beside other step sizes it failed with: {_line(together[row])}")
+    retried = {row for (row,) in again}
+    return {row: error for row, error in together.items() if row not in retried} | alone
 
 
 def _learn_together(
-    task: Task, seed: int, lanes: Sequence[Sequence[Cell]], found: dict[str, Dense]
-) -> dict[str, BaseException]:
-    """One draw of experience for all; adds what they found, and returns what went wrong."""
-    learning = [_Lane(task, seed, cells) for cells in lanes]
+    task: Task, strand: Strand, lanes: Sequence[Sequence[int]], errors: Dense
+) -> dict[int, BaseException]:
+    """One draw of experience for all; fills in what they found, and returns what went wrong."""
+    seed, episodes = strand.draw.seed, strand.draw.episodes
+    learning = [_Lane(task, strand, rows, errors) for rows in lanes]
     signals: dict[tuple[str, str], tuple[Signal, list[_Lane]]] = {}
     for lane in learning:
-        first = lane.cells[0]
+        first = strand.variants[lane.rows[0]]
         place, (rule, preference, _) = first.labels, first.algorithm
         fresh: tuple[Signal, list[_Lane]] = (Signal(rule, preference), [])
         signals.setdefault((place.rule, place.preference), fresh)[1].append(lane)
-    for taken in takes(task, seed, lanes[0][0].episodes):
+    for taken in takes(task, seed, episodes):
         for signal, followers in signals.values():
             _follow(signal, [lane for lane in followers if lane.error is None], taken, task.scored)
-    failed: dict[str, BaseException] = {}
-    for lane in learning:
-        if lane.error is not None:
-            failed |= dict.fromkeys((cell.id for cell in lane.cells), lane.error)
-        else:
-            errors = finite_or_inf(np.concatenate(lane.errors).T)
-            found |= {cell.id: row for cell, row in zip(lane.cells, errors, strict=True)}
-    return failed
+    return {row: lane.error for lane in learning if lane.error is not None for row in lane.rows}
 
 
 def _follow(signal: Signal, lanes: Sequence["_Lane"], taken: Experience, scored: Scored) -> None:
@@ -115,39 +119,51 @@ def _follow(signal: Signal, lanes: Sequence["_Lane"], taken: Experience, scored:
         steps = signal.steps(taken)
     except FAILURES as error:
         for lane in lanes:
-            lane.error = error
+            lane.fail(error)
         return
     for lane in lanes:
         lane.learn(steps, scored)
 
 
 class _Lane:
-    """An algorithm of a seed with some step sizes, until it fails."""
+    """An algorithm with some step sizes, neighbours in a strand, until it fails."""
 
-    def __init__(self, task: Task, seed: int, cells: Sequence[Cell]) -> None:
-        self.cells = cells
-        self.errors: list[Dense] = []
+    def __init__(self, task: Task, strand: Strand, rows: Sequence[int], errors: Dense) -> None:
+        self.rows = rows
         self.error: BaseException | None = None
+        self._errors, self._episode = errors[rows[0] : rows[-1] + 1], 0
+        variants = [strand.variants[row] for row in rows]
         try:
-            learner, sizes = cells[0].algorithm.learner, [cell.step_size for cell in cells]
-            self._batch: Batch = learner.start(task.features.size, sizes, seed)
+            learner, sizes = variants[0].algorithm.learner, [v.step_size for v in variants]
+            self._batch: Batch = learner.start(task.features.size, sizes, strand.draw.seed)
         except FAILURES as error:
-            self.error = error
+            self.fail(error)
 
     def learn(self, steps: Steps, scored: Scored) -> None:
+        """Learn from some steps, and note the error after each episode."""
         try:
-            errors = self._batch.learn(steps, scored)
-            wanted = (int(steps.ends.sum()), len(self.cells))
-            if np.shape(errors) != wanted:
+            found = self._batch.learn(steps, scored)
+            wanted = (int(steps.ends.sum()), len(self.rows))
+            if np.shape(found) != wanted:
                 raise InputError(
-                    f"the learner gave errors of shape {np.shape(errors)}: give one for each "
+                    f"the learner gave errors of shape {np.shape(found)}: give one for each "
                     f"episode and step size, {wanted}."
                 )
-            self.errors.append(np.array(errors, dtype=np.float64))  # the learner may reuse its own
+            until = self._episode + wanted[0]
+            self._errors[:, self._episode : until] = finite_or_inf(np.asarray(found, float).T)
+            self._episode = until
         except FAILURES as error:
-            self.error = error
+            self.fail(error)
+
+    def fail(self, error: BaseException) -> None:
+        """There will be no results, for this reason."""
+        self.error = error
+        self._errors[:] = np.nan
 
 
-def _failure(cell: Cell, error: BaseException) -> Failure:
-    trace = "".join(traceback.format_exception(error))
-    return Failure(cell.id, f"{type(error).__name__}: {error}".splitlines()[0], trace)
+def _failure(cell: str, error: BaseException) -> Failure:
+    return Failure(cell, _line(error), "".join(traceback.format_exception(error)))
+
+
+def _line(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}".splitlines()[0]

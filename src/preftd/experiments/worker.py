@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, final
 
 import cloudpickle
 
-from preftd.experiments.cells import Job
+from preftd.experiments.jobs import Job
 from preftd.experiments.work import Done, compute
 from preftd.failures import FailedError
 

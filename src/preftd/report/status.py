@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from preftd.experiments.cells import Cell
+from preftd.experiments.cells import Strand, ids_of
 from preftd.experiments.manifest import read_manifests, state_of
 from preftd.experiments.plan import Plan
 from preftd.experiments.progress import progress_here
@@ -18,7 +18,8 @@ def status_lines(out: Path, studies: Sequence[Study]) -> Iterator[str]:
     """Lines on a folder of results, and on how far these studies are."""
     store = Store(out, warn=progress_here().say)
     stored = store.stored()
-    yield f"{out}: {len(stored):,} cells in {len(store.paths()):,} files"
+    held = f"{len(stored):,} cells in {len(store.paths()):,} files"
+    yield f"{out}: {held if out.exists() else 'there is no such folder yet'}"
     for study in studies:
         plan = Plan.of(study, store)
         yield f"{study.name}: {_progress(plan, stored)}"
@@ -43,6 +44,6 @@ def _progress(plan: Plan, stored: set[str]) -> str:
     return f"{search}, report {report}{rest}"
 
 
-def _share(cells: Sequence[Cell], stored: set[str]) -> str:
-    wanted = {cell.id for cell in cells}
+def _share(strands: Sequence[Strand], stored: set[str]) -> str:
+    wanted = set(ids_of(strands))
     return f"{len(wanted & stored):,} of {len(wanted):,} cells"

@@ -22,17 +22,17 @@ class StudiesFailedError(FailedError):
 
 
 def run_and_show(
-    studies: Sequence[Study], out: Path, workers: int | None, progress: Progress
+    studies: Sequence[Study], out: Path, workers: int | None, progress: Progress, place: Path
 ) -> Iterator[str]:
-    """Run studies one after the other; lines to be read on each when it is done.
+    """Run studies of a folder one after the other; lines to be read on each when it is done.
 
     A study in which cells fail is reported and shown as far as it goes, and the next is run.
     """
-    failed = []
+    failed, store = [], Store(out, warn=progress.say)
     with Processes(workers) as processes:
         for study in studies:
             try:
-                found = run(study, out, executor=processes, progress=progress)
+                found = run(study, store, executor=processes, progress=progress, place=place)
             except CellsFailedError as error:
                 progress.say(str(error))
                 failed.append(study.name)
@@ -48,8 +48,13 @@ def show(study: Study, out: Path, progress: Progress) -> Iterator[str]:
     """What is stored of a study: lines to be read, and figures, whose paths are told."""
     store = Store(out, warn=progress.say)
     plan = Plan.of(study, store)
+    there, missing = plan.counts(store)
+    if not there:
+        raise InputError(
+            f"there are no runs of {study.name!r} in {out}: run the study first, or give another "
+            "folder by --out."
+        )
     yield from _shown(study, plan.results(store), out)
-    missing = len({cell.id for cell in plan.cells} - store.stored())
     if missing:
         yield f"{missing:,} cells failed or were not run yet: run the study to compute them."
     for place in sorted(plan.open):
@@ -58,6 +63,5 @@ def show(study: Study, out: Path, progress: Progress) -> Iterator[str]:
 
 def _shown(study: Study, found: Results, out: Path) -> Iterator[str]:
     yield table(found)
-    stem = study.name.replace(" ", "_")
-    for path in draw(found, fitting(found), out / "figures", stem):
+    for path in draw(found, fitting(found), out / "figures", study.stem):
         yield f"wrote {path}"

@@ -1,6 +1,7 @@
 """Making figures: studies are run as they are needed, each once, and drawn."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import final
 
 from matplotlib import rc_context
@@ -9,6 +10,7 @@ from preftd.experiments.executors import Executor, Processes
 from preftd.experiments.progress import Progress, progress_here
 from preftd.experiments.results import Results
 from preftd.experiments.runner import run
+from preftd.experiments.store import Store
 from preftd.report.paper import COUNTEREXAMPLES, FIGURES, TITLES, Order
 from preftd.report.paper.claims.page import write_summary
 from preftd.report.paper.convergence import reproduce
@@ -38,6 +40,7 @@ class _Found:
 
     def __init__(self, order: Order, executor: Executor, progress: Progress) -> None:
         self._order, self._executor, self._progress = order, executor, progress
+        self._store = Store(order.out, warn=progress.say)
         self._results: dict[str, Results] = {}
 
     def __call__(self, name: str) -> Results:
@@ -45,7 +48,11 @@ class _Found:
             study, seeds = STUDIES[name](), self._order.seeds
             wanted = study if seeds is None else study.with_seeds(seeds)
             self._results[name] = run(
-                wanted, self._order.out, executor=self._executor, progress=self._progress
+                wanted,
+                self._store,
+                executor=self._executor,
+                progress=self._progress,
+                place=Path(__file__).parent,
             )
         return self._results[name]
 
@@ -56,8 +63,6 @@ def _draw(name: str, found: _Found, order: Order) -> Iterator[str]:
     folder = order.out / "figures"
     folder.mkdir(parents=True, exist_ok=True)
     with rc_context(RC):  # some settings matter when a file is written
-        drawn = figure.draw(results)
-        for ending in ("png", "svg"):
-            path = folder / f"{name}.{ending}"
-            save_figure(drawn.axes[0], path)
-            yield f"wrote {path}"
+        paths = [folder / f"{name}.{ending}" for ending in ("png", "svg")]
+        save_figure(figure.draw(results).axes[0], *paths)
+    yield from (f"wrote {path}" for path in paths)

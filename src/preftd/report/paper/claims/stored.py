@@ -21,13 +21,13 @@ class Stored(NamedTuple):
 def stored(claims: Iterable[Claim], out: Path, seeds: int | None) -> Stored:
     """What is stored of the studies that some claims need; nothing is computed."""
     store = Store(out)
-    cells = store.stored()
     found, missing = {}, []
     for name in dict.fromkeys(name for claim in claims for name in claim.studies):
         study = STUDIES[name]()
         plan = Plan.of(study if seeds is None else study.with_seeds(seeds), store)
         # A claim on a part of its seeds would be another claim than on all of them.
-        if plan.open or not {cell.id for cell in plan.cells} <= cells:
+        _, lacking = plan.counts(store)
+        if plan.open or lacking:
             missing.append(name)
         else:
             found[name] = plan.results(store)

@@ -1,0 +1,97 @@
+"""Jobs: strands that are computed and stored together."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from typing import final
+
+from preftd.experiments.cells import Strand, Unmade, Variant, ids_of, name_of, units_of
+
+SECONDS = 0.5
+"""About how long a job takes on a core of 2020: long against writing a file, short to lose."""
+
+
+@final
+@dataclass(frozen=True)
+class Job:
+    """Strands of one task that are computed and stored together."""
+
+    strands: tuple[Strand, ...]
+    work: float
+    """About how many seconds it takes, for guessing what is left."""
+
+    @cached_property
+    def ids(self) -> list[str]:
+        """Of its cells, each once."""
+        return ids_of(self.strands)
+
+    @cached_property
+    def id(self) -> str:
+        """The same for the same cells."""
+        return name_of(self.ids)
+
+    def only(self, wanted: Callable[[str], bool]) -> "Job | None":
+        """What is left if only some cells are wanted, by their ids; nothing, if none are."""
+        keep = list(map(wanted, self.ids))
+        if all(keep):
+            return self
+        shared: dict[tuple[str, ...], tuple[Variant, ...]] = {}
+        left, first = [], 0
+        for strand in self.strands:
+            kept = keep[first : first + len(strand.variants)]
+            first += len(strand.variants)
+            found = tuple(v for v, wants in zip(strand.variants, kept, strict=True) if wants)
+            if found:
+                found = shared.setdefault(tuple(variant.id for variant in found), found)
+                left.append(strand._replace(variants=found))
+        return Job(tuple(left), self.work * sum(keep) / len(keep)) if left else None
+
+
+def jobs(strands: Sequence[Strand]) -> list[Job]:
+    """The cells of some strands, each once, in pieces of about `SECONDS`, whole seeds of a task.
+
+    Pieces do not depend on what is stored already, so that a run that was interrupted goes on to
+    write the same files.
+    """
+    found = []
+    for _, group in groupby(_once(strands), key=lambda strand: (strand.stage, id(strand.variants))):
+        pieces = list(group)
+        work = _seconds(pieces[0])
+        together = max(1, round(SECONDS / work))
+        for first in range(0, len(pieces), together):
+            piece = tuple(pieces[first : first + together])
+            found.append(Job(piece, work * len(piece)))
+    return found
+
+
+def _once(strands: Sequence[Strand]) -> Iterator[Strand]:
+    """The same strands, without cells that came before under other labels."""
+    alone: dict[int, tuple[Variant, ...]] = {}
+    before: dict[str, set[str]] = {}
+    for strand in strands:
+        if id(strand.variants) not in alone:
+            by_id: dict[str, Variant] = {}
+            for variant in strand.variants:
+                by_id.setdefault(variant.id, variant)
+            alone[id(strand.variants)] = tuple(by_id.values())
+        variants, seen = alone[id(strand.variants)], before.setdefault(strand.draw.id, set())
+        if seen:
+            variants = tuple(variant for variant in variants if variant.id not in seen)
+        seen |= {variant.id for variant in variants}
+        if variants:
+            yield strand._replace(variants=variants)
+
+
+def _seconds(strand: Strand) -> float:
+    """A rough guess at how long a strand takes."""
+    task, episodes = strand.draw.task, strand.draw.episodes
+    if isinstance(task, Unmade):
+        return SECONDS
+    steps, features = episodes * task.mean_episode_length, task.features.size
+    nanoseconds: float = 100 + 5 * features
+    for _, group in groupby(strand.variants, key=lambda variant: variant.labels):
+        lanes = list(group)
+        units = units_of(lanes[0].algorithm.learner) or 1
+        nanoseconds += 200 + len(lanes) * (2 + 0.3 * features * units)
+    return float(1e-9 * steps * nanoseconds + 1e-3)
