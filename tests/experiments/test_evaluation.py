@@ -47,6 +47,22 @@ def test_pictures_show_curves_intervals_and_what_diverged() -> None:
     np.testing.assert_array_equal(crosses.get_xdata(), [1e6])
 
 
+def test_rules_of_ones_own_look_different_in_one_picture() -> None:
+    rng = np.random.default_rng(0)
+    mine, yours, papers = (
+        Evaluation(rng.exponential(size=(3, 2, 5)), np.ones(3), (0, 1, 2), (0.1, 0.2), rule)
+        for rule in ("mine", "yours", "PTD")
+    )
+    for draw in (Evaluation.plot, Evaluation.plot_step_sizes):
+        axes = draw(mine)
+        for found in (papers, yours, mine):
+            draw(found, axes)
+        looks = [(line.get_color(), line.get_linestyle()) for line in axes.lines]
+        assert len(set(looks)) == 3
+        assert looks[0] == looks[3]
+        assert draw(yours).lines[0].get_color() == looks[0][0]  # alone, the first of the palette
+
+
 def test_a_run_that_was_ever_far_off_has_diverged_also_if_it_came_back() -> None:
     errors = np.full((2, 2, 4), 1.9e6)
     # The least mean by far, but one of its runs was once beyond a million times 2.

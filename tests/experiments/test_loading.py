@@ -56,6 +56,14 @@ WRONG = {
         "one, two = make('mine'), make('mine')\n",
         "{path} has two studies called 'mine': give each a name of its own.",
     ),
+    "two whose figures have the same names": (
+        "one, two, three = make('a b'), make('a c'), make('a_b')\n",
+        "{path} has two studies, 'a b' and 'a_b', whose figures would overwrite each other: give",
+    ),
+    "two whose figures have the same names on some systems": (
+        "one, two = make('Mine'), make('mine')\n",
+        "{path} has two studies, 'Mine' and 'mine', whose figures would overwrite each other",
+    ),
     "only in a block for scripts": (
         "if __name__ == '__main__':\n    study = make('mine')\n",
         "{path} defines no study",

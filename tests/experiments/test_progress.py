@@ -93,6 +93,17 @@ def test_nothing_to_do_is_one_line(cells: int, stored: int, clock: Clock) -> Non
     assert said(stream) == [f"mine: {stored} of {cells} cells"] * 2
 
 
+def test_the_last_line_is_said_once(clock: Clock) -> None:
+    stream = io.StringIO()
+    told = Lines(stream)
+    told.begin("mine", 100, 0, 10.0)
+    clock.now += 5
+    told.advance(100, 10.0)
+    clock.now += 5  # as long as it may take to get from there to the end
+    told.end()
+    assert said(stream)[1:] == ["mine: 100 of 100 cells, 20 cells/s, 5 s in all"]
+
+
 def test_work_that_was_guessed_wrong_does_no_harm(clock: Clock) -> None:
     stream = io.StringIO()
     told = Lines(stream)

@@ -2,7 +2,9 @@
 
 import sys
 import traceback
+from collections.abc import Sequence
 from importlib.util import module_from_spec, spec_from_file_location
+from itertools import combinations
 from pathlib import Path
 from types import ModuleType
 
@@ -16,11 +18,22 @@ def load_studies(path: Path, seeds: int | None = None) -> list[Study]:
     once = list({id(study): study for study in studies}.values())
     if not once:
         raise InputError(f"{path} defines no study: write study = Study(...) in it.")
-    names = [study.name for study in once]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise InputError(f"{path} has two studies called {twice!r}: give each a name of its own.")
+    _check_names(path, once)
     return once if seeds is None else [study.with_seeds(seeds) for study in once]
+
+
+def _check_names(path: Path, studies: Sequence[Study]) -> None:
+    """Refuse names by which studies, or the files of their figures, could not be told apart."""
+    for first, second in combinations(studies, 2):
+        if first.name == second.name:
+            raise InputError(
+                f"{path} has two studies called {first.name!r}: give each a name of its own."
+            )
+        if first.stem.casefold() == second.stem.casefold():  # the same file on some systems
+            raise InputError(
+                f"{path} has two studies, {first.name!r} and {second.name!r}, whose figures would "
+                "overwrite each other: give one of them another name."
+            )
 
 
 def _module(path: Path) -> ModuleType:

@@ -1,6 +1,7 @@
 """Pictures of evaluations."""
 
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import matplotlib as mpl
 import numpy as np
@@ -8,24 +9,27 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from preftd.experiments.evaluation import as_vector, size_of
-from preftd.style import RC, look_of
+from preftd.style import RC, Look, looks_of
 
 if TYPE_CHECKING:
     from preftd.experiments.evaluation import Evaluation
 
 SHADE = 0.2
+_DRAWN: WeakKeyDictionary[Axes, list[str]] = WeakKeyDictionary()
+"""The rules that are in a picture already: each evaluation is added by a call of its own."""
 
 
 def draw_curve(found: "Evaluation", axes: Axes | None, level: float) -> Axes:
     """The best step size's error after each episode."""
     with mpl.rc_context(RC):
         axes = axes or Figure(figsize=(4, 3), layout="constrained").subplots()
+        look = _look(found.rule, axes)
         if found.diverged.any(axis=0).all():
-            axes.plot([], [], color=look_of(found.rule).colour, label=f"{found.name}: diverged")
+            axes.plot([], [], color=look.colour, label=f"{found.name}: diverged")
             axes.legend(frameon=False)
             return axes
         mean, width = (part[found.best] for part in found.curve(level))
-        episodes, look = np.arange(1, mean.size + 1), look_of(found.rule)
+        episodes = np.arange(1, mean.size + 1)
         label = f"{found.name}, α = {size_of(found.best_step_size):g}"
         style: Any = {"color": look.colour, "linestyle": look.line, "linewidth": _width(found)}
         axes.plot(episodes, mean, label=label, **style)
@@ -44,7 +48,7 @@ def draw_step_sizes(found: "Evaluation", axes: Axes | None, level: float) -> Axe
         order = np.argsort(as_vector(found.step_sizes))
         sizes = as_vector(found.step_sizes)[order]
         mean, width = (part[order] for part in found.average(level))
-        look, finite = look_of(found.rule), ~np.any(found.diverged[:, order], axis=0)
+        look, finite = _look(found.rule, axes), ~np.any(found.diverged[:, order], axis=0)
         shown = np.where(finite, mean, np.nan)
         style: Any = {"color": look.colour, "linestyle": look.line, "linewidth": _width(found)}
         axes.plot(sizes, shown, marker=".", label=found.name, **style)
@@ -73,6 +77,13 @@ def draw_step_sizes(found: "Evaluation", axes: Axes | None, level: float) -> Axe
         axes.set(yscale="log", ylabel="mean squared error, all episodes")
         axes.legend(frameon=False)
     return axes
+
+
+def _look(rule: str, axes: Axes) -> Look:
+    """The look of a rule, other than that of the other rules in the picture."""
+    drawn = _DRAWN.setdefault(axes, [])
+    drawn.append(rule)
+    return looks_of(drawn)[rule]
 
 
 def _width(found: "Evaluation") -> float:

@@ -76,12 +76,12 @@ class Lines:
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._count: _Count | None = None
-        self._said = ""
+        self._said = -1
         self._next = 0.0
 
     def begin(self, title: str, cells: int, stored: int, work: float) -> None:
         """A line on what there is to do."""
-        self._said = ""
+        self._said = -1
         self._count = _Count(title, cells, stored, work)
         self._line()
 
@@ -95,20 +95,22 @@ class Lines:
 
     def say(self, text: str) -> None:
         """The text as it is."""
-        print(text, file=self._stream, flush=True)
+        self._print(text)
 
     def end(self) -> None:
-        """A last line."""
+        """A last line, if there is anything new."""
         self._line()
         self._count = None
 
     def _line(self) -> None:
         if self._count is None:
             return
-        line = f"{self._count.title}: {self._count.text()}"
-        if line != self._said:
-            self.say(line)
-        self._said, self._next = line, time.monotonic() + EVERY
+        if self._count.stored != self._said:  # rate and time change all the while
+            self._print(f"{self._count.title}: {self._count.text()}")
+        self._said, self._next = self._count.stored, time.monotonic() + EVERY
+
+    def _print(self, text: str) -> None:
+        print(text, file=self._stream, flush=True)
 
 
 @final

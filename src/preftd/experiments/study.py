@@ -119,6 +119,11 @@ class Study:
         for label, source in axes.tasks:
             made_task(label, source, seeds[0])
 
+    @property
+    def stem(self) -> str:
+        """What the names of its figures begin with."""
+        return self.name.replace(" ", "_")
+
     def with_seeds(self, count: int) -> Self:
         """The same with so many seeds: the first of them, and if need be others after the last."""
         wanted, have = as_count("seeds", count), as_seeds("seeds", self.seeds)
