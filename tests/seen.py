@@ -7,6 +7,9 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
+from preftd.experiments.results import Results
+from preftd.report.figures import FIGURES
+
 
 def texts(figure: Figure) -> list[Text]:
     """All that is to be seen: labels of ticks beyond the ends of an axis are not."""
@@ -35,6 +38,7 @@ def lines_of(figure: Figure, panel: int, points: int) -> list[Any]:
 
 def check_texts(figure: Figure) -> None:
     """No text lies over another, or outside."""
+    figure.draw_without_rendering()  # some texts find their place only then
     # A hair's breadth less: boxes of letters have an empty edge.
     boxes = [(text.get_text(), text.get_window_extent().padded(-1)) for text in texts(figure)]
     shown = [(text, box) for text, box in boxes if box.width > 0 and box.height > 0]
@@ -42,3 +46,10 @@ def check_texts(figure: Figure) -> None:
         assert not box.overlaps(another), (one, other)
     wide = figure.bbox.width * 1.1  # what is a little wider is not cut off when it is saved
     assert all(box.x0 >= -1 and box.x1 <= wide and box.y0 >= -1 for _, box in shown)
+
+
+def drawn(name: str, results: Results) -> Figure:
+    """A figure at its final size."""
+    figure = FIGURES[name](results)
+    figure.draw_without_rendering()
+    return figure

@@ -1,6 +1,8 @@
 """How things look: one colour and line per method everywhere, legible in greyscale."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -9,10 +11,14 @@ from preftd.files import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.transforms import Bbox
 
 
 WIDTH = 1.2
 """Of lines, in points."""
+PAD = 0.1
+"""Around a figure, in inches."""
 
 
 class Look(NamedTuple):
@@ -76,13 +82,44 @@ RC: Any = {
 """Settings of matplotlib for every figure."""
 
 
-def save_figure(axes: "Axes", path: Path) -> None:
-    """Write the figure that holds these axes to a PNG, SVG or PDF file."""
-    if path.suffix not in (".png", ".svg", ".pdf"):
-        raise InputError(f"{path} is none of .png, .svg and .pdf: choose one of these endings.")
+def save_figure(axes: "Axes", *paths: Path) -> None:
+    """Write the figure that holds these axes to PNG, SVG or PDF files."""
+    for path in paths:
+        if path.suffix not in (".png", ".svg", ".pdf"):
+            raise InputError(f"{path} is none of .png, .svg and .pdf: choose one of these endings.")
     figure = axes.get_figure(root=True)
-    if figure is not None:
-        look = {"dpi": RC["savefig.dpi"], "bbox_inches": "tight", "format": path.suffix[1:]}
-        if path.suffix == ".svg":
-            look["metadata"] = {"Date": None}
-        write_whole(path, lambda file: figure.savefig(file, **look))
+    if figure is None:
+        return
+    with _laid_out(figure) as box:
+        for path in paths:
+            look = {"dpi": RC["savefig.dpi"], "bbox_inches": box, "format": path.suffix[1:]}
+            if path.suffix == ".svg":
+                look["metadata"] = {"Date": None}
+            write_whole(path, partial(figure.savefig, **look))
+
+
+def lay_out(figure: "Figure") -> None:
+    """Give axes their places, without the drawing that would do so too."""
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
+
+
+@contextmanager
+def _laid_out(figure: "Figure") -> "Iterator[Bbox]":
+    """The part of a figure that is drawn on, in inches; places are kept until all is written.
+
+    Otherwise matplotlib finds both out anew for each file, and draws everything twice to do so.
+    """
+    from matplotlib import rc_context  # noqa: PLC0415  (slow to load)
+
+    lay_out(figure)
+    box = figure.get_tightbbox().padded(PAD)
+    engine = figure.get_layout_engine()
+    with rc_context({"figure.autolayout": False, "figure.constrained_layout.use": False}):
+        figure.set_layout_engine(None)  # which asks these settings
+    try:
+        yield box
+    finally:
+        if engine is not None:
+            figure.set_layout_engine(engine)

@@ -80,6 +80,8 @@ def test_each_algorithm_and_task_has_its_own_step_size_in_the_order_of_the_study
     assert results.curves().select("task", "rule").unique(maintain_order=True).rows() == keys
     assert set(results.chosen["step_size"]) == {0.1}
     assert results.curves().height == 8 * 20
+    some = results.curves().filter(pl.col("episode").is_in([2, 7, 20]))
+    assert results.curves(episodes=[2, 7, 20]).equals(some)
 
 
 def test_means_are_over_seeds_whatever_the_order_of_runs() -> None:

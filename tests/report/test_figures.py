@@ -1,7 +1,6 @@
 """Figures of results, by what is drawn in them."""
 
 import warnings
-from itertools import combinations
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -9,31 +8,19 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.image import imread
 
 from made_runs import PAPER, frame, run, study
 from preftd import InputError
 from preftd.experiments.results import Results
 from preftd.experiments.score import Score
-from preftd.report.algorithms import MARKERS, looks
 from preftd.report.figures import FIGURES, draw, fitting
 from preftd.report.figures.labels import spread
-from preftd.style import LOOKS, OTHERS
-from seen import check_texts, lines_of, written
+from preftd.style import LOOKS, save_figure
+from seen import check_texts, drawn, lines_of, written
 
 PAPERS = Results(study(units=(4, 16)), Score())
-
-
-def drawn(name: str, results: Results) -> Figure:
-    """A figure at its final size."""
-    figure = FIGURES[name](results)
-    figure.draw_without_rendering()
-    return figure
-
-
-def greyscale(colour: str) -> float:
-    return float(np.dot(to_rgb(colour), (0.299, 0.587, 0.114)))
 
 
 THREE = {"TD": "TD(λ)", "ETD": "ETD", "PTD": "PTD"}
@@ -93,7 +80,7 @@ def test_step_sizes_are_labelled_if_there_is_room_and_otherwise_decades() -> Non
 
     assert labels([0.03, 0.3]) == ["0.03", "0.3"]
     assert labels([0.025, 0.1, 0.5]) == ["0.025", "0.1", "0.5"]
-    decades = [rf"$\mathdefault{{10^{{{i}}}}}$" for i in (-3, -2, -1, 0)]
+    decades = ["10⁻³", "10⁻²", "10⁻¹", "10⁰"]
     assert labels([0.01, 0.1, 1.0]) == decades[1:]
     assert labels([2.0**-i for i in range(12)]) == decades
     near = labels([0.03, 0.032, 0.04, 0.05, 0.06, 0.065, 0.08])
@@ -285,84 +272,6 @@ def test_one_seed_has_no_interval(name: str) -> None:
     assert any(text.startswith("One seed, no interval") for text in written(figure))
 
 
-def test_a_method_has_the_same_colour_in_every_figure() -> None:
-    right = {"TD": "TD(λ)", "ETD-fixed": "ETD-fixed", "ETD-variable": "ETD-variable", "PTD": "PTD"}
-    colours = [LOOKS[name].colour for name in right.values()]
-    for name in ("curves", "step_sizes", "widths"):
-        figure = drawn(name, PAPERS)
-        for panel in range(2):
-            lines = lines_of(figure, panel, 2)
-            found = list(dict.fromkeys(line.get_color() for line in lines))
-            assert found[:4] == colours, name
-    bars: Any = drawn("bars", PAPERS).axes[0].patches
-    assert [to_rgb(bar.get_edgecolor()[:3]) for bar in bars] == [to_rgb(c) for c in colours]
-
-
-@pytest.mark.parametrize(("rules", "preferences"), [(1, 6), (2, 3), (3, 2)])
-def test_variants_in_a_panel_differ_in_line_marker_and_hatch(rules: int, preferences: int) -> None:
-    some = dict(list(PAPER.items())[-rules:])
-    runs = study(tasks=1, seeds=1, rules=some, preferences=list("abcdef")[:preferences])
-    seen = looks(runs, ["rule", "preference"])
-    assert len(seen) == 6
-    for one, other in combinations(seen.values(), 2):
-        assert all(a != b for a, b in zip(one, other, strict=True)), (one, other)
-    for rule in some:
-        grey = [greyscale(look.colour) for key, look in seen.items() if key[0] == rule]
-        assert abs(grey[1] - grey[0]) > 0.1
-
-
-@pytest.mark.parametrize(("rules", "preferences"), [(4, 1), (3, 2), (2, 3), (1, 6)])
-def test_rules_of_ones_own_and_their_variants_differ(rules: int, preferences: int) -> None:
-    own = {f"my rule {i}": f"rule {i}" for i in range(rules)}
-    runs = study(tasks=1, seeds=1, rules=own, preferences=list("abcdef")[:preferences])
-    seen = looks(runs, ["rule", "preference"])
-    for one, other in combinations([*seen.values(), *LOOKS.values()], 2):
-        assert all(a != b for a, b in zip(one, other, strict=True)), (one, other)
-    assert [seen[rule, "a"] for rule in own] == list(OTHERS[:rules])
-    # Rules that are known already take nothing from them, wherever they come.
-    known = study(tasks=1, seeds=1, rules={"PTD": "PTD"})
-    assert looks(pl.concat([known, runs]), ["rule", "preference"]) == seen | {
-        ("PTD", ""): LOOKS["PTD"]
-    }
-
-
-def test_rules_of_ones_own_beyond_the_palette_are_variants() -> None:
-    runs = study(tasks=1, seeds=1, rules={f"rule {i}": f"rule {i}" for i in range(7)})
-    seen = looks(runs, ["rule"])
-    assert list(seen.values())[: len(OTHERS)] == list(OTHERS)
-    assert len(set(seen.values())) == 7
-    assert len({look.colour for look in seen.values()}) == 7
-
-
-def test_no_marker_looks_like_the_cross_of_runs_that_diverged() -> None:
-    markers = {*MARKERS, *(look.marker for look in (*LOOKS.values(), *OTHERS))}
-    assert not markers & {"x", "X"}
-
-
-def test_rules_differ_in_line_marker_and_hatch() -> None:
-    for one, other in combinations([*LOOKS.values(), *OTHERS], 2):
-        assert all(a != b for a, b in zip(one, other, strict=True)), (one, other)
-
-
-def test_the_papers_methods_differ_in_greyscale() -> None:
-    seen = [LOOKS[name] for name in ("TD(λ)", "ETD-fixed", "ETD-variable", "PTD")]
-    for one, other in combinations(seen, 2):
-        assert abs(greyscale(one.colour) - greyscale(other.colour)) > 0.12
-
-
-def test_variants_of_a_rule_keep_their_look_when_others_are_left_out_of_a_figure() -> None:
-    runs = study(tasks=1, preferences=["a", "b"], rules={"TD": "TD(λ)", "mine": "PTD"})
-    seen = looks(runs, ["rule", "preference"])
-    assert seen["mine", "a"] == LOOKS["PTD"]
-    assert seen["mine", "b"].colour not in {LOOKS["PTD"].colour, seen["TD", "b"].colour}
-    # TD with preference a diverges with every step size: the other one does not take its place.
-    lost = pl.col("rule").eq("TD") & pl.col("preference").eq("a")
-    results = Results(runs.with_columns(diverged=pl.col("diverged") | lost), Score())
-    colours = [line.get_color() for line in lines_of(drawn("curves", results), 0, 20)]
-    assert seen["TD", "b"].colour in colours
-    assert seen["TD", "a"].colour not in colours
-
-
 def test_files_are_written_and_the_same_again(tmp_path: Path) -> None:
     results = Results(study(tasks=1, units=(4, 16)), Score())
     names = fitting(results)
@@ -377,3 +286,27 @@ def test_files_are_written_and_the_same_again(tmp_path: Path) -> None:
         draw(PAPERS, ["curve"], tmp_path / "wrong", "study")
     assert not (tmp_path / "wrong").exists()
     assert fitting(Results(study(step_sizes=[0.1]), Score())) == ["curves", "bars"]
+
+
+def test_a_figure_is_drawn_once_for_each_file_and_nothing_is_cut_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    figure = Figure(figsize=(2, 2), layout="constrained")
+    axes = figure.subplots()
+    figure.supxlabel("a note that is much wider than the figure above it")
+    engine, draw, drawn = figure.get_layout_engine(), Figure.draw, []
+
+    def counted(self: Figure, renderer: Any) -> None:
+        drawn.append(self)
+        draw(self, renderer)
+
+    monkeypatch.setattr(Figure, "draw", counted)
+    paths = [tmp_path / "a.png", tmp_path / "a.svg"]
+    save_figure(axes, *paths)
+    assert len(drawn) == len(paths)
+    assert figure.get_layout_engine() is engine
+    picture = imread(paths[0])[..., :3].min(axis=2)
+    assert picture.shape[1] > 1.5 * 2 * 200, "wider than two inches"
+    edges = [picture[:9], picture[-9:], picture[:, :9], picture[:, -9:]]
+    assert all((edge == 1).all() for edge in edges), "white all around"
+    assert 'viewBox="0 0 ' in paths[1].read_text()

@@ -216,11 +216,35 @@ def test_true_online_learners_have_the_look_of_their_method_in_thick_lines(
     assert len(figure.axes) == 6
     for axes in figure.axes:
         lines = curves(axes)
-        assert [line.get_linewidth() for line in lines] == [0.8] * 3 + [2.0] * 3
+        assert [line.get_linewidth() for line in lines] == [0.8, 2.0] * 3
         colours = [LOOKS[rule].colour for rule in ("TD(λ)", "ETD-variable", "PTD")]
-        assert [line.get_color() for line in lines] == colours * 2
-    found = results["double_corridor true online"].curves().filter(task="length 25", rule="PTD")
-    np.testing.assert_allclose(curves(figure.axes[-1])[-1].get_ydata(), found["centre"])
+        assert [line.get_color() for line in lines[::2]] == colours
+        assert [line.get_color() for line in lines[1::2]] == colours
+    known = results["double_corridor true online"].curves().filter(task="length 25", rule="PTD")
+    for place, form in ((4, "online"), (5, "true online")):
+        found = known.filter(learner=form)["centre"]
+        np.testing.assert_allclose(curves(figure.axes[-1])[place].get_ydata(), found)
+    told = " ".join(written(figure)).replace("\n", " ")
+    assert "that of ETD-variable and PTD is 0." in told
+
+
+def test_spikes_that_leave_a_panel_are_told(results: dict[str, Results]) -> None:
+    """One is put into a run: the axis stays as it was, and the note says how high it is."""
+    draw = FIGURES["figure_a2"].draw
+    names = FIGURES["figure_a2"].studies
+    plain, spiky = results[names[0]], results[names[1]]
+    here = (pl.col("task") == "length 20") & (pl.col("rule") == "PTD")
+    here &= pl.col("stage") == "report"
+    later = pl.col("error").list.slice(150)
+    error = pl.concat_list(pl.col("error").list.head(149), pl.lit(77.0), later)
+    runs = spiky.runs.with_columns(pl.when(here).then(error).otherwise("error").alias("error"))
+    calm = draw({names[0]: plain, names[1]: spiky})
+    figure = draw({names[0]: plain, names[1]: Results(runs, spiky.score)})
+    assert [axes.get_ylim() for axes in figure.axes] == [axes.get_ylim() for axes in calm.axes]
+    told = " ".join(written(figure)).replace("\n", " ")
+    assert "Spikes that leave their panel reach" in told
+    assert "77 (double corridor)" in told
+    assert "77 (" not in " ".join(written(calm))
 
 
 def test_long_runs_are_shown_with_limits_and_what_constant_step_sizes_leave(
@@ -234,7 +258,17 @@ def test_long_runs_are_shown_with_limits_and_what_constant_step_sizes_leave(
             known = limit(made, corridors.METHODS[rule], Observability())
             assert dashed(axes)[LOOKS[rule].colour] == pytest.approx(known)
         assert len(curves(axes)) == 4
-    for axes, (task, episodes) in zip(figure.axes[2:], corridors.TASKS.items(), strict=True):
+    for axes, task in zip(figure.axes[2:4], corridors.TASKS, strict=True):
+        runs, made = results[f"{task} constant steps"].runs, tasks.make(task, length=5)
+        for rule, line in zip(corridors.METHODS, curves(axes), strict=True):
+            known = limit(made, corridors.METHODS[rule], Observability())
+            for part, height in zip(line.get_xdata(), line.get_ydata(), strict=True):
+                here = runs.filter(rule=rule, step_size=corridors.ROUND[rule] * part)
+                some = np.array(here["error"].to_list())
+                remains = some[:, some.shape[1] // 2 :].mean() - known
+                assert height == pytest.approx(remains, abs=1e-12)
+            assert list(line.get_xdata()) == [0.25, 0.5, 1]
+    for axes, (task, episodes) in zip(figure.axes[4:], corridors.TASKS.items(), strict=True):
         runs = results[f"{task} four methods"].reported
         for rule, line in zip(corridors.METHODS, curves(axes), strict=True):
             for length, height in zip(line.get_xdata(), line.get_ydata(), strict=True):
@@ -286,7 +320,7 @@ def test_everything_is_made_if_nothing_is_named(
         return [out / "page"]
 
     monkeypatch.setattr(making, "reproduce", page)
-    monkeypatch.setattr(making, "save_figure", lambda _axes, _path: None)
+    monkeypatch.setattr(making, "save_figure", lambda _axes, *_paths: None)
     told: list[str] = []
 
     def summary(out: Path, found: Mapping[str, Results]) -> Path:
@@ -303,4 +337,4 @@ def test_everything_is_made_if_nothing_is_named(
     assert list(TITLES) == ["counterexamples", *FIGURES]
     once = [study.name for study in asked]
     assert sorted(once) == sorted({name for figure in FIGURES.values() for name in figure.studies})
-    assert all(study.seeds == tuple(range(25)) for study in asked)
+    assert {study.seeds for study in asked} == {tuple(range(25)), tuple(range(100))}

@@ -152,12 +152,16 @@ class Results:
     def curves(self, level: float = 0.95, episodes: Sequence[int] | None = None) -> pl.DataFrame:
         """The score of reported runs after each episode, counted from 1, or after some of them."""
         by_episode = self.reported.with_columns(
-            self.score.of_episodes.alias("score"),
-            pl.int_ranges(1, pl.col("error").list.len() + 1).alias("episode"),
+            pl.int_ranges(1, pl.col("error").list.len() + 1).alias("episode")
         )
-        long = by_episode.drop("error").explode("episode", "score", empty_as_null=False)
         if episodes is not None:
-            long = long.filter(pl.col("episode").is_in(episodes))
+            # Taken out of the lists, as a row for every episode of long runs would be too many.
+            wanted = pl.element().filter(pl.element().is_in(episodes))
+            by_episode = by_episode.with_columns(pl.col("episode").list.eval(wanted))
+            taken = pl.col("error").list.gather(pl.col("episode") - 1)
+            by_episode = by_episode.with_columns(taken)
+        scored = by_episode.with_columns(self.score.of_episodes.alias("score"))
+        long = scored.drop("error").explode("episode", "score", empty_as_null=False)
         return summarise(long, [*KNOWN, "episode"], level=level)
 
     def step_sizes(self, level: float = 0.95) -> pl.DataFrame:

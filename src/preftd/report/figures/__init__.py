@@ -44,11 +44,10 @@ def draw(results: Results, names: Sequence[str], folder: Path, stem: str) -> lis
     for name in names:
         nearest("figure", name, FIGURES)
     folder.mkdir(parents=True, exist_ok=True)
-    written = []
+    written: list[Path] = []
     with rc_context(RC):  # some settings matter when a file is written
         for name in names:
-            figure = FIGURES[name](results)
-            for ending in ("png", "svg"):
-                written.append(folder / f"{stem}_{name}.{ending}")
-                save_figure(figure.axes[0], written[-1])
+            paths = [folder / f"{stem}_{name}.{ending}" for ending in ("png", "svg")]
+            save_figure(FIGURES[name](results).axes[0], *paths)
+            written += paths
     return written

@@ -11,7 +11,7 @@ from matplotlib.transforms import Transform, blended_transform_factory
 
 from preftd.arrays import Vector
 from preftd.report.figures.labels import BEND, FLAT, SIZE, Label, label_ends, points, spread
-from preftd.style import Look
+from preftd.style import Look, lay_out
 
 ROW = 1.15 * SIZE
 """Points from one name above a panel to the next; they are turned on their side."""
@@ -54,7 +54,7 @@ def label_exits(figure: Figure, labels: Sequence[tuple[Axes, Sequence[Exit]]]) -
         for axes, some in labels
     ]
     label_ends(figure, [(axes, some) for axes, some in right if some])
-    figure.draw_without_rendering()
+    lay_out(figure)
     for (axes, some), written in zip(above, texts, strict=True):
         wide = axes.get_window_extent().width * 72 / figure.dpi
         wanted = np.array([one.across for one in some]) * wide

@@ -16,7 +16,7 @@ from matplotlib.transforms import (
 )
 
 from preftd.arrays import Vector
-from preftd.style import WIDTH, Look
+from preftd.style import WIDTH, Look, lay_out
 
 SIZE = 7.0
 """Of the letters, in points."""
@@ -75,7 +75,7 @@ def spread(wanted: Vector, heights: Vector, top: float) -> Vector:
 def label_ends(figure: Figure, labels: Sequence[tuple[Axes, Sequence[Label]]]) -> None:
     """Write names beside axes; if there is no room for all of them, in a legend."""
     texts = [[_text(axes, label) for label in some] for axes, some in labels]
-    figure.draw_without_rendering()  # so that axes have their size, beside the room for names
+    lay_out(figure)  # so that axes have their size, beside the room for names
     rooms = [axes.get_window_extent().height * 72 / figure.dpi for axes, _ in labels]
     needed = [sum(label.height for label in some) for _, some in labels]
     if any(need > room for need, room in zip(needed, rooms, strict=True)):

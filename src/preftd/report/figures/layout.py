@@ -40,10 +40,12 @@ def grid(titles: Sequence[str], height: float) -> tuple[Figure, list[Axes]]:
     return figure, every[:count]
 
 
-def rows_of_panels(down: int, across: int, height: float) -> tuple[Figure, list[Axes]]:
+def rows_of_panels(
+    down: int, across: int, height: float, wide: float | None = None
+) -> tuple[Figure, list[Axes]]:
     """A figure with so many rows of so many panels, each of a height in inches."""
-    wide = INCHES.get(across, max(INCHES.values()))
-    figure = Figure(figsize=(wide, height * down + 0.3), layout="constrained")
+    width = wide or INCHES.get(across, max(INCHES.values()))
+    figure = Figure(figsize=(width, height * down + 0.3), layout="constrained")
     every = figure.subplots(down, across, squeeze=False).ravel().tolist()
     for axes in every:
         axes.tick_params(labelsize=7.5)

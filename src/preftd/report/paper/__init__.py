@@ -86,12 +86,12 @@ FIGURES = {
     ),
     "true_online": PaperFigure(
         "Both corridor tasks, past the paper: true online learners beside online ones",
-        _both("four methods", "true online"),
+        _both("true online"),
         _drawn("learning", "true_online"),
     ),
     "limits": PaperFigure(
         "Both corridor tasks, past the paper: limits are reached, and what constant steps leave",
-        _both("four methods", "to the limit"),
+        _both("four methods", "to the limit", "constant steps"),
         _drawn("limits", "limits"),
     ),
 }

@@ -91,8 +91,7 @@ def _draw(folder: Path, diagnoses: Mapping[str, list[Diagnosis]]) -> list[Path]:
             _draw_column_sums(axes[1, column], found)
             axes[1, column].legend(frameon=False, fontsize=8)
         written = [folder / f"counterexamples.{kind}" for kind in ("png", "svg")]
-        for path in written:
-            save_figure(axes[0, 0], path)
+        save_figure(axes[0, 0], *written)
     return written
 
 

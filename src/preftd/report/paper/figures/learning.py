@@ -7,18 +7,14 @@ from matplotlib.figure import Figure
 
 from preftd.experiments.results import Results
 from preftd.report.figures.panels import Line, Panel
-from preftd.report.paper.corridors import (
-    TASKS,
-    between,
-    constant_lambda,
-    four_methods,
-)
+from preftd.report.paper.corridors import TASKS
 from preftd.report.paper.figures.rows import at_zero, draw_rows, row
-from preftd.report.paper.limits import limits
+from preftd.report.paper.limits import limits_of
 from preftd.style import look_of
 
 THIN, THICK = 0.8, 2.0
 """Widths of lines of online and of true online learners."""
+TRUE = "true online"
 BETWEEN = {
     "PTD": {
         ("PTD", "β = 1, 0"): "β = 1, 0",
@@ -54,8 +50,9 @@ def _four_methods(results: Mapping[str, Results], lengths: Sequence[int]) -> Fig
     rows = []
     for task in TASKS:
         found = _only(results[f"{task} four methods"], wanted)
-        rows.append(row(_title(task), found, limits(four_methods(task))))
-    return draw_rows(rows, at_zero(rows))
+        rows.append(row(_title(task), found, limits_of(f"{task} four methods")))
+    left = "What stays above it is left by the step size: see the figure of limits."
+    return draw_rows(rows, f"{at_zero(rows)} {left}")
 
 
 def figure_a4(results: Mapping[str, Results]) -> Figure:
@@ -66,7 +63,10 @@ def figure_a4(results: Mapping[str, Results]) -> Figure:
         short = pl.lit("ETD").alias("rule")
         runs = pl.concat([constant.runs.with_columns(short), paper.runs.filter(rule="PTD")])
         known = pl.concat(
-            [limits(constant_lambda(task)).with_columns(short), limits(four_methods(task))]
+            [
+                limits_of(f"{task} constant lambda").with_columns(short),
+                limits_of(f"{task} four methods"),
+            ]
         )
         rows.append(row(_title(task), Results(runs, paper.score), known))
     return draw_rows(rows, f"{at_zero(rows)} ETD: interest 1, one λ for all states.")
@@ -76,7 +76,7 @@ def figure_a5(results: Mapping[str, Results]) -> Figure:
     """PTD and ETD-variable with values that are neither 0 nor 1."""
     rows = []
     for task in TASKS:
-        found, known = results[f"{task} between"], limits(between(task))
+        found, known = results[f"{task} between"], limits_of(f"{task} between")
         for method, names in BETWEEN.items():
             shown = Results(_renamed(found.runs, method, names), found.score)
             one = row(f"{_title(task)}\n{method}", shown, _renamed(known, method, names))
@@ -113,11 +113,8 @@ def true_online(results: Mapping[str, Results]) -> Figure:
     wanted = pl.col("task").is_in(["length 5", "length 15", "length 25"])
     rows = []
     for task in TASKS:
-        online, true = (results[f"{task} {name}"] for name in ("four methods", "true online"))
-        both = pl.concat([online.runs.filter(pl.col("rule").is_in(true.runs["rule"])), true.runs])
-        one = row(
-            _title(task), _only(Results(both, online.score), wanted), limits(four_methods(task))
-        )
+        name = f"{task} {TRUE}"
+        one = row(_title(task), _only(results[name], wanted), limits_of(name))
         rows.append(one._replace(panels=list(map(_by_form, one.panels))))
     return draw_rows(rows, f"{at_zero(rows)} Thick: true online, with step sizes of its own.")
 
@@ -127,7 +124,7 @@ def _by_form(panel: Panel) -> Panel:
 
     def restyled(line: Line) -> Line:
         rule, learner = line.rows.select("rule", "learner").row(0)
-        return line._replace(look=look_of(rule), width=THICK if learner else THIN)
+        return line._replace(look=look_of(rule), width=THICK if learner == TRUE else THIN)
 
     return panel._replace(lines=list(map(restyled, panel.lines)))
 

@@ -20,6 +20,7 @@ from preftd.report.figures.step_sizes import (
     found_step_sizes,
 )
 from preftd.report.paper.corridors import LENGTHS, SEARCHED, TASKS
+from preftd.report.paper.figures import WIDE
 from preftd.style import RC
 
 HEIGHT = 1.5
@@ -36,7 +37,7 @@ def figure_a3(results: Mapping[str, Results]) -> Figure:
     crosses = [rows_of_crosses(row) for row in drawn]
     above = ROW * max(map(len, crosses))
     with mpl.rc_context(RC):
-        figure, every = rows_of_panels(len(TASKS), len(drawn[0]), HEIGHT + above / 72)
+        figure, every = rows_of_panels(len(TASKS), len(drawn[0]), HEIGHT + above / 72, WIDE)
         score = studies[0].score
         note = (
             f"The search: {SEARCHED.episodes} episodes. {seeds_shown(found[0][0], 'bands')}. "

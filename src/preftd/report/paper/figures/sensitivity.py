@@ -14,6 +14,7 @@ from preftd.report.algorithms import shades
 from preftd.report.figures.exits import Exit, label_exits, leaves
 from preftd.report.figures.layout import LEVEL, around, outer, rows_of_panels
 from preftd.report.figures.step_sizes import fit_across
+from preftd.report.paper.figures import WIDE
 from preftd.report.paper.walk import INTERESTS
 from preftd.style import RC, look_of
 
@@ -54,7 +55,7 @@ def _of(results: Results, rule: str, looks_like: str) -> Curves:
 
 def _draw(panels: Sequence[Curves], across: int) -> Figure:
     with mpl.rc_context(RC):
-        figure, every = rows_of_panels(len(panels) // across, across, HEIGHT)
+        figure, every = rows_of_panels(len(panels) // across, across, HEIGHT, WIDE)
         labels = []
         for axes, panel in zip(every, panels, strict=True):
             fit_across(axes, panel.found)

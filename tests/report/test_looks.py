@@ -1,0 +1,100 @@
+"""Methods are told apart in figures, also in greyscale, and look the same in all of them."""
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from matplotlib.colors import to_rgb
+
+from made_runs import PAPER, study
+from preftd.experiments.results import Results
+from preftd.experiments.score import Score
+from preftd.report.algorithms import MARKERS, looks
+from preftd.style import LOOKS, OTHERS
+from seen import drawn, lines_of
+
+PAPERS = Results(study(units=(4, 16)), Score())
+
+
+def greyscale(colour: str) -> float:
+    return float(np.dot(to_rgb(colour), (0.299, 0.587, 0.114)))
+
+
+def test_a_method_has_the_same_colour_in_every_figure() -> None:
+    right = {"TD": "TD(λ)", "ETD-fixed": "ETD-fixed", "ETD-variable": "ETD-variable", "PTD": "PTD"}
+    colours = [LOOKS[name].colour for name in right.values()]
+    for name in ("curves", "step_sizes", "widths"):
+        figure = drawn(name, PAPERS)
+        for panel in range(2):
+            lines = lines_of(figure, panel, 2)
+            found = list(dict.fromkeys(line.get_color() for line in lines))
+            assert found[:4] == colours, name
+    bars: Any = drawn("bars", PAPERS).axes[0].patches
+    assert [to_rgb(bar.get_edgecolor()[:3]) for bar in bars] == [to_rgb(c) for c in colours]
+
+
+@pytest.mark.parametrize(("rules", "preferences"), [(1, 6), (2, 3), (3, 2)])
+def test_variants_in_a_panel_differ_in_line_marker_and_hatch(rules: int, preferences: int) -> None:
+    some = dict(list(PAPER.items())[-rules:])
+    runs = study(tasks=1, seeds=1, rules=some, preferences=list("abcdef")[:preferences])
+    seen = looks(runs, ["rule", "preference"])
+    assert len(seen) == 6
+    for one, other in combinations(seen.values(), 2):
+        assert all(a != b for a, b in zip(one, other, strict=True)), (one, other)
+    for rule in some:
+        grey = [greyscale(look.colour) for key, look in seen.items() if key[0] == rule]
+        assert abs(grey[1] - grey[0]) > 0.1
+
+
+@pytest.mark.parametrize(("rules", "preferences"), [(4, 1), (3, 2), (2, 3), (1, 6)])
+def test_rules_of_ones_own_and_their_variants_differ(rules: int, preferences: int) -> None:
+    own = {f"my rule {i}": f"rule {i}" for i in range(rules)}
+    runs = study(tasks=1, seeds=1, rules=own, preferences=list("abcdef")[:preferences])
+    seen = looks(runs, ["rule", "preference"])
+    for one, other in combinations([*seen.values(), *LOOKS.values()], 2):
+        assert all(a != b for a, b in zip(one, other, strict=True)), (one, other)
+    assert [seen[rule, "a"] for rule in own] == list(OTHERS[:rules])
+    # Rules that are known already take nothing from them, wherever they come.
+    known = study(tasks=1, seeds=1, rules={"PTD": "PTD"})
+    assert looks(pl.concat([known, runs]), ["rule", "preference"]) == seen | {
+        ("PTD", ""): LOOKS["PTD"]
+    }
+
+
+def test_rules_of_ones_own_beyond_the_palette_are_variants() -> None:
+    runs = study(tasks=1, seeds=1, rules={f"rule {i}": f"rule {i}" for i in range(7)})
+    seen = looks(runs, ["rule"])
+    assert list(seen.values())[: len(OTHERS)] == list(OTHERS)
+    assert len(set(seen.values())) == 7
+    assert len({look.colour for look in seen.values()}) == 7
+
+
+def test_no_marker_looks_like_the_cross_of_runs_that_diverged() -> None:
+    markers = {*MARKERS, *(look.marker for look in (*LOOKS.values(), *OTHERS))}
+    assert not markers & {"x", "X"}
+
+
+def test_rules_differ_in_line_marker_and_hatch() -> None:
+    for one, other in combinations([*LOOKS.values(), *OTHERS], 2):
+        assert all(a != b for a, b in zip(one, other, strict=True)), (one, other)
+
+
+def test_the_papers_methods_differ_in_greyscale() -> None:
+    seen = [LOOKS[name] for name in ("TD(λ)", "ETD-fixed", "ETD-variable", "PTD")]
+    for one, other in combinations(seen, 2):
+        assert abs(greyscale(one.colour) - greyscale(other.colour)) > 0.12
+
+
+def test_variants_of_a_rule_keep_their_look_when_others_are_left_out_of_a_figure() -> None:
+    runs = study(tasks=1, preferences=["a", "b"], rules={"TD": "TD(λ)", "mine": "PTD"})
+    seen = looks(runs, ["rule", "preference"])
+    assert seen["mine", "a"] == LOOKS["PTD"]
+    assert seen["mine", "b"].colour not in {LOOKS["PTD"].colour, seen["TD", "b"].colour}
+    # TD with preference a diverges with every step size: the other one does not take its place.
+    lost = pl.col("rule").eq("TD") & pl.col("preference").eq("a")
+    results = Results(runs.with_columns(diverged=pl.col("diverged") | lost), Score())
+    colours = [line.get_color() for line in lines_of(drawn("curves", results), 0, 20)]
+    assert seen["TD", "b"].colour in colours
+    assert seen["TD", "a"].colour not in colours
