@@ -19,7 +19,7 @@ from preftd.experiments.score import Score
 from preftd.report.paper.claims.limits import limit_of
 from preftd.report.paper.claims.measures import error_of_zero_in
 from preftd.report.paper.claims.walk_runs import rmse_of_zero
-from preftd.report.paper.corridors import LENGTHS, TASKS
+from preftd.report.paper.corridors import LENGTHS, PARTS, ROUND, TASKS
 from preftd.report.paper.walk import INTERESTS, SCORE, STEP_SIZES, VALUES
 
 EPISODES = 32
@@ -58,6 +58,7 @@ class World:
             for name, settings in self._corridors().items():
                 found[f"{task} {name}"] = self._study(f"{task} {name}", task, settings)
             found[f"{task} to the limit"] = self._long(task)
+            found[f"{task} constant steps"] = self._constant(task)
         return found
 
     # -- the random walk
@@ -114,7 +115,14 @@ class World:
         """By study: rule, preference, learner and length, and their curves."""
         found: dict[str, dict[tuple[str, str, str, int], Curve]] = {
             name: {}
-            for name in ("four methods", "interests", "constant lambda", "between", "true online")
+            for name in (
+                "four methods",
+                "interests",
+                "constant lambda",
+                "between",
+                "true online",
+                "by length",
+            )
         }
         for n in LENGTHS:
             four = self._four(n)
@@ -134,12 +142,23 @@ class World:
                 for beta in ("1, 0", "0.75, 0", "0.5, 0", "1, 0.05", "1, 0.2"):
                     key = (rule, f"β = {beta}", "", n)
                     found["between"][key] = Curve(self._between(rule, beta), 0.1, 0.5)
-            for rule in ("TD(λ)", "ETD-variable", "PTD"):
-                online = four[rule]
-                level = online.level * (0.5 if self.true else 2.0)
-                if rule == "PTD":
-                    level = 0.005 if self.true else 0.2 * 1.05**n
-                found["true online"][rule, "", "true online", n] = Curve(level, 0.1, 0.8)
+            for (rule, form), curve in self._forms(n).items():
+                found["true online"][rule, "", form, n] = curve
+            found["by length"] |= {
+                key: curve for key, curve in found["true online"].items() if key[0] == "PTD"
+            }
+        return found
+
+    def _forms(self, n: int) -> dict[tuple[str, str], Curve]:
+        """By rule and form."""
+        found = {}
+        for rule in ("TD(λ)", "ETD-variable", "PTD"):
+            online = self._four(n)[rule]
+            level = online.level * (0.4 if self.true else 2.0)
+            if rule == "PTD":
+                level = 0.005 if self.true else 0.2 * 1.05**n
+            found[rule, "online"] = online
+            found[rule, "true online"] = Curve(level, 0.1, 0.8)
         return found
 
     def _four(self, n: int) -> dict[str, Curve]:
@@ -203,11 +222,30 @@ class World:
             limit = limit_of(task, 5, rule)
             course = np.full(EPISODES, limit * (1.0 if self.true else 1.5))
             if rule in ("ETD-variable", "PTD"):
-                course = 1 / np.arange(1.0, EPISODES + 1) if self.true else np.ones(EPISODES)
+                course = 0.1 / np.arange(1.0, EPISODES + 1) if self.true else np.ones(EPISODES)
             rows += [
                 run(seed, list(course * next(noise)), task="length 5", rule=rule)
                 for seed in range(self.seeds)
             ]
+        return Results(frame(rows), Score())
+
+    def _constant(self, task: str) -> Results:
+        """What remains is in proportion to the step size, or the same for all."""
+        rows, noise, zero = [], self._noise(f"{task} constant"), error_of_zero_in(task, 5)
+        for rule, usual in ROUND.items():
+            for part in PARTS:
+                left = 0.01 / part if self.true else 0.5
+                course = np.full(EPISODES, limit_of(task, 5, rule) + left * zero)
+                rows += [
+                    run(
+                        seed,
+                        list(course * next(noise)),
+                        task="length 5",
+                        rule=rule,
+                        step_size=usual / part,
+                    )
+                    for seed in range(self.seeds)
+                ]
         return Results(frame(rows), Score())
 
     def _noise(self, study: str) -> Iterator[Vector]:

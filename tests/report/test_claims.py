@@ -130,7 +130,10 @@ def test_it_is_not_reproduced_where_it_is_false(name: str) -> None:
         ("corridor_td_stops_improving", Region(low=1 / 1.1)),
         ("corridor_ptd_lower_observable_beta", Region(high=1.1)),
         ("corridor_etd_variable_any_interest", Region(1 / 1.1, 1.1)),
-        ("limit_reached", Region(0.98, 1.02)),
+        ("true_online_halves_the_error", Region(high=0.5)),
+        ("limit_reached", Region(-0.02, 0.02)),
+        ("limit_nears_with_small_steps", Region(-0.02, 0.02)),
+        ("constant_steps_leave_noise", Region(1 / 1.1, 1.1)),
         ("limit_of_0_goes_on_falling", Region(low=1 / 1.1)),
     ],
 )
@@ -154,6 +157,7 @@ def test_where_a_claim_has_a_number_it_is_the_one_that_it_states(name: str, regi
         "true_online_ptd_independent_of_length",
         "limit_reached",
         "limit_of_0_goes_on_falling",
+        "constant_steps_leave_noise",
     ],
 )
 @pytest.mark.parametrize("true", [True, False])

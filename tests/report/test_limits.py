@@ -7,7 +7,8 @@ import pytest
 
 from preftd import ETD, PTD, TD, InputError, tasks
 from preftd.experiments import evaluate
-from preftd.learners import Decreasing
+from preftd.experiments.learning import Signal, takes
+from preftd.learners import Decreasing, Linear
 from preftd.preferences import Constant, Function, Observability, PerState, Preference
 from preftd.report.paper import corridors
 from preftd.report.paper.limits import limit, limits
@@ -129,3 +130,30 @@ def test_runs_with_decreasing_step_sizes_reach_their_limit(task: str, rule: str)
     # Twice Student's 95 % interval of 10 seeds: one of the four cases would miss it once in 2,000.
     assert abs(ends.mean() - known) < 2 * 2.26 * spread
     assert spread < 0.02 * known
+
+
+@pytest.mark.parametrize(
+    ("name", "hidden", "noisy"), [("corridor", 4, True), ("double_corridor", 5, False)]
+)
+def test_what_a_constant_step_size_leaves_is_noise_or_a_displaced_mean(
+    name: str, hidden: int, noisy: bool
+) -> None:
+    """Split by the weights of many seeds, as errors alone do not tell one from the other."""
+    task, alpha = tasks.make(name, length=5), 0.1
+    ends = []
+    for seed in range(40):
+        signal, learner = (
+            Signal(PTD(), Observability()),
+            Linear().start(task.features.size, [alpha], seed),
+        )
+        for taken in takes(task, seed, 500):
+            learner.learn(signal.steps(taken), task.scored)
+        ends.append(task.features.predict(learner.weights[:, 0])[task.observable])
+    values = task.values[task.observable]
+    noise = float(np.var(ends, axis=0, ddof=1).mean())
+    displaced = float(np.mean((np.mean(ends, axis=0) - values) ** 2))
+    assert noise > 2 * displaced if noisy else displaced > 8 * noise
+    # Decision states come first: what is left of the value of one before goals.
+    before = 0 if name == "corridor" else 1
+    left = np.mean(ends, axis=0)[before] / values[before]
+    assert left == pytest.approx(1 / (1 + alpha * hidden), abs=0.2)

@@ -1,6 +1,7 @@
 """Corridors of hidden states (figures 3, A.2 to A.5): who learns the values at their ends."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from preftd.experiments.learning import Method
 from preftd.experiments.study import Search, Study
@@ -13,7 +14,8 @@ from preftd.tasks import make
 TASKS = {"corridor": 100, "double_corridor": 200}
 """Both tasks, and how many episodes their learning curves have."""
 LENGTHS = (5, 10, 15, 20, 25)
-SEEDS = 25
+SEEDS, MORE_SEEDS = 25, 100
+"""As many as the paper has; and where differences are small, past the paper."""
 SEARCHED = Search(seeds=25, episodes=100)
 ETD_VARIABLE = ETD(interest=Observability(observable=0.5, hidden=0.0))
 METHODS = {
@@ -32,6 +34,11 @@ STEP_SIZES = {
         0.8, 0.5, 0.3, 0.1, 8e-2, 5e-2, 3e-2, 1e-2, 7e-3, 4e-3, 1e-3, 7e-4, 4e-4, 1e-4,
     ),
 }  # fmt: skip
+FORMS = {"online": Linear(), "true online": Linear("true_online")}
+ROUND = {"TD(λ)": 0.03, "ETD-fixed": 1.0, "ETD-variable": 0.1, "PTD": 0.1}
+"""Step sizes near those that searches find, where one of them must do for all."""
+PARTS = (1, 2, 4)
+"""By which they are divided, to see what depends on them."""
 MORE_FOR_SMALL_INTEREST = {
     "corridor": (10, 5, 4, 3.5, 3, 2.5, 2, 1.8, 1.5),
     "double_corridor": (2.5, 1.8, 1.2),
@@ -84,26 +91,48 @@ def between(task: str) -> Study:
 
 
 def true_online(task: str) -> Study:
-    """Past the paper: the same methods in the true online form."""
+    """Past the paper: three of the methods in both forms, on more seeds, as some differ little."""
     rules = {name: METHODS[name] for name in ("TD(λ)", "ETD-variable", "PTD")}
-    learners = {"true online": Linear("true_online")}
-    return _study(f"{task} true online", task, rules, learners=learners)
+    found = _study(f"{task} true online", task, rules, learners=FORMS)
+    return replace(found, seeds=MORE_SEEDS)
+
+
+def by_length(task: str) -> Study:
+    """Both forms of PTD at one step size for all lengths, so that nothing else differs."""
+    return Study(
+        name=f"{task} by length",
+        tasks={f"length {length}": make(task, length=length) for length in LENGTHS},
+        rules=PTD(),
+        preferences=Observability(),
+        learners=FORMS,
+        step_sizes=[ROUND["PTD"]],
+        episodes=100,
+        seeds=MORE_SEEDS,
+    )
 
 
 def to_the_limit(task: str) -> Study:
     """The four methods for a long time, with step sizes that decrease: they reach their limits."""
+    sizes = {name: [Decreasing(size, delay=2000)] for name, size in ROUND.items()}
+    return _at_length_5(f"{task} to the limit", task, sizes, episodes=20_000)
+
+
+def constant_steps(task: str) -> Study:
+    """The same with constant step sizes, until each leaves what it always will."""
+    sizes = {name: [size / part for part in PARTS] for name, size in ROUND.items()}
+    return _at_length_5(f"{task} constant steps", task, sizes, episodes=2000)
+
+
+def _at_length_5(
+    name: str, task: str, step_sizes: Mapping[str, Sequence[StepSize]], episodes: int
+) -> Study:
     return Study(
-        name=f"{task} to the limit",
+        name=name,
         tasks={"length 5": make(task, length=5)},
         rules=METHODS,
         preferences=Observability(),
-        step_sizes={
-            "TD(λ)": [Decreasing(0.03, delay=2000)],
-            "ETD-fixed": [Decreasing(1.0, delay=2000)],
-            "ETD-variable": [Decreasing(0.1, delay=2000)],
-            "PTD": [Decreasing(0.1, delay=2000)],
-        },
-        episodes=20_000,
+        step_sizes=step_sizes,
+        episodes=episodes,
         seeds=SEEDS,
     )
 

@@ -18,7 +18,9 @@ STUDIES: dict[str, Callable[[], Study]] = {
         "constant lambda": corridors.constant_lambda,
         "between": corridors.between,
         "true online": corridors.true_online,
+        "by length": corridors.by_length,
         "to the limit": corridors.to_the_limit,
+        "constant steps": corridors.constant_steps,
     }.items()
 }
 """What makes each; the name is that of the study made."""

@@ -52,9 +52,10 @@ class Region:
             raise InputError(f"the region from {self.low} to {self.high} is empty.")
 
     def __str__(self) -> str:
+        low, high = (f"{end:.3g}".replace("-", "−") for end in (self.low, self.high))
         if self.low == -inf:
-            return f"< {self.high:.3g}"
-        return f"> {self.low:.3g}" if self.high == inf else f"{self.low:.3g} to {self.high:.3g}"
+            return f"< {high}"
+        return f"> {low}" if self.high == inf else f"{low} to {high}"
 
     def verdict(self, low: float, high: float) -> Verdict:
         """Of an interval: this is the only place where verdicts come from."""

@@ -51,6 +51,11 @@ CHOICE = (
     "episodes and among few (none between 0.1 and 0.3): "
 )
 
+MOVED = (
+    "Hidden states are updated then, and the exact limit is no longer 0: see the dashed lines of "
+    "figure A.5."
+)
+
 CLAIMS = (
     Claim(
         "corridor_constant_lambda_poor",
@@ -106,6 +111,7 @@ CLAIMS = (
             {beta: ("PTD", beta) for beta in ("β = 1, 0.05", "β = 1, 0.2")},
             LARGER,
         ),
+        MOVED,
     ),
     Claim(
         "corridor_etd_hidden_interest_hurts",
@@ -122,6 +128,7 @@ CLAIMS = (
             },
             LARGER,
         ),
+        MOVED,
     ),
     Claim(
         "corridor_etd_variable_any_interest",

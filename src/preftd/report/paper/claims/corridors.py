@@ -158,6 +158,8 @@ CLAIMS = (
         BOTH,
         FOUR,
         _low,
+        "Their exact limit is 0; what is left is the constant step size's own, and it is more in "
+        "the second task, as the claims about limits say.",
     ),
     Claim(
         "corridor_etd_variable_faster",
