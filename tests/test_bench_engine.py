@@ -1,17 +1,26 @@
 """The benchmark of the experiment engine measures the same studies in all its columns."""
 
+import pytest
+
+from experiments.small_studies import report_cells
 from preftd.bench import engine
-from preftd.experiments.cells import report_cells
+from preftd.report.paper.studies import STUDIES
 from test_bench_learners import number, tables
 
 
-def test_every_study_is_measured() -> None:
+def test_every_study_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = engine.studies(scale=0.005)
+    shortened = {**found, "the paper's": found["the paper's"][:1]}
+    monkeypatch.setattr(engine, "studies", lambda _: shortened)
     ((names, *rows),) = tables(engine.table(scale=0.005))
-    studies = engine.studies(scale=0.005)
-    assert [row[0] for row in rows] == [study.name for study in studies]
-    assert names[2:4] == ["learning s", "run here s"]
-    for row, study in zip(rows, studies, strict=True):
-        assert number(row[1]) == len(report_cells(study, {}))
-        learning, here, more = map(number, row[2:5])
-        assert min(learning, here) > 0
-        assert abs(100 * (here / learning - 1) - more) < 0.02 * abs(100 + more)
+    assert [row[0] for row in rows] == list(shortened)
+    assert names[2:5] == ["learning s", "engine s", "engine, % of learning"]
+    for row, some in zip(rows, shortened.values(), strict=True):
+        assert number(row[1]) == sum(len(report_cells(study)) for study in some)
+        learning, more, percent = map(number, row[2:5])
+        assert min(learning, more) > 0
+        assert percent == pytest.approx(100 * more / learning, rel=0.02)
+
+
+def test_the_paper_is_measured_whole() -> None:
+    assert len(engine.studies()["the paper's"]) == len(STUDIES)

@@ -16,7 +16,8 @@ def _table(name: str) -> Callable[[], Iterator[str]]:
 
 
 BENCHMARKS = {
-    name: _table(name) for name in ("scale", "sampling", "linear", "network", "online", "engine")
+    name: _table(name)
+    for name in ("scale", "sampling", "linear", "network", "online", "engine", "paper")
 }
 """Every benchmark: it yields the lines of Markdown tables as they become known."""
 

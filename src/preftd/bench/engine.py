@@ -1,34 +1,40 @@
 """The experiment engine: what a study takes beyond the learning itself.
 
-Each study is computed job by job with nothing around it, then by `run` in this process, by `run`
-with a process for each core, and then asked for again when all is stored. Everything is compiled
-beforehand, and processes are started anew.
+Studies are run in this process, and of each run it is measured how much of it was spent learning;
+all else is the engine's: describing cells, writing and syncing files, choosing step sizes, putting
+results together. Then they are run with a process for each core, and asked for again when all is
+stored. Everything is compiled beforehand.
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
+from typing import NamedTuple, final
 
 from preftd.bench.contest import digits, head, row
-from preftd.experiments.cells import Job, jobs, report_cells
-from preftd.experiments.executors import Executor, Here, Processes, first_episodes
+from preftd.experiments.executors import Executor, Here, Processes
 from preftd.experiments.inputs import as_workers
+from preftd.experiments.jobs import Job
 from preftd.experiments.progress import Lines
 from preftd.experiments.runner import run
+from preftd.experiments.store import Store
 from preftd.experiments.study import Study
-from preftd.experiments.work import compute
+from preftd.experiments.work import Done, compute
 from preftd.learners import Network
 from preftd.preferences import Observability
+from preftd.report.paper.studies import STUDIES
 from preftd.rules import ETD, PTD, TD
 from preftd.tasks import make
 
+ROUNDS = 3
 RULES = {"TD(λ)": TD(), "ETD": ETD(interest=Observability(0.5, 0.0)), "PTD": PTD()}
 STEP_SIZES = [10 ** (-i / 6) for i in range(18)]
 
 
-def studies(scale: float = 1.0) -> list[Study]:
-    """Many cells of little work, and few of much."""
+def studies(scale: float = 1.0) -> dict[str, list[Study]]:
+    """Many cells of little work, few of much, and the paper's walks and corridors."""
     lengths = (5, 10, 15, 20, 25)
     many = Study(
         name="linear",
@@ -49,46 +55,77 @@ def studies(scale: float = 1.0) -> list[Study]:
         seeds=max(1, round(40 * scale)),
         learners=[Network(units) for units in (4, 16)],
     )
-    return [many, few]
+    seeds = None if scale == 1 else max(1, round(25 * scale))
+    paper = [made if seeds is None else made.with_seeds(seeds) for made in _of_the_paper()]
+    return {"linear": [many], "networks": [few], "the paper's": paper}
 
 
 def table(scale: float = 1.0) -> Iterator[str]:
-    """Seconds, and how much longer a study takes than its learning, in a Markdown table."""
+    """Seconds, and the engine's share, in a Markdown table."""
     cores = as_workers(None)
     yield from head(
-        ["study", "cells", "learning s", "run here s", "more, %", f"{cores} processes s",
-         f"learning / {cores} s", "more, %", "run again s"]
+        ["studies", "cells", "learning s", "engine s", "engine, % of learning",
+         f"{cores} processes s", f"learning / {cores} s", "run again s"]
     )  # fmt: skip
-    for study in studies(scale):
-        pieces = jobs(report_cells(study, {}))
-        _seconds_of(first_episodes(pieces))  # compiles
-        with TemporaryDirectory() as here, TemporaryDirectory() as there:
-            learning = _seconds_of(pieces)
-            alone = _run(study, Path(here), Here())
-            again = _run(study, Path(here), Here())
-            with Processes() as processes:
-                together = _run(study, Path(there), processes)
-        share = learning / cores
-        cells = sum(len(job.cells) for job in pieces)
-        yield row([
-            study.name, f"{cells:,}", digits(learning), digits(alone), _more(alone, learning),
-            digits(together), digits(share), _more(together, share), digits(again),
-        ])  # fmt: skip
+    with Processes() as processes:
+        for name, some in studies(scale).items():
+            with TemporaryDirectory() as folder:
+                _run(some, Path(folder), _Timed())  # compiles
+            rounds = [_round(some) for _ in range(ROUNDS)]
+            middle = median(one.share for one in rounds)
+            learning, engine, _ = next(one for one in rounds if one.share == middle)
+            with TemporaryDirectory() as folder:
+                _run(some, Path(folder) / "first", processes)  # starts and compiles
+                together, cells = _run(some, Path(folder) / "here", processes)
+                again, _ = _run(some, Path(folder) / "here", Here())
+            yield row([
+                name, f"{cells:,}", digits(learning), digits(engine), f"{100 * middle:.1f}",
+                digits(together), digits(learning / cores), digits(again),
+            ])  # fmt: skip
 
 
-def _seconds_of(pieces: Sequence[Job]) -> float:
-    began = time.perf_counter()
-    for job in pieces:
-        compute(job)
-    return time.perf_counter() - began
+def _of_the_paper() -> list[Study]:
+    return [made() for made in STUDIES.values()]
 
 
-def _run(study: Study, out: Path, executor: Executor) -> float:
+class _Round(NamedTuple):
+    """Seconds of a run."""
+
+    learning: float
+    engine: float
+    share: float
+
+
+@final
+class _Timed:
+    """Computes here, and measures for how long."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def run(self, jobs: Sequence[Job]) -> Generator[Done, None, None]:
+        """Compute the jobs in order."""
+        for job in jobs:
+            began = time.perf_counter()
+            done = compute(job)
+            self.seconds += time.perf_counter() - began
+            yield done
+
+
+def _round(some: Sequence[Study]) -> _Round:
+    timed = _Timed()
+    with TemporaryDirectory() as folder:
+        seconds, _ = _run(some, Path(folder), timed)
+    engine = seconds - timed.seconds
+    return _Round(timed.seconds, engine, engine / timed.seconds)
+
+
+def _run(some: Sequence[Study], out: Path, executor: Executor) -> tuple[float, int]:
+    """Run studies one after the other; seconds, and how many cells they have."""
+    out.mkdir(exist_ok=True)
+    store, cells = Store(out), 0
     with (out / "progress.txt").open("w") as told:
         began = time.perf_counter()
-        run(study, out, executor=executor, progress=Lines(told))
-        return time.perf_counter() - began
-
-
-def _more(taken: float, least: float) -> str:
-    return f"{100 * (taken / least - 1):.1f}"
+        for study in some:
+            cells += run(study, store, executor=executor, progress=Lines(told)).runs.height
+        return time.perf_counter() - began, cells
