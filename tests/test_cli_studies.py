@@ -1,11 +1,19 @@
 """Studies on the command line: run, looked at, and refused, as users do it."""
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
-from preftd.report import paper
+from preftd import InputError
+from preftd.experiments import compute
+from preftd.experiments.expansion import Expansion
+from preftd.experiments.jobs import jobs
+from preftd.experiments.loading import load_studies
+from preftd.experiments.progress import Lines
+from preftd.experiments.store import Store
+from preftd.report import paper, studies
 from test_cli import complaint, printed, run
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "study.py"
@@ -117,3 +125,32 @@ def test_a_preference_that_raises_is_reported_and_the_others_go_on(tmp_path: Pat
     assert done.stderr.splitlines()[-1] == "preftd: cells failed in small: see above."
     assert re.search(r"\n\S.* PTD ", done.stdout), "what could be computed is shown"
     assert "failed, 20 cells computed, 12 failed" in printed("status", "--out", tmp_path / "out")
+
+
+def test_studies_that_can_be_shown_are_shown_and_the_others_named(
+    small: Path, tmp_path: Path
+) -> None:
+    out, both = tmp_path / "out", tmp_path / "both.py"
+    assert run("run", small, "--out", out, "--workers", "1").returncode == 0
+    new = SMALL.replace("study =", "new =").replace('"small"', '"new"').replace("=20", "=21")
+    both.write_text(new + SMALL)
+    done = run("show", both, "--out", out)
+    assert done.returncode == 2
+    assert "PTD" in done.stdout
+    assert done.stderr.startswith(f"preftd: there are no runs of 'new' in {out}")
+
+
+def test_a_search_that_is_not_over_is_called_so(
+    small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    [study] = load_studies(small)
+    store, told = Store(tmp_path / "out"), Lines(sys.stderr)
+    [job] = jobs(Expansion(study).search)
+    half = job.only(set(job.ids[:6]).__contains__)
+    assert half is not None
+    with store.open():
+        store.write(half, compute(half))
+    said = "the search of 'small' is not over, 6 of 12 cells are stored: run the study to go on"
+    with pytest.raises(InputError, match=said):
+        list(studies.show(study, tmp_path / "out", told))
+    assert capsys.readouterr().err == ""

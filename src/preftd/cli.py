@@ -135,8 +135,7 @@ def show(study: StudyFile, seeds: Seeds = None, out: Out = RESULTS) -> None:
     from preftd.experiments.progress import progress_here
     from preftd.report import studies
 
-    for one in load_studies(study, seeds):
-        print_all(studies.show(one, out, progress_here()))
+    print_all(studies.show_all(load_studies(study, seeds), out, progress_here()))
 
 
 @app.command()

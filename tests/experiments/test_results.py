@@ -52,6 +52,13 @@ def test_a_step_size_with_a_diverged_run_is_not_chosen_unless_the_score_has_a_ce
     assert Results(results.runs, Score(ceiling=5)).chosen["step_size"].to_list() == [0.5]
 
 
+def test_a_step_size_that_lacks_seeds_is_not_chosen() -> None:
+    """The one where it failed may have been the hardest."""
+    rows = [run(seed, [1.0 + seed]) for seed in range(3)]
+    rows += [run(seed, [0.5 + seed], step_size=0.3) for seed in range(2)]
+    assert Results(frame(rows), Score()).chosen["step_size"].to_list() == [0.1]
+
+
 def test_constant_and_decreasing_step_sizes_are_told_apart() -> None:
     rows = [run(0, [2]), run(0, [1], schedule="Decreasing(initial=0.1, delay=10, power=1)")]
     chosen = Results(frame(rows), Score()).chosen

@@ -1,5 +1,6 @@
 """The runner: what is missing is computed, once, the same wherever, and failures stay alone."""
 
+import itertools
 import json
 from collections import Counter
 from collections.abc import Generator, Sequence
@@ -25,11 +26,12 @@ from experiments.small_studies import (
 from preftd import ETD, PTD, TD, Decreasing, Linear, Network, Task, evaluate, tasks
 from preftd.arrays import Dense, InputError
 from preftd.experience import Visit
-from preftd.experiments import CellsFailedError, Here, Search, jobs, results, run
+from preftd.experiments import CellsFailedError, Here, Search, jobs, results, run, work
 from preftd.experiments.jobs import Job
-from preftd.experiments.learning import Batch, Method
+from preftd.experiments.learning import Batch, Method, takes
 from preftd.experiments.store import Store
 from preftd.experiments.work import Done, compute
+from preftd.failures import FailedError
 from preftd.learners.steps import Steps
 from preftd.preferences import Constant, Function, Observability, Preference
 from preftd.rules import RULES
@@ -224,6 +226,20 @@ def test_pieces_do_not_depend_on_what_is_stored(
     assert pieces == [[0, 0, 0], [2, 2, 3, 3, 3], [4, 4, 4]]
 
 
+class Twice:
+    """Gives everything back twice."""
+
+    def run(self, jobs: Sequence[Job]) -> Generator[Done, None, None]:
+        for job in jobs:
+            yield from [compute(job)] * 2
+
+
+def test_an_executor_that_gives_something_twice_is_told_so(tmp_path: Path) -> None:
+    with pytest.raises(FailedError, match="gave something back that was not asked for, or twice"):
+        run(small(), tmp_path, executor=Twice(), progress=Told())
+    assert computed(small(), tmp_path) == 0
+
+
 @pytest.mark.usefixtures("a_job_for_each_seed")
 def test_nothing_is_told_to_be_finished_before_it_is_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -402,6 +418,46 @@ def test_a_learner_may_reuse_its_array(tmp_path: Path) -> None:
     np.testing.assert_array_equal(thrifty["error"].to_list(), plain["error"].to_list())
 
 
+def failing_draw(at_take: int) -> Any:
+    """Takes of experience, one of which cannot be had; counted over all draws."""
+    counted = itertools.count()
+
+    def some(*given: Any) -> Any:
+        for taken in takes(*given):
+            if next(counted) == at_take:
+                raise MemoryError("no room")
+            yield taken
+
+    return some
+
+
+def test_a_draw_that_breaks_off_leaves_no_half_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = small(episodes=2000, seeds=1)
+    assert sum(1 for _ in takes(CORRIDOR, 0, 2000)) > 1
+    with monkeypatch.context() as broken:
+        broken.setattr(work, "takes", failing_draw(1))
+        failed = failure_of(study, tmp_path).failed
+    assert len(failed) == 4
+    assert failed[0].failure.error == "MemoryError: no room"
+    assert stored_files(tmp_path) == {}
+    assert not np.isnan(np.array(run_here(study, tmp_path).runs["error"].to_list())).any()
+
+
+def test_what_diverged_is_known_also_if_the_others_break_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second draw is for those that failed beside others."""
+    learners = {"linear": Linear(), "picky": Picky("start")}
+    study = small(learners=learners, rules=TD(), step_sizes=[0.3, 1e6], seeds=1)
+    monkeypatch.setattr(work, "takes", failing_draw(1))
+    failed = failure_of(study, tmp_path).failed
+    assert {one.cell.variant.labels.learner for one in failed} == {"picky"}
+    found = results(study, tmp_path).runs
+    assert found.select("step_size", "diverged").rows() == [(0.3, False), (1e6, True)]
+
+
 def test_seeds_for_which_no_task_can_be_made_are_reported_and_the_others_go_on(
     tmp_path: Path,
 ) -> None:
@@ -412,6 +468,7 @@ def test_seeds_for_which_no_task_can_be_made_are_reported_and_the_others_go_on(
     with pytest.raises(CellsFailedError, match="ZeroDivisionError") as failed:
         run_here(study, tmp_path)
     assert {one.cell.draw.seed for one in failed.value.failed} == {2, 3}
+    assert all("in sometimes" in one.failure.traceback for one in failed.value.failed)
     assert set(results(study, tmp_path).runs["seed"]) == {0, 1}
     assert manifest(tmp_path)["state"] == "failed"
 

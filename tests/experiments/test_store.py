@@ -26,6 +26,7 @@ from experiments.small_studies import (
 )
 from preftd.experiments import Search, results
 from preftd.experiments.cells import name_of
+from preftd.experiments.content import SCHEMA
 from preftd.experiments.store import COLUMNS, Store
 from preftd.experiments.work import Done, compute
 from preftd.files import host, remove_unfinished
@@ -374,3 +375,54 @@ def test_a_file_is_no_folder_for_results(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
     with pytest.raises(preftd.InputError, match="file is not a folder: give one for results"):
         run_here(small(), tmp_path / "file")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [pl.col("error").cast(pl.List(pl.Float32)), pl.col("error").list.head(2)],
+    ids=["other numbers", "fewer episodes"],
+)
+def test_a_file_that_only_looks_like_results_is_not_trusted(change: pl.Expr, out: Path) -> None:
+    true = the_file(out)
+    whole = parquet(pl.read_parquet(true).with_columns(change), schema=str(SCHEMA))
+    hashed = hashlib.sha256(whole).hexdigest()[:16]
+    forged = true.with_name(f"{true.name[:16]}-{hashed}.parquet")
+    forged.write_bytes(whole)
+    told = Told()
+    found = run_here(small(), out, told)
+    assert told.said == [f"{forged} holds no results of preftd: it is left alone and not read."]
+    assert (told.stored, found.runs.height) == (0, CELLS)
+
+
+def test_a_file_that_another_run_mends_meanwhile_stays(
+    out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = the_file(out)
+    whole = path.read_bytes()
+    truncated(path)
+    read = Path.read_bytes
+
+    def mended(other: Path) -> bytes:
+        found = read(other)
+        if other == path:
+            path.write_bytes(whole)
+        return found
+
+    store = Store(out)
+    with monkeypatch.context() as slow, store.open():
+        slow.setattr(Path, "read_bytes", mended)
+        assert store.there(the_job(small()).ids) == set()
+    assert Store(out).stored() == set(the_job(small()).ids)
+    assert stored_files(out)[f"{path.name}.damaged"] == whole[:-100]
+
+
+def test_every_file_is_read_once_for_a_run(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reads, read = list[Path](), Path.read_bytes
+
+    def count(path: Path) -> bytes:
+        reads.append(path)
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", count)
+    run_here(small(), out)
+    assert reads == [the_file(out)]

@@ -121,11 +121,12 @@ def _round(some: Sequence[Study]) -> _Round:
 
 
 def _run(some: Sequence[Study], out: Path, executor: Executor) -> tuple[float, int]:
-    """Run studies one after the other; seconds, and how many cells they have."""
+    """Run studies one after the other; seconds, and how many cells they have together."""
     out.mkdir(exist_ok=True)
-    store, cells = Store(out), 0
+    store = Store(out)
     with (out / "progress.txt").open("w") as told:
         began = time.perf_counter()
         for study in some:
-            cells += run(study, store, executor=executor, progress=Lines(told)).runs.height
-        return time.perf_counter() - began, cells
+            run(study, store, executor=executor, progress=Lines(told))
+        seconds = time.perf_counter() - began
+    return seconds, len(store.stored())

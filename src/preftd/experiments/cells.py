@@ -62,6 +62,8 @@ class Unmade(NamedTuple):
 
     name: str
     why: str
+    """In a sentence."""
+    traceback: str
 
 
 class Draw(NamedTuple):

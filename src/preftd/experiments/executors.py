@@ -6,10 +6,12 @@ studies or files, so that one for a cluster needs only to carry `compute` there 
 
 from collections import deque
 from collections.abc import Generator, Iterable, Sequence
+from contextlib import suppress
 from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import Protocol, Self, final
 
+from preftd.experiments.cells import Unmade
 from preftd.experiments.inputs import as_workers
 from preftd.experiments.interrupts import heed_interrupts
 from preftd.experiments.jobs import Job
@@ -144,10 +146,8 @@ class _Crew:
             self.results.put(error)
 
     def _send(self, place: int, waiting: deque[Job]) -> None:
-        try:
+        with suppress(WorkerDiedError):  # receiving will tell
             self.workers[place].send(waiting[-1])
-        except WorkerDiedError:
-            return  # receiving will tell
 
     def _receive(self, place: int, waiting: deque[Job]) -> None:
         try:
@@ -157,7 +157,8 @@ class _Crew:
             self._replace(place)
             self.results.put(rescue(waiting.popleft(), str(error), self._start))
             for job in waiting:
-                self.workers[place].send(job)
+                with suppress(WorkerDiedError):  # receiving will tell
+                    self.workers[place].send(job)
 
     def _replace(self, place: int) -> None:
         self.workers[place].end()
@@ -177,7 +178,9 @@ def first_episodes(jobs: Sequence[Job]) -> dict[tuple[str, str], Job]:
     What raises there raises again where it is reported.
     """
     found: dict[tuple[str, str], Job] = {}
-    for strand in {id(s.variants): s for job in jobs for s in job.strands}.values():
+    strands = (strand for job in jobs for strand in job.strands)
+    made = {id(s.variants): s for s in strands if not isinstance(s.draw.task, Unmade)}
+    for strand in made.values():
         for variant in strand.variants:
             draw = strand.draw._replace(episodes=1)
             alone = Job((strand._replace(draw=draw, variants=(variant,)),), work=0)

@@ -1,5 +1,6 @@
 """From a study to its strands: every variant on every task and seed."""
 
+import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import product
@@ -110,7 +111,8 @@ def _made(label: str, source: TaskSource, seed: int) -> Task | Unmade:
     try:
         return made_task(label, source, seed)
     except InputError as error:
-        return Unmade(f"{label}, seed {seed}", str(error))
+        trace = "".join(traceback.format_exception(error))
+        return Unmade(f"{label}, seed {seed}", str(error), trace)
 
 
 def _of(choice: Choice, labels: Labels) -> tuple[StepSize, ...]:

@@ -21,6 +21,9 @@ class Job:
     work: float
     """About how many seconds it takes, for guessing what is left."""
 
+    def __reduce__(self) -> tuple[type["Job"], tuple[tuple[Strand, ...], float]]:
+        return Job, (self.strands, self.work)  # to another process, without what follows from them
+
     @cached_property
     def ids(self) -> list[str]:
         """Of its cells, each once."""

@@ -23,7 +23,7 @@ class Plan:
     study: Study
     search: Sequence[Strand]
     report: Sequence[Strand]
-    open: frozenset[Labels]
+    unfinished: frozenset[Labels]
     """Places whose search is not over, so that nothing can be said of them yet."""
     searched: pl.DataFrame
     """What is stored of the search, but for those places."""

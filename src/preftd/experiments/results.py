@@ -109,12 +109,15 @@ class Results:
     def chosen(self) -> pl.DataFrame:
         """For each algorithm and task, the step size with the least mean score.
 
-        None of its runs diverged, unless the score has a ceiling and so says what that counts.
+        It was run on all seeds, and none of its runs diverged, unless the score has a ceiling and
+        so says what that counts.
         Of equal ones, the first in the study. `chosen_on` is "search", or "report" if there was no
         search. Algorithms that diverged with every step size are not here but in `lost`.
         """
         found = summarise(self.tried, [*KNOWN, *STEP_SIZE])
-        fit = pl.col("centre").is_finite()
+        # A step size that failed on some seeds would be compared on the others alone.
+        on_all = pl.col("seeds") == pl.col("seeds").max().over(ALGORITHM)
+        fit = pl.col("centre").is_finite() & on_all
         if self.score.ceiling is None:
             fit = fit & (pl.col("diverged") == 0)
         found = found.filter(fit)

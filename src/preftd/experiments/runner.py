@@ -70,7 +70,7 @@ def run(
 
 def results(study: Study, out: Path | str = "results") -> Results:
     """The results of a study as far as they are stored; nothing is computed."""
-    store = Store(Path(out))
+    store = Store(Path(out), warn=progress_here().say)
     return Plan.of(study, store).results(store)
 
 
@@ -137,7 +137,12 @@ class _Run:
         finished = self._executor.run(list(pending.values()))
         try:
             for done in finished:
-                job = pending.pop(done.job)
+                job = pending.pop(done.job, None)
+                if job is None:
+                    raise FailedError(
+                        "the executor gave something back that was not asked for, or twice: let it "
+                        "give what comes of every job, once."
+                    )
                 self._store.write(job, done)
                 failed = _described(job, done.failures)
                 self._failed += failed

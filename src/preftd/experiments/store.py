@@ -9,7 +9,7 @@ import hashlib
 import io
 import re
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, final
 
@@ -83,7 +83,7 @@ class Store:
         """The ids of all cells that are here, after a look at every byte."""
         found: set[str] = set()
         for path in self.paths():
-            self._look(path, ["cell"])
+            self._look(path, frozenset())
             found |= self._held[path]
         return found
 
@@ -110,39 +110,36 @@ class Store:
     def _files(self, asked: frozenset[str]) -> Iterator[tuple[Path, pl.DataFrame]]:
         """Files that hold some of these cells, and all their rows."""
         for path in self.paths():
-            if path not in self._held:
-                self._look(path, ["cell"])
-            if not asked.isdisjoint(self._held[path]) and (frame := self._rows(path)) is not None:
+            if asked.isdisjoint(self._held.get(path, asked)):
+                continue
+            at_hand = self._at_hand.get(path) if self._at_hand else None
+            frame = self._look(path, asked) if at_hand is None else at_hand
+            if frame is not None:
                 yield path, frame
-
-    def _rows(self, path: Path) -> pl.DataFrame | None:
-        if self._at_hand is not None and path in self._at_hand:
-            return self._at_hand[path]
-        frame = self._look(path, [*COLUMNS])
-        if frame is not None:
-            self._keep(path, frame)
-        return frame
 
     def _keep(self, path: Path, frame: pl.DataFrame) -> None:
         self._held[path] = frozenset(frame["cell"].to_list())
         if self._at_hand is not None:
             self._at_hand[path] = frame
 
-    def _look(self, path: Path, columns: list[str]) -> pl.DataFrame | None:
-        """Some columns of a file; nothing if it is not trusted, and why is said once.
+    def _look(self, path: Path, asked: frozenset[str]) -> pl.DataFrame | None:
+        """The rows of a file that holds some of these cells; why one is not trusted is said once.
 
         Its ids are remembered, as files never change; what is read of it is checked each time.
         """
-        found = _checked(path, columns)
-        if isinstance(found, pl.DataFrame):
-            self._held[path] = frozenset(found["cell"].to_list())
-            return found
+        found = _checked(path, asked)
+        if isinstance(found, _Read):
+            self._held[path] = found.ids
+            if found.rows is not None:
+                self._keep(path, found.rows)
+            return found.rows
         if self._held.get(path) != frozenset():
             self._warn(f"{path} {found.why}{self._remedy(found)}")
         self._held[path] = frozenset()
-        if found.damaged and self._at_hand is not None:
-            with suppress(FileNotFoundError):  # another run may have done it already
-                path.replace(path.with_name(f"{path.name}.damaged"))
+        if found.damaged is not None and self._at_hand is not None:
+            # A copy: the file itself may have been mended by another run in the meantime.
+            copy, whole = path.with_name(f"{path.name}.damaged"), found.damaged
+            write_whole(copy, lambda file: file.write(whole))
         return None
 
     def _remedy(self, refused: "_Refused") -> str:
@@ -150,8 +147,15 @@ class Store:
             return ": it is left alone and not read."
         if self._at_hand is None:
             return ": run the study again to compute its cells anew."
-        kept = ", and it is kept as *.damaged" if refused.damaged else ""
-        return f": its cells will be computed again{kept}."
+        kept = " A copy is kept as *.damaged." if refused.damaged is not None else ""
+        return f": it is not read, and computed again as far as it is asked for.{kept}"
+
+
+class _Read(NamedTuple):
+    """What a file holds: the ids of its cells, and its rows if they were asked for."""
+
+    ids: frozenset[str]
+    rows: pl.DataFrame | None
 
 
 class _Refused(NamedTuple):
@@ -160,10 +164,11 @@ class _Refused(NamedTuple):
     why: str
     lost: bool = False
     """Whether it is one of ours, whose cells are now missing."""
-    damaged: bool = False
+    damaged: bytes | None = None
+    """What is in it, if that is not what was written."""
 
 
-def _checked(path: Path, columns: list[str]) -> pl.DataFrame | _Refused:
+def _checked(path: Path, asked: frozenset[str]) -> _Read | _Refused:
     name = _NAME.fullmatch(path.name)
     if name is None:
         return _Refused("was not written by preftd")
@@ -172,22 +177,32 @@ def _checked(path: Path, columns: list[str]) -> pl.DataFrame | _Refused:
     except OSError as error:
         return _Refused(f"cannot be read ({error.strerror})", lost=True)
     if _hash(whole) != name[2]:
-        return _Refused("is damaged", lost=True, damaged=True)
-    return _parsed(whole, name[1], columns)
+        return _Refused("is damaged", lost=True, damaged=whole)
+    return _parsed(whole, name[1], asked)
 
 
-def _parsed(whole: bytes, name: str, columns: list[str]) -> pl.DataFrame | _Refused:
-    """Some columns of a file that is whole, if it holds the cells that it is called by."""
+def _parsed(whole: bytes, name: str, asked: frozenset[str]) -> _Read | _Refused:
+    """A file that is whole, if it holds the cells that it is called by."""
     try:
         schema = pl.read_parquet_metadata(io.BytesIO(whole)).get(_SCHEMA_KEY)
         if schema != str(SCHEMA):
             return _Refused(f"holds results of another version (schema {schema})")
-        frame = pl.read_parquet(io.BytesIO(whole), columns=columns)
-    except pl.exceptions.PolarsError:
+        ids = pl.read_parquet(io.BytesIO(whole), columns=["cell"])["cell"].to_list()
+        if name_of(ids) != name:
+            return _Refused("is not called as it should be")
+        held = frozenset(ids)
+        rows = None if held.isdisjoint(asked) else pl.read_parquet(io.BytesIO(whole))
+    except (pl.exceptions.PolarsError, TypeError):
         return _Refused("holds no results of preftd")
-    if name_of(frame["cell"].to_list()) != name:
-        return _Refused("is not called as it should be")
-    return frame
+    if rows is not None and not _are_results(rows):
+        return _Refused("holds no results of preftd")
+    return _Read(held, rows)
+
+
+def _are_results(rows: pl.DataFrame) -> bool:
+    if rows.schema != pl.Schema(COLUMNS):
+        return False
+    return bool((rows["error"].list.len() == rows["episodes"]).all())
 
 
 def _hash(whole: bytes) -> str:

@@ -54,8 +54,7 @@ def compute(job: Job) -> Done:
     errors = np.concatenate([errors for errors, _, _ in found])
     far = np.repeat([far for _, far, _ in found], [len(errors) for errors, _, _ in found])
     diverged = np.max(errors, axis=1) > far
-    # Errors of cells that have none are not numbers; all others are, if only infinite.
-    there = ~np.isnan(errors[:, 0])
+    there = _complete(errors)
     failures = tuple(failure for *_, failed in found for failure in failed)
     if not there.all():
         errors, diverged = errors[there], diverged[there]
@@ -65,15 +64,21 @@ def compute(job: Job) -> Done:
 def _compute(strand: Strand) -> tuple[Dense, float, list[Failure]]:
     """Errors, NaN of the cells that failed; from where on they mean divergence; and failures."""
     errors = np.full((len(strand.variants), strand.draw.episodes), np.nan)
-    task = strand.draw.task
+    task, ids, far = strand.draw.task, strand.ids, np.inf
+    if isinstance(task, Unmade):
+        line = f"InputError: {task.why}"
+        return errors, far, [Failure(cell, line, task.traceback) for cell in ids]
     try:
-        if isinstance(task, Unmade):
-            raise InputError(task.why)
-        failed, far = _learn(task, strand, errors), FAR * trivial_error(task)
+        far = FAR * trivial_error(task)
+        failed = _learn(task, strand, errors)
     except FAILURES as error:  # the user's code may raise anything; it is reported
-        failed, far = dict.fromkeys(np.flatnonzero(np.isnan(errors[:, 0])).tolist(), error), np.inf
-    ids = strand.ids
+        failed = dict.fromkeys(np.flatnonzero(~_complete(errors)).tolist(), error)
     return errors, far, [_failure(ids[row], error) for row, error in sorted(failed.items())]
+
+
+def _complete(errors: Dense) -> NDArray[np.bool_]:
+    """Which rows have all their errors: those after the last episode are numbers, or infinite."""
+    return np.asarray(~np.isnan(errors[:, -1]))
 
 
 def _learn(task: Task, strand: Strand, errors: Dense) -> dict[int, BaseException]:

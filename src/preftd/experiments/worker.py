@@ -111,10 +111,12 @@ def serve() -> None:
         os._exit(0)  # the parent is gone, and nobody waits for what is being computed
 
     threading.Thread(target=listen, daemon=True).start()
-    _write(going, READY)
-    while True:
-        done = compute(pickle.loads(jobs.get()))  # noqa: S301
-        _write(going, pickle.dumps(done))
+    with suppress(BrokenPipeError):  # the parent is gone
+        _write(going, READY)
+        while True:
+            done = compute(pickle.loads(jobs.get()))  # noqa: S301
+            _write(going, pickle.dumps(done))
+    os._exit(0)
 
 
 def _write(pipe: Any, message: bytes) -> None:

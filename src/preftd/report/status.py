@@ -40,7 +40,7 @@ def _progress(plan: Plan, stored: set[str]) -> str:
     search = f"search {_share(plan.search, stored)}"
     if not plan.report:
         return f"{search}; report begins when it is over"
-    rest = f"; the search is not over in {len(plan.open)} places" if plan.open else ""
+    rest = f"; the search is not over in {len(plan.unfinished)} places" if plan.unfinished else ""
     return f"{search}, report {report}{rest}"
 
 

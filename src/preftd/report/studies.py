@@ -44,6 +44,18 @@ def run_and_show(
         raise StudiesFailedError(f"cells failed in {', '.join(failed)}: see above.")
 
 
+def show_all(studies: Sequence[Study], out: Path, progress: Progress) -> Iterator[str]:
+    """What is stored of studies; of those that cannot be shown, it is said after the others."""
+    wrong = []
+    for study in studies:
+        try:
+            yield from show(study, out, progress)
+        except InputError as error:
+            wrong.append(str(error))
+    if wrong:
+        raise InputError("\n".join(wrong))
+
+
 def show(study: Study, out: Path, progress: Progress) -> Iterator[str]:
     """What is stored of a study: lines to be read, and figures, whose paths are told."""
     store = Store(out, warn=progress.say)
@@ -54,10 +66,15 @@ def show(study: Study, out: Path, progress: Progress) -> Iterator[str]:
             f"there are no runs of {study.name!r} in {out}: run the study first, or give another "
             "folder by --out."
         )
+    if not plan.report and not plan.searched.height:
+        raise InputError(
+            f"the search of {study.name!r} is not over, {there:,} of {there + missing:,} cells are "
+            "stored: run the study to go on."
+        )
     yield from _shown(study, plan.results(store), out)
     if missing:
         yield f"{missing:,} cells failed or were not run yet: run the study to compute them."
-    for place in sorted(plan.open):
+    for place in sorted(plan.unfinished):
         yield f"not shown, as its search is not over: {', '.join(filter(None, place))}"
 
 
