@@ -1,6 +1,7 @@
 """Studies that take no time, and what tests of the engine look at."""
 
 import itertools
+import json
 import os
 import subprocess
 import sys
@@ -108,6 +109,12 @@ def computed(study: Study, out: Path) -> int:
     return counting.cells
 
 
+def the_file(out: Path) -> Path:
+    """The only file of cells in a folder of results."""
+    (path,) = (out / "cells").glob("*.parquet")
+    return path
+
+
 def stored_files(out: Path) -> dict[str, bytes]:
     """Everything in the folder of cells, hidden or not, by name."""
     return {path.name: path.read_bytes() for path in (out / "cells").iterdir()}
@@ -116,6 +123,13 @@ def stored_files(out: Path) -> dict[str, bytes]:
 def hidden_files(out: Path) -> list[Path]:
     """What is half written, or was left so, anywhere among the results."""
     return [path for path in out.rglob(".*") if path.is_file()]
+
+
+def manifest(out: Path) -> dict[str, Any]:
+    """Of the last run in a folder."""
+    last = sorted((out / "runs").glob("*.json"))[-1]
+    found: dict[str, Any] = json.loads(last.read_text())
+    return found
 
 
 def command(

@@ -119,8 +119,8 @@ class Bar:
 
     def __init__(self, stream: TextIO) -> None:
         from rich.console import Console  # noqa: PLC0415  (slow to load)
-        from rich.progress import BarColumn, TextColumn  # noqa: PLC0415
-        from rich.progress import Progress as RichProgress  # noqa: PLC0415
+        from rich.progress import BarColumn, TextColumn  # noqa: PLC0415  (the same)
+        from rich.progress import Progress as RichProgress  # noqa: PLC0415  (the same)
 
         columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[text]}"))
         self._bar = RichProgress(*columns, console=Console(file=stream, highlight=False))

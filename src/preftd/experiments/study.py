@@ -93,7 +93,7 @@ class Study:
     seeds: int | Iterable[int]
     learners: OneOrMore[Method] = Linear()  # noqa: RUF009  (it cannot be changed)
     search: Search | None = None
-    score: Score = Score()  # noqa: RUF009
+    score: Score = Score()  # noqa: RUF009  (nor can this)
     axes: Axes = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -114,7 +114,7 @@ def serve() -> None:
     with suppress(BrokenPipeError):  # the parent is gone
         _write(going, READY)
         while True:
-            done = compute(pickle.loads(jobs.get()))  # noqa: S301
+            done = compute(pickle.loads(jobs.get()))  # noqa: S301  (from our parent)
             _write(going, pickle.dumps(done))
     os._exit(0)
 

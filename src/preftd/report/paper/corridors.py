@@ -141,9 +141,9 @@ def _study(
     name: str,
     task: str,
     rules: Mapping[str, Rule],
-    preferences: Preference | Mapping[str, Preference] = Observability(),  # noqa: B008
+    preferences: Preference | Mapping[str, Preference] = Observability(),  # noqa: B008  (it cannot be changed)
     *,
-    learners: Method | Mapping[str, Method] = Linear(),  # noqa: B008
+    learners: Method | Mapping[str, Method] = Linear(),  # noqa: B008  (nor can this)
     step_sizes: Mapping[str, Sequence[StepSize]] | None = None,
     lengths: Sequence[int] = LENGTHS,
 ) -> Study:

@@ -1,0 +1,129 @@
+"""A run that stops, or is cut in other pieces, ends in the same bytes."""
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from experiments.small_studies import (
+    Counting,
+    Told,
+    computed,
+    manifest,
+    run_here,
+    small,
+    stored_files,
+)
+from preftd import PTD, Linear, Network, tasks
+from preftd.experiments import Here, Search, jobs, run
+from preftd.experiments.jobs import Job
+from preftd.experiments.learning import Method
+from preftd.experiments.store import Store
+from preftd.experiments.work import Done, compute
+from preftd.failures import FailedError
+
+GRID = tasks.make("cross_grid", size=4)
+METHODS: list[Method] = [
+    *(Linear(view) for view in ("backward", "forward", "true_online")),
+    *(Network(units=3, view=view) for view in ("backward", "forward", "held")),
+    Network(units=3, view="forward", optimiser="adam"),
+]
+
+
+@pytest.fixture
+def a_job_for_each_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small studies would otherwise be a single job."""
+    monkeypatch.setattr(jobs, "SECONDS", 1e-9)
+
+
+@pytest.mark.usefixtures("a_job_for_each_seed")
+def test_any_number_of_workers_writes_the_same_bytes(tmp_path: Path) -> None:
+    study = small(seeds=5, search=Search(seeds=3), learners=[Linear(), Network(units=2)])
+    run(study, tmp_path / "here", executor=Here(), progress=Told())
+    for workers in (1, 2, 3):
+        folder = tmp_path / str(workers)
+        run(study, folder, workers=workers, progress=Told())
+        assert stored_files(folder) == stored_files(tmp_path / "here")
+    assert len(stored_files(tmp_path / "here")) == 8
+
+
+@pytest.mark.usefixtures("a_job_for_each_seed")
+@pytest.mark.parametrize("jobs_done", range(5))
+def test_a_run_that_stopped_goes_on_to_the_same_bytes(jobs_done: int, tmp_path: Path) -> None:
+    study = small(seeds=3, search=Search(seeds=2))
+    run_here(study, tmp_path / "whole")
+    told = Told()
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        run(study, tmp_path / "cut", executor=Interrupted(jobs_done), progress=told)
+    assert stopped.value.__notes__, "by which the command knows that it was said"
+    cut, whole = stored_files(tmp_path / "cut"), stored_files(tmp_path / "whole")
+    assert len(cut) == jobs_done
+    assert cut.items() <= whole.items()
+    assert told.said == [
+        f"stopped; what is finished is kept in {tmp_path / 'cut'}: run the same again to go on."
+    ]
+    assert manifest(tmp_path / "cut")["state"] == "interrupted"
+    run_here(study, tmp_path / "cut")
+    assert stored_files(tmp_path / "cut") == whole
+
+
+@dataclass
+class Interrupted:
+    """Computes some jobs; then the user presses Ctrl-C."""
+
+    left: int
+
+    def run(self, jobs: Sequence[Job]) -> Generator[Done, None, None]:
+        for job in jobs:
+            if self.left == 0:
+                raise KeyboardInterrupt
+            self.left -= 1
+            yield compute(job)
+
+
+def test_pieces_do_not_depend_on_what_is_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two seeds each; what is left of a piece is not filled up from the next."""
+    monkeypatch.setattr(jobs, "SECONDS", 2.2e-3)  # such small seeds count as a millisecond each
+    study = small(seeds=5, rules=PTD(), step_sizes=[0.1, 0.2, 0.3])
+    run_here(replace(study, seeds=[1]), tmp_path)
+    run_here(replace(study, seeds=[2], step_sizes=[0.2]), tmp_path)
+    counting = Counting()
+    run(study, tmp_path, executor=counting, progress=Told())
+    pieces = [
+        [strand.draw.seed for strand in job.strands for _ in strand.variants]
+        for job in counting.jobs
+    ]
+    assert pieces == [[0, 0, 0], [2, 2, 3, 3, 3], [4, 4, 4]]
+
+
+class Twice:
+    """Gives everything back twice."""
+
+    def run(self, jobs: Sequence[Job]) -> Generator[Done, None, None]:
+        for job in jobs:
+            yield from [compute(job)] * 2
+
+
+def test_an_executor_that_gives_something_twice_is_told_so(tmp_path: Path) -> None:
+    with pytest.raises(FailedError, match="gave something back that was not asked for, or twice"):
+        run(small(), tmp_path, executor=Twice(), progress=Told())
+    assert computed(small(), tmp_path) == 0
+
+
+@pytest.mark.usefixtures("a_job_for_each_seed")
+def test_nothing_is_told_to_be_finished_before_it_is_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told, counts = Told(), list[int]()
+    advance = Told.advance
+
+    def look(self: Told, cells: int, work: float) -> None:
+        advance(self, cells, work)
+        counts.append(len(Store(tmp_path).stored()) - self.stored)
+
+    monkeypatch.setattr(Told, "advance", look)
+    run_here(small(seeds=3), tmp_path, told)
+    assert counts == [0, 0, 0]

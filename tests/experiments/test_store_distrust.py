@@ -1,0 +1,297 @@
+"""Files that are damaged, foreign or cannot be read are named and never trusted."""
+
+import hashlib
+import io
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import preftd
+from experiments.small_studies import (
+    Told,
+    computed,
+    run_here,
+    small,
+    stored_files,
+    the_file,
+    the_job,
+)
+from preftd.experiments import Search, results
+from preftd.experiments.content import SCHEMA
+from preftd.experiments.store import Store
+
+CELLS = 8
+"""Of the small study."""
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    """A folder with the results of the small study."""
+    run_here(small(), tmp_path / "results")
+    return tmp_path / "results"
+
+
+def truncated(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def emptied(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def overwritten(path: Path) -> None:
+    pl.DataFrame({"a": [1]}).write_parquet(path)
+
+
+def extended(path: Path) -> None:
+    path.write_bytes(path.read_bytes() + b"\0")
+
+
+def replaced_by_another(path: Path) -> None:
+    """With a good file, but of other cells."""
+    folder = path.parents[2] / "other"
+    run_here(small(episodes=4), folder)
+    shutil.copy(the_file(folder), path)
+
+
+@pytest.mark.parametrize("damage", [truncated, emptied, overwritten, extended, replaced_by_another])
+def test_a_damaged_file_is_named_kept_and_its_cells_are_computed_again(
+    damage: Callable[[Path], None], out: Path
+) -> None:
+    before, path = stored_files(out), the_file(out)
+    damage(path)
+    broken, told = path.read_bytes(), Told()
+    assert results_or_none(out) is None
+    run_here(small(), out, told)
+    (warning,) = told.said
+    assert warning.startswith(f"{path} is damaged")
+    assert told.stored == CELLS
+    assert stored_files(out) == before | {f"{path.name}.damaged": broken}
+    assert computed(small(), out) == 0
+
+
+def results_or_none(out: Path) -> pl.DataFrame | None:
+    """The runs that are stored; reading changes nothing."""
+    before = stored_files(out)
+    try:
+        return results(small(), out).runs
+    except preftd.InputError as error:
+        assert "there are no runs" in str(error)  # noqa: PT017
+        return None
+    finally:
+        assert stored_files(out) == before
+
+
+def test_no_changed_byte_goes_unnoticed(out: Path) -> None:
+    path = the_file(out)
+    whole = path.read_bytes()
+    ids = the_job(small()).ids
+    known = Store(out)
+    assert known.stored() == set(ids)
+    for place in range(len(whole)):
+        changed = bytearray(whole)
+        changed[place] ^= 1 << place % 8
+        path.write_bytes(changed)
+        if place % 50:
+            assert Store(out).stored() == set()
+        else:
+            assert known.read(ids).height == 0, "also if it was whole when it was first looked at"
+    path.write_bytes(whole)
+    assert Store(out).stored() == set(ids)
+
+
+def named_by_content(whole: bytes, folder: Path) -> Path:
+    """A file called as a store would call it, with 16 digits for its cells."""
+    hashed = hashlib.sha256(whole).hexdigest()[:16]
+    path = folder / f"0123456789abcdef-{hashed}.parquet"
+    path.write_bytes(whole)
+    return path
+
+
+def parquet(frame: pl.DataFrame, **metadata: str) -> bytes:
+    buffer = io.BytesIO()
+    frame.write_parquet(
+        buffer, metadata={f"preftd.{name}": said for name, said in metadata.items()}
+    )
+    return buffer.getvalue()
+
+
+ONE_CELL = pl.DataFrame({"cell": ["a"]})
+FOREIGN: dict[str, tuple[Callable[[], bytes], str]] = {
+    "another schema": (lambda: parquet(ONE_CELL, schema="0"), "another version (schema 0)"),
+    "somebody's table": (lambda: parquet(ONE_CELL), "another version (schema None)"),
+    "no table": (lambda: b"PAR1 or not", "holds no results of preftd"),
+    "other columns": (lambda: parquet(pl.DataFrame({"b": [1]}), schema="1"), "holds no results"),
+    "other cells": (lambda: parquet(ONE_CELL, schema="1"), "is not called as it should be"),
+}
+
+
+@pytest.mark.parametrize("case", FOREIGN)
+def test_a_foreign_file_in_our_clothes_is_named_and_left_alone(case: str, out: Path) -> None:
+    write, said = FOREIGN[case]
+    path = named_by_content(write(), out / "cells")
+    before, told = stored_files(out), Told()
+    assert len(run_here(small(), out, told).runs) == CELLS
+    (warning,) = told.said
+    assert warning.startswith(f"{path} ")
+    assert said in warning
+    assert told.stored == 0
+    assert stored_files(out) == before
+
+
+def test_a_foreign_name_is_named_and_left_alone(out: Path) -> None:
+    path = the_file(out)
+    path.rename(path.with_name("mine.parquet"))
+    told = Told()
+    run_here(small(), out, told)
+    (warning,) = told.said
+    assert warning.startswith(f"{path.with_name('mine.parquet')} was not written by preftd")
+    assert told.stored == CELLS
+    assert set(stored_files(out)) == {path.name, "mine.parquet"}
+
+
+def test_other_things_in_the_folder_do_no_harm(out: Path) -> None:
+    cells = out / "cells"
+    (cells / "x.parquet").mkdir()
+    (cells / "notes.txt").write_text("mine")
+    (out / "notes.txt").write_text("mine")
+    told = Told()
+    run_here(small(), out, told)
+    assert told.said == [
+        f"{cells / 'x.parquet'} was not written by preftd: it is left alone and not read."
+    ]
+    assert told.stored == 0
+
+
+def test_a_folder_under_the_name_of_a_file_is_named(out: Path) -> None:
+    path = the_file(out)
+    path.unlink()
+    path.mkdir()
+    warnings: list[str] = []
+    assert Store(out, warnings.append).stored() == set()
+    assert warnings == [
+        f"{path} cannot be read (Is a directory): run the study again to compute its cells anew."
+    ]
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may read everything")
+def test_an_unreadable_file_is_named_and_its_cells_are_computed_again(out: Path) -> None:
+    path = the_file(out)
+    before = stored_files(out)
+    path.chmod(0)
+    told = Told()
+    run_here(small(), out, told)
+    assert told.said == [
+        f"{path} cannot be read (Permission denied): its cells will be computed again."
+    ]
+    assert stored_files(out) == before
+
+
+def test_what_cannot_be_read_is_named_and_computed_again(
+    out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that fails, for root too."""
+    path, before, told = the_file(out), stored_files(out), Told()
+
+    def fail(_: Path) -> bytes:
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Path, "read_bytes", fail)
+        assert Store(out, told.say).stored() == set()
+    assert told.said == [
+        f"{path} cannot be read (Input/output error): run the study again to compute its cells "
+        "anew."
+    ]
+    assert stored_files(out) == before
+
+
+def test_what_could_not_be_read_is_known_again_when_it_was_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The report depends on the search, so the run itself has to know."""
+    study = small(search=Search(seeds=2))
+    whole = run_here(study, tmp_path)
+    bad, read = set(), Path.read_bytes
+    for path in (tmp_path / "cells").iterdir():
+        bad.add(path.stat().st_ino)
+        (tmp_path / path.name).hardlink_to(path)  # so that no other file gets its number
+
+    def fail(path: Path) -> bytes:
+        if path.stat().st_ino in bad:
+            raise OSError(5, "Input/output error")
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", fail)
+    told = Told()
+    assert run_here(study, tmp_path, told).runs.equals(whole.runs)
+    assert told.stored == whole.runs.height
+    assert len(told.said) == 2
+
+
+def test_a_file_that_vanishes_while_it_is_looked_at_stops_nothing(
+    out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another run may put a damaged file aside at the same moment."""
+    path = the_file(out)
+    truncated(path)
+    listed = [path]
+    path.rename(f"{path}.damaged")
+    monkeypatch.setattr(Store, "paths", lambda _: listed)
+    store = Store(out)
+    with store.open():
+        assert store.there(the_job(small()).ids) == set()
+    assert Store(out).stored() == set()
+
+
+def test_a_warning_is_given_once(out: Path) -> None:
+    (out / "cells" / "mine.parquet").write_bytes(b"")
+    warnings: list[str] = []
+    store = Store(out, warnings.append)
+    with store.open():
+        store.stored()
+        store.read(["a"])
+    assert len(warnings) == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [pl.col("error").cast(pl.List(pl.Float32)), pl.col("error").list.head(2)],
+    ids=["other numbers", "fewer episodes"],
+)
+def test_a_file_that_only_looks_like_results_is_not_trusted(change: pl.Expr, out: Path) -> None:
+    true = the_file(out)
+    whole = parquet(pl.read_parquet(true).with_columns(change), schema=str(SCHEMA))
+    hashed = hashlib.sha256(whole).hexdigest()[:16]
+    forged = true.with_name(f"{true.name[:16]}-{hashed}.parquet")
+    forged.write_bytes(whole)
+    told = Told()
+    found = run_here(small(), out, told)
+    assert told.said == [f"{forged} holds no results of preftd: it is left alone and not read."]
+    assert (told.stored, found.runs.height) == (0, CELLS)
+
+
+def test_a_file_that_another_run_mends_meanwhile_stays(
+    out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = the_file(out)
+    whole = path.read_bytes()
+    truncated(path)
+    read = Path.read_bytes
+
+    def mended(other: Path) -> bytes:
+        found = read(other)
+        if other == path:
+            path.write_bytes(whole)
+        return found
+
+    store = Store(out)
+    with monkeypatch.context() as slow, store.open():
+        slow.setattr(Path, "read_bytes", mended)
+        assert store.there(the_job(small()).ids) == set()
+    assert Store(out).stored() == set(the_job(small()).ids)
+    assert stored_files(out)[f"{path.name}.damaged"] == whole[:-100]
