@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from made_grids import grid_results
 from made_runs import frame, run
 from preftd.arrays import Vector
 from preftd.experiments.results import Results
@@ -59,7 +60,7 @@ class World:
                 found[f"{task} {name}"] = self._study(f"{task} {name}", task, settings)
             found[f"{task} to the limit"] = self._long(task)
             found[f"{task} constant steps"] = self._constant(task)
-        return found
+        return found | grid_results(self.true, self.seeds, self.noise)
 
     # -- the random walk
 

@@ -183,7 +183,7 @@ def test_bench_refuses_what_is_not_a_benchmark() -> None:
 @pytest.mark.parametrize("out", ["taken", "taken/below"])
 def test_reproduce_into_a_file_is_one_line_that_names_it(out: str, tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("not a folder")
-    code, line = complaint("reproduce", "--out", tmp_path / out)
+    code, line = complaint("reproduce", "counterexamples", "--out", tmp_path / out)
     assert code != 0
     assert str(tmp_path / out) in line
     assert (tmp_path / "taken").read_text() == "not a folder"

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from preftd import experience, experiments, learners, preferences, rules, tasks, theory
     from preftd.arrays import InputError
     from preftd.experience import Experience
-    from preftd.experiments import Evaluation, Score, Search, Study, evaluate
+    from preftd.experiments import Chosen, Evaluation, Score, Search, Study, evaluate
     from preftd.learners import (
         Decreasing,
         LeastSquaresLearner,
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from preftd.tasks import Features, MarkovRewardProcess, Task
 
 _HOMES = {
+    "Chosen": "experiments",
     "Coefficients": "rules",
     "Decreasing": "learners",
     "ETD": "rules",
@@ -49,6 +50,7 @@ __all__ = [
     "ETD",
     "PTD",
     "TD",
+    "Chosen",
     "Coefficients",
     "Decreasing",
     "Evaluation",

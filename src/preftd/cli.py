@@ -63,6 +63,9 @@ def diagnose(
 
 Out = Annotated[Path, typer.Option(help="Folder for results and figures.")]
 Seeds = Annotated[int | None, typer.Option(help="How many seeds; for a search at most as many.")]
+Full = Annotated[
+    bool, typer.Option("--full", help="Also long searches, and all seeds on the grids.")
+]
 Workers = Annotated[
     int | None, typer.Option(help="How many processes compute; one for each core by default.")
 ]
@@ -86,6 +89,7 @@ def reproduce(
     figures: Annotated[
         list[str] | None, typer.Argument(metavar="FIGURE", help="Which; all if left out.")
     ] = None,
+    full: Full = False,
     seeds: Seeds = None,
     workers: Workers = None,
     out: Out = RESULTS,
@@ -94,11 +98,12 @@ def reproduce(
 
     For example:
         preftd reproduce
+        preftd reproduce --full
         preftd reproduce figure_3 --seeds 5 --out quick
     """
     from preftd.report import paper
 
-    print_all(paper.reproduce(figures or [], paper.Order(out, seeds, workers)))
+    print_all(paper.reproduce(figures or [], paper.Order(out, seeds, workers, full)))
 
 
 @app.command()
@@ -163,6 +168,7 @@ def claims(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="CLAIM", help="Which; all if left out.")
     ] = None,
+    full: Full = False,
     seeds: Seeds = None,
     out: Out = RESULTS,
 ) -> None:
@@ -172,9 +178,10 @@ def claims(
         preftd claims
         preftd claims corridor_td_grows_with_length --out quick --seeds 5
     """
+    from preftd.report.paper import Order
     from preftd.report.paper.claims.table import claim_lines
 
-    print_all(claim_lines(names or [], out, seeds))
+    print_all(claim_lines(names or [], Order(out, seeds, full=full)))
 
 
 @app.command()

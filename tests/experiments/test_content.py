@@ -6,6 +6,7 @@ import re
 import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable
+from dataclasses import replace
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
@@ -19,6 +20,7 @@ from scipy.stats import norm
 
 from preftd import ETD, PTD, TD, Decreasing, InputError, Linear, Network, preferences, tasks
 from preftd.experiments.content import content, digest, text
+from preftd.learners.pretrained import Pretrained, Training
 from preftd.preferences import Constant, Displacement, Function, Observability, PerState
 from preftd.rules import RULES
 from preftd.tasks import TASKS, Features, Layout, Outcomes, Task
@@ -40,6 +42,10 @@ ROWS = [(0, 0, 0.5, 0, 0.0), (0, 0, 0.5, 1, 0.0), (1, 0, 1.0, -1, 1.0)]
 ROWS += [(0, 1, 1.0, 1, 0.0), (1, 1, 1.0, -1, 0.0)]
 OTHER_ROWS = [*ROWS[:2], (1, 0, 1.0, -1, 2.0), *ROWS[3:]]
 
+TRAINING = Training(
+    tasks.make("random_walk"), Network(4, "forward"), TD(), Constant(0.0), 0.1, episodes=1
+)
+
 PARAMETERS: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, list[Any]]]] = {
     TD: ({}, {}),
     PTD: ({}, {}),
@@ -55,7 +61,30 @@ PARAMETERS: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, list[Any]]]
     Linear: ({}, {"view": ["backward", "forward", "true_online"]}),
     Network: (
         {"units": 4, "view": "forward"},
-        {"units": [4, 5], "view": ["forward", "backward", "held"], "optimiser": ["sgd", "adam"]},
+        {
+            "units": [4, 5],
+            "view": ["forward", "backward", "held"],
+            "optimiser": ["sgd", "adam"],
+            "begins": ["uniform", "xavier"],
+        },
+    ),
+    Training: (
+        vars(TRAINING),
+        {
+            "task": [TRAINING.task, tasks.make("random_walk", states=5)],
+            "network": [TRAINING.network, Network(5, "forward")],
+            "rule": [TD(), PTD()],
+            "preference": [Constant(0.0), Constant(1.0)],
+            "step_size": [0.1, 0.2],
+            "episodes": [1, 2],
+        },
+    ),
+    Pretrained: (
+        {"training": TRAINING},
+        {
+            "training": [TRAINING, replace(TRAINING, episodes=2)],
+            "linear": [Linear(), Linear("true_online")],
+        },
     ),
     Decreasing: (
         {"initial": 0.5},
@@ -217,7 +246,7 @@ def test_texts_are_one_line_without_addresses() -> None:
 TEXTS = {
     "Constant(beta=0.1)": Constant(np.float64(0.1)),
     "Decreasing(delay=1000, initial=0.5, power=1)": Decreasing(np.float64(0.5)),
-    "Network(optimiser=sgd, units=4, view=backward)": Network(int(np.int64(4))),
+    "Network(begins=uniform, optimiser=sgd, units=4, view=backward)": Network(int(np.int64(4))),
     "[1, {a: 2}]": [1, {"a": 2}],
     "numpy.sin": np.sin,
 }

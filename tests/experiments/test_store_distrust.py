@@ -125,8 +125,11 @@ FOREIGN: dict[str, tuple[Callable[[], bytes], str]] = {
     "another schema": (lambda: parquet(ONE_CELL, schema="0"), "another version (schema 0)"),
     "somebody's table": (lambda: parquet(ONE_CELL), "another version (schema None)"),
     "no table": (lambda: b"PAR1 or not", "holds no results of preftd"),
-    "other columns": (lambda: parquet(pl.DataFrame({"b": [1]}), schema="1"), "holds no results"),
-    "other cells": (lambda: parquet(ONE_CELL, schema="1"), "is not called as it should be"),
+    "other columns": (
+        lambda: parquet(pl.DataFrame({"b": [1]}), schema=str(SCHEMA)),
+        "holds no results",
+    ),
+    "other cells": (lambda: parquet(ONE_CELL, schema=str(SCHEMA)), "is not called as it should be"),
 }
 
 

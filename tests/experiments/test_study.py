@@ -127,7 +127,7 @@ def as_tuple(seeds: int | Iterable[int]) -> tuple[int, ...]:
 def test_numbers_of_numpy_become_plain() -> None:
     two: Any = np.array(2)
     built = study(episodes=np.int64(4), search=Search(seeds=1, episodes=two))
-    assert built.search is not None
+    assert isinstance(built.search, Search)
     assert (type(built.episodes), type(built.search.episodes)) == (int, int)
 
 
@@ -151,8 +151,10 @@ def test_the_number_of_seeds_can_be_changed(case: str) -> None:
     before = study(seeds=seeds, search=search, score=Score("rmse"))
     after = before.with_seeds(count)
     assert after.seeds == wanted
-    assert (after.search.seeds if after.search else ()) == wanted_search
-    assert after.search is None or after.search.episodes == 2
+    if search is None:
+        assert after.search is None
+    else:
+        assert after.search == Search(seeds=wanted_search, episodes=2)
     assert (after.name, after.score, after.episodes) == ("mine", Score("rmse"), 5)
     assert len(as_tuple(before.seeds)) == (seeds if isinstance(seeds, int) else len(seeds))
 

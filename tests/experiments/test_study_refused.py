@@ -9,7 +9,7 @@ import pytest
 
 from experiments.test_study import CORRIDOR, GIVEN, study
 from preftd import ETD, PTD, TD, InputError, Linear, tasks
-from preftd.experiments import Search
+from preftd.experiments import Chosen, Search
 from preftd.preferences import Constant, Function
 from preftd.rules import Rule
 from preftd.tasks import Task
@@ -147,7 +147,28 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "a flag as seed": ({"seeds": [3, True]}, f"seeds[1] is True: {SEED}"),
     "a negative seed": ({"seeds": [0, -3]}, "seeds has -3: give whole numbers from 0"),
     "a large seed": ({"seeds": [2**63]}, f"seeds has {2**63}: give whole numbers from 0 to"),
-    "a number as search": ({"search": 5}, "search is 5: give Search(seeds=25), or None"),
+    "a number as search": (
+        {"search": 5},
+        "search is 5: give Search(seeds=25), Chosen(...) or None",
+    ),
+    "a task that is not in the study": (
+        {"search": Chosen({("corridor", "PTD", "", ""): 0.1})},
+        "search.step_sizes has the place ('corridor', 'PTD', '', ''), but there is no task "
+        "'corridor': known are 'corridor(length=3)'.",
+    ),
+    "a learner that is not in the study": (
+        {"search": Chosen({("corridor(length=3)", "PTD", "", "net"): 0.1})},
+        "search.step_sizes has the place ('corridor(length=3)', 'PTD', '', 'net'), but there is no "
+        "learner 'net': known are ''.",
+    ),
+    "a step size of another rule": (
+        {
+            "search": Chosen({("corridor(length=3)", "PTD", "", ""): 0.1}),
+            "step_sizes": {"PTD": [0.2, 0.3], "TD(λ)": [0.1]},
+        },
+        "search.step_sizes has 0.1 for ('corridor(length=3)', 'PTD', '', ''): give one of those of "
+        "its rule, 0.2, 0.3.",
+    ),
     "a seed of both": (
         {"search": Search(seeds=[7, 2])},
         "seed 2 is in both seeds and search.seeds: report a step size on other seeds",
@@ -192,6 +213,29 @@ def test_a_wrong_field_of_a_search_is_refused_in_one_sentence(case: str) -> None
     change, message = WRONG_SEARCH[case]
     with pytest.raises(InputError, match=f"^{re.escape(message)}"):
         Search(**change)
+
+
+PLACE = ("corridor", "PTD", "", "")
+WRONG_CHOSEN: dict[str, tuple[Any, str]] = {
+    "nothing": ({}, "search.step_sizes is {}: give step sizes by place, as in"),
+    "a number": (0.1, "search.step_sizes is 0.1: give step sizes by place, as in"),
+    "a rule as place": ({"PTD": 0.1}, "search.step_sizes has the place 'PTD': give the labels of"),
+    "too short a place": (
+        {PLACE[:3]: 0.1},
+        "search.step_sizes has the place ('corridor', 'PTD', ''): give the labels of a task",
+    ),
+    "a negative step size": (
+        {PLACE: -1},
+        "search.step_sizes[('corridor', 'PTD', '', '')] is -1: give a number above 0",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_CHOSEN)
+def test_wrong_step_sizes_that_are_known_are_refused_in_one_sentence(case: str) -> None:
+    given, message = WRONG_CHOSEN[case]
+    with pytest.raises(InputError, match=f"^{re.escape(message)}"):
+        Chosen(given)
 
 
 def test_every_field_of_a_study_has_a_wrong_case() -> None:

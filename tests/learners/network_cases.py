@@ -146,7 +146,7 @@ class Autograd:
             gradient = torch.autograd.grad(loss, self.weights)
             if adam:
                 for w, g in zip(self.weights, gradient, strict=True):
-                    w.grad = g
+                    w.grad = g / (end - begin)
                 self.adam.step()
             else:
                 self.add(list(gradient), -self.step_size)

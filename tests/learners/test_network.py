@@ -8,6 +8,7 @@ import pytest
 from learners.network_cases import CASES, RULES, some_scored, steps_of
 from preftd import ETD, PTD, TD, InputError, Rule, tasks
 from preftd.learners.network import adam, backward, forward, held
+from preftd.learners.network.backward import SHORT
 from preftd.learners.network.batch import Network, NetworkBatch
 from preftd.learners.steps import Steps
 from preftd.preferences import Constant, Observability
@@ -106,6 +107,21 @@ def test_held_segments_and_the_general_way_agree(case: str, rule: str) -> None:
         assert np.allclose(_weights(general, lane), _weights(quick, lane), rtol=1e-12, atol=1e-13)
 
 
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("longest", [0, 2, 1000])
+def test_stretches_of_any_length_learn_the_same(case: str, rule: str, longest: int) -> None:
+    experience, preference = CASES[case]
+    steps, scored = steps_of(experience, RULES[rule], preference), some_scored(experience.size)
+    batch = Network(5).start(experience.size, SIZES, seed=0)
+    errors = np.empty((int(steps.ends.sum()), len(SIZES)))
+    backward.learn_backward(batch._weights, 5, np.array(SIZES), steps, scored, errors, longest)
+    usual, expected = _learned(Network(5), case, SIZES, RULES[rule])
+    assert np.allclose(errors, expected, rtol=1e-11, atol=0)
+    for lane in range(3):
+        assert np.allclose(_weights(batch, lane), _weights(usual, lane), rtol=1e-11, atol=1e-13)
+
+
 @pytest.mark.parametrize("method", METHODS, ids=_name)
 def test_compiled_and_plain_kernels_agree(method: Network) -> None:
     for case in ("tiles", "soft log"):
@@ -115,7 +131,7 @@ def test_compiled_and_plain_kernels_agree(method: Network) -> None:
         errors = compiled.learn(steps, scored)
         plain = method.start(experience.size, SIZES, seed=0)
         kernels: dict[str, Any] = {
-            "backward sgd": (backward.learn_backward, ()),
+            "backward sgd": (backward.learn_backward, (SHORT * 5,)),
             "forward sgd": (forward.learn_forward, ()),
             "held sgd": (held.learn_held, (False,)),
             "forward adam": (adam.learn_adam, ()),

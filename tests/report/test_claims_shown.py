@@ -9,7 +9,7 @@ from made_claims import World
 from preftd.arrays import InputError
 from preftd.experiments import Here, run
 from preftd.experiments.results import Results
-from preftd.report.paper import walk
+from preftd.report.paper import Order, walk
 from preftd.report.paper.claims import CLAIMS, Case, Finding, Region
 from preftd.report.paper.claims.page import claims_page, write_summary
 from preftd.report.paper.claims.table import (
@@ -135,7 +135,7 @@ def test_what_is_missing_is_told_and_how_to_compute_it(stored: Path) -> None:
 
 
 def test_a_study_of_fewer_seeds_counts_as_missing(stored: Path) -> None:
-    lines = claim_lines(["walk_ptd_best_above_1"], stored, None)
+    lines = claim_lines(["walk_ptd_best_above_1"], Order(stored))
     with pytest.raises(InputError, match="missing of walk by beta"):
         list(lines)
 

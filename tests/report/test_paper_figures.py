@@ -16,13 +16,22 @@ from preftd.preferences import Observability
 from preftd.report import paper
 from preftd.report.algorithms import shades
 from preftd.report.figures.exits import leaves
-from preftd.report.paper import FIGURES, TITLES, Order, PaperFigure, corridors, making, walk
+from preftd.report.paper import Order, PaperFigure, corridors, making, walk
 from preftd.report.paper.limits import limit
-from preftd.report.paper.studies import STUDIES
+from preftd.report.paper.studies import STUDIES as ALL_STUDIES
 from preftd.style import LOOKS
 from seen import check_texts, written
 
 SEEDS = 2
+FIGURES = {
+    name: figure
+    for name, figure in paper.FIGURES.items()
+    if not any("grid" in study or study == "feature net" for study in figure.studies)
+}
+"""Those of the random walk and the corridors; the grids have tests of their own."""
+STUDIES = {
+    name: make for name, make in ALL_STUDIES.items() if "grid" not in name and name != "feature net"
+}
 
 
 @pytest.fixture(scope="module")
@@ -313,6 +322,10 @@ def test_figures_are_written_and_no_study_is_run_twice(tmp_path: Path, asked: li
     assert all(study.seeds == (0, 1) for study in asked)
 
 
+def test_all_that_can_be_made_has_a_title() -> None:
+    assert list(paper.TITLES) == ["counterexamples", *paper.FIGURES]
+
+
 def test_everything_is_made_if_nothing_is_named(
     tmp_path: Path, asked: list[Study], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -330,11 +343,13 @@ def test_everything_is_made_if_nothing_is_named(
     monkeypatch.setattr(making, "write_summary", summary)
     shown = {name for figure in FIGURES.values() for name in figure.studies}
     monkeypatch.setattr(making, "STUDIES", {name: STUDIES[name] for name in shown})
+    titles = dict.fromkeys(["counterexamples", *FIGURES], "")
+    for module in (paper, making):
+        monkeypatch.setattr(module, "TITLES", titles)
     lines = list(paper.reproduce([], Order(tmp_path)))
     made = [Path(line.removeprefix("wrote ")).stem for line in lines]
     assert list(dict.fromkeys(made)) == ["page", *FIGURES, tmp_path.stem]
     assert set(told) == shown
-    assert list(TITLES) == ["counterexamples", *FIGURES]
     once = [study.name for study in asked]
     assert sorted(once) == sorted({name for figure in FIGURES.values() for name in figure.studies})
     assert {study.seeds for study in asked} == {tuple(range(25)), tuple(range(100))}

@@ -24,7 +24,7 @@ from preftd.experiments.study import Study
 from preftd.experiments.work import Done, compute
 from preftd.learners import Network
 from preftd.preferences import Observability
-from preftd.report.paper.studies import STUDIES
+from preftd.report.paper.studies import LONG, STUDIES
 from preftd.rules import ETD, PTD, TD
 from preftd.tasks import make
 
@@ -85,7 +85,7 @@ def table(scale: float = 1.0) -> Iterator[str]:
 
 
 def _of_the_paper() -> list[Study]:
-    return [made() for made in STUDIES.values()]
+    return [made() for name, made in STUDIES.items() if name not in LONG]
 
 
 class _Round(NamedTuple):

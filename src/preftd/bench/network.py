@@ -1,15 +1,16 @@
 """Networks on the paper's largest grid: 256 inputs, 16 units, against loops in C and in torch.
 
-The peers take the backward view, the one they can be written in as a loop over steps, with one step
-size. None of them scores; ours scores one state after each episode, which is not seen in the times.
-The weights of all contenders agree.
+The peers take one step size; C the backward view, torch all views, the forward one with a whole
+episode at once. None of them scores; ours scores one state after each episode, which is not seen in
+the times. The weights of all contenders agree.
 """
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from preftd.bench.contest import Contender, Times, compete, head, row
-from preftd.bench.peers import network_in_c, network_in_torch
+from preftd.bench.peers import network_in_c
+from preftd.bench.torch_network import VIEWS, network_in_torch
 from preftd.experience import Experience
 from preftd.learners.network.batch import Network, NetworkBatch, Parameters
 from preftd.learners.steps import Steps
@@ -18,7 +19,7 @@ from preftd.rules import ETD, PTD, TD, Rule, along
 from preftd.tasks import make
 from preftd.tasks.scored import Scored
 
-SECONDS = 10.0
+SECONDS = 8.0
 """How long the contenders of a row go on, together."""
 SIZE, UNITS, EPISODES, TORCH_STEPS = 16, 16, 10, 500
 STEP_SIZES = (1e-4, 3e-5, 1e-5, 3e-6, 1e-6, 3e-7, 1e-7)
@@ -39,14 +40,11 @@ def table(seconds: float = SECONDS, size: int = SIZE, episodes: int = EPISODES) 
     experience = task.sampler(seed=0).episodes(episodes)
     scored = Scored(task.scored.codes[:1], task.scored.dense, task.scored.values[:1])
     yield from head(["ns per update", *COLUMNS, "torch / ours, 1", "ours, 1 / C"])
-    for rule in RULES:
-        study = Study(with_signals(experience, rule), scored)
-        contenders = ours(study, "backward") | peers(study)
-        yield _row(f"backward view, {rule.name}", compete(contenders, seconds))
-    for view in ("forward", "held"):
+    for view in VIEWS:
         for rule in RULES:
             study = Study(with_signals(experience, rule), scored)
-            yield _row(f"{view} view, {rule.name}", compete(ours(study, view), seconds / 4))
+            contenders = ours(study, view) | peers(study, view)
+            yield _row(f"{view} view, {rule.name}", compete(contenders, seconds))
 
 
 def _row(name: str, times: Times) -> str:
@@ -73,15 +71,18 @@ def ours(study: Study, view: str) -> dict[str, Contender]:
     return {"ours, 7": contender(STEP_SIZES), "ours, 1": contender(STEP_SIZES[:1])}
 
 
-def peers(study: Study, torch_steps: int = TORCH_STEPS) -> dict[str, Contender]:
-    """Others, which begin with the same weights; torch takes fewer steps, or it would take long."""
+def peers(study: Study, view: str, torch_steps: int = TORCH_STEPS) -> dict[str, Contender]:
+    """Others, which begin with the same weights.
+
+    Step by step torch takes fewer steps, or it would take long.
+    """
     steps, alpha = study.steps, STEP_SIZES[0]
     begin = Network(UNITS).start(steps.dense.shape[1], [alpha], 0).parameters(0)
-    few = first(steps, torch_steps)
-    return {
-        "C": Contender(lambda _: network_in_c(steps, alpha, begin), steps.at.size),
-        "torch": Contender(lambda _: network_in_torch(few, alpha, begin), few.at.size),
-    }
+    few = steps if view == "forward" else first(steps, torch_steps)
+    found = {"torch": Contender(lambda _: network_in_torch(few, alpha, begin, view), few.at.size)}
+    if view == "backward":
+        found["C"] = Contender(lambda _: network_in_c(steps, alpha, begin), steps.at.size)
+    return found
 
 
 def first(steps: Steps, count: int) -> Steps:

@@ -1,4 +1,4 @@
-"""The same learning as others would write it: in C, in NumPy, in torch. One step size at a time."""
+"""The same learning as others would write it: in C, in NumPy. One step size at a time."""
 
 import ctypes
 import shutil
@@ -10,7 +10,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from preftd.arrays import Vector
 from preftd.bench.contest import MissingError
@@ -45,47 +44,6 @@ def network_in_c(steps: Steps, alpha: float, begin: Parameters) -> Parameters:
     learn, trace = _c_loop("network_loop.c"), np.empty_like(hidden)
     learn(*_for_c(steps), alpha, out.size, hidden, hidden_bias, out, bias, trace)
     return Parameters(hidden, hidden_bias, out, float(bias))
-
-
-def network_in_torch(steps: Steps, alpha: float, begin: Parameters) -> Parameters:
-    """The same with gradients from autograd, on one thread."""
-    torch = _torch()
-    inputs, units = begin.hidden.shape
-    net = torch.nn.Sequential(
-        torch.nn.Linear(inputs, units), torch.nn.ReLU(), torch.nn.Linear(units, 1)
-    ).double()
-    weights = list(net.parameters())
-    traces = [torch.zeros_like(weight) for weight in weights]
-    ones, dense = torch.eye(inputs, dtype=torch.float64), torch.from_numpy(steps.dense)
-    # Plain numbers: torch takes longer with NumPy's.
-    signals = (steps.at, steps.following, steps.reward, steps.discount, steps.decay, steps.gain)
-    with torch.no_grad():
-        parts: tuple[ArrayLike, ...] = (begin.hidden.T, *begin[1:])
-        for weight, part in zip(weights, parts, strict=True):
-            weight.copy_(torch.tensor(np.reshape(part, weight.shape)))
-    for at, following, reward, discount, decay, gain in zip(
-        *(signal.tolist() for signal in signals), strict=True
-    ):
-        x, x_next = (dense[-1 - c] if c < 0 else ones[c] for c in (at, following))
-        v = net(x)
-        gradients = torch.autograd.grad(v, weights)
-        with torch.no_grad():
-            delta = reward + discount * net(x_next).item() - v.item()
-            torch._foreach_mul_(traces, decay)
-            torch._foreach_add_(traces, gradients, alpha=gain)
-            torch._foreach_add_(weights, traces, alpha=alpha * delta)
-    hidden, hidden_bias, out, bias = (weight.detach().numpy().copy() for weight in weights)
-    return Parameters(hidden.T, hidden_bias, out[0], float(bias[0]))
-
-
-@cache
-def _torch() -> Any:
-    try:
-        import torch  # noqa: PLC0415  (nothing else needs it)
-    except ImportError:
-        raise MissingError("no torch") from None
-    torch.set_num_threads(1)
-    return torch
 
 
 def _for_c(steps: Steps) -> tuple[Any, ...]:

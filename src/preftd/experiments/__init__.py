@@ -9,12 +9,13 @@ from preftd.experiments.runner import CellsFailedError, results, run
 from preftd.experiments.runs import evaluate
 from preftd.experiments.score import Score
 from preftd.experiments.statistics import summarise
-from preftd.experiments.study import Search, Study
+from preftd.experiments.study import Chosen, Search, Study
 from preftd.experiments.work import compute
 
 __all__ = [
     "Batch",
     "CellsFailedError",
+    "Chosen",
     "Evaluation",
     "Executor",
     "Here",

@@ -29,7 +29,7 @@ from preftd.experiments.code import Describe, Plain
 from preftd.experiments.modules import constant_name, installed, known_name
 from preftd.tasks import Task
 
-SCHEMA = 1
+SCHEMA = 2
 """To be raised whenever the same description gives other results than before."""
 
 

@@ -21,11 +21,11 @@ from preftd.experiments.cells import (
 from preftd.experiments.content import SCHEMA, content, digest, text
 from preftd.experiments.inputs import as_seeds
 from preftd.experiments.learning import TaskSource
-from preftd.experiments.study import Study
+from preftd.experiments.study import Chosen, Search, Study
 from preftd.learners.step_size import Decreasing, StepSize
 from preftd.tasks import Task
 
-Choice = Mapping[Labels, StepSize]
+Choice = Mapping[tuple[str, str, str, str], StepSize]
 """The step size that was chosen, by place."""
 
 
@@ -52,16 +52,21 @@ class Expansion:
     def search(self) -> list[Strand]:
         """All step sizes on the search seeds; nothing if the study has no search."""
         study = self._study
-        if study.search is None:
+        if not isinstance(study.search, Search):
             return []
         seeds = as_seeds("search.seeds", study.search.seeds)
         return list(self._strands("search", seeds, study.search.episodes or study.episodes, None))
 
     def report(self, choice: Choice) -> list[Strand]:
-        """The chosen step sizes on the study's seeds, or all of them if the study has no search."""
+        """The chosen step sizes on the study's seeds, or all of them if there is no choice.
+
+        `choice` is that of the search; a study that knows its step sizes needs none.
+        """
         study = self._study
         seeds = as_seeds("seeds", study.seeds)
         chosen = choice if study.search else None
+        if isinstance(study.search, Chosen):
+            chosen = study.search.step_sizes
         return list(self._strands("report", seeds, study.episodes, chosen))
 
     def _strands(

@@ -11,7 +11,7 @@ from preftd.experiments.evaluation import size_of
 from preftd.experiments.expansion import Choice, Expansion
 from preftd.experiments.results import ALGORITHM, COLUMNS, STEP_SIZE, Results
 from preftd.experiments.store import Store
-from preftd.experiments.study import Study
+from preftd.experiments.study import Chosen, Study
 from preftd.experiments.tables import labelled
 
 
@@ -53,7 +53,7 @@ class Plan:
     def results(self, store: Store) -> Results:
         """What is stored of it."""
         runs = pl.concat([self.searched, gather(self.report, store)])
-        return Results(runs, self.study.score)
+        return Results(runs, self.study.score, given=isinstance(self.study.search, Chosen))
 
 
 def _unfinished(known: pl.DataFrame, runs: pl.DataFrame) -> frozenset[Labels]:

@@ -2,7 +2,7 @@
 
 A search tries every step size on seeds of its own, and the chosen ones are reported on fresh seeds:
 the least of many noisy numbers is too small an estimate of itself. A study without a search chooses
-on the seeds that it reports, and every table says so.
+on the seeds that it reports, and every table says so. One whose step sizes are given chooses none.
 """
 
 from collections.abc import Sequence
@@ -72,6 +72,8 @@ class Results:
 
     runs: pl.DataFrame
     score: Score
+    given: bool = False
+    """Whether the study knew its step sizes, one for each algorithm and task."""
 
     def __post_init__(self) -> None:
         for name, kind in COLUMNS.items():
@@ -112,17 +114,19 @@ class Results:
         It was run on all seeds, and none of its runs diverged, unless the score has a ceiling and
         so says what that counts.
         Of equal ones, the first in the study. `chosen_on` is "search", or "report" if there was no
-        search. Algorithms that diverged with every step size are not here but in `lost`.
+        search. Algorithms that diverged with every step size are not here but in `lost`. If step
+        sizes were given, they are here whatever came of them, and `chosen_on` is "".
         """
         found = summarise(self.tried, [*KNOWN, *STEP_SIZE])
-        # A step size that failed on some seeds would be compared on the others alone.
-        on_all = pl.col("seeds") == pl.col("seeds").max().over(ALGORITHM)
-        fit = pl.col("centre").is_finite() & on_all
-        if self.score.ceiling is None:
-            fit = fit & (pl.col("diverged") == 0)
-        found = found.filter(fit)
+        if not self.given:
+            # A step size that failed on some seeds would be compared on the others alone.
+            on_all = pl.col("seeds") == pl.col("seeds").max().over(ALGORITHM)
+            fit = pl.col("centre").is_finite() & on_all
+            if self.score.ceiling is None:
+                fit = fit & (pl.col("diverged") == 0)
+            found = found.filter(fit)
         least = found.filter(pl.col("centre") == pl.col("centre").min().over(ALGORITHM))
-        stage = self.tried["stage"][0]
+        stage = "" if self.given else self.tried["stage"][0]
         return least.unique(ALGORITHM, keep="first", maintain_order=True).select(
             *KNOWN,
             *STEP_SIZE,

@@ -14,7 +14,7 @@ from preftd.experiments.plan import Plan
 from preftd.experiments.progress import Progress, progress_here
 from preftd.experiments.results import Results
 from preftd.experiments.store import Store
-from preftd.experiments.study import Study
+from preftd.experiments.study import Search, Study
 from preftd.experiments.work import Failure
 from preftd.failures import FailedError
 
@@ -124,7 +124,8 @@ class _Run:
         missing = wanted - self._store.there(wanted)
         pending = [left for job in jobs(strands) if (left := job.only(missing.__contains__))]
         self._manifest = self._manifest.change(cells=self._manifest.cells + len(wanted))
-        title = f"{self._study.name}, {stage}" if self._study.search else self._study.name
+        searches = isinstance(self._study.search, Search)
+        title = f"{self._study.name}, {stage}" if searches else self._study.name
         work = sum(job.work for job in pending)
         self._progress.begin(title, len(wanted), len(wanted) - len(missing), work)
         try:

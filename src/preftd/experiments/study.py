@@ -14,10 +14,12 @@ from typing import Self, final
 
 from preftd.arrays import InputError
 from preftd.experiments.axes import Axes, OneOrMore, StepSizes, made_task
+from preftd.experiments.cells import Labels
 from preftd.experiments.inputs import are_several, as_count, as_seeds
 from preftd.experiments.learning import Method, TaskSource
 from preftd.experiments.score import Score
 from preftd.learners.linear.batch import Linear
+from preftd.learners.step_size import StepSize, as_step_size
 from preftd.preferences import Preference
 from preftd.rules import Rule
 
@@ -51,6 +53,35 @@ class Search:
 
 
 @final
+@dataclass(frozen=True)
+class Chosen:
+    """Step sizes that are known: nothing is searched, and these alone are reported.
+
+    step_sizes  by place, (task, rule, preference, learner), in the study's labels; what is not
+                named is left out
+
+    >>> chosen = Chosen({("length 5", "TD(λ)", "", ""): 0.03, ("length 5", "PTD", "", ""): 0.3})
+    >>> chosen.step_sizes["length 5", "PTD", "", ""]
+    0.3
+    """
+
+    step_sizes: Mapping[tuple[str, str, str, str], StepSize]
+
+    def __post_init__(self) -> None:
+        given: object = self.step_sizes
+        if not isinstance(given, Mapping) or not given:
+            raise InputError(
+                f"search.step_sizes is {given!r}: give step sizes by place, as in "
+                '{("length 5", "PTD", "", ""): 0.1}.'
+            )
+        sizes = {
+            _place(place): as_step_size(f"search.step_sizes[{place!r}]", size)
+            for place, size in given.items()
+        }
+        object.__setattr__(self, "step_sizes", MappingProxyType(sizes))
+
+
+@final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Study:
     """Everything that is to be run and how it is judged.
@@ -64,8 +95,8 @@ class Study:
     episodes     how many each run has
     seeds        which ones, or how many (0, 1, …)
     learners     one or more: Linear(...), Network(...)
-    search       if given, step sizes are chosen on its seeds, and only those are run on the seeds
-                 of the study; otherwise all are run on all seeds
+    search       Search(...): step sizes are chosen on its seeds, and only those are run on the
+                 seeds of the study. Chosen(...): they are known. None: all are run on all seeds
     score        by what runs are compared and step sizes chosen
 
     >>> from preftd import PTD, TD, tasks
@@ -92,7 +123,7 @@ class Study:
     episodes: int
     seeds: int | Iterable[int]
     learners: OneOrMore[Method] = Linear()  # noqa: RUF009  (it cannot be changed)
-    search: Search | None = None
+    search: Search | Chosen | None = None
     score: Score = Score()  # noqa: RUF009  (nor can this)
     axes: Axes = field(init=False, repr=False)
 
@@ -113,6 +144,8 @@ class Study:
             step_sizes=self.step_sizes,
         )
         object.__setattr__(self, "axes", axes)
+        if isinstance(self.search, Chosen):
+            _check_chosen(self.search, axes)
         for name in ("tasks", "rules", "preferences", "learners", "step_sizes"):
             # A copy, which nobody else can change, and of what could be walked through only once.
             object.__setattr__(self, name, MappingProxyType(dict(getattr(axes, name))))
@@ -127,10 +160,12 @@ class Study:
     def with_seeds(self, count: int) -> Self:
         """The same with so many seeds: the first of them, and if need be others after the last."""
         wanted, have = as_count("seeds", count), as_seeds("seeds", self.seeds)
-        searched = as_seeds("search.seeds", self.search.seeds) if self.search else ()
+        searched = _searched(self.search)
         others = (seed for seed in itertools.count(max(have) + 1) if seed not in searched)
         more = itertools.islice(others, max(0, wanted - len(have)))
-        search = self.search and replace(self.search, seeds=searched[:wanted])
+        search = self.search
+        if isinstance(search, Search):
+            search = replace(search, seeds=searched[:wanted])
         return replace(self, seeds=(*have[:wanted], *more), search=search)
 
     def __repr__(self) -> str:
@@ -149,11 +184,13 @@ class Study:
 
 
 def _check_score(study: Study) -> None:
-    if study.search is not None and not isinstance(study.search, Search):
-        raise InputError(f"search is {study.search!r}: give Search(seeds=25), or None.")
+    search = study.search
+    if search is not None and not isinstance(search, Search | Chosen):
+        raise InputError(f"search is {search!r}: give Search(seeds=25), Chosen(...) or None.")
     if not isinstance(study.score, Score):
         raise InputError(f'score is {study.score!r}: give one, such as Score("rmse").')
-    least = min(study.episodes, (study.search and study.search.episodes) or study.episodes)
+    searched = search.episodes if isinstance(search, Search) else None
+    least = min(study.episodes, searched or study.episodes)
     if (study.score.last or 1) > least:
         raise InputError(
             f"score.last is {study.score.last} but runs have {least} episodes: give more episodes, "
@@ -161,8 +198,8 @@ def _check_score(study: Study) -> None:
         )
 
 
-def _check_seeds(seeds: tuple[int, ...], search: Search | None) -> None:
-    searched = as_seeds("search.seeds", search.seeds) if search else ()
+def _check_seeds(seeds: tuple[int, ...], search: Search | Chosen | None) -> None:
+    searched = _searched(search)
     for name, chosen in (("seeds", seeds), ("search.seeds", searched)):
         wrong = next((seed for seed in chosen if not 0 <= seed < MOST_SEED), None)
         if wrong is not None:
@@ -173,6 +210,38 @@ def _check_seeds(seeds: tuple[int, ...], search: Search | None) -> None:
             f"seed {both[0]} is in both seeds and search.seeds: report a step size on other seeds "
             "than it was chosen on, or leave search out."
         )
+
+
+def _searched(search: Search | Chosen | None) -> tuple[int, ...]:
+    """The seeds of a search."""
+    return as_seeds("search.seeds", search.seeds) if isinstance(search, Search) else ()
+
+
+def _place(given: object) -> Labels:
+    if not isinstance(given, tuple) or len(given) != len(Labels._fields):
+        raise InputError(
+            f"search.step_sizes has the place {given!r}: give the labels of a task, a rule, a "
+            "preference and a learner."
+        )
+    return Labels(*given)
+
+
+def _check_chosen(chosen: Chosen, axes: Axes) -> None:
+    """Refuse what is not in the study."""
+    for place, size in chosen.step_sizes.items():
+        for kind, label in Labels(*place)._asdict().items():
+            known = [name for name, _ in getattr(axes, f"{kind}s")]
+            if label not in known:
+                raise InputError(
+                    f"search.step_sizes has the place {tuple(place)}, but there is no {kind} "
+                    f"{label!r}: known are {', '.join(map(repr, known))}."
+                )
+        sizes = axes.step_sizes[Labels(*place).rule]
+        if size not in sizes:
+            raise InputError(
+                f"search.step_sizes has {size} for {tuple(place)}: give one of those of its rule, "
+                f"{', '.join(map(str, sizes))}."
+            )
 
 
 def _counted(count: int, name: str) -> str:

@@ -72,14 +72,16 @@ def _without(results: Results, key: tuple[str, ...]) -> tuple[str, ...]:
 
 def _legend(results: Results) -> list[str]:
     seeds = ranges(results.runs.filter(pl.col("stage") == "report")["seed"].unique().to_list())
-    if "search" in results.runs["stage"]:
-        chosen = (
-            f"on seeds {ranges(results.tried['seed'].unique().to_list())}, which are not reported"
-        )
+    least = "chosen for the least mean score on"
+    if results.given:
+        chosen = "as given by the study"
+    elif "search" in results.runs["stage"]:
+        searched = ranges(results.tried["seed"].unique().to_list())
+        chosen = f"{least} seeds {searched}, which are not reported"
     else:
-        chosen = "on the seeds that are reported: scores are a little too good"
+        chosen = f"{least} the seeds that are reported: scores are a little too good"
     return [
-        f"step size     chosen for the least mean score {chosen}",
+        f"step size     {chosen}",
         f"score         {results.score.name}, mean over {results.score.span} and seeds {seeds}",
         f"±             half the width of Student's {LEVEL * 100:g} % interval of that mean",
         "IQM           mean of the middle half of the seeds",

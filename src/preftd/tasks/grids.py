@@ -28,6 +28,12 @@ def cross_grid(size: int = 8) -> Task:
     return _grid(f"cross_grid(size={size})", arm[:, None] | arm[None, :])
 
 
+def open_grid(size: int = 8) -> Task:
+    """A grid on which nothing is hidden."""
+    size = between("size", size, 2, math.isqrt(MOST_STATES))
+    return _grid(f"open_grid(size={size})", np.zeros((size, size), dtype=np.bool_))
+
+
 def random_grid(size: int = 8, seed: int = 0) -> Task:
     """A grid on which half of the cells, drawn from the seed, are hidden."""
     size = between("size", size, 2, math.isqrt(MOST_STATES))

@@ -1,4 +1,7 @@
-"""The forward view with Adam: one step per episode along the summed update."""
+"""The forward view with Adam: one step per episode along the mean update of its steps.
+
+Not along their sum: in Adam's moments, long episodes would count for more than short ones.
+"""
 
 import numpy as np
 
@@ -24,7 +27,7 @@ def learn_adam(
     """Learn from whole episodes; moments are m, v and how many steps there were, and go on."""
     room, spare = room_for(weights, steps), np.empty(weights.out.size)
     mean, square, taken = moments
-    change, ones = like(weights), np.ones(step_sizes.size)
+    change, share = like(weights), np.empty(step_sizes.size)
     lanes, columns = step_sizes.size, weights.out.size
     by_column = np.zeros(columns)
     for lane in range(lanes):
@@ -34,7 +37,8 @@ def learn_adam(
         if steps.ends[t]:
             change.hidden[:], change.hidden_bias[:] = 0.0, 0.0
             change.out[:], change.bias[:] = 0.0, 0.0
-            add_updates(weights, units, ones, steps, (begin, t + 1), room, change)
+            share[:] = 1 / (t + 1 - begin)
+            add_updates(weights, units, share, steps, (begin, t + 1), room, change)
             taken[0] += 1
             _step(weights.hidden, change.hidden, mean.hidden, square.hidden, by_column, taken[0])
             _step(

@@ -3,12 +3,15 @@
     δ_t = r_{t+1} + γ_{t+1} v(x_{t+1}) − v(x_t)
     z_t = decay_t z_{t−1} + gain_t ∇v(x_t)          w ← w + α δ_t z_t
 
+A decay of 0 empties the trace and begins a stretch. Short stretches are followed without a trace
+(see there), long ones a step at a time, as follows.
+
 The trace of the hidden layer is 0 but in the rows of inputs seen with a gain since the last decay
 of 0: only these live rows are touched, each once per step. On the way, they tell what the next step
 needs: by how much a of x_{t+1} changes with the weights and, if all rows live, a of x_{t+2}.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +19,7 @@ from numpy.typing import NDArray
 from preftd.arrays import Dense, Vector
 from preftd.learners.network.borrowed import borrowed
 from preftd.learners.network.layers import Weights, activate, compiled, inlined, like, score, value
+from preftd.learners.network.stretch import Stretch, follow_stretch, stretch_for
 from preftd.learners.steps import Steps
 from preftd.learners.vectors import (
     WIDTH,
@@ -56,6 +60,13 @@ class Live(NamedTuple):
     """An input of zeros."""
 
 
+Memory: TypeAlias = tuple[Weights, Rows, Live]
+"""The trace, and what it takes to follow it."""
+SHORT = 8
+"""Stretches of up to so many steps per unit are short: in longer ones, the products of inputs would
+cost more than is saved. (It must not depend on how many lanes there are, nor may results.)"""
+
+
 @compiled
 def learn_backward(
     weights: Weights,
@@ -64,8 +75,12 @@ def learn_backward(
     steps: Steps,
     scored: Scored,
     errors: Dense,
+    longest: int,
 ) -> None:
-    """Learn from whole episodes; errors after each, for each lane."""
+    """Learn from whole episodes; errors after each, for each lane.
+
+    longest  stretches of more steps are followed a step at a time
+    """
     columns = weights.out.size
     inputs = weights.hidden.size // columns
     trace, room = like(weights), np.zeros((5, columns))
@@ -73,7 +88,8 @@ def learn_backward(
     live = Live(
         np.arange(inputs), np.zeros(inputs, dtype=np.bool_), np.zeros(inputs), np.zeros(inputs)
     )
-    _learn(weights, units, step_sizes, steps, scored, errors, (trace, rows, live))
+    memory = (trace, rows, live), stretch_for(weights, longest)
+    _learn(weights, units, step_sizes, steps, scored, errors, memory, longest)
 
 
 @compiled
@@ -84,39 +100,60 @@ def _learn(
     steps: Steps,
     scored: Scored,
     errors: Dense,
-    memory: tuple[Weights, Rows, Live],
+    memory: tuple[Memory, Stretch],
+    longest: int,
 ) -> None:
     weights, steps, scored, errors = borrowed((weights, steps, scored, errors))
-    step_sizes, (trace, rows, live) = borrowed((step_sizes, memory))
-    count, empty, here_known, ahead_known, episode = 0, True, False, False, 0
+    step_sizes, (general, stretch) = borrowed((step_sizes, memory))
+    begin, episode = 0, 0
     for t in range(steps.at.size):
-        if steps.decay[t] == 0:
-            _forget(trace, live, count)
-            count, empty = 0, True
-        empty = empty and steps.gain[t] == 0
-        if empty:
-            here_known = ahead_known = False
-        else:
-            if not here_known:
-                activate(weights, steps.at[t], steps.dense, steps.active, rows.here, 0)
-            if steps.discount[t] != 0 and not ahead_known:
-                activate(weights, steps.following[t], steps.dense, steps.active, rows.ahead, 0)
-            _compare(weights, trace, units, step_sizes, steps, t, rows)
-            _follow_out(weights, trace, rows, steps.decay[t], steps.gain[t])
-            old, count = count, _wake(steps, t, live, count)
-            here_known, ahead_known = _follow_rows(
-                weights, trace.hidden_bias, trace.hidden, rows, live, (old, count), steps, t
-            )
+        if not steps.ends[t] and steps.decay[t + 1] != 0:
+            continue
+        while begin <= t and steps.gain[begin] == 0:
+            begin += 1  # there is nothing to learn before the first gain
+        if begin <= t:
+            span = (begin, t + 1)
+            if t + 1 - begin <= longest:
+                follow_stretch(weights, units, step_sizes, steps, span, stretch)
+            else:
+                _follow_steps(weights, units, step_sizes, steps, span, general)
+        begin = t + 1
         if steps.ends[t]:
-            score(weights, units, scored, rows.slope, errors[episode])
+            score(weights, units, scored, general[1].slope, errors[episode])
             episode += 1
 
 
+@compiled
+def _follow_steps(
+    weights: Weights,
+    units: int,
+    step_sizes: Vector,
+    steps: Steps,
+    span: tuple[int, int],
+    memory: Memory,
+) -> None:
+    """Learn from a span of steps that begins with an empty trace, a step at a time."""
+    weights, steps, step_sizes = borrowed((weights, steps, step_sizes))
+    trace, rows, live = borrowed(memory)
+    count, here_known, ahead_known = 0, False, False
+    _forget(trace, live)
+    for t in range(*span):
+        if not here_known:
+            activate(weights, steps.at[t], steps.dense, steps.active, rows.here, 0)
+        if steps.discount[t] != 0 and not ahead_known:
+            activate(weights, steps.following[t], steps.dense, steps.active, rows.ahead, 0)
+        _compare(weights, trace, units, step_sizes, steps, t, rows)
+        _follow_out(weights, trace, rows, steps.decay[t], steps.gain[t])
+        old, count = count, _wake(steps, t, live, count)
+        here_known, ahead_known = _follow_rows(
+            weights, trace.hidden_bias, trace.hidden, rows, live, (old, count), steps, t
+        )
+
+
 @inlined
-def _forget(trace: Weights, live: Live, count: int) -> None:
+def _forget(trace: Weights, live: Live) -> None:
     """Empty the trace."""
-    for i in live.rows[:count]:
-        live.here[i] = False
+    live.here[:] = False
     trace.out[:], trace.hidden_bias[:], trace.bias[:] = 0.0, 0.0, 0.0
 
 

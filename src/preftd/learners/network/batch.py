@@ -17,10 +17,10 @@ from numpy.typing import ArrayLike
 
 from preftd.arrays import Dense, InputError, Vector, are_flags, as_array, read_only, whole
 from preftd.learners.network.adam import learn_adam
-from preftd.learners.network.backward import learn_backward
+from preftd.learners.network.backward import SHORT, learn_backward
 from preftd.learners.network.forward import learn_forward
 from preftd.learners.network.held import learn_held
-from preftd.learners.network.layers import Weights
+from preftd.learners.network.layers import Weights, rectify
 from preftd.learners.step_size import Decreasing
 from preftd.learners.steps import Steps
 from preftd.learners.vectors import WIDTH, aligned
@@ -30,6 +30,7 @@ from preftd.tasks.scored import Scored
 
 VIEWS = ("backward", "forward", "held")
 OPTIMISERS = ("sgd", "adam")
+BEGINNINGS = ("uniform", "xavier")
 
 
 class Parameters(NamedTuple):
@@ -49,7 +50,10 @@ class Network:
 
     units      width of the hidden layer
     view       backward, forward or held
-    optimiser  sgd, or adam (torch's defaults, one step per episode) in the forward view
+    optimiser  sgd, or in the forward view adam (torch's defaults, one step per episode along the
+               mean update of its steps)
+    begins     uniform: weights and biases in ±1/√(how many numbers come in)
+               xavier: weights uniform in ±√(6 / (how many come in + go out)), biases 1
 
     >>> Network(units=4).start(inputs=3, step_sizes=[0.1, 0.2], seed=0).predict([[1, 0, 0]]).shape
     (1, 2)
@@ -58,12 +62,14 @@ class Network:
     units: int
     view: str = "backward"
     optimiser: str = "sgd"
+    begins: str = "uniform"
 
     def __post_init__(self) -> None:
         if whole("units", self.units) < 1:
             raise InputError(f"units is {self.units}: give 1 or more.")
         nearest("view", self.view, VIEWS)
         nearest("optimiser", self.optimiser, OPTIMISERS)
+        nearest("beginning", self.begins, BEGINNINGS)
         if self.optimiser == "adam" and self.view != "forward":
             raise InputError(
                 f"adam takes one step per episode, the {self.view} view more: "
@@ -104,7 +110,7 @@ class NetworkBatch:
         self.step_sizes = np.array(given)
         lanes, units = given.size, method.units
         self._columns = -(-lanes * units // WIDTH) * WIDTH
-        begin = _initial(self.inputs, units, seed)
+        begin = _BEGIN[method.begins](self.inputs, units, seed)
         self._weights = Weights(
             self._side_by_side(begin.hidden),
             self._side_by_side(begin.hidden_bias),
@@ -134,7 +140,7 @@ class NetworkBatch:
         elif self.method.view == "held":
             learn_held(weights, units, sizes, steps, scored, errors, False)
         else:
-            learn_backward(weights, units, sizes, steps, scored, errors)
+            learn_backward(weights, units, sizes, steps, scored, errors, SHORT * units)
         return errors
 
     def parameters(self, lane: int) -> Parameters:
@@ -150,6 +156,12 @@ class NetworkBatch:
             read_only(all_.out[own].copy()),
             float(all_.bias[lane]),
         )
+
+    def hidden(self, features: Dense) -> Dense:
+        """What the hidden layer of the first network gives for inputs in rows."""
+        outputs = np.empty((len(features), self._columns))
+        rectify(self._weights, features, outputs)
+        return np.ascontiguousarray(outputs[:, : self.method.units])
 
     def predict(self, features: ArrayLike) -> Dense:
         """Values of inputs in rows, inputs × step sizes."""
@@ -172,7 +184,19 @@ class NetworkBatch:
         return aligned(filled.reshape(-1))
 
 
-def _initial(inputs: int, units: int, seed: SupportsIndex) -> Parameters:
+def _xavier(inputs: int, units: int, seed: SupportsIndex) -> Parameters:
+    """Weights uniform in ±√(6 / (how many numbers come in and go out)), biases 1."""
+    draw = generator("network, xavier", inputs, units, seed)
+    near, far = np.sqrt(6 / (inputs + units)), np.sqrt(6 / (units + 1))
+    return Parameters(
+        draw.uniform(-near, near, (inputs, units)),
+        np.ones(units),
+        draw.uniform(-far, far, units),
+        1.0,
+    )
+
+
+def _uniform(inputs: int, units: int, seed: SupportsIndex) -> Parameters:
     """Weights and biases uniform in ±1/√(how many numbers come in)."""
     draw = generator("network", inputs, units, seed)
     near, far = 1 / np.sqrt(inputs), 1 / np.sqrt(units)
@@ -182,3 +206,6 @@ def _initial(inputs: int, units: int, seed: SupportsIndex) -> Parameters:
         draw.uniform(-far, far, units),
         float(draw.uniform(-far, far)),
     )
+
+
+_BEGIN = {"uniform": _uniform, "xavier": _xavier}

@@ -14,7 +14,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from preftd.arrays import Dense, Vector
-from preftd.learners.vectors import WIDTH, eight, load, multiply_add, store
+from preftd.learners.vectors import WIDTH, eight, load, multiply_add, store, where_active
 from preftd.tasks.scored import Scored
 
 
@@ -89,6 +89,16 @@ def add_dense(start: Vector, matrix: Vector, x: Vector, into: Vector, first: int
         store(
             into, first + c, multiply_add(one, multiply_add(one, s0, s1), multiply_add(one, s2, s3))
         )
+
+
+@compiled
+def rectify(weights: Weights, dense: Dense, into: Dense) -> None:
+    """Write max(a, 0) of inputs in rows; what is not a number stays visible."""
+    for s in range(len(dense)):
+        add_dense(weights.hidden_bias, weights.hidden, dense[s], into[s], 0)
+        for c in range(0, weights.out.size, WIDTH):
+            a = load(into[s], c)
+            store(into[s], c, where_active(a, a))
 
 
 @inlined

@@ -31,10 +31,10 @@ FIGURES: "dict[str, Callable[[Results], Figure]]" = {
 def fitting(results: Results) -> list[str]:
     """Figures that these results can fill: of step sizes or widths if there are several."""
     several = {
-        "step_sizes": results.tried["step_size"],
-        "widths": results.runs["units"].drop_nulls(),
+        "step_sizes": not results.given and results.tried["step_size"].n_unique() > 1,
+        "widths": results.runs["units"].drop_nulls().n_unique() > 1,
     }
-    return [name for name in FIGURES if name not in several or several[name].n_unique() > 1]
+    return [name for name in FIGURES if several.get(name, True)]
 
 
 def draw(results: Results, names: Sequence[str], folder: Path, stem: str) -> list[Path]:

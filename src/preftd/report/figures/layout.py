@@ -137,6 +137,8 @@ def seeds_shown(found: pl.DataFrame, shown: str) -> str:
 
 def choice(results: Results) -> str:
     """What chose the step sizes."""
+    if results.given:
+        return "Step sizes given."
     if "search" not in results.runs["stage"]:
         return "Step sizes chosen on the same seeds."
     return f"Step sizes chosen on {results.tried['seed'].n_unique()} other seeds."

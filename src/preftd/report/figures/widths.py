@@ -1,17 +1,21 @@
 """The score against the width of the hidden layer, with the chosen step size of each width."""
 
+from collections.abc import Sequence
+
 import matplotlib as mpl
 import polars as pl
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from preftd.arrays import InputError
 from preftd.experiments.results import Results
+from preftd.experiments.score import Score
 from preftd.report.figures.crosses import ROW, count_crosses, draw_crosses, rows_of_crosses
 from preftd.report.figures.labels import Label, label_ends
 from preftd.report.figures.layout import LEVEL, around, choice, fit, grid, seeds_shown
 from preftd.report.figures.lines import draw_line, sound, to_show
-from preftd.report.figures.panels import panels, with_lost
+from preftd.report.figures.panels import Panel, panels, with_lost
 from preftd.style import RC
 
 
@@ -33,15 +37,7 @@ def widths(results: Results) -> Figure:
         fit(every, [to_show(sound(rows, results.score)) for rows in needed])
         ends = []
         for axes, panel in zip(every, drawn, strict=True):
-            axes.set(xscale="log", xlim=(units[0] / 1.1, units[-1] * 1.1))
-            axes.set_xticks(units, [str(n) for n in units])
-            axes.xaxis.set_minor_locator(NullLocator())
-            labels = []
-            for line in panel.lines:
-                rows = sound(line.rows, results.score)
-                end = draw_line(axes, line, "units", rows, marked=True)
-                reaches = units[-1] in rows["units"]
-                labels.append(Label(line.label, line.look, end, reaches, marked=True))
+            labels = draw_widths(axes, panel, units, results.score)
             draw_crosses(axes, panel.lines, "units", crosses)
             count_crosses(axes, panel.lines, crosses)
             axes.set_title(panel.title, loc="left", pad=7 + ROW * len(crosses))
@@ -53,6 +49,20 @@ def widths(results: Results) -> Figure:
         around(figure, every, "hidden units", up, note)
         label_ends(figure, ends)
     return figure
+
+
+def draw_widths(axes: Axes, panel: Panel, units: Sequence[int], score: Score) -> list[Label]:
+    """The lines of a panel; names for their ends."""
+    axes.set(xscale="log", xlim=(units[0] / 1.1, units[-1] * 1.1))
+    axes.set_xticks(units, [str(n) for n in units])
+    axes.xaxis.set_minor_locator(NullLocator())
+    labels = []
+    for line in panel.lines:
+        rows = sound(line.rows, score)
+        end = draw_line(axes, line, "units", rows, marked=True)
+        reaches = units[-1] in rows["units"]
+        labels.append(Label(line.label, line.look, end, reaches, marked=True, width=line.width))
+    return labels
 
 
 def _families(frame: pl.DataFrame, study: pl.DataFrame) -> pl.DataFrame:

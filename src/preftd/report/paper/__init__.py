@@ -14,11 +14,17 @@ if TYPE_CHECKING:
 
 
 class Order(NamedTuple):
-    """Where figures go, and what is changed for them."""
+    """Where figures go, and what is changed for them.
+
+    full      whether long searches are made, and all seeds reported where they are
+    searched  the file with what long searches found
+    """
 
     out: Path
     seeds: int | None = None
     workers: int | None = None
+    full: bool = False
+    searched: Path = Path(__file__).with_name("searched.parquet")
 
 
 class PaperFigure(NamedTuple):
@@ -45,6 +51,18 @@ def _drawn(room: str, name: str) -> "Callable[[Mapping[str, Results]], Figure]":
 def _both(*names: str) -> tuple[str, ...]:
     """Studies of both corridor tasks."""
     return tuple(f"{task} {name}" for task in ("corridor", "double_corridor") for name in names)
+
+
+def _semi_linear(*sizes: int) -> tuple[str, ...]:
+    """Studies of both grid tasks with trained features."""
+    tasks = ("cross_grid", "random_grid")
+    return tuple(f"{task} semi-linear, size {size}" for task in tasks for size in sizes)
+
+
+def _networks(*views: str) -> tuple[str, ...]:
+    """Studies of networks on both grid tasks."""
+    tasks = ("cross_grid", "random_grid")
+    return tuple(f"{task} networks, {view}" for view in views for task in tasks)
 
 
 WALK = ("walk by lambda", "walk by beta")
@@ -93,6 +111,66 @@ FIGURES = {
         "Both corridor tasks, past the paper: limits are reached, and what constant steps leave",
         _both("four methods", "to the limit", "constant steps"),
         _drawn("limits", "limits"),
+    ),
+    "figure_4": PaperFigure(
+        "Both grid tasks, size 16, trained features: learning curves of four methods",
+        _semi_linear(16),
+        _drawn("semi_linear", "figure_4"),
+    ),
+    "figure_5": PaperFigure(
+        "Both grid tasks: error of networks against their width, forward view, four methods",
+        _networks("forward"),
+        _drawn("networks", "figure_5"),
+    ),
+    "figure_6": PaperFigure(
+        "Both grid tasks: error of networks against their width, backward view, four methods",
+        _networks("backward"),
+        _drawn("networks", "figure_6"),
+    ),
+    "figure_a6": PaperFigure(
+        "Grids without hidden cells: the search for the step size of feature nets",
+        ("feature net",),
+        _drawn("semi_linear", "figure_a6"),
+    ),
+    "figure_a7": PaperFigure(
+        "Both grid tasks, trained features: the search for step sizes",
+        _semi_linear(8, 12, 16),
+        _drawn("semi_linear", "figure_a7"),
+    ),
+    "figure_a8": PaperFigure(
+        "Both grid tasks, sizes 8 and 12, trained features: learning curves of four methods",
+        _semi_linear(8, 12),
+        _drawn("semi_linear", "figure_a8"),
+    ),
+    "figure_a9": PaperFigure(
+        "Grid task 1: the search for the step sizes of networks, forward view",
+        _networks("forward")[:1],
+        _drawn("networks", "figure_a9"),
+    ),
+    "figure_a10": PaperFigure(
+        "Grid task 2: the search for the step sizes of networks, forward view",
+        _networks("forward")[1:],
+        _drawn("networks", "figure_a10"),
+    ),
+    "figure_a11": PaperFigure(
+        "Grid task 1: the search for the step sizes of networks, backward view",
+        _networks("backward")[:1],
+        _drawn("networks", "figure_a11"),
+    ),
+    "figure_a12": PaperFigure(
+        "Grid task 2: the search for the step sizes of networks, backward view",
+        _networks("backward")[1:],
+        _drawn("networks", "figure_a12"),
+    ),
+    "held": PaperFigure(
+        "Both grid tasks, past the paper: networks in the held view beside the other two",
+        _networks("forward", "backward", "held"),
+        _drawn("networks", "held"),
+    ),
+    "semi_linear_true_online": PaperFigure(
+        "Both grid tasks, trained features, past the paper: true online learners",
+        _semi_linear(8, 12, 16),
+        _drawn("semi_linear", "semi_linear_true_online"),
     ),
 }
 """Every figure made of studies, by the name that users type."""

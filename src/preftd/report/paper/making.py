@@ -6,6 +6,7 @@ from typing import final
 
 from matplotlib import rc_context
 
+from preftd.arrays import InputError
 from preftd.experiments.executors import Executor, Processes
 from preftd.experiments.progress import Progress, progress_here
 from preftd.experiments.results import Results
@@ -14,12 +15,15 @@ from preftd.experiments.store import Store
 from preftd.report.paper import COUNTEREXAMPLES, FIGURES, TITLES, Order
 from preftd.report.paper.claims.page import write_summary
 from preftd.report.paper.convergence import reproduce
-from preftd.report.paper.studies import STUDIES
+from preftd.report.paper.searched import provenance, write_searched
+from preftd.report.paper.studies import LONG, STUDIES
+from preftd.report.paper.wanted import wanted
 from preftd.style import RC, save_figure
 
 
 def make(names: Sequence[str], order: Order) -> Iterator[str]:
     """Make figures one after the other, and of all a summary; lines that tell what was written."""
+    _check_searched(names, order)
     progress = progress_here()
     with Processes(order.workers) as processes:
         found = _Found(order, processes, progress)
@@ -34,6 +38,16 @@ def make(names: Sequence[str], order: Order) -> Iterator[str]:
             yield f"wrote {write_summary(order.out, {study: found(study) for study in STUDIES})}"
 
 
+def _check_searched(names: Sequence[str], order: Order) -> None:
+    """Refuse figures whose long search is not on file, before anything is computed."""
+    needed = {study for name in names if name in FIGURES for study in FIGURES[name].studies}
+    missing = sorted((needed & LONG) - provenance(order.searched).keys())
+    if missing and not order.full:
+        raise InputError(
+            f"the search of {missing[0]!r} is not on file: search by `preftd reproduce --full`."
+        )
+
+
 @final
 class _Found:
     """Results by the name of their study, which is run when they are first asked for."""
@@ -45,15 +59,17 @@ class _Found:
 
     def __call__(self, name: str) -> Results:
         if name not in self._results:
-            study, seeds = STUDIES[name](), self._order.seeds
-            wanted = study if seeds is None else study.with_seeds(seeds)
-            self._results[name] = run(
-                wanted,
+            order, asked = self._order, wanted(name, self._order, self)
+            found = run(
+                asked.run,
                 self._store,
                 executor=self._executor,
                 progress=self._progress,
                 place=Path(__file__).parent,
             )
+            self._results[name] = asked.results(found)
+            if order.full and order.seeds is None and name in LONG:
+                write_searched(asked.whole, self._results[name], order.searched)
         return self._results[name]
 
 

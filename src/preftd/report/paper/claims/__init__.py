@@ -5,7 +5,10 @@ from preftd.report.paper.claims import (
     corridor_settings,
     corridors,
     limits,
+    networks,
+    semi_linear,
     true_online,
+    views,
     walk,
     walk_etd,
     walk_widths,
@@ -23,9 +26,13 @@ CLAIMS = {
         corridor_settings,
         true_online,
         limits,
+        semi_linear,
+        networks,
+        views,
     )
     for claim in room.CLAIMS
 }
-"""Every claim by the name that users type, in the order of the paper; what goes past it, last."""
+"""Every claim by the name that users type: those of walk and corridors in the order of the paper,
+then what goes past it; likewise those of the grids."""
 
 __all__ = ["CLAIMS", "Case", "Claim", "Finding", "Region", "Verdict"]

@@ -42,11 +42,12 @@ def best(runs: pl.DataFrame, **labels: Any) -> Sample:
     return Sample(seeds, scores[np.arange(len(seeds)), of_others.argmin(axis=1)])
 
 
-def widths(runs: pl.DataFrame, of_zero: float, axis: Axis, **labels: Any) -> Sample:
+def widths(runs: pl.DataFrame, of_zero: float | Vector, axis: Axis, **labels: Any) -> Sample:
     """For what range of step sizes the score is more than halfway from that of 0 to its least.
 
     The width of a U-curve at half its depth, as one measures peaks; along a linear axis of step
-    sizes, or in decades. A factor on the step size stretches the first and leaves the second.
+    sizes, or in decades. A factor on the step size stretches the first and leaves the second. The
+    error of 0 may be another for each seed, in their order.
     """
     seeds, sizes, scores = _by_setting(rows(runs, **labels))
     order = np.argsort(sizes)

@@ -1,15 +1,17 @@
 """What is stored of the studies that claims need."""
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import NamedTuple
 
 from preftd.experiments.plan import Plan
 from preftd.experiments.progress import progress_here
 from preftd.experiments.results import Results
 from preftd.experiments.store import Store
+from preftd.report.paper import Order
 from preftd.report.paper.claims.claim import Claim
-from preftd.report.paper.studies import STUDIES
+from preftd.report.paper.searched import provenance
+from preftd.report.paper.studies import LONG, NEEDS
+from preftd.report.paper.wanted import wanted
 
 
 class Stored(NamedTuple):
@@ -19,17 +21,30 @@ class Stored(NamedTuple):
     missing: list[str]
 
 
-def stored(claims: Iterable[Claim], out: Path, seeds: int | None) -> Stored:
+def stored(claims: Iterable[Claim], order: Order) -> Stored:
     """What is stored of the studies that some claims need; nothing is computed."""
-    store = Store(out, warn=progress_here().say)
-    found, missing = {}, []
-    for name in dict.fromkeys(name for claim in claims for name in claim.studies):
-        study = STUDIES[name]()
-        plan = Plan.of(study if seeds is None else study.with_seeds(seeds), store)
+    store = Store(order.out, warn=progress_here().say)
+    found: dict[str, Results] = {}
+    missing: list[str] = []
+
+    def look(name: str) -> None:
+        """Find a study, and before it those that it is made of."""
+        for needed in NEEDS.get(name, ()):
+            if needed not in (*found, *missing):
+                look(needed)
+        unknown = not order.full and name in LONG and name not in provenance(order.searched)
+        if unknown or any(needed in missing for needed in NEEDS.get(name, ())):
+            missing.append(name)
+            return
+        asked = wanted(name, order, found.__getitem__)
+        plan = Plan.of(asked.run, store)
         # A claim on a part of its seeds would be another claim than on all of them.
-        _, lacking = plan.counts(store)
-        if plan.unfinished or lacking:
+        if plan.unfinished or plan.counts(store)[1]:
             missing.append(name)
         else:
-            found[name] = plan.results(store)
+            found[name] = asked.results(plan.results(store))
+
+    for name in dict.fromkeys(name for claim in claims for name in claim.studies):
+        if name not in (*found, *missing):
+            look(name)
     return Stored(found, missing)

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from math import floor, isfinite, log10
-from pathlib import Path
 from textwrap import fill
 from typing import NamedTuple
 
 from preftd.arrays import InputError
 from preftd.names import nearest
+from preftd.report.paper import Order
 from preftd.report.paper.claims import CLAIMS
 from preftd.report.paper.claims.claim import LEVEL, Case, Claim, Finding, Found, Verdict
 from preftd.report.paper.claims.stored import stored
@@ -38,20 +38,21 @@ def ask(claims: Sequence[Claim], found: Found) -> list[Answer]:
     ]
 
 
-def claim_lines(names: Sequence[str], out: Path, seeds: int | None) -> Iterator[str]:
+def claim_lines(names: Sequence[str], order: Order) -> Iterator[str]:
     """The table of some claims, or all, from what is stored; what is missing is told at the end."""
     for name in names:
         nearest("claim", name, CLAIMS)
     claims = [CLAIMS[name] for name in dict.fromkeys(names)] or list(CLAIMS.values())
-    there = stored(claims, out, seeds)
+    there = stored(claims, order)
     if rows := ask(claims, there.found):
         yield table(rows)
     if there.missing:
-        more = "" if seeds is None else f" --seeds {seeds}"
+        more = " --full" * order.full
+        more += "" if order.seeds is None else f" --seeds {order.seeds}"
         raise InputError(
             f"{len(claims) - len(rows)} of {len(claims)} claims cannot be tested, as results are "
-            f"missing of {', '.join(there.missing)}: compute them by `preftd reproduce --out {out}"
-            f"{more}`."
+            f"missing of {', '.join(there.missing)}: compute them by `preftd reproduce "
+            f"--out {order.out}{more}`."
         )
 
 

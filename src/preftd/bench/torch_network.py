@@ -1,0 +1,139 @@
+"""Networks as one would write them in torch: gradients from autograd, one thread, one step size."""
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from preftd.arrays import Vector
+from preftd.bench.contest import MissingError
+from preftd.learners.network.batch import Parameters
+from preftd.learners.steps import Steps
+
+
+def network_in_torch(steps: Steps, alpha: float, begin: Parameters, view: str) -> Parameters:
+    """The weights after all steps in a view."""
+    net = _Net(begin, steps)
+    VIEWS[view](net, steps, alpha)
+    return net.parameters()
+
+
+@final
+class _Net:
+    """A network, and what it is shown."""
+
+    def __init__(self, begin: Parameters, steps: Steps) -> None:
+        self.torch = torch = _torch()
+        inputs, units = begin.hidden.shape
+        self.value = torch.nn.Sequential(
+            torch.nn.Linear(inputs, units), torch.nn.ReLU(), torch.nn.Linear(units, 1)
+        ).double()
+        self.weights = list(self.value.parameters())
+        self._ones = torch.eye(inputs, dtype=torch.float64)
+        self._dense = torch.from_numpy(steps.dense)
+        with torch.no_grad():
+            parts: tuple[ArrayLike, ...] = (begin.hidden.T, *begin[1:])
+            for weight, part in zip(self.weights, parts, strict=True):
+                weight.copy_(torch.tensor(np.reshape(part, weight.shape)))
+
+    def shown(self, code: int) -> Any:
+        """The input of a code."""
+        return self._dense[-1 - code] if code < 0 else self._ones[code]
+
+    def all_shown(self, codes: NDArray[np.int32]) -> Any:
+        """The inputs of many codes."""
+        of = self.torch.from_numpy(codes)
+        found = self.torch.empty(codes.size, self._ones.shape[0], dtype=self.torch.float64)
+        found[of >= 0] = self._ones[of[of >= 0]]
+        found[of < 0] = self._dense[-1 - of[of < 0]]
+        return found
+
+    def zeros(self) -> list[Any]:
+        """As many as there are weights."""
+        return [self.torch.zeros_like(weight) for weight in self.weights]
+
+    def gradients(self, output: Any) -> Any:
+        """Of a number, by all weights."""
+        return self.torch.autograd.grad(output, self.weights)
+
+    def parameters(self) -> Parameters:
+        """The weights as ours are kept."""
+        hidden, hidden_bias, out, bias = (w.detach().numpy().copy() for w in self.weights)
+        return Parameters(hidden.T, hidden_bias, out[0], float(bias[0]))
+
+
+def _traced(net: _Net, steps: Steps) -> Iterator[tuple[float, list[Any]]]:
+    """δ and traces, step by step, with the weights of that moment."""
+    torch, traces = net.torch, net.zeros()
+    signals = (steps.at, steps.following, steps.reward, steps.discount, steps.decay, steps.gain)
+    # Plain numbers: torch takes longer with NumPy's.
+    for at, following, reward, discount, decay, gain in zip(
+        *(signal.tolist() for signal in signals), strict=True
+    ):
+        v = net.value(net.shown(at))
+        gradients = net.gradients(v)
+        with torch.no_grad():
+            delta = reward + discount * net.value(net.shown(following)).item() - v.item()
+            torch._foreach_mul_(traces, decay)
+            torch._foreach_add_(traces, gradients, alpha=gain)
+        yield delta, traces
+
+
+def _backward(net: _Net, steps: Steps, alpha: float) -> None:
+    for delta, traces in _traced(net, steps):
+        with net.torch.no_grad():
+            net.torch._foreach_add_(net.weights, traces, alpha=alpha * delta)
+
+
+def _held(net: _Net, steps: Steps, alpha: float) -> None:
+    torch, pending = net.torch, net.zeros()
+    released = np.where(steps.ends, 1.0, np.append(steps.beta[1:], 1.0)).tolist()
+    for (delta, traces), beta in zip(_traced(net, steps), released, strict=True):
+        with torch.no_grad():
+            torch._foreach_add_(pending, traces, alpha=delta)
+            if beta:
+                torch._foreach_add_(net.weights, pending, alpha=alpha * beta)
+                torch._foreach_mul_(pending, 1 - beta)
+
+
+def _forward(net: _Net, steps: Steps, alpha: float) -> None:
+    """Whole episodes at once, as a framework likes it best."""
+    torch, ends = net.torch, np.flatnonzero(steps.ends) + 1
+    for first, end in zip([0, *ends[:-1]], ends, strict=True):
+        now = slice(first, end)
+        v = net.value(net.all_shown(steps.at[now]))[:, 0]
+        with torch.no_grad():
+            ahead = net.value(net.all_shown(steps.following[now]))[:, 0].numpy()
+        delta = steps.reward[now] + steps.discount[now] * ahead - v.detach().numpy()
+        advantages = _advantages(delta, steps.decay[now])
+        gradients = net.gradients(torch.from_numpy(steps.gain[now] * advantages) @ v)
+        with torch.no_grad():
+            torch._foreach_add_(net.weights, gradients, alpha=alpha)
+
+
+def _advantages(delta: Vector, decay: Vector) -> Vector:
+    """A_t = δ_t + decay_{t+1} A_{t+1} in an episode."""
+    after, found = 0.0, []
+    for error, factor in zip(delta[::-1].tolist(), [0.0, *decay[:0:-1].tolist()], strict=True):
+        after = error + factor * after
+        found.append(after)
+    return np.array(found[::-1])
+
+
+VIEWS: dict[str, Callable[[_Net, Steps, float], None]] = {
+    "backward": _backward,
+    "forward": _forward,
+    "held": _held,
+}
+
+
+@cache
+def _torch() -> Any:
+    try:
+        import torch  # noqa: PLC0415  (nothing else needs it)
+    except ImportError:
+        raise MissingError("no torch") from None
+    torch.set_num_threads(1)
+    return torch

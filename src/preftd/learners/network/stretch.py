@@ -1,0 +1,272 @@
+"""The backward view of a network over a stretch: from an empty trace to the next decay of 0.
+
+With d_{j,t} the product of the decays after step j up to t, g_j = gain_j ∂v/∂a at x_j, and a the
+activations of the hidden layer, trace and weights of that layer before step t are
+
+    z_t = Σ_{j≤t} d_{j,t} x_j g_jᵀ          W_t = W_0 + Σ_{j<t} x_j (e_j ∘ g_j)ᵀ
+    e_j = Σ_{j≤s<t} α δ_s d_{j,s}, a number for each lane
+
+so neither is needed to follow the stretch: a of x_m is W_0ᵀx_m + Σ_j (1 + x_j·x_m) e_j ∘ g_j, in
+which the 1 is for the bias. The hidden layer is read and written once for the whole stretch, which
+saves more than the products of inputs cost while stretches are short.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from preftd.arrays import Dense, Vector
+from preftd.learners.network.borrowed import borrowed
+from preftd.learners.network.layers import Weights, compiled, inlined, value
+from preftd.learners.network.products import activate_all, spread_all
+from preftd.learners.steps import Steps
+from preftd.learners.vectors import (
+    WIDTH,
+    eight,
+    load,
+    multiply_add,
+    store,
+    times,
+    where_active,
+)
+
+
+class Stretch(NamedTuple):
+    """Where a stretch is worked on."""
+
+    code: NDArray[np.int32]
+    """Of the inputs x_m."""
+    activation: Vector
+    """Of them, a row each: first under W_0, then as they are met."""
+    source: NDArray[np.int32]
+    """Codes of the inputs x_j, those with a gain."""
+    gradient: Vector
+    """g_j, a row each."""
+    moved: Vector
+    """e_j for each column, a row each."""
+    share: Vector
+    """d_{j,t}."""
+    before: Vector
+    """d_{j,t−1}."""
+    alike: Vector
+    """1 + x_j·x_{t+1}."""
+    out: Vector
+    """The output layer's trace."""
+    bias: Vector
+    """The output bias's trace, one for all lanes."""
+    step: Vector
+    """α δ_t, for each column."""
+    slope: Vector
+    """What a of x_{t+1} changes by, per step."""
+    every: NDArray[np.int64]
+    """0, 1, 2, …"""
+    four: NDArray[np.int64]
+    sums: Vector
+
+
+@compiled
+def stretch_for(weights: Weights, longest: int) -> Stretch:
+    """Room for stretches of up to so many steps."""
+    columns = weights.out.size
+    return Stretch(
+        np.empty(longest + 1, dtype=np.int32),
+        np.empty((longest + 1) * columns),
+        np.empty(longest, dtype=np.int32),
+        np.empty(longest * columns),
+        np.empty(longest * columns),
+        np.empty(longest),
+        np.empty(longest),
+        np.empty(longest),
+        np.zeros(columns),
+        np.zeros(1),
+        np.zeros(columns),
+        np.zeros(columns),
+        np.arange(longest),
+        np.empty(4, dtype=np.int64),
+        np.empty(4 * WIDTH),
+    )
+
+
+@compiled
+def follow_stretch(
+    weights: Weights,
+    units: int,
+    step_sizes: Vector,
+    steps: Steps,
+    span: tuple[int, int],
+    room: Stretch,
+) -> None:
+    """Learn from a span of steps that begins with an empty trace; what is left of it is dropped."""
+    weights, step_sizes, steps, room = borrowed((weights, step_sizes, steps, room))
+    begin, end = span
+    columns, kept = weights.out.size, 0
+    room.out[:], room.step[:], room.bias[0] = 0.0, 0.0, 0.0
+    _look(weights, steps, begin, end, room)
+    for t in range(begin, end):
+        first, decay, gain = (t - begin) * columns, steps.decay[t], steps.gain[t]
+        for j in range(kept):
+            room.before[j] = room.share[j]
+            room.share[j] *= decay
+        if gain != 0:
+            _keep(weights, room, kept, first, gain)
+            room.source[kept] = steps.at[t]
+            kept += 1
+        if steps.discount[t] != 0:
+            _compare_inputs(steps, room, kept, room.code[t + 1 - begin])
+            _meet(room, kept, first + columns, columns)
+        else:
+            _settle(room, kept, columns)
+        room.bias[0] = decay * room.bias[0] + gain
+        for lane in range(step_sizes.size):
+            delta = steps.reward[t] - value(weights, units, lane, room.activation, first)
+            if steps.discount[t] != 0:
+                ahead = value(weights, units, lane, room.activation, first + columns)
+                delta += steps.discount[t] * ahead
+            step = step_sizes[lane] * delta
+            weights.bias[lane] += step * room.bias[0]
+            room.step[lane * units : (lane + 1) * units] = step
+        _move(weights, room, first, decay, gain, steps.discount[t] != 0)
+    _apply(weights, room, kept)
+    spread_all(room.gradient, steps, room.source, room.every[:kept], weights.hidden, room.four)
+
+
+@inlined
+def _look(weights: Weights, steps: Steps, begin: int, end: int, room: Stretch) -> None:
+    """Write a of all inputs of the stretch, under the weights that it begins with."""
+    count = end - begin
+    room.code[:count] = steps.at[begin:end]
+    if steps.discount[end - 1] != 0:
+        room.code[count] = steps.following[end - 1]
+        count += 1
+    activate_all(weights, steps, room.code[:count], room.activation, room.four)
+
+
+@inlined
+def _keep(weights: Weights, room: Stretch, kept: int, first: int, gain: float) -> None:
+    """Write g of the input whose activations begin at `first`, and let its e be 0."""
+    room.share[kept], room.before[kept] = 1.0, 0.0
+    strength, zero = eight(gain), eight(0.0)
+    for c in range(0, weights.out.size, WIDTH):
+        a, k = load(room.activation, first + c), kept * weights.out.size + c
+        store(room.gradient, k, times(strength, where_active(a, load(weights.out, c))))
+        store(room.moved, k, zero)
+
+
+@inlined
+def _meet(room: Stretch, kept: int, first: int, columns: int) -> None:
+    """Bring e_j up to date; then a of x_{t+1} before step t, and by how much the step moves it."""
+    for c in range(0, columns, WIDTH):
+        step, ahead, slope = load(room.step, c), load(room.activation, first + c), eight(0.0)
+        for j in range(kept):
+            k = j * columns + c
+            e = multiply_add(step, eight(room.before[j]), load(room.moved, k))
+            store(room.moved, k, e)
+            pull = times(eight(room.alike[j]), load(room.gradient, k))
+            ahead = multiply_add(pull, e, ahead)
+            slope = multiply_add(pull, eight(room.share[j]), slope)
+        store(room.activation, first + c, ahead)
+        store(room.slope, c, slope)
+
+
+@inlined
+def _settle(room: Stretch, kept: int, columns: int) -> None:
+    """Bring e_j up to date where no input follows."""
+    for c in range(0, columns, WIDTH):
+        step = load(room.step, c)
+        for j in range(kept):
+            k = j * columns + c
+            store(room.moved, k, multiply_add(step, eight(room.before[j]), load(room.moved, k)))
+
+
+@inlined
+def _move(
+    weights: Weights, room: Stretch, first: int, decay: float, gain: float, goes_on: bool
+) -> None:
+    """Trace and weights of the output layer; a of x_{t+1} as it is after the step."""
+    columns, fade, strength = weights.out.size, eight(decay), eight(gain)
+    for c in range(0, columns, WIDTH):
+        a, step = load(room.activation, first + c), load(room.step, c)
+        z = multiply_add(fade, load(room.out, c), times(strength, where_active(a, a)))
+        store(room.out, c, z)
+        store(weights.out, c, multiply_add(step, z, load(weights.out, c)))
+        if goes_on:
+            k = first + columns + c
+            moved = multiply_add(step, load(room.slope, c), load(room.activation, k))
+            store(room.activation, k, moved)
+
+
+@inlined
+def _apply(weights: Weights, room: Stretch, kept: int) -> None:
+    """Let g_j become e_j ∘ g_j, and add it to the hidden biases."""
+    columns = weights.out.size
+    for c in range(0, columns, WIDTH):
+        step, total = load(room.step, c), load(weights.hidden_bias, c)
+        for j in range(kept):
+            k = j * columns + c
+            e = multiply_add(step, eight(room.share[j]), load(room.moved, k))
+            change = times(e, load(room.gradient, k))
+            store(room.gradient, k, change)
+            total = multiply_add(eight(1.0), change, total)
+        store(weights.hidden_bias, c, total)
+
+
+@inlined
+def _compare_inputs(steps: Steps, room: Stretch, kept: int, code: int) -> None:
+    """Write 1 + x_j·x for the input x of a code; four dense x_j at a time."""
+    held = 0
+    for j in range(kept):
+        source = room.source[j]
+        if source >= 0 or code >= 0:
+            room.alike[j] = 1.0 + _sparse_product(steps, source, code)
+            continue
+        room.four[held], held = j, held + 1
+        if held == 4:
+            _four_products(steps.dense, room, code)
+            held = 0
+    if held:
+        for h in range(held, 4):  # the first once more, to be four
+            room.four[h] = room.four[0]
+        _four_products(steps.dense, room, code)
+
+
+@inlined
+def _sparse_product(steps: Steps, one: int, other: int) -> float:
+    """The product of two inputs, one of which at least is of ones in some places."""
+    places, against = (one, other) if one >= 0 else (other, one)
+    total = 0.0
+    for h in range(steps.active.shape[1]):
+        i = steps.active[places, h]
+        if against < 0:
+            total += steps.dense[-1 - against, i]
+        else:
+            for k in range(steps.active.shape[1]):
+                total += 1.0 if i == steps.active[against, k] else 0.0
+    return total
+
+
+@inlined
+def _four_products(dense: Dense, room: Stretch, code: int) -> None:
+    """Write 1 + x_j·x for four dense x_j."""
+    size, flat = dense.shape[1], dense.reshape(-1)
+    whole, y = size - size % WIDTH, (-1 - code) * size
+    r0, r1 = (-1 - room.source[room.four[0]]) * size, (-1 - room.source[room.four[1]]) * size
+    r2, r3 = (-1 - room.source[room.four[2]]) * size, (-1 - room.source[room.four[3]]) * size
+    s0 = s1 = s2 = s3 = eight(0.0)
+    for i in range(0, whole, WIDTH):
+        x = load(flat, y + i)
+        s0 = multiply_add(load(flat, r0 + i), x, s0)
+        s1 = multiply_add(load(flat, r1 + i), x, s1)
+        s2 = multiply_add(load(flat, r2 + i), x, s2)
+        s3 = multiply_add(load(flat, r3 + i), x, s3)
+    store(room.sums, 0, s0)
+    store(room.sums, WIDTH, s1)
+    store(room.sums, 2 * WIDTH, s2)
+    store(room.sums, 3 * WIDTH, s3)
+    for h in range(4):
+        total, k = 1.0, h * WIDTH
+        for i in range(whole, size):
+            total += flat[(-1 - room.source[room.four[h]]) * size + i] * flat[y + i]
+        total += (room.sums[k] + room.sums[k + 1]) + (room.sums[k + 2] + room.sums[k + 3])
+        total += (room.sums[k + 4] + room.sums[k + 5]) + (room.sums[k + 6] + room.sums[k + 7])
+        room.alike[room.four[h]] = total

@@ -1,0 +1,182 @@
+"""Claims about the backward view of networks (figures 6, A.11, A.12), and past the paper, the held.
+
+Views are compared seed by seed: all of them learn from the same episodes.
+"""
+
+from collections.abc import Callable, Sequence
+
+from preftd.report.paper.claims.claim import Claim, Finding, Found, Region
+from preftd.report.paper.claims.grids import capped_at, net_score, nets, networks, spread, zeros
+from preftd.report.paper.claims.networks import GOOD, NARROW, compared, sensitive
+from preftd.report.paper.claims.samples import (
+    LARGER,
+    NOT_LARGER,
+    SAME,
+    SMALLER,
+    Sample,
+    means,
+    ratios,
+)
+from preftd.report.paper.corridors import METHODS
+from preftd.report.paper.grids import WIDTHS
+
+FIGURES = ("5", "6")
+BACKWARD = networks("backward")
+BOTH = networks("forward", "backward")
+LARGEST, LARGEST_OF_BOTH = 0.1, 0.05
+"""Step sizes: of the backward view, and of those that the forward view has as well."""
+RESTS = (
+    "Between two preferred states the held view does not move the weights, so no gradient of older "
+    "weights is in its updates: each is one step on a multi-step target."
+)
+
+
+def _views(
+    one: str,
+    other: str,
+    region: Region,
+    rules: Sequence[str],
+    units: Sequence[int] = WIDTHS,
+) -> Callable[[Found], Finding]:
+    """A test of errors in one view over those in another."""
+
+    def test(found: Found) -> Finding:
+        cases = {
+            f"{rule}, {place}": net_score(found, task, size, rule, one, width).over(
+                net_score(found, task, size, rule, other, width)
+            )
+            for rule in rules
+            for task, size, width, place in nets(units=units)
+        }
+        return ratios(f"error, {one} over {other} view, each at its best", region, cases)
+
+    return test
+
+
+def _more_variance(found: Found) -> Finding:
+    cases = {
+        f"{rule}, {place}": spread(net_score(found, task, size, rule, "backward", units)).minus(
+            spread(net_score(found, task, size, rule, "forward", units))
+        )
+        for rule in GOOD
+        for task, size, units, place in nets(units=NARROW)
+    }
+    effect = "distance of a seed's error from the median, backward less forward"
+    return means(effect, Region(low=0), cases)
+
+
+def _unstable(found: Found) -> Finding:
+    cases = {}
+    for rule in GOOD:
+        for task, size, units, place in nets():
+            largest = capped_at(LARGEST, found, task, size, rule, "backward", units)
+            nothing = Sample(largest.seeds, zeros(task, size, largest.seeds))
+            cases[f"{rule}, {place}"] = largest.over(nothing)
+    effect = "error with a step size of 0.1, counted up to 10, over that of predicting 0"
+    return ratios(effect, LARGER, cases)
+
+
+def _unstable_beside_forward(found: Found) -> Finding:
+    cases = {
+        f"{rule}, {place}": capped_at(
+            LARGEST_OF_BOTH, found, task, size, rule, "backward", units
+        ).over(capped_at(LARGEST_OF_BOTH, found, task, size, rule, "forward", units))
+        for rule in GOOD
+        for task, size, units, place in nets()
+    }
+    effect = "error with a step size of 0.05, counted up to 10, backward over forward view"
+    return ratios(effect, LARGER, cases)
+
+
+CLAIMS = (
+    Claim(
+        "backward_above_forward",
+        "The errors of all four methods are higher in the backward than in the forward view, on "
+        "both tasks at all sizes and widths.",
+        FIGURES,
+        BOTH,
+        _views("backward", "forward", LARGER, tuple(METHODS)),
+        "Traces hold gradients of older weights.",
+    ),
+    Claim(
+        "backward_above_forward_if_narrow",
+        "Where networks are narrow (four units or fewer), PTD and ETD-variable have more error in "
+        "the backward than in the forward view.",
+        FIGURES,
+        BOTH,
+        _views("backward", "forward", LARGER, GOOD, NARROW),
+    ),
+    Claim(
+        "backward_more_variance_if_narrow",
+        "There they also have more variance: a seed's error is farther from the median.",
+        FIGURES,
+        BOTH,
+        _more_variance,
+    ),
+    Claim(
+        "backward_meets_forward",
+        "As the width grows both views meet: with 16 units, errors of PTD and ETD-variable differ "
+        "by less than 10 %.",
+        FIGURES,
+        BOTH,
+        _views("backward", "forward", SAME, GOOD, (16,)),
+    ),
+    Claim(
+        "backward_unstable",
+        "High step sizes make the backward view of PTD and ETD-variable unstable: with 0.1, the "
+        "largest, its error is above that of predicting 0.",
+        ("A.11", "A.12"),
+        BACKWARD,
+        _unstable,
+    ),
+    Claim(
+        "backward_unstable_beside_forward",
+        "The same, compared with the forward view: with 0.05, the largest step size that both "
+        "have, the error of the backward view is the larger one.",
+        ("A.9", "A.10", "A.11", "A.12"),
+        BOTH,
+        _unstable_beside_forward,
+        "The forward view takes one step on the sum over an episode: a step size of 0.05 is large "
+        "for it as well.",
+    ),
+    Claim(
+        "backward_td_and_etd_fixed_poor",
+        "TD(λ) and ETD-fixed do poorly beside PTD and ETD-variable, on both tasks at all sizes and "
+        "widths.",
+        ("6",),
+        BACKWARD,
+        compared("backward", [(o, g) for o in ("TD(λ)", "ETD-fixed") for g in GOOD], LARGER),
+    ),
+    Claim(
+        "backward_ptd_ahead_at_16",
+        "At size 16 PTD is slightly ahead of ETD-variable, on both tasks at all widths.",
+        ("6",),
+        BACKWARD,
+        compared("backward", [("ETD-variable", "PTD")], LARGER, (16,)),
+    ),
+    Claim(
+        "backward_etd_sensitive",
+        "In the backward view too, ETD-variable is more sensitive to the step size than PTD.",
+        ("A.11", "A.12"),
+        BACKWARD,
+        sensitive("backward"),
+    ),
+    Claim(
+        "held_below_backward",
+        "In the held view PTD has a lower error than in the backward view, on both tasks at all "
+        "sizes and widths, each with its own step size.",
+        (),
+        networks("held", "backward"),
+        _views("held", "backward", SMALLER, ("PTD",)),
+        RESTS,
+    ),
+    Claim(
+        "held_meets_forward",
+        "In the held view PTD's error is at most a tenth above that of the forward view, although "
+        "it learns along the way.",
+        (),
+        networks("held", "forward"),
+        _views("held", "forward", NOT_LARGER, ("PTD",)),
+        RESTS,
+    ),
+)

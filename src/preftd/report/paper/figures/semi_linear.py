@@ -1,0 +1,127 @@
+"""Figures 4, A.6 to A.8, and one past the paper: linear learners on the features of networks."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from preftd.arrays import Vector
+from preftd.experiments.results import Results
+from preftd.report.figures.curves import draw_curves
+from preftd.report.figures.labels import Label
+from preftd.report.figures.layout import choice
+from preftd.report.figures.panels import Line, Panel, panels, with_lost
+from preftd.report.paper.figures.grid_rows import TASKS, Drawing, Row, draw_rows, seeds_with
+from preftd.report.paper.figures.grid_search import draw_search
+from preftd.report.paper.grids import SIZES
+from preftd.report.paper.interests import with_best_interest
+from preftd.style import look_of
+
+LEVEL = 0.5
+"""Of intervals, as in the paper."""
+TOP = 1.3
+"""An axis ends at so many times the error before learning."""
+FEATURES = "Features: hidden layers of networks, one for each seed."
+THIN, THICK = 0.8, 2.0
+"""Widths of lines of online and of true online learners."""
+
+
+def figure_4(results: Mapping[str, Results]) -> Figure:
+    """The four methods on both tasks, size 16."""
+    return _curves(results, [list(TASKS)], (16,), true_online=False)
+
+
+def figure_a8(results: Mapping[str, Results]) -> Figure:
+    """The four methods on both tasks, the other sizes."""
+    return _curves(results, [[task] for task in TASKS], (8, 12), true_online=False)
+
+
+def semi_linear_true_online(results: Mapping[str, Results]) -> Figure:
+    """ETD-variable and PTD in the true online form, beside the paper's online one."""
+    return _curves(results, [[task] for task in TASKS], SIZES, true_online=True)
+
+
+def figure_a6(results: Mapping[str, Results]) -> Figure:
+    """The search for the step size of the feature nets."""
+    found = results["feature net"]
+    row = [_only(found, pl.col("task") == f"size {size}") for size in SIZES]
+    return draw_search(
+        [("all cells shown", dict(zip((f"{n} × {n}" for n in SIZES), row, strict=True)))],
+        LEVEL,
+        "Networks of 32 units, Monte Carlo targets, Adam.",
+    )
+
+
+def figure_a7(results: Mapping[str, Results]) -> Figure:
+    """The search for the step sizes of the four methods."""
+    rows = [
+        (title, {f"{n} × {n}": _shown(results, task, n, ("",)) for n in SIZES})
+        for task, title in TASKS.items()
+    ]
+    return draw_search(rows, LEVEL, f"ETD-fixed: of the best of three interests. {FEATURES}")
+
+
+def _curves(
+    results: Mapping[str, Results],
+    rows_of_tasks: Sequence[Sequence[str]],
+    sizes: Sequence[int],
+    *,
+    true_online: bool,
+) -> Figure:
+    rows, learners = [], ("", "true online") if true_online else ("",)
+    for tasks in rows_of_tasks:
+        drawn = []
+        for task in tasks:
+            for size in sizes:
+                shown = _shown(results, task, size, learners)
+                [panel] = panels(shown.runs, with_lost(shown, shown.curves(LEVEL)))
+                named = f"{TASKS[task]}, {size} × {size}"
+                drawn.append(_by_form(panel._replace(title=named), forms=true_online))
+        rows.append(Row("mean squared error", drawn))
+    note = f"{seeds_with(rows[0].panels[0].lines[0].rows, LEVEL)}. {choice(shown)} {FEATURES}"
+    note += (
+        " Thick: true online, with step sizes of its own."
+        if true_online
+        else " ETD-fixed: the best of three interests."
+    )
+    return draw_rows(rows, Drawing(("episode", "episode"), _needed, _draw), note)
+
+
+def _shown(
+    results: Mapping[str, Results], task: str, size: int, learners: tuple[str, ...]
+) -> Results:
+    """A task at a size; with both learners, the methods that do well."""
+    found = with_best_interest(results[f"{task} semi-linear, size {size}"])
+    wanted = pl.col("learner").is_in(learners)
+    if len(learners) > 1:
+        wanted &= pl.col("rule").is_in(["ETD-variable", "PTD"])
+    return _only(found, wanted)
+
+
+def _by_form(panel: Panel, *, forms: bool) -> Panel:
+    """Both forms of a method in its own look, told apart by their width."""
+    if not forms:
+        return panel
+
+    def restyled(line: Line) -> Line:
+        rule, learner = line.rows.select("rule", "learner").row(0)
+        return line._replace(look=look_of(rule), width=THICK if learner else THIN)
+
+    return panel._replace(lines=list(map(restyled, panel.lines)))
+
+
+def _draw(axes: Axes, panel: Panel) -> list[Label]:
+    return draw_curves(axes, panel)
+
+
+def _needed(panel: Panel) -> Vector:
+    """From 0 to a little more than before learning."""
+    rows = pl.concat([line.rows for line in panel.lines])
+    first = rows.filter(pl.col("episode") == 1)["centre"].drop_nulls().to_numpy()
+    return np.array([0.0, TOP * float(np.median(first))])
+
+
+def _only(results: Results, wanted: pl.Expr) -> Results:
+    return Results(results.runs.filter(wanted), results.score)

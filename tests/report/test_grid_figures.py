@@ -1,0 +1,157 @@
+"""The figures of the grids, by what is drawn in them, from few and short runs."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from made_grids import grid_results
+from made_runs import frame, run
+from preftd.experiments import Here, Results, Search
+from preftd.experiments import run as run_study
+from preftd.experiments.score import Score
+from preftd.report.paper import FIGURES, grids
+from preftd.report.paper.corridors import METHODS
+from preftd.report.paper.interests import with_best_interest
+from preftd.report.paper.studies import NEEDS, STUDIES, made
+from preftd.style import LOOKS
+from seen import check_texts, written
+
+SEEDS, EPISODES = 2, 3
+GRIDS = {
+    name: figure
+    for name, figure in FIGURES.items()
+    if any("grid" in study or study == "feature net" for study in figure.studies)
+}
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Results]:
+    """All studies of the grids, with few seeds and episodes."""
+    folder, found = tmp_path_factory.mktemp("results"), dict[str, Results]()
+    names = [name for name in STUDIES if "grid" in name]
+    for name in ["feature net", *names]:
+        study = made(name, found.__getitem__)
+        short = replace(
+            study, episodes=EPISODES, seeds=SEEDS, search=Search(seeds=SEEDS, episodes=EPISODES)
+        )
+        found[name] = run_study(short, folder, executor=Here())
+    return found
+
+
+@pytest.fixture(scope="module")
+def drawn(results: dict[str, Results]) -> dict[str, Figure]:
+    """Every figure, from the studies that it names and no others."""
+    return {
+        name: figure.draw({study: results[study] for study in figure.studies})
+        for name, figure in GRIDS.items()
+    }
+
+
+def lines(axes: Any) -> list[Any]:
+    """Lines through data, each with its colour."""
+    return [
+        line
+        for line in axes.lines
+        if line.get_transform() == axes.transData and len(line.get_xdata()) > 2
+    ]
+
+
+def titles(figure: Figure) -> list[str]:
+    return [axes.get_title(loc="left") for axes in figure.axes]
+
+
+@pytest.mark.parametrize("name", GRIDS)
+def test_no_text_lies_over_another_or_outside(drawn: dict[str, Figure], name: str) -> None:
+    check_texts(drawn[name])
+
+
+def test_studies_have_the_names_they_are_found_by(results: dict[str, Results]) -> None:
+    names = [name for name in STUDIES if name in results]
+    assert [made(name, results.__getitem__).name for name in names] == names
+    assert set(NEEDS) == {name for name in names if "semi-linear" in name}
+
+
+@pytest.mark.parametrize(("name", "view"), [("figure_5", "forward"), ("figure_6", "backward")])
+def test_networks_are_shown_by_width(
+    results: dict[str, Results], drawn: dict[str, Figure], name: str, view: str
+) -> None:
+    figure = drawn[name]
+    assert titles(figure) == ["8 × 8", "12 × 12", "16 × 16"] * 2
+    places = [(task, size) for task in grids.EPISODES for size in grids.SIZES]
+    for axes, (task, size) in zip(figure.axes, places, strict=True):
+        bars = results[f"{task} networks, {view}"].bars()
+        seen = {line.get_color(): line for line in lines(axes)}
+        for rule in METHODS:
+            own = bars.filter(task=f"size {size}", rule=rule)
+            sound = own.filter(diverged=0).sort("units")
+            line = seen[LOOKS[rule].colour]
+            np.testing.assert_array_equal(line.get_xdata(), sound["units"])
+            np.testing.assert_allclose(line.get_ydata(), sound["centre"])
+    assert f"The {view} view." in " ".join(written(figure))
+    assert "90 % intervals" in " ".join(written(figure))
+
+
+def test_views_are_compared_by_the_width_of_lines(drawn: dict[str, Figure]) -> None:
+    for axes in drawn["held"].axes:
+        widths = {(line.get_color(), line.get_linewidth()) for line in lines(axes)}
+        assert widths == {
+            (LOOKS[rule].colour, width)
+            for rule in ("PTD", "ETD-variable")
+            for width in (0.7, 1.3, 2.4)
+        }
+
+
+def test_a_search_has_a_ring_for_each_method_and_panel(
+    results: dict[str, Results], drawn: dict[str, Figure]
+) -> None:
+    figure, found = drawn["figure_a11"], results["cross_grid networks, backward"]
+    assert titles(figure) == ["1 unit", "2 units", "4 units", "8 units", "16 units"] * 3
+    places = [(size, units) for size in grids.SIZES for units in grids.WIDTHS]
+    for axes, (size, units) in zip(figure.axes, places, strict=True):
+        chosen = found.chosen.filter(task=f"size {size}", learner=grids.with_units(units))
+        rings = [
+            (np.asarray(line.get_xdata())[0], line.get_markeredgecolor())
+            for line in axes.lines
+            if line.get_markerfacecolor() == "none"
+        ]
+        wanted = [(row["step_size"], LOOKS[row["rule"]].colour) for row in chosen.to_dicts()]
+        assert sorted(rings) == sorted(wanted)
+
+
+def test_learning_curves_are_those_of_the_chosen_step_sizes(
+    results: dict[str, Results], drawn: dict[str, Figure]
+) -> None:
+    figure = drawn["figure_4"]
+    assert titles(figure) == ["grid task 1, 16 × 16", "grid task 2, 16 × 16"]
+    for axes, task in zip(figure.axes, grids.EPISODES, strict=True):
+        shown = with_best_interest(results[f"{task} semi-linear, size 16"])
+        curves = shown.curves().filter(learner="")
+        seen = {line.get_color(): line for line in lines(axes)}
+        assert set(seen) == {LOOKS[rule].colour for rule in METHODS}
+        for rule in METHODS:
+            own = curves.filter(rule=rule).sort("episode")["centre"]
+            np.testing.assert_allclose(seen[LOOKS[rule].colour].get_ydata(), own)
+
+
+def test_the_best_interest_is_chosen_on_each_task() -> None:
+    levels = {"ETD, interest 0.01": 3.0, "ETD, interest 0.05": 1.0, "ETD, interest 0.1": 2.0}
+    rows = [
+        run(seed, [level if task == "a" else 4 - level], stage=stage, task=task, rule=rule)
+        for task in "ab"
+        for rule, level in levels.items()
+        for stage, seed in (("search", 9), ("report", 0))
+    ]
+    rows += [run(seed, [7.0], stage=s, task="a") for s, seed in (("search", 9), ("report", 0))]
+    found = with_best_interest(Results(frame(rows), Score())).reported
+    assert found.select("task", "rule", "score").sort("task", "rule").rows() == [
+        ("a", "ETD-fixed", 1.0),
+        ("a", "PTD", 7.0),
+        ("b", "ETD-fixed", 1.0),
+    ]
+
+
+def test_made_up_worlds_have_all_studies(results: dict[str, Results]) -> None:
+    assert set(grid_results(true=True, seeds=2, noise=0.0)) == set(results)

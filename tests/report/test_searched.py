@@ -1,0 +1,175 @@
+"""Searches on file: what is read is what was found, and only the chosen step sizes are reported."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from experiments.small_studies import computed, report_cells
+from preftd import tasks
+from preftd.arrays import InputError
+from preftd.experiments import Chosen, Here, Results, Search, Study, run
+from preftd.experiments.progress import progress_here
+from preftd.learners import Network
+from preftd.preferences import Observability
+from preftd.report.paper import Order, making, wanted
+from preftd.report.paper.claims import stored as storing
+from preftd.report.paper.claims.claim import Claim
+from preftd.report.paper.searched import (
+    QUICK_SEEDS,
+    provenance,
+    read_searched,
+    reported_only,
+    together,
+    write_searched,
+)
+from preftd.rules import PTD, TD
+
+
+def study(name: str = "small") -> Study:
+    """Two sizes, rules and widths, of which TD diverges with the largest step size."""
+    return Study(
+        name=name,
+        tasks={f"size {n}": tasks.make("cross_grid", size=n) for n in (4, 6)},
+        rules={"TD(λ)": TD(), "PTD": PTD()},
+        preferences=Observability(),
+        learners={f"{n} units": Network(n) for n in (1, 4)},
+        step_sizes=(5.0, 0.05, 0.01),
+        episodes=6,
+        seeds=6,
+        search=Search(seeds=3, episodes=5),
+    )
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("results")
+
+
+@pytest.fixture(scope="module")
+def found(results: Path) -> Results:
+    return run(study(), results, executor=Here())
+
+
+@pytest.fixture
+def file(tmp_path: Path, found: Results) -> Path:
+    path = tmp_path / "searched.parquet"
+    write_searched(study(), found, path)
+    return path
+
+
+def test_what_is_read_chooses_as_the_search_did(file: Path, found: Results) -> None:
+    read = read_searched(study(), file)
+    assert found.runs["diverged"].any()
+    assert read.chosen.equals(found.chosen)
+    assert read.lost.equals(found.lost)
+    assert read.step_sizes().equals(found.step_sizes())
+
+
+def test_only_chosen_step_sizes_are_reported(file: Path, found: Results, tmp_path: Path) -> None:
+    search = read_searched(study(), file)
+    quick = reported_only(study(), search, None)
+    assert quick.seeds == tuple(range(QUICK_SEEDS))
+    ran = run(quick, tmp_path / "out", executor=Here())
+    assert ran.runs.height == found.chosen.height * QUICK_SEEDS
+    both = together(search, ran)
+    expected = found.reported.filter(pl.col("seed") < QUICK_SEEDS)
+    assert both.reported.sort("cell").equals(expected.sort("cell"))
+    assert set(both.chosen["chosen_on"]) == {"search"}
+
+
+def test_after_a_full_run_a_quick_one_computes_nothing(
+    file: Path, results: Path, tmp_path: Path
+) -> None:
+    quick = reported_only(study(), read_searched(study(), file), None)
+    assert computed(quick, results) == 0
+    assert computed(quick, tmp_path / "elsewhere") == 8 * QUICK_SEEDS
+
+
+def test_a_rule_that_always_diverged_is_not_run(file: Path) -> None:
+    search = read_searched(study(), file)
+    lost = search.runs.with_columns(diverged=pl.col("diverged") | (pl.col("rule") == "TD(λ)"))
+    quick = reported_only(study(), Results(lost, search.score), 2)
+    assert {cell.variant.labels.rule for cell in report_cells(quick)} == {"PTD"}
+    assert quick.seeds == (0, 1)
+
+
+def test_a_study_takes_its_own_place(file: Path, found: Results) -> None:
+    write_searched(study("another"), found, file)
+    fewer = Results(found.runs.filter(rule="PTD"), found.score)
+    write_searched(study(), fewer, file)
+    assert set(provenance(file)) == {"small", "another"}
+    assert set(read_searched(study(), file).runs["rule"]) == {"PTD"}
+    assert read_searched(study("another"), file).chosen.equals(found.chosen)
+
+
+def test_the_file_says_where_it_comes_from(file: Path) -> None:
+    told = provenance(file)["small"]
+    assert told["seeds"] == [1_000_000, 1_000_002, 3]
+    assert told["episodes"] == 5
+    assert "numpy" in told["versions"]
+    assert told["criterion"].startswith("least mean squared error, mean over all episodes")
+    assert {"date", "command", "commit", "schema"} <= set(told)
+
+
+def test_what_is_not_on_file_is_to_be_searched(file: Path, tmp_path: Path) -> None:
+    for path in (file, tmp_path / "none"):
+        with pytest.raises(InputError, match="'other' is not on file: search by `preftd reproduce"):
+            read_searched(study("other"), path)
+    with pytest.raises(InputError, match="no search"):
+        write_searched(replace(study(), search=None), read_searched(study(), file), tmp_path / "x")
+
+
+@pytest.fixture
+def long_study(monkeypatch: pytest.MonkeyPatch) -> str:
+    """The small study in the place of the paper's."""
+    for module in (making, wanted, storing):
+        monkeypatch.setattr(module, "LONG", frozenset({"small"}))
+    monkeypatch.setattr(wanted, "made", lambda _name, _found: study())
+    return "small"
+
+
+def test_a_full_order_searches_and_writes_the_file(
+    long_study: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found: Results
+) -> None:
+    ran: list[Study] = []
+
+    def known(one: Study, *_: object, **__: object) -> Results:
+        ran.append(one)
+        return found
+
+    monkeypatch.setattr(making, "run", known)
+    path = tmp_path / "searched.parquet"
+    for order, written in (
+        (Order(tmp_path, seeds=2, full=True, searched=path), False),
+        (Order(tmp_path, full=True, searched=path), True),
+    ):
+        results = making._Found(order, Here(), progress_here())
+        assert results(long_study) is found
+        assert isinstance(ran[-1].search, Search)
+        assert path.exists() == written
+    quick = making._Found(Order(tmp_path, searched=path), Here(), progress_here())
+    quick(long_study)
+    assert [type(one.search) for one in ran[2:]] == [Chosen]
+
+
+def test_a_figure_whose_search_is_not_on_file_is_refused_at_once(tmp_path: Path) -> None:
+    order = Order(tmp_path / "out", searched=tmp_path / "none")
+    with pytest.raises(InputError, match="cross_grid networks, forward' is not on file"):
+        next(making.make(["figure_3", "figure_5"], order))
+    assert not order.out.exists()
+
+
+def test_claims_find_what_a_quick_order_stored(long_study: str, file: Path, tmp_path: Path) -> None:
+    claim = Claim("c", "s", (), (long_study,), lambda _: None)  # type: ignore[arg-type, return-value]
+    order = Order(tmp_path / "out", seeds=2, searched=file)
+    assert storing.stored([claim], order).missing == [long_study]
+    quick = wanted.wanted(long_study, order, lambda _: None)  # type: ignore[arg-type, return-value]
+    run(quick.run, order.out, executor=Here())
+    there = storing.stored([claim], order)
+    assert set(there.found[long_study].reported["seed"]) == {0, 1}
+    assert set(there.found[long_study].chosen["chosen_on"]) == {"search"}
+    assert storing.stored([claim], order._replace(full=True)).missing == [long_study]
+    nowhere = order._replace(searched=tmp_path / "none")
+    assert storing.stored([claim], nowhere).missing == [long_study]
