@@ -17,7 +17,7 @@ from preftd.experiments.score import Score
 from preftd.report.paper.claims import CLAIMS, Case, Finding, Region, Verdict
 from preftd.report.paper.claims.claim import LEVEL, ROUNDING, level_of_each
 from preftd.report.paper.claims.measures import best, episodes_until, part, room_above, widths
-from preftd.report.paper.claims.samples import SAME, Sample, means, ratios
+from preftd.report.paper.claims.samples import SAME, Sample, many_means, many_ratios, means, ratios
 from preftd.report.paper.studies import STUDIES
 
 numbers = st.floats(-1e6, 1e6)
@@ -117,12 +117,14 @@ def test_every_figure_and_every_study_is_spoken_about() -> None:
 def test_it_is_reproduced_where_it_is_true(name: str) -> None:
     finding = found(name, World())
     assert finding.verdict == Verdict.REPRODUCED, finding.weakest
+    assert finding.on_average in (None, Verdict.REPRODUCED)
 
 
 @each_claim
 def test_it_is_not_reproduced_where_it_is_false(name: str) -> None:
     finding = found(name, World(true=False))
     assert finding.verdict == Verdict.NOT_REPRODUCED, finding.weakest
+    assert finding.on_average in (None, Verdict.NOT_REPRODUCED)
 
 
 @pytest.mark.parametrize(
@@ -186,6 +188,26 @@ def test_intervals_are_paired_and_share_the_level() -> None:
     assert double.weakest.low < single.weakest.low
     difference = means("", SAME, {"a": one.minus(other)}).weakest
     assert difference.centre == pytest.approx((one.values - hard).mean())
+
+
+def test_averages_are_over_places_and_judged_by_themselves() -> None:
+    def sample(*values: float) -> Sample:
+        return Sample((0, 1, 2), np.array(values))
+
+    places = {"a": sample(1, 2, 4), "b": sample(4, 2, 1.1)}
+    finding = many_ratios("", Region(low=1.5), {"x over y": places})
+    assert [case.name for case in finding.cases] == ["x over y, a", "x over y, b"]
+    [average] = finding.averages
+    alone = ratios("", Region(low=1.5), {"x over y": sample(2, 2, 4.4**0.5)}).weakest
+    assert average == pytest.approx(alone)
+    assert (finding.verdict, finding.on_average) == (Verdict.UNDECIDED, Verdict.REPRODUCED)
+    finding = many_means("", Region(low=0), {"": places, "z": {"a": sample(-1, -1.1, -1)}})
+    assert [case.name for case in finding.averages] == ["", "z"]
+    assert finding.averages[0].centre == pytest.approx((2.5 + 2 + 2.55) / 3)
+    assert finding.on_average == Verdict.NOT_REPRODUCED
+    assert ratios("", SAME, places).on_average is None
+    with pytest.raises(InputError, match="the same seeds"):
+        many_means("", SAME, {"": {"a": sample(1, 2, 3), "b": Sample((0, 1), np.ones(2))}})
 
 
 def test_only_the_same_seeds_are_compared() -> None:

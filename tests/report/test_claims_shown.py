@@ -68,6 +68,10 @@ def test_it_says_in_how_many_cases_a_claim_holds() -> None:
     )
     alone = Answer(CLAIMS["limit_reached"], Finding("a ratio", Region(low=1), cases[:1]))
     assert list(details(alone))[1] == "Measured: a ratio."
+    averages = (Case("x over y", 2, 1.5, 3), Case("", 3, 2.5, 3.5))
+    many = Answer(CLAIMS["limit_reached"], Finding("a ratio", Region(low=1), cases, averages))
+    told = "On average: x over y 2.00 [1.50, 3.00], 3.00 [2.50, 3.50]: reproduced."
+    assert list(details(many))[2] == told
 
 
 @pytest.mark.parametrize(

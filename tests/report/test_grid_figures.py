@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from matplotlib.figure import Figure
 
@@ -95,13 +96,10 @@ def test_networks_are_shown_by_width(
 
 
 def test_views_are_compared_by_the_width_of_lines(drawn: dict[str, Figure]) -> None:
-    for axes in drawn["held"].axes:
-        widths = {(line.get_color(), line.get_linewidth()) for line in lines(axes)}
-        assert widths == {
-            (LOOKS[rule].colour, width)
-            for rule in ("PTD", "ETD-variable")
-            for width in (0.7, 1.3, 2.4)
-        }
+    rules = [rule for rule in ("PTD", "ETD-variable") for _ in grids.SIZES] * len(grids.EPISODES)
+    for axes, rule in zip(drawn["held"].axes, rules, strict=True):
+        seen = {(line.get_color(), line.get_linewidth()) for line in lines(axes)}
+        assert seen == {(LOOKS[rule].colour, width) for width in (0.7, 1.3, 2.4)}
 
 
 def test_a_search_has_a_ring_for_each_method_and_panel(
@@ -119,6 +117,38 @@ def test_a_search_has_a_ring_for_each_method_and_panel(
         ]
         wanted = [(row["step_size"], LOOKS[row["rule"]].colour) for row in chosen.to_dicts()]
         assert sorted(rings) == sorted(wanted)
+
+
+def with_one_lost(results: Results, **labels: str) -> Results:
+    """The same, but that one reported run of TD(λ) diverged."""
+    one = (pl.col("stage") == "report") & (pl.col("seed") == 0) & (pl.col("rule") == "TD(λ)")
+    one &= pl.all_horizontal(pl.col(name) == label for name, label in labels.items())
+    return Results(results.runs.with_columns(diverged=one | pl.col("diverged")), results.score)
+
+
+def crosses(axes: Any) -> list[tuple[float, str]]:
+    return [
+        (line.get_xdata()[0], line.get_color()) for line in axes.lines if line.get_marker() == "x"
+    ]
+
+
+def test_runs_that_diverged_are_crosses_counted_over_a_row() -> None:
+    found, name = grid_results(true=True, seeds=2, noise=0.0), "cross_grid networks, forward"
+    found[name] = with_one_lost(found[name], task="size 8", learner="2 units")
+    figure = FIGURES["figure_5"].draw(found)
+    first, *others = figure.axes
+    assert crosses(first) == [(2, LOOKS["TD(λ)"].colour)]
+    assert not any(map(crosses, others))
+    assert "1 of 30" in written(figure), "two seeds, three sizes, five widths"
+    assert "how many of the row" in " ".join(written(figure))
+
+
+def test_learning_curves_have_no_crosses_but_say_how_many_diverged() -> None:
+    found, name = grid_results(true=True, seeds=2, noise=0.0), "cross_grid semi-linear, size 16"
+    found[name] = with_one_lost(found[name], learner="")
+    figure = FIGURES["figure_4"].draw(found)
+    assert not any(map(crosses, figure.axes))
+    assert "1 of 2 diverged" in " ".join(written(figure))
 
 
 def test_learning_curves_are_those_of_the_chosen_step_sizes(

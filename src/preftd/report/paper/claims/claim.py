@@ -12,7 +12,7 @@ them hold together with probability 95 % or more.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import inf
 from typing import NamedTuple, TypeAlias, final
@@ -85,14 +85,16 @@ class Case(NamedTuple):
 class Finding:
     """What results say of a claim.
 
-    effect  what the number is, and its unit if it has one
-    region  where it is claimed to be
-    cases   where it is, in each case
+    effect    what the number is, and its unit if it has one
+    region    where it is claimed to be
+    cases     where it is, in each case
+    averages  where it is on average, told beside them where cases are many
     """
 
     effect: str
     region: Region
     cases: tuple[Case, ...]
+    averages: tuple[Case, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.cases:
@@ -114,6 +116,11 @@ class Finding:
     def verdict(self) -> Verdict:
         """That of the weakest case."""
         return self.region.verdict(self.weakest.low, self.weakest.high)
+
+    @property
+    def on_average(self) -> Verdict | None:
+        """That of the weakest average, if there are any."""
+        return replace(self, cases=self.averages, averages=()).verdict if self.averages else None
 
     @property
     def level(self) -> float:

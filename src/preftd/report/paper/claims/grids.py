@@ -45,13 +45,13 @@ def networks(*views: str) -> tuple[str, ...]:
 def linear_score(found: Found, task: str, size: int, rule: str, form: str = "") -> Sample:
     """Scores with trained features, on fresh seeds with the step size that was chosen."""
     results = with_best_interest(found[f"{task} semi-linear, size {size}"])
-    return Sample.of(results.reported, rule=rule, learner=form)
+    return _capped(Sample.of(results.reported, rule=rule, learner=form))
 
 
 def net_score(found: Found, task: str, size: int, rule: str, view: str, units: int) -> Sample:
     """Scores of networks, likewise."""
     runs = found[f"{task} networks, {view}"].reported
-    return Sample.of(runs, task=f"size {size}", rule=rule, learner=with_units(units))
+    return _capped(Sample.of(runs, task=f"size {size}", rule=rule, learner=with_units(units)))
 
 
 def spread(sample: Sample) -> Sample:
@@ -65,10 +65,10 @@ def tolerance(found: Found, study: str, task: str, size: int, labels: Mapping[st
     return widths(runs, zeros(task, size, tuple(sorted(set(runs["seed"])))), "decades")
 
 
-def capped_at(
+def score_at(
     step_size: float, found: Found, task: str, size: int, rule: str, view: str, units: int
 ) -> Sample:
-    """Scores of networks with this step size, whether it was chosen or not, up to a ceiling."""
+    """Scores of networks with this step size, whether it was chosen or not."""
     tried = Sample.of(
         found[f"{task} networks, {view}"].tried,
         task=f"size {size}",
@@ -76,7 +76,12 @@ def capped_at(
         learner=with_units(units),
         step_size=step_size,
     )
-    return Sample(tried.seeds, np.fmin(tried.values, CEILING))
+    return _capped(tried)
+
+
+def _capped(sample: Sample) -> Sample:
+    """Counted up to a ceiling, as runs that diverged have no score."""
+    return Sample(sample.seeds, np.fmin(sample.values, CEILING))
 
 
 @cache

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from preftd.report.paper.claims.claim import Claim, Finding, Found, Region
 from preftd.report.paper.claims.grids import net_score, nets, networks, spread, tolerance
-from preftd.report.paper.claims.samples import LARGER, SAME, SMALLER, means, ratios
+from preftd.report.paper.claims.samples import LARGER, SAME, SMALLER, many_means, many_ratios
 from preftd.report.paper.grids import with_units
 
 FIGURE = ("5",)
@@ -18,14 +18,16 @@ def compared(
     """A test of errors of one method over those of another, for all tasks, sizes and widths."""
 
     def test(found: Found) -> Finding:
-        cases = {
-            f"{one} over {other}, {place}": net_score(found, task, size, one, view, units).over(
-                net_score(found, task, size, other, view, units)
-            )
+        groups = {
+            f"{one} over {other}": {
+                place: net_score(found, task, size, one, view, units).over(
+                    net_score(found, task, size, other, view, units)
+                )
+                for task, size, units, place in nets(sizes)
+            }
             for one, other in pairs
-            for task, size, units, place in nets(sizes)
         }
-        return ratios("error, one method over another", region, cases)
+        return many_ratios("error, one method over another", region, groups)
 
     return test
 
@@ -41,7 +43,8 @@ def _high_only_if_narrow(found: Found) -> Finding:
             for n in (16, size)
         )
         cases[f"16 × 16 over {place}"] = lost.over(lost_small)
-    return ratios("PTD's error, few units over 16 units, size 16 over smaller", LARGER, cases)
+    effect = "PTD's error, few units over 16 units, size 16 over smaller"
+    return many_ratios(effect, LARGER, {"": cases})
 
 
 def _more_variance(found: Found) -> Finding:
@@ -53,7 +56,7 @@ def _more_variance(found: Found) -> Finding:
         )
         cases[place] = one.minus(other)
     effect = "distance of a seed's error from the median, ETD-variable less PTD"
-    return means(effect, Region(low=0), cases)
+    return many_means(effect, Region(low=0), {"": cases})
 
 
 def sensitive(view: str) -> Callable[[Found], Finding]:
@@ -73,7 +76,8 @@ def sensitive(view: str) -> Callable[[Found], Finding]:
                 for rule in ("ETD-variable", "PTD")
             )
             cases[place] = one.over(other)
-        return ratios("decades of step sizes that work, ETD-variable over PTD", SMALLER, cases)
+        effect = "decades of step sizes that work, ETD-variable over PTD"
+        return many_ratios(effect, SMALLER, {"": cases})
 
     return test
 

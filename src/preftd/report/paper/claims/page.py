@@ -64,8 +64,8 @@ def _table(rows: Sequence[Answer]) -> Iterator[str]:
     if not rows:
         return
     yield from ("", "## Claims", "", LEGEND, "")
-    yield "| claim | effect | interval | claimed | verdict |"
-    yield "|---|---|---|---|---|"
+    yield "| claim | effect | interval | claimed | verdict | on average |"
+    yield "|---|---|---|---|---|---|"
     for claim, finding in rows:
         weakest = finding.weakest
         cells = (
@@ -73,9 +73,14 @@ def _table(rows: Sequence[Answer]) -> Iterator[str]:
             effect_text(weakest),
             interval_text(weakest),
             str(finding.region),
-            f"**{finding.verdict}**" if finding.verdict != Verdict.REPRODUCED else "reproduced",
+            _marked(finding.verdict),
+            _marked(finding.on_average) if finding.on_average else "",
         )
         yield f"| {' | '.join(cells)} |"
+
+
+def _marked(verdict: Verdict) -> str:
+    return f"**{verdict}**" if verdict != Verdict.REPRODUCED else str(verdict)
 
 
 def _each(rows: Sequence[Answer]) -> Iterator[str]:

@@ -5,10 +5,10 @@ seed, and the interval is one of their ratio, or difference, over seeds. Where t
 length) seeds share no experience; pairing them is then as good as any other pairing.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import inf
-from typing import Any, Self, final
+from typing import Any, Self, TypeAlias, final
 
 import numpy as np
 import polars as pl
@@ -50,21 +50,26 @@ class Sample:
 
     def over(self, other: "Sample") -> "Sample":
         """The ratio, seed by seed."""
-        self._pair(other)
+        self.pair(other)
         with np.errstate(divide="ignore", invalid="ignore"):
             return Sample(self.seeds, self.values / other.values)
 
     def minus(self, other: "Sample | float") -> "Sample":
         """The difference, seed by seed."""
         if isinstance(other, Sample):
-            self._pair(other)
+            self.pair(other)
         with np.errstate(invalid="ignore"):
             given = other.values if isinstance(other, Sample) else other
             return Sample(self.seeds, self.values - given)
 
-    def _pair(self, other: "Sample") -> None:
+    def pair(self, other: "Sample") -> None:
+        """Refuse another whose seeds are others."""
         if self.seeds != other.seeds:
             raise InputError("samples have other seeds: only the same seeds can be compared.")
+
+
+Groups: TypeAlias = Mapping[str, Mapping[str, Sample]]
+"""Samples by what is compared, then by the place where it is."""
 
 
 def rows(runs: pl.DataFrame, **labels: Any) -> pl.DataFrame:
@@ -100,6 +105,42 @@ def ratios(effect: str, region: Region, samples: Mapping[str, Sample]) -> Findin
         ends = {name: np.exp(_interval(of, level)).tolist() for name, of in logs.items()}
     cases = [Case(name, *of) for name, of in ends.items()]
     return Finding(effect, region, tuple(cases))
+
+
+def many_means(effect: str, region: Region, groups: Groups) -> Finding:
+    """A finding on means in many places, and on their averages over places."""
+    return _many(means, lambda values: values.mean(0), effect, region, groups)
+
+
+def many_ratios(effect: str, region: Region, groups: Groups) -> Finding:
+    """A finding on ratios in many places, and on their geometric averages over places."""
+    return _many(ratios, lambda values: np.exp(np.log(values).mean(0)), effect, region, groups)
+
+
+def _many(
+    find: Callable[[str, Region, Mapping[str, Sample]], Finding],
+    average: Callable[[Dense], Vector],
+    effect: str,
+    region: Region,
+    groups: Groups,
+) -> Finding:
+    every = {
+        f"{group}, {place}" if group else place: sample
+        for group, places in groups.items()
+        for place, sample in places.items()
+    }
+    over_places = {
+        group: _over_places(list(places.values()), average) for group, places in groups.items()
+    }
+    averages = find(effect, region, over_places).cases
+    return replace(find(effect, region, every), averages=averages)
+
+
+def _over_places(samples: Sequence[Sample], average: Callable[[Dense], Vector]) -> Sample:
+    first = samples[0]
+    for other in samples[1:]:
+        first.pair(other)
+    return Sample(first.seeds, average(np.array([of.values for of in samples])))
 
 
 def _interval(values: Vector, level: float) -> tuple[float, float, float]:

@@ -18,7 +18,7 @@ LEGEND = (
     "Intervals are Student's over seeds, paired by seed. All cases of a claim hold together with "
     f"{LEVEL * 100:g} % (Bonferroni), and the weakest is shown. A claim is reproduced where the "
     "interval lies wholly inside of what is claimed, not reproduced where it lies wholly outside, "
-    "and undecided else."
+    "and undecided else. Where cases are many, their averages are judged as well, by themselves."
 )
 
 
@@ -76,6 +76,8 @@ def details(row: Answer) -> Iterator[str]:
     claim, finding = row
     yield f"Claim ({about(claim)}): {claim.statement}"
     yield f"Measured: {finding.effect}{_where(finding)}."
+    if finding.averages:
+        yield f"On average: {_averages(finding)}."
     if claim.because:
         yield f"Because: {claim.because}"
 
@@ -115,6 +117,14 @@ def _where(finding: Finding) -> str:
         f", from {effect_text(least)} to {effect_text(most)}; reproduced in {held} of "
         f"{len(finding.cases)} cases, the weakest is {finding.weakest.name}"
     )
+
+
+def _averages(finding: Finding) -> str:
+    told = [
+        f"{case.name} {effect_text(case)} {interval_text(case)}".strip()
+        for case in finding.averages
+    ]
+    return f"{', '.join(told)}: {finding.on_average}"
 
 
 def _digits(case: Case) -> int:

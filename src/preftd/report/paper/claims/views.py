@@ -6,7 +6,7 @@ Views are compared seed by seed: all of them learn from the same episodes.
 from collections.abc import Callable, Sequence
 
 from preftd.report.paper.claims.claim import Claim, Finding, Found, Region
-from preftd.report.paper.claims.grids import capped_at, net_score, nets, networks, spread, zeros
+from preftd.report.paper.claims.grids import net_score, nets, networks, score_at, spread, zeros
 from preftd.report.paper.claims.networks import GOOD, NARROW, compared, sensitive
 from preftd.report.paper.claims.samples import (
     LARGER,
@@ -14,8 +14,8 @@ from preftd.report.paper.claims.samples import (
     SAME,
     SMALLER,
     Sample,
-    means,
-    ratios,
+    many_means,
+    many_ratios,
 )
 from preftd.report.paper.corridors import METHODS
 from preftd.report.paper.grids import WIDTHS
@@ -41,51 +41,58 @@ def _views(
     """A test of errors in one view over those in another."""
 
     def test(found: Found) -> Finding:
-        cases = {
-            f"{rule}, {place}": net_score(found, task, size, rule, one, width).over(
-                net_score(found, task, size, rule, other, width)
-            )
+        groups = {
+            rule: {
+                place: net_score(found, task, size, rule, one, width).over(
+                    net_score(found, task, size, rule, other, width)
+                )
+                for task, size, width, place in nets(units=units)
+            }
             for rule in rules
-            for task, size, width, place in nets(units=units)
         }
-        return ratios(f"error, {one} over {other} view, each at its best", region, cases)
+        return many_ratios(f"error, {one} over {other} view, each at its best", region, groups)
 
     return test
 
 
 def _more_variance(found: Found) -> Finding:
-    cases = {
-        f"{rule}, {place}": spread(net_score(found, task, size, rule, "backward", units)).minus(
-            spread(net_score(found, task, size, rule, "forward", units))
-        )
+    groups = {
+        rule: {
+            place: spread(net_score(found, task, size, rule, "backward", units)).minus(
+                spread(net_score(found, task, size, rule, "forward", units))
+            )
+            for task, size, units, place in nets(units=NARROW)
+        }
         for rule in GOOD
-        for task, size, units, place in nets(units=NARROW)
     }
     effect = "distance of a seed's error from the median, backward less forward"
-    return means(effect, Region(low=0), cases)
+    return many_means(effect, Region(low=0), groups)
 
 
 def _unstable(found: Found) -> Finding:
-    cases = {}
-    for rule in GOOD:
+    groups: dict[str, dict[str, Sample]] = {rule: {} for rule in GOOD}
+    for rule, cases in groups.items():
         for task, size, units, place in nets():
-            largest = capped_at(LARGEST, found, task, size, rule, "backward", units)
+            largest = score_at(LARGEST, found, task, size, rule, "backward", units)
             nothing = Sample(largest.seeds, zeros(task, size, largest.seeds))
-            cases[f"{rule}, {place}"] = largest.over(nothing)
+            cases[place] = largest.over(nothing)
     effect = "error with a step size of 0.1, counted up to 10, over that of predicting 0"
-    return ratios(effect, LARGER, cases)
+    return many_ratios(effect, LARGER, groups)
 
 
 def _unstable_beside_forward(found: Found) -> Finding:
-    cases = {
-        f"{rule}, {place}": capped_at(
-            LARGEST_OF_BOTH, found, task, size, rule, "backward", units
-        ).over(capped_at(LARGEST_OF_BOTH, found, task, size, rule, "forward", units))
+    at = LARGEST_OF_BOTH
+    groups = {
+        rule: {
+            place: score_at(at, found, task, size, rule, "backward", units).over(
+                score_at(at, found, task, size, rule, "forward", units)
+            )
+            for task, size, units, place in nets()
+        }
         for rule in GOOD
-        for task, size, units, place in nets()
     }
     effect = "error with a step size of 0.05, counted up to 10, backward over forward view"
-    return ratios(effect, LARGER, cases)
+    return many_ratios(effect, LARGER, groups)
 
 
 CLAIMS = (

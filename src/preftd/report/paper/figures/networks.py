@@ -39,14 +39,14 @@ def figure_6(results: Mapping[str, Results]) -> Figure:
 def held(results: Mapping[str, Results]) -> Figure:
     """PTD and ETD-variable in all three views."""
     rows = []
-    kept = pl.col("rule").is_in(["PTD", "ETD-variable"])
     for task, title in TASKS.items():
-        found = {view: _only(results[f"{task} networks, {view}"], kept) for view in VIEWS}
-        drawn = [_by_view(panel) for panel in _panels(found)]
-        rows.append(Row(f"{title}\n{ERROR}", drawn))
+        for rule in ("PTD", "ETD-variable"):
+            kept = pl.col("rule") == rule
+            found = {view: _only(results[f"{task} networks, {view}"], kept) for view in VIEWS}
+            drawn = [_by_view(panel) for panel in _panels(found)]
+            rows.append(Row(f"{title}, {rule}\n{ERROR}", drawn))
     any_view = found[VIEWS[0]]
-    told = f"{_note(rows, any_view)} Thin: forward, middle: backward, thick: held."
-    return draw_rows(rows, _drawing(any_view), told)
+    return draw_rows(rows, _drawing(any_view), _note(rows, any_view))
 
 
 def figure_a9(results: Mapping[str, Results]) -> Figure:
@@ -105,7 +105,7 @@ def _by_view(panel: Panel) -> Panel:
 
     def restyled(line: Line) -> Line:
         rule, view = line.rows.select("rule", "learner").row(0)
-        return line._replace(look=look_of(rule), width=VIEW_WIDTHS[view])
+        return line._replace(look=look_of(rule), width=VIEW_WIDTHS[view], label=view)
 
     return panel._replace(lines=list(map(restyled, panel.lines)))
 
@@ -118,7 +118,7 @@ def _drawing(results: Results) -> Drawing:
         rows = sound(pl.concat([line.rows for line in panel.lines]), results.score)
         return np.append(rows["centre"].to_numpy(), 0.0)
 
-    return Drawing(("units", "hidden units"), needed, draw)
+    return Drawing(("units", "hidden units"), needed, draw, crosses="widths at which runs diverged")
 
 
 def _note(rows: list[Row], results: Results) -> str:
