@@ -7,10 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from preftd.bench import linear, network, online, peers, torch_network
+from preftd.bench import grids, linear, network, online, peers, torch_network
 from preftd.bench.contest import Contender, MissingError, Times, compete
 from preftd.bench.processes import PEAK, BenchError, run_program
 from preftd.learners.network.batch import Network, Parameters
+from preftd.report.paper.corridors import METHODS
+from preftd.report.paper.grids import NETWORK_STEP_SIZES, WIDTHS
 from preftd.rules import Rule
 from preftd.tasks import make
 
@@ -196,3 +198,29 @@ def test_times_are_the_best_of_each_contender_over_its_updates(
 
 def test_a_ratio_is_how_much_longer_the_first_takes() -> None:
     assert Times({"a": 6.0, "b": 1.5}, {}).ratio("a", "b") == "4"
+
+
+def test_a_search_in_torch_is_the_same_work() -> None:
+    studies, sizes = grids.of_a_seed("cross_grid", 6), [5e-4, 1e-2]
+    for view in torch_network.VIEWS:
+        own = grids.ours(studies, view, sizes)
+        theirs = grids.torch(studies, view, torch_steps=10**6)
+        smallest = min(NETWORK_STEP_SIZES[view]["cross_grid"])
+        assert own.updates == len(sizes) * theirs.updates
+        found = grids.ours(studies, view, [smallest]).once()
+        assert len(found) == len(METHODS) * len(WIDTHS)
+        for one, other in zip(found, theirs.once(), strict=True):
+            assert same(one, other)
+
+
+def test_searches_of_all_views_and_tasks_are_measured() -> None:
+    ((names, *rows),) = tables(grids.table(seconds=0.01, size=4))
+    assert names == ["ns per update", "ours", "torch", "torch / ours"]
+    assert [row[0] for row in rows] == [
+        f"{task}, {view} view"
+        for view in ("forward", "backward", "held")
+        for task in ("cross_grid", "random_grid")
+    ]
+    for row in rows:
+        ours, torch, ratio = map(number, row[1:])
+        assert ratio == pytest.approx(torch / ours, rel=0.02)

@@ -17,7 +17,16 @@ def _table(name: str) -> Callable[[], Iterator[str]]:
 
 BENCHMARKS = {
     name: _table(name)
-    for name in ("scale", "sampling", "linear", "network", "online", "engine", "paper")
+    for name in (
+        "scale",
+        "sampling",
+        "linear",
+        "network",
+        "grids",
+        "online",
+        "engine",
+        "paper",
+    )
 }
 """Every benchmark: it yields the lines of Markdown tables as they become known."""
 

@@ -1,29 +1,42 @@
-"""The paper's experiments: how long `preftd reproduce` takes, on all cores."""
+"""The paper's experiments: how long `preftd reproduce` takes, on all cores.
+
+Part 1 is all of the walks and corridors, part 2 the grids without their long searches.
+"""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from preftd.bench.contest import digits, head, row
 from preftd.experiments.inputs import as_workers
 from preftd.experiments.store import Store
-from preftd.report.paper import TITLES, Order, reproduce
+from preftd.report.paper import FIGURES, TITLES, Order, reproduce
+from preftd.report.paper.studies import LONG
+
+_GRIDS = [name for name, figure in FIGURES.items() if set(figure.studies) & LONG]
+PARTS = {
+    "part 1": [name for name in TITLES if name not in _GRIDS],
+    "part 2, without searches": _GRIDS,
+    "both, with claims": list(TITLES),
+}
+"""Figures of each."""
 
 
 def table(seeds: int | None = None) -> Iterator[str]:
     """Seconds, in a Markdown table: all of it, and when all is stored; `seeds`, if not all."""
-    yield from head(["figures", "runs", "cores", "seconds", "again, s"])
+    yield from head(["", "figures", "runs", "cores", "seconds", "again, s"])
     with TemporaryDirectory() as folder:
-        _seconds(Order(Path(folder) / "first", seeds=1))  # compiles
-        order = Order(Path(folder) / "all", seeds)
-        first, again = _seconds(order), _seconds(order)
-        runs = len(Store(order.out).stored())
-    yield row([f"{len(TITLES)}", f"{runs:,}", f"{as_workers(None)}", digits(first), digits(again)])
+        _seconds(list(TITLES), Order(Path(folder) / "first", seeds=1))  # compiles
+        for number, (part, names) in enumerate(PARTS.items()):
+            order = Order(Path(folder) / str(number), seeds)
+            times = [digits(_seconds(names, order)) for _ in range(2)]
+            runs = len(Store(order.out).stored())
+            yield row([part, f"{len(names)}", f"{runs:,}", f"{as_workers(None)}", *times])
 
 
-def _seconds(order: Order) -> float:
+def _seconds(names: Sequence[str], order: Order) -> float:
     began = time.perf_counter()
-    for _ in reproduce([], order):
+    for _ in reproduce(names, order):
         pass
     return time.perf_counter() - began
