@@ -22,7 +22,8 @@ from experiments.small_studies import (
 )
 from preftd import ETD, PTD, TD, Decreasing, Linear, Network, Task, evaluate, tasks
 from preftd.arrays import Dense
-from preftd.experiments import Search, results
+from preftd.experiments import Processes, Search, results
+from preftd.experiments.jobs import Job
 from preftd.experiments.learning import Batch, Method
 from preftd.experiments.work import compute
 from preftd.learners.steps import Steps
@@ -49,6 +50,14 @@ def test_a_second_run_computes_nothing_and_writes_no_results(out: Path) -> None:
     before = stored_files(out)
     assert computed(small(), out) == 0
     assert stored_files(out) == before
+
+
+def test_processes_compute_the_longest_jobs_first() -> None:
+    strands = the_job(small(seeds=3)).strands
+    parts = [Job((strand,), work) for strand, work in zip(strands, (1.0, 3.0, 2.0), strict=True)]
+    with Processes(1) as processes:
+        order = [done.job for done in processes.run(parts)]
+    assert order == [parts[i].id for i in (1, 2, 0)]
 
 
 MORE: dict[str, tuple[dict[str, Any], int]] = {

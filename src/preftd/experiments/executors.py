@@ -98,7 +98,8 @@ class _Crew:
         self._lock, self._ended = Lock(), False
         self.workers = [*workers, *(self._start() for _ in range(count - len(workers)))]
         self.results: SimpleQueue[Done | Exception] = SimpleQueue()
-        self._todo = deque(jobs)
+        # The longest first: at the end the others wait for no more than a short one.
+        self._todo = deque(sorted(jobs, key=lambda job: -job.work))
 
     def compile(self, jobs: Sequence[Job]) -> None:
         """Let one worker compile what all will use, and so find on disk."""
