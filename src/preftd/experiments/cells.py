@@ -9,7 +9,9 @@ hundred thousand cells is described by some thousand draws and some tens of vari
 
 import hashlib
 from collections.abc import Iterable
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, final
 
 from preftd.experiments.evaluation import size_of
 from preftd.experiments.learning import Method
@@ -100,7 +102,9 @@ class Cell(NamedTuple):
         }
 
 
-class Strand(NamedTuple):
+@final
+@dataclass(frozen=True)
+class Strand:
     """Cells that learn side by side from one draw; many strands share the same variants."""
 
     stage: str
@@ -108,7 +112,10 @@ class Strand(NamedTuple):
     draw: Draw
     variants: tuple[Variant, ...]
 
-    @property
+    def __reduce__(self) -> tuple[type["Strand"], tuple[str, Draw, tuple[Variant, ...]]]:
+        return Strand, (self.stage, self.draw, self.variants)  # to another process, without ids
+
+    @cached_property
     def ids(self) -> list[str]:
         """Of its cells."""
         draw = self.draw.id

@@ -11,7 +11,7 @@ from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import Protocol, Self, final
 
-from preftd.experiments.cells import Unmade
+from preftd.experiments.cells import Strand, Unmade
 from preftd.experiments.inputs import as_workers
 from preftd.experiments.interrupts import heed_interrupts
 from preftd.experiments.jobs import Job
@@ -184,6 +184,6 @@ def first_episodes(jobs: Sequence[Job]) -> dict[tuple[str, str], Job]:
     for strand in made.values():
         for variant in strand.variants:
             draw = strand.draw._replace(episodes=1)
-            alone = Job((strand._replace(draw=draw, variants=(variant,)),), work=0)
+            alone = Job((Strand(strand.stage, draw, (variant,)),), work=0)
             found.setdefault((variant.words.rule, variant.words.learner), alone)
     return found

@@ -1,7 +1,7 @@
 """Jobs: strands that are computed and stored together."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 from typing import final
@@ -47,7 +47,7 @@ class Job:
             found = tuple(v for v, wants in zip(strand.variants, kept, strict=True) if wants)
             if found:
                 found = shared.setdefault(tuple(variant.id for variant in found), found)
-                left.append(strand._replace(variants=found))
+                left.append(replace(strand, variants=found))
         return Job(tuple(left), self.work * sum(keep) / len(keep)) if left else None
 
 
@@ -74,16 +74,23 @@ def _once(strands: Sequence[Strand]) -> Iterator[Strand]:
     before: dict[str, set[str]] = {}
     for strand in strands:
         if id(strand.variants) not in alone:
-            by_id: dict[str, Variant] = {}
-            for variant in strand.variants:
-                by_id.setdefault(variant.id, variant)
-            alone[id(strand.variants)] = tuple(by_id.values())
+            alone[id(strand.variants)] = _each_once(strand.variants)
         variants, seen = alone[id(strand.variants)], before.setdefault(strand.draw.id, set())
         if seen:
             variants = tuple(variant for variant in variants if variant.id not in seen)
-        seen |= {variant.id for variant in variants}
-        if variants:
-            yield strand._replace(variants=variants)
+        seen.update(variant.id for variant in variants)
+        if variants is strand.variants:
+            yield strand
+        elif variants:
+            yield replace(strand, variants=variants)
+
+
+def _each_once(variants: tuple[Variant, ...]) -> tuple[Variant, ...]:
+    """Without those that came before; the same tuple, if there are none."""
+    by_id: dict[str, Variant] = {}
+    for variant in variants:
+        by_id.setdefault(variant.id, variant)
+    return variants if len(by_id) == len(variants) else tuple(by_id.values())
 
 
 def _seconds(strand: Strand) -> float:

@@ -33,9 +33,8 @@ class Plan:
         """What a study asks for, given what is stored; `expansion`, if it was expanded already."""
         cells = expansion or Expansion(study)
         searched = cells.search
-        known = labelled(searched)
-        runs = _found(known, store)
-        places = _unfinished(known, runs)
+        runs = gather(searched, store)
+        places = _unfinished(searched, runs)
         over = _without(runs, places)
         return cls(study, searched, cells.report(_choose(study, searched, over)), places, over)
 
@@ -56,23 +55,28 @@ class Plan:
         return Results(runs, self.study.score, given=isinstance(self.study.search, Chosen))
 
 
-def _unfinished(known: pl.DataFrame, runs: pl.DataFrame) -> frozenset[Labels]:
+def _unfinished(strands: Sequence[Strand], runs: pl.DataFrame) -> frozenset[Labels]:
     """Places of which not all runs are there."""
-    if runs.height == known.height:
+    if runs.height == sum(len(strand.variants) for strand in strands):
         return frozenset()
-    lacking = known.join(runs, on="cell", how="anti").select(ALGORITHM).unique()
-    return frozenset(Labels(*place) for place in lacking.iter_rows())
+    there = set(runs["cell"].to_list())
+    return frozenset(
+        variant.labels
+        for strand in strands
+        for cell, variant in zip(strand.ids, strand.variants, strict=True)
+        if cell not in there
+    )
 
 
 def gather(strands: Sequence[Strand], store: Store) -> pl.DataFrame:
     """The runs of these strands, as far as they are stored, with the study's labels."""
-    return _found(labelled(strands), store)
-
-
-def _found(known: pl.DataFrame, store: Store) -> pl.DataFrame:
-    stored = store.read(set(known["cell"].to_list()))
-    needed = stored.select("cell", *STEP_SIZE, "seed", "diverged", "error")
-    return known.join(needed, on="cell", how="inner", maintain_order="left").select(*COLUMNS)
+    known, stored = labelled(strands), store.read(ids_of(strands))
+    found = stored[["cell", *STEP_SIZE, "seed", "diverged", "error"]]
+    if known["cell"].equals(found["cell"]):  # as they were computed, one after the other
+        runs = known.hstack(found.drop("cell"))
+    else:
+        runs = known.join(found, on="cell", how="inner", maintain_order="left")
+    return runs[list(COLUMNS)]
 
 
 def _without(runs: pl.DataFrame, places: frozenset[Labels]) -> pl.DataFrame:

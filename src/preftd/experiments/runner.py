@@ -121,8 +121,10 @@ class _Run:
         if not strands:
             return
         wanted = set(ids_of(strands))
-        missing = wanted - self._store.there(wanted)
-        pending = [left for job in jobs(strands) if (left := job.only(missing.__contains__))]
+        there = self._store.there(wanted)
+        missing, pending = wanted - there, jobs(strands)
+        if there:
+            pending = [left for job in pending if (left := job.only(missing.__contains__))]
         self._manifest = self._manifest.change(cells=self._manifest.cells + len(wanted))
         searches = isinstance(self._study.search, Search)
         title = f"{self._study.name}, {stage}" if searches else self._study.name

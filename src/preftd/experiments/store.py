@@ -7,9 +7,11 @@ compute the same write the same, and no index has to be kept in step.
 
 import hashlib
 import io
+import os
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Set
 from contextlib import contextmanager
+from itertools import chain, starmap
 from pathlib import Path
 from typing import Any, NamedTuple, final
 
@@ -66,17 +68,17 @@ class Store:
         """Keep what came of a job; when this returns, it is safe."""
         if not done.rows.size:
             return None
-        cells = described(job.strands)
-        if done.rows.size < cells.height:
-            cells = cells[done.rows]
+        cells, ids = described(job.strands), job.ids
+        if done.rows.size < len(ids):
+            cells, ids = cells[done.rows], [ids[row] for row in done.rows]
         errors = pl.Series("error", done.errors).arr.to_list()
         frame = cells.hstack([pl.Series("diverged", done.diverged), errors])
         written = io.BytesIO()
         frame.write_parquet(written, compression="snappy", metadata={_SCHEMA_KEY: str(SCHEMA)})
-        whole = written.getvalue()
-        path = self.cells / f"{name_of(frame['cell'].to_list())}-{_hash(whole)}.parquet"
+        whole = written.getbuffer()
+        path = self.cells / f"{name_of(ids)}-{_hash(whole)}.parquet"
         write_whole(path, lambda file: file.write(whole))
-        self._keep(path, frame)
+        self._keep(path, frozenset(ids), frame)
         return path
 
     def stored(self) -> set[str]:
@@ -89,49 +91,56 @@ class Store:
 
     def there(self, wanted: Collection[str]) -> set[str]:
         """Those of these cells that are here."""
-        asked = frozenset(wanted)
-        return {cell for path, _ in self._files(asked) for cell in self._held[path] & asked}
+        return {cell for _, taken in self._files(wanted) for cell in taken}
 
     def read(self, wanted: Collection[str]) -> pl.DataFrame:
         """The rows of these cells, as far as they are here, each once."""
-        asked = frozenset(wanted)
-        files = list(self._files(asked))
-        found = pl.concat([pl.DataFrame(schema=COLUMNS), *(frame for _, frame in files)])
-        if not all(self._held[path] <= asked for path, _ in files):
-            ids = enumerate(found["cell"].to_list())
-            found = found[[row for row, cell in ids if cell in asked]]
-        # Two programs that computed the same at once may have cut it into different files.
-        return found if found["cell"].is_unique().all() else found.unique("cell", keep="first")
+        files = list(self._files(wanted))
+        return pl.concat([pl.DataFrame(schema=COLUMNS), *starmap(_only, files)])
 
     def paths(self) -> list[Path]:
         """All files that may hold results."""
-        return sorted(self.cells.glob("*.parquet"))
+        there = os.listdir(self.cells) if self.cells.is_dir() else []
+        return [self.cells / name for name in sorted(there) if name.endswith(".parquet")]
 
-    def _files(self, asked: frozenset[str]) -> Iterator[tuple[Path, pl.DataFrame]]:
-        """Files that hold some of these cells, and all their rows."""
-        for path in self.paths():
-            if asked.isdisjoint(self._held.get(path, asked)):
+    def _files(self, wanted: Collection[str]) -> Iterator[tuple[pl.DataFrame, set[str]]]:
+        """The rows of files that hold some of these cells, and which to take of each.
+
+        Two programs that computed the same at once may have cut it into different files.
+        """
+        asked, left = frozenset(wanted), set(wanted)
+        at_hand = dict(self._at_hand or {})
+        for path, frame in chain(at_hand.items(), self._looked_at(asked, left)):
+            taken = left & self._held[path]
+            if taken:
+                left -= taken
+                yield frame, taken
+
+    def _looked_at(self, asked: Set[str], left: Set[str]) -> Iterator[tuple[Path, pl.DataFrame]]:
+        """Files that may hold some of these cells, if any are left that are not at hand."""
+        at_hand = self._at_hand or {}
+        for path in self.paths() if left else ():
+            if path in at_hand or asked.isdisjoint(self._held.get(path, asked)):
                 continue
-            at_hand = self._at_hand.get(path) if self._at_hand else None
-            frame = self._look(path, asked) if at_hand is None else at_hand
+            frame = self._look(path, asked)
             if frame is not None:
                 yield path, frame
 
-    def _keep(self, path: Path, frame: pl.DataFrame) -> None:
-        self._held[path] = frozenset(frame["cell"].to_list())
+    def _keep(self, path: Path, ids: frozenset[str], frame: pl.DataFrame) -> None:
+        self._held[path] = ids
         if self._at_hand is not None:
             self._at_hand[path] = frame
 
-    def _look(self, path: Path, asked: frozenset[str]) -> pl.DataFrame | None:
+    def _look(self, path: Path, asked: Set[str]) -> pl.DataFrame | None:
         """The rows of a file that holds some of these cells; why one is not trusted is said once.
 
         Its ids are remembered, as files never change; what is read of it is checked each time.
         """
-        found = _checked(path, asked)
+        found = _checked(path, asked, self._held.get(path))
         if isinstance(found, _Read):
             self._held[path] = found.ids
             if found.rows is not None:
-                self._keep(path, found.rows)
+                self._keep(path, found.ids, found.rows)
             return found.rows
         if self._held.get(path) != frozenset():
             self._warn(f"{path} {found.why}{self._remedy(found)}")
@@ -168,7 +177,15 @@ class _Refused(NamedTuple):
     """What is in it, if that is not what was written."""
 
 
-def _checked(path: Path, asked: frozenset[str]) -> _Read | _Refused:
+def _only(frame: pl.DataFrame, wanted: Set[str]) -> pl.DataFrame:
+    """The rows of some cells."""
+    if frame.height == len(wanted):
+        return frame
+    ids = enumerate(frame["cell"].to_list())
+    return frame[[row for row, cell in ids if cell in wanted]]
+
+
+def _checked(path: Path, asked: Set[str], known: frozenset[str] | None) -> _Read | _Refused:
     name = _NAME.fullmatch(path.name)
     if name is None:
         return _Refused("was not written by preftd")
@@ -178,12 +195,18 @@ def _checked(path: Path, asked: frozenset[str]) -> _Read | _Refused:
         return _Refused(f"cannot be read ({error.strerror})", lost=True)
     if _hash(whole) != name[2]:
         return _Refused("is damaged", lost=True, damaged=whole)
-    return _parsed(whole, name[1], asked)
-
-
-def _parsed(whole: bytes, name: str, asked: frozenset[str]) -> _Read | _Refused:
-    """A file that is whole, if it holds the cells that it is called by."""
     try:
+        return _parsed(whole, name[1], asked, known)
+    except (pl.exceptions.PolarsError, TypeError):
+        return _Refused("holds no results of preftd")
+
+
+def _parsed(
+    whole: bytes, name: str, asked: Set[str], known: frozenset[str] | None
+) -> _Read | _Refused:
+    """A file that is whole, if it holds the cells that it is called by; known, if it was read."""
+    held = known
+    if not held:
         schema = pl.read_parquet_metadata(io.BytesIO(whole)).get(_SCHEMA_KEY)
         if schema != str(SCHEMA):
             return _Refused(f"holds results of another version (schema {schema})")
@@ -191,12 +214,10 @@ def _parsed(whole: bytes, name: str, asked: frozenset[str]) -> _Read | _Refused:
         if name_of(ids) != name:
             return _Refused("is not called as it should be")
         held = frozenset(ids)
-        rows = None if held.isdisjoint(asked) else pl.read_parquet(io.BytesIO(whole))
-    except (pl.exceptions.PolarsError, TypeError):
-        return _Refused("holds no results of preftd")
-    if rows is not None and not _are_results(rows):
-        return _Refused("holds no results of preftd")
-    return _Read(held, rows)
+    if held.isdisjoint(asked):
+        return _Read(held, None)
+    rows = pl.read_parquet(io.BytesIO(whole))
+    return _Read(held, rows) if _are_results(rows) else _Refused("holds no results of preftd")
 
 
 def _are_results(rows: pl.DataFrame) -> bool:
@@ -205,5 +226,5 @@ def _are_results(rows: pl.DataFrame) -> bool:
     return bool((rows["error"].list.len() == rows["episodes"]).all())
 
 
-def _hash(whole: bytes) -> str:
+def _hash(whole: bytes | memoryview) -> str:
     return hashlib.sha256(whole).hexdigest()[:16]

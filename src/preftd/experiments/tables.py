@@ -1,15 +1,18 @@
 """Cells as tables, a row each."""
 
-from collections.abc import Callable, Sequence
-from itertools import groupby
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
+from typing import Any, TypeAlias
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from preftd.experiments.cells import Strand, Variant, ids_of, units_of
+from preftd.experiments.cells import Labels, Strand, Variant, Words, ids_of, units_of
 from preftd.experiments.evaluation import size_of
 
-Values = dict[str, Any]
+Values: TypeAlias = Mapping[str, Callable[[Any], Any]]
+"""By column, what stands in it."""
 
 LABELLED: dict[str, Any] = {
     "cell": pl.String,
@@ -39,46 +42,48 @@ DESCRIBED: dict[str, Any] = {
 
 def labelled(strands: Sequence[Strand]) -> pl.DataFrame:
     """The cells as their study calls them."""
-
-    def of_draw(strand: Strand) -> Values:
-        return {"stage": strand.stage}
-
-    def of_variant(variant: Variant) -> Values:
-        rule, learner = variant.algorithm.rule, variant.algorithm.learner
-        return {**variant.labels._asdict(), "rule_name": rule.name, "units": units_of(learner)}
-
-    return _table(strands, of_draw, of_variant, LABELLED)
+    of_strand: Values = {"stage": lambda strand: strand.stage}
+    of_variant: Values = {
+        **{name: attrgetter(f"labels.{name}") for name in Labels._fields},
+        "rule_name": lambda variant: variant.algorithm.rule.name,
+        "units": lambda variant: units_of(variant.algorithm.learner),
+    }
+    return _table(strands, of_strand, of_variant, LABELLED)
 
 
 def described(strands: Sequence[Strand]) -> pl.DataFrame:
     """The cells by what they consist of."""
-
-    def of_draw(strand: Strand) -> Values:
-        _, task, seed, episodes = strand.draw
-        return {"task": task.name, "seed": seed, "episodes": episodes}
-
-    def of_variant(variant: Variant) -> Values:
-        return {**variant.words._asdict(), "step_size": size_of(variant.step_size)}
-
-    return _table(strands, of_draw, of_variant, DESCRIBED)
+    of_strand: Values = {
+        "task": lambda strand: strand.draw.task.name,
+        "seed": lambda strand: strand.draw.seed,
+        "episodes": lambda strand: strand.draw.episodes,
+    }
+    of_variant: Values = {
+        **{name: attrgetter(f"words.{name}") for name in Words._fields},
+        "step_size": lambda variant: size_of(variant.step_size),
+    }
+    return _table(strands, of_strand, of_variant, DESCRIBED)
 
 
 def _table(
-    strands: Sequence[Strand],
-    of_draw: Callable[[Strand], Values],
-    of_variant: Callable[[Variant], Values],
-    schema: dict[str, Any],
+    strands: Sequence[Strand], of_strand: Values, of_variant: Values, schema: dict[str, Any]
 ) -> pl.DataFrame:
     """A row for each draw and variant, in the order of the strands."""
-    columns: dict[str, list[Any]] = {name: [] for name in schema}
-    columns["cell"] = ids_of(strands)
-    for _, group in groupby(strands, key=lambda strand: id(strand.variants)):
-        same = list(group)
-        variants = same[0].variants
-        draws = [of_draw(strand) for strand in same]
-        for name in draws[0]:
-            columns[name] += [draw[name] for draw in draws for _ in variants]
-        what = [of_variant(variant) for variant in variants]
-        for name in what[0]:
-            columns[name] += [values[name] for values in what] * len(same)
-    return pl.DataFrame(columns, schema=schema)
+    variants: list[Variant] = []
+    places: dict[int, NDArray[np.int64]] = {}
+    for strand in strands:
+        if id(strand.variants) not in places:
+            places[id(strand.variants)] = len(variants) + np.arange(len(strand.variants))
+            variants += strand.variants
+    of_each = [places[id(strand.variants)] for strand in strands]
+    repeats = np.repeat(np.arange(len(strands)), [len(some) for some in of_each])
+    cells = pl.DataFrame({"cell": ids_of(strands)}, schema={"cell": schema["cell"]})
+    by_strand = _columns(strands, of_strand, schema)[repeats]
+    by_variant = _columns(variants, of_variant, schema)[np.concatenate([[], *of_each]).astype(int)]
+    return cells.hstack(by_strand).hstack(by_variant)[list(schema)]
+
+
+def _columns(things: Sequence[Any], of: Values, schema: dict[str, Any]) -> pl.DataFrame:
+    """A row for each thing."""
+    values = {name: [value(thing) for thing in things] for name, value in of.items()}
+    return pl.DataFrame(values, schema={name: schema[name] for name in of})
