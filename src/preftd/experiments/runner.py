@@ -1,6 +1,7 @@
 """Running a study: what is missing is computed, stored, and never computed again."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, final
@@ -15,7 +16,7 @@ from preftd.experiments.progress import Progress, progress_here
 from preftd.experiments.results import Results
 from preftd.experiments.store import Store
 from preftd.experiments.study import Search, Study
-from preftd.experiments.work import Failure
+from preftd.experiments.work import Done, Failure
 from preftd.failures import FailedError
 
 KINDS = 5
@@ -139,21 +140,7 @@ class _Run:
     def _store_all(self, pending: dict[str, Job]) -> None:
         finished = self._executor.run(list(pending.values()))
         try:
-            for done in finished:
-                job = pending.pop(done.job, None)
-                if job is None:
-                    raise FailedError(
-                        "the executor gave something back that was not asked for, or twice: let it "
-                        "give what comes of every job, once."
-                    )
-                self._store.write(job, done)
-                failed = _described(job, done.failures)
-                self._failed += failed
-                self._manifest = self._manifest.change(
-                    computed=self._manifest.computed + len(done.rows),
-                    failures=[*self._manifest.failures, *map(_written, failed)],
-                )
-                self._progress.advance(len(done.rows), job.work)
+            self._keep_all(finished, pending)
         finally:
             # Whatever stops this stops the executor too.
             if isinstance(finished, Generator):
@@ -163,6 +150,34 @@ class _Run:
                 f"the executor gave nothing back for {len(pending)} jobs: let it give what comes "
                 "of every job, once."
             )
+
+    def _keep_all(self, finished: Iterable[Done], pending: dict[str, Job]) -> None:
+        """Keep what comes of jobs; each is written while the next is computed."""
+        with ThreadPoolExecutor(1) as writer:
+            writing: Future[None] | None = None
+            for done in finished:
+                job = pending.pop(done.job, None)
+                if job is None:
+                    raise FailedError(
+                        "the executor gave something back that was not asked for, or twice: let it "
+                        "give what comes of every job, once."
+                    )
+                if writing is not None:
+                    writing.result()
+                writing = writer.submit(self._keep, job, done)
+            if writing is not None:
+                writing.result()
+
+    def _keep(self, job: Job, done: Done) -> None:
+        """Store what came of a job, and only then tell."""
+        self._store.write(job, done)
+        failed = _described(job, done.failures)
+        self._failed += failed
+        self._manifest = self._manifest.change(
+            computed=self._manifest.computed + len(done.rows),
+            failures=[*self._manifest.failures, *map(_written, failed)],
+        )
+        self._progress.advance(len(done.rows), job.work)
 
     def _write(self, manifest: Manifest) -> None:
         self._manifest = manifest
