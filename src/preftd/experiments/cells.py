@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import NamedTuple, final
 
 from preftd.experiments.evaluation import size_of
@@ -136,7 +137,7 @@ def units_of(learner: Method) -> int | None:
 
 def ids_of(strands: Iterable[Strand]) -> list[str]:
     """Of all cells; those that are the same under two labels come twice."""
-    return [name for strand in strands for name in strand.ids]
+    return list(chain.from_iterable(strand.ids for strand in strands))
 
 
 def name_of(cells: Iterable[str]) -> str:

@@ -3,7 +3,7 @@
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import product
+from itertools import chain, product
 from typing import NamedTuple, final
 
 from preftd.arrays import InputError
@@ -38,8 +38,7 @@ class Expansion:
         self._algorithms = list(_described(study))
         self._step_sizes = {
             alpha: (digest(size), text(size) if isinstance(alpha, Decreasing) else "")
-            for sizes in study.axes.step_sizes.values()
-            for alpha in sizes
+            for alpha in frozenset(chain.from_iterable(study.axes.step_sizes.values()))
             for size in [content(alpha)]
         }
         self._tasks = {
@@ -88,7 +87,8 @@ class Expansion:
             for alpha in all_sizes if choice is None else _of(choice, labels):
                 size, schedule = self._step_sizes[alpha]
                 name = short_hash(f"{what} {size}")
-                yield Variant(name, labels, algorithm, alpha, said._replace(schedule=schedule))
+                words = said._replace(schedule=schedule) if schedule else said
+                yield Variant(name, labels, algorithm, alpha, words)
 
 
 class _Described(NamedTuple):

@@ -1,9 +1,10 @@
 """Jobs: strands that are computed and stored together."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import groupby
+from itertools import compress, groupby
 from typing import final
 
 from preftd.experiments.cells import Strand, Unmade, Variant, ids_of, name_of, units_of
@@ -39,15 +40,16 @@ class Job:
         keep = list(map(wanted, self.ids))
         if all(keep):
             return self
-        shared: dict[tuple[str, ...], tuple[Variant, ...]] = {}
+        shared: dict[tuple[int, ...], tuple[Variant, ...]] = {}
         left, first = [], 0
         for strand in self.strands:
             kept = keep[first : first + len(strand.variants)]
             first += len(strand.variants)
-            found = tuple(v for v, wants in zip(strand.variants, kept, strict=True) if wants)
-            if found:
-                found = shared.setdefault(tuple(variant.id for variant in found), found)
-                left.append(replace(strand, variants=found))
+            key = (id(strand.variants), *kept)
+            if key not in shared:
+                shared[key] = tuple(compress(strand.variants, kept))
+            if shared[key]:
+                left.append(replace(strand, variants=shared[key]))
         return Job(tuple(left), self.work * sum(keep) / len(keep)) if left else None
 
 
@@ -71,14 +73,15 @@ def jobs(strands: Sequence[Strand]) -> list[Job]:
 def _once(strands: Sequence[Strand]) -> Iterator[Strand]:
     """The same strands, without cells that came before under other labels."""
     alone: dict[int, tuple[Variant, ...]] = {}
-    before: dict[str, set[str]] = {}
+    draws = Counter(strand.draw.id for strand in strands)
+    before: dict[str, set[str]] = {draw: set() for draw, count in draws.items() if count > 1}
     for strand in strands:
         if id(strand.variants) not in alone:
             alone[id(strand.variants)] = _each_once(strand.variants)
-        variants, seen = alone[id(strand.variants)], before.setdefault(strand.draw.id, set())
-        if seen:
+        variants, seen = alone[id(strand.variants)], before.get(strand.draw.id)
+        if seen is not None:
             variants = tuple(variant for variant in variants if variant.id not in seen)
-        seen.update(variant.id for variant in variants)
+            seen.update(variant.id for variant in variants)
         if variants is strand.variants:
             yield strand
         elif variants:

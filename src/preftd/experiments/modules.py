@@ -27,7 +27,7 @@ def installed(module: str) -> bool:
     top = module.partition(".")[0]
     if top in ("preftd", "__main__"):
         return top == "preftd"
-    path = _path(module) or _path(top)
+    path = _file(module) or _file(top)
     return top in sys.stdlib_module_names if path is None else _in_installation(path)
 
 
@@ -95,24 +95,25 @@ def _imports_of(source: bytes) -> set[str]:
 
 
 def _files(top: str) -> list[Path]:
-    path = _path(top)
-    if path is None:
+    file = _file(top)
+    if file is None:
         return []
+    path = Path(file)
     return sorted(path.parent.rglob("*.py")) if path.name == "__init__.py" else [path]
 
 
-def _path(module: str) -> Path | None:
+def _file(module: str) -> str | None:
     """The file of a module, loaded or not, if it has one."""
     if module in sys.modules:
-        path = getattr(sys.modules[module], "__file__", None)
-        return None if path is None else Path(path)
+        path: str | None = getattr(sys.modules[module], "__file__", None)
+        return path
     spec = None if "." in module else find_spec(module)
-    return Path(spec.origin) if spec and spec.has_location and spec.origin else None
+    return spec.origin if spec and spec.has_location and spec.origin else None
 
 
 @functools.cache
-def _in_installation(path: Path) -> bool:
-    whole = path.resolve()
+def _in_installation(path: str) -> bool:
+    whole = Path(path).resolve()
     python = Path(sysconfig.get_path("stdlib")).resolve()
     packages = {"site-packages", "dist-packages"} & set(whole.parts)
     return bool(packages) or whole.is_relative_to(python)

@@ -88,11 +88,15 @@ class Results:
                 f"the score needs {self.score.last or 1} episodes but a run has {episodes}: "
                 "give more episodes, or a score of fewer."
             )
+        if self.runs["stage"].n_unique() > 1:
+            self._check_seeds()
+
+    def _check_seeds(self) -> None:
         by_stage = self.runs.select("task", "seed", "stage").unique()
         both = by_stage.filter(pl.struct("task", "seed").is_duplicated())
         if both.height:
             raise InputError(
-                f"seed {both['seed'].sort()[0]} is there in the search and in the report: "
+                f"seed {both['seed'].min()} is there in the search and in the report: "
                 "report on other seeds than those that chose."
             )
 
