@@ -96,7 +96,7 @@ class Results:
         both = by_stage.filter(pl.struct("task", "seed").is_duplicated())
         if both.height:
             raise InputError(
-                f"seed {both['seed'].min()} is there in the search and in the report: "
+                f"seed {both['seed'].sort()[0]} is there in the search and in the report: "
                 "report on other seeds than those that chose."
             )
 
@@ -108,8 +108,8 @@ class Results:
     @cached_property
     def tried(self) -> pl.DataFrame:
         """Runs with every step size: those of the search, or all if there is no search."""
-        search = self.scored.filter(pl.col("stage") == "search")
-        return search if search.height else self.scored
+        searched = self.scored["stage"] == "search"
+        return self.scored.filter(searched) if searched.any() else self.scored
 
     @cached_property
     def chosen(self) -> pl.DataFrame:

@@ -123,14 +123,15 @@ class _Run:
             return
         wanted = set(ids_of(strands))
         there = self._store.there(wanted)
-        missing, pending = wanted - there, jobs(strands)
+        pending = jobs(strands)
         if there:
+            missing = wanted - there
             pending = [left for job in pending if (left := job.only(missing.__contains__))]
         self._manifest = self._manifest.change(cells=self._manifest.cells + len(wanted))
         searches = isinstance(self._study.search, Search)
         title = f"{self._study.name}, {stage}" if searches else self._study.name
         work = sum(job.work for job in pending)
-        self._progress.begin(title, len(wanted), len(wanted) - len(missing), work)
+        self._progress.begin(title, len(wanted), len(there), work)
         try:
             if pending:
                 self._store_all({job.id: job for job in pending})

@@ -9,9 +9,9 @@ import hashlib
 import io
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Set
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain, starmap
 from pathlib import Path
 from typing import Any, NamedTuple, final
 
@@ -45,9 +45,11 @@ class Store:
         self.folder = folder
         self.cells = folder / "cells"
         self._warn = warn
-        self._held: dict[Path, frozenset[str]] = {}
-        """The cells of each file that was looked at; none, if it is not trusted."""
-        self._at_hand: dict[Path, pl.DataFrame] | None = None
+        self._where: dict[str, str] = {}
+        """The file of each cell, by name; as files never change, one look at each is enough."""
+        self._trusted: set[str] = set()
+        self._refused: set[str] = set()
+        self._at_hand: dict[str, pl.DataFrame] | None = None
 
     @contextmanager
     def open(self) -> Iterator[None]:
@@ -78,78 +80,90 @@ class Store:
         whole = written.getbuffer()
         path = self.cells / f"{name_of(ids)}-{_hash(whole)}.parquet"
         write_whole(path, lambda file: file.write(whole))
-        self._keep(path, frozenset(ids), frame)
+        self._trust(path.name, _Read(ids, frame))
         return path
 
     def stored(self) -> set[str]:
         """The ids of all cells that are here, after a look at every byte."""
-        found: set[str] = set()
+        self._forget()
         for path in self.paths():
-            self._look(path, frozenset())
-            found |= self._held[path]
-        return found
+            self._look(path, (), {})
+        return set(self._where)
 
     def there(self, wanted: Collection[str]) -> set[str]:
         """Those of these cells that are here."""
-        return set().union(*(taken for _, taken in self._files(wanted)))
+        self._files(dict.fromkeys(wanted))
+        return {cell for cell in wanted if cell in self._where}
 
     def read(self, wanted: Collection[str]) -> pl.DataFrame:
         """The rows of these cells, as far as they are here, each once."""
-        files = list(self._files(wanted))
-        return pl.concat([pl.DataFrame(schema=COLUMNS), *starmap(_only, files)])
+        asked = dict.fromkeys(wanted)
+        found = [pl.DataFrame(schema=COLUMNS)]
+        for name, (frame, count) in self._files(asked).items():
+            if count < frame.height:
+                ids = enumerate(frame["cell"].to_list())
+                rows = [row for row, cell in ids if cell in asked and self._where[cell] == name]
+                found.append(frame[rows])
+            else:
+                found.append(frame)
+        return pl.concat(found)
 
     def paths(self) -> list[Path]:
         """All files that may hold results."""
         there = os.listdir(self.cells) if self.cells.is_dir() else []
         return [self.cells / name for name in sorted(there) if name.endswith(".parquet")]
 
-    def _files(self, wanted: Collection[str]) -> Iterator[tuple[pl.DataFrame, set[str]]]:
-        """The rows of files that hold some of these cells, and which to take of each.
+    def _files(self, asked: Collection[str]) -> dict[str, tuple[pl.DataFrame, int]]:
+        """The rows of files that hold these cells, and how many to take of each; new ones are read.
 
-        Two programs that computed the same at once may have cut it into different files.
+        Cells of a file that turns out to be damaged may be in another: two programs that computed
+        the same at once may have cut it into different files.
         """
-        asked, left = frozenset(wanted), set(wanted)
-        at_hand = dict(self._at_hand or {})
-        for path, frame in chain(at_hand.items(), self._looked_at(asked, left)):
-            taken = left & self._held[path]
-            if taken:
-                left -= taken
-                yield frame, taken
+        frames = dict(self._at_hand or {})
+        while True:
+            for path in self.paths() if asked else ():
+                if path.name not in self._trusted and path.name not in self._refused:
+                    self._look(path, asked, frames)
+            counts = Counter(map(self._where.get, asked))
+            needed = {name: count for name, count in counts.items() if name is not None}
+            unread = [name for name in needed if name not in frames]
+            if not unread:
+                return {name: (frames[name], count) for name, count in needed.items()}
+            for name in unread:
+                self._look(self.cells / name, asked, frames)
 
-    def _looked_at(self, asked: Set[str], left: Set[str]) -> Iterator[tuple[Path, pl.DataFrame]]:
-        """Files that may hold some of these cells, if any are left that are not at hand."""
-        at_hand = self._at_hand or {}
-        for path in self.paths() if left else ():
-            if path in at_hand or asked.isdisjoint(self._held.get(path, asked)):
-                continue
-            frame = self._look(path, asked)
-            if frame is not None:
-                yield path, frame
-
-    def _keep(self, path: Path, ids: frozenset[str], frame: pl.DataFrame) -> None:
-        self._held[path] = ids
-        if self._at_hand is not None:
-            self._at_hand[path] = frame
-
-    def _look(self, path: Path, asked: Set[str]) -> pl.DataFrame | None:
-        """The rows of a file that holds some of these cells; why one is not trusted is said once.
-
-        Its ids are remembered, as files never change; what is read of it is checked each time.
-        """
-        found = _checked(path, asked, self._held.get(path))
+    def _look(self, path: Path, asked: Collection[str], frames: dict[str, pl.DataFrame]) -> None:
+        """Read a file, if it holds some of these cells; why one is not trusted is said once."""
+        found = _checked(path, asked, known=path.name in self._trusted)
         if isinstance(found, _Read):
-            self._held[path] = found.ids
+            self._trust(path.name, found)
             if found.rows is not None:
-                self._keep(path, found.ids, found.rows)
-            return found.rows
-        if self._held.get(path) != frozenset():
-            self._warn(f"{path} {found.why}{self._remedy(found)}")
-        self._held[path] = frozenset()
-        if found.damaged is not None and self._at_hand is not None:
+                frames[path.name] = found.rows
+        else:
+            self._refuse(path, found)
+
+    def _trust(self, name: str, read: "_Read") -> None:
+        self._trusted.add(name)
+        self._refused.discard(name)
+        self._where.update(dict.fromkeys(read.ids, name))
+        if self._at_hand is not None and read.rows is not None:
+            self._at_hand[name] = read.rows
+
+    def _refuse(self, path: Path, refused: "_Refused") -> None:
+        if path.name in self._trusted:
+            self._forget()
+        if path.name not in self._refused:
+            self._warn(f"{path} {refused.why}{self._remedy(refused)}")
+        self._refused.add(path.name)
+        if refused.damaged is not None and self._at_hand is not None:
             # A copy: the file itself may have been mended by another run in the meantime.
-            copy, whole = path.with_name(f"{path.name}.damaged"), found.damaged
+            copy, whole = path.with_name(f"{path.name}.damaged"), refused.damaged
             write_whole(copy, lambda file: file.write(whole))
-        return None
+
+    def _forget(self) -> None:
+        """Know nothing of what is where, so that all is looked at again."""
+        self._trusted.clear()
+        self._where.clear()
 
     def _remedy(self, refused: "_Refused") -> str:
         if not refused.lost:
@@ -161,9 +175,9 @@ class Store:
 
 
 class _Read(NamedTuple):
-    """What a file holds: the ids of its cells, and its rows if they were asked for."""
+    """What a file holds: the ids of its cells if they are new, its rows if they were asked for."""
 
-    ids: frozenset[str]
+    ids: Sequence[str]
     rows: pl.DataFrame | None
 
 
@@ -177,15 +191,8 @@ class _Refused(NamedTuple):
     """What is in it, if that is not what was written."""
 
 
-def _only(frame: pl.DataFrame, wanted: Set[str]) -> pl.DataFrame:
-    """The rows of some cells."""
-    if frame.height == len(wanted):
-        return frame
-    ids = enumerate(frame["cell"].to_list())
-    return frame[[row for row, cell in ids if cell in wanted]]
-
-
-def _checked(path: Path, asked: Set[str], known: frozenset[str] | None) -> _Read | _Refused:
+def _checked(path: Path, asked: Collection[str], *, known: bool) -> _Read | _Refused:
+    """What is in a file; `known`, if it was trusted before, and so need only be whole."""
     name = _NAME.fullmatch(path.name)
     if name is None:
         return _Refused("was not written by preftd")
@@ -196,28 +203,25 @@ def _checked(path: Path, asked: Set[str], known: frozenset[str] | None) -> _Read
     if _hash(whole) != name[2]:
         return _Refused("is damaged", lost=True, damaged=whole)
     try:
-        return _parsed(whole, name[1], asked, known)
+        return _parsed(whole, name[1], asked, known=known)
     except (pl.exceptions.PolarsError, TypeError):
         return _Refused("holds no results of preftd")
 
 
-def _parsed(
-    whole: bytes, name: str, asked: Set[str], known: frozenset[str] | None
-) -> _Read | _Refused:
-    """A file that is whole, if it holds the cells that it is called by; known, if it was read."""
-    held = known
-    if not held:
+def _parsed(whole: bytes, name: str, asked: Collection[str], *, known: bool) -> _Read | _Refused:
+    """A file that is whole, if it holds the cells that it is called by."""
+    ids: list[str] = []
+    if not known:
         schema = pl.read_parquet_metadata(io.BytesIO(whole)).get(_SCHEMA_KEY)
         if schema != str(SCHEMA):
             return _Refused(f"holds results of another version (schema {schema})")
         ids = pl.read_parquet(io.BytesIO(whole), columns=["cell"])["cell"].to_list()
         if name_of(ids) != name:
             return _Refused("is not called as it should be")
-        held = frozenset(ids)
-    if held.isdisjoint(asked):
-        return _Read(held, None)
+        if not any(cell in asked for cell in ids):
+            return _Read(ids, None)
     rows = pl.read_parquet(io.BytesIO(whole))
-    return _Read(held, rows) if _are_results(rows) else _Refused("holds no results of preftd")
+    return _Read(ids, rows) if _are_results(rows) else _Refused("holds no results of preftd")
 
 
 def _are_results(rows: pl.DataFrame) -> bool:
