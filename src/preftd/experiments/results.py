@@ -76,9 +76,10 @@ class Results:
     """Whether the study knew its step sizes, one for each algorithm and task."""
 
     def __post_init__(self) -> None:
+        schema = self.runs.schema
         for name, kind in COLUMNS.items():
-            if self.runs.schema.get(name) != kind:
-                found = self.runs.schema.get(name, "missing")
+            if schema.get(name) != kind:
+                found = schema.get(name, "missing")
                 raise InputError(f"column {name} of the runs is {found}: it must be {kind}.")
         if not self.runs.height:
             raise InputError("there are no runs: run the study first.")

@@ -121,11 +121,11 @@ class _Run:
     def _compute(self, stage: str, strands: Sequence[Strand]) -> None:
         if not strands:
             return
-        wanted = set(ids_of(strands))
+        wanted = dict.fromkeys(ids_of(strands))
         there = self._store.there(wanted)
         pending = jobs(strands)
         if there:
-            missing = wanted - there
+            missing = wanted.keys() - there
             pending = [left for job in pending if (left := job.only(missing.__contains__))]
         self._manifest = self._manifest.change(cells=self._manifest.cells + len(wanted))
         searches = isinstance(self._study.search, Search)

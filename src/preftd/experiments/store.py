@@ -86,14 +86,13 @@ class Store:
     def stored(self) -> set[str]:
         """The ids of all cells that are here, after a look at every byte."""
         self._forget()
-        for path in self.paths():
-            self._look(path, (), {})
+        self._look(self.paths(), ())
         return set(self._where)
 
     def there(self, wanted: Collection[str]) -> set[str]:
         """Those of these cells that are here."""
-        self._files(dict.fromkeys(wanted))
-        return {cell for cell in wanted if cell in self._where}
+        asked = dict.fromkeys(wanted)
+        return {cell for cell in asked if cell in self._where} if self._files(asked) else set()
 
     def read(self, wanted: Collection[str]) -> pl.DataFrame:
         """The rows of these cells, as far as they are here, each once."""
@@ -121,26 +120,27 @@ class Store:
         """
         frames = dict(self._at_hand or {})
         while True:
-            for path in self.paths() if asked else ():
-                if path.name not in self._trusted and path.name not in self._refused:
-                    self._look(path, asked, frames)
+            known = self._trusted | self._refused
+            new = [path for path in self.paths() if path.name not in known] if asked else []
+            frames |= self._look(new, asked)
             counts = Counter(map(self._where.get, asked))
             needed = {name: count for name, count in counts.items() if name is not None}
-            unread = [name for name in needed if name not in frames]
-            if not unread:
+            frames |= self._look([self.cells / n for n in needed if n not in frames], asked)
+            if needed.keys() <= frames.keys():
                 return {name: (frames[name], count) for name, count in needed.items()}
-            for name in unread:
-                self._look(self.cells / name, asked, frames)
 
-    def _look(self, path: Path, asked: Collection[str], frames: dict[str, pl.DataFrame]) -> None:
-        """Read a file, if it holds some of these cells; why one is not trusted is said once."""
-        found = _checked(path, asked, known=path.name in self._trusted)
-        if isinstance(found, _Read):
+    def _look(self, paths: Sequence[Path], asked: Collection[str]) -> dict[str, pl.DataFrame]:
+        """The rows of files that hold some of these cells; why one is not trusted is said once."""
+        frames = {}
+        for path in paths:
+            found = _checked(path, asked, known=path.name in self._trusted)
+            if isinstance(found, _Refused):
+                self._refuse(path, found)
+                continue
             self._trust(path.name, found)
             if found.rows is not None:
                 frames[path.name] = found.rows
-        else:
-            self._refuse(path, found)
+        return frames
 
     def _trust(self, name: str, read: "_Read") -> None:
         self._trusted.add(name)
