@@ -67,7 +67,7 @@ def test_it_says_what_when_where_and_with_what(
 def test_it_is_written_over_as_the_run_goes_on(tmp_path: Path) -> None:
     begun = Manifest.begin("mine", tmp_path)
     first = begun.write(tmp_path)
-    ended = begun.change(cells=7, computed=5, failures=[{"error": "é\n"}]).end("failed")
+    ended = begun.end("failed", cells=7, computed=5, failures=[{"error": "é\n"}])
     assert ended.write(tmp_path) == first
     [found] = read_manifests(tmp_path)
     assert (found["cells"], found["computed"], found["state"]) == (7, 5, "failed")

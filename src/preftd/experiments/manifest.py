@@ -64,13 +64,11 @@ class Manifest:
             },
         )
 
-    def change(self, **parts: Any) -> Self:
-        """The same with some parts changed."""
-        return replace(self, **parts)
-
-    def end(self, state: str) -> Self:
+    def end(self, state: str, *, cells: int, computed: int, failures: list[dict[str, Any]]) -> Self:
         """The same, ended now."""
-        return replace(self, state=state, ended=_now())
+        return replace(
+            self, state=state, ended=_now(), cells=cells, computed=computed, failures=failures
+        )
 
     def write(self, folder: Path) -> Path:
         """Write it into a folder, under a name of its own."""

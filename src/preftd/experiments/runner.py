@@ -62,11 +62,10 @@ def run(
     """
     told = progress or progress_here()
     store = out if isinstance(out, Store) else Store(Path(out), warn=told.say)
-    manifest = Manifest.begin(study.name, place or Path.cwd())
     if executor is not None:
-        return _Run(study, store, executor, told, manifest).run()
+        return _Run(study, store, executor, told).run(place or Path.cwd())
     with Processes(workers) as processes:
-        return _Run(study, store, processes, told, manifest).run()
+        return _Run(study, store, processes, told).run(place or Path.cwd())
 
 
 def results(study: Study, out: Path | str = "results") -> Results:
@@ -79,39 +78,49 @@ def results(study: Study, out: Path | str = "results") -> Results:
 class _Run:
     """One run of a study, and what is written down of it."""
 
-    def __init__(
-        self,
-        study: Study,
-        store: Store,
-        executor: Executor,
-        progress: Progress,
-        manifest: Manifest,
-    ) -> None:
+    def __init__(self, study: Study, store: Store, executor: Executor, progress: Progress) -> None:
         self._study, self._store = study, store
-        self._executor, self._progress, self._manifest = executor, progress, manifest
+        self._executor, self._progress = executor, progress
+        self._cells = self._computed = 0
         self._failed: list[Failed] = []
 
-    def run(self) -> Results:
+    def run(self, place: Path) -> Results:
         """Compute the search, then what it chose."""
-        with self._store.open():
-            self._write(self._manifest)
+        with self._store.open(), ThreadPoolExecutor(1) as beside:
+            # Asking for the commit takes a while, and writing too: meanwhile the study is expanded.
+            self._begun = beside.submit(self._begin, place)
             try:
-                plan = self._computed()
-                self._write(self._manifest.end("failed" if self._failed else "finished"))
+                plan = self._plan()
+                path = self._end("failed" if self._failed else "finished")
             except BaseException as error:
                 interrupted = isinstance(error, KeyboardInterrupt)
                 with suppress(OSError):  # the disk may be full, which is what should be said then
-                    self._write(self._manifest.end("interrupted" if interrupted else "failed"))
+                    self._end("interrupted" if interrupted else "failed")
                 if interrupted:
                     kept = f"what is finished is kept in {self._store.folder}"
                     self._progress.say(f"stopped; {kept}: run the same again to go on.")
                     error.add_note(kept)  # so that further up it is not said again
                 raise
             if self._failed:
-                raise CellsFailedError(self._failed, self._path)
+                raise CellsFailedError(self._failed, path)
             return plan.results(self._store)
 
-    def _computed(self) -> Plan:
+    def _begin(self, place: Path) -> Manifest:
+        manifest = Manifest.begin(self._study.name, place)
+        manifest.write(self._store.folder / "runs")
+        return manifest
+
+    def _end(self, state: str) -> Path:
+        manifest = self._begun.result().end(
+            state,
+            cells=self._cells,
+            computed=self._computed,
+            failures=[_written(failed) for failed in self._failed],
+        )
+        return manifest.write(self._store.folder / "runs")
+
+    def _plan(self) -> Plan:
+        """What the study asks for, when all of it is computed."""
         expansion = Expansion(self._study)
         self._compute("search", expansion.search)
         plan = Plan.of(self._study, self._store, expansion)
@@ -127,12 +136,13 @@ class _Run:
         if there:
             missing = wanted.keys() - there
             pending = [left for job in pending if (left := job.only(missing.__contains__))]
-        self._manifest = self._manifest.change(cells=self._manifest.cells + len(wanted))
+        self._cells += len(wanted)
         searches = isinstance(self._study.search, Search)
         title = f"{self._study.name}, {stage}" if searches else self._study.name
         work = sum(job.work for job in pending)
         self._progress.begin(title, len(wanted), len(there), work)
         try:
+            self._begun.result()
             if pending:
                 self._store_all({job.id: job for job in pending})
         finally:
@@ -172,17 +182,9 @@ class _Run:
     def _keep(self, job: Job, done: Done) -> None:
         """Store what came of a job, and only then tell."""
         self._store.write(job, done)
-        failed = _described(job, done.failures)
-        self._failed += failed
-        self._manifest = self._manifest.change(
-            computed=self._manifest.computed + len(done.rows),
-            failures=[*self._manifest.failures, *map(_written, failed)],
-        )
+        self._failed += _described(job, done.failures)
+        self._computed += len(done.rows)
         self._progress.advance(len(done.rows), job.work)
-
-    def _write(self, manifest: Manifest) -> None:
-        self._manifest = manifest
-        self._path = manifest.write(self._store.folder / "runs")
 
 
 def _described(job: Job, failures: Sequence[Failure]) -> list[Failed]:

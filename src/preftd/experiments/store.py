@@ -9,7 +9,6 @@ import hashlib
 import io
 import os
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -92,42 +91,46 @@ class Store:
     def there(self, wanted: Collection[str]) -> set[str]:
         """Those of these cells that are here."""
         asked = dict.fromkeys(wanted)
-        return {cell for cell in asked if cell in self._where} if self._files(asked) else set()
+        files, _ = self._files(asked)
+        return {cell for cell in asked if cell in self._where} if files else set()
 
     def read(self, wanted: Collection[str]) -> pl.DataFrame:
         """The rows of these cells, as far as they are here, each once."""
         asked = dict.fromkeys(wanted)
-        found = [pl.DataFrame(schema=COLUMNS)]
-        for name, (frame, count) in self._files(asked).items():
-            if count < frame.height:
-                ids = enumerate(frame["cell"].to_list())
-                rows = [row for row, cell in ids if cell in asked and self._where[cell] == name]
-                found.append(frame[rows])
-            else:
-                found.append(frame)
-        return pl.concat(found)
+        files, complete = self._files(asked)
+        if not complete or sum(frame.height for frame in files.values()) > len(asked):
+            files = {name: self._only(asked, frame, name) for name, frame in files.items()}
+        return pl.concat([pl.DataFrame(schema=COLUMNS), *files.values()])
 
     def paths(self) -> list[Path]:
         """All files that may hold results."""
         there = os.listdir(self.cells) if self.cells.is_dir() else []
         return [self.cells / name for name in sorted(there) if name.endswith(".parquet")]
 
-    def _files(self, asked: Collection[str]) -> dict[str, tuple[pl.DataFrame, int]]:
-        """The rows of files that hold these cells, and how many to take of each; new ones are read.
+    def _files(self, asked: Collection[str]) -> tuple[dict[str, pl.DataFrame], bool]:
+        """The rows of all files that hold some of these cells, and whether they hold all of them.
 
-        Cells of a file that turns out to be damaged may be in another: two programs that computed
-        the same at once may have cut it into different files.
+        New files are looked at. If one that was trusted turns out to be damaged, so are all others
+        again: they may hold its cells too.
         """
         frames = dict(self._at_hand or {})
         while True:
             known = self._trusted | self._refused
             new = [path for path in self.paths() if path.name not in known] if asked else []
             frames |= self._look(new, asked)
-            counts = Counter(map(self._where.get, asked))
-            needed = {name: count for name, count in counts.items() if name is not None}
-            frames |= self._look([self.cells / n for n in needed if n not in frames], asked)
-            if needed.keys() <= frames.keys():
-                return {name: (frames[name], count) for name, count in needed.items()}
+            places = dict.fromkeys(map(self._where.get, asked))
+            needed = [name for name in places if name is not None]
+            frames |= self._look(
+                [self.cells / name for name in needed if name not in frames], asked
+            )
+            if all(name in frames for name in needed):
+                return {name: frames[name] for name in needed}, None not in places
+
+    def _only(self, asked: Collection[str], frame: pl.DataFrame, name: str) -> pl.DataFrame:
+        """The rows that are to be taken of a file; another may hold the same, otherwise cut."""
+        ids = enumerate(frame["cell"].to_list())
+        rows = [row for row, cell in ids if cell in asked and self._where[cell] == name]
+        return frame if len(rows) == frame.height else frame[rows]
 
     def _look(self, paths: Sequence[Path], asked: Collection[str]) -> dict[str, pl.DataFrame]:
         """The rows of files that hold some of these cells; why one is not trusted is said once."""
