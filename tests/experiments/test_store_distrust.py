@@ -23,6 +23,7 @@ from experiments.small_studies import (
 from preftd.experiments import Search, results
 from preftd.experiments.content import SCHEMA
 from preftd.experiments.store import Store
+from preftd.experiments.work import compute
 
 CELLS = 8
 """Of the small study."""
@@ -298,3 +299,24 @@ def test_a_file_that_another_run_mends_meanwhile_stays(
         assert store.there(the_job(small()).ids) == set()
     assert Store(out).stored() == set(the_job(small()).ids)
     assert stored_files(out)[f"{path.name}.damaged"] == whole[:-100]
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_cells_of_a_file_that_is_damaged_after_the_first_look_are_read_from_another(
+    place: int, out: Path
+) -> None:
+    """Two runs at once may have cut the same cells into different files."""
+    job, store, warnings = the_job(small()), Store(out), list[str]()
+    with store.open():
+        for ids in (job.ids[:3], job.ids[3:]):
+            part = job.only(set(ids).__contains__)
+            assert part is not None
+            store.write(part, compute(part))
+    known = Store(out, warnings.append)
+    whole = known.read(job.ids)
+    assert (whole.height, len(known.paths()), warnings) == (CELLS, 3, [])
+    damaged = known.paths()[place]
+    truncated(damaged)
+    assert known.read(job.ids).sort("cell").equals(whole.sort("cell"))
+    assert known.there(job.ids) == set(job.ids)
+    assert all(said.startswith(f"{damaged} is damaged") for said in warnings)
