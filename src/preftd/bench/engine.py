@@ -1,9 +1,10 @@
 """The experiment engine: what a study takes beyond the learning itself.
 
 Studies are run in this process, and of each run it is measured how much of it was spent learning;
-all else is the engine's: describing cells, writing and syncing files, choosing step sizes, putting
-results together. Then they are run with a process for each core, and asked for again when all is
-stored. Everything is compiled beforehand.
+all else is the engine's: describing cells, waiting for files to be written, choosing step sizes,
+putting results together. Files are written by a thread while the next job learns; what that slows
+down the learning counts as learning. Then they are run with a process for each core, and asked for
+again when all is stored. Everything is compiled beforehand.
 """
 
 import time

@@ -70,12 +70,15 @@ def _unfinished(strands: Sequence[Strand], runs: pl.DataFrame) -> frozenset[Labe
 
 def gather(strands: Sequence[Strand], store: Store) -> pl.DataFrame:
     """The runs of these strands, as far as they are stored, with the study's labels."""
+    if not strands:
+        return pl.DataFrame(schema=COLUMNS)
     known, stored = labelled(strands), store.read(ids_of(strands))
-    found = stored[["cell", *STEP_SIZE, "seed", "diverged", "error"]]
-    if known["cell"].equals(found["cell"]):  # as they were computed, one after the other
-        runs = known.hstack(found.drop("cell"))
+    found = [*STEP_SIZE, "seed", "diverged", "error"]
+    if known["cell"].equals(stored["cell"]):  # as they were computed, one after the other
+        runs = known.hstack(stored[found])
     else:
-        runs = known.join(found, on="cell", how="inner", maintain_order="left")
+        rows = stored[["cell", *found]]
+        runs = known.join(rows, on="cell", how="inner", maintain_order="left")
     return runs[list(COLUMNS)]
 
 

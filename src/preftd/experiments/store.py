@@ -10,7 +10,9 @@ import io
 import os
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import repeat
 from pathlib import Path
 from typing import Any, NamedTuple, final
 
@@ -134,9 +136,11 @@ class Store:
 
     def _look(self, paths: Sequence[Path], asked: Collection[str]) -> dict[str, pl.DataFrame]:
         """The rows of files that hold some of these cells; why one is not trusted is said once."""
-        frames = {}
-        for path in paths:
-            found = _checked(path, asked, known=path.name in self._trusted)
+        frames, known = {}, [path.name in self._trusted for path in paths]
+        # Side by side: nearly all of it is reading, hashing and decoding, outside of Python.
+        with ThreadPoolExecutor() as pool:
+            looked = list(pool.map(_checked, paths, repeat(asked), known))
+        for path, found in zip(paths, looked, strict=True):
             if isinstance(found, _Refused):
                 self._refuse(path, found)
                 continue
@@ -194,7 +198,7 @@ class _Refused(NamedTuple):
     """What is in it, if that is not what was written."""
 
 
-def _checked(path: Path, asked: Collection[str], *, known: bool) -> _Read | _Refused:
+def _checked(path: Path, asked: Collection[str], known: bool) -> _Read | _Refused:
     """What is in a file; `known`, if it was trusted before, and so need only be whole."""
     name = _NAME.fullmatch(path.name)
     if name is None:
