@@ -136,18 +136,17 @@ class Store:
 
     def _look(self, paths: Sequence[Path], asked: Collection[str]) -> dict[str, pl.DataFrame]:
         """The rows of files that hold some of these cells; why one is not trusted is said once."""
-        frames, known = {}, [path.name in self._trusted for path in paths]
+        known = [path.name in self._trusted for path in paths]
         # Side by side: nearly all of it is reading, hashing and decoding, outside of Python.
         with ThreadPoolExecutor() as pool:
-            looked = list(pool.map(_checked, paths, repeat(asked), known))
-        for path, found in zip(paths, looked, strict=True):
-            if isinstance(found, _Refused):
-                self._refuse(path, found)
-                continue
-            self._trust(path.name, found)
-            if found.rows is not None:
-                frames[path.name] = found.rows
-        return frames
+            looked = list(zip(paths, pool.map(_checked, paths, repeat(asked), known), strict=True))
+        read = {path.name: found for path, found in looked if isinstance(found, _Read)}
+        for name, found in read.items():
+            self._trust(name, found)
+        for path, refused in looked:  # at the end, as it may be that all is to be forgotten
+            if isinstance(refused, _Refused):
+                self._refuse(path, refused)
+        return {name: found.rows for name, found in read.items() if found.rows is not None}
 
     def _trust(self, name: str, read: "_Read") -> None:
         self._trusted.add(name)
