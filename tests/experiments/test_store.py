@@ -20,6 +20,7 @@ from experiments.small_studies import (
     the_file,
     the_job,
 )
+from preftd.experiments import Here, run
 from preftd.experiments.cells import name_of
 from preftd.experiments.store import COLUMNS, Store
 from preftd.experiments.work import Done, compute
@@ -55,6 +56,26 @@ def test_what_is_read_is_what_was_written_to_the_bit(tmp_path: Path) -> None:
     assert found["diverged"].to_numpy()[order].tolist() == diverged.tolist()
     assert found["seed"].to_numpy()[order].tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
     assert found.schema == pl.Schema(COLUMNS)
+
+
+def test_runs_that_share_an_opening_read_nothing_twice(
+    out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks, read = list[Path](), Path.read_bytes
+
+    def noted(path: Path) -> bytes:
+        looks.append(path)
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", noted)
+    store = Store(out)
+    with store.open():
+        for _ in range(3):
+            run(small(), store, executor=Here(), progress=Told())
+    files = list((out / "cells").iterdir())
+    assert [path for path in looks if path in files] == files
+    run(small(), store, executor=Here(), progress=Told())
+    assert [path for path in looks if path in files] == 2 * files, "it is closed again"
 
 
 def test_a_job_without_results_writes_nothing(tmp_path: Path) -> None:

@@ -6,11 +6,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from experiments.small_studies import computed, report_cells
+from experiments.small_studies import Told, computed, report_cells
 from preftd import tasks
 from preftd.arrays import InputError
 from preftd.experiments import Chosen, Here, Results, Search, Study, run
+from preftd.experiments.manifest import Manifest
 from preftd.experiments.progress import progress_here
+from preftd.experiments.store import Store
 from preftd.learners import Network
 from preftd.preferences import Observability
 from preftd.report.paper import Order, making, wanted
@@ -25,6 +27,11 @@ from preftd.report.paper.searched import (
     write_searched,
 )
 from preftd.rules import PTD, TD
+
+BEGUN = Manifest(
+    study="all", command=["/somewhere/preftd", "reproduce", "--full"], started="then",
+    commit="0123", versions={"numpy": "2"},
+)  # fmt: skip
 
 
 def study(name: str = "small") -> Study:
@@ -55,7 +62,7 @@ def found(results: Path) -> Results:
 @pytest.fixture
 def file(tmp_path: Path, found: Results) -> Path:
     path = tmp_path / "searched.parquet"
-    write_searched(study(), found, path)
+    write_searched(study(), found, path, BEGUN)
     return path
 
 
@@ -96,9 +103,9 @@ def test_a_rule_that_always_diverged_is_not_run(file: Path) -> None:
 
 
 def test_a_study_takes_its_own_place(file: Path, found: Results) -> None:
-    write_searched(study("another"), found, file)
+    write_searched(study("another"), found, file, BEGUN)
     fewer = Results(found.runs.filter(rule="PTD"), found.score)
-    write_searched(study(), fewer, file)
+    write_searched(study(), fewer, file, BEGUN)
     assert set(provenance(file)) == {"small", "another"}
     assert set(read_searched(study(), file).runs["rule"]) == {"PTD"}
     assert read_searched(study("another"), file).chosen.equals(found.chosen)
@@ -110,15 +117,19 @@ def test_the_file_says_where_it_comes_from(file: Path) -> None:
     assert told["episodes"] == 5
     assert "numpy" in told["versions"]
     assert told["criterion"].startswith("least mean squared error, mean over all episodes")
-    assert {"date", "command", "commit", "schema"} <= set(told)
+    assert told["date"] == BEGUN.started
+    assert told["commit"] == BEGUN.commit
+    assert told["command"] == ["preftd", "reproduce", "--full"], "without the path of the program"
+    assert "schema" in told
 
 
 def test_what_is_not_on_file_is_to_be_searched(file: Path, tmp_path: Path) -> None:
     for path in (file, tmp_path / "none"):
         with pytest.raises(InputError, match="'other' is not on file: search by `preftd reproduce"):
             read_searched(study("other"), path)
+    none, read = replace(study(), search=None), read_searched(study(), file)
     with pytest.raises(InputError, match="no search"):
-        write_searched(replace(study(), search=None), read_searched(study(), file), tmp_path / "x")
+        write_searched(none, read, tmp_path / "x", BEGUN)
 
 
 @pytest.fixture
@@ -145,13 +156,24 @@ def test_a_full_order_searches_and_writes_the_file(
         (Order(tmp_path, seeds=2, full=True, searched=path), False),
         (Order(tmp_path, full=True, searched=path), True),
     ):
-        results = making._Found(order, Here(), progress_here())
+        results = making._Found(order, Store(tmp_path), Here(), progress_here())
         assert results(long_study) is found
         assert isinstance(ran[-1].search, Search)
         assert path.exists() == written
-    quick = making._Found(Order(tmp_path, searched=path), Here(), progress_here())
+    quick = making._Found(Order(tmp_path, searched=path), Store(tmp_path), Here(), progress_here())
     quick(long_study)
     assert [type(one.search) for one in ran[2:]] == [Chosen]
+
+
+def test_where_the_file_cannot_be_written_that_is_said_and_nothing_is_lost(
+    long_study: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found: Results
+) -> None:
+    monkeypatch.setattr(making, "run", lambda *_, **__: found)
+    (tmp_path / "file").touch()
+    order, told = Order(tmp_path, full=True, searched=tmp_path / "file" / "below"), Told()
+    assert making._Found(order, Store(tmp_path), Here(), told)(long_study) is found
+    (said,) = told.said
+    assert said.startswith(f"{order.searched} cannot be written (Not a directory): what small")
 
 
 def test_a_figure_whose_search_is_not_on_file_is_refused_at_once(tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ def _run(some: Sequence[Study], out: Path, executor: Executor) -> tuple[float, i
     """Run studies one after the other; seconds, and how many cells they have together."""
     out.mkdir(exist_ok=True)
     store = Store(out)
-    with (out / "progress.txt").open("w") as told:
+    with (out / "progress.txt").open("w") as told, store.open():
         began = time.perf_counter()
         for study in some:
             run(study, store, executor=executor, progress=Lines(told))

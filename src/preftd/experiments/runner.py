@@ -1,10 +1,10 @@
 """Running a study: what is missing is computed, stored, and never computed again."""
 
 from collections.abc import Generator, Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
 
 from preftd.experiments.cells import Cell, Strand, ids_of
 from preftd.experiments.executors import Executor, Processes
@@ -86,9 +86,10 @@ class _Run:
 
     def run(self, place: Path) -> Results:
         """Compute the search, then what it chose."""
-        with self._store.open(), ThreadPoolExecutor(1) as beside:
-            # Asking for the commit takes a while, and writing too: meanwhile the study is expanded.
-            self._begun = beside.submit(self._begin, place)
+        with self._store.open(), ThreadPoolExecutor(1) as self._beside:
+            # Asking for the commit takes a while: meanwhile the study is expanded. As one thread
+            # writes everything, results come after the manifest.
+            self._begun = self._beside.submit(self._begin, place)
             try:
                 plan = self._plan()
                 path = self._end("failed" if self._failed else "finished")
@@ -142,7 +143,6 @@ class _Run:
         work = sum(job.work for job in pending)
         self._progress.begin(title, len(wanted), len(there), work)
         try:
-            self._begun.result()
             if pending:
                 self._store_all({job.id: job for job in pending})
         finally:
@@ -164,8 +164,8 @@ class _Run:
 
     def _keep_all(self, finished: Iterable[Done], pending: dict[str, Job]) -> None:
         """Keep what comes of jobs; each is written while the next is computed."""
-        with ThreadPoolExecutor(1) as writer:
-            writing: Future[None] | None = None
+        before: Future[Any] = self._begun
+        try:
             for done in finished:
                 job = pending.pop(done.job, None)
                 if job is None:
@@ -173,11 +173,11 @@ class _Run:
                         "the executor gave something back that was not asked for, or twice: let it "
                         "give what comes of every job, once."
                     )
-                if writing is not None:
-                    writing.result()
-                writing = writer.submit(self._keep, job, done)
-            if writing is not None:
-                writing.result()
+                before.result()
+                before = self._beside.submit(self._keep, job, done)
+        finally:
+            wait([before])  # it is safe by then, and counted
+        before.result()
 
     def _keep(self, job: Job, done: Done) -> None:
         """Store what came of a job, and only then tell."""

@@ -56,8 +56,12 @@ class Store:
     def open(self) -> Iterator[None]:
         """Be written to: nothing half written or damaged stays among the results.
 
-        What is read or written meanwhile is kept at hand, so that nothing is read twice.
+        What is read or written meanwhile is kept at hand, so that nothing is read twice. Several
+        runs may share one opening.
         """
+        if self._at_hand is not None:
+            yield
+            return
         self.cells.mkdir(parents=True, exist_ok=True)
         for folder in self.folder.iterdir():  # also manifests and figures
             remove_unfinished(folder)

@@ -8,10 +8,12 @@ from matplotlib import rc_context
 
 from preftd.arrays import InputError
 from preftd.experiments.executors import Executor, Processes
+from preftd.experiments.manifest import Manifest
 from preftd.experiments.progress import Progress, progress_here
 from preftd.experiments.results import Results
 from preftd.experiments.runner import run
 from preftd.experiments.store import Store
+from preftd.experiments.study import Study
 from preftd.report.paper import COUNTEREXAMPLES, FIGURES, TITLES, Order
 from preftd.report.paper.claims.page import write_summary
 from preftd.report.paper.convergence import reproduce
@@ -20,13 +22,17 @@ from preftd.report.paper.studies import LONG, STUDIES
 from preftd.report.paper.wanted import wanted
 from preftd.style import RC, save_figure
 
+PLACE = Path(__file__).parent
+"""In the repository that studies are from."""
+
 
 def make(names: Sequence[str], order: Order) -> Iterator[str]:
     """Make figures one after the other, and of all a summary; lines that tell what was written."""
     _check_searched(names, order)
     progress = progress_here()
-    with Processes(order.workers) as processes:
-        found = _Found(order, processes, progress)
+    store = Store(order.out, warn=progress.say)
+    with store.open(), Processes(order.workers) as processes:
+        found = _Found(order, store, processes, progress)
         for name in names:
             if name == COUNTEREXAMPLES:
                 written = reproduce(order.out, say=progress.say)
@@ -52,25 +58,38 @@ def _check_searched(names: Sequence[str], order: Order) -> None:
 class _Found:
     """Results by the name of their study, which is run when they are first asked for."""
 
-    def __init__(self, order: Order, executor: Executor, progress: Progress) -> None:
-        self._order, self._executor, self._progress = order, executor, progress
-        self._store = Store(order.out, warn=progress.say)
+    def __init__(self, order: Order, store: Store, executor: Executor, progress: Progress) -> None:
+        self._order, self._store = order, store
+        self._executor, self._progress = executor, progress
         self._results: dict[str, Results] = {}
+        # As it is now: the file that searches are written to may itself be a change.
+        searches = order.full and order.seeds is None
+        self._begun = Manifest.begin("reproduce", PLACE) if searches else None
 
     def __call__(self, name: str) -> Results:
         if name not in self._results:
-            order, asked = self._order, wanted(name, self._order, self)
+            asked = wanted(name, self._order, self)
             found = run(
                 asked.run,
                 self._store,
                 executor=self._executor,
                 progress=self._progress,
-                place=Path(__file__).parent,
+                place=PLACE,
             )
             self._results[name] = asked.results(found)
-            if order.full and order.seeds is None and name in LONG:
-                write_searched(asked.whole, self._results[name], order.searched)
+            if self._begun and name in LONG:
+                self._keep_search(asked.whole, self._begun)
         return self._results[name]
+
+    def _keep_search(self, study: Study, begun: Manifest) -> None:
+        path = self._order.searched
+        try:
+            write_searched(study, self._results[study.name], path, begun)
+        except OSError as error:  # the package may be where nobody may write
+            self._progress.say(
+                f"{path} cannot be written ({error.strerror}): what {study.name} searched is in "
+                f"{self._order.out} only, and `preftd reproduce` without --full does not read it."
+            )
 
 
 def _draw(name: str, found: _Found, order: Order) -> Iterator[str]:

@@ -6,7 +6,6 @@ study came by them. Step sizes are chosen from it by the same code as after a se
 
 import io
 import json
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -27,14 +26,17 @@ KEPT = [name for name in COLUMNS if name not in ("cell", "stage", "error")]
 PROVENANCE = "provenance"
 
 
-def write_searched(study: Study, results: Results, path: Path) -> None:
-    """Put the search of a study into the file, in the place of an earlier one."""
+def write_searched(study: Study, results: Results, path: Path, begun: Manifest) -> None:
+    """Put the search of a study into the file, in the place of an earlier one.
+
+    begun  what is known of the command that searched
+    """
     rows = results.tried.select(pl.lit(study.name).alias("study"), *KEPT, "score")
     known = dict(provenance(path))
     if known:
         others = pl.col("study") != study.name
         rows = pl.concat([pl.read_parquet(path).filter(others), rows])
-    known[study.name] = _provenance(study)
+    known[study.name] = _provenance(study, begun)
     written = io.BytesIO()
     metadata = {PROVENANCE: json.dumps(known, ensure_ascii=False)}
     rows.write_parquet(written, compression="zstd", metadata=metadata)
@@ -81,14 +83,13 @@ def together(search: Results, reported: Results) -> Results:
     return Results(pl.concat([search.runs, reported.runs]), search.score)
 
 
-def _provenance(study: Study) -> dict[str, Any]:
+def _provenance(study: Study, begun: Manifest) -> dict[str, Any]:
     if not isinstance(study.search, Search):
         raise InputError(f"{study.name!r} has no search that could be kept.")
-    begun = Manifest.begin(study.name, Path(__file__).parent)
     seeds = as_seeds("search.seeds", study.search.seeds)
     return {
         "date": begun.started,
-        "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
+        "command": [Path(begun.command[0]).name, *begun.command[1:]],
         "versions": begun.versions,
         "commit": begun.commit,
         "schema": begun.schema,
