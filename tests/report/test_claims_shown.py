@@ -6,11 +6,14 @@ from pathlib import Path
 import pytest
 
 from made_claims import World
+from made_runs import frame
+from made_runs import run as run_of
 from preftd.arrays import InputError
 from preftd.experiments import Here, run
 from preftd.experiments.results import Results
+from preftd.experiments.score import Score
 from preftd.report.paper import Order, walk
-from preftd.report.paper.claims import CLAIMS, Case, Finding, Region
+from preftd.report.paper.claims import CLAIMS, Case, Finding, Region, page
 from preftd.report.paper.claims.page import claims_page, write_summary
 from preftd.report.paper.claims.table import (
     Answer,
@@ -21,6 +24,7 @@ from preftd.report.paper.claims.table import (
     interval_text,
     table,
 )
+from preftd.report.paper.grids import SEEDS
 from test_cli import complaint, printed
 from test_cli import run as command
 
@@ -101,6 +105,9 @@ def test_the_page_shows_figures_and_claims(made: dict[str, Results], tmp_path: P
     assert "figure_3.png" not in text, "it is not there"
     assert f"{len(CLAIMS)} claims: {len(CLAIMS)} reproduced, 0 undecided, 0 not reproduced" in text
     assert "Not tested" not in text
+    assert re.search(rf"The grids are reported on \d+ of {SEEDS} seeds", text), (
+        "made-up ones are few"
+    )
     for claim in CLAIMS.values():
         assert claim.statement in text
         assert claim.because in text
@@ -112,6 +119,14 @@ def test_the_page_says_what_could_not_be_tested(made: dict[str, Results]) -> Non
     assert "3 claims" in text
     assert "Not tested, as results are missing: walk_td_intermediate_best" in text
     assert "0 claims" in claims_page({}, {})
+
+
+def test_the_page_says_nothing_of_seeds_if_all_are_there() -> None:
+    rows = [run_of(seed, [1.0], stage="report") for seed in range(SEEDS)]
+    all_of_them = {"feature net": Results(frame(rows), Score())}
+    assert "The grids are reported" not in "\n".join(page._seeds(all_of_them))
+    fewer = {"feature net": Results(frame(rows[1:]), Score())}
+    assert "on 49 of 50 seeds" in "\n".join(page._seeds(fewer))
 
 
 def test_a_page_needs_no_figures(tmp_path: Path) -> None:
