@@ -23,7 +23,6 @@ from experiments.small_studies import (
 from preftd.experiments import Search, results
 from preftd.experiments.content import SCHEMA
 from preftd.experiments.store import Store
-from preftd.experiments.work import compute
 
 CELLS = 8
 """Of the small study."""
@@ -237,21 +236,6 @@ def test_what_could_not_be_read_is_known_again_when_it_was_written(
     assert len(told.said) == 2
 
 
-def test_a_file_that_vanishes_while_it_is_looked_at_stops_nothing(
-    out: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Another run may put a damaged file aside at the same moment."""
-    path = the_file(out)
-    truncated(path)
-    listed = [path]
-    path.rename(f"{path}.damaged")
-    monkeypatch.setattr(Store, "paths", lambda _: listed)
-    store = Store(out)
-    with store.open():
-        assert store.there(the_job(small()).ids) == set()
-    assert Store(out).stored() == set()
-
-
 def test_a_warning_is_given_once(out: Path) -> None:
     (out / "cells" / "mine.parquet").write_bytes(b"")
     warnings: list[str] = []
@@ -277,46 +261,3 @@ def test_a_file_that_only_looks_like_results_is_not_trusted(change: pl.Expr, out
     found = run_here(small(), out, told)
     assert told.said == [f"{forged} holds no results of preftd: it is left alone and not read."]
     assert (told.stored, found.runs.height) == (0, CELLS)
-
-
-def test_a_file_that_another_run_mends_meanwhile_stays(
-    out: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = the_file(out)
-    whole = path.read_bytes()
-    truncated(path)
-    read = Path.read_bytes
-
-    def mended(other: Path) -> bytes:
-        found = read(other)
-        if other == path:
-            path.write_bytes(whole)
-        return found
-
-    store = Store(out)
-    with monkeypatch.context() as slow, store.open():
-        slow.setattr(Path, "read_bytes", mended)
-        assert store.there(the_job(small()).ids) == set()
-    assert Store(out).stored() == set(the_job(small()).ids)
-    assert stored_files(out)[f"{path.name}.damaged"] == whole[:-100]
-
-
-@pytest.mark.parametrize("place", range(3))
-def test_cells_of_a_file_that_is_damaged_after_the_first_look_are_read_from_another(
-    place: int, out: Path
-) -> None:
-    """Two runs at once may have cut the same cells into different files."""
-    job, store, warnings = the_job(small()), Store(out), list[str]()
-    with store.open():
-        for ids in (job.ids[:3], job.ids[3:]):
-            part = job.only(set(ids).__contains__)
-            assert part is not None
-            store.write(part, compute(part))
-    known = Store(out, warnings.append)
-    whole = known.read(job.ids)
-    assert (whole.height, len(known.paths()), warnings) == (CELLS, 3, [])
-    damaged = known.paths()[place]
-    truncated(damaged)
-    assert known.read(job.ids).sort("cell").equals(whole.sort("cell"))
-    assert known.there(job.ids) == set(job.ids)
-    assert all(said.startswith(f"{damaged} is damaged") for said in warnings)
