@@ -122,6 +122,21 @@ def test_stretches_of_any_length_learn_the_same(case: str, rule: str, longest: i
         assert np.allclose(_weights(batch, lane), _weights(usual, lane), rtol=1e-11, atol=1e-13)
 
 
+def test_a_trace_may_outlast_a_discount_of_0() -> None:
+    """As with a rule of one's own, whose decay is not the discount's."""
+    experience, preference = CASES["cross grid"]
+    steps, scored = steps_of(experience, RULES["TD"], preference), some_scored(experience.size)
+    inside = np.flatnonzero(~steps.ends)[3::7]
+    steps.discount[inside], steps.decay[inside + 1] = 0.0, 0.7
+    found = []
+    for longest in (0, 1000):
+        batch = Network(5).start(experience.size, SIZES, seed=0)
+        errors = np.empty((int(steps.ends.sum()), len(SIZES)))
+        backward.learn_backward(batch._weights, 5, np.array(SIZES), steps, scored, errors, longest)
+        found.append(errors)
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-11, atol=0)
+
+
 @pytest.mark.parametrize("method", METHODS, ids=_name)
 def test_compiled_and_plain_kernels_agree(method: Network) -> None:
     for case in ("tiles", "soft log"):

@@ -230,6 +230,19 @@ def test_a_seed_that_diverged_leaves_everything_possible(lost: float) -> None:
         assert finding.verdict == Verdict.UNDECIDED
 
 
+def test_what_diverged_everywhere_counts_as_the_ceiling() -> None:
+    name, results = "cross_grid networks, forward", dict(made(World()))
+    place = (pl.col("task") == "size 8") & (pl.col("learner") == "4 units")
+    lost = place & (pl.col("rule") == "PTD")
+    runs = results[name].runs.with_columns(diverged=lost | pl.col("diverged"))
+    results[name] = Results(runs.filter(~lost | (pl.col("stage") == "search")), Score())
+    assert results[name].lost.height == 1
+    claim = CLAIMS["forward_ptd_best"]
+    finding = claim.test({study: results[study] for study in claim.studies})
+    assert finding.verdict == Verdict.NOT_REPRODUCED
+    assert finding.weakest.name.endswith("task 1, 8 × 8, 4 units")
+
+
 def scored(rows: list[dict[str, object]]) -> pl.DataFrame:
     return Results(frame(rows), Score()).scored
 

@@ -13,7 +13,7 @@ from preftd.experiments import Here, run
 from preftd.experiments.results import Results
 from preftd.experiments.score import Score
 from preftd.report.paper import Order, walk
-from preftd.report.paper.claims import CLAIMS, Case, Finding, Region, page
+from preftd.report.paper.claims import CLAIMS, Case, Finding, Region
 from preftd.report.paper.claims.page import claims_page, write_summary
 from preftd.report.paper.claims.table import (
     Answer,
@@ -21,6 +21,7 @@ from preftd.report.paper.claims.table import (
     claim_lines,
     details,
     effect_text,
+    few_seeds,
     interval_text,
     table,
 )
@@ -124,9 +125,9 @@ def test_the_page_says_what_could_not_be_tested(made: dict[str, Results]) -> Non
 def test_the_page_says_nothing_of_seeds_if_all_are_there() -> None:
     rows = [run_of(seed, [1.0], stage="report") for seed in range(SEEDS)]
     all_of_them = {"feature net": Results(frame(rows), Score())}
-    assert "The grids are reported" not in "\n".join(page._seeds(all_of_them))
+    assert list(few_seeds(all_of_them)) == []
     fewer = {"feature net": Results(frame(rows[1:]), Score())}
-    assert "on 49 of 50 seeds" in "\n".join(page._seeds(fewer))
+    assert "on 49 of 50 seeds" in "\n".join(few_seeds(fewer))
 
 
 def test_a_page_needs_no_figures(tmp_path: Path) -> None:

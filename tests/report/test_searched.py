@@ -1,7 +1,9 @@
 """Searches on file: what is read is what was found, and only the chosen step sizes are reported."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -15,7 +17,7 @@ from preftd.experiments.progress import progress_here
 from preftd.experiments.store import Store
 from preftd.learners import Network
 from preftd.preferences import Observability
-from preftd.report.paper import Order, making, wanted
+from preftd.report.paper import Order, making, searched, wanted
 from preftd.report.paper.claims import stored as storing
 from preftd.report.paper.claims.claim import Claim
 from preftd.report.paper.searched import (
@@ -26,10 +28,11 @@ from preftd.report.paper.searched import (
     together,
     write_searched,
 )
+from preftd.report.paper.studies import LONG
 from preftd.rules import PTD, TD
 
 BEGUN = Manifest(
-    study="all", command=["/somewhere/preftd", "reproduce", "--full"], started="then",
+    study="all", command=["/somewhere/preftd"], started="then",
     commit="0123", versions={"numpy": "2"},
 )  # fmt: skip
 
@@ -107,8 +110,65 @@ def test_a_study_takes_its_own_place(file: Path, found: Results) -> None:
     fewer = Results(found.runs.filter(rule="PTD"), found.score)
     write_searched(study(), fewer, file, BEGUN)
     assert set(provenance(file)) == {"small", "another"}
-    assert set(read_searched(study(), file).runs["rule"]) == {"PTD"}
+    assert set(pl.read_parquet(file).filter(study="small")["rule"]) == {"PTD"}
     assert read_searched(study("another"), file).chosen.equals(found.chosen)
+
+
+def test_what_is_found_again_stays_as_it_was(file: Path, found: Results) -> None:
+    before = file.read_bytes()
+    write_searched(study(), found, file, replace(BEGUN, started="later"))
+    assert file.read_bytes() == before, "it was found when it was first found"
+
+
+def test_what_was_made_of_other_results_is_dropped(file: Path, found: Results) -> None:
+    write_searched(study("made of it"), found, file, BEGUN)
+    write_searched(study(), found, file, BEGUN, ["made of it"])
+    assert set(provenance(file)) == {"small", "made of it"}, "these are not others"
+    fewer = Results(found.runs.filter(rule="PTD"), found.score)
+    write_searched(study(), fewer, file, BEGUN, ["made of it"])
+    assert set(provenance(file)) == {"small"}
+    assert set(pl.read_parquet(file)["study"]) == {"small"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"search": Search(seeds=4, episodes=5)}, "seeds"),
+        ({"search": Search(seeds=3, episodes=4)}, "episodes"),
+        ({"step_sizes": (5.0, 0.05)}, "step sizes of TD(λ)"),
+        ({"step_sizes": {"TD(λ)": (5.0, 0.05, 0.01), "PTD": (5.0, 1.0)}}, "step sizes of PTD"),
+    ],
+)
+def test_another_search_is_refused(changes: dict[str, Any], named: str, file: Path) -> None:
+    with pytest.raises(InputError, match=re.escape(f"another one ({named}): search by")):
+        read_searched(replace(study(), **changes), file)
+
+
+def test_a_search_of_an_older_schema_is_refused(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searched, "SCHEMA", 10**6)
+    with pytest.raises(InputError, match=r"another one \(schema\)"):
+        read_searched(study(), file)
+
+
+@pytest.mark.parametrize("whole", [b"", b"PAR1 or not"])
+def test_a_damaged_file_is_named(whole: bytes, file: Path) -> None:
+    file.write_bytes(whole)
+    with pytest.raises(InputError, match="is damaged: delete it, and search"):
+        provenance(file)
+
+
+def test_the_searches_of_all_long_studies_are_on_file() -> None:
+    order, found = Order(Path("nowhere")), dict[str, Results]()
+    for name in sorted(LONG, key=lambda name: name != "feature net"):
+        asked = wanted.wanted(name, order, found.__getitem__)
+        assert asked.search is not None
+        found[name] = asked.search
+        assert isinstance(asked.run.search, Chosen)
+        told = provenance(order.searched)[name]
+        assert re.fullmatch(r"[0-9a-f]{40}", told["commit"]), "of a clean repository"
+        assert told["command"] == searched.COMMAND
 
 
 def test_the_file_says_where_it_comes_from(file: Path) -> None:
@@ -119,7 +179,7 @@ def test_the_file_says_where_it_comes_from(file: Path) -> None:
     assert told["criterion"].startswith("least mean squared error, mean over all episodes")
     assert told["date"] == BEGUN.started
     assert told["commit"] == BEGUN.commit
-    assert told["command"] == ["preftd", "reproduce", "--full"], "without the path of the program"
+    assert told["command"] == "preftd reproduce --full"
     assert "schema" in told
 
 

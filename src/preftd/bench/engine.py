@@ -1,9 +1,9 @@
 """The experiment engine: what a study takes beyond the learning itself.
 
 Studies are run in this process, and of each run it is measured how much of it was spent learning;
-all else is the engine's: describing cells, waiting for files to be written, choosing step sizes,
-putting results together. Files are written by a thread while the next job learns; what that slows
-down the learning counts as learning. Then they are run with a process for each core, and asked for
+all else is the engine's: describing cells, choosing step sizes, putting results together, and
+waiting for files to be written, which a thread does while the next job learns: that it takes turns
+with the learning is waiting too. Then they are run with a process for each core, and asked for
 again when all is stored. Everything is compiled beforehand.
 """
 
@@ -99,7 +99,7 @@ class _Round(NamedTuple):
 
 @final
 class _Timed:
-    """Computes here, and measures for how long."""
+    """Computes here, and measures for how long, less what this thread waits for another."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -107,9 +107,9 @@ class _Timed:
     def run(self, jobs: Sequence[Job]) -> Generator[Done, None, None]:
         """Compute the jobs in order."""
         for job in jobs:
-            began = time.perf_counter()
+            began = time.thread_time()
             done = compute(job)
-            self.seconds += time.perf_counter() - began
+            self.seconds += time.thread_time() - began
             yield done
 
 

@@ -2,7 +2,7 @@
 
 Ours learns as a search does, on the largest grid: four methods, five widths and all step sizes from
 the same episodes, with the error of all cells after each. Torch learns with the same methods and
-widths but with one step size and without errors, which is in its favour.
+widths, with one step size and, which is in its favour, without errors.
 """
 
 from collections.abc import Iterator, Sequence

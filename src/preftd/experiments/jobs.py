@@ -79,8 +79,9 @@ def _once(strands: Sequence[Strand]) -> Iterator[Strand]:
         if id(strand.variants) not in alone:
             alone[id(strand.variants)] = _each_once(strand.variants)
         variants, seen = alone[id(strand.variants)], before.get(strand.draw.id)
-        if seen is not None:
+        if seen:
             variants = tuple(variant for variant in variants if variant.id not in seen)
+        if seen is not None:
             seen.update(variant.id for variant in variants)
         if variants is strand.variants:
             yield strand

@@ -4,6 +4,7 @@ from preftd.learners.least_squares.learner import LeastSquaresLearner
 from preftd.learners.linear.batch import Linear
 from preftd.learners.linear.learner import LinearLearner
 from preftd.learners.network.batch import Network
+from preftd.learners.pretrained import Pretrained, Training
 from preftd.learners.returns import advantages, beta_returns, forward_update, offline_update
 from preftd.learners.step_size import Decreasing
 from preftd.learners.steps import Steps
@@ -14,7 +15,9 @@ __all__ = [
     "Linear",
     "LinearLearner",
     "Network",
+    "Pretrained",
     "Steps",
+    "Training",
     "advantages",
     "beta_returns",
     "forward_update",

@@ -112,7 +112,8 @@ def follow_stretch(
             _keep(weights, room, kept, first, gain)
             room.source[kept] = steps.at[t]
             kept += 1
-        if steps.discount[t] != 0:
+        goes_on = t + 1 < end or steps.discount[t] != 0
+        if goes_on:
             _compare_inputs(steps, room, kept, room.code[t + 1 - begin])
             _meet(room, kept, first + columns, columns)
         else:
@@ -126,7 +127,7 @@ def follow_stretch(
             step = step_sizes[lane] * delta
             weights.bias[lane] += step * room.bias[0]
             room.step[lane * units : (lane + 1) * units] = step
-        _move(weights, room, first, decay, gain, steps.discount[t] != 0)
+        _move(weights, room, first, decay, gain, goes_on)
     _apply(weights, room, kept)
     spread_all(room.gradient, steps, room.source, room.every[:kept], weights.hidden, room.four)
 

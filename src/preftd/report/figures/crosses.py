@@ -62,7 +62,7 @@ def _lost(line: Line) -> pl.DataFrame:
 
 
 def _count(line: Line) -> str:
-    if line.rows["diverged"].null_count():
+    if line.rows["diverged"].is_null().all():
         return "all"
     lost, runs = line.rows.select(pl.col("diverged", "seeds").sum()).row(0)
     return f"{lost} of {runs}"

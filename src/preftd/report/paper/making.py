@@ -1,6 +1,7 @@
 """Making figures: studies are run as they are needed, each once, and drawn."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import final
 
@@ -18,7 +19,7 @@ from preftd.report.paper import COUNTEREXAMPLES, FIGURES, TITLES, Order
 from preftd.report.paper.claims.page import write_summary
 from preftd.report.paper.convergence import reproduce
 from preftd.report.paper.searched import provenance, write_searched
-from preftd.report.paper.studies import LONG, STUDIES
+from preftd.report.paper.studies import LONG, NEEDS, STUDIES
 from preftd.report.paper.wanted import wanted
 from preftd.style import RC, save_figure
 
@@ -31,7 +32,8 @@ def make(names: Sequence[str], order: Order) -> Iterator[str]:
     _check_searched(names, order)
     progress = progress_here()
     store = Store(order.out, warn=progress.say)
-    with store.open(), Processes(order.workers) as processes:
+    stored = store.open() if any(name in FIGURES for name in names) else nullcontext()
+    with stored, Processes(order.workers) as processes:
         found = _Found(order, store, processes, progress)
         for name in names:
             if name == COUNTEREXAMPLES:
@@ -47,6 +49,7 @@ def make(names: Sequence[str], order: Order) -> Iterator[str]:
 def _check_searched(names: Sequence[str], order: Order) -> None:
     """Refuse figures whose long search is not on file, before anything is computed."""
     needed = {study for name in names if name in FIGURES for study in FIGURES[name].studies}
+    needed |= {other for study in needed for other in NEEDS.get(study, ())}
     missing = sorted((needed & LONG) - provenance(order.searched).keys())
     if missing and not order.full:
         raise InputError(
@@ -84,7 +87,8 @@ class _Found:
     def _keep_search(self, study: Study, begun: Manifest) -> None:
         path = self._order.searched
         try:
-            write_searched(study, self._results[study.name], path, begun)
+            made_of_it = [name for name, needs in NEEDS.items() if study.name in needs]
+            write_searched(study, self._results[study.name], path, begun, made_of_it)
         except OSError as error:  # the package may be where nobody may write
             self._progress.say(
                 f"{path} cannot be written ({error.strerror}): what {study.name} searched is in "

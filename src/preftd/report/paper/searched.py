@@ -6,7 +6,7 @@ study came by them. Step sizes are chosen from it by the same code as after a se
 
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,51 +14,65 @@ from typing import Any
 import polars as pl
 
 from preftd.arrays import InputError
+from preftd.experiments.content import SCHEMA
+from preftd.experiments.evaluation import size_of
 from preftd.experiments.inputs import as_seeds
 from preftd.experiments.manifest import Manifest
 from preftd.experiments.results import ALGORITHM, COLUMNS, Results
 from preftd.experiments.study import Chosen, Search, Study
-from preftd.files import write_whole
+from preftd.files import remove_unfinished, write_whole
 
 QUICK_SEEDS = 4
 """How many seeds are reported where nothing is searched."""
 KEPT = [name for name in COLUMNS if name not in ("cell", "stage", "error")]
 PROVENANCE = "provenance"
+COMMAND = "preftd reproduce --full"
+"""What searches; whatever else was asked for at the same time, a search is the same."""
+COMPARED = ("schema", "seeds", "episodes")
+"""What a search on file must have in common with the study."""
 
 
-def write_searched(study: Study, results: Results, path: Path, begun: Manifest) -> None:
+def write_searched(
+    study: Study, results: Results, path: Path, begun: Manifest, made_of_it: Collection[str] = ()
+) -> None:
     """Put the search of a study into the file, in the place of an earlier one.
 
-    begun  what is known of the command that searched
+    If it found the same, the file stays as it is: it was found when the file says.
+
+    begun       what is known of the command that searched
+    made_of_it  studies made of these results: what they found with others is dropped
     """
     rows = results.tried.select(pl.lit(study.name).alias("study"), *KEPT, "score")
-    known = dict(provenance(path))
+    told, known = _provenance(study, begun), dict(provenance(path))
     if known:
-        others = pl.col("study") != study.name
-        rows = pl.concat([pl.read_parquet(path).filter(others), rows])
-    known[study.name] = _provenance(study, begun)
+        before = pl.read_parquet(path)
+        same = all(known.get(study.name, {}).get(name) == told[name] for name in COMPARED)
+        if same and before.filter(study=study.name).equals(rows):
+            return
+        replaced = {study.name, *made_of_it}
+        known = {name: of for name, of in known.items() if name not in replaced}
+        rows = pl.concat([before.filter(~pl.col("study").is_in(replaced)), rows])
+    known[study.name] = told
     written = io.BytesIO()
     metadata = {PROVENANCE: json.dumps(known, ensure_ascii=False)}
     rows.write_parquet(written, compression="zstd", metadata=metadata)
+    remove_unfinished(path.parent)
     write_whole(path, lambda file: file.write(written.getvalue()))
 
 
 def read_searched(study: Study, path: Path) -> Results:
     """The search of a study: a run for each row, whose error is its score."""
-    if study.name not in provenance(path):
+    told = provenance(path).get(study.name)
+    if told is None:
         raise InputError(
             f"the search of {study.name!r} is not on file: search by `preftd reproduce --full`."
         )
-    runs = (
-        pl.read_parquet(path)
-        .filter(study=study.name)
-        .with_columns(
-            pl.lit("search").alias("stage"),
-            pl.concat_str(pl.lit("searched "), pl.int_range(pl.len()).cast(pl.String)).alias(
-                "cell"
-            ),
-            pl.concat_list("score").alias("error"),
-        )
+    found = pl.read_parquet(path).filter(study=study.name)
+    _check_same(study, told, found)
+    runs = found.with_columns(
+        pl.lit("search").alias("stage"),
+        pl.concat_str(pl.lit("searched "), pl.int_range(pl.len()).cast(pl.String)).alias("cell"),
+        pl.concat_list("score").alias("error"),
     )
     return Results(runs.select(*COLUMNS), study.score)
 
@@ -67,8 +81,27 @@ def provenance(path: Path) -> Mapping[str, Any]:
     """By study that is on file: date, command, versions, commit, seeds, episodes, criterion."""
     if not path.exists():
         return {}
-    found: Mapping[str, Any] = json.loads(pl.read_parquet_metadata(path)[PROVENANCE])
+    try:
+        found: Mapping[str, Any] = json.loads(pl.read_parquet_metadata(path)[PROVENANCE])
+    except (pl.exceptions.PolarsError, KeyError, ValueError):
+        raise InputError(
+            f"{path} is damaged: delete it, and search by `preftd reproduce --full`."
+        ) from None
     return found
+
+
+def _check_same(study: Study, told: Mapping[str, Any], found: pl.DataFrame) -> None:
+    """Refuse what another search found: of other seeds, episodes, step sizes or an older schema."""
+    now = {**_searched(study), "schema": SCHEMA}
+    other = [name for name in COMPARED if told[name] != now[name]]
+    for rule, sizes in study.axes.step_sizes.items():
+        if set(found.filter(rule=rule)["step_size"]) != set(map(size_of, sizes)):
+            other.append(f"step sizes of {rule}")
+    if other:
+        raise InputError(
+            f"the search of {study.name!r} on file is another one ({other[0]}): search by "
+            "`preftd reproduce --full`."
+        )
 
 
 def reported_only(study: Study, search: Results, seeds: int | None) -> Study:
@@ -84,17 +117,24 @@ def together(search: Results, reported: Results) -> Results:
 
 
 def _provenance(study: Study, begun: Manifest) -> dict[str, Any]:
+    return {
+        "date": begun.started,
+        "command": COMMAND,
+        "versions": begun.versions,
+        "commit": begun.commit,
+        "schema": begun.schema,
+        **_searched(study),
+        "criterion": f"least {study.score.name}, mean over {study.score.span} and all seeds, of "
+        "step sizes with which no run diverged",
+    }
+
+
+def _searched(study: Study) -> dict[str, Any]:
+    """On which seeds, first, last and how many, and episodes."""
     if not isinstance(study.search, Search):
         raise InputError(f"{study.name!r} has no search that could be kept.")
     seeds = as_seeds("search.seeds", study.search.seeds)
     return {
-        "date": begun.started,
-        "command": [Path(begun.command[0]).name, *begun.command[1:]],
-        "versions": begun.versions,
-        "commit": begun.commit,
-        "schema": begun.schema,
         "seeds": [seeds[0], seeds[-1], len(seeds)],
         "episodes": study.search.episodes or study.episodes,
-        "criterion": f"least {study.score.name}, mean over {study.score.span} and all seeds, of "
-        "step sizes with which no run diverged",
     }

@@ -147,7 +147,7 @@ class Claim:
     figures    of the paper that it speaks about; none if it goes past the paper
     studies    whose results it needs, by name
     test       from these results to a finding
-    because    an exact identity that explains it, in a sentence: what is the method, what the axis
+    because    what explains it, in a sentence: what is the method, what the axis
     """
 
     name: str

@@ -7,6 +7,7 @@ import numpy as np
 
 from preftd.arrays import Vector
 from preftd.experiments.learning import task_of
+from preftd.experiments.results import Results
 from preftd.report.paper.claims.claim import Found
 from preftd.report.paper.claims.measures import CEILING, error_of_zero, widths
 from preftd.report.paper.claims.samples import Sample, rows
@@ -45,18 +46,19 @@ def networks(*views: str) -> tuple[str, ...]:
 def linear_score(found: Found, task: str, size: int, rule: str, form: str = "") -> Sample:
     """Scores with trained features, on fresh seeds with the step size that was chosen."""
     results = with_best_interest(found[f"{task} semi-linear, size {size}"])
-    return _capped(Sample.of(results.reported, rule=rule, learner=form))
+    return _reported(results, rule=rule, learner=form)
 
 
 def net_score(found: Found, task: str, size: int, rule: str, view: str, units: int) -> Sample:
     """Scores of networks, likewise."""
-    runs = found[f"{task} networks, {view}"].reported
-    return _capped(Sample.of(runs, task=f"size {size}", rule=rule, learner=with_units(units)))
+    results = found[f"{task} networks, {view}"]
+    return _reported(results, task=f"size {size}", rule=rule, learner=with_units(units))
 
 
-def spread(sample: Sample) -> Sample:
-    """How far each seed lies from the median: larger where the variance is larger."""
-    return Sample(sample.seeds, np.abs(sample.values - np.median(sample.values)))
+def spread(sample: Sample, task: str, size: int) -> Sample:
+    """How far each seed lies from the median, in parts of the error of predicting 0."""
+    far = Sample(sample.seeds, np.abs(sample.values - np.median(sample.values)))
+    return far.over(Sample(sample.seeds, zeros(task, size, sample.seeds)))
 
 
 def tolerance(found: Found, study: str, task: str, size: int, labels: Mapping[str, str]) -> Sample:
@@ -77,6 +79,15 @@ def score_at(
         step_size=step_size,
     )
     return _capped(tried)
+
+
+def _reported(results: Results, **labels: str) -> Sample:
+    """Scores on fresh seeds; what diverged with every step size was not run on them."""
+    runs = rows(results.reported, **labels)
+    if runs.height:
+        return _capped(Sample.of(runs))
+    seeds = tuple(results.reported["seed"].unique().sort())
+    return Sample(seeds, np.full(len(seeds), CEILING))
 
 
 def _capped(sample: Sample) -> Sample:

@@ -15,10 +15,9 @@ from preftd.report.paper.claims.table import (
     ask,
     details,
     effect_text,
+    few_seeds,
     interval_text,
 )
-from preftd.report.paper.grids import SEEDS
-from preftd.report.paper.studies import LONG
 
 PAGE = "summary.md"
 
@@ -36,7 +35,7 @@ def write_summary(out: Path, found: Found) -> Path:
 def claims_page(found: Found, figures: Mapping[str, str]) -> str:
     """The page, for results by the name of their study, and figures by name with their titles."""
     rows = ask(list(CLAIMS.values()), found)
-    parts = [_top(rows), _seeds(found), _figures(figures), _table(rows), _each(rows)]
+    parts = [_top(rows), few_seeds(found), _figures(figures), _table(rows), _each(rows)]
     return "\n".join(chain.from_iterable(parts)) + "\n"
 
 
@@ -50,16 +49,6 @@ def _top(rows: Sequence[Answer]) -> Iterator[str]:
     if missing:
         yield ""
         yield f"Not tested, as results are missing: {', '.join(missing)}."
-
-
-def _seeds(found: Found) -> Iterator[str]:
-    counts = [found[name].reported["seed"].n_unique() for name in LONG if name in found]
-    if counts and min(counts) < SEEDS:
-        yield ""
-        yield (
-            f"The grids are reported on {min(counts)} of {SEEDS} seeds, so that claims about them "
-            "may stay undecided: `preftd reproduce --full` makes all."
-        )
 
 
 def picture(name: str) -> str:

@@ -114,7 +114,8 @@ def many_means(effect: str, region: Region, groups: Groups) -> Finding:
 
 def many_ratios(effect: str, region: Region, groups: Groups) -> Finding:
     """A finding on ratios in many places, and on their geometric averages over places."""
-    return _many(ratios, lambda values: np.exp(np.log(values).mean(0)), effect, region, groups)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return _many(ratios, lambda values: np.exp(np.log(values).mean(0)), effect, region, groups)
 
 
 def _many(

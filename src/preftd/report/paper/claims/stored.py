@@ -19,6 +19,8 @@ class Stored(NamedTuple):
 
     found: dict[str, Results]
     missing: list[str]
+    not_on_file: bool
+    """Whether the search of any is not on file either."""
 
 
 def stored(claims: Iterable[Claim], order: Order) -> Stored:
@@ -26,13 +28,14 @@ def stored(claims: Iterable[Claim], order: Order) -> Stored:
     store = Store(order.out, warn=progress_here().say)
     found: dict[str, Results] = {}
     missing: list[str] = []
+    on_file = provenance(order.searched)
 
     def look(name: str) -> None:
         """Find a study, and before it those that it is made of."""
         for needed in NEEDS.get(name, ()):
             if needed not in (*found, *missing):
                 look(needed)
-        unknown = not order.full and name in LONG and name not in provenance(order.searched)
+        unknown = not order.full and name in LONG and name not in on_file
         if unknown or any(needed in missing for needed in NEEDS.get(name, ())):
             missing.append(name)
             return
@@ -47,4 +50,4 @@ def stored(claims: Iterable[Claim], order: Order) -> Stored:
     for name in dict.fromkeys(name for claim in claims for name in claim.studies):
         if name not in (*found, *missing):
             look(name)
-    return Stored(found, missing)
+    return Stored(found, missing, any(name in LONG and name not in on_file for name in missing))

@@ -11,6 +11,8 @@ from preftd.report.paper import Order
 from preftd.report.paper.claims import CLAIMS
 from preftd.report.paper.claims.claim import LEVEL, Case, Claim, Finding, Found, Verdict
 from preftd.report.paper.claims.stored import stored
+from preftd.report.paper.grids import SEEDS
+from preftd.report.paper.studies import LONG
 
 HEAD = ("claim", "effect", "interval", "claimed", "verdict")
 WIDTH, INDENT = 100, "  "
@@ -46,13 +48,25 @@ def claim_lines(names: Sequence[str], order: Order) -> Iterator[str]:
     there = stored(claims, order)
     if rows := ask(claims, there.found):
         yield table(rows)
+        yield from few_seeds(there.found)
     if there.missing:
-        more = " --full" * order.full
+        more = " --full" * (order.full or there.not_on_file)
         more += "" if order.seeds is None else f" --seeds {order.seeds}"
         raise InputError(
             f"{len(claims) - len(rows)} of {len(claims)} claims cannot be tested, as results are "
             f"missing of {', '.join(there.missing)}: compute them by `preftd reproduce "
             f"--out {order.out}{more}`."
+        )
+
+
+def few_seeds(found: Found) -> Iterator[str]:
+    """A line, if not all seeds of the grids are reported; and before it an empty one."""
+    counts = [found[name].reported["seed"].n_unique() for name in LONG if name in found]
+    if counts and min(counts) < SEEDS:
+        yield ""
+        yield (
+            f"The grids are reported on {min(counts)} of {SEEDS} seeds, so that claims about them "
+            "may stay undecided: `preftd reproduce --full` makes all."
         )
 
 

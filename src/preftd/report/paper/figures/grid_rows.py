@@ -82,5 +82,13 @@ def _together(row: Row) -> list[Line]:
 
 def seeds_with(found: pl.DataFrame, level: float) -> str:
     """How many seeds there are, and of what level their intervals are."""
-    most = max(found["seeds"].drop_nulls().to_list())
+    most = max(found["seeds"].drop_nulls().to_list(), default=0)
+    if most == 1:
+        return "One seed, no interval"
     return f"Mean of {most} seeds; bands: {level * 100:g} % intervals (Student)"
+
+
+def all_rows(rows: Sequence[Row]) -> pl.DataFrame:
+    """Of all lines of all panels."""
+    lines = (line for row in rows for panel in row.panels for line in panel.lines)
+    return pl.concat([line.rows for line in lines], how="diagonal")

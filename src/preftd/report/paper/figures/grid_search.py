@@ -1,6 +1,7 @@
 """The searches for step sizes on the grids (figures A.6, A.7, A.9 to A.12)."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -9,7 +10,9 @@ from matplotlib.figure import Figure
 
 from preftd.arrays import Vector
 from preftd.experiments.results import ALGORITHM, STEP_SIZE, Results
+from preftd.experiments.score import Score
 from preftd.report.figures.labels import Label
+from preftd.report.figures.lines import sound
 from preftd.report.figures.panels import Panel, panels
 from preftd.report.figures.step_sizes import draw_step_sizes, fit_across
 from preftd.report.paper.figures.grid_rows import Drawing, Row, draw_rows, seeds_with
@@ -48,14 +51,15 @@ def draw_search(
         f"seeds. {note}"
     )
     across = ("step_size", "step size α")
-    how = Drawing(across, _needed, draw, crosses="step sizes at which runs diverged")
+    needed = partial(_needed, score=score)
+    how = Drawing(across, needed, draw, crosses="step sizes at which runs diverged")
     return draw_rows(drawn, how, told)
 
 
-def _needed(panel: Panel) -> Vector:
+def _needed(panel: Panel, score: Score) -> Vector:
     """From 0 to a little more than the smallest step size of any method leaves, and its best."""
     told = []
     for line in panel.lines:
-        errors = line.rows.sort("step_size")["centre"].drop_nulls().drop_nans()
-        told += [errors[0], errors.min()] if len(errors) else []
-    return np.array([0.0, ABOVE * max(told)])
+        errors = sound(line.rows, score).sort("step_size")["centre"].to_numpy()
+        told += [errors[0], errors.min()] if errors.size else []
+    return np.array([0.0, ABOVE * max(told, default=1.0)])

@@ -14,7 +14,14 @@ from preftd.report.figures.layout import choice
 from preftd.report.figures.lines import sound
 from preftd.report.figures.panels import Line, Panel, panels, with_lost
 from preftd.report.figures.widths import draw_widths
-from preftd.report.paper.figures.grid_rows import TASKS, Drawing, Row, draw_rows, seeds_with
+from preftd.report.paper.figures.grid_rows import (
+    TASKS,
+    Drawing,
+    Row,
+    all_rows,
+    draw_rows,
+    seeds_with,
+)
 from preftd.report.paper.figures.grid_search import draw_search
 from preftd.report.paper.grids import NETWORK_EPISODES, SIZES, VIEWS, WIDTHS, with_units
 from preftd.style import look_of
@@ -122,7 +129,7 @@ def _drawing(results: Results) -> Drawing:
 
 
 def _note(rows: list[Row], results: Results) -> str:
-    return f"{seeds_with(rows[0].panels[0].lines[0].rows, LEVEL)}. {choice(results)}"
+    return f"{seeds_with(all_rows(rows), LEVEL)}. {choice(results)}"
 
 
 def _only(results: Results, *wanted: pl.Expr) -> Results:

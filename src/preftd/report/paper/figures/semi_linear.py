@@ -4,16 +4,21 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import polars as pl
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from preftd.arrays import Vector
 from preftd.experiments.results import Results
 from preftd.report.figures.curves import draw_curves
-from preftd.report.figures.labels import Label
 from preftd.report.figures.layout import choice
 from preftd.report.figures.panels import Line, Panel, panels, with_lost
-from preftd.report.paper.figures.grid_rows import TASKS, Drawing, Row, draw_rows, seeds_with
+from preftd.report.paper.figures.grid_rows import (
+    TASKS,
+    Drawing,
+    Row,
+    all_rows,
+    draw_rows,
+    seeds_with,
+)
 from preftd.report.paper.figures.grid_search import draw_search
 from preftd.report.paper.grids import SIZES
 from preftd.report.paper.interests import with_best_interest
@@ -74,13 +79,13 @@ def _curves(results: Mapping[str, Results], sizes: Sequence[int], *, true_online
             named = panel._replace(title=f"{title}, {size} × {size}")
             drawn.append(_by_form(named, forms=true_online))
         rows.append(Row("mean squared error", drawn))
-    note = f"{seeds_with(rows[0].panels[0].lines[0].rows, LEVEL)}. {choice(shown)} {FEATURES}"
+    note = f"{seeds_with(all_rows(rows), LEVEL)}. {choice(shown)} {FEATURES}"
     note += (
         " Thick: true online, with step sizes of its own."
         if true_online
         else " ETD-fixed: the best of three interests."
     )
-    return draw_rows(rows, Drawing(("episode", "episode"), _needed, _draw), note)
+    return draw_rows(rows, Drawing(("episode", "episode"), _needed, draw_curves), note)
 
 
 def _shown(
@@ -106,16 +111,15 @@ def _by_form(panel: Panel, *, forms: bool) -> Panel:
     return panel._replace(lines=list(map(restyled, panel.lines)))
 
 
-def _draw(axes: Axes, panel: Panel) -> list[Label]:
-    return draw_curves(axes, panel)
-
-
 def _needed(panel: Panel) -> Vector:
-    """From 0 to a little more than most methods have at first, and each in most episodes."""
-    rows = pl.concat([line.rows for line in panel.lines])
-    first = rows.filter(pl.col("episode") == 1)["centre"].drop_nulls().to_numpy()
-    mostly = [float(np.nanmedian(line.rows["centre"].to_numpy())) for line in panel.lines]
-    return np.array([0.0, TOP * max(float(np.median(first)), *mostly)])
+    """From 0 to a little more than most methods have at first, and each in most episodes.
+
+    What grew to more than twice as much diverges.
+    """
+    drawn = [line.rows.filter(pl.col("centre").is_finite()) for line in panel.lines]
+    first = float(np.median(pl.concat(drawn).filter(episode=1)["centre"].to_numpy()))
+    mostly = [float(np.median(rows["centre"].to_numpy())) for rows in drawn if rows.height]
+    return np.array([0.0, TOP * min(2 * first, max(first, *mostly))])
 
 
 def _only(results: Results, wanted: pl.Expr) -> Results:
