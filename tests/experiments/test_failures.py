@@ -154,7 +154,7 @@ class Moody:
 
     label = "moody"
 
-    def start(self, inputs: int, step_sizes: Any, seed: SupportsIndex) -> Batch:  # noqa: ARG002
+    def start(self, inputs: int, step_sizes: Any, seed: SupportsIndex) -> Batch:  # noqa: ARG002  (as learners are called)
         raise InputError("too many." if len(step_sizes) > 1 else "too few.")
 
 

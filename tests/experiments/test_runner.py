@@ -42,13 +42,6 @@ METHODS: list[Method] = [
 ]
 
 
-@pytest.fixture
-def out(tmp_path: Path) -> Path:
-    """A folder with the results of the small study: 8 cells."""
-    run_here(small(), tmp_path / "results")
-    return tmp_path / "results"
-
-
 def test_a_second_run_computes_nothing_and_writes_no_results(out: Path) -> None:
     before = stored_files(out)
     assert computed(small(), out) == 0

@@ -30,13 +30,6 @@ CELLS = 8
 """Of the small study."""
 
 
-@pytest.fixture
-def out(tmp_path: Path) -> Path:
-    """A folder with the results of the small study."""
-    run_here(small(), tmp_path / "results")
-    return tmp_path / "results"
-
-
 def test_what_is_read_is_what_was_written_to_the_bit(tmp_path: Path) -> None:
     job = the_job(small())
     done = compute(job)

@@ -4,17 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from experiments.small_studies import run_here, small, stored_files, the_file, the_job
+from experiments.small_studies import small, stored_files, the_file, the_job
 from experiments.test_store_distrust import CELLS, truncated
 from preftd.experiments.store import Store
 from preftd.experiments.work import compute
-
-
-@pytest.fixture
-def out(tmp_path: Path) -> Path:
-    """A folder with the results of the small study."""
-    run_here(small(), tmp_path / "results")
-    return tmp_path / "results"
 
 
 def test_a_file_that_vanishes_while_it_is_looked_at_stops_nothing(

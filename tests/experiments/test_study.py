@@ -178,7 +178,7 @@ class Patience(Preference):
     def __init__(self, steps: int) -> None:
         self.steps = steps
 
-    def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:  # noqa: ARG002
+    def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:  # noqa: ARG002  (as preferences are called)
         return 1.0, None
 
 

@@ -18,7 +18,7 @@ from preftd.tasks import Task
 class Nameless(Rule):
     """A rule that is called nothing."""
 
-    def gain(self, beta: Any, interest: Any, follow_on: Any) -> Any:  # noqa: ARG002
+    def gain(self, beta: Any, interest: Any, follow_on: Any) -> Any:  # noqa: ARG002  (as rules are called)
         return beta
 
 

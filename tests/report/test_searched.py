@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import polars as pl
 import pytest
@@ -243,11 +243,15 @@ def test_a_figure_whose_search_is_not_on_file_is_refused_at_once(tmp_path: Path)
     assert not order.out.exists()
 
 
+def never(_: object) -> NoReturn:
+    raise AssertionError("nobody should ask")
+
+
 def test_claims_find_what_a_quick_order_stored(long_study: str, file: Path, tmp_path: Path) -> None:
-    claim = Claim("c", "s", (), (long_study,), lambda _: None)  # type: ignore[arg-type, return-value]
+    claim = Claim("c", "s", (), (long_study,), never)
     order = Order(tmp_path / "out", seeds=2, searched=file)
     assert storing.stored([claim], order).missing == [long_study]
-    quick = wanted.wanted(long_study, order, lambda _: None)  # type: ignore[arg-type, return-value]
+    quick = wanted.wanted(long_study, order, never)
     run(quick.run, order.out, executor=Here())
     there = storing.stored([claim], order)
     assert set(there.found[long_study].reported["seed"]) == {0, 1}
