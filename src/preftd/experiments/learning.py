@@ -16,8 +16,9 @@ from preftd.rules import Carried, Rule, along
 from preftd.tasks import Task
 from preftd.tasks.scored import Scored
 
-TAKE = 2000
-"""About how many steps are drawn at a time: few enough to stay in the cache, in whole episodes."""
+TAKE = 6000
+"""About how many steps are drawn at a time, in whole episodes: long against what each take costs by
+itself, and few enough for the cache."""
 
 TaskSource: TypeAlias = Task | Callable[[int], Task]
 """A task, or a function that makes one for each seed."""

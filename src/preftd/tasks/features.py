@@ -23,6 +23,7 @@ from preftd.arrays import (
     check_scale,
     is_sparse,
 )
+from preftd.normals import fill_normal
 
 
 @final
@@ -86,7 +87,7 @@ class Features:
 
     def draw(self, states: NDArray[np.int32], noise: np.random.Generator, out: Dense) -> None:
         """Fill rows of `out` with what so many visits to states with random features show."""
-        noise.standard_normal(out=out)
+        fill_normal(noise, out)
         if states.size == 0 or self.covariance is None:
             return
         spread, mean = self._common

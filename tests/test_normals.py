@@ -1,0 +1,44 @@
+"""Normal numbers: NumPy's to the bit, from the same words, however many are drawn at a time."""
+
+import numpy as np
+import pytest
+
+from preftd.normals import _LAYERS, FEW, _fill, fill_normal
+
+BIT_GENERATORS = [np.random.PCG64, np.random.PCG64DXSM, np.random.MT19937, np.random.SFC64]
+
+
+@pytest.mark.parametrize("kind", BIT_GENERATORS)
+def test_numbers_are_those_of_numpy_and_so_is_what_comes_after_them(kind: type) -> None:
+    ours, numpys = (np.random.Generator(kind(3)) for _ in range(2))
+    for shape in [(1, 1), (FEW, 1), (FEW + 1, 1), (5, 1000), (0, 7), (1000, 300), (70, 30)]:
+        out = np.full(shape, np.nan)
+        fill_normal(ours, out)
+        assert out.tobytes() == numpys.standard_normal(shape).tobytes()
+        assert ours.integers(2**63, size=5).tolist() == numpys.integers(2**63, size=5).tolist()
+
+
+def test_millions_of_numbers_reach_the_tail_and_are_those_of_numpy() -> None:
+    out = np.empty((1000, 4000))
+    fill_normal(np.random.default_rng(1), out)
+    assert np.abs(out).max() > 4
+    assert out.tobytes() == np.random.default_rng(1).standard_normal(out.shape).tobytes()
+
+
+@pytest.mark.parametrize("longest", [3, 4, 5, 50])
+def test_words_may_come_in_pieces_that_end_anywhere(longest: int) -> None:
+    """A number for which there are too few words is drawn again from its first."""
+    wanted = np.random.default_rng(2).standard_normal(100_000)
+    words = np.random.default_rng(2).bit_generator.random_raw(110_000).view(np.int64)
+    out, filled, begin, more = np.empty(wanted.size), 0, 0, 0
+    while filled < out.size:
+        before = filled
+        filled, used = _fill(words[begin : begin + longest + more], out, filled, _LAYERS)
+        more = 0 if filled > before else more + 1
+        begin += used
+    assert out.tobytes() == wanted.tobytes()
+
+
+def test_what_does_not_lie_in_one_piece_is_refused() -> None:
+    with pytest.raises(ValueError, match="contiguous"):
+        fill_normal(np.random.default_rng(0), np.empty((100, 200))[:, ::2])
