@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from experiments.small_studies import keep
 from preftd import InputError
 from preftd.experiments import compute
 from preftd.experiments.expansion import Expansion
@@ -149,7 +150,7 @@ def test_a_search_that_is_not_over_is_called_so(
     half = job.only(set(job.ids[:6]).__contains__)
     assert half is not None
     with store.open():
-        store.write(half, compute(half))
+        keep(store, half, compute(half))
     said = "the search of 'small' is not over, 6 of 12 cells are stored: run the study to go on"
     with pytest.raises(InputError, match=said):
         list(studies.show(study, tmp_path / "out", told))

@@ -15,6 +15,7 @@ from preftd.experiments import Here, Results, Study, run
 from preftd.experiments.cells import Cell
 from preftd.experiments.expansion import Expansion
 from preftd.experiments.jobs import Job, jobs
+from preftd.experiments.store import Store
 from preftd.experiments.work import Done
 from preftd.preferences import Observability
 
@@ -55,7 +56,6 @@ def search_cells(study: Study) -> list[Cell]:
     return [cell for strand in Expansion(study).search for cell in strand.cells]
 
 
-@final
 class Told:
     """Progress that remembers what it was told."""
 
@@ -107,6 +107,13 @@ def computed(study: Study, out: Path) -> int:
     counting = Counting()
     run(study, out, executor=counting, progress=Told())
     return counting.cells
+
+
+def keep(store: Store, job: Job, done: Done) -> Path:
+    """Take what came of a job, and save it."""
+    taken = store.take(job, done)
+    assert taken is not None
+    return store.save(taken)
 
 
 def the_file(out: Path) -> Path:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiments.small_studies import report_cells, search_cells
+from experiments.small_studies import keep, report_cells, search_cells
 from preftd import ETD, PTD, TD, Decreasing, Linear, Network, tasks
 from preftd.experiments import Score, Search, Study
 from preftd.experiments import expansion as expansion_room
@@ -225,7 +225,7 @@ def test_the_same_under_two_labels_is_computed_once_and_shown_twice(tmp_path: Pa
     store = Store(tmp_path)
     with store.open():
         for job in found:
-            store.write(job, compute(job))
+            keep(store, job, compute(job))
     runs = gather(strands, store)
     assert runs.height == 16
     assert runs["cell"].to_list() == [cell.id for cell in cells]

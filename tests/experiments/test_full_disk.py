@@ -136,11 +136,11 @@ def a_study() -> Study:
     return small(seeds=3, search=Search(seeds=2))
 
 
-@pytest.mark.parametrize("room", range(8))
+@pytest.mark.parametrize("room", range(14))
 def test_whatever_sync_fails_nothing_before_it_is_lost(
     room: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of each file, and of its folder; the first two are of the manifest."""
+    """Of each file, and of its folder; the first two and the last are of the manifest."""
     monkeypatch.setattr(jobs, "SECONDS", 1e-9)
     run_here(a_study(), tmp_path / "roomy")
     wanted, out, told = stored_files(tmp_path / "roomy"), tmp_path / "full", Told()

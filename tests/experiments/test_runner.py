@@ -1,10 +1,8 @@
 """The runner: what is missing is computed, once, the same wherever, and failures stay alone."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Event
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -24,11 +22,10 @@ from experiments.small_studies import (
 )
 from preftd import ETD, PTD, TD, Decreasing, Linear, Network, Task, evaluate, tasks
 from preftd.arrays import Dense
-from preftd.experiments import Processes, Search, jobs, results, run
+from preftd.experiments import Processes, Search, results
 from preftd.experiments.jobs import Job
 from preftd.experiments.learning import Batch, Method
-from preftd.experiments.store import Store
-from preftd.experiments.work import Done, compute
+from preftd.experiments.work import compute
 from preftd.learners.steps import Steps
 from preftd.preferences import Constant, Function, Observability
 from preftd.rules import RULES
@@ -255,28 +252,3 @@ def test_a_lambda_is_found_again(tmp_path: Path) -> None:
 
     assert computed(study(), tmp_path) == 8
     assert computed(study(), tmp_path) == 0
-
-
-def test_a_file_is_written_while_the_next_job_is_computed_and_told_of_when_it_is_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(jobs, "SECONDS", 1e-9)  # each seed is a job
-    computed_next, told, write = Event(), Told(), Store.write
-
-    def wait_and_write(store: Store, job: Job, done: Done) -> Path | None:
-        assert computed_next.wait(timeout=10)
-        assert told.stored == 4 * len(list(store.cells.iterdir())), "and of nothing else"
-        return write(store, job, done)
-
-    class InTurn:
-        def run(self, jobs: Sequence[Job]) -> Iterator[Done]:
-            first, *others = map(compute, jobs)
-            yield first
-            assert stored_files(tmp_path) == {}
-            computed_next.set()
-            yield from others
-
-    monkeypatch.setattr(Store, "write", wait_and_write)
-    run(small(seeds=3), tmp_path, executor=InTurn(), progress=told)
-    assert told.stored == 12
-    assert len(stored_files(tmp_path)) == 3

@@ -1,12 +1,24 @@
 """Files that change while a store is in use: others may write, mend and damage them."""
 
+import errno
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
-from experiments.small_studies import small, stored_files, the_file, the_job
+from experiments.small_studies import (
+    Counting,
+    Told,
+    keep,
+    report_cells,
+    small,
+    stored_files,
+    the_file,
+    the_job,
+)
 from experiments.test_store_distrust import CELLS, truncated
-from preftd.experiments.store import Store
+from preftd.experiments import Here, run
+from preftd.experiments.store import Store, Taken
 from preftd.experiments.work import compute
 
 
@@ -16,9 +28,8 @@ def test_a_file_that_vanishes_while_it_is_looked_at_stops_nothing(
     """Another run may put a damaged file aside at the same moment."""
     path = the_file(out)
     truncated(path)
-    listed = [path]
     path.rename(f"{path}.damaged")
-    monkeypatch.setattr(Store, "paths", lambda _: listed)
+    monkeypatch.setattr(Store, "_names", lambda _: [path.name])
     store = Store(out)
     with store.open():
         assert store.there(the_job(small()).ids) == set()
@@ -57,12 +68,56 @@ def test_cells_of_a_file_that_is_damaged_after_the_first_look_are_read_from_anot
         for ids in (job.ids[:3], job.ids[3:]):
             part = job.only(set(ids).__contains__)
             assert part is not None
-            store.write(part, compute(part))
+            keep(store, part, compute(part))
     known = Store(out, warnings.append)
     whole = known.read(job.ids)
     assert (whole.height, len(known.paths()), warnings) == (CELLS, 3, [])
     damaged = known.paths()[place]
     truncated(damaged)
-    assert known.read(job.ids).sort("cell").equals(whole.sort("cell"))
+    assert known.read(job.ids).equals(whole)
     assert known.there(job.ids) == set(job.ids)
     assert all(said.startswith(f"{damaged} is damaged") for said in warnings)
+
+
+def test_what_is_not_yet_saved_is_there_even_if_all_else_is_looked_at_again(out: Path) -> None:
+    store, late = Store(out), the_job(small(seeds=[7]))
+    assert store.stored()
+    with store.open():
+        taken = store.take(late, compute(late))
+        assert taken is not None
+        truncated(the_file(out))
+        ids = [*the_job(small()).ids, *late.ids]
+        assert store.read(ids)["cell"].to_list() == late.ids
+        store.save(taken)
+    assert Store(out).there(ids) == set(late.ids)
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_what_was_not_saved_is_not_there_when_its_run_is_over(shared: bool, out: Path) -> None:
+    store, late = Store(out), the_job(small(seeds=[7]))
+    with store.open() if shared else nullcontext():
+        with store.open():
+            assert store.take(late, compute(late)) is not None
+            assert store.there(late.ids) == set(late.ids)
+        assert store.there(late.ids) == set()
+        assert store.read(late.ids).height == 0
+        assert store.there(the_job(small()).ids) == set(the_job(small()).ids)
+
+
+def test_what_a_full_disk_refused_is_computed_again_by_the_next_run_of_the_same_store(
+    out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, more = Store(out), small(seeds=3)
+    with store.open():
+        with monkeypatch.context() as full:
+            full.setattr(Store, "save", refuse)
+            with pytest.raises(OSError, match="full"):
+                run(more, store, executor=Here(), progress=Told())
+        counting = Counting()
+        run(more, store, executor=counting, progress=Told())
+    assert counting.cells == 4
+    assert Store(out).stored() == {cell.id for cell in report_cells(more)}
+
+
+def refuse(_: Store, taken: Taken) -> Path:
+    raise OSError(errno.ENOSPC, "full", taken.name)

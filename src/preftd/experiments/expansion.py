@@ -2,7 +2,7 @@
 
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain, product
 from typing import NamedTuple, final
 
@@ -46,6 +46,8 @@ class Expansion:
             for label, source in study.axes.tasks
             if isinstance(source, Task)
         }
+        # The same on every task.
+        self._variant_id = cache(lambda what, size: short_hash(f"{what} {size}"))
 
     @cached_property
     def search(self) -> list[Strand]:
@@ -86,7 +88,7 @@ class Expansion:
             all_sizes = self._study.axes.step_sizes[labels.rule]
             for alpha in all_sizes if choice is None else _of(choice, labels):
                 size, schedule = self._step_sizes[alpha]
-                name = short_hash(f"{what} {size}")
+                name = self._variant_id(what, size)
                 words = said._replace(schedule=schedule) if schedule else said
                 yield Variant(name, labels, algorithm, alpha, words)
 

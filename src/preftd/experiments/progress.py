@@ -12,7 +12,7 @@ EVERY = 1.0
 
 
 class Progress(Protocol):
-    """Told what happens during a run."""
+    """Told what happens during a run, by a thread that keeps results; `say` also by others."""
 
     def begin(self, title: str, cells: int, stored: int, work: float) -> None:
         """So many cells are wanted, of which some are stored; the others are so much work."""
@@ -110,7 +110,8 @@ class Lines:
         self._said, self._next = self._count.stored, time.monotonic() + EVERY
 
     def _print(self, text: str) -> None:
-        print(text, file=self._stream, flush=True)
+        self._stream.write(f"{text}\n")  # at once, as another thread may have something to say
+        self._stream.flush()
 
 
 @final

@@ -1,12 +1,12 @@
 """Running a study: what is missing is computed, stored, and never computed again."""
 
-from collections.abc import Generator, Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Generator, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple, ParamSpec, TypeVar, final
 
-from preftd.experiments.cells import Cell, Strand, ids_of
+from preftd.experiments.cells import Cell, Strand
 from preftd.experiments.executors import Executor, Processes
 from preftd.experiments.expansion import Expansion
 from preftd.experiments.jobs import Job, jobs
@@ -14,10 +14,13 @@ from preftd.experiments.manifest import Manifest
 from preftd.experiments.plan import Plan
 from preftd.experiments.progress import Progress, progress_here
 from preftd.experiments.results import Results
-from preftd.experiments.store import Store
+from preftd.experiments.store import Store, Taken
 from preftd.experiments.study import Search, Study
 from preftd.experiments.work import Done, Failure
 from preftd.failures import FailedError
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 KINDS = 5
 """How many kinds of failures are told in full; a file has them all."""
@@ -86,25 +89,41 @@ class _Run:
 
     def run(self, place: Path) -> Results:
         """Compute the search, then what it chose."""
+        # One thread writes and tells everything, in order, while the next is computed.
         with self._store.open(), ThreadPoolExecutor(1) as self._beside:
-            # Asking for the commit takes a while: meanwhile the study is expanded. As one thread
-            # writes everything, results come after the manifest.
-            self._begun = self._beside.submit(self._begin, place)
+            self._last: Future[Any] = self._beside.submit(self._begin, place)
+            self._begun: Future[Manifest] = self._last
             try:
                 plan = self._plan()
-                path = self._end("failed" if self._failed else "finished")
+                ended = self._then(self._end, "failed" if self._failed else "finished")
+                found = None if self._failed else plan.results(self._store)
+                path = ended.result()
             except BaseException as error:
                 interrupted = isinstance(error, KeyboardInterrupt)
+                # Whatever went wrong beside, it is written down how it ended.
+                self._beside.submit(self._progress.end)
+                ended = self._beside.submit(self._end, "interrupted" if interrupted else "failed")
                 with suppress(OSError):  # the disk may be full, which is what should be said then
-                    self._end("interrupted" if interrupted else "failed")
+                    ended.result()
                 if interrupted:
                     kept = f"what is finished is kept in {self._store.folder}"
                     self._progress.say(f"stopped; {kept}: run the same again to go on.")
                     error.add_note(kept)  # so that further up it is not said again
                 raise
-            if self._failed:
+            if found is None:
                 raise CellsFailedError(self._failed, path)
-            return plan.results(self._store)
+            return found
+
+    def _then(self, do: Callable[P, T], *given: P.args, **named: P.kwargs) -> Future[T]:
+        """Do something beside, after all that was before it; not, if that went wrong."""
+        before = self._last
+
+        def after() -> T:
+            before.result()
+            return do(*given, **named)
+
+        self._last = done = self._beside.submit(after)
+        return done
 
     def _begin(self, place: Path) -> Manifest:
         manifest = Manifest.begin(self._study.name, place)
@@ -131,22 +150,19 @@ class _Run:
     def _compute(self, stage: str, strands: Sequence[Strand]) -> None:
         if not strands:
             return
-        wanted = dict.fromkeys(ids_of(strands))
-        there = self._store.there(wanted)
         pending = jobs(strands)
-        if there:
-            missing = wanted.keys() - there
+        wanted = [cell for job in pending for cell in job.ids]
+        if there := self._store.there(wanted):
+            missing = set(wanted) - there
             pending = [left for job in pending if (left := job.only(missing.__contains__))]
         self._cells += len(wanted)
         searches = isinstance(self._study.search, Search)
         title = f"{self._study.name}, {stage}" if searches else self._study.name
         work = sum(job.work for job in pending)
-        self._progress.begin(title, len(wanted), len(there), work)
-        try:
-            if pending:
-                self._store_all({job.id: job for job in pending})
-        finally:
-            self._progress.end()
+        self._then(self._progress.begin, title, len(wanted), len(there), work)
+        if pending:
+            self._store_all({job.id: job for job in pending})
+        self._then(self._progress.end)
 
     def _store_all(self, pending: dict[str, Job]) -> None:
         finished = self._executor.run(list(pending.values()))
@@ -163,28 +179,24 @@ class _Run:
             )
 
     def _keep_all(self, finished: Iterable[Done], pending: dict[str, Job]) -> None:
-        """Keep what comes of jobs; each is written while the next is computed."""
-        before: Future[Any] = self._begun
-        try:
-            for done in finished:
-                job = pending.pop(done.job, None)
-                if job is None:
-                    raise FailedError(
-                        "the executor gave something back that was not asked for, or twice: let it "
-                        "give what comes of every job, once."
-                    )
-                before.result()
-                before = self._beside.submit(self._keep, job, done)
-        finally:
-            wait([before])  # it is safe by then, and counted
-        before.result()
+        """Have what comes of jobs at hand; it is written while the next is computed."""
+        for done in finished:
+            job = pending.pop(done.job, None)
+            if job is None:
+                raise FailedError(
+                    "the executor gave something back that was not asked for, or twice: let it "
+                    "give what comes of every job, once."
+                )
+            self._failed += _described(job, done.failures)
+            self._last.result()  # no more than one waits to be written
+            self._then(self._save, self._store.take(job, done), len(done.rows), job.work)
 
-    def _keep(self, job: Job, done: Done) -> None:
+    def _save(self, taken: Taken | None, cells: int, work: float) -> None:
         """Store what came of a job, and only then tell."""
-        self._store.write(job, done)
-        self._failed += _described(job, done.failures)
-        self._computed += len(done.rows)
-        self._progress.advance(len(done.rows), job.work)
+        if taken:
+            self._store.save(taken)
+        self._computed += cells
+        self._progress.advance(cells, work)
 
 
 def _described(job: Job, failures: Sequence[Failure]) -> list[Failed]:

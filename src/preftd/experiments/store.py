@@ -50,6 +50,10 @@ class Store:
         """The file of each cell, by name; as files never change, one look at each is enough."""
         self._trusted: set[str] = set()
         self._refused: set[str] = set()
+        self._taken: dict[str, _Read] = {}
+        """What was taken while it is open, by the part of the file's name that is known by then."""
+        self._saved: dict[str, str] = {}
+        """The name of the file, of what is in one."""
         self._at_hand: dict[str, pl.DataFrame] | None = None
 
     @contextmanager
@@ -59,62 +63,78 @@ class Store:
         What is read or written meanwhile is kept at hand, so that nothing is read twice. Several
         runs may share one opening.
         """
-        if self._at_hand is not None:
-            yield
-            return
-        self.cells.mkdir(parents=True, exist_ok=True)
-        for folder in self.folder.iterdir():  # also manifests and figures
-            remove_unfinished(folder)
-        self._at_hand = {}
+        outermost = self._at_hand is None
+        if outermost:
+            self.cells.mkdir(parents=True, exist_ok=True)
+            for folder in self.folder.iterdir():  # also manifests and figures
+                remove_unfinished(folder)
+            self._at_hand = {}
         try:
             yield
         finally:
-            self._at_hand = None
+            self._drop_unsaved()
+            if outermost:
+                self._close()
 
-    def write(self, job: Job, done: Done) -> Path | None:
-        """Keep what came of a job; when this returns, it is safe."""
+    def take(self, job: Job, done: Done) -> "Taken | None":
+        """What came of a job, which is here from now on; safe it is only when it is saved.
+
+        What is not saved when the run ends that took it is here no more.
+        """
         if not done.rows.size:
             return None
         cells, ids = described(job.strands), job.ids
         if done.rows.size < len(ids):
             cells, ids = cells[done.rows], [ids[row] for row in done.rows]
         errors = pl.Series("error", done.errors).arr.to_list()
-        frame = cells.hstack([pl.Series("diverged", done.diverged), errors])
+        rows = cells.hstack([pl.Series("diverged", done.diverged), errors])
+        taken = Taken(name_of(ids), rows)
+        self._taken[taken.name] = _Read(ids, rows)
+        self._have(taken.name, self._taken[taken.name])
+        return taken
+
+    def save(self, taken: "Taken") -> Path:
+        """Write what was taken; when this returns, it is safe. Another thread may do this."""
         written = io.BytesIO()
-        frame.write_parquet(written, compression="snappy", metadata={_SCHEMA_KEY: str(SCHEMA)})
+        taken.rows.write_parquet(written, compression="snappy", metadata={_SCHEMA_KEY: str(SCHEMA)})
         whole = written.getbuffer()
-        path = self.cells / f"{name_of(ids)}-{_hash(whole)}.parquet"
+        name = f"{taken.name}-{_hash(whole)}.parquet"
+        self._trusted.add(name)  # before it is there, so that nobody looks at it
+        path = self.cells / name
         write_whole(path, lambda file: file.write(whole))
-        self._trust(path.name, _Read(ids, frame))
+        self._saved[taken.name] = name
         return path
 
     def stored(self) -> set[str]:
         """The ids of all cells that are here, after a look at every byte."""
         self._forget()
-        self._look(self.paths(), ())
+        self._look(self._names(), ())
         return set(self._where)
 
     def there(self, wanted: Collection[str]) -> set[str]:
         """Those of these cells that are here."""
-        asked = dict.fromkeys(wanted)
-        files, _ = self._files(asked)
-        return {cell for cell in asked if cell in self._where} if files else set()
+        return {cell for cell in wanted if cell in self._where} if self._files(wanted) else set()
 
     def read(self, wanted: Collection[str]) -> pl.DataFrame:
-        """The rows of these cells, as far as they are here, each once."""
-        asked = dict.fromkeys(wanted)
-        files, complete = self._files(asked)
-        if not complete or sum(frame.height for frame in files.values()) > len(asked):
-            files = {name: self._only(asked, frame, name) for name, frame in files.items()}
-        return pl.concat([pl.DataFrame(schema=COLUMNS), *files.values()])
+        """The rows of these cells, as far as they are here, each once, in the order asked for."""
+        rows = pl.concat([pl.DataFrame(schema=COLUMNS), *self._files(wanted)])
+        cells = rows["cell"].to_list()
+        if cells == list(wanted):  # as they were computed, one after the other
+            return rows
+        # Files may hold other cells too, or some of these twice: another run cut them otherwise.
+        places = {cell: row for row, cell in enumerate(cells)}
+        return rows[[places[cell] for cell in dict.fromkeys(wanted) if cell in places]]
 
     def paths(self) -> list[Path]:
         """All files that may hold results."""
-        there = os.listdir(self.cells) if self.cells.is_dir() else []
-        return [self.cells / name for name in sorted(there) if name.endswith(".parquet")]
+        return [self.cells / name for name in self._names()]
 
-    def _files(self, asked: Collection[str]) -> tuple[dict[str, pl.DataFrame], bool]:
-        """The rows of all files that hold some of these cells, and whether they hold all of them.
+    def _names(self) -> list[str]:
+        there = os.listdir(self.cells) if self.cells.is_dir() else []
+        return sorted(name for name in there if name.endswith(".parquet"))
+
+    def _files(self, asked: Collection[str]) -> list[pl.DataFrame]:
+        """The rows of all files that hold some of these cells.
 
         New files are looked at. If one that was trusted turns out to be damaged, so are all others
         again: they may hold its cells too.
@@ -122,25 +142,20 @@ class Store:
         frames = dict(self._at_hand or {})
         while True:
             known = self._trusted | self._refused
-            new = [path for path in self.paths() if path.name not in known] if asked else []
+            new = [name for name in self._names() if name not in known] if asked else []
             frames |= self._look(new, asked)
             places = dict.fromkeys(map(self._where.get, asked))
             needed = [name for name in places if name is not None]
-            frames |= self._look(
-                [self.cells / name for name in needed if name not in frames], asked
-            )
+            frames |= self._look([name for name in needed if name not in frames], asked)
             if all(name in frames for name in needed):
-                return {name: frames[name] for name in needed}, None not in places
+                return [frames[name] for name in needed]
 
-    def _only(self, asked: Collection[str], frame: pl.DataFrame, name: str) -> pl.DataFrame:
-        """The rows that are to be taken of a file; another may hold the same, otherwise cut."""
-        ids = enumerate(frame["cell"].to_list())
-        rows = [row for row, cell in ids if cell in asked and self._where[cell] == name]
-        return frame if len(rows) == frame.height else frame[rows]
-
-    def _look(self, paths: Sequence[Path], asked: Collection[str]) -> dict[str, pl.DataFrame]:
+    def _look(self, names: Sequence[str], asked: Collection[str]) -> dict[str, pl.DataFrame]:
         """The rows of files that hold some of these cells; why one is not trusted is said once."""
-        known = [path.name in self._trusted for path in paths]
+        if not names:
+            return {}
+        paths, known = [self.cells / name for name in names], map(self._trusted.__contains__, names)
+        asked = frozenset(asked)
         # Side by side: nearly all of it is reading, hashing and decoding, outside of Python.
         with ThreadPoolExecutor() as pool:
             looked = list(zip(paths, pool.map(_checked, paths, repeat(asked), known), strict=True))
@@ -155,6 +170,9 @@ class Store:
     def _trust(self, name: str, read: "_Read") -> None:
         self._trusted.add(name)
         self._refused.discard(name)
+        self._have(name, read)
+
+    def _have(self, name: str, read: "_Read") -> None:
         self._where.update(dict.fromkeys(read.ids, name))
         if self._at_hand is not None and read.rows is not None:
             self._at_hand[name] = read.rows
@@ -171,9 +189,29 @@ class Store:
             write_whole(copy, lambda file: file.write(whole))
 
     def _forget(self) -> None:
-        """Know nothing of what is where, so that all is looked at again."""
+        """Know nothing of what is in files, so that all is looked at again."""
         self._trusted.clear()
         self._where.clear()
+        for name, read in self._taken.items():
+            self._have(name, read)
+
+    def _drop_unsaved(self) -> None:
+        """Something went wrong before it was saved, and so it is not here."""
+        unsaved = self._taken.keys() - self._saved.keys()
+        for name in unsaved:
+            del self._taken[name]
+            if self._at_hand is not None:
+                del self._at_hand[name]
+        if unsaved:
+            self._forget()
+
+    def _close(self) -> None:
+        """What was taken is from now on what is in files."""
+        for name, read in self._taken.items():
+            self._where.update(dict.fromkeys(read.ids, self._saved[name]))
+        self._taken.clear()
+        self._saved.clear()
+        self._at_hand = None
 
     def _remedy(self, refused: "_Refused") -> str:
         if not refused.lost:
@@ -182,6 +220,14 @@ class Store:
             return ": run the study again to compute its cells anew."
         kept = " A copy is kept as *.damaged." if refused.damaged is not None else ""
         return f": it is not read, and computed again as far as it is asked for.{kept}"
+
+
+class Taken(NamedTuple):
+    """What is to be written into a file."""
+
+    name: str
+    """Of its cells, with which that of the file begins."""
+    rows: pl.DataFrame
 
 
 class _Read(NamedTuple):
