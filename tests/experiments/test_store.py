@@ -23,7 +23,8 @@ from experiments.small_studies import (
 )
 from preftd.experiments import Here, run
 from preftd.experiments.cells import name_of
-from preftd.experiments.store import COLUMNS, Store
+from preftd.experiments.result_files import COLUMNS, READ
+from preftd.experiments.store import Store
 from preftd.experiments.work import Done, compute
 from preftd.files import host, remove_unfinished
 
@@ -45,8 +46,11 @@ def test_what_is_read_is_what_was_written_to_the_bit(tmp_path: Path) -> None:
     assert found.equals(at_hand), "before and after it went through the file"
     assert np.array(found["error"].to_list()).tobytes() == errors.tobytes()
     assert found["diverged"].to_list() == diverged.tolist()
-    assert found["seed"].to_list() == [0, 0, 0, 0, 1, 1, 1, 1]
-    assert found.schema == pl.Schema(COLUMNS)
+    assert found.schema == pl.Schema(READ)
+    file = pl.read_parquet(the_file(tmp_path))
+    assert file.select(list(READ)).equals(found)
+    assert file["seed"].to_list() == [0, 0, 0, 0, 1, 1, 1, 1]
+    assert file.schema == pl.Schema(COLUMNS)
 
 
 def test_runs_that_share_an_opening_read_nothing_twice(

@@ -73,13 +73,10 @@ def gather(strands: Sequence[Strand], store: Store) -> pl.DataFrame:
     if not strands:
         return pl.DataFrame(schema=COLUMNS)
     known, stored = labelled(strands), store.read(ids_of(strands))
-    found = [*STEP_SIZE, "seed", "diverged", "error"]
-    if known["cell"].equals(stored["cell"]):  # as they were computed, one after the other
-        runs = known.hstack(stored[found])
-    else:
-        rows = stored[["cell", *found]]
-        runs = known.join(rows, on="cell", how="inner", maintain_order="left")
-    return runs[list(COLUMNS)]
+    if known["cell"].equals(stored["cell"]):
+        return known.hstack(stored.get_columns()[1:])
+    # Some are missing, or the same under two labels.
+    return known.join(stored, on="cell", how="inner", maintain_order="left")
 
 
 def _without(runs: pl.DataFrame, places: frozenset[Labels]) -> pl.DataFrame:

@@ -93,6 +93,11 @@ class Results:
             self._check_seeds()
 
     def _check_seeds(self) -> None:
+        of_search = self.runs["stage"] == "search"
+        stages = [self.runs["seed"].filter(which).unique() for which in (of_search, ~of_search)]
+        if not set(stages[0]) & set(stages[1]):
+            return
+        # The same seeds of different tasks are different experience.
         by_stage = self.runs.select("task", "seed", "stage").unique()
         both = by_stage.filter(pl.struct("task", "seed").is_duplicated())
         if both.height:
@@ -110,7 +115,8 @@ class Results:
     def tried(self) -> pl.DataFrame:
         """Runs with every step size: those of the search, or all if there is no search."""
         searched = self.scored["stage"] == "search"
-        return self.scored.filter(searched) if searched.any() else self.scored
+        some = searched.any() and not searched.all()  # rows are long to copy
+        return self.scored.filter(searched) if some else self.scored
 
     @cached_property
     def chosen(self) -> pl.DataFrame:

@@ -1,36 +1,26 @@
-"""Results on disk: Parquet files that any tool can read, written once and checked when read.
+"""Results in a folder: what is there, what is missing, and what of it can be trusted.
 
-A file holds the cells of a job, a row each. Its name is two hashes: of the cells, and of the file
-itself. So a file is found by what it holds, a damaged one is known by its name, two programs that
-compute the same write the same, and no index has to be kept in step.
+Files are written once and checked when read. As they are called by what they hold, no index has to
+be kept in step.
 """
 
-import hashlib
-import io
 import os
-import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import repeat
 from pathlib import Path
-from typing import Any, NamedTuple, final
+from typing import NamedTuple, final
 
 import polars as pl
 
 from preftd.arrays import InputError
 from preftd.experiments.cells import name_of
-from preftd.experiments.content import SCHEMA
 from preftd.experiments.jobs import Job
-from preftd.experiments.tables import DESCRIBED, described
+from preftd.experiments.result_files import READ, Read, Refused, checked, encoded
+from preftd.experiments.tables import described
 from preftd.experiments.work import Done
 from preftd.files import remove_unfinished, write_whole
-
-COLUMNS: dict[str, Any] = DESCRIBED | {"diverged": pl.Boolean, "error": pl.List(pl.Float64)}
-"""What a file holds: a cell's id, what it is, and its mean squared error after each episode."""
-
-_NAME = re.compile(r"([0-9a-f]{16})-([0-9a-f]{16})\.parquet")
-_SCHEMA_KEY = "preftd.schema"
 
 
 @final
@@ -50,7 +40,7 @@ class Store:
         """The file of each cell, by name; as files never change, one look at each is enough."""
         self._trusted: set[str] = set()
         self._refused: set[str] = set()
-        self._taken: dict[str, _Read] = {}
+        self._taken: dict[str, Read] = {}
         """What was taken while it is open, by the part of the file's name that is known by then."""
         self._saved: dict[str, str] = {}
         """The name of the file, of what is in one."""
@@ -83,23 +73,22 @@ class Store:
         """
         if not done.rows.size:
             return None
-        cells, ids = described(job.strands), job.ids
+        name, ids, cells = job.id, job.ids, described(job.strands)
         if done.rows.size < len(ids):
-            cells, ids = cells[done.rows], [ids[row] for row in done.rows]
+            ids, cells = [ids[row] for row in done.rows], cells[done.rows]
+            name = name_of(ids)
         errors = pl.Series("error", done.errors).arr.to_list()
         rows = cells.hstack([pl.Series("diverged", done.diverged), errors])
-        taken = Taken(name_of(ids), rows)
-        self._taken[taken.name] = _Read(ids, rows)
-        self._have(taken.name, self._taken[taken.name])
-        return taken
+        self._taken[name] = read = Read(ids, rows.select(list(READ)))
+        self._have(name, read)
+        return Taken(name, rows)
 
     def save(self, taken: "Taken") -> Path:
         """Write what was taken; when this returns, it is safe. Another thread may do this."""
-        written = io.BytesIO()
-        taken.rows.write_parquet(written, compression="snappy", metadata={_SCHEMA_KEY: str(SCHEMA)})
-        whole = written.getbuffer()
-        name = f"{taken.name}-{_hash(whole)}.parquet"
+        # Next to nothing of it is Python, for which this thread would take turns with the others.
+        name, whole = encoded(taken.name, taken.rows)
         self._trusted.add(name)  # before it is there, so that nobody looks at it
+        self._refused.discard(name)
         path = self.cells / name
         write_whole(path, lambda file: file.write(whole))
         self._saved[taken.name] = name
@@ -117,7 +106,7 @@ class Store:
 
     def read(self, wanted: Collection[str]) -> pl.DataFrame:
         """The rows of these cells, as far as they are here, each once, in the order asked for."""
-        rows = pl.concat([pl.DataFrame(schema=COLUMNS), *self._files(wanted)])
+        rows = pl.concat([pl.DataFrame(schema=READ), *self._files(wanted)])
         cells = rows["cell"].to_list()
         if cells == list(wanted):  # as they were computed, one after the other
             return rows
@@ -158,26 +147,26 @@ class Store:
         asked = frozenset(asked)
         # Side by side: nearly all of it is reading, hashing and decoding, outside of Python.
         with ThreadPoolExecutor() as pool:
-            looked = list(zip(paths, pool.map(_checked, paths, repeat(asked), known), strict=True))
-        read = {path.name: found for path, found in looked if isinstance(found, _Read)}
+            looked = list(zip(paths, pool.map(checked, paths, repeat(asked), known), strict=True))
+        read = {path.name: found for path, found in looked if isinstance(found, Read)}
         for name, found in read.items():
             self._trust(name, found)
         for path, refused in looked:  # at the end, as it may be that all is to be forgotten
-            if isinstance(refused, _Refused):
+            if isinstance(refused, Refused):
                 self._refuse(path, refused)
         return {name: found.rows for name, found in read.items() if found.rows is not None}
 
-    def _trust(self, name: str, read: "_Read") -> None:
+    def _trust(self, name: str, read: Read) -> None:
         self._trusted.add(name)
         self._refused.discard(name)
         self._have(name, read)
 
-    def _have(self, name: str, read: "_Read") -> None:
+    def _have(self, name: str, read: Read) -> None:
         self._where.update(dict.fromkeys(read.ids, name))
         if self._at_hand is not None and read.rows is not None:
             self._at_hand[name] = read.rows
 
-    def _refuse(self, path: Path, refused: "_Refused") -> None:
+    def _refuse(self, path: Path, refused: Refused) -> None:
         if path.name in self._trusted:
             self._forget()
         if path.name not in self._refused:
@@ -213,7 +202,7 @@ class Store:
         self._saved.clear()
         self._at_hand = None
 
-    def _remedy(self, refused: "_Refused") -> str:
+    def _remedy(self, refused: Refused) -> str:
         if not refused.lost:
             return ": it is left alone and not read."
         if self._at_hand is None:
@@ -228,63 +217,3 @@ class Taken(NamedTuple):
     name: str
     """Of its cells, with which that of the file begins."""
     rows: pl.DataFrame
-
-
-class _Read(NamedTuple):
-    """What a file holds: the ids of its cells if they are new, its rows if they were asked for."""
-
-    ids: Sequence[str]
-    rows: pl.DataFrame | None
-
-
-class _Refused(NamedTuple):
-    """Why a file is not trusted."""
-
-    why: str
-    lost: bool = False
-    """Whether it is one of ours, whose cells are now missing."""
-    damaged: bytes | None = None
-    """What is in it, if that is not what was written."""
-
-
-def _checked(path: Path, asked: Collection[str], known: bool) -> _Read | _Refused:
-    """What is in a file; `known`, if it was trusted before, and so need only be whole."""
-    name = _NAME.fullmatch(path.name)
-    if name is None:
-        return _Refused("was not written by preftd")
-    try:
-        whole = path.read_bytes()
-    except OSError as error:
-        return _Refused(f"cannot be read ({error.strerror})", lost=True)
-    if _hash(whole) != name[2]:
-        return _Refused("is damaged", lost=True, damaged=whole)
-    try:
-        return _parsed(whole, name[1], asked, known=known)
-    except (pl.exceptions.PolarsError, TypeError):
-        return _Refused("holds no results of preftd")
-
-
-def _parsed(whole: bytes, name: str, asked: Collection[str], *, known: bool) -> _Read | _Refused:
-    """A file that is whole, if it holds the cells that it is called by."""
-    ids: list[str] = []
-    if not known:
-        schema = pl.read_parquet_metadata(io.BytesIO(whole)).get(_SCHEMA_KEY)
-        if schema != str(SCHEMA):
-            return _Refused(f"holds results of another version (schema {schema})")
-        ids = pl.read_parquet(io.BytesIO(whole), columns=["cell"])["cell"].to_list()
-        if name_of(ids) != name:
-            return _Refused("is not called as it should be")
-        if not any(cell in asked for cell in ids):
-            return _Read(ids, None)
-    rows = pl.read_parquet(io.BytesIO(whole))
-    return _Read(ids, rows) if _are_results(rows) else _Refused("holds no results of preftd")
-
-
-def _are_results(rows: pl.DataFrame) -> bool:
-    if rows.schema != pl.Schema(COLUMNS):
-        return False
-    return bool((rows["error"].list.len() == rows["episodes"]).all())
-
-
-def _hash(whole: bytes | memoryview) -> str:
-    return hashlib.sha256(whole).hexdigest()[:16]

@@ -23,8 +23,11 @@ LABELLED: dict[str, Any] = {
     "learner": pl.String,
     "rule_name": pl.String,
     "units": pl.Int64,
+    "step_size": pl.Float64,
+    "schedule": pl.String,
+    "seed": pl.Int64,
 }
-"""What a study calls its cells."""
+"""What a study calls its cells, and what it varies."""
 
 DESCRIBED: dict[str, Any] = {
     "cell": pl.String,
@@ -42,11 +45,16 @@ DESCRIBED: dict[str, Any] = {
 
 def labelled(strands: Sequence[Strand]) -> pl.DataFrame:
     """The cells as their study calls them."""
-    of_strand: Values = {"stage": lambda strand: strand.stage}
+    of_strand: Values = {
+        "stage": lambda strand: strand.stage,
+        "seed": lambda strand: strand.draw.seed,
+    }
     of_variant: Values = {
         **{name: attrgetter(f"labels.{name}") for name in Labels._fields},
         "rule_name": lambda variant: variant.algorithm.rule.name,
         "units": lambda variant: units_of(variant.algorithm.learner),
+        "step_size": lambda variant: size_of(variant.step_size),
+        "schedule": lambda variant: variant.words.schedule,
     }
     return _table(strands, of_strand, of_variant, LABELLED)
 
@@ -77,13 +85,15 @@ def _table(
             variants += strand.variants
     of_each = [places[id(strand.variants)] for strand in strands]
     repeats = np.repeat(np.arange(len(strands)), [len(some) for some in of_each])
-    cells = pl.DataFrame({"cell": ids_of(strands)}, schema={"cell": schema["cell"]})
-    by_strand = _columns(strands, of_strand, schema)[repeats]
-    by_variant = _columns(variants, of_variant, schema)[np.concatenate([[], *of_each]).astype(int)]
-    return cells.hstack(by_strand).hstack(by_variant)[list(schema)]
+    columns = {"cell": pl.Series(ids_of(strands), dtype=schema["cell"])}
+    columns |= _columns(strands, of_strand, repeats, schema)
+    columns |= _columns(variants, of_variant, np.concatenate([[], *of_each]).astype(int), schema)
+    return pl.DataFrame({name: columns[name] for name in schema})
 
 
-def _columns(things: Sequence[Any], of: Values, schema: dict[str, Any]) -> pl.DataFrame:
-    """A row for each thing."""
+def _columns(
+    things: Sequence[Any], of: Values, rows: NDArray[np.int64], schema: dict[str, Any]
+) -> dict[str, pl.Series]:
+    """What stands in each row, given its thing."""
     values = {name: [value(thing) for thing in things] for name, value in of.items()}
-    return pl.DataFrame(values, schema={name: schema[name] for name in of})
+    return {name: pl.Series(some, dtype=schema[name])[rows] for name, some in values.items()}
