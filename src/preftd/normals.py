@@ -6,6 +6,7 @@ under the curve for sure. NumPy turns the number round if the sign is negative, 
 wrong in half of the cases whether it is. Here the sign is looked up together with the layer.
 """
 
+from functools import cache
 from math import exp, log1p
 from pathlib import Path
 from typing import NamedTuple
@@ -35,16 +36,17 @@ class Layers(NamedTuple):
     inside: NDArray[np.int64]
     """From which place on it may lie outside of the curve."""
     height: Vector
-    """Of the curve, at the layer's outer end."""
+    """Of the curve, at the outer end of each; for the lowest, at its top."""
 
 
-def _layers() -> Layers:
-    # As NumPy has them: computed anew, they would differ in the last digits.
+@cache
+def layers() -> Layers:
+    """The tables of NumPy's ziggurat (wi, ki and fi in its source); `normals.npy` holds them.
+
+    Computed anew, they would differ in the last digits.
+    """
     width, inside, height = np.load(Path(__file__).with_suffix(".npy"), allow_pickle=False)
     return Layers(np.concatenate([width, -width]), inside.astype(np.int64), height)
-
-
-_LAYERS = _layers()
 
 
 def fill_normal(generator: np.random.Generator, out: Dense) -> None:
@@ -56,14 +58,30 @@ def fill_normal(generator: np.random.Generator, out: Dense) -> None:
     True
     """
     words = generator.bit_generator
-    plain = out.flags.c_contiguous and out.size > FEW
-    if not plain or not isinstance(words, np.random.PCG64):
+    if isinstance(words, np.random.PCG64) and _as_numpy() and _fits(words, out):
+        _fill_from(words, out.reshape(-1))
+    else:
         generator.standard_normal(out=out)
-        return
-    flat, filled = out.reshape(-1), 0
-    while filled < flat.size:
-        drawn = words.random_raw(min(flat.size - filled + SPARE, AT_ONCE)).view(np.int64)
-        filled, used = _fill(drawn, flat, filled, _LAYERS)
+
+
+@cache
+def _as_numpy() -> bool:
+    """Whether this NumPy still draws as the tables say, which others may not."""
+    ours = np.empty(20_000)
+    _fill_from(np.random.PCG64(0), ours)
+    return bool((ours == np.random.Generator(np.random.PCG64(0)).standard_normal(ours.size)).all())
+
+
+def _fits(words: np.random.PCG64, out: Dense) -> bool:
+    # Going back would forget the half of a word that is kept for the next 32 bits.
+    return out.size > FEW and out.flags.c_contiguous and not words.state["has_uint32"]
+
+
+def _fill_from(words: np.random.PCG64, out: Vector) -> None:
+    filled = 0
+    while filled < out.size:
+        drawn = words.random_raw(min(out.size - filled + SPARE, AT_ONCE)).view(np.int64)
+        filled, used = _fill(drawn, out, filled, layers())
         if used < drawn.size:
             words.advance(used - drawn.size)  # back to the first that was not used
 

@@ -119,5 +119,21 @@ def test_what_a_full_disk_refused_is_computed_again_by_the_next_run_of_the_same_
     assert Store(out).stored() == {cell.id for cell in report_cells(more)}
 
 
+def test_what_was_saved_before_something_went_wrong_may_be_removed_by_hand(tmp_path: Path) -> None:
+    """To make room on a full disk, say."""
+    store, first, second = Store(tmp_path), the_job(small()), the_job(small(seeds=[7]))
+    with store.open():
+        path = keep(store, first, compute(first))
+        assert store.take(second, compute(second)) is not None  # and is never saved
+    path.unlink()
+    assert store.there(first.ids + second.ids) == set()
+
+
+def test_what_cannot_be_kept_is_not_taken(tmp_path: Path) -> None:
+    job = the_job(small())
+    with pytest.raises(RuntimeError, match="not open"):
+        Store(tmp_path).take(job, compute(job))
+
+
 def refuse(_: Store, taken: Taken) -> Path:
     raise OSError(errno.ENOSPC, "full", taken.name)

@@ -24,7 +24,7 @@ class Progress(Protocol):
         """Something that the user should know."""
 
     def end(self) -> None:
-        """Nothing more comes, for now."""
+        """Nothing more comes, for now; said again, or before anything began, it means no more."""
 
 
 def progress_on(stream: TextIO) -> Progress:

@@ -71,6 +71,8 @@ class Store:
 
         What is not saved when the run ends that took it is here no more.
         """
+        if self._at_hand is None:
+            raise RuntimeError("the store is not open: open it to keep results.")
         if not done.rows.size:
             return None
         name, ids, cells = job.id, job.ids, described(job.strands)
@@ -130,8 +132,9 @@ class Store:
         """
         frames = dict(self._at_hand or {})
         while True:
+            there = self._names() if asked else []  # first, as another thread trusts what it saves
             known = self._trusted | self._refused
-            new = [name for name in self._names() if name not in known] if asked else []
+            new = [name for name in there if name not in known]
             frames |= self._look(new, asked)
             places = dict.fromkeys(map(self._where.get, asked))
             needed = [name for name in places if name is not None]
@@ -197,7 +200,7 @@ class Store:
     def _close(self) -> None:
         """What was taken is from now on what is in files."""
         for name, read in self._taken.items():
-            self._where.update(dict.fromkeys(read.ids, self._saved[name]))
+            self._trust(self._saved[name], Read(read.ids, None))
         self._taken.clear()
         self._saved.clear()
         self._at_hand = None

@@ -23,7 +23,6 @@ from preftd.arrays import (
     check_scale,
     is_sparse,
 )
-from preftd.normals import fill_normal
 
 
 @final
@@ -87,6 +86,8 @@ class Features:
 
     def draw(self, states: NDArray[np.int32], noise: np.random.Generator, out: Dense) -> None:
         """Fill rows of `out` with what so many visits to states with random features show."""
+        from preftd.normals import fill_normal  # noqa: PLC0415  (compiles)
+
         fill_normal(noise, out)
         if states.size == 0 or self.covariance is None:
             return
