@@ -93,6 +93,7 @@ class Results:
             self._check_seeds()
 
     def _check_seeds(self) -> None:
+        # Nearly always no seed is in both, which is quick to see.
         of_search = self.runs["stage"] == "search"
         stages = [self.runs["seed"].filter(which).unique() for which in (of_search, ~of_search)]
         if not set(stages[0]) & set(stages[1]):

@@ -87,7 +87,7 @@ class Store:
 
     def save(self, taken: "Taken") -> Path:
         """Write what was taken; when this returns, it is safe. Another thread may do this."""
-        # Next to nothing of it is Python, for which this thread would take turns with the others.
+        # What is left for here is next to no Python, for which threads would have to take turns.
         name, whole = encoded(taken.name, taken.rows)
         self._trusted.add(name)  # before it is there, so that nobody looks at it
         self._refused.discard(name)
