@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.small_studies import keep
+from experiments.small_studies import keep, only
 from preftd import InputError
 from preftd.experiments import compute
 from preftd.experiments.expansion import Expansion
@@ -147,8 +147,7 @@ def test_a_search_that_is_not_over_is_called_so(
     [study] = load_studies(small)
     store, told = Store(tmp_path / "out"), Lines(sys.stderr)
     [job] = jobs(Expansion(study).search)
-    half = job.only(set(job.ids[:6]).__contains__)
-    assert half is not None
+    half = only(job, job.ids[:6])
     with store.open():
         keep(store, half, compute(half))
     said = "the search of 'small' is not over, 6 of 12 cells are stored: run the study to go on"

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Collection, Generator, Sequence
 from pathlib import Path
 from typing import IO, Any, final
 
@@ -89,7 +89,7 @@ class Counting:
     @property
     def cells(self) -> int:
         """How many cells were computed."""
-        return sum(len(job.ids) for job in self.jobs)
+        return sum(job.size for job in self.jobs)
 
     def run(self, jobs: Sequence[Job]) -> Generator[Done, None, None]:
         """Compute the jobs in order."""
@@ -107,6 +107,13 @@ def computed(study: Study, out: Path) -> int:
     counting = Counting()
     run(study, out, executor=counting, progress=Told())
     return counting.cells
+
+
+def only(job: Job, ids: Collection[str]) -> Job:
+    """Some cells of a job."""
+    left = job.only([cell in ids for cell in job.ids])
+    assert left is not None
+    return left
 
 
 def keep(store: Store, job: Job, done: Done) -> Path:

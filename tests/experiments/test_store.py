@@ -15,6 +15,7 @@ import preftd
 from experiments.small_studies import (
     Told,
     keep,
+    only,
     run_here,
     small,
     stored_files,
@@ -23,7 +24,7 @@ from experiments.small_studies import (
 )
 from preftd.experiments import Here, run
 from preftd.experiments.cells import name_of
-from preftd.experiments.result_files import COLUMNS, READ
+from preftd.experiments.result_files import COLUMNS, FOUND
 from preftd.experiments.store import Store
 from preftd.experiments.work import Done, compute
 from preftd.files import host, remove_unfinished
@@ -41,14 +42,16 @@ def test_what_is_read_is_what_was_written_to_the_bit(tmp_path: Path) -> None:
     store = Store(tmp_path)
     with store.open():
         keep(store, job, Done(done.job, done.rows, errors, diverged, ()))
-        at_hand = store.read(job.ids)
-    found = store.read(job.ids)
+        _, at_hand = store.read(job.strands)
+    there, found = store.read(job.strands)
+    assert there.tolist() == [True] * CELLS
     assert found.equals(at_hand), "before and after it went through the file"
     assert np.array(found["error"].to_list()).tobytes() == errors.tobytes()
     assert found["diverged"].to_list() == diverged.tolist()
-    assert found.schema == pl.Schema(READ)
+    assert found.schema == pl.Schema(FOUND)
     file = pl.read_parquet(the_file(tmp_path))
-    assert file.select(list(READ)).equals(found)
+    assert file.select(list(FOUND)).equals(found)
+    assert file["cell"].to_list() == job.ids
     assert file["seed"].to_list() == [0, 0, 0, 0, 1, 1, 1, 1]
     assert file.schema == pl.Schema(COLUMNS)
 
@@ -82,11 +85,15 @@ def test_a_job_without_results_writes_nothing(tmp_path: Path) -> None:
     assert stored_files(tmp_path) == {}
 
 
-def test_cells_are_read_in_the_order_asked_for_each_once_and_no_others(out: Path) -> None:
-    job = the_job(small())
-    wanted = [job.ids[5], job.ids[2], "unknown", job.ids[5]]
-    assert Store(out).read(wanted)["cell"].to_list() == wanted[:2]
-    assert Store(out).read([]).height == 0
+def test_cells_are_read_in_the_order_asked_for_as_often_and_no_others(out: Path) -> None:
+    job = the_job(small(seeds=3))
+    errors = pl.read_parquet(the_file(out))["error"].to_list()
+    wanted = [only(job, [job.ids[row]]).strands[0] for row in (5, 2, CELLS, 5)]
+    there, found = Store(out).read(wanted)
+    assert there.tolist() == Store(out).there(wanted).tolist() == [True, True, False, True]
+    assert found["error"].to_list() == [errors[5], errors[2], errors[5]]
+    none, nothing = Store(out).read([])
+    assert none.size == nothing.height == 0
 
 
 def test_the_leavings_of_the_dead_are_removed_and_those_of_the_living_are_not(out: Path) -> None:

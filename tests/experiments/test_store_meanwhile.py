@@ -10,6 +10,7 @@ from experiments.small_studies import (
     Counting,
     Told,
     keep,
+    only,
     report_cells,
     small,
     stored_files,
@@ -32,7 +33,7 @@ def test_a_file_that_vanishes_while_it_is_looked_at_stops_nothing(
     monkeypatch.setattr(Store, "_names", lambda _: [path.name])
     store = Store(out)
     with store.open():
-        assert store.there(the_job(small()).ids) == set()
+        assert not store.there(the_job(small()).strands).any()
     assert Store(out).stored() == set()
 
 
@@ -53,7 +54,7 @@ def test_a_file_that_another_run_mends_meanwhile_stays(
     store = Store(out)
     with monkeypatch.context() as slow, store.open():
         slow.setattr(Path, "read_bytes", mended)
-        assert store.there(the_job(small()).ids) == set()
+        assert not store.there(the_job(small()).strands).any()
     assert Store(out).stored() == set(the_job(small()).ids)
     assert stored_files(out)[f"{path.name}.damaged"] == whole[:-100]
 
@@ -66,16 +67,15 @@ def test_cells_of_a_file_that_is_damaged_after_the_first_look_are_read_from_anot
     job, store, warnings = the_job(small()), Store(out), list[str]()
     with store.open():
         for ids in (job.ids[:3], job.ids[3:]):
-            part = job.only(set(ids).__contains__)
-            assert part is not None
+            part = only(job, ids)
             keep(store, part, compute(part))
     known = Store(out, warnings.append)
-    whole = known.read(job.ids)
+    _, whole = known.read(job.strands)
     assert (whole.height, len(known.paths()), warnings) == (CELLS, 3, [])
     damaged = known.paths()[place]
     truncated(damaged)
-    assert known.read(job.ids).equals(whole)
-    assert known.there(job.ids) == set(job.ids)
+    assert known.read(job.strands)[1].equals(whole)
+    assert known.there(job.strands).all()
     assert all(said.startswith(f"{damaged} is damaged") for said in warnings)
 
 
@@ -86,10 +86,12 @@ def test_what_is_not_yet_saved_is_there_even_if_all_else_is_looked_at_again(out:
         taken = store.take(late, compute(late))
         assert taken is not None
         truncated(the_file(out))
-        ids = [*the_job(small()).ids, *late.ids]
-        assert store.read(ids)["cell"].to_list() == late.ids
+        strands = [*the_job(small()).strands, *late.strands]
+        there, found = store.read(strands)
+        assert there.tolist() == [False] * CELLS + [True] * late.size
+        assert found["error"].equals(taken.rows["error"])
         store.save(taken)
-    assert Store(out).there(ids) == set(late.ids)
+    assert Store(out).there(strands).tolist() == there.tolist()
 
 
 @pytest.mark.parametrize("shared", [False, True])
@@ -98,10 +100,10 @@ def test_what_was_not_saved_is_not_there_when_its_run_is_over(shared: bool, out:
     with store.open() if shared else nullcontext():
         with store.open():
             assert store.take(late, compute(late)) is not None
-            assert store.there(late.ids) == set(late.ids)
-        assert store.there(late.ids) == set()
-        assert store.read(late.ids).height == 0
-        assert store.there(the_job(small()).ids) == set(the_job(small()).ids)
+            assert store.there(late.strands).all()
+        assert not store.there(late.strands).any()
+        assert store.read(late.strands)[1].height == 0
+        assert store.there(the_job(small()).strands).all()
 
 
 def test_what_a_full_disk_refused_is_computed_again_by_the_next_run_of_the_same_store(
@@ -126,7 +128,7 @@ def test_what_was_saved_before_something_went_wrong_may_be_removed_by_hand(tmp_p
         path = keep(store, first, compute(first))
         assert store.take(second, compute(second)) is not None  # and is never saved
     path.unlink()
-    assert store.there(first.ids + second.ids) == set()
+    assert not store.there(first.strands + second.strands).any()
 
 
 def test_what_cannot_be_kept_is_not_taken(tmp_path: Path) -> None:

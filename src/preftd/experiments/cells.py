@@ -9,10 +9,8 @@ hundred thousand cells is described by some thousand draws and some tens of vari
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import chain
-from typing import NamedTuple, final
+from typing import NamedTuple
 
 from preftd.experiments.evaluation import size_of
 from preftd.experiments.learning import Method
@@ -20,6 +18,9 @@ from preftd.learners.step_size import StepSize
 from preftd.preferences import Preference
 from preftd.rules import Rule
 from preftd.tasks import Task
+
+HALF = 16
+"""How many hexadecimal digits the id of a draw has, and that of a variant."""
 
 
 class Algorithm(NamedTuple):
@@ -53,7 +54,6 @@ class Variant(NamedTuple):
     """An algorithm with a step size, at its place in the study."""
 
     id: str
-    """16 hexadecimal digits."""
     labels: Labels
     algorithm: Algorithm
     step_size: StepSize
@@ -73,7 +73,6 @@ class Draw(NamedTuple):
     """The experience of a seed."""
 
     id: str
-    """16 hexadecimal digits."""
     task: Task | Unmade
     seed: int
     episodes: int
@@ -103,9 +102,7 @@ class Cell(NamedTuple):
         }
 
 
-@final
-@dataclass(frozen=True)
-class Strand:
+class Strand(NamedTuple):
     """Cells that learn side by side from one draw; many strands share the same variants."""
 
     stage: str
@@ -113,14 +110,17 @@ class Strand:
     draw: Draw
     variants: tuple[Variant, ...]
 
-    def __reduce__(self) -> tuple[type["Strand"], tuple[str, Draw, tuple[Variant, ...]]]:
-        return Strand, (self.stage, self.draw, self.variants)  # to another process, without ids
-
-    @cached_property
+    @property
     def ids(self) -> list[str]:
         """Of its cells."""
         draw = self.draw.id
         return [draw + variant.id for variant in self.variants]
+
+    @property
+    def key(self) -> str:
+        """Its ids, one after the other."""
+        draw = self.draw.id
+        return draw + draw.join([variant.id for variant in self.variants])
 
     @property
     def cells(self) -> list[Cell]:
@@ -140,11 +140,11 @@ def ids_of(strands: Iterable[Strand]) -> list[str]:
     return list(chain.from_iterable(strand.ids for strand in strands))
 
 
-def name_of(cells: Iterable[str]) -> str:
-    """A short name for some cells, in their order: 16 hexadecimal digits."""
-    return short_hash("".join(cells))
+def name_of(keys: Iterable[str]) -> str:
+    """A short name for some cells, in their order, given their ids or the keys of strands."""
+    return short_hash("".join(keys))
 
 
 def short_hash(key: str) -> str:
-    """16 hexadecimal digits, others for other keys."""
-    return hashlib.sha256(key.encode()).hexdigest()[:16]
+    """Other hexadecimal digits for other keys."""
+    return hashlib.sha256(key.encode()).hexdigest()[:HALF]

@@ -1,8 +1,8 @@
 """Jobs: strands that are computed and stored together."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress, groupby
 from typing import final
@@ -22,22 +22,24 @@ class Job:
     work: float
     """About how many seconds it takes, for guessing what is left."""
 
-    def __reduce__(self) -> tuple[type["Job"], tuple[tuple[Strand, ...], float]]:
-        return Job, (self.strands, self.work)  # to another process, without what follows from them
-
-    @cached_property
-    def ids(self) -> list[str]:
-        """Of its cells, each once."""
-        return ids_of(self.strands)
-
     @cached_property
     def id(self) -> str:
         """The same for the same cells."""
-        return name_of(self.ids)
+        return name_of(strand.key for strand in self.strands)
 
-    def only(self, wanted: Callable[[str], bool]) -> "Job | None":
-        """What is left if only some cells are wanted, by their ids; nothing, if none are."""
-        keep = list(map(wanted, self.ids))
+    @property
+    def size(self) -> int:
+        """How many cells it has, each once."""
+        return sum(len(strand.variants) for strand in self.strands)
+
+    @property
+    def ids(self) -> list[str]:
+        """Of its cells."""
+        return ids_of(self.strands)
+
+    def only(self, wanted: Sequence[bool]) -> "Job | None":
+        """What is left if only some of its cells are wanted; nothing, if none are."""
+        keep = list(wanted)
         if all(keep):
             return self
         shared: dict[tuple[int, ...], tuple[Variant, ...]] = {}
@@ -49,7 +51,7 @@ class Job:
             if key not in shared:
                 shared[key] = tuple(compress(strand.variants, kept))
             if shared[key]:
-                left.append(replace(strand, variants=shared[key]))
+                left.append(strand._replace(variants=shared[key]))
         return Job(tuple(left), self.work * sum(keep) / len(keep)) if left else None
 
 
@@ -86,7 +88,7 @@ def _once(strands: Sequence[Strand]) -> Iterator[Strand]:
         if variants is strand.variants:
             yield strand
         elif variants:
-            yield replace(strand, variants=variants)
+            yield strand._replace(variants=variants)
 
 
 def _each_once(variants: tuple[Variant, ...]) -> tuple[Variant, ...]:

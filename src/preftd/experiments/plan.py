@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Self, final
 
 import polars as pl
@@ -45,9 +46,9 @@ class Plan:
 
     def counts(self, store: Store) -> tuple[int, int]:
         """How many of its cells are stored, and how many are not."""
-        wanted = set(ids_of(self.strands))
-        there = len(store.there(wanted))
-        return there, len(wanted) - there
+        ids = ids_of(self.strands)
+        there = set(compress(ids, store.there(self.strands)))
+        return len(there), len(set(ids)) - len(there)
 
     def results(self, store: Store) -> Results:
         """What is stored of it."""
@@ -72,11 +73,9 @@ def gather(strands: Sequence[Strand], store: Store) -> pl.DataFrame:
     """The runs of these strands, as far as they are stored, with the study's labels."""
     if not strands:
         return pl.DataFrame(schema=COLUMNS)
-    known, stored = labelled(strands), store.read(ids_of(strands))
-    if known["cell"].equals(stored["cell"]):
-        return known.hstack(stored.get_columns()[1:])
-    # Some are missing, or the same under two labels.
-    return known.join(stored, on="cell", how="inner", maintain_order="left")
+    there, stored = store.read(strands)
+    known = labelled(strands)
+    return (known if there.all() else known.filter(there)).hstack(stored)
 
 
 def _without(runs: pl.DataFrame, places: frozenset[Labels]) -> pl.DataFrame:

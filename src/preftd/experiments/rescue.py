@@ -11,12 +11,13 @@ from preftd.experiments.worker import Worker, WorkerDiedError
 
 def rescue(job: Job, why: str, start: Callable[[], Worker]) -> Done:
     """Compute a job in halves, each in a process of its own, down to the cells that end theirs."""
-    if len(job.ids) == 1:
+    if job.size == 1:
         failure = Failure(job.ids[0], why, why)
         nothing = np.empty((0, job.strands[0].draw.episodes))
         return Done(job.id, np.empty(0, np.intp), nothing, np.empty(0, np.bool_), (failure,))
-    middle = len(job.ids) // 2
-    halves = (job.only(set(ids).__contains__) for ids in (job.ids[:middle], job.ids[middle:]))
+    middle = job.size // 2
+    in_first = [True] * middle + [False] * (job.size - middle)
+    halves = (job.only(in_first), job.only([not one for one in in_first]))
     first, second = (_alone(half, start) for half in halves if half)
     return Done(
         job.id,

@@ -8,32 +8,34 @@ that compute the same write the same.
 import hashlib
 import io
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
-from preftd.experiments.cells import name_of
+from preftd.experiments.cells import Variant, name_of
 from preftd.experiments.content import SCHEMA
+from preftd.experiments.places import Span, spans_in
 from preftd.experiments.tables import DESCRIBED
 
 FOUND: dict[str, Any] = {"diverged": pl.Boolean, "error": pl.List(pl.Float64)}
-"""What came of a cell: above all, its mean squared error after each episode."""
+"""What came of a cell: above all, its mean squared error after each episode. The rest of a row says
+what the cell is; who asks for it knows."""
 COLUMNS: dict[str, Any] = DESCRIBED | FOUND
 """What a file holds: a cell's id, what it is, so that others can read it, and what came of it."""
-READ: dict[str, Any] = {"cell": pl.String} | FOUND
-"""What is read of it; who asks by the id knows what it is."""
+Asked: TypeAlias = Mapping[str, Sequence[tuple[Variant, ...]]]
+"""By draw, variants that are asked for."""
 
 _NAME = re.compile(r"([0-9a-f]{16})-([0-9a-f]{16})\.parquet")
 _SCHEMA_KEY = "preftd.schema"
 
 
 class Read(NamedTuple):
-    """What a file holds: the ids of its cells if they are new, its rows if they were asked for."""
+    """What a file holds: its cells if they are new, what came of them if that was asked for."""
 
-    ids: Sequence[str]
-    rows: pl.DataFrame | None
+    spans: Sequence[Span]
+    found: pl.DataFrame | None
 
 
 class Refused(NamedTuple):
@@ -54,7 +56,7 @@ def encoded(cells: str, rows: pl.DataFrame) -> tuple[str, memoryview]:
     return f"{cells}-{_hash(whole)}.parquet", whole
 
 
-def checked(path: Path, asked: Collection[str], known: bool) -> Read | Refused:
+def checked(path: Path, asked: Asked, known: bool) -> Read | Refused:
     """What is in a file; `known`, if it was trusted before, and so need only be whole."""
     name = _NAME.fullmatch(path.name)
     if name is None:
@@ -71,9 +73,9 @@ def checked(path: Path, asked: Collection[str], known: bool) -> Read | Refused:
         return Refused("holds no results of preftd")
 
 
-def _parsed(whole: bytes, name: str, asked: Collection[str], *, known: bool) -> Read | Refused:
+def _parsed(whole: bytes, name: str, asked: Asked, *, known: bool) -> Read | Refused:
     """A file that is whole, if it holds the cells that it is called by."""
-    ids: list[str] = []
+    spans: Sequence[Span] = ()
     if not known:
         schema = pl.read_parquet_metadata(io.BytesIO(whole)).get(_SCHEMA_KEY)
         if schema != str(SCHEMA):
@@ -81,12 +83,23 @@ def _parsed(whole: bytes, name: str, asked: Collection[str], *, known: bool) -> 
         ids = pl.read_parquet(io.BytesIO(whole), columns=["cell"])["cell"].to_list()
         if name_of(ids) != name:
             return Refused("is not called as it should be")
-        if not any(cell in asked for cell in ids):
-            return Read(ids, None)
+        spans = spans_in(ids)
+        if not _some(spans, asked):
+            return Read(spans, None)
     rows = pl.read_parquet(io.BytesIO(whole))
     if not _are_results(rows):
         return Refused("holds no results of preftd")
-    return Read(ids, rows.select(list(READ)))
+    return Read(spans, rows.select(list(FOUND)))
+
+
+def _some(spans: Sequence[Span], asked: Asked) -> bool:
+    """Whether some of the cells that were asked for are there."""
+    return any(
+        variant.id in span.variants
+        for span in spans
+        for variants in asked.get(span.draw, ())
+        for variant in variants
+    )
 
 
 def _are_results(rows: pl.DataFrame) -> bool:

@@ -6,6 +6,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, ParamSpec, TypeVar, final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from preftd.experiments.cells import Cell, Strand
 from preftd.experiments.executors import Executor, Processes
 from preftd.experiments.expansion import Expansion
@@ -151,15 +154,14 @@ class _Run:
         if not strands:
             return
         pending = jobs(strands)
-        wanted = [cell for job in pending for cell in job.ids]
-        if there := self._store.there(wanted):
-            missing = set(wanted) - there
-            pending = [left for job in pending if (left := job.only(missing.__contains__))]
-        self._cells += len(wanted)
+        there = self._store.there([strand for job in pending for strand in job.strands])
+        if there.any():
+            pending = _missing(pending, there)
+        self._cells += len(there)
         searches = isinstance(self._study.search, Search)
         title = f"{self._study.name}, {stage}" if searches else self._study.name
         work = sum(job.work for job in pending)
-        self._then(self._progress.begin, title, len(wanted), len(there), work)
+        self._then(self._progress.begin, title, len(there), int(there.sum()), work)
         if pending:
             self._store_all({job.id: job for job in pending})
         self._then(self._progress.end)
@@ -197,6 +199,13 @@ class _Run:
             self._store.save(taken)
         self._computed += cells
         self._progress.advance(cells, work)
+
+
+def _missing(some: Sequence[Job], there: NDArray[np.bool_]) -> list[Job]:
+    """What is left of jobs if some of their cells, one after the other, are there."""
+    wanted = np.split(~there, np.cumsum([job.size for job in some])[:-1])
+    kept = (job.only(cells.tolist()) for job, cells in zip(some, wanted, strict=True))
+    return [job for job in kept if job]
 
 
 def _described(job: Job, failures: Sequence[Failure]) -> list[Failed]:

@@ -5,19 +5,22 @@ be kept in step.
 """
 
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import repeat
 from pathlib import Path
 from typing import NamedTuple, final
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from preftd.arrays import InputError
-from preftd.experiments.cells import name_of
+from preftd.experiments.cells import Strand, Variant, name_of
 from preftd.experiments.jobs import Job
-from preftd.experiments.result_files import READ, Read, Refused, checked, encoded
+from preftd.experiments.places import Places, spans_in, spans_of
+from preftd.experiments.result_files import FOUND, Read, Refused, checked, encoded
 from preftd.experiments.tables import described
 from preftd.experiments.work import Done
 from preftd.files import remove_unfinished, write_whole
@@ -36,8 +39,8 @@ class Store:
         self.folder = folder
         self.cells = folder / "cells"
         self._warn = warn
-        self._where: dict[str, str] = {}
-        """The file of each cell, by name; as files never change, one look at each is enough."""
+        self._places = Places()
+        """Where each cell is; as files never change, one look at each is enough."""
         self._trusted: set[str] = set()
         self._refused: set[str] = set()
         self._taken: dict[str, Read] = {}
@@ -75,15 +78,16 @@ class Store:
             raise RuntimeError("the store is not open: open it to keep results.")
         if not done.rows.size:
             return None
-        name, ids, cells = job.id, job.ids, described(job.strands)
-        if done.rows.size < len(ids):
-            ids, cells = [ids[row] for row in done.rows], cells[done.rows]
-            name = name_of(ids)
-        errors = pl.Series("error", done.errors).arr.to_list()
-        rows = cells.hstack([pl.Series("diverged", done.diverged), errors])
-        self._taken[name] = read = Read(ids, rows.select(list(READ)))
+        name, spans, cells = job.id, spans_of(job.strands), described(job.strands)
+        if done.rows.size < cells.height:
+            cells = cells[done.rows]
+            ids = cells["cell"].to_list()
+            name, spans = name_of(ids), spans_in(ids)
+        errors = pl.Series("error", done.errors).cast(FOUND["error"])
+        found = pl.DataFrame([pl.Series("diverged", done.diverged), errors])
+        self._taken[name] = read = Read(spans, found)
         self._have(name, read)
-        return Taken(name, rows)
+        return Taken(name, cells.hstack(found))
 
     def save(self, taken: "Taken") -> Path:
         """Write what was taken; when this returns, it is safe. Another thread may do this."""
@@ -100,21 +104,22 @@ class Store:
         """The ids of all cells that are here, after a look at every byte."""
         self._forget()
         self._look(self._names(), ())
-        return set(self._where)
+        return self._places.ids
 
-    def there(self, wanted: Collection[str]) -> set[str]:
-        """Those of these cells that are here."""
-        return {cell for cell in wanted if cell in self._where} if self._files(wanted) else set()
+    def there(self, wanted: Sequence[Strand]) -> NDArray[np.bool_]:
+        """Which of these cells, one after the other, are here."""
+        return self._find(wanted)[0] >= 0
 
-    def read(self, wanted: Collection[str]) -> pl.DataFrame:
-        """The rows of these cells, as far as they are here, each once, in the order asked for."""
-        rows = pl.concat([pl.DataFrame(schema=READ), *self._files(wanted)])
-        cells = rows["cell"].to_list()
-        if cells == list(wanted):  # as they were computed, one after the other
-            return rows
-        # Files may hold other cells too, or some of these twice: another run cut them otherwise.
-        places = {cell: row for row, cell in enumerate(cells)}
-        return rows[[places[cell] for cell in dict.fromkeys(wanted) if cell in places]]
+    def read(self, wanted: Sequence[Strand]) -> tuple[NDArray[np.bool_], pl.DataFrame]:
+        """Which of these cells, one after the other, are here, and what came of those."""
+        places, frames = self._find(wanted)
+        there = places >= 0
+        names, rows = self._places.within(places[there])
+        found = pl.concat([pl.DataFrame(schema=FOUND), *(frames[name] for name in names)])
+        # Nearly always they were computed one after the other, and are long to copy.
+        if len(rows) == found.height and (rows == np.arange(len(rows))).all():
+            return there, found
+        return there, found[rows]
 
     def paths(self) -> list[Path]:
         """All files that may hold results."""
@@ -124,8 +129,8 @@ class Store:
         there = os.listdir(self.cells) if self.cells.is_dir() else []
         return sorted(name for name in there if name.endswith(".parquet"))
 
-    def _files(self, asked: Collection[str]) -> list[pl.DataFrame]:
-        """The rows of all files that hold some of these cells.
+    def _find(self, asked: Sequence[Strand]) -> tuple[NDArray[np.int64], dict[str, pl.DataFrame]]:
+        """Where these cells are, and what is in all files that hold some of them.
 
         New files are looked at. If one that was trusted turns out to be damaged, so are all others
         again: they may hold its cells too.
@@ -136,28 +141,30 @@ class Store:
             known = self._trusted | self._refused
             new = [name for name in there if name not in known]
             frames |= self._look(new, asked)
-            places = dict.fromkeys(map(self._where.get, asked))
-            needed = [name for name in places if name is not None]
-            frames |= self._look([name for name in needed if name not in frames], asked)
+            places = self._places.find(asked)
+            needed, _ = self._places.within(places[places >= 0])
             if all(name in frames for name in needed):
-                return [frames[name] for name in needed]
+                return places, frames
+            frames |= self._look([name for name in needed if name not in frames], asked)
 
-    def _look(self, names: Sequence[str], asked: Collection[str]) -> dict[str, pl.DataFrame]:
-        """The rows of files that hold some of these cells; why one is not trusted is said once."""
+    def _look(self, names: Sequence[str], asked: Sequence[Strand]) -> dict[str, pl.DataFrame]:
+        """What is in files that hold some of these; why one is not trusted is said once."""
         if not names:
             return {}
         paths, known = [self.cells / name for name in names], map(self._trusted.__contains__, names)
-        asked = frozenset(asked)
+        by_draw: dict[str, list[tuple[Variant, ...]]] = {}
+        for strand in asked:
+            by_draw.setdefault(strand.draw.id, []).append(strand.variants)
         # Side by side: nearly all of it is reading, hashing and decoding, outside of Python.
         with ThreadPoolExecutor() as pool:
-            looked = list(zip(paths, pool.map(checked, paths, repeat(asked), known), strict=True))
+            looked = list(zip(paths, pool.map(checked, paths, repeat(by_draw), known), strict=True))
         read = {path.name: found for path, found in looked if isinstance(found, Read)}
         for name, found in read.items():
             self._trust(name, found)
         for path, refused in looked:  # at the end, as it may be that all is to be forgotten
             if isinstance(refused, Refused):
                 self._refuse(path, refused)
-        return {name: found.rows for name, found in read.items() if found.rows is not None}
+        return {name: one.found for name, one in read.items() if one.found is not None}
 
     def _trust(self, name: str, read: Read) -> None:
         self._trusted.add(name)
@@ -165,9 +172,10 @@ class Store:
         self._have(name, read)
 
     def _have(self, name: str, read: Read) -> None:
-        self._where.update(dict.fromkeys(read.ids, name))
-        if self._at_hand is not None and read.rows is not None:
-            self._at_hand[name] = read.rows
+        if read.spans:
+            self._places.add(name, read.spans)
+        if self._at_hand is not None and read.found is not None:
+            self._at_hand[name] = read.found
 
     def _refuse(self, path: Path, refused: Refused) -> None:
         if path.name in self._trusted:
@@ -183,7 +191,7 @@ class Store:
     def _forget(self) -> None:
         """Know nothing of what is in files, so that all is looked at again."""
         self._trusted.clear()
-        self._where.clear()
+        self._places = Places()
         for name, read in self._taken.items():
             self._have(name, read)
 
@@ -199,8 +207,8 @@ class Store:
 
     def _close(self) -> None:
         """What was taken is from now on what is in files."""
-        for name, read in self._taken.items():
-            self._trust(self._saved[name], Read(read.ids, None))
+        self._places.rename(self._saved)
+        self._trusted.update(self._saved.values())
         self._taken.clear()
         self._saved.clear()
         self._at_hand = None

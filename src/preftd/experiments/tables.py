@@ -1,6 +1,6 @@
 """Cells as tables, a row each."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Any, TypeAlias
 
@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from preftd.experiments.cells import Labels, Strand, Variant, Words, ids_of, units_of
+from preftd.experiments.cells import Labels, Strand, Variant, Words, units_of
 from preftd.experiments.evaluation import size_of
 
-Values: TypeAlias = Mapping[str, Callable[[Any], Any]]
+Values: TypeAlias = dict[str, Callable[[Any], Any]]
 """By column, what stands in it."""
 
 LABELLED: dict[str, Any] = {
@@ -78,22 +78,32 @@ def _table(
 ) -> pl.DataFrame:
     """A row for each draw and variant, in the order of the strands."""
     variants: list[Variant] = []
-    places: dict[int, NDArray[np.int64]] = {}
+    places: dict[int, NDArray[np.uint32]] = {}
     for strand in strands:
         if id(strand.variants) not in places:
-            places[id(strand.variants)] = len(variants) + np.arange(len(strand.variants))
+            rows = len(variants) + np.arange(len(strand.variants), dtype=np.uint32)
+            places[id(strand.variants)] = rows
             variants += strand.variants
     of_each = [places[id(strand.variants)] for strand in strands]
-    repeats = np.repeat(np.arange(len(strands)), [len(some) for some in of_each])
-    columns = {"cell": pl.Series(ids_of(strands), dtype=schema["cell"])}
-    columns |= _columns(strands, of_strand, repeats, schema)
-    columns |= _columns(variants, of_variant, np.concatenate([[], *of_each]).astype(int), schema)
+    repeats = np.repeat(np.arange(len(strands), dtype=np.uint32), [len(some) for some in of_each])
+    draws = _columns(strands, of_strand | {"id": attrgetter("draw.id")}, repeats, schema)
+    columns = _columns(variants, of_variant | {"id": attrgetter("id")}, _joined(of_each), schema)
+    columns["cell"] = draws["id"] + columns["id"]
+    columns |= draws
     return pl.DataFrame({name: columns[name] for name in schema})
 
 
 def _columns(
-    things: Sequence[Any], of: Values, rows: NDArray[np.int64], schema: dict[str, Any]
+    things: Sequence[Any], of: Values, rows: NDArray[np.uint32], schema: dict[str, Any]
 ) -> dict[str, pl.Series]:
     """What stands in each row, given its thing."""
-    values = {name: [value(thing) for thing in things] for name, value in of.items()}
-    return {name: pl.Series(some, dtype=schema[name])[rows] for name, some in values.items()}
+    index = pl.Series(rows)
+    kinds = schema | {"id": pl.String}
+    return {
+        name: pl.Series([value(thing) for thing in things], dtype=kinds[name])[index]
+        for name, value in of.items()
+    }
+
+
+def _joined(rows: Sequence[NDArray[np.uint32]]) -> NDArray[np.uint32]:
+    return np.concatenate(rows) if rows else np.empty(0, np.uint32)

@@ -64,15 +64,16 @@ def compute(job: Job) -> Done:
 def _compute(strand: Strand) -> tuple[Dense, float, list[Failure]]:
     """Errors, NaN of the cells that failed; from where on they mean divergence; and failures."""
     errors = np.full((len(strand.variants), strand.draw.episodes), np.nan)
-    task, ids, far = strand.draw.task, strand.ids, np.inf
+    task, far = strand.draw.task, np.inf
     if isinstance(task, Unmade):
         line = f"InputError: {task.why}"
-        return errors, far, [Failure(cell, line, task.traceback) for cell in ids]
+        return errors, far, [Failure(cell, line, task.traceback) for cell in strand.ids]
     try:
         far = FAR * trivial_error(task)
         failed = _learn(task, strand, errors)
     except FAILURES as error:  # the user's code may raise anything; it is reported
         failed = dict.fromkeys(np.flatnonzero(~_complete(errors)).tolist(), error)
+    ids = strand.ids if failed else []
     return errors, far, [_failure(ids[row], error) for row, error in sorted(failed.items())]
 
 
