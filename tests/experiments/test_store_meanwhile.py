@@ -9,7 +9,9 @@ import pytest
 from experiments.small_studies import (
     Counting,
     Told,
+    computed,
     keep,
+    manifest,
     only,
     report_cells,
     small,
@@ -19,6 +21,8 @@ from experiments.small_studies import (
 )
 from experiments.test_store_distrust import CELLS, truncated
 from preftd.experiments import Here, run
+from preftd.experiments.jobs import Job
+from preftd.experiments.manifest import read_manifests
 from preftd.experiments.store import Store, Taken
 from preftd.experiments.work import compute
 
@@ -95,30 +99,45 @@ def test_what_is_not_yet_saved_is_there_even_if_all_else_is_looked_at_again(out:
 
 
 @pytest.mark.parametrize("shared", [False, True])
-def test_what_was_not_saved_is_not_there_when_its_run_is_over(shared: bool, out: Path) -> None:
+def test_what_was_not_saved_is_not_there_when_its_run_broke_off(shared: bool, out: Path) -> None:
     store, late = Store(out), the_job(small(seeds=[7]))
     with store.open() if shared else nullcontext():
-        with store.open():
-            assert store.take(late, compute(late)) is not None
-            assert store.there(late.strands).all()
+        with pytest.raises(KeyboardInterrupt):
+            take_and_stop(store, late)
         assert not store.there(late.strands).any()
         assert store.read(late.strands)[1].height == 0
         assert store.there(the_job(small()).strands).all()
 
 
-def test_what_a_full_disk_refused_is_computed_again_by_the_next_run_of_the_same_store(
-    out: Path, monkeypatch: pytest.MonkeyPatch
+def test_what_the_last_of_several_runs_could_not_save_is_told_when_they_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store, more = Store(out), small(seeds=3)
+    store, told = Store(tmp_path), Told()
+    with monkeypatch.context() as full:
+        full.setattr(Store, "save", refuse)
+        with pytest.raises(OSError, match="full"), store.open():
+            found = run(small(), store, executor=Here(), progress=told)
+    assert found.runs.height == CELLS, "it was at hand"
+    assert told.stored == 0, "but nothing was told of as stored"
+    assert manifest(tmp_path)["state"] == "failed"
+    assert computed(small(), tmp_path) == CELLS
+
+
+def test_what_a_run_could_not_save_is_told_in_the_next_and_computed_again_by_who_asks_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, counting, more = Store(tmp_path), Counting(), small(seeds=3)
     with store.open():
         with monkeypatch.context() as full:
             full.setattr(Store, "save", refuse)
+            run(small(), store, executor=Here(), progress=Told())
             with pytest.raises(OSError, match="full"):
                 run(more, store, executor=Here(), progress=Told())
-        counting = Counting()
         run(more, store, executor=counting, progress=Told())
-    assert counting.cells == 4
-    assert Store(out).stored() == {cell.id for cell in report_cells(more)}
+    assert counting.cells == 12
+    assert Store(tmp_path).stored() == {cell.id for cell in report_cells(more)}
+    states = [found["state"] for found in read_manifests(tmp_path / "runs")]
+    assert states == ["failed", "failed", "finished"]
 
 
 def test_what_was_saved_before_something_went_wrong_may_be_removed_by_hand(tmp_path: Path) -> None:
@@ -135,6 +154,13 @@ def test_what_cannot_be_kept_is_not_taken(tmp_path: Path) -> None:
     job = the_job(small())
     with pytest.raises(RuntimeError, match="not open"):
         Store(tmp_path).take(job, compute(job))
+
+
+def take_and_stop(store: Store, job: Job) -> None:
+    with store.open():
+        assert store.take(job, compute(job)) is not None
+        assert store.there(job.strands).all()
+        raise KeyboardInterrupt
 
 
 def refuse(_: Store, taken: Taken) -> Path:

@@ -5,6 +5,7 @@ draws, all with the same variants.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
 from itertools import groupby
 from typing import NamedTuple, final
 
@@ -88,19 +89,25 @@ class Places:
     def find(self, strands: Sequence[Strand]) -> NDArray[np.int64]:
         """The row of each of their cells, one after the other; below 0 if it is nowhere."""
         known: dict[tuple[int, int], NDArray[np.int64] | None] = {}
-        found = []
+        firsts, further = [], []
         for strand in strands:
-            variants, spans = strand.variants, self._spans.get(strand.draw.id, ())
-            rows = None
-            for span in spans:
+            variants, some = strand.variants, []
+            for span in self._spans.get(strand.draw.id, ()):
                 both = (id(variants), id(span.variants))
                 if both not in known:
                     known[both] = _further(variants, span)
-                if (further := known[both]) is not None:
-                    those = further + span.first
-                    rows = those if rows is None else np.maximum(rows, those)
-            found.append(np.full(len(variants), NOWHERE) if rows is None else rows)
-        return np.concatenate(found) if found else np.empty(0, np.int64)
+                if (rows := known[both]) is not None:
+                    some.append((span.first, rows))
+            if len(some) > 1:
+                some = [(0, reduce(np.maximum, [first + rows for first, rows in some]))]
+            elif not some:
+                some = [(0, np.full(len(variants), NOWHERE))]
+            firsts.append(some[0][0])
+            further.append(some[0][1])
+        if not strands:
+            return np.empty(0, np.int64)
+        starts = np.repeat(np.array(firsts, np.int64), [len(rows) for rows in further])
+        return starts + np.concatenate(further)
 
     def within(self, rows: NDArray[np.int64]) -> tuple[list[str], NDArray[np.int64]]:
         """The files in which these are, in the order in which they come.

@@ -89,14 +89,15 @@ class Results:
                 f"the score needs {self.score.last or 1} episodes but a run has {episodes}: "
                 "give more episodes, or a score of fewer."
             )
-        if self.runs["stage"].n_unique() > 1:
-            self._check_seeds()
-
-    def _check_seeds(self) -> None:
-        # Nearly always no seed is in both, which is quick to see.
         of_search = self.runs["stage"] == "search"
-        stages = [self.runs["seed"].filter(which).unique() for which in (of_search, ~of_search)]
-        if not set(stages[0]) & set(stages[1]):
+        if of_search.any() and not of_search.all():
+            self._check_seeds(of_search)
+
+    def _check_seeds(self, of_search: pl.Series) -> None:
+        # Nearly always those of the one are all above those of the other, which is quick to see.
+        seeds, searched = self.runs["seed"].to_numpy(), of_search.to_numpy()
+        one, other = seeds[searched], seeds[~searched]
+        if one.max() < other.min() or other.max() < one.min():
             return
         # The same seeds of different tasks are different experience.
         by_stage = self.runs.select("task", "seed", "stage").unique()
@@ -129,7 +130,7 @@ class Results:
         search. Algorithms that diverged with every step size are not here but in `lost`. If step
         sizes were given, they are here whatever came of them, and `chosen_on` is "".
         """
-        found = summarise(self.tried, [*KNOWN, *STEP_SIZE])
+        found = summarise(self.tried, [*KNOWN, *STEP_SIZE]).lazy()
         if not self.given:
             # A step size that failed on some seeds would be compared on the others alone.
             on_all = pl.col("seeds") == pl.col("seeds").max().over(ALGORITHM)
@@ -137,14 +138,18 @@ class Results:
             if self.score.ceiling is None:
                 fit = fit & (pl.col("diverged") == 0)
             found = found.filter(fit)
-        least = found.filter(pl.col("centre") == pl.col("centre").min().over(ALGORITHM))
         stage = "" if self.given else self.tried["stage"][0]
-        return least.unique(ALGORITHM, keep="first", maintain_order=True).select(
-            *KNOWN,
-            *STEP_SIZE,
-            pl.col("centre").alias("score"),
-            "seeds",
-            pl.lit(stage).alias("chosen_on"),
+        return (
+            found.filter(pl.col("centre") == pl.col("centre").min().over(ALGORITHM))
+            .unique(ALGORITHM, keep="first", maintain_order=True)
+            .select(
+                *KNOWN,
+                *STEP_SIZE,
+                pl.col("centre").alias("score"),
+                "seeds",
+                pl.lit(stage).alias("chosen_on"),
+            )
+            .collect()
         )
 
     @cached_property

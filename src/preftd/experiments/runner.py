@@ -1,10 +1,9 @@
 """Running a study: what is missing is computed, stored, and never computed again."""
 
-from collections.abc import Callable, Generator, Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple, ParamSpec, TypeVar, final
+from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +20,6 @@ from preftd.experiments.store import Store, Taken
 from preftd.experiments.study import Search, Study
 from preftd.experiments.work import Done, Failure
 from preftd.failures import FailedError
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 KINDS = 5
 """How many kinds of failures are told in full; a file has them all."""
@@ -92,41 +88,34 @@ class _Run:
 
     def run(self, place: Path) -> Results:
         """Compute the search, then what it chose."""
-        # One thread writes and tells everything, in order, while the next is computed.
-        with self._store.open(), ThreadPoolExecutor(1) as self._beside:
-            self._last: Future[Any] = self._beside.submit(self._begin, place)
-            self._begun: Future[Manifest] = self._last
+        with self._store.open() as self._beside:
+            self._begun = self._beside.whatever(self._begin, place)
             try:
                 plan = self._plan()
-                ended = self._then(self._end, "failed" if self._failed else "finished")
-                found = None if self._failed else plan.results(self._store)
-                path = ended.result()
+                self._beside.whatever(self._stop_telling)
+                ended = self._beside.whatever(self._end, "failed" if self._failed else "finished")
+                if not self._failed:
+                    return plan.results(self._store)
+                self._beside.wait()
             except BaseException as error:
-                interrupted = isinstance(error, KeyboardInterrupt)
-                # Whatever went wrong beside, it is written down how it ended.
-                self._beside.submit(self._progress.end)
-                ended = self._beside.submit(self._end, "interrupted" if interrupted else "failed")
-                with suppress(OSError):  # the disk may be full, which is what should be said then
-                    ended.result()
-                if interrupted:
-                    kept = f"what is finished is kept in {self._store.folder}"
-                    self._progress.say(f"stopped; {kept}: run the same again to go on.")
-                    error.add_note(kept)  # so that further up it is not said again
+                self._break_off(error)
                 raise
-            if found is None:
-                raise CellsFailedError(self._failed, path)
-            return found
+            raise CellsFailedError(self._failed, ended.result())
 
-    def _then(self, do: Callable[P, T], *given: P.args, **named: P.kwargs) -> Future[T]:
-        """Do something beside, after all that was before it; not, if that went wrong."""
-        before = self._last
+    def _break_off(self, error: BaseException) -> None:
+        interrupted = isinstance(error, KeyboardInterrupt)
+        self._beside.whatever(self._progress.end)
+        ended = self._beside.whatever(self._end, "interrupted" if interrupted else "failed")
+        with suppress(OSError):  # the disk may be full, which is what should be said then
+            ended.result()
+        if interrupted:
+            kept = f"what is finished is kept in {self._store.folder}"
+            self._progress.say(f"stopped; {kept}: run the same again to go on.")
+            error.add_note(kept)  # so that further up it is not said again
 
-        def after() -> T:
-            before.result()
-            return do(*given, **named)
-
-        self._last = done = self._beside.submit(after)
-        return done
+    def _stop_telling(self) -> None:
+        if self._beside.went_wrong:  # and so what was last told of has no end
+            self._progress.end()
 
     def _begin(self, place: Path) -> Manifest:
         manifest = Manifest.begin(self._study.name, place)
@@ -135,7 +124,7 @@ class _Run:
 
     def _end(self, state: str) -> Path:
         manifest = self._begun.result().end(
-            state,
+            "failed" if self._beside.went_wrong else state,
             cells=self._cells,
             computed=self._computed,
             failures=[_written(failed) for failed in self._failed],
@@ -161,10 +150,10 @@ class _Run:
         searches = isinstance(self._study.search, Search)
         title = f"{self._study.name}, {stage}" if searches else self._study.name
         work = sum(job.work for job in pending)
-        self._then(self._progress.begin, title, len(there), int(there.sum()), work)
+        self._beside.then(self._progress.begin, title, len(there), int(there.sum()), work)
         if pending:
             self._store_all({job.id: job for job in pending})
-        self._then(self._progress.end)
+        self._beside.then(self._progress.end)
 
     def _store_all(self, pending: dict[str, Job]) -> None:
         finished = self._executor.run(list(pending.values()))
@@ -190,8 +179,8 @@ class _Run:
                     "give what comes of every job, once."
                 )
             self._failed += _described(job, done.failures)
-            self._last.result()  # no more than one waits to be written
-            self._then(self._save, self._store.take(job, done), len(done.rows), job.work)
+            self._beside.wait()  # no more than one is to be written
+            self._beside.then(self._save, self._store.take(job, done), len(done.rows), job.work)
 
     def _save(self, taken: Taken | None, cells: int, work: float) -> None:
         """Store what came of a job, and only then tell."""

@@ -17,6 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from preftd.arrays import InputError
+from preftd.experiments.beside import Beside
 from preftd.experiments.cells import Strand, Variant, name_of
 from preftd.experiments.jobs import Job
 from preftd.experiments.places import Places, spans_in, spans_of
@@ -47,34 +48,43 @@ class Store:
         """What was taken while it is open, by the part of the file's name that is known by then."""
         self._saved: dict[str, str] = {}
         """The name of the file, of what is in one."""
-        self._at_hand: dict[str, pl.DataFrame] | None = None
+        self._at_hand: dict[str, pl.DataFrame] = {}
+        self._beside: Beside | None = None
+        """What saves, while it is open."""
 
     @contextmanager
-    def open(self) -> Iterator[None]:
+    def open(self) -> Iterator[Beside]:
         """Be written to: nothing half written or damaged stays among the results.
 
         What is read or written meanwhile is kept at hand, so that nothing is read twice. Several
-        runs may share one opening.
+        runs may share one opening, and the thread that saves: what the last of one could not save
+        is told in the next, or when the opening ends, before which nothing needs to be safe.
         """
-        outermost = self._at_hand is None
-        if outermost:
-            self.cells.mkdir(parents=True, exist_ok=True)
-            for folder in self.folder.iterdir():  # also manifests and figures
-                remove_unfinished(folder)
-            self._at_hand = {}
+        if self._beside is not None:
+            try:
+                yield self._beside
+            except BaseException:
+                self._beside.settle()  # it is told already
+                self._drop_unsaved()
+                raise
+            return
+        self.cells.mkdir(parents=True, exist_ok=True)
+        for folder in self.folder.iterdir():  # also manifests and figures
+            remove_unfinished(folder)
         try:
-            yield
+            with Beside() as self._beside:
+                yield self._beside
+                self._beside.wait()
         finally:
             self._drop_unsaved()
-            if outermost:
-                self._close()
+            self._close()
 
     def take(self, job: Job, done: Done) -> "Taken | None":
         """What came of a job, which is here from now on; safe it is only when it is saved.
 
-        What is not saved when the run ends that took it is here no more.
+        What is not saved when a run breaks off, or the opening ends, is here no more.
         """
-        if self._at_hand is None:
+        if self._beside is None:
             raise RuntimeError("the store is not open: open it to keep results.")
         if not done.rows.size:
             return None
@@ -108,18 +118,18 @@ class Store:
 
     def there(self, wanted: Sequence[Strand]) -> NDArray[np.bool_]:
         """Which of these cells, one after the other, are here."""
-        return self._find(wanted)[0] >= 0
+        return self._find(wanted).there
 
     def read(self, wanted: Sequence[Strand]) -> tuple[NDArray[np.bool_], pl.DataFrame]:
         """Which of these cells, one after the other, are here, and what came of those."""
-        places, frames = self._find(wanted)
-        there = places >= 0
-        names, rows = self._places.within(places[there])
-        found = pl.concat([pl.DataFrame(schema=FOUND), *(frames[name] for name in names)])
+        there, rows, frames = self._find(wanted)
+        found = pl.concat([pl.DataFrame(schema=FOUND), *frames])
         # Nearly always they were computed one after the other, and are long to copy.
         if len(rows) == found.height and (rows == np.arange(len(rows))).all():
             return there, found
-        return there, found[rows]
+        # Column by column, as polars would share the work with the threads that make files.
+        index = pl.Series(rows.astype(np.uint32))
+        return there, pl.DataFrame([column[index] for column in found])
 
     def paths(self) -> list[Path]:
         """All files that may hold results."""
@@ -129,22 +139,23 @@ class Store:
         there = os.listdir(self.cells) if self.cells.is_dir() else []
         return sorted(name for name in there if name.endswith(".parquet"))
 
-    def _find(self, asked: Sequence[Strand]) -> tuple[NDArray[np.int64], dict[str, pl.DataFrame]]:
+    def _find(self, asked: Sequence[Strand]) -> "_Found":
         """Where these cells are, and what is in all files that hold some of them.
 
         New files are looked at. If one that was trusted turns out to be damaged, so are all others
         again: they may hold its cells too.
         """
-        frames = dict(self._at_hand or {})
+        frames = dict(self._at_hand)
         while True:
             there = self._names() if asked else []  # first, as another thread trusts what it saves
             known = self._trusted | self._refused
             new = [name for name in there if name not in known]
             frames |= self._look(new, asked)
             places = self._places.find(asked)
-            needed, _ = self._places.within(places[places >= 0])
+            is_there = places >= 0
+            needed, rows = self._places.within(places[is_there])
             if all(name in frames for name in needed):
-                return places, frames
+                return _Found(is_there, rows, [frames[name] for name in needed])
             frames |= self._look([name for name in needed if name not in frames], asked)
 
     def _look(self, names: Sequence[str], asked: Sequence[Strand]) -> dict[str, pl.DataFrame]:
@@ -174,7 +185,7 @@ class Store:
     def _have(self, name: str, read: Read) -> None:
         if read.spans:
             self._places.add(name, read.spans)
-        if self._at_hand is not None and read.found is not None:
+        if self._beside is not None and read.found is not None:
             self._at_hand[name] = read.found
 
     def _refuse(self, path: Path, refused: Refused) -> None:
@@ -183,7 +194,7 @@ class Store:
         if path.name not in self._refused:
             self._warn(f"{path} {refused.why}{self._remedy(refused)}")
         self._refused.add(path.name)
-        if refused.damaged is not None and self._at_hand is not None:
+        if refused.damaged is not None and self._beside is not None:
             # A copy: the file itself may have been mended by another run in the meantime.
             copy, whole = path.with_name(f"{path.name}.damaged"), refused.damaged
             write_whole(copy, lambda file: file.write(whole))
@@ -196,12 +207,11 @@ class Store:
             self._have(name, read)
 
     def _drop_unsaved(self) -> None:
-        """Something went wrong before it was saved, and so it is not here."""
+        """What went wrong before it was saved is not here."""
         unsaved = self._taken.keys() - self._saved.keys()
         for name in unsaved:
             del self._taken[name]
-            if self._at_hand is not None:
-                del self._at_hand[name]
+            del self._at_hand[name]
         if unsaved:
             self._forget()
 
@@ -211,15 +221,24 @@ class Store:
         self._trusted.update(self._saved.values())
         self._taken.clear()
         self._saved.clear()
-        self._at_hand = None
+        self._at_hand.clear()
+        self._beside = None
 
     def _remedy(self, refused: Refused) -> str:
         if not refused.lost:
             return ": it is left alone and not read."
-        if self._at_hand is None:
+        if self._beside is None:
             return ": run the study again to compute its cells anew."
         kept = " A copy is kept as *.damaged." if refused.damaged is not None else ""
         return f": it is not read, and computed again as far as it is asked for.{kept}"
+
+
+class _Found(NamedTuple):
+    """Which cells are there, and in which rows of these frames, put together."""
+
+    there: NDArray[np.bool_]
+    rows: NDArray[np.int64]
+    frames: list[pl.DataFrame]
 
 
 class Taken(NamedTuple):

@@ -61,13 +61,10 @@ def _can_reach(graph: Sparse, goal: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Which states reach the goal: a walk backwards from one extra state behind all of it."""
     states = graph.shape[0]
     backwards = sparse.csr_array(graph.T)
-    extended: Sparse = sparse.block_array(
-        [
-            [backwards, None],
-            [sparse.csr_array(goal[None, :].astype(np.float64)), sparse.csr_array((1, 1))],
-        ],
-        format="csr",
-    )
+    last_row = np.flatnonzero(goal)
+    indices = np.concatenate([backwards.indices, last_row])
+    ends = np.append(backwards.indptr, indices.size)
+    extended = sparse.csr_array((np.ones(indices.size), indices, ends), (states + 1, states + 1))
     reached = csgraph.breadth_first_order(extended, states, return_predecessors=False)
     found = np.zeros(states + 1, dtype=np.bool_)
     found[reached] = True

@@ -17,6 +17,7 @@ from preftd.arrays import (
     as_distribution,
     unit,
 )
+from preftd.solve import Resolvent
 from preftd.tasks.features import Features
 from preftd.tasks.graph import check_episodes_end
 from preftd.tasks.layout import Layout
@@ -103,9 +104,9 @@ class Task:
         if not self.episodic:
             return float("inf")
         moves, _, _ = self.outcomes.under(self.policy)
-        transition = self.process.transition
-        counted = MarkovRewardProcess(transition, 1.0, share(moves, transition))
-        return float(self.start @ counted.values)
+        small = self.states <= DENSE_STATES
+        to_the_end = Resolvent(as_dense(moves) if small else moves)
+        return float(self.start @ to_the_end.solve(np.ones(self.states)))
 
     @cached_property
     def table(self) -> "Table":

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 
 from preftd.experiments.learning import Method
 from preftd.experiments.study import Search, Study
@@ -9,7 +10,7 @@ from preftd.learners import Decreasing, Linear
 from preftd.learners.step_size import StepSize
 from preftd.preferences import Constant, Observability, Preference
 from preftd.rules import ETD, PTD, TD, Rule
-from preftd.tasks import make
+from preftd.tasks import Task, make
 
 TASKS = {"corridor": 100, "double_corridor": 200}
 """Both tasks, and how many episodes their learning curves have."""
@@ -101,7 +102,7 @@ def by_length(task: str) -> Study:
     """Both forms of PTD at one step size for all lengths, so that nothing else differs."""
     return Study(
         name=f"{task} by length",
-        tasks={f"length {length}": make(task, length=length) for length in LENGTHS},
+        tasks={f"length {length}": _made(task, length) for length in LENGTHS},
         rules=PTD(),
         preferences=Observability(),
         learners=FORMS,
@@ -128,7 +129,7 @@ def _at_length_5(
 ) -> Study:
     return Study(
         name=name,
-        tasks={"length 5": make(task, length=5)},
+        tasks={"length 5": _made(task, 5)},
         rules=METHODS,
         preferences=Observability(),
         step_sizes=step_sizes,
@@ -151,7 +152,7 @@ def _study(
     sizes = dict.fromkeys(rules, STEP_SIZES[task]) | dict(step_sizes or {})
     return Study(
         name=name,
-        tasks={f"length {length}": make(task, length=length) for length in lengths},
+        tasks={f"length {length}": _made(task, length) for length in lengths},
         rules=rules,
         preferences=preferences,
         learners=learners,
@@ -160,6 +161,12 @@ def _study(
         seeds=SEEDS,
         search=SEARCHED,
     )
+
+
+@cache
+def _made(task: str, length: int) -> Task:
+    """The same for all studies: what follows from a task is worked out once."""
+    return make(task, length=length)
 
 
 def _larger_for(task: str, *rules: str) -> dict[str, Sequence[StepSize]]:
