@@ -93,7 +93,7 @@ class _Run:
             try:
                 plan = self._plan()
                 self._beside.whatever(self._stop_telling)
-                ended = self._beside.whatever(self._end, "failed" if self._failed else "finished")
+                ended = self._beside.whatever(self._finish)
                 if not self._failed:
                     return plan.results(self._store)
                 self._beside.wait()
@@ -122,9 +122,12 @@ class _Run:
         manifest.write(self._store.folder / "runs")
         return manifest
 
+    def _finish(self) -> Path:
+        return self._end("failed" if self._failed or self._beside.went_wrong else "finished")
+
     def _end(self, state: str) -> Path:
         manifest = self._begun.result().end(
-            "failed" if self._beside.went_wrong else state,
+            state,
             cells=self._cells,
             computed=self._computed,
             failures=[_written(failed) for failed in self._failed],
