@@ -62,7 +62,7 @@ class Told:
     def __init__(self) -> None:
         self.said: list[str] = []
         self.begun: list[tuple[str, int, int]] = []
-        self.stored = 0
+        self.stored = self.ended = 0
 
     def begin(self, title: str, cells: int, stored: int, work: float) -> None:
         assert work >= 0
@@ -76,7 +76,7 @@ class Told:
         self.said.append(text)
 
     def end(self) -> None:
-        """Nothing to remember."""
+        self.ended += 1
 
 
 @final

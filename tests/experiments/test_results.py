@@ -124,8 +124,20 @@ def test_runs_that_cannot_be_used_are_refused() -> None:
         Results(runs, Score(last=21))
 
 
-def test_seeds_that_chose_are_no_fresh_ones() -> None:
-    rows = [run(3, [1], stage="search"), run(3, [1])]
-    told = "seed 3 is there in the search and in the report: report on other seeds"
+@pytest.mark.parametrize(
+    ("search", "report", "first"),
+    [([3], [3], 3), ([0, 1, 2, 3], [2, 3, 9], 2), ([4, 9], [0, 9], 9), ([0, 5], [5, 7], 5)],
+)
+def test_seeds_that_chose_are_no_fresh_ones(
+    search: list[int], report: list[int], first: int
+) -> None:
+    rows = [run(seed, [1], stage="search") for seed in search] + [run(seed, [1]) for seed in report]
+    told = f"seed {first} is there in the search and in the report: report on other seeds"
     with pytest.raises(InputError, match=told):
         Results(frame(rows), Score())
+
+
+@pytest.mark.parametrize(("search", "report"), [([0, 1], [2]), ([7], [2, 3]), ([0, 4], [3, 5])])
+def test_seeds_that_did_not_choose_are_fresh(search: list[int], report: list[int]) -> None:
+    rows = [run(seed, [1], stage="search") for seed in search] + [run(seed, [1]) for seed in report]
+    assert Results(frame(rows), Score()).reported["seed"].to_list() == report

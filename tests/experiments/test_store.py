@@ -96,6 +96,14 @@ def test_cells_are_read_in_the_order_asked_for_as_often_and_no_others(out: Path)
     assert none.size == nothing.height == 0
 
 
+def test_whole_files_are_read_in_another_order_too(out: Path) -> None:
+    job = the_job(small())
+    rows = [7, 3, 5, 0, 1, 6, 2, 4]
+    there, found = Store(out).read([only(job, [job.ids[row]]).strands[0] for row in rows])
+    assert there.all()
+    assert found.equals(pl.read_parquet(the_file(out)).select(list(FOUND))[rows])
+
+
 def test_the_leavings_of_the_dead_are_removed_and_those_of_the_living_are_not(out: Path) -> None:
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()

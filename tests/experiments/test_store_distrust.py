@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -243,8 +244,15 @@ def test_a_warning_is_given_once(out: Path) -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [pl.col("error").cast(pl.List(pl.Float32)), pl.col("error").list.head(2)],
-    ids=["other numbers", "fewer episodes"],
+    [
+        pl.col("error").cast(pl.List(pl.Float32)),
+        pl.col("error").list.head(2),
+        pl.when(pl.col("seed") > 0).then("error").alias("error"),
+        pl.when(pl.col("seed") > 0).then("diverged").alias("diverged"),
+        pl.col("error").list.eval(pl.element().shift(1)),
+        pl.col("error").list.eval(pl.element() * np.nan),
+    ],
+    ids=["other numbers", "fewer episodes", "no errors", "no word", "gaps", "not a number"],
 )
 def test_a_file_that_only_looks_like_results_is_not_trusted(change: pl.Expr, out: Path) -> None:
     true = the_file(out)

@@ -1,6 +1,5 @@
 """Files that change while a store is in use: others may write, mend and damage them."""
 
-import errno
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -9,11 +8,8 @@ import pytest
 from experiments.small_studies import (
     Counting,
     Told,
-    computed,
     keep,
-    manifest,
     only,
-    report_cells,
     small,
     stored_files,
     the_file,
@@ -22,8 +18,8 @@ from experiments.small_studies import (
 from experiments.test_store_distrust import CELLS, truncated
 from preftd.experiments import Here, run
 from preftd.experiments.jobs import Job
-from preftd.experiments.manifest import read_manifests
-from preftd.experiments.store import Store, Taken
+from preftd.experiments.places import Places
+from preftd.experiments.store import Store
 from preftd.experiments.work import compute
 
 
@@ -109,37 +105,6 @@ def test_what_was_not_saved_is_not_there_when_its_run_broke_off(shared: bool, ou
         assert store.there(the_job(small()).strands).all()
 
 
-def test_what_the_last_of_several_runs_could_not_save_is_told_when_they_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store, told = Store(tmp_path), Told()
-    with monkeypatch.context() as full:
-        full.setattr(Store, "save", refuse)
-        with pytest.raises(OSError, match="full"), store.open():
-            found = run(small(), store, executor=Here(), progress=told)
-    assert found.runs.height == CELLS, "it was at hand"
-    assert told.stored == 0, "but nothing was told of as stored"
-    assert manifest(tmp_path)["state"] == "failed"
-    assert computed(small(), tmp_path) == CELLS
-
-
-def test_what_a_run_could_not_save_is_told_in_the_next_and_computed_again_by_who_asks_for_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store, counting, more = Store(tmp_path), Counting(), small(seeds=3)
-    with store.open():
-        with monkeypatch.context() as full:
-            full.setattr(Store, "save", refuse)
-            run(small(), store, executor=Here(), progress=Told())
-            with pytest.raises(OSError, match="full"):
-                run(more, store, executor=Here(), progress=Told())
-        run(more, store, executor=counting, progress=Told())
-    assert counting.cells == 12
-    assert Store(tmp_path).stored() == {cell.id for cell in report_cells(more)}
-    states = [found["state"] for found in read_manifests(tmp_path / "runs")]
-    assert states == ["failed", "failed", "finished"]
-
-
 def test_what_was_saved_before_something_went_wrong_may_be_removed_by_hand(tmp_path: Path) -> None:
     """To make room on a full disk, say."""
     store, first, second = Store(tmp_path), the_job(small()), the_job(small(seeds=[7]))
@@ -148,6 +113,42 @@ def test_what_was_saved_before_something_went_wrong_may_be_removed_by_hand(tmp_p
         assert store.take(second, compute(second)) is not None  # and is never saved
     path.unlink()
     assert not store.there(first.strands + second.strands).any()
+
+
+def test_what_was_saved_in_an_earlier_opening_does_not_count_for_this_one(tmp_path: Path) -> None:
+    store, job = Store(tmp_path), the_job(small())
+    with store.open():
+        path = keep(store, job, compute(job))
+    path.unlink()
+    with store.open():
+        assert store.take(job, compute(job)) is not None  # and is never saved
+    assert not store.there(job.strands).any()
+
+
+def test_a_file_that_is_damaged_again_is_told_of_again(out: Path) -> None:
+    warnings = list[str]()
+    store = Store(out, warnings.append)
+    for times in (1, 2):
+        truncated(the_file(out))
+        run(small(), store, executor=Here(), progress=Told())
+        assert len(warnings) == times
+    assert store.there(the_job(small()).strands).all()
+
+
+def test_a_stop_in_the_middle_of_taking_leaves_the_store_in_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    store = Store(tmp_path)
+    with monkeypatch.context() as stopping:
+        stopping.setattr(Places, "add", stop)
+        with pytest.raises(KeyboardInterrupt):
+            take_and_stop(store, the_job(small()))
+    counting = Counting()
+    run(small(), store, executor=counting, progress=Told())
+    assert counting.cells == CELLS
 
 
 def test_what_cannot_be_kept_is_not_taken(tmp_path: Path) -> None:
@@ -161,7 +162,3 @@ def take_and_stop(store: Store, job: Job) -> None:
         assert store.take(job, compute(job)) is not None
         assert store.there(job.strands).all()
         raise KeyboardInterrupt
-
-
-def refuse(_: Store, taken: Taken) -> Path:
-    raise OSError(errno.ENOSPC, "full", taken.name)

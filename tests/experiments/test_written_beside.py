@@ -1,4 +1,4 @@
-"""Results are written and told of beside the learning, in order; a run ends when all is safe."""
+"""Results are written and told of beside the learning, in order; alone, a run ends when that is."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path

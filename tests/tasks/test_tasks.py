@@ -157,6 +157,15 @@ def test_episodes_that_may_never_end_are_refused() -> None:
     )
 
 
+def test_where_the_policy_never_goes_episodes_need_not_end() -> None:
+    """From state 0, the second action leads to where nothing ends but by chance."""
+    rows = [(0, 0, 1, -1, 1), (0, 1, 1, 1, 0), (1, 0, 1, 0, 0), (1, 1, 1, 1, 0)]
+    policy = [[1, 0], [1, 0]]
+    task = Task("safe", Outcomes.of(rows), np.eye(2), 1, start=[1, 0], policy=policy)
+    assert task.mean_episode_length == 1
+    np.testing.assert_allclose(task.values, 1)
+
+
 @pytest.mark.parametrize("discount", [[0.9, 0.8], 1.5, -0.1, "x"])
 def test_the_discount_of_a_task_is_one_number(discount: Any) -> None:
     with pytest.raises(InputError, match="discount"):

@@ -1,8 +1,8 @@
 """What is written and told while the next is computed."""
 
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from typing import Any, ParamSpec, Self, TypeVar, final
+from concurrent.futures import Executor, Future, wait
+from typing import Any, ParamSpec, TypeVar, final
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -10,36 +10,29 @@ T = TypeVar("T")
 
 @final
 class Beside:
-    """A thread that does one thing after the other, while this one goes on.
+    """Things that a thread does one after the other, while this one goes on.
 
     When something went wrong, what comes after it is left undone, until somebody waits and is told.
     """
 
-    def __init__(self) -> None:
-        self._thread = ThreadPoolExecutor(1)
+    def __init__(self, thread: Executor) -> None:
+        self._thread = thread
         self._last: Future[Any] | None = None
         self._error: BaseException | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._thread.shutdown()
 
     @property
     def went_wrong(self) -> bool:
         """Whether something did that nobody was told of."""
         return self._error is not None
 
-    def then(self, do: Callable[P, T], *given: P.args, **named: P.kwargs) -> Future[T]:
+    def then(self, do: Callable[P, object], *given: P.args, **named: P.kwargs) -> None:
         """Do something after all that came before, if that went well."""
 
-        def in_turn() -> T:
-            if self._error is not None:
-                raise self._error
-            return do(*given, **named)
+        def unless_wrong() -> None:
+            if self._error is None:
+                do(*given, **named)
 
-        return self.whatever(in_turn)
+        self.whatever(unless_wrong)
 
     def whatever(self, do: Callable[P, T], *given: P.args, **named: P.kwargs) -> Future[T]:
         """Do something after all that came before, however that went."""
@@ -48,7 +41,8 @@ class Beside:
             try:
                 return do(*given, **named)
             except BaseException as error:  # whatever it is, it is told to who waits
-                self._error = self._error or error
+                if self._error is None:
+                    self._error = error
                 raise
 
         done = self._thread.submit(in_turn)

@@ -105,7 +105,11 @@ def _some(spans: Sequence[Span], asked: Asked) -> bool:
 def _are_results(rows: pl.DataFrame) -> bool:
     if rows.schema != pl.Schema(COLUMNS):
         return False
-    return bool((rows["error"].list.len() == rows["episodes"]).all())
+    if any(rows.null_count().row(0)):
+        return False
+    errors = rows["error"].explode(empty_as_null=False)
+    numbers = errors.null_count() == 0 and not errors.is_nan().any()
+    return numbers and bool((rows["error"].list.len() == rows["episodes"]).all())
 
 
 def _hash(whole: bytes | memoryview) -> str:

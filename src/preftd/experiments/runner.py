@@ -51,8 +51,9 @@ def run(
 ) -> Results:
     """Compute what is missing of a study and return its results.
 
-    out       the folder for results; it may hold those of other studies (a store, to look through
-              the folder only once for several studies)
+    out       the folder for results; it may hold those of other studies. Or a store: if it is
+              open, several studies look through the folder only once, and the last results of each
+              are safe on disk, and told of, when it is closed
     workers   how many processes compute, by default one for each core
     executor  where they compute, if not in processes here
     progress  who is told how far it is, by default standard error
@@ -88,34 +89,34 @@ class _Run:
 
     def run(self, place: Path) -> Results:
         """Compute the search, then what it chose."""
+        shared = self._store.is_open
         with self._store.open() as self._beside:
             self._begun = self._beside.whatever(self._begin, place)
             try:
                 plan = self._plan()
-                self._beside.whatever(self._stop_telling)
                 ended = self._beside.whatever(self._finish)
-                if not self._failed:
-                    return plan.results(self._store)
-                self._beside.wait()
+                found = None if self._failed else plan.results(self._store)
+                if not shared or found is None:
+                    self._beside.wait()
             except BaseException as error:
                 self._break_off(error)
                 raise
-            raise CellsFailedError(self._failed, ended.result())
+            if found is None:
+                raise CellsFailedError(self._failed, ended.result())
+            return found
 
     def _break_off(self, error: BaseException) -> None:
         interrupted = isinstance(error, KeyboardInterrupt)
+        if (other := self._beside.settle()) is not None:
+            self._beside.whatever(self._progress.say, f"{type(other).__name__}: {other}")
         self._beside.whatever(self._progress.end)
-        ended = self._beside.whatever(self._end, "interrupted" if interrupted else "failed")
+        self._beside.whatever(self._end, "interrupted" if interrupted else "failed")
         with suppress(OSError):  # the disk may be full, which is what should be said then
-            ended.result()
+            self._beside.wait()
         if interrupted:
             kept = f"what is finished is kept in {self._store.folder}"
             self._progress.say(f"stopped; {kept}: run the same again to go on.")
             error.add_note(kept)  # so that further up it is not said again
-
-    def _stop_telling(self) -> None:
-        if self._beside.went_wrong:  # and so what was last told of has no end
-            self._progress.end()
 
     def _begin(self, place: Path) -> Manifest:
         manifest = Manifest.begin(self._study.name, place)
@@ -156,7 +157,7 @@ class _Run:
         self._beside.then(self._progress.begin, title, len(there), int(there.sum()), work)
         if pending:
             self._store_all({job.id: job for job in pending})
-        self._beside.then(self._progress.end)
+        self._beside.whatever(self._progress.end)
 
     def _store_all(self, pending: dict[str, Job]) -> None:
         finished = self._executor.run(list(pending.values()))

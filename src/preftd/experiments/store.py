@@ -49,42 +49,67 @@ class Store:
         self._saved: dict[str, str] = {}
         """The name of the file, of what is in one."""
         self._at_hand: dict[str, pl.DataFrame] = {}
-        self._beside: Beside | None = None
+        self._thread: ThreadPoolExecutor | None = None
         """What saves, while it is open."""
+        self._parts: list[Beside] = []
 
     @contextmanager
     def open(self) -> Iterator[Beside]:
         """Be written to: nothing half written or damaged stays among the results.
 
         What is read or written meanwhile is kept at hand, so that nothing is read twice. Several
-        runs may share one opening, and the thread that saves: what the last of one could not save
-        is told in the next, or when the opening ends, before which nothing needs to be safe.
+        runs may share one opening, and the thread that saves: what one of them leaves to it is
+        safe when the opening ends, or else it is told then.
         """
-        if self._beside is not None:
-            try:
-                yield self._beside
-            except BaseException:
-                self._beside.settle()  # it is told already
-                self._drop_unsaved()
-                raise
+        if self._thread is not None:
+            with self._part(self._thread) as part:
+                yield part
             return
         self.cells.mkdir(parents=True, exist_ok=True)
         for folder in self.folder.iterdir():  # also manifests and figures
             remove_unfinished(folder)
         try:
-            with Beside() as self._beside:
-                yield self._beside
-                self._beside.wait()
+            with ThreadPoolExecutor(1) as self._thread:
+                with self._part(self._thread) as part:
+                    yield part
+                self.wait()
+        except BaseException:
+            for other in filter(None, (part.settle() for part in self._parts)):
+                self._warn(f"{type(other).__name__}: {other}")
+            raise
         finally:
+            self._thread = None
             self._drop_unsaved()
             self._close()
+
+    @contextmanager
+    def _part(self, thread: ThreadPoolExecutor) -> Iterator[Beside]:
+        """Of an opening; if it breaks off, what it could not save is not here."""
+        part = Beside(thread)
+        self._parts.append(part)
+        try:
+            yield part
+        except BaseException:
+            thread.submit(int).result()  # so that it does nothing more
+            self._drop_unsaved()
+            raise
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it can be written to."""
+        return self._thread is not None
+
+    def wait(self) -> None:
+        """Wait until all that was left to the thread is safe; raise what went wrong first."""
+        for part in self._parts:
+            part.wait()
 
     def take(self, job: Job, done: Done) -> "Taken | None":
         """What came of a job, which is here from now on; safe it is only when it is saved.
 
         What is not saved when a run breaks off, or the opening ends, is here no more.
         """
-        if self._beside is None:
+        if not self.is_open:
             raise RuntimeError("the store is not open: open it to keep results.")
         if not done.rows.size:
             return None
@@ -154,9 +179,11 @@ class Store:
             places = self._places.find(asked)
             is_there = places >= 0
             needed, rows = self._places.within(places[is_there])
+            missing = [name for name in needed if name not in frames]
+            frames |= self._look(missing, asked)
             if all(name in frames for name in needed):
                 return _Found(is_there, rows, [frames[name] for name in needed])
-            frames |= self._look([name for name in needed if name not in frames], asked)
+            self._forget()
 
     def _look(self, names: Sequence[str], asked: Sequence[Strand]) -> dict[str, pl.DataFrame]:
         """What is in files that hold some of these; why one is not trusted is said once."""
@@ -172,7 +199,7 @@ class Store:
         read = {path.name: found for path, found in looked if isinstance(found, Read)}
         for name, found in read.items():
             self._trust(name, found)
-        for path, refused in looked:  # at the end, as it may be that all is to be forgotten
+        for path, refused in looked:
             if isinstance(refused, Refused):
                 self._refuse(path, refused)
         return {name: one.found for name, one in read.items() if one.found is not None}
@@ -185,16 +212,14 @@ class Store:
     def _have(self, name: str, read: Read) -> None:
         if read.spans:
             self._places.add(name, read.spans)
-        if self._beside is not None and read.found is not None:
+        if self.is_open and read.found is not None:
             self._at_hand[name] = read.found
 
     def _refuse(self, path: Path, refused: Refused) -> None:
-        if path.name in self._trusted:
-            self._forget()
         if path.name not in self._refused:
             self._warn(f"{path} {refused.why}{self._remedy(refused)}")
         self._refused.add(path.name)
-        if refused.damaged is not None and self._beside is not None:
+        if refused.damaged is not None and self.is_open:
             # A copy: the file itself may have been mended by another run in the meantime.
             copy, whole = path.with_name(f"{path.name}.damaged"), refused.damaged
             write_whole(copy, lambda file: file.write(whole))
@@ -211,7 +236,7 @@ class Store:
         unsaved = self._taken.keys() - self._saved.keys()
         for name in unsaved:
             del self._taken[name]
-            del self._at_hand[name]
+            self._at_hand.pop(name, None)
         if unsaved:
             self._forget()
 
@@ -222,12 +247,12 @@ class Store:
         self._taken.clear()
         self._saved.clear()
         self._at_hand.clear()
-        self._beside = None
+        self._parts.clear()
 
     def _remedy(self, refused: Refused) -> str:
         if not refused.lost:
             return ": it is left alone and not read."
-        if self._beside is None:
+        if not self.is_open:
             return ": run the study again to compute its cells anew."
         kept = " A copy is kept as *.damaged." if refused.damaged is not None else ""
         return f": it is not read, and computed again as far as it is asked for.{kept}"

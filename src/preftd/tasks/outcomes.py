@@ -128,6 +128,7 @@ class Outcomes:
             (chance[stays], (self.state[stays], self.next_state[stays])), shape=shape
         )
         moves.sum_duplicates()
+        moves.eliminate_zeros()  # where the policy never goes
         ending, reward = np.zeros(self.states), np.zeros(self.states)
         np.add.at(ending, self.state[self.ends], chance[self.ends])
         np.add.at(reward, self.state, chance * self.reward)

@@ -43,7 +43,9 @@ def make(names: Sequence[str], order: Order) -> Iterator[str]:
                 yield from _draw(name, found, order)
         if set(names) == set(TITLES):
             # Some claims need studies that no figure shows.
-            yield f"wrote {write_summary(order.out, {study: found(study) for study in STUDIES})}"
+            results = {study: found(study) for study in STUDIES}
+            store.wait()
+            yield f"wrote {write_summary(order.out, results)}"
 
 
 def _check_searched(names: Sequence[str], order: Order) -> None:
@@ -81,6 +83,7 @@ class _Found:
             )
             self._results[name] = asked.results(found)
             if self._begun and name in LONG:
+                self._store.wait()  # nothing is on file that is not in a store
                 self._keep_search(asked.whole, self._begun)
         return self._results[name]
 
