@@ -19,9 +19,10 @@ from experiments.small_studies import (
     small,
 )
 from preftd import Task
-from preftd.experiments import CellsFailedError, Here, run
+from preftd.experiments import CellsFailedError, Here, Results, run
 from preftd.experiments.jobs import Job
 from preftd.experiments.manifest import read_manifests
+from preftd.experiments.plan import Plan
 from preftd.experiments.store import Store, Taken
 from preftd.experiments.work import Done
 
@@ -149,14 +150,22 @@ def test_a_run_of_which_cells_fail_tells_first_what_could_not_be_saved(
 def test_a_stop_while_the_last_file_of_a_run_is_written_says_how_to_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    save, told = Store.save, Told()
+    save, put_together, told, there = Store.save, Plan.results, Told(), Event()
+
+    def results(plan: Plan, store: Store) -> Results:
+        found = put_together(plan, store)
+        there.set()
+        return found
 
     def stopped(store: Store, taken: Taken) -> Path:
+        assert there.wait(timeout=10)
+        Event().wait(0.1)  # until all that is left is to wait
         os.kill(os.getpid(), signal.SIGINT)
         Event().wait(0.1)
         return save(store, taken)
 
     with monkeypatch.context() as stopping:
+        stopping.setattr(Plan, "results", results)
         stopping.setattr(Store, "save", stopped)
         with pytest.raises(KeyboardInterrupt) as raised:
             run(small(), tmp_path, executor=Here(), progress=told)

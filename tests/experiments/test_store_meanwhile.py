@@ -116,13 +116,15 @@ def test_what_was_saved_before_something_went_wrong_may_be_removed_by_hand(tmp_p
 
 
 def test_what_was_saved_in_an_earlier_opening_does_not_count_for_this_one(tmp_path: Path) -> None:
-    store, job = Store(tmp_path), the_job(small())
+    warnings = list[str]()
+    store, job = Store(tmp_path, warnings.append), the_job(small())
     with store.open():
         path = keep(store, job, compute(job))
     path.unlink()
     with store.open():
         assert store.take(job, compute(job)) is not None  # and is never saved
     assert not store.there(job.strands).any()
+    assert warnings == [], "nobody looked for it in a file"
 
 
 def test_a_file_that_is_damaged_again_is_told_of_again(out: Path) -> None:
