@@ -7,6 +7,7 @@ with the learning is waiting too. Then they are run with a process for each core
 again when all is stored. Everything is compiled beforehand, but studies are new each time.
 """
 
+import gc
 import time
 from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
@@ -77,8 +78,9 @@ def table(scale: float = 1.0) -> Iterator[str]:
             learning, engine, _ = next(one for one in rounds if one.share == middle)
             with TemporaryDirectory() as folder:
                 _run(some, Path(folder) / "first", processes)  # starts and compiles
-                together, cells = _run(some, Path(folder) / "here", processes)
-                again, _ = _run(some, Path(folder) / "here", Here())
+                together = _run(some, Path(folder) / "here", processes)
+                again = _run(some, Path(folder) / "here", Here())
+                cells = len(Store(Path(folder) / "here").stored())
             yield row([
                 name, f"{cells:,}", digits(learning), digits(engine), f"{100 * middle:.1f}",
                 digits(together), digits(learning / cores), digits(again),
@@ -115,19 +117,19 @@ class _Timed:
 
 def _round(some: Sequence[Study]) -> _Round:
     timed = _Timed()
+    gc.collect()  # what is left of other rounds, and of compiling, is not this one's
     with TemporaryDirectory() as folder:
-        seconds, _ = _run(some, Path(folder), timed)
+        seconds = _run(some, Path(folder), timed)
     engine = seconds - timed.seconds
     return _Round(timed.seconds, engine, engine / timed.seconds)
 
 
-def _run(some: Sequence[Study], out: Path, executor: Executor) -> tuple[float, int]:
-    """Run studies one after the other; seconds, and how many cells they have together."""
+def _run(some: Sequence[Study], out: Path, executor: Executor) -> float:
+    """Run studies one after the other; seconds."""
     out.mkdir(exist_ok=True)
     store = Store(out)
     began = time.perf_counter()
     with (out / "progress.txt").open("w") as told, store.open():
         for study in some:
             run(study, store, executor=executor, progress=Lines(told))
-    seconds = time.perf_counter() - began
-    return seconds, len(store.stored())
+    return time.perf_counter() - began

@@ -57,7 +57,7 @@ class Beside:
 
     def settle(self) -> BaseException | None:
         """Wait until all is done, and begin anew; what went wrong first."""
-        if self._last is not None:
+        if self._last is not None and not self._last.done():
             wait([self._last])
         error, self._error = self._error, None
         return error
