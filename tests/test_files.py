@@ -34,6 +34,18 @@ def test_a_file_is_written_and_written_over(tmp_path: Path) -> None:
     assert names(tmp_path) == ["result"]
 
 
+def test_its_name_may_follow_from_what_was_written(tmp_path: Path) -> None:
+    def rename(file: BinaryIO) -> str:
+        file.seek(0)
+        assert names(tmp_path) == [f".result.{host()}.{os.getpid()}"]
+        return f"result of {len(file.read())} bytes"
+
+    path = write_whole(tmp_path / "result", methodcaller("write", b"whole"), rename)
+    assert path == tmp_path / "result of 5 bytes"
+    assert path.read_bytes() == b"whole"
+    assert names(tmp_path) == [path.name]
+
+
 def test_until_it_is_whole_the_old_one_is_there(tmp_path: Path) -> None:
     path = tmp_path / "result"
     path.write_bytes(b"old")

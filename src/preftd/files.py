@@ -15,16 +15,25 @@ OUTERMOST = 0xEFFFFFFC
 """What it has outside of all containers, on every machine."""
 
 
-def write_whole(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Write to a temporary name, sync and rename: no crash and no full disk leaves a stump."""
+def write_whole(
+    path: Path,
+    write: Callable[[BinaryIO], object],
+    rename: Callable[[BinaryIO], str] | None = None,
+) -> Path:
+    """Write to a temporary name, sync and rename: no crash and no full disk leaves a stump.
+
+    If the name follows from what was written, `rename` is given the file and says it.
+    """
     unfinished = path.with_name(f".{path.name}.{host()}.{os.getpid()}")
     try:
-        with unfinished.open("wb") as file:
+        with unfinished.open("w+b") as file:
             write(file)
             file.flush()
             os.fsync(file.fileno())
-        unfinished.replace(path)
+            found = path if rename is None else path.with_name(rename(file))
+        unfinished.replace(found)
         _sync(path.parent)
+        return found
     except OSError as error:
         # The user asked for this name, and knows nothing of the temporary one.
         raise OSError(error.errno, error.strerror or str(error), str(path)) from None

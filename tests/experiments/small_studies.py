@@ -15,8 +15,9 @@ from preftd.experiments import Here, Results, Study, run
 from preftd.experiments.cells import Cell
 from preftd.experiments.expansion import Expansion
 from preftd.experiments.jobs import Job, jobs
-from preftd.experiments.store import Store
-from preftd.experiments.work import Done
+from preftd.experiments.result_files import blanks
+from preftd.experiments.store import Store, Taken
+from preftd.experiments.work import Done, compute
 from preftd.preferences import Observability
 
 CORRIDOR = tasks.make("corridor", length=3)
@@ -116,11 +117,17 @@ def only(job: Job, ids: Collection[str]) -> Job:
     return left
 
 
+def take(store: Store, job: Job, done: Done | None = None) -> Taken:
+    """Have what came of a job, by default what comes of it, which is not saved yet."""
+    (blank,) = blanks([job])
+    taken = store.take(blank, done or compute(job))
+    assert taken is not None
+    return taken
+
+
 def keep(store: Store, job: Job, done: Done) -> Path:
     """Take what came of a job, and save it."""
-    taken = store.take(job, done)
-    assert taken is not None
-    return store.save(taken)
+    return store.save(take(store, job, done))
 
 
 def the_file(out: Path) -> Path:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
+import polars as pl
 import pytest
 
 from experiments.small_studies import (
@@ -23,10 +24,12 @@ from experiments.small_studies import (
 )
 from preftd.experiments import Search, Study, jobs
 from preftd.experiments.loading import load_studies
+from preftd.experiments.result_files import write_rows
 from preftd.experiments.store import Store
 from preftd.files import write_whole
 
 MEGABYTE = 2**20
+FULL = Path("/dev/full")
 
 STUDY = """
 from preftd import PTD, TD, Linear, tasks
@@ -179,6 +182,20 @@ def test_a_file_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError):
         write_whole(path, lambda _: 1 // 0)
     assert [found.name for found in tmp_path.iterdir()] == ["x"]
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="there is no device that is always full")
+def test_what_the_system_says_while_rows_are_written_is_its_own_error() -> None:
+    rows = pl.DataFrame({"x": range(1000)})
+    with FULL.open("r+b") as file, pytest.raises(OSError, match="No space left") as raised:
+        write_rows(rows, file)
+    assert raised.value.errno == errno.ENOSPC
+
+
+def test_what_polars_itself_does_not_like_is_polars_error(tmp_path: Path) -> None:
+    rows = pl.DataFrame({"x": [object()]})
+    with (tmp_path / "x").open("w+b") as file, pytest.raises(pl.exceptions.PolarsError):
+        write_rows(rows, file)
 
 
 def test_a_folder_that_cannot_be_synced_does_no_harm(

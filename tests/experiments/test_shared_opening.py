@@ -31,7 +31,7 @@ CELLS = 8
 
 
 def refuse(_: Store, taken: Taken) -> Path:
-    raise OSError(errno.ENOSPC, "full", taken.name)
+    raise OSError(errno.ENOSPC, "full", taken.cells)
 
 
 class Fails:

@@ -24,7 +24,7 @@ from experiments.small_studies import (
 )
 from preftd.experiments import Here, run
 from preftd.experiments.cells import name_of
-from preftd.experiments.result_files import COLUMNS, FOUND
+from preftd.experiments.result_files import COLUMNS, FOUND, blanks
 from preftd.experiments.store import Store
 from preftd.experiments.work import Done, compute
 from preftd.files import host, remove_unfinished
@@ -81,7 +81,8 @@ def test_a_job_without_results_writes_nothing(tmp_path: Path) -> None:
     none = Done(job.id, np.empty(0, np.intp), np.empty((0, 0)), np.empty(0, np.bool_), ())
     store = Store(tmp_path)
     with store.open():
-        assert store.take(job, none) is None
+        (blank,) = blanks([job])
+        assert store.take(blank, none) is None
     assert stored_files(tmp_path) == {}
 
 

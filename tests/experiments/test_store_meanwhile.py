@@ -12,6 +12,7 @@ from experiments.small_studies import (
     only,
     small,
     stored_files,
+    take,
     the_file,
     the_job,
 )
@@ -83,8 +84,7 @@ def test_what_is_not_yet_saved_is_there_even_if_all_else_is_looked_at_again(out:
     store, late = Store(out), the_job(small(seeds=[7]))
     assert store.stored()
     with store.open():
-        taken = store.take(late, compute(late))
-        assert taken is not None
+        taken = take(store, late)
         truncated(the_file(out))
         strands = [*the_job(small()).strands, *late.strands]
         there, found = store.read(strands)
@@ -110,7 +110,7 @@ def test_what_was_saved_before_something_went_wrong_may_be_removed_by_hand(tmp_p
     store, first, second = Store(tmp_path), the_job(small()), the_job(small(seeds=[7]))
     with store.open():
         path = keep(store, first, compute(first))
-        assert store.take(second, compute(second)) is not None  # and is never saved
+        take(store, second)  # and is never saved
     path.unlink()
     assert not store.there(first.strands + second.strands).any()
 
@@ -122,7 +122,7 @@ def test_what_was_saved_in_an_earlier_opening_does_not_count_for_this_one(tmp_pa
         path = keep(store, job, compute(job))
     path.unlink()
     with store.open():
-        assert store.take(job, compute(job)) is not None  # and is never saved
+        take(store, job)  # and is never saved
     assert not store.there(job.strands).any()
     assert warnings == [], "nobody looked for it in a file"
 
@@ -156,11 +156,11 @@ def test_a_stop_in_the_middle_of_taking_leaves_the_store_in_order(
 def test_what_cannot_be_kept_is_not_taken(tmp_path: Path) -> None:
     job = the_job(small())
     with pytest.raises(RuntimeError, match="not open"):
-        Store(tmp_path).take(job, compute(job))
+        take(Store(tmp_path), job)
 
 
 def take_and_stop(store: Store, job: Job) -> None:
     with store.open():
-        assert store.take(job, compute(job)) is not None
+        take(store, job)
         assert store.there(job.strands).all()
         raise KeyboardInterrupt

@@ -96,9 +96,13 @@ def state(value: Any) -> dict[str, Any] | None:
     kind = type(value)
     if installed(kind.__module__) and kind.__module__.partition(".")[0] != "preftd":
         return None
-    parts = [(name, part) for base in kind.__mro__ for name, part in vars(base).items()]
-    slots = [name for name, part in parts if isinstance(part, types.MemberDescriptorType)]
-    kept = {name for name, part in parts if isinstance(part, functools.cached_property)}
+    slots, kept = [], set()
+    for base in kind.__mro__:
+        for name, part in vars(base).items():
+            if isinstance(part, types.MemberDescriptorType):
+                slots.append(name)
+            elif isinstance(part, functools.cached_property):
+                kept.add(name)
     found = {name: getattr(value, name) for name in slots if hasattr(value, name)}
     found |= getattr(value, "__dict__", {})
     return {name: found[name] for name in sorted(found.keys() - kept)}

@@ -99,7 +99,9 @@ def _content(value: Any, within: tuple[Any, ...], seen: dict[int, int]) -> Plain
             described: Plain = handle(value, describe)
             # The user's own kind of tuple may do more than a tuple does.
             plain_kind = isinstance(value, type) or installed(type(value).__module__)
-            return described if plain_kind else _object(value, {"": described}, describe)
+            if plain_kind:
+                return described
+            return _object(value, {"": described}, code.state(value) or {}, describe)
     return _other(value, describe)
 
 
@@ -114,8 +116,8 @@ def _other(value: Any, describe: Describe) -> Plain:
         return {"constant": "object()" if type(value) is object else repr(value)}
     if (wrapped := code.of_wrapped(value, describe)) is not None:
         return wrapped
-    if code.state(value) is not None:
-        return _object(value, {}, describe)
+    if (held := code.state(value)) is not None:
+        return _object(value, {}, held, describe)
     if (name := constant_name(value)) is not None:
         return {"known": name}
     raise InputError(
@@ -149,9 +151,9 @@ def _mapping(value: Mapping[Any, Any], describe: Describe) -> Plain:
     return {"mapping": [[describe(name), describe(part)] for name, part in value.items()]}
 
 
-def _object(value: Any, more: dict[str, Plain], describe: Describe) -> Plain:
+def _object(value: Any, more: dict[str, Plain], held: dict[str, Any], describe: Describe) -> Plain:
     kind = describe(type(value))
-    parts = {name: describe(part) for name, part in (code.state(value) or {}).items()}
+    parts = {name: describe(part) for name, part in held.items()}
     return without_label(value, {"class": kind, "holds": more | parts})
 
 

@@ -7,17 +7,22 @@ that compute the same write the same.
 
 import hashlib
 import io
+import mmap
+import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from preftd.experiments.cells import Variant, name_of
 from preftd.experiments.content import SCHEMA
-from preftd.experiments.places import Span, spans_in
-from preftd.experiments.tables import DESCRIBED
+from preftd.experiments.jobs import Job
+from preftd.experiments.places import Span, spans_in, spans_of
+from preftd.experiments.tables import DESCRIBED, described
 
 FOUND: dict[str, Any] = {"diverged": pl.Boolean, "error": pl.List(pl.Float64)}
 """What came of a cell: above all, its mean squared error after each episode. The rest of a row says
@@ -29,6 +34,22 @@ Asked: TypeAlias = Mapping[str, Sequence[tuple[Variant, ...]]]
 
 _NAME = re.compile(r"([0-9a-f]{16})-([0-9a-f]{16})\.parquet")
 _SCHEMA_KEY = "preftd.schema"
+
+
+class Blank(NamedTuple):
+    """A file of which everything is known but what came of its cells."""
+
+    cells: str
+    """A name for them, with which that of the file begins."""
+    spans: Sequence[Span]
+    rows: pl.DataFrame
+    """What the cells are."""
+
+    def only(self, rows: NDArray[np.intp]) -> "Blank":
+        """With some of its cells."""
+        left = self.rows[rows]
+        ids = left["cell"].to_list()
+        return Blank(name_of(ids), spans_in(ids), left)
 
 
 class Read(NamedTuple):
@@ -48,12 +69,31 @@ class Refused(NamedTuple):
     """What is in it, if that is not what was written."""
 
 
-def encoded(cells: str, rows: pl.DataFrame) -> tuple[str, memoryview]:
-    """Rows as a file: its name, given that of its cells, and all of its bytes."""
-    written = io.BytesIO()
-    rows.write_parquet(written, compression="snappy", metadata={_SCHEMA_KEY: str(SCHEMA)})
-    whole = written.getbuffer()
-    return f"{cells}-{_hash(whole)}.parquet", whole
+def blanks(some: Sequence[Job]) -> list[Blank]:
+    """The files of some jobs, which take less time together than one by one."""
+    rows = described([strand for job in some for strand in job.strands])
+    found, first = [], 0
+    for job in some:
+        found.append(Blank(job.id, spans_of(job.strands), rows[first : first + job.size]))
+        first += job.size
+    return found
+
+
+def write_rows(rows: pl.DataFrame, file: BinaryIO) -> None:
+    """Write a file."""
+    try:
+        rows.write_parquet(file, compression="snappy", metadata={_SCHEMA_KEY: str(SCHEMA)})
+    except pl.exceptions.PolarsError as error:
+        # Of what the system says, such as that the disk is full, polars gives only the words.
+        if (number := re.search(r"\(os error (\d+)\)", str(error))) is None:
+            raise
+        raise OSError(int(number[1]), os.strerror(int(number[1]))) from error
+
+
+def file_name(cells: str, file: BinaryIO) -> str:
+    """What a file that was written is called, given the name of its cells."""
+    with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
+        return f"{cells}-{_hash(whole)}.parquet"
 
 
 def checked(path: Path, asked: Asked, known: bool) -> Read | Refused:
@@ -112,5 +152,5 @@ def _are_results(rows: pl.DataFrame) -> bool:
     return numbers and bool((rows["error"].list.len() == rows["episodes"]).all())
 
 
-def _hash(whole: bytes | memoryview) -> str:
+def _hash(whole: bytes | mmap.mmap) -> str:
     return hashlib.sha256(whole).hexdigest()[:16]

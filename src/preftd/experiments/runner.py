@@ -15,6 +15,7 @@ from preftd.experiments.jobs import Job, jobs
 from preftd.experiments.manifest import Manifest
 from preftd.experiments.plan import Plan
 from preftd.experiments.progress import Progress, progress_here
+from preftd.experiments.result_files import Blank, blanks
 from preftd.experiments.results import Results
 from preftd.experiments.store import Store, Taken
 from preftd.experiments.study import Search, Study
@@ -156,11 +157,12 @@ class _Run:
         work = sum(job.work for job in pending)
         self._beside.then(self._progress.begin, title, len(there), int(there.sum()), work)
         if pending:
-            self._store_all({job.id: job for job in pending})
+            self._store_all(pending)
         self._beside.whatever(self._progress.end)
 
-    def _store_all(self, pending: dict[str, Job]) -> None:
-        finished = self._executor.run(list(pending.values()))
+    def _store_all(self, some: Sequence[Job]) -> None:
+        pending = {job.id: (job, blank) for job, blank in zip(some, blanks(some), strict=True)}
+        finished = self._executor.run(some)
         try:
             self._keep_all(finished, pending)
         finally:
@@ -173,18 +175,19 @@ class _Run:
                 "of every job, once."
             )
 
-    def _keep_all(self, finished: Iterable[Done], pending: dict[str, Job]) -> None:
+    def _keep_all(self, finished: Iterable[Done], pending: dict[str, tuple[Job, Blank]]) -> None:
         """Have what comes of jobs at hand; it is written while the next is computed."""
         for done in finished:
-            job = pending.pop(done.job, None)
-            if job is None:
+            asked = pending.pop(done.job, None)
+            if asked is None:
                 raise FailedError(
                     "the executor gave something back that was not asked for, or twice: let it "
                     "give what comes of every job, once."
                 )
+            job, blank = asked
             self._failed += _described(job, done.failures)
             self._beside.wait()  # no more than one is to be written
-            self._beside.then(self._save, self._store.take(job, done), len(done.rows), job.work)
+            self._beside.then(self._save, self._store.take(blank, done), len(done.rows), job.work)
 
     def _save(self, taken: Taken | None, cells: int, work: float) -> None:
         """Store what came of a job, and only then tell."""

@@ -57,13 +57,13 @@ def summarise(
         pl.col("diverged").sum().cast(pl.Int64),
         pl.col("seed").n_unique().alias("_different"),
     )
-    if groups.filter(pl.col("seeds") != pl.col("_different")).height:
+    if (groups["seeds"] != groups["_different"]).any():
         _refuse_repeated(frame, by, value)
     found = np.empty((3, groups.height))
     sizes = groups["seeds"].to_numpy()
     for seeds in np.unique(sizes):
         alike = np.flatnonzero(sizes == seeds)
-        values = groups[alike.tolist()]["_values"].list.to_array(int(seeds)).to_numpy().T
+        values = groups["_values"][alike].list.to_array(int(seeds)).to_numpy().T
         found[:, alike] = _summary(values, level, centre, interval)
     numbers = [pl.Series(name, x) for name, x in zip(("centre", "low", "high"), found, strict=True)]
     return groups.select(*by, *numbers, "seeds", "diverged")

@@ -8,9 +8,10 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from itertools import repeat
 from pathlib import Path
-from typing import NamedTuple, final
+from typing import BinaryIO, NamedTuple, final
 
 import numpy as np
 import polars as pl
@@ -18,11 +19,17 @@ from numpy.typing import NDArray
 
 from preftd.arrays import InputError
 from preftd.experiments.beside import Beside
-from preftd.experiments.cells import Strand, Variant, name_of
-from preftd.experiments.jobs import Job
-from preftd.experiments.places import Places, spans_in, spans_of
-from preftd.experiments.result_files import FOUND, Read, Refused, checked, encoded
-from preftd.experiments.tables import described
+from preftd.experiments.cells import Strand, Variant
+from preftd.experiments.places import Places
+from preftd.experiments.result_files import (
+    FOUND,
+    Blank,
+    Read,
+    Refused,
+    checked,
+    file_name,
+    write_rows,
+)
 from preftd.experiments.work import Done
 from preftd.files import remove_unfinished, write_whole
 
@@ -104,8 +111,8 @@ class Store:
         for part in self._parts:
             part.wait()
 
-    def take(self, job: Job, done: Done) -> "Taken | None":
-        """What came of a job, which is here from now on; safe it is only when it is saved.
+    def take(self, blank: Blank, done: Done) -> "Taken | None":
+        """What came of cells, which is here from now on; safe it is only when it is saved.
 
         What is not saved when a run breaks off, or the opening ends, is here no more.
         """
@@ -113,27 +120,28 @@ class Store:
             raise RuntimeError("the store is not open: open it to keep results.")
         if not done.rows.size:
             return None
-        name, spans, cells = job.id, spans_of(job.strands), described(job.strands)
-        if done.rows.size < cells.height:
-            cells = cells[done.rows]
-            ids = cells["cell"].to_list()
-            name, spans = name_of(ids), spans_in(ids)
+        if done.rows.size < blank.rows.height:
+            blank = blank.only(done.rows)
         errors = pl.Series("error", done.errors).cast(FOUND["error"])
         found = pl.DataFrame([pl.Series("diverged", done.diverged), errors])
-        self._taken[name] = read = Read(spans, found)
-        self._have(name, read)
-        return Taken(name, cells.hstack(found))
+        self._taken[blank.cells] = read = Read(blank.spans, found)
+        self._have(blank.cells, read)
+        return Taken(blank.cells, blank.rows.hstack(found))
 
     def save(self, taken: "Taken") -> Path:
         """Write what was taken; when this returns, it is safe. Another thread may do this."""
         # What is left for here is next to no Python, for which threads would have to take turns.
-        name, whole = encoded(taken.name, taken.rows)
-        self._trusted.add(name)  # before it is there, so that nobody looks at it
-        self._refused.discard(name)
-        path = self.cells / name
-        write_whole(path, lambda file: file.write(whole))
-        self._saved[taken.name] = name
-        return path
+
+        def rename(file: BinaryIO) -> str:
+            name = file_name(taken.cells, file)
+            self._trusted.add(name)  # before it is there, so that nobody looks at it
+            self._refused.discard(name)
+            return name
+
+        path = self.cells / f"{taken.cells}.parquet"
+        saved = write_whole(path, partial(write_rows, taken.rows), rename)
+        self._saved[taken.cells] = saved.name
+        return saved
 
     def stored(self) -> set[str]:
         """The ids of all cells that are here, after a look at every byte."""
@@ -269,6 +277,6 @@ class _Found(NamedTuple):
 class Taken(NamedTuple):
     """What is to be written into a file."""
 
-    name: str
-    """Of its cells, with which that of the file begins."""
+    cells: str
+    """A name for them, with which that of the file begins."""
     rows: pl.DataFrame
