@@ -76,10 +76,25 @@ class Tiny(tuple[int, ...]):
     __slots__ = ()
 
 
+class Marked(list[int]):
+    """A list of one's own, which holds something beside its items."""
+
+    def __init__(self, mark: int) -> None:
+        super().__init__([1])
+        self.mark = mark
+
+
 DIFFERENT: list[Any] = [
     *(None, True, False, 0, 1, 1.5, 1j, "", "1", "None", "numpy.sin", "Constant", b"1", ...),
     *([], [1], [1, 2], [2, 1], [[1], 2], [[1, 2]], {}, {1: 2}, {2: 1}, set(), {1}, Tiny([1])),
-    *({"a": 1, "b": 2}, {"b": 2, "a": 1}, {"known": "numpy.sin"}, {"class": "Constant"}),
+    *(
+        Marked(1),
+        Marked(2),
+        {"a": 1, "b": 2},
+        {"b": 2, "a": 1},
+        {"known": "numpy.sin"},
+        {"class": "Constant"},
+    ),
     *(np.array(1.0), np.array([1.0]), np.array([[1.0]]), np.array([1]), np.array([1.0, 2.0])),
     *(np.array([[1.0, 2.0]]), np.array([[1.0], [2.0]]), np.zeros(2), np.zeros(2, np.float32)),
     *(sparse.eye_array(2), sparse.eye_array(3), np.eye(2), range(3), range(4), slice(3)),

@@ -56,16 +56,30 @@ def test_what_is_read_is_what_was_written_to_the_bit(tmp_path: Path) -> None:
     assert file.schema == pl.Schema(COLUMNS)
 
 
-def test_runs_that_share_an_opening_read_nothing_twice(
-    out: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    looks, read = list[Path](), Path.read_bytes
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """Every file that is read, from now on."""
+    found, read = list[Path](), Path.read_bytes
 
     def noted(path: Path) -> bytes:
-        looks.append(path)
+        found.append(path)
         return read(path)
 
     monkeypatch.setattr(Path, "read_bytes", noted)
+    return found
+
+
+def test_what_is_saved_is_not_read_while_the_store_is_open(
+    tmp_path: Path, looks: list[Path]
+) -> None:
+    store, job = Store(tmp_path), the_job(small())
+    with store.open():
+        keep(store, job, compute(job))
+        assert not store.there(the_job(small(seeds=[7])).strands).any()
+    assert looks == []
+
+
+def test_runs_that_share_an_opening_read_nothing_twice(out: Path, looks: list[Path]) -> None:
     store = Store(out)
     with store.open():
         for _ in range(3):
@@ -103,6 +117,47 @@ def test_whole_files_are_read_in_another_order_too(out: Path) -> None:
     there, found = Store(out).read([only(job, [job.ids[row]]).strands[0] for row in rows])
     assert there.all()
     assert found.equals(pl.read_parquet(the_file(out)).select(list(FOUND))[rows])
+
+
+@pytest.mark.parametrize("left_out", [None, "end", "middle", "most"])
+@pytest.mark.parametrize("order", [1, -1])
+def test_rows_are_the_same_whether_they_are_cut_out_or_copied(
+    left_out: str | None, order: int, out: Path
+) -> None:
+    """Seeds of 36 neighbours each, in two files; some of them, forwards or backwards."""
+    sizes = np.linspace(0.1, 0.3, 18).tolist()
+    first, second = (the_job(small(step_sizes=sizes, seeds=some)) for some in ([0, 1, 2], [5, 6]))
+    store = Store(out)
+    with store.open():
+        for job in (first, second):
+            keep(store, job, compute(job))
+    strands = [*first.strands, *second.strands][::order]
+    if left_out == "most":
+        strands = strands[1:2]
+    elif left_out == "end":
+        strands = strands[:-1]
+    elif left_out == "middle":
+        ids = {cell for strand in strands for cell in strand.ids[:11] + strand.ids[24:]}
+        strands = [left for job in (first, second)[::order] for left in only(job, ids).strands]
+    there, found = Store(out).read(strands)
+    assert there.all()
+    files = [pl.read_parquet(path) for path in (out / "cells").iterdir()]
+    rows = {row["cell"]: row for file in files for row in file.iter_rows(named=True)}
+    wanted = [rows[cell] for strand in strands for cell in strand.ids]
+    assert found["error"].to_list() == [row["error"] for row in wanted]
+    assert found["diverged"].to_list() == [row["diverged"] for row in wanted]
+
+
+def test_new_files_are_looked_at_if_something_is_missing(out: Path) -> None:
+    warnings = list[str]()
+    store = Store(out, warnings.append)
+    assert store.there(the_job(small()).strands).all()
+    (out / "cells" / "other.parquet").write_bytes(b"PAR1")
+    assert store.there(the_job(small()).strands).all()
+    assert warnings == []
+    run_here(small(seeds=3), out)
+    assert store.there(the_job(small(seeds=3)).strands).all()
+    assert len(warnings) == 1
 
 
 def test_the_leavings_of_the_dead_are_removed_and_those_of_the_living_are_not(out: Path) -> None:

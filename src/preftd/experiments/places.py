@@ -89,6 +89,7 @@ class Places:
     def find(self, strands: Sequence[Strand]) -> NDArray[np.int64]:
         """The row of each of their cells, one after the other; below 0 if it is nowhere."""
         known: dict[tuple[int, int], NDArray[np.int64] | None] = {}
+        nowhere: dict[int, NDArray[np.int64]] = {}
         firsts, further = [], []
         for strand in strands:
             variants, some = strand.variants, []
@@ -101,7 +102,9 @@ class Places:
             if len(some) > 1:
                 some = [(0, reduce(np.maximum, [first + rows for first, rows in some]))]
             elif not some:
-                some = [(0, np.full(len(variants), NOWHERE))]
+                if id(variants) not in nowhere:
+                    nowhere[id(variants)] = np.full(len(variants), NOWHERE)
+                some = [(0, nowhere[id(variants)])]
             firsts.append(some[0][0])
             further.append(some[0][1])
         if not strands:

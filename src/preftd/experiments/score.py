@@ -1,7 +1,7 @@
 """What a study calls good: one number for each episode, and one for each run."""
 
 from dataclasses import dataclass
-from math import inf, isfinite
+from math import inf, isfinite, nan
 from typing import Literal, final
 
 import polars as pl
@@ -59,16 +59,17 @@ class Score:
     @property
     def of_episodes(self) -> pl.Expr:
         """The score after each episode, from the column `error`."""
-        return pl.col("error").list.eval(self._limited(self._measured(pl.element())))
+        measured = pl.element().sqrt() if self.kind == "rmse" else pl.element()
+        return pl.col("error").list.eval(self._limited(measured.fill_nan(inf)))
 
     @property
     def of_run(self) -> pl.Expr:
         """The score of a run, from the column `error`."""
         counted = pl.col("error") if self.last is None else pl.col("error").list.tail(self.last)
-        return self._limited(counted.list.eval(self._measured(pl.element())).list.mean())
-
-    def _measured(self, error: pl.Expr) -> pl.Expr:
-        return (error.sqrt() if self.kind == "rmse" else error).fill_nan(inf)
+        if self.kind == "rmse":
+            counted = counted.list.eval(pl.element().sqrt())
+        # Not fill_nan, which would take the mean twice.
+        return self._limited(counted.list.mean().replace(nan, inf))
 
     def _limited(self, score: pl.Expr) -> pl.Expr:
         return score if self.ceiling is None else score.clip(upper_bound=float(self.ceiling))

@@ -50,7 +50,9 @@ def summarise(
     nearest("interval", interval, INTERVALS)
     if centre != "mean" and interval == "student":
         raise InputError('Student\'s interval is one of means: give interval="bootstrap" as well.')
-    groups = frame.group_by(list(by), maintain_order=True).agg(
+    # Only what is needed, as all that is grouped is put together in memory first.
+    needed = frame.select(*dict.fromkeys([*by, value, "seed", "diverged"]))
+    groups = needed.group_by(list(by), maintain_order=True).agg(
         # In the order of seeds, so that the order of rows changes nothing, not even a last digit.
         pl.col(value).cast(pl.Float64).sort_by("seed").alias("_values"),
         pl.len().cast(pl.Int64).alias("seeds"),

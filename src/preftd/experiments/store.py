@@ -33,6 +33,9 @@ from preftd.experiments.result_files import (
 from preftd.experiments.work import Done
 from preftd.files import remove_unfinished, write_whole
 
+NEIGHBOURS = 8
+"""From how many rows on it is quicker to cut them out than to copy them."""
+
 
 @final
 class Store:
@@ -156,13 +159,7 @@ class Store:
     def read(self, wanted: Sequence[Strand]) -> tuple[NDArray[np.bool_], pl.DataFrame]:
         """Which of these cells, one after the other, are here, and what came of those."""
         there, rows, frames = self._find(wanted)
-        found = pl.concat([pl.DataFrame(schema=FOUND), *frames])
-        # Nearly always they were computed one after the other, and are long to copy.
-        if len(rows) == found.height and (rows == np.arange(len(rows))).all():
-            return there, found
-        # Column by column, as polars would share the work with the threads that make files.
-        index = pl.Series(rows.astype(np.uint32))
-        return there, pl.DataFrame([column[index] for column in found])
+        return there, _some_rows(pl.concat([pl.DataFrame(schema=FOUND), *frames]), rows)
 
     def paths(self) -> list[Path]:
         """All files that may hold results."""
@@ -175,23 +172,27 @@ class Store:
     def _find(self, asked: Sequence[Strand]) -> "_Found":
         """Where these cells are, and what is in all files that hold some of them.
 
-        New files are looked at. If one that was trusted turns out to be damaged, so are all others
-        again: they may hold its cells too.
+        If some are missing, new files are looked at. If one that was trusted turns out to be
+        damaged, so are all others again: they may hold its cells too.
         """
         frames = dict(self._at_hand)
         while True:
-            there = self._names() if asked else []  # first, as another thread trusts what it saves
-            known = self._trusted | self._refused
-            new = [name for name in there if name not in known]
-            frames |= self._look(new, asked)
             places = self._places.find(asked)
             is_there = places >= 0
+            if not is_there.all() and (new := self._new_names()):
+                frames |= self._look(new, asked)
+                continue
             needed, rows = self._places.within(places[is_there])
             missing = [name for name in needed if name not in frames]
             frames |= self._look(missing, asked)
             if all(name in frames for name in needed):
                 return _Found(is_there, rows, [frames[name] for name in needed])
             self._forget()
+
+    def _new_names(self) -> list[str]:
+        there = self._names()  # first, as another thread trusts what it saves
+        known = self._trusted | self._refused
+        return [name for name in there if name not in known]
 
     def _look(self, names: Sequence[str], asked: Sequence[Strand]) -> dict[str, pl.DataFrame]:
         """What is in files that hold some of these; why one is not trusted is said once."""
@@ -264,6 +265,18 @@ class Store:
             return ": run the study again to compute its cells anew."
         kept = " A copy is kept as *.damaged." if refused.damaged is not None else ""
         return f": it is not read, and computed again as far as it is asked for.{kept}"
+
+
+def _some_rows(frame: pl.DataFrame, rows: NDArray[np.int64]) -> pl.DataFrame:
+    """Rows of a frame, which are long to copy: neighbours are cut out, if little is left over."""
+    firsts = np.flatnonzero(np.diff(rows, prepend=-2) != 1)
+    if 0 < NEIGHBOURS * len(firsts) <= len(rows) and 2 * len(rows) >= frame.height:
+        counts = np.diff(firsts, append=len(rows))
+        cuts = zip(rows[firsts].tolist(), counts.tolist(), strict=True)
+        return pl.concat([frame.slice(first, count) for first, count in cuts])
+    # Column by column, as polars would share the work with the threads that make files.
+    index = pl.Series(rows.astype(np.uint32))
+    return pl.DataFrame([column[index] for column in frame])
 
 
 class _Found(NamedTuple):

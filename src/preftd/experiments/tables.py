@@ -1,8 +1,7 @@
 """Cells as tables, a row each."""
 
 from collections.abc import Callable, Sequence
-from operator import attrgetter
-from typing import Any, TypeAlias
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import polars as pl
@@ -11,8 +10,7 @@ from numpy.typing import NDArray
 from preftd.experiments.cells import Labels, Strand, Variant, Words, units_of
 from preftd.experiments.evaluation import size_of
 
-Values: TypeAlias = dict[str, Callable[[Any], Any]]
-"""By column, what stands in it."""
+T = TypeVar("T")
 
 LABELLED: dict[str, Any] = {
     "cell": pl.String,
@@ -43,38 +41,66 @@ DESCRIBED: dict[str, Any] = {
 """What cells consist of."""
 
 
+class Columns(NamedTuple, Generic[T]):
+    """Some columns, and what stands in them for a thing."""
+
+    names: Sequence[str]
+    values: Callable[[T], tuple[Any, ...]]
+
+    def filled(
+        self, things: Sequence[T], rows: NDArray[np.uint32], schema: dict[str, Any]
+    ) -> dict[str, pl.Series]:
+        """What stands in each row, given its thing."""
+        index, kinds = pl.Series(rows), schema | {"id": pl.String}
+        columns = zip(*map(self.values, things), strict=True) if things else [()] * len(self.names)
+        return {
+            name: pl.Series(column, dtype=kinds[name])[index]
+            for name, column in zip(self.names, columns, strict=True)
+        }
+
+
 def labelled(strands: Sequence[Strand]) -> pl.DataFrame:
     """The cells as their study calls them."""
-    of_strand: Values = {
-        "stage": lambda strand: strand.stage,
-        "seed": lambda strand: strand.draw.seed,
-    }
-    of_variant: Values = {
-        **{name: attrgetter(f"labels.{name}") for name in Labels._fields},
-        "rule_name": lambda variant: variant.algorithm.rule.name,
-        "units": lambda variant: units_of(variant.algorithm.learner),
-        "step_size": lambda variant: size_of(variant.step_size),
-        "schedule": lambda variant: variant.words.schedule,
-    }
+    of_strand: Columns[Strand] = Columns(
+        ("id", "stage", "seed"), lambda strand: (strand.draw.id, strand.stage, strand.draw.seed)
+    )
+    of_variant: Columns[Variant] = Columns(
+        ("id", *Labels._fields, "rule_name", "units", "step_size", "schedule"),
+        lambda variant: (
+            variant.id,
+            *variant.labels,
+            variant.algorithm.rule.name,
+            units_of(variant.algorithm.learner),
+            size_of(variant.step_size),
+            variant.words.schedule,
+        ),
+    )
     return _table(strands, of_strand, of_variant, LABELLED)
 
 
 def described(strands: Sequence[Strand]) -> pl.DataFrame:
     """The cells by what they consist of."""
-    of_strand: Values = {
-        "task": lambda strand: strand.draw.task.name,
-        "seed": lambda strand: strand.draw.seed,
-        "episodes": lambda strand: strand.draw.episodes,
-    }
-    of_variant: Values = {
-        **{name: attrgetter(f"words.{name}") for name in Words._fields},
-        "step_size": lambda variant: size_of(variant.step_size),
-    }
+    of_strand: Columns[Strand] = Columns(
+        ("id", "task", "seed", "episodes"),
+        lambda strand: (
+            strand.draw.id,
+            strand.draw.task.name,
+            strand.draw.seed,
+            strand.draw.episodes,
+        ),
+    )
+    of_variant: Columns[Variant] = Columns(
+        ("id", *Words._fields, "step_size"),
+        lambda variant: (variant.id, *variant.words, size_of(variant.step_size)),
+    )
     return _table(strands, of_strand, of_variant, DESCRIBED)
 
 
 def _table(
-    strands: Sequence[Strand], of_strand: Values, of_variant: Values, schema: dict[str, Any]
+    strands: Sequence[Strand],
+    of_strand: Columns[Strand],
+    of_variant: Columns[Variant],
+    schema: dict[str, Any],
 ) -> pl.DataFrame:
     """A row for each draw and variant, in the order of the strands."""
     variants: list[Variant] = []
@@ -86,23 +112,11 @@ def _table(
             variants += strand.variants
     of_each = [places[id(strand.variants)] for strand in strands]
     repeats = np.repeat(np.arange(len(strands), dtype=np.uint32), [len(some) for some in of_each])
-    draws = _columns(strands, of_strand | {"id": attrgetter("draw.id")}, repeats, schema)
-    columns = _columns(variants, of_variant | {"id": attrgetter("id")}, _joined(of_each), schema)
+    draws = of_strand.filled(strands, repeats, schema)
+    columns = of_variant.filled(variants, _joined(of_each), schema)
     columns["cell"] = draws["id"] + columns["id"]
     columns |= draws
     return pl.DataFrame({name: columns[name] for name in schema})
-
-
-def _columns(
-    things: Sequence[Any], of: Values, rows: NDArray[np.uint32], schema: dict[str, Any]
-) -> dict[str, pl.Series]:
-    """What stands in each row, given its thing."""
-    index = pl.Series(rows)
-    kinds = schema | {"id": pl.String}
-    return {
-        name: pl.Series([value(thing) for thing in things], dtype=kinds[name])[index]
-        for name, value in of.items()
-    }
 
 
 def _joined(rows: Sequence[NDArray[np.uint32]]) -> NDArray[np.uint32]:
