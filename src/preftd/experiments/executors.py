@@ -15,6 +15,7 @@ from preftd.experiments.cells import Strand, Unmade
 from preftd.experiments.inputs import as_workers
 from preftd.experiments.interrupts import heed_interrupts
 from preftd.experiments.jobs import Job
+from preftd.experiments.parts import Parts
 from preftd.experiments.rescue import rescue
 from preftd.experiments.work import Done, compute
 from preftd.experiments.worker import Worker, WorkerDiedError
@@ -51,10 +52,11 @@ class Processes:
     def run(self, jobs: Sequence[Job]) -> Generator[Done, None, None]:
         """Compute the jobs; results as they come."""
         heed_interrupts()
-        count = min(self.workers, len(jobs))
-        crew = _Crew(jobs, self._free[:count], count)
+        parts = Parts(jobs, self.workers)
+        count = min(self.workers, len(parts.all))
+        crew = _Crew(parts.all, self._free[:count], count)
         self._free = self._free[count:]
-        left = len(jobs)
+        left = len(parts.all)
         try:
             if count > 1:
                 first = first_episodes(jobs)
@@ -66,7 +68,8 @@ class Processes:
                 if isinstance(done, Exception):
                     raise done
                 left -= 1
-                yield done
+                if (whole := parts.whole(done)) is not None:
+                    yield whole
         finally:
             if left:
                 crew.end()

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from preftd.experiments.jobs import Job
+from preftd.experiments.parts import joined
 from preftd.experiments.work import Done, Failure
 from preftd.experiments.worker import Worker, WorkerDiedError
 
@@ -15,17 +16,9 @@ def rescue(job: Job, why: str, start: Callable[[], Worker]) -> Done:
         failure = Failure(job.ids[0], why, why)
         nothing = np.empty((0, job.strands[0].draw.episodes))
         return Done(job.id, np.empty(0, np.intp), nothing, np.empty(0, np.bool_), (failure,))
-    middle = job.size // 2
-    in_first = [True] * middle + [False] * (job.size - middle)
-    halves = (job.only(in_first), job.only([not one for one in in_first]))
-    first, second = (_alone(half, start) for half in halves if half)
-    return Done(
-        job.id,
-        np.concatenate([first.rows, second.rows + middle]),
-        np.concatenate([first.errors, second.errors]),
-        np.concatenate([first.diverged, second.diverged]),
-        first.failures + second.failures,
-    )
+    first = [row < job.size // 2 for row in range(job.size)]
+    halves = [half for half in (job.only(first), job.only([not one for one in first])) if half]
+    return joined(job, halves, [_alone(half, start) for half in halves])
 
 
 def _alone(job: Job, start: Callable[[], Worker]) -> Done:
