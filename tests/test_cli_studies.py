@@ -72,6 +72,19 @@ def test_a_study_is_run_looked_at_and_shown(small: Path, tmp_path: Path) -> None
     assert printed("show", small, "--out", out) == first.stdout
 
 
+def test_a_study_that_diverges_everywhere_is_shown_and_the_next_is_run(
+    small: Path, tmp_path: Path
+) -> None:
+    wild = SMALL.replace("study =", "wild =").replace("[0.1, 0.5]", "[50, 100]")
+    small.write_text(wild.replace('"small"', '"wild"').replace("episodes=20", "episodes=200"))
+    small.write_text(small.read_text() + SMALL)
+    done = run("run", small, "--out", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("none: all diverged") == 2
+    assert "no figures of 'wild', as every run diverged: try smaller step sizes." in done.stdout
+    assert (tmp_path / "figures" / "small_curves.png").exists()
+
+
 def test_what_is_not_computed_is_not_shown(small: Path, tmp_path: Path) -> None:
     code, said = complaint("show", small, "--out", tmp_path / "nothing")
     assert code == 2

@@ -2,10 +2,13 @@
 
 import errno
 import os
+import re
 import shutil
 import socket
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from operator import methodcaller
 from pathlib import Path
 from typing import BinaryIO
@@ -26,6 +29,10 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
+def is_unfinished(name: str) -> bool:
+    return re.fullmatch(rf"\.result\.\d+\.{host()}\.{os.getpid()}", name) is not None
+
+
 def test_a_file_is_written_and_written_over(tmp_path: Path) -> None:
     path = tmp_path / "result"
     for whole in (b"first", b"", b"second"):
@@ -37,13 +44,28 @@ def test_a_file_is_written_and_written_over(tmp_path: Path) -> None:
 def test_its_name_may_follow_from_what_was_written(tmp_path: Path) -> None:
     def rename(file: BinaryIO) -> str:
         file.seek(0)
-        assert names(tmp_path) == [f".result.{host()}.{os.getpid()}"]
+        [unfinished] = names(tmp_path)
+        assert is_unfinished(unfinished)
         return f"result of {len(file.read())} bytes"
 
     path = write_whole(tmp_path / "result", methodcaller("write", b"whole"), rename)
     assert path == tmp_path / "result of 5 bytes"
     assert path.read_bytes() == b"whole"
     assert names(tmp_path) == [path.name]
+
+
+def test_threads_may_write_the_same_at_the_same_time(tmp_path: Path) -> None:
+    together = threading.Barrier(4)
+
+    def write(file: BinaryIO) -> None:
+        file.write(b"whole")
+        together.wait(10)
+
+    with ThreadPoolExecutor(4) as pool:
+        written = list(pool.map(lambda _: write_whole(tmp_path / "result", write), range(4)))
+    assert written == [tmp_path / "result"] * 4
+    assert (tmp_path / "result").read_bytes() == b"whole"
+    assert names(tmp_path) == ["result"]
 
 
 def test_until_it_is_whole_the_old_one_is_there(tmp_path: Path) -> None:
@@ -55,7 +77,7 @@ def test_until_it_is_whole_the_old_one_is_there(tmp_path: Path) -> None:
         file.flush()
         assert path.read_bytes() == b"old"
         [unfinished] = set(names(tmp_path)) - {"result"}
-        assert unfinished == f".result.{host()}.{os.getpid()}"
+        assert is_unfinished(unfinished)
 
     write_whole(path, write)
     assert path.read_bytes() == b"new"

@@ -1,6 +1,7 @@
 """Files that are there whole or not at all."""
 
 import errno
+import itertools
 import os
 import re
 import socket
@@ -13,6 +14,7 @@ NUMBERS = Path("/proc/self/ns/pid")
 """Stands for the processes that know each other by number, on Linux."""
 OUTERMOST = 0xEFFFFFFC
 """What it has outside of all containers, on every machine."""
+_COUNT = itertools.count()
 
 
 def write_whole(
@@ -24,7 +26,8 @@ def write_whole(
 
     If the name follows from what was written, `rename` is given the file and says it.
     """
-    unfinished = path.with_name(f".{path.name}.{host()}.{os.getpid()}")
+    # Its own also among threads, of which two may write the same.
+    unfinished = path.with_name(f".{path.name}.{next(_COUNT)}.{host()}.{os.getpid()}")
     try:
         with unfinished.open("w+b") as file:
             write(file)

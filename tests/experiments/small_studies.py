@@ -69,8 +69,9 @@ class Told:
         assert work >= 0
         self.begun.append((title, cells, stored))
 
-    def advance(self, cells: int, work: float) -> None:
+    def advance(self, cells: int, work: float, seconds: float) -> None:
         assert work >= 0
+        assert seconds >= 0
         self.stored += cells
 
     def say(self, text: str) -> None:

@@ -20,7 +20,7 @@ from preftd.experiments.jobs import Job, jobs
 from preftd.experiments.plan import gather
 from preftd.experiments.store import Store
 from preftd.experiments.work import compute
-from preftd.preferences import Constant, Observability
+from preftd.preferences import Constant, Function, Observability
 from preftd.tasks import Task
 
 GIVEN: dict[str, Any] = {
@@ -195,6 +195,14 @@ def test_jobs_are_all_cells_once_in_whole_seeds_of_a_task(
     assert [job.id for job in jobs(strands)] == [job.id for job in found]
 
 
+def test_code_of_ones_own_may_take_long_so_jobs_have_few_seeds_of_it() -> None:
+    """Or a study whose seeds take a minute each would be one job, in which nothing is stored."""
+    ours = study(seeds=40, learners=Linear())
+    own = study(seeds=40, learners=Linear(), preferences=Function(lambda _: 1.0))
+    assert [len(job.strands) for job in jobs(Expansion(ours).report({}))] == [40, 40]
+    assert {len(job.strands) for job in jobs(Expansion(own).report({}))} == {4}
+
+
 @given(st.sets(st.integers(0, 95)))
 def test_of_a_job_only_what_is_wanted_is_left(wanted: set[int]) -> None:
     strands = Expansion(study()).report({})
@@ -206,6 +214,18 @@ def test_of_a_job_only_what_is_wanted_is_left(wanted: set[int]) -> None:
         assert ([] if left is None else left.ids) == kept
         if left is not None:
             assert left.work == pytest.approx(job.work * len(kept) / len(job.ids))
+
+
+def test_strands_of_a_job_may_be_left_with_different_cells() -> None:
+    """Half of what was left of a job that was stored in part."""
+    first, second = Expansion(study(tasks=[tasks.make("corridor", length=2)])).report({})
+    ends = (
+        first._replace(variants=first.variants[:2]),
+        second._replace(variants=second.variants[2:4]),
+    )
+    left = Job(ends, 1.0).only([False, True, False, True])
+    assert left is not None
+    assert left.ids == [first.ids[1], second.ids[3]]
 
 
 def test_the_same_under_two_labels_is_computed_once_and_shown_twice(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import io
 import re
 import threading
-from collections import OrderedDict, deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
@@ -17,7 +17,7 @@ from scipy.special import expit
 from scipy.stats import norm
 
 from preftd import ETD, Decreasing, InputError, Network
-from preftd.experiments.content import content, digest, text
+from preftd.experiments.content import content, digest, is_ours, text
 from preftd.preferences import Constant, Function
 from preftd.tasks import Outcomes
 
@@ -104,6 +104,8 @@ DIFFERENT: list[Any] = [
     *(Holder().method, Holder(a=1).method, [].append, [1].append, {}.get, str.upper, str.lower),
     *(np.sin, np.cos, expit, norm, len, max, half, third, np, np.random, re.compile("a")),
     *(np.float64, np.dtype(np.float64), np.float32, float("inf"), float("nan"), 1e300, 2**70),
+    *(defaultdict(int), defaultdict(float), defaultdict(lambda: 0.5), defaultdict(lambda: 0.9)),
+    *(deque([1], 3), deque([1], 4), np.ma.array([1.0, 2.0])),
     *(list[int], list[float], int | None, re.compile("b"), re.compile("a", re.IGNORECASE)),
 ]
 
@@ -135,6 +137,37 @@ TEXTS = {
 @pytest.mark.parametrize("said", TEXTS)
 def test_texts_are_to_be_read(said: str) -> None:
     assert text(content(TEXTS[said])) == said
+
+
+def test_a_function_may_close_over_what_has_no_value_yet() -> None:
+    def recursive(of: Callable[[], Any]) -> Callable[[], Any]:
+        def outer() -> Any:
+            return later()
+
+        before = name_of(outer)
+        later = of
+        assert name_of(outer) != before
+        return outer
+
+    assert name_of(recursive(lambda: 1)) != name_of(recursive(lambda: 2))
+
+
+OURS: dict[str, tuple[bool, Any]] = {
+    "numbers": (True, [1.0, {"a": "numpy.sin"}, np.ones(3)]),
+    "a rule of ours": (True, ETD(Constant(0.5))),
+    "a learner of ours": (True, Network(4)),
+    "a function of the user's": (False, Function(half)),
+    "a function of another library": (False, Function(np.sin)),
+    "an object of the user's": (False, Holder(a=1)),
+    "a class of another library": (False, [Constant(1.0), io.StringIO]),
+    "odd names": (False, Holder(known=5, code=[1])),
+}
+
+
+@pytest.mark.parametrize("case", OURS)
+def test_it_is_known_what_is_this_librarys_own(case: str) -> None:
+    expected, value = OURS[case]
+    assert is_ours(content(value)) == expected
 
 
 def test_things_may_hold_themselves() -> None:

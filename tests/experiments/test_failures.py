@@ -82,7 +82,7 @@ def test_a_failed_cell_is_described_in_full_and_tried_again(tmp_path: Path) -> N
     failed = failure_of(study, tmp_path)
     said = str(failed)
     assert said.startswith("2 cells failed; all others are stored.")
-    assert "ZeroDivisionError: state 2, in this cell and 1 other of the same" in said
+    assert "ZeroDivisionError: state 2, in this cell and 1 other like it:" in said
     for part in ("corridor(length=3)", "TD()", "Fragile", "Linear(", "0.1", "seed", "episodes"):
         assert part in said
     assert "Traceback (most recent call last)" in said
@@ -96,6 +96,21 @@ def test_a_failed_cell_is_described_in_full_and_tried_again(tmp_path: Path) -> N
     assert {one["cell"] for one in described} == {one.cell.id for one in failed.failed}
     assert stored_files(tmp_path) == {}
     assert len(failure_of(study, tmp_path).failed) == 2
+
+
+def test_each_kind_of_failure_is_told_once_however_often_it_comes(tmp_path: Path) -> None:
+    def none_but_the_first(seed: int) -> Task:
+        if seed:
+            raise ValueError(f"no task for {seed}")
+        return CORRIDOR
+
+    fragile = {f"until {last}": Fragile(last) for last in range(5)}
+    study = small(tasks={"some": none_but_the_first}, preferences=fragile, seeds=21)
+    said = str(failure_of(study, tmp_path))
+    assert said.count(", in this cell and ") == 2
+    assert "no task for 1, in this cell and 399 others like it:" in said
+    assert "ZeroDivisionError: state 2, in this cell and 19 others like it:" in said
+    assert "other kind" not in said
 
 
 @dataclass(frozen=True)

@@ -120,8 +120,8 @@ def test_nothing_is_told_to_be_finished_before_it_is_stored(
     told, counts = Told(), list[int]()
     advance = Told.advance
 
-    def look(self: Told, cells: int, work: float) -> None:
-        advance(self, cells, work)
+    def look(self: Told, cells: int, work: float, seconds: float) -> None:
+        advance(self, cells, work, seconds)
         counts.append(len(Store(tmp_path).stored()) - self.stored)
 
     monkeypatch.setattr(Told, "advance", look)

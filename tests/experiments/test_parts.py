@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from experiments.small_studies import Told, run_here, small, stored_files
 from preftd import TD, tasks
 from preftd.experiments import Processes, Search, run
+from preftd.experiments.executors import GETTING_READY
 from preftd.experiments.expansion import Expansion
 from preftd.experiments.jobs import Job, jobs
 from preftd.experiments.parts import LEAST, SHARES, Parts
@@ -37,7 +38,10 @@ STUDIES = {
 
 
 def _fields(done: Done) -> dict[str, Any]:
-    return {name: np.asarray(value).tolist() for name, value in asdict(done).items()}
+    """All but for how long it took."""
+    found = {name: np.asarray(value).tolist() for name, value in asdict(done).items()}
+    assert found.pop("seconds") > 0
+    return found
 
 
 def _as_whole(some: list[Job], processes: int, order: Random) -> Mapping[str, Done]:
@@ -97,9 +101,12 @@ def test_a_job_that_is_computed_in_parts_is_stored_as_if_it_was_not(
         send(worker, job)
 
     monkeypatch.setattr(Worker, "send", noted)
-    with Processes(3) as processes:
+    monkeypatch.setattr("preftd.experiments.executors.PATIENCE", 0.01)
+    said: list[str] = []
+    with Processes(3, said.append) as processes:
         run(study, tmp_path / "parts", executor=processes, progress=Told())
     alone = [job for job in sent if len(job.strands) == 1 and job.work]
     assert len(alone) == 5 + 7  # each seed of the two jobs
+    assert said == [GETTING_READY]  # and not again for the report, for which all is ready
     run_here(study, tmp_path / "here")
     assert stored_files(tmp_path / "parts") == stored_files(tmp_path / "here")

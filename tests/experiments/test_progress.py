@@ -40,7 +40,7 @@ def test_there_are_lines_every_now_and_then(clock: Clock) -> None:
     told.begin("mine", 5000, 1000, 80.0)
     for _ in range(40):
         clock.now += 0.5
-        told.advance(100, 2.0)
+        told.advance(100, 2.0, 0.5)
     told.end()
     found = said(stream)
     assert found[0] == "mine: 1,000 of 5,000 cells"
@@ -55,8 +55,25 @@ def test_what_is_left_is_guessed_by_work_and_not_by_cells(clock: Clock) -> None:
     told = Lines(stream)
     told.begin("mine", 10, 0, 100.0)
     clock.now += 10
-    told.advance(9, 10.0)
+    told.advance(9, 10.0, 10.0)
     assert said(stream)[-1].endswith(" 2 min left")
+
+
+def test_getting_ready_does_not_count_for_what_is_left(clock: Clock) -> None:
+    stream = io.StringIO()
+    told = Lines(stream)
+    told.begin("mine", 30, 0, 30.0)
+    clock.now += 62  # of which a minute was compiling
+    told.advance(10, 10.0, 2.0)
+    clock.now += 2
+    told.advance(10, 10.0, 2.0)
+    clock.now += 2
+    told.advance(10, 10.0, 2.0)
+    assert said(stream)[1:] == [
+        "mine: 10 of 30 cells, 5.0 cells/s, 4 s left",
+        "mine: 20 of 30 cells, 5.0 cells/s, 2 s left",
+        "mine: 30 of 30 cells, 5.0 cells/s, 66 s in all",
+    ]
 
 
 RATES: dict[str, tuple[int, float, float, str]] = {
@@ -76,7 +93,7 @@ def test_rates_and_times_have_sensible_units(case: str, clock: Clock) -> None:
     told = Lines(stream)
     told.begin("mine", 10**6, 0, 1.0)
     clock.now += seconds
-    told.advance(cells, share)
+    told.advance(cells, share, seconds)
     told.end()
     assert said(stream)[-1].partition("cells, ")[2] == wanted
 
@@ -98,7 +115,7 @@ def test_the_last_line_is_said_once(clock: Clock) -> None:
     told = Lines(stream)
     told.begin("mine", 100, 0, 10.0)
     clock.now += 5
-    told.advance(100, 10.0)
+    told.advance(100, 10.0, 5.0)
     clock.now += 5  # as long as it may take to get from there to the end
     told.end()
     assert said(stream)[1:] == ["mine: 100 of 100 cells, 20 cells/s, 5 s in all"]
@@ -110,7 +127,7 @@ def test_work_that_was_guessed_wrong_does_no_harm(clock: Clock) -> None:
     told.begin("mine", 4, 0, 0.0)
     for _ in range(3):
         clock.now += 2
-        told.advance(1, 1.0)
+        told.advance(1, 1.0, 2.0)
     told.end()
     assert all(re.search(r"(cells|0 s left)$", line) for line in said(stream))
 
@@ -119,11 +136,11 @@ def test_what_is_said_stands_between(clock: Clock) -> None:
     stream = io.StringIO()
     told = Lines(stream)
     told.say("first")
-    told.advance(1, 1.0)
+    told.advance(1, 1.0, 1.0)
     told.begin("mine", 2, 0, 1.0)
     told.say("a file is damaged: [bold]it is not read[/bold].")
     clock.now += 2
-    told.advance(2, 1.0)
+    told.advance(2, 1.0, 2.0)
     told.end()
     told.end()
     assert said(stream) == [
@@ -172,11 +189,11 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_terminal_shows_a_bar_with_the_same_numbers() -> None:
     def use(told: Progress) -> None:
         told.say("before [bold]")
-        told.advance(1, 1.0)
+        told.advance(1, 1.0, 1.0)
         told.begin("mine, search", 20, 10, 2.0)
-        told.advance(5, 1.0)
+        told.advance(5, 1.0, 1.0)
         told.say("between")
-        told.advance(5, 1.0)
+        told.advance(5, 1.0, 1.0)
         told.end()
         told.begin("mine, report", 3, 3, 0.0)
         told.end()

@@ -4,8 +4,10 @@ import errno
 import os
 import signal
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from threading import Event
+from typing import BinaryIO
 
 import pytest
 
@@ -87,6 +89,47 @@ def test_what_a_run_could_not_save_is_told_when_the_opening_ends(
     assert computed(small(), tmp_path) == CELLS
 
 
+def test_a_run_is_not_finished_by_what_another_could_not_save(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, told = Store(tmp_path), Told()
+
+    def both() -> None:
+        with store.open():
+            run(small(), store, executor=Here(), progress=Told())
+            found = run(small(name="same"), store, executor=Here(), progress=told)
+            assert found.runs.height == CELLS
+
+    with monkeypatch.context() as full:
+        full.setattr(Store, "save", refuse)
+        with pytest.raises(OSError, match="full"):
+            both()
+    assert told.begun == [], "of what was not saved nothing was told"
+    assert states(tmp_path) == ["failed", "failed"]
+    both()
+    assert told.begun == [("same", CELLS, CELLS)]
+    assert states(tmp_path)[2:] == ["finished", "finished"]
+
+
+def test_what_could_not_be_written_counts_as_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: object, file: BinaryIO) -> None:
+        raise OSError(errno.ENOSPC, "full", file.name)
+
+    counting, warnings = Counting(), list[str]()
+    store = Store(tmp_path, warnings.append)
+    with monkeypatch.context() as writing:
+        writing.setattr("preftd.experiments.store.write_rows", full)
+        with pytest.raises(OSError, match="full"):
+            run(small(), store, executor=Here(), progress=Told())
+    written = manifest(tmp_path)
+    assert (written["state"], written["computed"]) == ("failed", 0)
+    run(small(), store, executor=counting, progress=Told())
+    assert counting.cells == CELLS
+    assert warnings == [], "nobody looks for a file that was never there"
+
+
 @pytest.mark.parametrize("caught", [True, False])
 def test_it_is_told_also_if_another_run_breaks_off_for_another_reason(
     caught: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -130,8 +173,9 @@ def test_what_was_refused_is_computed_again_by_who_asks_for_it(
     assert Store(tmp_path).stored() == {cell.id for cell in report_cells(more)}
 
 
+@pytest.mark.parametrize("shared", [False, True])
 def test_a_run_of_which_cells_fail_tells_first_what_could_not_be_saved(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    shared: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def only_the_first(seed: int) -> Task:
         if seed:
@@ -142,8 +186,9 @@ def test_a_run_of_which_cells_fail_tells_first_what_could_not_be_saved(
     with pytest.raises(CellsFailedError):
         run(study, tmp_path / "roomy", executor=Here(), progress=Told())
     monkeypatch.setattr(Store, "save", refuse)
-    with pytest.raises(OSError, match="full"):
-        run(study, tmp_path / "full", executor=Here(), progress=Told())
+    store = Store(tmp_path / "full")
+    with store.open() if shared else nullcontext(), pytest.raises(OSError, match="full"):
+        run(study, store, executor=Here(), progress=Told())
     assert manifest(tmp_path / "full")["state"] == "failed"
 
 

@@ -1,6 +1,7 @@
 """The theory part of the paper on disk, and the simulation in its figure."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,6 +28,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             written = reproduce(folder / again / "new")
             assert sorted(written) == sorted((folder / again / "new").iterdir())
     return folder
+
+
+def test_it_simulates_as_many_seeds_as_it_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(convergence, "STEPS", 400)
+    seen, said = list[int](), list[str]()
+
+    def noted(*given: Any) -> Any:
+        seen.append(given[-1])
+        return simulate(*given)
+
+    monkeypatch.setattr(convergence, "simulate", noted)
+    reproduce(tmp_path, 3, said.append)
+    assert seen == [3, 3]
+    assert "3 seeds" in said[0]
+    assert "median of 3 simulated runs" in (tmp_path / "convergence.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize("name", ["counterexamples.png", "counterexamples.svg", "convergence.md"])

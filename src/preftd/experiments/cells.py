@@ -58,6 +58,8 @@ class Variant(NamedTuple):
     algorithm: Algorithm
     step_size: StepSize
     words: Words
+    ours: bool
+    """Whether it is all this library's own, so that it is known about how long it takes."""
 
 
 class Unmade(NamedTuple):

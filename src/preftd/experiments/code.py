@@ -26,7 +26,7 @@ def of_function(function: types.FunctionType, describe: Describe) -> Plain:
     looked_up = {str(step.argval) for step in steps(code) if step.opname in _LOOKS_UP}
     # The names of a file and of its module say nothing about what is computed.
     used = sorted(name for name in looked_up & scope.keys() if not _is_special(name))
-    closure = [cell.cell_contents for cell in function.__closure__ or ()]
+    closure = [_held(cell) for cell in function.__closure__ or ()]
     given = (function.__defaults__, function.__kwdefaults__, closure, vars(function))
     return {
         "name": function.__name__.strip("<>"),
@@ -35,6 +35,14 @@ def of_function(function: types.FunctionType, describe: Describe) -> Plain:
         "imports": [sources(name) for name in sorted(imports(code))],
         "given": [*map(describe, given)],
     }
+
+
+def _held(cell: types.CellType) -> Any:
+    """What a function closes over; a stand-in for what was not given a value yet."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return NotImplemented
 
 
 def of_code(code: types.CodeType, describe: Describe) -> Plain:

@@ -54,6 +54,23 @@ def content(value: Any) -> Plain:
         ) from None
 
 
+def is_ours(plain: Plain) -> bool:
+    """Whether something consists of values and of what this library defines, and nothing else.
+
+    >>> from preftd.preferences import Function, Observability
+    >>> is_ours(content(Observability())), is_ours(content(Function(lambda x: 1.0)))
+    (True, False)
+    """
+    if isinstance(plain, list):
+        return all(map(is_ours, plain))
+    if not isinstance(plain, dict):
+        return True
+    # Names of other libraries say where in them something is.
+    if "code" in plain or "." in str(plain.get("known", "")):
+        return False
+    return all(map(is_ours, plain.values()))
+
+
 def text(plain: Plain) -> str:
     """Plain data as a line to be read.
 
@@ -139,7 +156,8 @@ def _array(value: Any, _: Describe) -> Plain:
     if value.dtype.hasobject:
         raise InputError("an array of Python objects has no content of its own: give numbers.")
     whole = hashlib.sha256(value.tobytes()).hexdigest()
-    return {"name": f"{value.dtype}{list(value.shape)}", "sha256": whole}
+    kind = "" if type(value) is np.ndarray else f"{_kind(value)} "  # a matrix computes otherwise
+    return {"name": f"{kind}{value.dtype}{list(value.shape)}", "sha256": whole}
 
 
 def _set(value: Any, describe: Describe) -> Plain:
@@ -148,7 +166,15 @@ def _set(value: Any, describe: Describe) -> Plain:
 
 def _mapping(value: Mapping[Any, Any], describe: Describe) -> Plain:
     """In the order in which it is walked through."""
-    return {"mapping": [[describe(name), describe(part)] for name, part in value.items()]}
+    found = {"mapping": [[describe(name), describe(part)] for name, part in value.items()]}
+    if isinstance(value, collections.defaultdict):
+        return found | {"else": describe(value.default_factory)}
+    return found
+
+
+def _deque(value: collections.deque[Any], describe: Describe) -> Plain:
+    parts: list[Plain] = [*map(describe, value)]
+    return parts if value.maxlen is None else {"name": f"last {value.maxlen}", "parts": parts}
 
 
 def _object(value: Any, more: dict[str, Plain], held: dict[str, Any], describe: Describe) -> Plain:
@@ -179,7 +205,8 @@ _HANDLERS: Any = (
     (re.Pattern, lambda value, _: {"constant": f"{value.pattern!r}, {value.flags}"}),
     (logging.Logger, lambda _, __: {"constant": "Logger"}),  # it changes no results
     (np.ndarray, _array),
-    ((list, tuple, collections.deque), lambda value, describe: [describe(v) for v in value]),
+    ((list, tuple), lambda value, describe: [describe(v) for v in value]),
+    (collections.deque, _deque),
     ((set, frozenset), _set),
     (Mapping, _mapping),
     (types.SimpleNamespace, lambda value, describe: describe(vars(value))),

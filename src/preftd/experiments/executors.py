@@ -5,10 +5,10 @@ studies or files, so that one for a cluster needs only to carry `compute` there 
 """
 
 from collections import deque
-from collections.abc import Generator, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from queue import SimpleQueue
-from threading import Lock, Thread
+from threading import Lock, Thread, Timer
 from typing import Protocol, Self, final
 
 from preftd.experiments.cells import Strand, Unmade
@@ -19,6 +19,10 @@ from preftd.experiments.parts import Parts
 from preftd.experiments.rescue import rescue
 from preftd.experiments.work import Done, compute
 from preftd.experiments.worker import Worker, WorkerDiedError
+
+PATIENCE = 5.0
+"""For how many seconds getting ready needs no explanation."""
+GETTING_READY = "getting ready: code that is new here is compiled, which is done only once …"
 
 
 class Executor(Protocol):
@@ -42,10 +46,15 @@ class Processes:
     """Computes in processes of their own, one for each core unless said otherwise.
 
     They stay for further jobs until the executor is closed: use it in a `with` statement.
+
+    say  told, in a sentence, if it takes a while until they are ready
     """
 
-    def __init__(self, workers: int | None = None) -> None:
+    def __init__(
+        self, workers: int | None = None, say: Callable[[str], object] = lambda _: None
+    ) -> None:
         self.workers = as_workers(workers)
+        self._say = say
         self._free: list[Worker] = []
         self._compiled: set[tuple[str, str]] = set()
 
@@ -60,7 +69,8 @@ class Processes:
         try:
             if count > 1:
                 first = first_episodes(jobs)
-                crew.compile([job for kind, job in first.items() if kind not in self._compiled])
+                with _after(PATIENCE, self._say, GETTING_READY):
+                    crew.compile([job for kind, job in first.items() if kind not in self._compiled])
                 self._compiled |= first.keys()
             crew.begin()
             while left:
@@ -86,6 +96,18 @@ class Processes:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+@contextmanager
+def _after(seconds: float, do: Callable[[str], object], given: str) -> Iterator[None]:
+    """Do something if what is within takes longer than that."""
+    timer = Timer(seconds, do, [given])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 class _EndedError(Exception):

@@ -18,7 +18,8 @@ from preftd.experiments.cells import (
     Words,
     short_hash,
 )
-from preftd.experiments.content import SCHEMA, content, digest, text
+from preftd.experiments.code import Plain
+from preftd.experiments.content import SCHEMA, content, digest, is_ours, text
 from preftd.experiments.inputs import as_seeds
 from preftd.experiments.learning import TaskSource
 from preftd.experiments.study import Chosen, Search, Study
@@ -83,23 +84,24 @@ class Expansion:
                 yield Strand(stage, Draw(name, made, seed, episodes), variants)
 
     def _variants(self, task: str, choice: Choice | None) -> Iterator[Variant]:
-        for place, algorithm, what, said in self._algorithms:
+        for place, algorithm, what, said, ours in self._algorithms:
             labels = Labels(task, *place)
             all_sizes = self._study.axes.step_sizes[labels.rule]
             for alpha in all_sizes if choice is None else _of(choice, labels):
                 size, schedule = self._step_sizes[alpha]
                 name = self._variant_id(what, size)
                 words = said._replace(schedule=schedule) if schedule else said
-                yield Variant(name, labels, algorithm, alpha, words)
+                yield Variant(name, labels, algorithm, alpha, words, ours)
 
 
 class _Described(NamedTuple):
-    """An algorithm, what it is called, a hash of it, and what it consists of."""
+    """An algorithm, what it is called, a hash of it, what it consists of, and whose that is."""
 
     labels: tuple[str, str, str]
     algorithm: Algorithm
     digest: str
     words: Words
+    ours: bool
 
 
 def _described(study: Study) -> Iterator[_Described]:
@@ -110,8 +112,9 @@ def _described(study: Study) -> Iterator[_Described]:
         ((label, learner, content(learner)) for label, learner in axes.learners),
     ):
         words = Words(text(of_r), text(of_p), text(of_f), schedule="")
-        hashed = digest([of_r, of_p, of_f])
-        yield _Described((rule, preference, learner), Algorithm(r, p, f), hashed, words)
+        parts: list[Plain] = [of_r, of_p, of_f]
+        labels, algorithm = (rule, preference, learner), Algorithm(r, p, f)
+        yield _Described(labels, algorithm, digest(parts), words, is_ours(parts))
 
 
 def _made(label: str, source: TaskSource, seed: int) -> Task | Unmade:

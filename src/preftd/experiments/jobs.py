@@ -11,6 +11,9 @@ from preftd.experiments.cells import Strand, Unmade, Variant, ids_of, name_of, u
 
 SECONDS = 0.5
 """About how long a job takes on a core of 2020: long against writing a file, short to lose."""
+UNKNOWN = SECONDS / 4
+"""What a seed counts at least if code of the user's runs in it, which may take any time: a job has
+only a few of them."""
 
 
 @final
@@ -110,4 +113,5 @@ def _seconds(strand: Strand) -> float:
         lanes = list(group)
         units = units_of(lanes[0].algorithm.learner) or 1
         nanoseconds += 200 + len(lanes) * (2 + 0.3 * features * units)
-    return float(1e-9 * steps * nanoseconds + 1e-3)
+    guess = float(1e-9 * steps * nanoseconds + 1e-3)
+    return guess if all(variant.ours for variant in strand.variants) else max(guess, UNKNOWN)

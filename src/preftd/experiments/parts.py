@@ -52,6 +52,7 @@ def joined(job: Job, parts: Sequence[Job], done: Sequence[Done]) -> Done:
         np.concatenate([one.errors for one in done]),
         np.concatenate([one.diverged for one in done]),
         tuple(failure for one in done for failure in one.failures),
+        max(one.seconds for one in done),  # side by side, as far as is known
     )
 
 

@@ -28,7 +28,7 @@ class Span(NamedTuple):
     """By id, how many rows further; many spans share one."""
 
 
-def spans_of(strands: Iterable[Strand]) -> list[Span]:
+def spans_of(strands: Sequence[Strand]) -> list[Span]:
     """Of a file that holds the cells of these strands, one after the other."""
     shared: dict[int, Mapping[str, int]] = {}
     found, first = [], 0

@@ -17,8 +17,8 @@ class Progress(Protocol):
     def begin(self, title: str, cells: int, stored: int, work: float) -> None:
         """So many cells are wanted, of which some are stored; the others are so much work."""
 
-    def advance(self, cells: int, work: float) -> None:
-        """So many more cells are stored, which were so much of the work."""
+    def advance(self, cells: int, work: float, seconds: float) -> None:
+        """So many more cells are stored, which were so much of the work and took so long."""
 
     def say(self, text: str) -> None:
         """Something that the user should know."""
@@ -38,20 +38,24 @@ class _Count:
     def __init__(self, title: str, cells: int, stored: int, work: float) -> None:
         self.title, self.cells, self.stored, self.left = title, cells, stored, work
         self._began, self._first, self._work = time.monotonic(), stored, work
+        self._computing: float | None = None
+        """Since when; before that, processes were started and code was compiled."""
 
-    def advance(self, cells: int, work: float) -> None:
+    def advance(self, cells: int, work: float, seconds: float) -> None:
+        if self._computing is None:
+            self._computing = max(self._began, time.monotonic() - seconds)
         self.stored += cells
         self.left -= work
 
     def text(self) -> str:
         """How many cells are done, how fast, and how long the rest takes."""
-        passed = time.monotonic() - self._began
         counted = f"{self.stored:,} of {self.cells:,} cells"
-        if self.stored == self._first:
+        if self._computing is None or self.stored == self._first:
             return counted
+        passed = time.monotonic() - self._computing
         rate = _rate((self.stored - self._first) / max(passed, 1e-3))
         if self.stored >= self.cells:
-            return f"{counted}, {rate}, {_duration(passed)} in all"
+            return f"{counted}, {rate}, {_duration(time.monotonic() - self._began)} in all"
         # Cells differ in how long they take; what is left is guessed by how much work they are.
         left = passed * self.left / max(self._work - self.left, 1e-9)
         return f"{counted}, {rate}, {_duration(max(left, 0))} left"
@@ -85,11 +89,11 @@ class Lines:
         self._count = _Count(title, cells, stored, work)
         self._line()
 
-    def advance(self, cells: int, work: float) -> None:
+    def advance(self, cells: int, work: float, seconds: float) -> None:
         """A line, if the last is a while ago."""
         if self._count is None:
             return
-        self._count.advance(cells, work)
+        self._count.advance(cells, work, seconds)
         if time.monotonic() >= self._next:
             self._line()
 
@@ -136,11 +140,11 @@ class Bar:
         )
         self._bar.start()
 
-    def advance(self, cells: int, work: float) -> None:
+    def advance(self, cells: int, work: float, seconds: float) -> None:
         """Fill the bar."""
         if self._count is None or self._task is None:
             return
-        self._count.advance(cells, work)
+        self._count.advance(cells, work, seconds)
         self._bar.update(self._task, completed=self._count.stored, text=self._count.text())
 
     def say(self, text: str) -> None:

@@ -1,5 +1,6 @@
 """Running a study: what is missing is computed, stored, and never computed again."""
 
+import re
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -68,7 +69,7 @@ def run(
     store = out if isinstance(out, Store) else Store(Path(out), warn=told.say)
     if executor is not None:
         return _Run(study, store, executor, told).run(place or Path.cwd())
-    with Processes(workers) as processes:
+    with Processes(workers, told.say) as processes:
         return _Run(study, store, processes, told).run(place or Path.cwd())
 
 
@@ -148,9 +149,12 @@ class _Run:
         if not strands:
             return
         pending = jobs(strands)
-        there = self._store.there([strand for job in pending for strand in job.strands])
+        asked = [strand for job in pending for strand in job.strands]
+        there = self._store.there(asked)
         if there.any():
             pending = _missing(pending, there)
+            # What is at hand from an earlier run of this opening may yet turn out not to be safe.
+            self._beside.then(self._store.check_saved, self._store.taken_of(asked))
         self._cells += len(there)
         searches = isinstance(self._study.search, Search)
         title = f"{self._study.name}, {stage}" if searches else self._study.name
@@ -187,14 +191,15 @@ class _Run:
             job, blank = asked
             self._failed += _described(job, done.failures)
             self._beside.wait()  # no more than one is to be written
-            self._beside.then(self._save, self._store.take(blank, done), len(done.rows), job.work)
+            taken = self._store.take(blank, done)
+            self._beside.then(self._save, taken, len(done.rows), job.work, done.seconds)
 
-    def _save(self, taken: Taken | None, cells: int, work: float) -> None:
+    def _save(self, taken: Taken | None, cells: int, work: float, seconds: float) -> None:
         """Store what came of a job, and only then tell."""
         if taken:
             self._store.save(taken)
         self._computed += cells
-        self._progress.advance(cells, work)
+        self._progress.advance(cells, work, seconds)
 
 
 def _missing(some: Sequence[Job], there: NDArray[np.bool_]) -> list[Job]:
@@ -222,22 +227,25 @@ def _written(failed: Failed) -> dict[str, object]:
 
 def _report(failed: Sequence[Failed], manifest: Path) -> str:
     """Each kind of failure once, with all there is to know of the first cell that it befell."""
-    kinds: dict[tuple[object, str], list[Failed]] = {}
+    kinds: dict[str, list[Failed]] = {}
     for one in failed:
-        kinds.setdefault((one.cell.variant.labels, one.failure.error), []).append(one)
+        # What differs in a number, such as the seed, is the same kind.
+        kinds.setdefault(re.sub(r"\d+", "", one.failure.error), []).append(one)
     lines = [f"{_counted(len(failed), 'cell')} failed; all others are stored."]
-    for (_, error), same in list(kinds.items())[:KINDS]:
-        lines += ["", f"{error.rstrip('.')}, in this cell" + _others(len(same) - 1)]
+    for same in list(kinds.values())[:KINDS]:
+        error = same[0].failure.error.rstrip(".")
+        lines += ["", f"{error}, in this cell" + _others(len(same) - 1)]
         lines += [f"  {name:10}  {said}" for name, said in same[0].cell.description().items()]
         lines += ["", *same[0].failure.traceback.rstrip().splitlines()]
     if len(kinds) > KINDS:
-        lines += ["", f"There are {len(kinds) - KINDS} other kinds of failure."]
+        others = _counted(len(kinds) - KINDS, "other kind")
+        lines += ["", f"There {'is' if len(kinds) == KINDS + 1 else 'are'} {others} of failure."]
     lines += ["", f"Every failed cell is described in {manifest}."]
     return "\n".join(lines)
 
 
 def _others(count: int) -> str:
-    return f" and {_counted(count, 'other')} of the same algorithm and task:" if count else ":"
+    return f" and {_counted(count, 'other')} like it:" if count else ":"
 
 
 def _counted(count: int, name: str) -> str:

@@ -28,13 +28,12 @@ from preftd.experiments.result_files import (
     Refused,
     checked,
     file_name,
+    some_rows,
     write_rows,
 )
 from preftd.experiments.work import Done
+from preftd.failures import FailedError
 from preftd.files import remove_unfinished, write_whole
-
-NEIGHBOURS = 8
-"""From how many rows on it is quicker to cut them out than to copy them."""
 
 
 @final
@@ -156,10 +155,23 @@ class Store:
         """Which of these cells, one after the other, are here."""
         return self._find(wanted).there
 
+    def taken_of(self, wanted: Sequence[Strand]) -> frozenset[str]:
+        """What holds some of these cells and was taken in this opening, saved by now or not."""
+        places = self._places.find(wanted)
+        names, _ = self._places.within(places[places >= 0])
+        return frozenset(names) & self._taken.keys()
+
+    def check_saved(self, names: frozenset[str]) -> None:
+        """Raise if some of what was taken could not be saved."""
+        if names - self._saved.keys():
+            raise FailedError(
+                "results that are shared with an earlier study could not be saved: run both again."
+            )
+
     def read(self, wanted: Sequence[Strand]) -> tuple[NDArray[np.bool_], pl.DataFrame]:
         """Which of these cells, one after the other, are here, and what came of those."""
         there, rows, frames = self._find(wanted)
-        return there, _some_rows(pl.concat([pl.DataFrame(schema=FOUND), *frames]), rows)
+        return there, some_rows(pl.concat([pl.DataFrame(schema=FOUND), *frames]), rows)
 
     def paths(self) -> list[Path]:
         """All files that may hold results."""
@@ -265,18 +277,6 @@ class Store:
             return ": run the study again to compute its cells anew."
         kept = " A copy is kept as *.damaged." if refused.damaged is not None else ""
         return f": it is not read, and computed again as far as it is asked for.{kept}"
-
-
-def _some_rows(frame: pl.DataFrame, rows: NDArray[np.int64]) -> pl.DataFrame:
-    """Rows of a frame, which are long to copy: neighbours are cut out, if little is left over."""
-    firsts = np.flatnonzero(np.diff(rows, prepend=-2) != 1)
-    if 0 < NEIGHBOURS * len(firsts) <= len(rows) and 2 * len(rows) >= frame.height:
-        counts = np.diff(firsts, append=len(rows))
-        cuts = zip(rows[firsts].tolist(), counts.tolist(), strict=True)
-        return pl.concat([frame.slice(first, count) for first, count in cuts])
-    # Column by column, as polars would share the work with the threads that make files.
-    index = pl.Series(rows.astype(np.uint32))
-    return pl.DataFrame([column[index] for column in frame])
 
 
 class _Found(NamedTuple):

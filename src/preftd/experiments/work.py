@@ -1,5 +1,6 @@
 """Computing a job: one draw of experience for each strand, from which all its cells learn."""
 
+import time
 import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -46,10 +47,13 @@ class Done:
     """Cells that have results × episodes; infinite where predictions are not finite."""
     diverged: NDArray[np.bool_]
     failures: tuple[Failure, ...]
+    seconds: float = 0.0
+    """How long it took, once everything was ready."""
 
 
 def compute(job: Job) -> Done:
     """The results of a job; a cell that raises does not keep others from theirs."""
+    began = time.perf_counter()
     found = list(map(_compute, job.strands))
     errors = np.concatenate([errors for errors, _, _ in found])
     far = np.repeat([far for _, far, _ in found], [len(errors) for errors, _, _ in found])
@@ -58,7 +62,8 @@ def compute(job: Job) -> Done:
     failures = tuple(failure for *_, failed in found for failure in failed)
     if not there.all():
         errors, diverged = errors[there], diverged[there]
-    return Done(job.id, np.flatnonzero(there), errors, diverged, failures)
+    seconds = time.perf_counter() - began
+    return Done(job.id, np.flatnonzero(there), errors, diverged, failures, seconds)
 
 
 def _compute(strand: Strand) -> tuple[Dense, float, list[Failure]]:

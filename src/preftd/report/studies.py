@@ -29,7 +29,7 @@ def run_and_show(
     A study in which cells fail is reported and shown as far as it goes, and the next is run.
     """
     failed, store = [], Store(out, warn=progress.say)
-    with Processes(workers) as processes:
+    with Processes(workers, progress.say) as processes:
         for study in studies:
             try:
                 found = run(study, store, executor=processes, progress=progress, place=place)
@@ -80,5 +80,8 @@ def show(study: Study, out: Path, progress: Progress) -> Iterator[str]:
 
 def _shown(study: Study, found: Results, out: Path) -> Iterator[str]:
     yield table(found)
+    if not found.chosen.height:
+        yield f"no figures of {study.name!r}, as every run diverged: try smaller step sizes."
+        return
     for path in draw(found, fitting(found), out / "figures", study.stem):
         yield f"wrote {path}"

@@ -29,18 +29,20 @@ RANGE = (1e-2, 1e3)
 """Sizes of the values that the figure shows."""
 
 
-def reproduce(folder: Path, say: Callable[[str], object] = lambda _: None) -> list[Path]:
+def reproduce(
+    folder: Path, seeds: int = SEEDS, say: Callable[[str], object] = lambda _: None
+) -> list[Path]:
     """Write the figure and the report into a folder, saying what goes on; returns what it wrote."""
     folder.mkdir(parents=True, exist_ok=True)
-    say(f"simulating and drawing both counterexamples: {STEPS:,} steps, {SEEDS} seeds …")
+    say(f"simulating and drawing both counterexamples: {STEPS:,} steps, {seeds} seeds …")
     rules = [make_rule(1.0) for make_rule in RULES.values()]
     diagnoses = {}
     for name, lambda_ in LAMBDAS.items():
         task = make(name)
         diagnoses[name] = compare(task.process, task.features, rules, lambda_=lambda_)
-    pictures = _draw(folder, diagnoses)
+    pictures = _draw(folder, diagnoses, seeds)
     page = folder / "convergence.md"
-    write_whole(page, lambda file: file.write(_page(diagnoses).encode()))
+    write_whole(page, lambda file: file.write(_page(diagnoses, seeds).encode()))
     return [*pictures, page]
 
 
@@ -79,7 +81,7 @@ def size_of_values(weights: Dense, features: Dense) -> Dense:
     return np.asarray(np.sqrt(((weights @ features.T) ** 2).mean(axis=-1)))
 
 
-def _draw(folder: Path, diagnoses: Mapping[str, list[Diagnosis]]) -> list[Path]:
+def _draw(folder: Path, diagnoses: Mapping[str, list[Diagnosis]], seeds: int) -> list[Path]:
     import matplotlib as mpl  # noqa: PLC0415  (only figures need it)
     from matplotlib.figure import Figure  # noqa: PLC0415
 
@@ -87,7 +89,7 @@ def _draw(folder: Path, diagnoses: Mapping[str, list[Diagnosis]]) -> list[Path]:
         figure = Figure(figsize=(7.2, 5.2), layout="constrained")
         axes = figure.subplots(2, len(diagnoses), gridspec_kw={"height_ratios": [3, 2]})
         for column, (name, found) in enumerate(diagnoses.items()):
-            _draw_weights(axes[0, column], name, found)
+            _draw_weights(axes[0, column], name, found, seeds)
             _draw_column_sums(axes[1, column], found)
             axes[1, column].legend(frameon=False, fontsize=8)
         written = [folder / f"counterexamples.{kind}" for kind in ("png", "svg")]
@@ -95,12 +97,12 @@ def _draw(folder: Path, diagnoses: Mapping[str, list[Diagnosis]]) -> list[Path]:
     return written
 
 
-def _draw_weights(axis: "Axes", name: str, diagnoses: Sequence[Diagnosis]) -> None:
+def _draw_weights(axis: "Axes", name: str, diagnoses: Sequence[Diagnosis], seeds: int) -> None:
     features = make(name).features.columns(slice(None))
     names = [d.rule.name for d in diagnoses]
     alphas = [STEP_SIZES.get(name, 0.001) for name in names]
     times = np.unique(np.linspace(0, STEPS - 1, 400).astype(int))
-    runs = simulate(name, [d.rule for d in diagnoses], alphas, STEPS, SEEDS)[times]
+    runs = simulate(name, [d.rule for d in diagnoses], alphas, STEPS, seeds)[times]
     runs = np.where(np.isfinite(runs), runs, FAR)
     for i, d in enumerate(diagnoses):
         low, middle, high = np.minimum(np.quantile(runs[:, i], [0.1, 0.5, 0.9], axis=1), FAR)
@@ -149,7 +151,7 @@ def _title(name: str) -> str:
     return name.replace("_", " ").capitalize()
 
 
-def _page(diagnoses: Mapping[str, list[Diagnosis]]) -> str:
+def _page(diagnoses: Mapping[str, list[Diagnosis]], seeds: int) -> str:
     parts = [
         "# Where the rules go, and why",
         "Two chains on which TD(λ) diverges although it learns on-policy. A rule's expected update "
@@ -158,7 +160,7 @@ def _page(diagnoses: Mapping[str, list[Diagnosis]]) -> str:
         "figure, which are simulated.",
         "![Size of the values over time, and column sums](counterexamples.png)",
         "Above: root-mean-square values from weights of 1 (the right ones are 0); thick, the "
-        f"median of {SEEDS} simulated runs with the band of the middle 80 %; thin, the expected "
+        f"median of {seeds} simulated runs with the band of the middle 80 %; thin, the expected "
         "update. Below: column sums of diag(d∘ḡ)(I − P^β) as a share of the weight of updates at "
         "the state. Below 0, more is bootstrapped from the state than is updated there.",
     ]

@@ -1,6 +1,6 @@
 """Making figures: studies are run as they are needed, each once, and drawn."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import final
@@ -17,7 +17,7 @@ from preftd.experiments.store import Store
 from preftd.experiments.study import Study
 from preftd.report.paper import COUNTEREXAMPLES, FIGURES, TITLES, Order
 from preftd.report.paper.claims.page import write_summary
-from preftd.report.paper.convergence import reproduce
+from preftd.report.paper.convergence import SEEDS, reproduce
 from preftd.report.paper.searched import provenance, write_searched
 from preftd.report.paper.studies import LONG, NEEDS, STUDIES
 from preftd.report.paper.wanted import wanted
@@ -33,19 +33,17 @@ def make(names: Sequence[str], order: Order) -> Iterator[str]:
     progress = progress_here()
     store = Store(order.out, warn=progress.say)
     stored = store.open() if any(name in FIGURES for name in names) else nullcontext()
-    with stored, Processes(order.workers) as processes:
+    with stored, Processes(order.workers, progress.say) as processes:
         found = _Found(order, store, processes, progress)
         for name in names:
             if name == COUNTEREXAMPLES:
-                written = reproduce(order.out, say=progress.say)
+                written = reproduce(order.out, order.seeds or SEEDS, progress.say)
                 yield from (f"wrote {path}" for path in written)
             else:
                 yield from _draw(name, found, order)
         if set(names) == set(TITLES):
             # Some claims need studies that no figure shows.
-            results = {study: found(study) for study in STUDIES}
-            store.wait()
-            yield f"wrote {write_summary(order.out, results)}"
+            yield f"wrote {write_summary(order.out, found.safe(STUDIES))}"
 
 
 def _check_searched(names: Sequence[str], order: Order) -> None:
@@ -87,6 +85,12 @@ class _Found:
                 self._keep_search(asked.whole, self._begun)
         return self._results[name]
 
+    def safe(self, names: Iterable[str]) -> dict[str, Results]:
+        """The results of some studies, once they are on disk: nothing is shown that is not."""
+        results = {name: self(name) for name in names}
+        self._store.wait()
+        return results
+
     def _keep_search(self, study: Study, begun: Manifest) -> None:
         path = self._order.searched
         try:
@@ -101,7 +105,7 @@ class _Found:
 
 def _draw(name: str, found: _Found, order: Order) -> Iterator[str]:
     figure = FIGURES[name]
-    results = {study: found(study) for study in figure.studies}
+    results = found.safe(figure.studies)
     folder = order.out / "figures"
     folder.mkdir(parents=True, exist_ok=True)
     with rc_context(RC):  # some settings matter when a file is written
