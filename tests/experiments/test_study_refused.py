@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from experiments.test_study import CORRIDOR, GIVEN, study
-from preftd import ETD, PTD, TD, InputError, Linear, tasks
+from preftd import ETD, PTD, TD, InputError, Linear, Network, tasks
 from preftd.experiments import Chosen, Search
 from preftd.preferences import Constant, Function
 from preftd.rules import Rule
@@ -20,6 +20,12 @@ class Nameless(Rule):
 
     def gain(self, beta: Any, interest: Any, follow_on: Any) -> Any:  # noqa: ARG002  (as rules are called)
         return beta
+
+
+class Blank(Nameless):
+    """A rule that has a name without letters."""
+
+    name = ""
 
 
 class Unlabelled:
@@ -47,6 +53,14 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "a number as name": ({"name": 5}, "name is 5: give a few words"),
     "a path as name": ({"name": "../mine"}, "name is '../mine': give a few words"),
     "two lines as name": ({"name": "a\nb"}, r"name is 'a\nb': give a few words"),
+    "a long name": (
+        {"name": "a" * 101},
+        "name is 'aaaaaaaaaaaaaaaaaaaa…', 101 bytes long: give at most 100",
+    ),
+    "a long name of few letters": (
+        {"name": "名" * 34},
+        f"name is '{'名' * 20}…', 102 bytes long: give at most 100",
+    ),
     "no task": ({"tasks": []}, "tasks is empty: give one or more, such as tasks.make("),
     "no labelled task": ({"tasks": {}}, "tasks is empty"),
     "the name of a task": ({"tasks": "corridor"}, "tasks is 'corridor': give one, such as"),
@@ -83,6 +97,33 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "a rule without name": ({"rules": Nameless()}, "rules is a Nameless without a name: give its"),
     "a number as label": ({"rules": {1: TD()}}, "rules has the label 1: give a string"),
     "nothing as label": ({"rules": {None: TD()}}, "rules has the label None: give a string"),
+    "an empty label of a task": ({"tasks": {"": CORRIDOR}}, "tasks has the label '': give one that"),
+    "a blank label of a rule": ({"rules": {" ": TD()}}, "rules has the label ' ': give one that"),
+    "an empty name of a rule": ({"rules": [TD(), Blank()]}, "rules has the label '': give one that"),
+    "an empty label beside another": (
+        {"preferences": {"": Constant(1), "b": Constant(0)}},
+        "preferences has the label '': give one that can be read",
+    ),
+    "an empty label of a learner": (
+        {"learners": {"": Network(4), "b": Linear()}},
+        "learners has the label '': give one that can be read",
+    ),
+    "two lines as label": (
+        {"tasks": {"a\nb": CORRIDOR}},
+        r"tasks has the label 'a\nb': give one line, without control characters",
+    ),
+    "a colour of the terminal as label": (
+        {"rules": {"\x1b[31mred": TD()}},
+        r"rules has the label '\x1b[31mred': give one line",
+    ),
+    "a separator of lines as label": (
+        {"learners": {"a\u2028b": Linear()}},
+        r"learners has the label 'a\u2028b': give one line",
+    ),
+    "half a letter as label": (
+        {"preferences": {"\ud800": Constant(1)}},
+        r"preferences has the label '\ud800': give one line",
+    ),
     "a preference that is a number": ({"preferences": 0.5}, "preferences is 0.5: give one, such"),
     "no preference": ({"preferences": []}, "preferences is empty"),
     "a preference twice": (
@@ -245,3 +286,12 @@ def test_every_field_of_a_study_has_a_wrong_case() -> None:
         "search",
         "score",
     }
+
+
+def test_the_longest_name_and_labels_of_a_study_are_taken_again() -> None:
+    assert study(name="a" * 100).stem == "a" * 100
+    built = study(learners=[Linear(), Network(4)])
+    for again in (built.with_seeds(1), study(learners=dict(built.learners))):
+        assert list(again.learners) == ["", "4 units, backward"]
+        assert list(again.with_seeds(1).preferences) == [""]
+    assert list(study(tasks={"5 µ\xa0é 名, “x”": CORRIDOR}).tasks) == ["5 µ\xa0é 名, “x”"]

@@ -1,6 +1,7 @@
 """The axes of a study: tasks, rules, preferences, learners and step sizes, each with a label."""
 
 import re
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, TypeAlias, TypeVar, final
@@ -20,6 +21,10 @@ OneOrMore: TypeAlias = Kind | Sequence[Kind] | Mapping[str, Kind]
 """One, several, or several with labels of one's own."""
 StepSizes: TypeAlias = Sequence[StepSize]
 Labelled: TypeAlias = tuple[tuple[str, Kind], ...]
+UNMENTIONED = ("preference", "learner")
+"""Kinds of which one that all runs have in common needs no mention: its label is empty."""
+UNSEEN = ("Cc", "Cs", "Zl", "Zp")
+"""Categories of letters that end a line of a table, steer a terminal or cannot be written."""
 
 
 @final
@@ -70,11 +75,16 @@ def _labelled(name: str, kind: str, given: Any, label_of: Callable[[Any], str]) 
         _check_content(place, kind, member)
     if isinstance(given, Mapping):
         labels = list(given)
-    elif name in members and kind in ("preference", "learner"):
-        labels = [""]  # what all runs have in common needs no mention
+    elif name in members and kind in UNMENTIONED:
+        labels = [""]
     else:
         labels = [label_of(member) for member in members.values()]
     _check_labels(name, labels)
+    for label, member in zip(labels, members.values(), strict=True):
+        # A study gives its members on, when it is changed, with the empty labels that it gave them.
+        unmentioned = kind in UNMENTIONED and (len(members) == 1 or not label_of(member))
+        if not label.strip() and not unmentioned:
+            raise InputError(f"{name} has the label {label!r}: give one that can be read.")
     return tuple(zip(labels, members.values(), strict=True))
 
 
@@ -82,6 +92,10 @@ def _check_labels(name: str, labels: list[Any]) -> None:
     for label in labels:
         if not isinstance(label, str):
             raise InputError(f"{name} has the label {label!r}: give a string.")
+        if any(unicodedata.category(letter) in UNSEEN for letter in label):
+            raise InputError(
+                f"{name} has the label {label!r}: give one line, without control characters."
+            )
     twice = next((label for label in labels if labels.count(label) > 1), None)
     if twice is not None:
         raise InputError(

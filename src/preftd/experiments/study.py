@@ -26,6 +26,8 @@ from preftd.rules import Rule
 FIRST_SEARCH_SEED = 1_000_000
 """Where search seeds begin if only their number is given: far from those that are reported."""
 MOST_SEED = 2**63
+MOST_NAME = 100
+"""Bytes of a study's name: names of files may have 255, and say more than that."""
 _NAME = r"\w[\w ,.+()=-]*"
 
 
@@ -128,9 +130,7 @@ class Study:
     axes: Axes = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        name: object = self.name
-        if not isinstance(name, str) or not re.fullmatch(_NAME, name):
-            raise InputError(f"name is {name!r}: give a few words, as for a file.")
+        _check_name(self.name)
         object.__setattr__(self, "episodes", as_count("episodes", self.episodes))
         seeds = as_seeds("seeds", self.seeds)
         object.__setattr__(self, "seeds", seeds)
@@ -180,6 +180,17 @@ class Study:
         return (
             f"<Study {self.name}: {' × '.join(parts)}, {_counted(len(seeds), 'seed')}, "
             f"{_counted(self.episodes, 'episode')}>"
+        )
+
+
+def _check_name(name: object) -> None:
+    if not isinstance(name, str) or not re.fullmatch(_NAME, name):
+        raise InputError(f"name is {name!r}: give a few words, as for a file.")
+    size = len(name.encode())
+    if size > MOST_NAME:
+        raise InputError(
+            f"name is {name[:20] + '…'!r}, {size} bytes long: give at most {MOST_NAME}, as for a "
+            "file."
         )
 
 
