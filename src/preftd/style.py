@@ -1,10 +1,11 @@
 """How things look: one colour and line per method everywhere, legible in greyscale."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+from zlib import crc32
 
 from preftd.arrays import InputError
 from preftd.files import write_whole
@@ -46,28 +47,37 @@ OTHERS = (
     Look("#E69F00", (0, (3, 1, 1, 1, 1, 1)), "ooo", "<"),
     Look("#882255", (0, (3, 3)), "----", ">"),
 )
-"""For methods of one's own, in the order in which they come; colours that colour-blind people tell
-apart, from each other and from those of LOOKS."""
+"""For methods of one's own, by their names; colours that colour-blind people tell apart, from each
+other and from those of LOOKS."""
 
 
-def look_of(name: str) -> Look:
-    """The look of a method; the first of OTHERS for one that has none in LOOKS."""
-    return LOOKS.get(name, OTHERS[0])
+def look_of(name: str, taken: Collection[Look] = ()) -> Look:
+    """The look of a method; for one that has none in LOOKS, one of OTHERS follows from its name.
+
+    If that is taken, it is the next of OTHERS that is not, unless all are.
+    """
+    if name in LOOKS:
+        return LOOKS[name]
+    first = crc32(name.encode()) % len(OTHERS)  # the same in every process, unlike hash()
+    turns = OTHERS[first:] + OTHERS[:first]
+    return next((look for look in turns if look not in taken), turns[0])
 
 
 def looks_of(names: Iterable[str]) -> dict[str, Look]:
-    """Looks of methods that are shown together: those that have none in LOOKS take turns at OTHERS.
+    """Looks of methods that are shown together, whatever their order.
 
-    >>> found = looks_of(["mine", "PTD", "yours"])
-    >>> found == {"mine": OTHERS[0], "PTD": LOOKS["PTD"], "yours": OTHERS[1]}
+    Of methods with the same look the first by name keeps it, and the others take one that is left.
+    Those for which none is left come last.
+
+    >>> looks_of(["mine", "PTD"]) == {"PTD": LOOKS["PTD"], "mine": look_of("mine")}
     True
     """
-    every = list(dict.fromkeys(names))
-    own = [name for name in every if name not in LOOKS]
-    return {
-        name: LOOKS[name] if name in LOOKS else OTHERS[own.index(name) % len(OTHERS)]
-        for name in every
-    }
+    every = sorted(set(names))
+    keeps = {look_of(name): name for name in reversed(every)}
+    found: dict[str, Look] = {}
+    for name in sorted(every, key=lambda name: keeps[look_of(name)] != name):
+        found[name] = look_of(name, found.values())
+    return found
 
 
 RC: Any = {

@@ -97,9 +97,15 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "a rule without name": ({"rules": Nameless()}, "rules is a Nameless without a name: give its"),
     "a number as label": ({"rules": {1: TD()}}, "rules has the label 1: give a string"),
     "nothing as label": ({"rules": {None: TD()}}, "rules has the label None: give a string"),
-    "an empty label of a task": ({"tasks": {"": CORRIDOR}}, "tasks has the label '': give one that"),
+    "an empty label of a task": (
+        {"tasks": {"": CORRIDOR}},
+        "tasks has the label '': give one that",
+    ),
     "a blank label of a rule": ({"rules": {" ": TD()}}, "rules has the label ' ': give one that"),
-    "an empty name of a rule": ({"rules": [TD(), Blank()]}, "rules has the label '': give one that"),
+    "an empty name of a rule": (
+        {"rules": [TD(), Blank()]},
+        "rules has the label '': give one that",
+    ),
     "an empty label beside another": (
         {"preferences": {"": Constant(1), "b": Constant(0)}},
         "preferences has the label '': give one that can be read",

@@ -9,14 +9,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from preftd.experiments.evaluation import as_vector, size_of
-from preftd.style import RC, Look, looks_of
+from preftd.style import RC, Look, look_of
 
 if TYPE_CHECKING:
     from preftd.experiments.evaluation import Evaluation
 
 SHADE = 0.2
-_DRAWN: WeakKeyDictionary[Axes, list[str]] = WeakKeyDictionary()
-"""The rules that are in a picture already: each evaluation is added by a call of its own."""
+_DRAWN: WeakKeyDictionary[Axes, dict[str, Look]] = WeakKeyDictionary()
+"""How the rules look that are in a picture already: each evaluation is added by a call of its own."""
 
 
 def draw_curve(found: "Evaluation", axes: Axes | None, level: float) -> Axes:
@@ -81,9 +81,10 @@ def draw_step_sizes(found: "Evaluation", axes: Axes | None, level: float) -> Axe
 
 def _look(rule: str, axes: Axes) -> Look:
     """The look of a rule, other than that of the other rules in the picture."""
-    drawn = _DRAWN.setdefault(axes, [])
-    drawn.append(rule)
-    return looks_of(drawn)[rule]
+    drawn = _DRAWN.setdefault(axes, {})
+    if rule not in drawn:
+        drawn[rule] = look_of(rule, drawn.values())
+    return drawn[rule]
 
 
 def _width(found: "Evaluation") -> float:

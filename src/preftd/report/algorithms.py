@@ -56,13 +56,15 @@ def looks(algorithms: pl.DataFrame, columns: Sequence[str]) -> dict[tuple[str, .
         known.setdefault(tuple(key), rule if rule in LOOKS else name)
     rules = looks_of(known.values())
     taken = [part for look in rules.values() for part in look]
+    keeps = {look: name for name, look in reversed(rules.items())}
     found: dict[tuple[str, ...], Look] = {}
     before: Counter[Look] = Counter()
-    for own, name in known.items():
-        look, others = rules[name], len(found) - len(before)
+    # Rules for which no look is left come after the rule that has theirs, wherever it is.
+    for own in sorted(known, key=lambda own: keeps[rules[known[own]]] != known[own]):
+        look, others = rules[known[own]], len(found) - len(before)
         found[own] = _variant(look, before[look], others, taken) if before[look] else look
         before[look] += 1
-    return found
+    return {own: found[own] for own in known}
 
 
 def shades(look: Look, count: int) -> list[Look]:
