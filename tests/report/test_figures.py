@@ -119,6 +119,17 @@ def test_curves_have_a_line_and_a_band_per_algorithm_and_a_name_at_its_end() -> 
     assert "root mean squared error" in written(drawn("curves", Results(study(), Score("rmse"))))
 
 
+@pytest.mark.parametrize("name", ["curves", "step_sizes", "widths", "bars"])
+def test_notes_say_what_counts_at_most(name: str) -> None:
+    def note(score: Score) -> str:
+        (told,) = [t for t in written(drawn(name, Results(PAPERS.runs, score))) if "seeds" in t]
+        return told.replace("\n", " ")
+
+    what = "Errors" if name == "curves" else "Means over episodes"
+    assert f". {what} count as 2.5 at most." in note(Score(ceiling=2.5))
+    assert "at most" not in note(Score())
+
+
 def test_long_curves_are_thinned_evenly_to_their_end() -> None:
     figure = drawn("curves", Results(frame([run(s, range(1, 2001)) for s in (0, 1)]), Score()))
     (line,) = lines_of(figure, 0, 20)

@@ -3,6 +3,7 @@
 from math import inf
 
 import numpy as np
+import polars as pl
 import pytest
 
 from made_runs import frame, run, study
@@ -76,3 +77,31 @@ def test_no_interval_is_claimed_of_one_seed(seeds: int) -> None:
     text = cells(table(Results(study(seeds=seeds), Score())))[-1][3]
     assert ("±" in text) == (seeds > 1)
     assert "inf" not in text
+
+
+def test_it_says_how_many_seeds_a_row_has_if_some_are_missing() -> None:
+    whole = frame([run(s, [1, 2], rule=rule) for s in range(5) for rule in ("TD", "PTD")])
+    assert "seeds" not in table(Results(whole, Score())).splitlines()[0]
+    failed = (pl.col("rule") == "TD") & pl.col("seed").is_in([1, 3])
+    told = table(Results(whole.filter(~failed), Score()))
+    head, _, td, ptd, *_ = told.splitlines()
+    assert [line.split()[-1] for line in (head, td, ptd)] == ["seeds", "3", "5"]
+    assert "mean over all episodes and seeds 0–4, as far as a row has them\n" in told
+    assert "\nseeds         how many the row has" in told
+
+
+def test_it_says_that_step_sizes_were_chosen_on_fewer_seeds() -> None:
+    rows = [run(s, [1], stage="search", rule=rule) for s in range(3) for rule in ("TD", "PTD")]
+    found = [run(9, [1], rule=rule) for rule in ("TD", "PTD")]
+    whole = table(Results(frame([*rows, *found]), Score()))
+    assert "least mean score on seeds 0–2, which are not reported" in whole
+    less = table(Results(frame([*rows[1:], *found]), Score()))
+    assert "least mean score on seeds 0–2 as far as there are runs, which are not" in less
+
+
+def test_it_says_what_scores_are_at_most() -> None:
+    runs = frame([run(s, [4, inf]) for s in (0, 1)])
+    told = table(Results(runs, Score("rmse", ceiling=2.5)))
+    assert "root mean squared error, mean over all episodes (at most 2.5) and seeds 0–1\n" in told
+    assert "last episode  root mean squared error after it (at most 2.5), mean over" in told
+    assert "at most" not in table(Results(study(), Score()))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 SHADE = 0.2
 _DRAWN: WeakKeyDictionary[Axes, dict[str, Look]] = WeakKeyDictionary()
-"""How the rules look that are in a picture already: each evaluation is added by a call of its own."""
+"""Looks of rules that are in a picture already: each evaluation is added by a call of its own."""
 
 
 def draw_curve(found: "Evaluation", axes: Axes | None, level: float) -> Axes:

@@ -12,6 +12,7 @@ from preftd.report.algorithms import labels
 
 LEVEL = 0.95
 HEAD = ("task", "algorithm", "step size", "score", "IQM", "last episode", "diverged")
+SEEDS = "seeds"
 GAP = "  "
 
 
@@ -19,21 +20,29 @@ def table(results: Results) -> str:
     """Chosen step size, score with its interval, IQM, last episode and divergences.
 
     A row per task and algorithm, in the order of the study; below, what the columns mean and which
-    seeds chose the step sizes.
+    seeds chose the step sizes. Where rows lack seeds, a column says how many each has.
     """
     named = labels(results.runs, ALGORITHM[1:])
-    found = _found(results)
-    rows: list[tuple[str, ...]] = [HEAD]
+    found, seeds = _found(results), _seeds(results)
+    lacking = any(row["seeds"] < len(seeds) for row in found.values())
+    rows: list[tuple[str, ...]] = [(*HEAD, SEEDS) if lacking else HEAD]
     for key in results.runs.select(ALGORITHM).unique(maintain_order=True).rows():
         cells = _cells(found[key]) if key in found else _without(results, key)
-        rows.append((key[0], named[key[1:]], *cells))
-    widths = [max(len(row[i]) for row in rows) for i in range(len(HEAD))]
+        count = (str(found[key]["seeds"]) if key in found else "",) if lacking else ()
+        rows.append((key[0], named[key[1:]], *cells, *count))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     rows.insert(1, tuple("-" * width for width in widths))
     lines = [
         GAP.join(part.ljust(width) for part, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     ]
-    return "\n".join([*lines, "", *_legend(results)]) + "\n"
+    return "\n".join([*lines, "", *_legend(results, seeds, lacking)]) + "\n"
+
+
+def _seeds(results: Results) -> list[int]:
+    """All that are reported."""
+    report = results.runs.filter(pl.col("stage") == "report")
+    return report["seed"].unique().sort().to_list()
 
 
 def _found(results: Results) -> dict[tuple[str, ...], dict[str, Any]]:
@@ -70,24 +79,33 @@ def _without(results: Results, key: tuple[str, ...]) -> tuple[str, ...]:
     return ("none: all diverged", "", "", "", lost)
 
 
-def _legend(results: Results) -> list[str]:
-    seeds = ranges(results.runs.filter(pl.col("stage") == "report")["seed"].unique().to_list())
-    least = "chosen for the least mean score on"
-    if results.given:
-        chosen = "as given by the study"
-    elif "search" in results.runs["stage"]:
-        searched = ranges(results.tried["seed"].unique().to_list())
-        chosen = f"{least} seeds {searched}, which are not reported"
-    else:
-        chosen = f"{least} the seeds that are reported: scores are a little too good"
-    return [
-        f"step size     {chosen}",
-        f"score         {results.score.name}, mean over {results.score.span} and seeds {seeds}",
+def _legend(results: Results, seeds: list[int], lacking: bool) -> list[str]:
+    score, told = results.score, ranges(seeds) + ", as far as a row has them" * lacking
+    most = "" if score.ceiling is None else f" (at most {score.ceiling:g})"
+    lines = [
+        f"step size     {_choice(results)}",
+        f"score         {score.name}, mean over {score.span}{most} and seeds {told}",
         f"±             half the width of Student's {LEVEL * 100:g} % interval of that mean",
         "IQM           mean of the middle half of the seeds",
-        f"last episode  {results.score.name} after it, mean over seeds",
+        f"last episode  {score.name} after it{most}, mean over seeds",
         "diverged      runs with this step size (or with any, where none could be chosen)",
     ]
+    if lacking:
+        lines.append("seeds         how many the row has: other cells failed or were not run yet")
+    return lines
+
+
+def _choice(results: Results) -> str:
+    """What chose the step sizes."""
+    if results.given:
+        return "as given by the study"
+    least = "chosen for the least mean score on"
+    if "search" not in results.runs["stage"]:
+        return f"{least} the seeds that are reported: scores are a little too good"
+    seeds = results.tried["seed"].unique().to_list()
+    lacking = bool((results.chosen["seeds"] < len(seeds)).any())
+    among = " as far as there are runs" if lacking else ""
+    return f"{least} seeds {ranges(seeds)}{among}, which are not reported"
 
 
 def ranges(numbers: Iterable[int]) -> str:

@@ -10,7 +10,9 @@ from preftd.experiments.results import Results
 from preftd.report.figures.labels import SIZE
 from preftd.report.figures.layout import (
     LEVEL,
+    MEANS,
     SHARE,
+    ceiling,
     choice,
     grid,
     grow,
@@ -45,7 +47,7 @@ def bars(results: Results) -> Figure:
             for place, line in enumerate(panel.lines):
                 _bar(axes, place, line, results)
         _fit(every, drawn, results)
-        note = f"{seeds_shown(found, '±')}. {choice(results)}"
+        note = f"{seeds_shown(found, '±')}. {choice(results)}{ceiling(results.score, MEANS)}"
         for axes in outer(every)[1]:
             axes.set_xlabel(f"{results.score.name},\n{results.score.span}", fontsize=8)
         write_note(figure, note)

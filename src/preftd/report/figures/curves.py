@@ -12,7 +12,7 @@ from preftd.arrays import Vector
 from preftd.experiments.results import Results
 from preftd.experiments.score import Score
 from preftd.report.figures.labels import Label, label_ends
-from preftd.report.figures.layout import LEVEL, around, choice, fit, grid, seeds_shown
+from preftd.report.figures.layout import LEVEL, around, ceiling, choice, fit, grid, seeds_shown
 from preftd.report.figures.lines import draw_line, sound, to_show
 from preftd.report.figures.panels import Line, Panel, panels, with_lost
 from preftd.style import RC
@@ -29,7 +29,7 @@ def curves(results: Results) -> Figure:
         figure, every = grid([panel.title for panel in drawn], 2.1)
         fit(every, [reached(panel, results.score) for panel in drawn])
         ends = [(axes, draw_curves(axes, panel)) for axes, panel in zip(every, drawn, strict=True)]
-        note = f"{seeds_shown(found, 'bands')}. {choice(results)}"
+        note = f"{seeds_shown(found, 'bands')}. {choice(results)}{ceiling(results.score, 'Errors')}"
         around(figure, every, "episode", results.score.name, note)
         label_ends(figure, ends)
     return figure

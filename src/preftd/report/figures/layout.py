@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from preftd.arrays import Vector
 from preftd.experiments.results import Results
+from preftd.experiments.score import Score
 
 LEVEL = 0.95
 """Of all intervals that are drawn."""
@@ -19,6 +20,8 @@ WIDE = 30.0
 """From least to largest: what is wider is drawn on a logarithmic axis."""
 SHARE = 0.25
 """Panels share a linear axis if each of them uses at least so much of it."""
+MEANS = "Means over episodes"
+"""What a score with a ceiling cuts off, where a run has one score."""
 PAD = 0.05
 LETTERS = 19
 """Of a note, to the inch."""
@@ -127,12 +130,10 @@ def grow(figure: Figure, inches: float) -> None:
 
 def seeds_shown(found: pl.DataFrame, shown: str) -> str:
     """How many seeds there are, and what shows their interval."""
-    counts = found["seeds"].drop_nulls().unique().sort().to_list()
-    few, many = counts[0], counts[-1]
-    if many == 1:
+    counts = found["seeds"].drop_nulls()
+    if counts.max() == 1:
         return "One seed, no interval"
-    seeds = f"{many} seeds" if few == many else f"{few} to {many} seeds"
-    return f"Mean of {seeds}; {shown}: {LEVEL * 100:g} % intervals (Student)"
+    return f"Mean of {_counted(counts)} seeds; {shown}: {LEVEL * 100:g} % intervals (Student)"
 
 
 def choice(results: Results) -> str:
@@ -141,4 +142,15 @@ def choice(results: Results) -> str:
         return "Step sizes given."
     if "search" not in results.runs["stage"]:
         return "Step sizes chosen on the same seeds."
-    return f"Step sizes chosen on {results.tried['seed'].n_unique()} other seeds."
+    return f"Step sizes chosen on {_counted(results.chosen['seeds'])} other seeds."
+
+
+def ceiling(score: Score, what: str) -> str:
+    """What runs, or episodes of them, count at most, as a sentence after others."""
+    return "" if score.ceiling is None else f" {what} count as {score.ceiling:g} at most."
+
+
+def _counted(counts: pl.Series) -> str:
+    """How many there are, or from how few to how many."""
+    few, *_, many = sorted([counts[0], *counts])
+    return f"{many}" if few == many else f"{few} to {many}"

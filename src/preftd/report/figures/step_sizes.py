@@ -11,7 +11,7 @@ from preftd.experiments.results import ALGORITHM, STEP_SIZE, Results
 from preftd.experiments.score import Score
 from preftd.report.figures.crosses import ROW, count_crosses, draw_crosses, rows_of_crosses
 from preftd.report.figures.labels import Label, label_ends
-from preftd.report.figures.layout import LEVEL, around, fit, grid, seeds_shown
+from preftd.report.figures.layout import LEVEL, MEANS, around, ceiling, fit, grid, seeds_shown
 from preftd.report.figures.lines import draw_line, height_of, sound, to_show
 from preftd.report.figures.panels import Line, Panel, panels
 from preftd.report.figures.ticks import mark_step_sizes
@@ -42,6 +42,7 @@ def step_sizes(results: Results) -> Figure:
             count_crosses(axes, panel.lines, crosses)
             axes.set_title(panel.title, loc="left", pad=7 + ROW * len(crosses))
         note = f"{seeds_shown(found, 'bands')}. Rings: the chosen step sizes."
+        note += ceiling(results.score, MEANS)
         if crosses:
             note += f"\n{CROSSES}, and how many."
         around(figure, every, "step size α", f"{results.score.name},\n{results.score.span}", note)

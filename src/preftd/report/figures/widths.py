@@ -13,7 +13,16 @@ from preftd.experiments.results import Results
 from preftd.experiments.score import Score
 from preftd.report.figures.crosses import ROW, count_crosses, draw_crosses, rows_of_crosses
 from preftd.report.figures.labels import Label, label_ends
-from preftd.report.figures.layout import LEVEL, around, choice, fit, grid, seeds_shown
+from preftd.report.figures.layout import (
+    LEVEL,
+    MEANS,
+    around,
+    ceiling,
+    choice,
+    fit,
+    grid,
+    seeds_shown,
+)
 from preftd.report.figures.lines import draw_line, sound, to_show
 from preftd.report.figures.panels import Panel, panels, with_lost
 from preftd.style import RC
@@ -42,7 +51,7 @@ def widths(results: Results) -> Figure:
             count_crosses(axes, panel.lines, crosses)
             axes.set_title(panel.title, loc="left", pad=7 + ROW * len(crosses))
             ends.append((axes, labels))
-        note = f"{seeds_shown(found, 'bands')}. {choice(results)}"
+        note = f"{seeds_shown(found, 'bands')}. {choice(results)}{ceiling(results.score, MEANS)}"
         if crosses:
             note += "\n×: widths at which runs diverged (large: all, small: some), and how many."
         up = f"{results.score.name},\n{results.score.span}"
