@@ -90,6 +90,8 @@ RC: Any = {
     "svg.hashsalt": "preftd",
 }
 """Settings of matplotlib for every figure."""
+TYPED: Any = {"parse_math": False}
+"""For texts with names of users, which are shown as typed: dollars are no mathematics."""
 
 
 def save_figure(axes: "Axes", *paths: Path) -> None:

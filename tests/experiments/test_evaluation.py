@@ -1,5 +1,7 @@
 """What an evaluation makes of its errors: means, intervals, marks, pictures."""
 
+from copy import copy
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from preftd import (
     tasks,
 )
 from preftd.preferences import Observability
+from preftd.style import look_of
 
 CORRIDOR = tasks.make("corridor", length=4)
 
@@ -60,7 +63,7 @@ def test_rules_of_ones_own_look_different_in_one_picture() -> None:
         looks = [(line.get_color(), line.get_linestyle()) for line in axes.lines]
         assert len(set(looks)) == 3
         assert looks[0] == looks[3]
-        assert draw(yours).lines[0].get_color() == looks[0][0]  # alone, the first of the palette
+        assert draw(yours).lines[0].get_color() == look_of("yours").colour  # if that is not taken
 
 
 def test_a_run_that_was_ever_far_off_has_diverged_also_if_it_came_back() -> None:
@@ -75,3 +78,20 @@ def test_a_run_that_was_ever_far_off_has_diverged_also_if_it_came_back() -> None
     legend = everywhere.plot().get_legend()
     assert legend is not None
     assert [text.get_text() for text in legend.get_texts()] == ["PTD: diverged"]
+
+
+def test_names_in_pictures_are_text_and_never_mathematics() -> None:
+    mine = Evaluation(np.ones((2, 1, 3)), np.ones(2), (0, 1), (0.1,), r"$\bad$")
+    for draw in (Evaluation.plot, Evaluation.plot_step_sizes):
+        axes = draw(mine)
+        figure = axes.get_figure(root=True)
+        assert figure is not None
+        figure.draw_without_rendering()  # which would raise
+        legend = axes.get_legend()
+        assert legend is not None
+        assert legend.get_texts()[0].get_text().startswith(r"$\bad$")
+    named = copy(CORRIDOR)
+    named.name = r"$\bad$"
+    figure = named.plot().get_figure(root=True)
+    assert figure is not None
+    figure.draw_without_rendering()

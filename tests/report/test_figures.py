@@ -2,6 +2,7 @@
 
 import warnings
 from math import inf
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,10 @@ from made_runs import PAPER, frame, run, study
 from preftd import InputError
 from preftd.experiments.results import Results
 from preftd.experiments.score import Score
-from preftd.report.figures import fitting
+from preftd.report.figures import draw, fitting
 from preftd.report.figures.labels import spread
 from preftd.style import LOOKS
-from seen import check_texts, drawn, lines_of, written
+from seen import check_texts, drawn, lines_of, texts, written
 
 PAPERS = Results(study(units=(4, 16)), Score())
 
@@ -41,6 +42,25 @@ CASES = {
 }
 
 
+def called(runs: pl.DataFrame, **names: str) -> pl.DataFrame:
+    """The same with other labels: each column's in a pattern, with what it was."""
+    return runs.with_columns(
+        **{column: pl.format(name, pl.col(column)) for column, name in names.items()}
+    )
+
+
+CASES |= {
+    "long titles": called(study(tasks=7, seeds=2), task="a rather long name of a task, {}"),
+    "long words": called(study(tasks=7, seeds=2), task="a_rather_long_name_of_a_task_{}"),
+    "two long titles": called(study(tasks=2, seeds=2), task="quite " * 14 + "a long name, {}"),
+    "one long title": called(study(tasks=1, seeds=2), task="quite " * 14 + "a long name, {}"),
+    "dollars": called(
+        study(tasks=3, seeds=2, units=(4, 16)), task="$5 or $10, {}", rule=r"$\bad {}$"
+    ),
+    "one episode": study(tasks=3).with_columns(pl.col("error").list.head(1)),
+}
+
+
 FILLED = [(n, case) for case, runs in CASES.items() for n in fitting(Results(runs, Score()))]
 
 
@@ -48,6 +68,77 @@ FILLED = [(n, case) for case, runs in CASES.items() for n in fitting(Results(run
 def test_no_text_lies_over_another_or_outside(name: str, case: str) -> None:
     results = Results(CASES[case], Score())
     check_texts(drawn(name, results))
+
+
+@pytest.mark.parametrize("name", ["curves", "step_sizes", "bars"])
+@pytest.mark.parametrize("case", ["long titles", "long words", "two long titles", "one long title"])
+def test_titles_are_wrapped_into_their_panel_whole(name: str, case: str) -> None:
+    runs = CASES[case]
+    figure = drawn(name, Results(runs, Score()))
+    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    words = [title.replace("\n", " ").replace(" ", "") for title in titles]
+    tasks = runs["task"].unique(maintain_order=True).to_list()
+    assert words == [task.replace(" ", "") for task in tasks]
+    assert all("\n" in title for title in titles)
+    boxes = [text.get_window_extent() for text in texts(figure) if text.get_text() in titles]
+    assert all(box.x1 <= figure.bbox.width for box in boxes)
+    # The figure grows by their lines, and panels stay as high as they are without.
+    short = runs.with_columns(task=pl.col("task").str.tail(1))
+    plain = drawn(name, Results(short, Score())).axes[0].get_window_extent().height
+    assert figure.axes[0].get_window_extent().height > 0.9 * plain
+
+
+@pytest.mark.parametrize("name", ["curves", "step_sizes", "widths", "bars"])
+def test_labels_are_text_as_typed_and_never_mathematics(name: str, tmp_path: Path) -> None:
+    runs = called(CASES["dollars"].filter(pl.col("rule") != "TD"), learner="${}$")
+    paths = draw(Results(runs, Score()), [name], tmp_path, "mine")  # $\bad$ cannot be formula
+    assert all(path.stat().st_size for path in paths)
+    told = " ".join(written(drawn(name, Results(runs, Score())))).replace("\n", " ")
+    assert r"$\bad PTD$" in told
+    assert "$5 or $10, corridor 0" in told
+
+
+def test_names_in_a_legend_are_text_as_typed_and_all_there() -> None:
+    rules = {f"_{i} for $5 or $10 {chr(92)}bad": "PTD" for i in range(20)}
+    figure = drawn("curves", Results(study(tasks=1, seeds=2, rules=rules), Score()))
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == list(rules)
+    assert not any(text.get_parse_math() for text in legend.get_texts())
+
+
+def test_ticks_of_a_logarithmic_axis_are_still_mathematics() -> None:
+    rows = [run(s, [100, 1], task="$5 or $10", rule="$a$") for s in (0, 1)]
+    axes = drawn("curves", Results(frame(rows), Score())).axes[0]
+    labels = [t.label1 for t in axes.yaxis.get_major_ticks() if t.label1.get_text()]
+    assert all(label.get_text().startswith("$") and label.get_parse_math() for label in labels)
+    assert labels
+
+
+@pytest.mark.parametrize("seeds", [1, 5])
+def test_a_single_episode_is_a_point_with_its_interval(seeds: int) -> None:
+    runs = study(tasks=1, seeds=seeds).with_columns(pl.col("error").list.head(1))
+    results = Results(runs, Score())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # of limits that are the same
+        figure = drawn("curves", results)
+    axes, found = figure.axes[0], results.curves()
+    low, high = axes.get_xlim()
+    every: Any = axes.lines
+    inside = [line for line in every if line.get_transform() == axes.transData]
+    points = [line for line in inside if len(line.get_xdata()) == 1]
+    assert [line.get_ydata()[0] for line in points] == found["centre"].to_list()
+    assert all(low < line.get_xdata()[0] < high and line.get_marker() != "None" for line in points)
+    assert len({float(line.get_xdata()[0]) for line in points}) == len(points)
+    intervals = [tuple(line.get_ydata()) for line in inside if len(line.get_xdata()) == 2]
+    assert intervals == (found.select("low", "high").rows() if seeds > 1 else [])
+    assert ticks(figure) == ["1"]
+    assert any("lines: 95 %" in text for text in written(figure)) == (seeds > 1)
+
+
+def test_a_task_on_which_everything_diverged_has_a_panel() -> None:
+    rows = [run(s, [1, 2], task="a") for s in (0, 1)]
+    rows += [run(s, [inf, inf], task="b", diverged=True) for s in (0, 1)]
+    assert "PTD\ndiverged" in written(drawn("curves", Results(frame(rows), Score())))
 
 
 @pytest.mark.parametrize("case", ["networks", "one algorithm", "one algorithm, three tasks"])

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from preftd.experiments.evaluation import as_vector, size_of
-from preftd.style import RC, Look, look_of
+from preftd.style import RC, TYPED, Look, look_of
 
 if TYPE_CHECKING:
     from preftd.experiments.evaluation import Evaluation
@@ -26,7 +26,7 @@ def draw_curve(found: "Evaluation", axes: Axes | None, level: float) -> Axes:
         look = _look(found.rule, axes)
         if found.diverged.any(axis=0).all():
             axes.plot([], [], color=look.colour, label=f"{found.name}: diverged")
-            axes.legend(frameon=False)
+            _legend(axes)
             return axes
         mean, width = (part[found.best] for part in found.curve(level))
         episodes = np.arange(1, mean.size + 1)
@@ -37,7 +37,7 @@ def draw_curve(found: "Evaluation", axes: Axes | None, level: float) -> Axes:
             below, above = mean - width, mean + width
             axes.fill_between(episodes, below, above, color=look.colour, alpha=SHADE, linewidth=0)
         axes.set(xlabel="episode", ylabel="mean squared error")
-        axes.legend(frameon=False)
+        _legend(axes)
     return axes
 
 
@@ -75,8 +75,13 @@ def draw_step_sizes(found: "Evaluation", axes: Axes | None, level: float) -> Axe
             )
         axes.set(xscale="log", xlabel="step size α")
         axes.set(yscale="log", ylabel="mean squared error, all episodes")
-        axes.legend(frameon=False)
+        _legend(axes)
     return axes
+
+
+def _legend(axes: Axes) -> None:
+    for text in axes.legend(frameon=False).get_texts():
+        text.set(**TYPED)
 
 
 def _look(rule: str, axes: Axes) -> Look:

@@ -9,6 +9,7 @@ from matplotlib.patches import Circle, FancyArrowPatch, Patch, Rectangle
 from numpy.typing import ArrayLike
 
 from preftd.arrays import Vector, check_unit_interval, per_state
+from preftd.style import TYPED
 
 if TYPE_CHECKING:
     from preftd.tasks.task import Task
@@ -30,7 +31,7 @@ def draw(task: "Task", beta: ArrayLike | None = None, axes: Axes | None = None) 
     (_draw_grid if task.layout.kind == "grid" else _draw_graph)(task, betas, axes)
     axes.set_aspect("equal")
     axes.axis("off")
-    axes.set_title(task.name, loc="left", fontsize=9, fontweight="bold")
+    axes.set_title(task.name, loc="left", fontsize=9, fontweight="bold", **TYPED)
     return axes
 
 
@@ -66,7 +67,8 @@ def _draw_graph(task: "Task", betas: Vector | None, axes: Axes) -> None:
     for s, node in enumerate(nodes):
         axes.add_patch(node)
         x, y = position[s]
-        axes.text(x, y, names.get(s, ""), ha="center", va="center", fontsize=7, zorder=3)
+        name = names.get(s, "")
+        axes.text(x, y, name, ha="center", va="center", fontsize=7, zorder=3, **TYPED)
         if betas is not None:
             axes.text(x, y - 0.44, f"{betas[s]:.2g}", ha="center", va="top", fontsize=6, color=INK)
     steps = {

@@ -22,7 +22,8 @@ from preftd.report.figures.layout import (
 )
 from preftd.report.figures.lines import sound
 from preftd.report.figures.panels import Line, Panel, panels, with_lost
-from preftd.style import RC
+from preftd.report.figures.titles import fit_titles, write_title
+from preftd.style import RC, TYPED, lay_out
 
 THICK = 0.7
 """Of a bar, as a part of its row."""
@@ -43,7 +44,7 @@ def bars(results: Results) -> Figure:
         figure, every = grid([panel.title for panel in drawn], AROUND + ROW * most)
         grow(figure, BELOW * _rows(outer(every)[1]))
         for axes, panel in zip(every, drawn, strict=True):
-            axes.set_title(panel.title, loc="left")
+            write_title(axes, panel.title)
             for place, line in enumerate(panel.lines):
                 _bar(axes, place, line, results)
         _fit(every, drawn, results)
@@ -51,6 +52,8 @@ def bars(results: Results) -> Figure:
         for axes in outer(every)[1]:
             axes.set_xlabel(f"{results.score.name},\n{results.score.span}", fontsize=8)
         write_note(figure, note)
+        lay_out(figure)
+        fit_titles(figure, every)
     return figure
 
 
@@ -107,7 +110,7 @@ def _fit(every: list[Axes], drawn: list[Panel], results: Results) -> None:
         own = [line.label for line in panel.lines]
         axes.set(xlim=(0, 1.03 * (tops.max() if shared else top)), ylim=(len(own) - 0.5, -0.5))
         told = own if axes in left or own != names else [""] * len(own)
-        axes.set_yticks(range(len(own)), told, fontsize=SIZE)
+        axes.set_yticks(range(len(own)), told, fontsize=SIZE, **TYPED)
         axes.tick_params(axis="y", length=0)
 
 

@@ -15,6 +15,7 @@ from preftd.report.figures.labels import Label, label_ends
 from preftd.report.figures.layout import LEVEL, around, ceiling, choice, fit, grid, seeds_shown
 from preftd.report.figures.lines import draw_line, sound, to_show
 from preftd.report.figures.panels import Line, Panel, panels, with_lost
+from preftd.report.figures.titles import write_title
 from preftd.style import RC
 
 POINTS = 400
@@ -29,7 +30,8 @@ def curves(results: Results) -> Figure:
         figure, every = grid([panel.title for panel in drawn], 2.1)
         fit(every, [reached(panel, results.score) for panel in drawn])
         ends = [(axes, draw_curves(axes, panel)) for axes, panel in zip(every, drawn, strict=True)]
-        note = f"{seeds_shown(found, 'bands')}. {choice(results)}{ceiling(results.score, 'Errors')}"
+        shown = "bands" if (found["episode"] > 1).any() else "lines"
+        note = f"{seeds_shown(found, shown)}. {choice(results)}{ceiling(results.score, 'Errors')}"
         around(figure, every, "episode", results.score.name, note)
         label_ends(figure, ends)
     return figure
@@ -54,8 +56,10 @@ def reached(panel: Panel, score: Score) -> Vector:
 def draw_curves(axes: Axes, panel: Panel) -> list[Label]:
     """The curves of a panel; names for their ends."""
     episodes = [line.rows["episode"].drop_nulls().to_list() for line in panel.lines]
-    last = max(episode for some in episodes for episode in some)
-    axes.set_title(panel.title, loc="left")
+    last = max((episode for some in episodes for episode in some), default=1)
+    write_title(axes, panel.title)
+    if last == 1:
+        return _draw_points(axes, panel)
     axes.set_xlim(1, last)
     labels = []
     for line in panel.lines:
@@ -63,6 +67,17 @@ def draw_curves(axes: Axes, panel: Panel) -> list[Label]:
         end = draw_line(axes, line, "episode", rows, marked=False)
         reaches = last in rows["episode"]
         labels.append(Label(_named(line), line.look, end, reaches, width=line.width))
+    return labels
+
+
+def _draw_points(axes: Axes, panel: Panel) -> list[Label]:
+    """Of a single episode: points beside each other, so that each interval is seen."""
+    axes.set(xlim=(0.5, 1.5), xticks=[1])
+    labels, places = [], np.linspace(0.5, 1.5, len(panel.lines) + 2)[1:-1]
+    for line, place in zip(panel.lines, places, strict=True):
+        rows = line.rows.filter(pl.col("centre").is_finite()).with_columns(episode=pl.lit(place))
+        end = draw_line(axes, line, "episode", rows, marked=True)
+        labels.append(Label(_named(line), line.look, end, reaches=False, marked=True))
     return labels
 
 

@@ -11,7 +11,7 @@ from matplotlib.transforms import Transform, blended_transform_factory
 
 from preftd.arrays import Vector
 from preftd.report.figures.labels import BEND, FLAT, SIZE, Label, label_ends, points, spread
-from preftd.style import Look, lay_out
+from preftd.style import TYPED, Look, lay_out
 
 ROW = 1.15 * SIZE
 """Points from one name above a panel to the next; they are turned on their side."""
@@ -86,4 +86,5 @@ def _text(axes: Axes, one: Exit) -> Text:
         ha="center",
         va="bottom",
         transform=_over(axes),
+        **TYPED,
     )

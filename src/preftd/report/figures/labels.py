@@ -16,7 +16,8 @@ from matplotlib.transforms import (
 )
 
 from preftd.arrays import Vector
-from preftd.style import WIDTH, Look, lay_out
+from preftd.report.figures.titles import fit_titles
+from preftd.style import TYPED, WIDTH, Look, lay_out
 
 SIZE = 7.0
 """Of the letters, in points."""
@@ -76,6 +77,8 @@ def label_ends(figure: Figure, labels: Sequence[tuple[Axes, Sequence[Label]]]) -
     """Write names beside axes; if there is no room for all of them, in a legend."""
     texts = [[_text(axes, label) for label in some] for axes, some in labels]
     lay_out(figure)  # so that axes have their size, beside the room for names
+    if fit_titles(figure, [axes for axes, _ in labels]):
+        lay_out(figure)
     rooms = [axes.get_window_extent().height * 72 / figure.dpi for axes, _ in labels]
     needed = [sum(label.height for label in some) for _, some in labels]
     if any(need > room for need, room in zip(needed, rooms, strict=True)):
@@ -109,9 +112,8 @@ def _beside(axes: Axes) -> Transform:
 
 
 def _text(axes: Axes, label: Label) -> Text:
-    return axes.text(
-        TEXT, 0.5, label.text, fontsize=SIZE, va="center", linespacing=1.1, transform=_beside(axes)
-    )
+    look: Any = {"fontsize": SIZE, "va": "center", "linespacing": 1.1, **TYPED}
+    return axes.text(TEXT, 0.5, label.text, transform=_beside(axes), **look)
 
 
 def _lead(axes: Axes, label: Label, at: float) -> None:
@@ -143,16 +145,18 @@ def _lead(axes: Axes, label: Label, at: float) -> None:
 def _legend(figure: Figure, labels: Sequence[Label]) -> None:
     """Above, in a figure that grows by it."""
     lines = []
-    for text, label in {label.text: label for label in labels}.items():
+    named = {label.text: label for label in labels}
+    for label in named.values():
         dashes: Any = label.look.line
-        line = Line2D(
-            [], [], color=label.look.colour, linestyle=dashes, linewidth=label.width, label=text
-        )
+        line = Line2D([], [], color=label.look.colour, linestyle=dashes, linewidth=label.width)
         line.set(marker=label.look.marker if label.marked else "", markersize=MARK)
         lines.append(line)
     wide, high = figure.get_size_inches()
     across = max(1, int(wide / INCHES))
     figure.set_size_inches(wide, high + -(-len(lines) // across) * 2 * SIZE / 72)
-    figure.legend(
-        handles=lines, loc="outside upper left", ncols=across, frameon=False, fontsize=SIZE
-    )
+    look: Any = {"ncols": across, "frameon": False, "fontsize": SIZE}
+    # Names come later, as a legend leaves out those that begin with an underscore.
+    later = [str(place) for place in range(len(lines))]
+    legend = figure.legend(lines, later, loc="outside upper left", **look)
+    for text, name in zip(legend.get_texts(), named, strict=True):
+        text.set(text=name, **TYPED)

@@ -48,6 +48,9 @@ def draw_line(axes: Axes, line: Line, across: str, rows: pl.DataFrame, marked: b
         # What lies below a logarithmic axis cannot be drawn, and need not be seen.
         bottom, top = axes.get_ylim()
         seen = np.maximum(low, bottom) if axes.get_yscale() == "log" else low
+        if x.size == 1:  # of which a band would have no width
+            axes.plot([x[0], x[0]], [seen[0], high[0]], color=look.colour, linewidth=line.width)
+            return height_of(axes, centre[0])
         # Nor need the band of a line that has left the panel.
         axes.fill_between(
             x, seen, high, where=centre <= top, color=look.colour, alpha=SHADE, linewidth=0

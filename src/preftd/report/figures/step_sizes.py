@@ -15,6 +15,7 @@ from preftd.report.figures.layout import LEVEL, MEANS, around, ceiling, fit, gri
 from preftd.report.figures.lines import draw_line, height_of, sound, to_show
 from preftd.report.figures.panels import Line, Panel, panels
 from preftd.report.figures.ticks import mark_step_sizes
+from preftd.report.figures.titles import write_title
 from preftd.style import RC
 
 HIGH = 2.0
@@ -40,7 +41,7 @@ def step_sizes(results: Results) -> Figure:
             ends.append((axes, draw_step_sizes(axes, panel, rings, results.score)))
             draw_crosses(axes, panel.lines, "step_size", crosses)
             count_crosses(axes, panel.lines, crosses)
-            axes.set_title(panel.title, loc="left", pad=7 + ROW * len(crosses))
+            write_title(axes, panel.title, pad=7 + ROW * len(crosses))
         note = f"{seeds_shown(found, 'bands')}. Rings: the chosen step sizes."
         note += ceiling(results.score, MEANS)
         if crosses:

@@ -25,6 +25,7 @@ from preftd.report.figures.layout import (
 )
 from preftd.report.figures.lines import draw_line, sound, to_show
 from preftd.report.figures.panels import Panel, panels, with_lost
+from preftd.report.figures.titles import write_title
 from preftd.style import RC
 
 
@@ -49,7 +50,7 @@ def widths(results: Results) -> Figure:
             labels = draw_widths(axes, panel, units, results.score)
             draw_crosses(axes, panel.lines, "units", crosses)
             count_crosses(axes, panel.lines, crosses)
-            axes.set_title(panel.title, loc="left", pad=7 + ROW * len(crosses))
+            write_title(axes, panel.title, pad=7 + ROW * len(crosses))
             ends.append((axes, labels))
         note = f"{seeds_shown(found, 'bands')}. {choice(results)}{ceiling(results.score, MEANS)}"
         if crosses:
