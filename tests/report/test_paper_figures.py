@@ -16,7 +16,7 @@ from preftd.preferences import Observability
 from preftd.report import paper
 from preftd.report.algorithms import shades
 from preftd.report.figures.exits import leaves
-from preftd.report.paper import Order, PaperFigure, corridors, making, walk
+from preftd.report.paper import Order, PaperFigure, convergence, corridors, making, walk
 from preftd.report.paper.limits import limit
 from preftd.report.paper.studies import STUDIES as ALL_STUDIES
 from preftd.style import LOOKS
@@ -329,7 +329,8 @@ def test_all_that_can_be_made_has_a_title() -> None:
 def test_everything_is_made_if_nothing_is_named(
     tmp_path: Path, asked: list[Study], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def page(out: Path, **_: Any) -> list[Path]:
+    def page(out: Path, seeds: int, _: Any) -> list[Path]:
+        assert seeds == convergence.SEEDS
         return [out / "page"]
 
     monkeypatch.setattr(making, "reproduce", page)
