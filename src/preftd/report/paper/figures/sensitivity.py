@@ -93,4 +93,4 @@ def _note(found: Sequence[pl.DataFrame]) -> str:
     widest = (best["high"] - best["centre"]).to_numpy().max()
     if np.isfinite(widest):
         note += f" {LEVEL * 100:g} % intervals (Student) there are ± {widest:.2g} or less."
-    return f"{note} An error above 10 counts as 10."
+    return f"{note} A run that is worse than 10 counts as 10."
