@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from experiments.small_studies import Told, run_here, small, stored_files
@@ -54,6 +54,7 @@ def _as_whole(some: list[Job], processes: int, order: Random) -> Mapping[str, Do
 
 
 @pytest.mark.parametrize("name", STUDIES)
+@settings(max_examples=30)
 @given(processes=st.integers(1, 9), order=st.randoms(use_true_random=False))
 def test_what_comes_of_the_parts_in_any_order_is_what_comes_of_the_job(
     name: str, processes: int, order: Random
