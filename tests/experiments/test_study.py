@@ -186,3 +186,13 @@ def test_a_preference_of_the_users_own_is_called_as_it_was_made() -> None:
     made = study(preferences=[Patience(3), Patience(4)])
     labels = [label for label, _ in made.axes.preferences]
     assert labels == ["Patience(steps=3)", "Patience(steps=4)"]
+
+
+def test_the_longest_name_and_labels_of_a_study_are_taken_again() -> None:
+    assert study(name="a" * 100).stem == "a" * 100
+    built = study(learners=[Linear(), Network(4)])
+    for again in (built.with_seeds(1), study(learners=dict(built.axes.learners)).with_seeds(1)):
+        assert labels(again, "learners") == ["", "4 units, backward"]
+        assert labels(again, "preferences") == [""]
+    told = "5 µ\xa0é 名, “x”"
+    assert labels(study(tasks={told: CORRIDOR}), "tasks") == [told]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from experiments.test_study import CORRIDOR, GIVEN, labels, study
+from experiments.test_study import CORRIDOR, GIVEN, study
 from preftd import ETD, PTD, TD, InputError, Linear, Network, tasks
 from preftd.experiments import Chosen, Search
 from preftd.preferences import Constant, Function
@@ -292,13 +292,3 @@ def test_every_field_of_a_study_has_a_wrong_case() -> None:
         "search",
         "score",
     }
-
-
-def test_the_longest_name_and_labels_of_a_study_are_taken_again() -> None:
-    assert study(name="a" * 100).stem == "a" * 100
-    built = study(learners=[Linear(), Network(4)])
-    for again in (built.with_seeds(1), study(learners=dict(built.axes.learners)).with_seeds(1)):
-        assert labels(again, "learners") == ["", "4 units, backward"]
-        assert labels(again, "preferences") == [""]
-    told = "5 µ\xa0é 名, “x”"
-    assert labels(study(tasks={told: CORRIDOR}), "tasks") == [told]
