@@ -16,7 +16,7 @@ from preftd import PTD, TD, Features, Task, tasks
 from preftd.arrays import Vector
 from preftd.experience import Experience, Visit
 from preftd.experiments import Search, Study
-from preftd.preferences import Constant, Preference
+from preftd.preferences import Constant, Signal
 
 
 def foggy_rooms(rooms: int, every: int) -> Task:
@@ -36,7 +36,7 @@ def foggy_rooms(rooms: int, every: int) -> Task:
 
 
 @dataclass(frozen=True)
-class Clarity(Preference):
+class Clarity(Signal):
     """1 if most of an observation is in its largest entry, otherwise 0."""
 
     most: float = 0.9
@@ -45,7 +45,7 @@ class Clarity(Preference):
         """β of one observation."""
         return float(self._of(visit.observation[None, :])[0]), None
 
-    def along(self, experience: Experience, memory: None) -> tuple[Vector, None]:
+    def stream_coefficients(self, experience: Experience, memory: None) -> tuple[Vector, None]:
         """β of many observations at once, which is optional, but faster."""
         return self._of(experience.observations()), None
 

@@ -75,7 +75,7 @@ def test_all_networks_learn_the_same_weights(rule: Rule) -> None:
     taken = study(rule)
     begin = Network(network.UNITS).start(36, [1e-4], 0).parameters(0)
     found = network.ours(taken, "backward")
-    others = network.peers(taken, "backward", torch_steps=taken.steps.at.size)
+    others = network.peers(taken, "backward", torch_steps=taken.steps.code_t.size)
     expected = others["C"].once()
     assert not same(expected, begin)
     assert same(found["ours, 1"].once(), expected)
@@ -90,7 +90,7 @@ def test_torch_learns_the_same_weights_in_the_other_views(view: str, rule: Rule)
     pytest.importorskip("torch")
     taken = study(rule)
     begin = Network(network.UNITS).start(36, [1e-4], 0).parameters(0)
-    [torch] = network.peers(taken, view, torch_steps=taken.steps.at.size).values()
+    [torch] = network.peers(taken, view, torch_steps=taken.steps.code_t.size).values()
     expected = torch.once()
     assert not same(expected, begin)
     found = network.ours(taken, view)
@@ -102,7 +102,7 @@ def test_updates_are_counted_step_by_step_and_lane_by_lane() -> None:
     counts = {name: c.updates for name, c in linear.on_vectors(3, STEPS).items()}
     assert counts == {"ours, 24": 24 * STEPS, "ours, 1": STEPS, "C": STEPS, "NumPy": STEPS}
     taken = study(network.RULES[0])
-    steps = taken.steps.at.size
+    steps = taken.steps.code_t.size
     contenders = network.ours(taken, "backward") | network.peers(taken, "backward", torch_steps=50)
     counts = {name: contender.updates for name, contender in contenders.items()}
     assert counts == {"ours, 7": 7 * steps, "ours, 1": steps, "C": steps, "torch": 50}

@@ -88,17 +88,17 @@ class _Sparse:
         columns = matrix[:, self._needed]
         inner: Sparse = columns[self._needed]
         system: Sparse = sparse.csr_array(sparse.eye_array(inner.shape[0], format="csr") - inner)
-        self._into = sparse.csr_array(columns)
+        self._discount_t = sparse.csr_array(columns)
         self._solver = (_Direct if inner.shape[0] <= DIRECT_STATES else _Multigrid)(system)
 
     def solve(self, right: Vector, transposed: bool) -> Vector:
         needed = self._needed
         if not transposed:
-            return np.asarray(right + self._into @ self._solver.solve(right[needed], False))
+            return np.asarray(right + self._discount_t @ self._solver.solve(right[needed], False))
         solution = right.copy()
         elsewhere = right.copy()
         elsewhere[needed] = 0
-        solution[needed] = self._solver.solve(right[needed] + self._into.T @ elsewhere, True)
+        solution[needed] = self._solver.solve(right[needed] + self._discount_t.T @ elsewhere, True)
         return solution
 
 

@@ -16,18 +16,18 @@ unit = st.floats(0, 1)
 @given(x=unit, y=unit)
 def test_every_tiling_has_exactly_one_tile_for_every_point(x: float, y: float) -> None:
     coder = TileCoding([0, 0], [1, 1], [5, 3], tilings=8)
-    places = coder([x, y])
-    assert places.shape == (8,)
+    indices = coder([x, y]).array
+    assert indices.shape == (8,)
     # Each in its own tiling's range.
-    assert (places // (6 * 4) == np.arange(8)).all()
-    assert places.max() < coder.size
+    assert (indices // (6 * 4) == np.arange(8)).all()
+    assert indices.max() < coder.size
 
 
 @given(x=unit, y=unit, distance=st.floats(0, 0.3))
 def test_near_points_share_tiles_and_far_ones_none(x: float, y: float, distance: float) -> None:
     coder = TileCoding([0, 0], [1, 1], [5, 5], tilings=8)
-    here = set(coder([x, y]).tolist())
-    there = set(coder([min(x + distance, 1.0), y]).tolist())
+    here = set(coder([x, y]).array.tolist())
+    there = set(coder([min(x + distance, 1.0), y]).array.tolist())
     if min(x + distance, 1.0) - x > 0.2 + 1e-9:
         assert not here & there
     if distance < 0.2 / 8 - 1e-9:
@@ -37,14 +37,14 @@ def test_near_points_share_tiles_and_far_ones_none(x: float, y: float, distance:
 def test_tilings_resolve_finer_than_their_tiles() -> None:
     """Eight tilings of 4 tiles tell apart points an eighth of a tile from each other."""
     coder = TileCoding([0], [1], [4], tilings=8)
-    seen = {tuple(coder([x]).tolist()) for x in (np.arange(32) + 0.5) / 32}
+    seen = {tuple(coder([x]).array.tolist()) for x in (np.arange(32) + 0.5) / 32}
     assert len(seen) == 32
 
 
 def test_outside_the_box_counts_as_its_edge() -> None:
     coder = TileCoding([0, 0], [1, 1], [4, 4], tilings=4)
-    np.testing.assert_array_equal(coder([-5, 0.3]), coder([0, 0.3]))
-    np.testing.assert_array_equal(coder([7, 0.3]), coder([1, 0.3]))
+    np.testing.assert_array_equal(coder([-5, 0.3]).array, coder([0, 0.3]).array)
+    np.testing.assert_array_equal(coder([7, 0.3]).array, coder([1, 0.3]).array)
 
 
 @given(st.lists(st.floats(-2, 2), min_size=3, max_size=3))
@@ -59,9 +59,9 @@ def test_polynomials_are_all_products(x: list[float]) -> None:
 def test_shifts_differ_between_entries_so_that_tilings_do_not_line_up() -> None:
     """Tilings shifted alike in all entries would be crossed by the same moves along each."""
     coder = TileCoding([0, 0], [1, 1], [1, 1], tilings=4)
-    first, second = (coder([0.3, y]) % 4 for y in (0.3, 0.8))
+    first, second = (coder([0.3, y]).array % 4 for y in (0.3, 0.8))
     crossed_by_y = np.flatnonzero(first != second)
-    first, second = (coder([x, 0.3]) % 4 for x in (0.3, 0.8))
+    first, second = (coder([x, 0.3]).array % 4 for x in (0.3, 0.8))
     assert crossed_by_y.tolist() != np.flatnonzero(first != second).tolist()
 
 

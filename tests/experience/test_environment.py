@@ -52,12 +52,14 @@ def check(
     )
     np.testing.assert_array_equal(stream.features(), x)
     np.testing.assert_array_equal(stream.reward, reward)
-    np.testing.assert_array_equal(stream.ends, terminated | truncated)
-    np.testing.assert_array_equal(stream.discount, np.where(terminated, 0.0, 0.9))
+    np.testing.assert_array_equal(stream.is_last, terminated | truncated)
+    np.testing.assert_array_equal(stream.discount_tp1, np.where(terminated, 0.0, 0.9))
     np.testing.assert_array_equal(stream.next_features()[~terminated], x_next[~terminated])
-    np.testing.assert_array_equal(stream.begins, np.append(last[3] or last[4], stream.ends[:-1]))
     np.testing.assert_array_equal(
-        stream.into, np.where(stream.begins, 0.0, np.append(0.9, stream.discount[:-1]))
+        stream.is_first, np.append(last[3] or last[4], stream.is_last[:-1])
+    )
+    np.testing.assert_array_equal(
+        stream.discount_t, np.where(stream.is_first, 0.0, np.append(0.9, stream.discount_tp1[:-1]))
     )
 
 
@@ -74,8 +76,8 @@ def test_two_takes_are_one() -> None:
     first, second = recorder.take(25), recorder.take(35)
     for name, parts in (
         ("features", [first.features(), second.features()]),
-        ("into", [first.into, second.into]),
-        ("begins", [first.begins, second.begins]),
+        ("into", [first.discount_t, second.discount_t]),
+        ("begins", [first.is_first, second.is_first]),
     ):
         whole = Recorder(cartpole(), clumsy, discount=0.9, seed=3).take(60)
         expected = whole.features() if name == "features" else getattr(whole, name)
@@ -197,7 +199,7 @@ def test_tile_coding_is_kept_as_active_places_with_raw_observations_beside() -> 
     np.testing.assert_array_equal(stream.observations(), np.array([row[0] for row in rows]))
     for t, row in enumerate(rows):
         expected = np.zeros(coder.size)
-        expected[coder(row[0])] = 1
+        expected[coder(row[0]).array] = 1
         np.testing.assert_array_equal(stream.features(slice(t, t + 1))[0], expected)
 
 
@@ -214,7 +216,7 @@ def test_a_policy_in_the_style_of_stable_baselines_is_asked_to_predict() -> None
 def test_discrete_observations_are_one_hot() -> None:
     environment = gymnasium.make("FrozenLake-v1", is_slippery=False)
     stream = Recorder(environment, lambda _: 1, discount=0.9, seed=0).take(6)
-    np.testing.assert_array_equal(stream.at[:3], [0, 4, 8])
+    np.testing.assert_array_equal(stream.code_t[:3], [0, 4, 8])
     assert stream.size == 16
     assert isinstance(encoder_for(environment.observation_space), OneHot)
 

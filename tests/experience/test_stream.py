@@ -17,10 +17,10 @@ def test_a_termination_has_discount_0_and_a_truncation_keeps_its_own() -> None:
         truncated=[0, 0, 0, 1, 0],
         final=[[44.0], [55.0]],
     )
-    np.testing.assert_array_equal(log.discount, [0.9, 0, 0.9, 0.9, 0.9])
-    np.testing.assert_array_equal(log.into, [0, 0.9, 0, 0.9, 0])
-    np.testing.assert_array_equal(log.begins, [True, False, True, False, True])
-    np.testing.assert_array_equal(log.ends, [False, True, False, True, True])
+    np.testing.assert_array_equal(log.discount_tp1, [0.9, 0, 0.9, 0.9, 0.9])
+    np.testing.assert_array_equal(log.discount_t, [0, 0.9, 0, 0.9, 0])
+    np.testing.assert_array_equal(log.is_first, [True, False, True, False, True])
+    np.testing.assert_array_equal(log.is_last, [False, True, False, True, True])
     # Truncated steps bootstrap from what was seen last, not from the next episode's first.
     following = log.next_features()[:, 0]
     assert following[0] == 2
@@ -29,9 +29,11 @@ def test_a_termination_has_discount_0_and_a_truncation_keeps_its_own() -> None:
 
 def test_a_log_of_a_task_is_the_experience_of_the_task() -> None:
     drawn = tasks.make("corridor", length=4).sampler(0).episodes(10)
-    log = Experience.from_log(drawn.features(), drawn.reward, discount=1.0, terminated=drawn.ends)
+    log = Experience.from_log(
+        drawn.features(), drawn.reward, discount=1.0, terminated=drawn.is_last
+    )
     np.testing.assert_array_equal(log.features(), drawn.features())
-    inner = ~drawn.ends
+    inner = ~drawn.is_last
     np.testing.assert_array_equal(log.next_features()[inner], drawn.next_features()[inner])
     for name in ("reward", "discount", "into", "begins", "ends"):
         np.testing.assert_array_equal(getattr(log, name), getattr(drawn, name))

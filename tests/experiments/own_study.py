@@ -21,7 +21,7 @@ import package.part
 from beside import borrowed
 from preftd import PTD, TD, tasks
 from preftd.experiments import Study
-from preftd.preferences import Constant, Function, Preference
+from preftd.preferences import Constant, Function, Signal
 
 LIMIT = 0.91
 TABLE = {"one": 0.11, "two": [0.12]}
@@ -106,7 +106,7 @@ class Settings:
     many: list = field(default_factory=lambda: [0.132])
 
 
-class Base(Preference):
+class Base(Signal):
     scale = 0.141
 
     @property

@@ -42,7 +42,7 @@ PARAMETERS: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, list[Any]]]
             "units": [4, 5],
             "view": ["forward", "backward", "held"],
             "optimiser": ["sgd", "adam"],
-            "begins": ["uniform", "xavier"],
+            "init": ["uniform", "xavier"],
         },
     ),
     Training: (
@@ -101,7 +101,7 @@ PARAMETERS: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, list[Any]]]
 def test_the_table_knows_everything_that_there_is() -> None:
     known = {made.__name__ for made in PARAMETERS}
     assert known >= TASKS.keys()
-    assert known >= set(preferences.__all__) - {"Preference"}
+    assert known >= set(preferences.__all__) - {"Signal"}
     assert known >= {type(make(1.0)).__name__ for make in RULES.values()}
     for made, (_, others) in PARAMETERS.items():
         drawn_only = {"layout"} if made is Task else set()
@@ -139,7 +139,7 @@ def test_a_task_that_was_used_has_the_same_name(name: str) -> None:
     parts_before = name_of([rule, preference])
     stream = task.sampler(0).episodes(3)
     preference.stream(stream)
-    rule.coefficients(discount=stream.into, beta=0.5, interest=1.0)
+    rule.coefficients(discount_t=stream.discount_t, beta=0.5, interest=1.0)
     assert np.isfinite(
         [task.values.sum(), task.mean_episode_length, task.scored.values.sum()]
     ).all()

@@ -45,7 +45,7 @@ def test_errors_are_those_of_a_learner_fed_step_by_step(task: str, name: str, vi
         x, y = steps.features(), steps.next_features()
         for t in range(len(steps)):
             beta = float(made.observable[steps.state[t]])  # type: ignore[index]
-            discount, reward = float(steps.discount[t]), float(steps.reward[t])
+            discount, reward = float(steps.discount_tp1[t]), float(steps.reward[t])
             learner.update(x[t], reward, y[t], discount=discount, beta=beta)
         miss = phi @ learner.weights - made.values[made.observable]
         assert found.errors[0, 0, episode] == pytest.approx((miss**2).mean(), rel=1e-9)
@@ -194,8 +194,8 @@ def test_the_forward_view_updates_each_step_with_its_own_step_size() -> None:
     sampler, done = CORRIDOR.sampler(1), 0
     for _ in range(3):
         e = sampler.episodes(1)
-        x, decay = e.features(), TD().coefficients(beta=0.5, discount=e.into).decay
-        advantage = advantages(e.reward + e.discount * (e.next_features() @ w) - x @ w, decay)
+        x, decay = e.features(), TD().coefficients(beta=0.5, discount_t=e.discount_t).decay
+        advantage = advantages(e.reward + e.discount_tp1 * (e.next_features() @ w) - x @ w, decay)
         w = w + (schedule.at(np.arange(done, done + len(e))) * advantage) @ x
         done += len(e)
     miss = w - CORRIDOR.values[CORRIDOR.observable]

@@ -22,7 +22,7 @@ from preftd import (
 from preftd.experiments import Method
 from preftd.learners import Steps
 from preftd.preferences import Function, Observability
-from preftd.rules import along
+from preftd.rules import stream_coefficients
 
 CORRIDOR = tasks.make("corridor", length=4)
 GRID = tasks.make("cross_grid", size=4)
@@ -100,7 +100,7 @@ def test_what_cannot_be_evaluated_is_refused_in_one_sentence(case: str) -> None:
 @pytest.mark.parametrize("method", [Linear(), Network(3)], ids=repr)
 def test_an_episode_that_is_not_over_is_refused(method: Method) -> None:
     stream = GRID.sampler(0).steps(3)
-    steps = Steps.of(stream, along(PTD(), Observability(), stream))
+    steps = Steps.of(stream, stream_coefficients(PTD(), Observability(), stream))
     with pytest.raises(InputError, match="the last episode is not over"):
         method.start(GRID.features.size, [0.1], 0).learn(steps, GRID.scored)
 

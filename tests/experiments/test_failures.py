@@ -23,7 +23,7 @@ from preftd.experience import Visit
 from preftd.experiments import CellsFailedError, Search, results, work
 from preftd.experiments.learning import Batch, Method, takes
 from preftd.learners.steps import Steps
-from preftd.preferences import Observability, Preference
+from preftd.preferences import Observability, Signal
 from preftd.tasks.scored import Scored
 
 GRID = tasks.make("cross_grid", size=4)
@@ -35,7 +35,7 @@ METHODS: list[Method] = [
 
 
 @dataclass(frozen=True)
-class Fragile(Preference):
+class Fragile(Signal):
     """Raises where a state beyond the last is visited."""
 
     last: int

@@ -123,10 +123,10 @@ def test_a_file_may_hold_what_python_files_hold(tmp_path: Path) -> None:
     own = """
 from dataclasses import dataclass
 from words_beside import WORD
-from preftd.preferences import Preference
+from preftd.preferences import Signal
 
 @dataclass(frozen=True)
-class Mine(Preference):
+class Mine(Signal):
     beta: Beta = 0.25
 
     def at(self, visit: Visit, memory: object) -> tuple[float, None]:

@@ -11,7 +11,7 @@ from preftd import ETD, PTD, TD, Decreasing, InputError, Linear, Network, tasks
 from preftd.experience import Visit
 from preftd.experiments import Score, Search, Study
 from preftd.experiments.study import FIRST_SEARCH_SEED
-from preftd.preferences import Constant, Observability, Preference
+from preftd.preferences import Constant, Observability, Signal
 from preftd.rules import Rule
 
 CORRIDOR = tasks.make("corridor", length=3)
@@ -172,7 +172,7 @@ def test_it_says_how_large_it_is() -> None:
     assert repr(study(seeds=1, episodes=1)).endswith("1 seed, 1 episode>")
 
 
-class Patience(Preference):
+class Patience(Signal):
     """Something of the user's own."""
 
     def __init__(self, steps: int) -> None:

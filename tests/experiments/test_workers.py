@@ -34,7 +34,7 @@ import numpy as np
 
 from preftd import PTD, TD, Linear, Rule, tasks
 from preftd.experiments import Search, Study
-from preftd.preferences import Function, Observability, Preference
+from preftd.preferences import Function, Observability, Signal
 """
 
 OWN = (
@@ -118,13 +118,13 @@ DEADLY = (
     BEGIN
     + """
 @dataclass(frozen=True)
-class Deadly(Preference):
+class Deadly(Signal):
     '''Ends the process that computes it, but for the single episode by which code is compiled.'''
 
     def at(self, visit, memory):
         return 1.0, None
 
-    def along(self, experience, memory):
+    def stream_coefficients(self, experience, memory):
         if len(experience) > 100:
             DEATH
         return np.ones(len(experience)), None
@@ -262,11 +262,11 @@ import subprocess
 import sys
 
 @dataclass(frozen=True)
-class Curious(Preference):
+class Curious(Signal):
     def at(self, visit, memory):
         return 1.0, None
 
-    def along(self, experience, memory):
+    def stream_coefficients(self, experience, memory):
         if len(experience) > 100:
             print("hello", sys.stdin.read(), subprocess.run(["cat"], check=True), flush=True)
         return np.ones(len(experience)), None

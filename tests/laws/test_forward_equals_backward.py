@@ -51,7 +51,7 @@ def td_errors(rng: np.random.Generator, data: dict[str, Vector], x: Dense) -> Ve
 def test_forward_equals_backward_with_frozen_weights(name: str, seed: int) -> None:
     data, rng = stream(seed), np.random.default_rng(seed)
     decay, gain = RULES[name](1.0).coefficients(
-        beta=data["beta"], discount=data["into"], interest=data["interest"], rho=data["rho"]
+        beta=data["beta"], discount_t=data["into"], interest=data["interest"], rho=data["rho"]
     )
     x = rng.normal(size=(STEPS, SIZE))
     delta = td_errors(rng, data, x)

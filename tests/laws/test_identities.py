@@ -6,11 +6,11 @@ import pytest
 from preftd import ETD, PTD, TD, LinearLearner, evaluate, tasks
 from preftd.arrays import Vector
 from preftd.experiments.evaluation import Evaluation
-from preftd.preferences import Constant, Observability, Preference
+from preftd.preferences import Constant, Observability, Signal
 from preftd.report.paper.claims.limits import limit_of
-from preftd.report.paper.limits import limit
 from preftd.report.paper.walk import VALUES
 from preftd.rules import Rule
+from preftd.theory import limit
 
 WALK = tasks.make("random_walk")
 CORRIDOR = tasks.make("corridor", length=5)
@@ -35,7 +35,7 @@ def test_with_constant_beta_ptd_is_td_with_a_step_size_of_alpha_beta(beta: float
 @pytest.mark.parametrize("preference", [Constant(0.3), Observability()])
 @pytest.mark.parametrize("task", [WALK, CORRIDOR, DOUBLE], ids=lambda task: task.name)
 def test_with_constant_interest_etd_depends_on_its_product_with_the_step_size(
-    task: tasks.Task, preference: Preference
+    task: tasks.Task, preference: Signal
 ) -> None:
     sizes = SIZES * 0.1
     one = evaluate(task, ETD(interest=0.05), preference, list(sizes), 10, 5)
@@ -62,11 +62,11 @@ def test_the_gain_of_etd_variable_counts_observable_states() -> None:
     discount = np.ones(beta.size)
     begins = [0, 7]
     discount[begins] = 0
-    found = ETD().coefficients(beta=beta, interest=0.5 * beta, discount=discount)
+    found = ETD().coefficients(beta=beta, interest=0.5 * beta, discount_t=discount)
     seen = np.concatenate([np.cumsum(beta[:7]), np.cumsum(beta[7:])])
     np.testing.assert_allclose(found.gain, 0.5 * seen * beta, atol=0)
     np.testing.assert_array_equal(
-        found.decay, PTD().coefficients(beta=beta, discount=discount).decay
+        found.decay, PTD().coefficients(beta=beta, discount_t=discount).decay
     )
 
 

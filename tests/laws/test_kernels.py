@@ -8,9 +8,9 @@ from preftd import tasks
 from preftd.learners.steps import Steps
 from preftd.preferences import Observability
 from preftd.randomness import generator
-from preftd.rules import RULES, along
+from preftd.rules import RULES, stream_coefficients
 from preftd.rules.follow_on import accumulate
-from preftd.tasks.drawing import Buffers, Position, draw_steps
+from preftd.tasks.sampling_kernel import Buffers, Position, draw_steps
 
 
 @pytest.mark.parametrize("episodes", [-1, 3])
@@ -48,7 +48,9 @@ def test_learning_compiled_equals_learning_in_python(view: str, rule: str, name:
     """To 1e-12: compiled, products and sums are rounded once."""
     task = tasks.make(name, size=4) if name == "cross_grid" else tasks.make(name)
     episodes = task.sampler(1).episodes(2)
-    steps = Steps.of(episodes, along(RULES[rule](0.1), Observability(1.0, 0.2), episodes))
+    steps = Steps.of(
+        episodes, stream_coefficients(RULES[rule](0.1), Observability(1.0, 0.2), episodes)
+    )
     learn = linear._KERNELS[view]
     found = []
     for kernel in (learn, learn.py_func):

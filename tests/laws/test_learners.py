@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from preftd import Experience, Rule, tasks
 from preftd.arrays import Dense, Vector
 from preftd.learners import LeastSquaresLearner, LinearLearner, forward_update
-from preftd.rules import RULES, Carried, Signals
+from preftd.rules import RULES, Carried, StreamCoefficients
 
 SMALL = 1e-7
 
@@ -49,7 +49,7 @@ def stream(place: str) -> tuple[Experience, dict[str, Vector]]:
 
 
 def part(signals: dict[str, Vector], which: slice) -> dict[str, Vector]:
-    """Signals of some steps."""
+    """StreamCoefficients of some steps."""
     return {name: signal[which] for name, signal in signals.items()}
 
 
@@ -58,17 +58,17 @@ def feed(learner: Learner, e: Experience, signals: dict[str, Vector]) -> None:
     x, y = e.features(), e.next_features()
 
     def given(codes: NDArray[np.int32], vectors: Dense, t: int) -> Any:
-        both = e.at[t] >= 0 and e.following[t] >= 0 and e.active is None and e.size > 1
+        both = e.code_t[t] >= 0 and e.code_tp1[t] >= 0 and e.active is None and e.size > 1
         return codes[t : t + 1] if both else vectors[t]
 
     for t in range(len(e)):
         numbers = {name: float(signal[t]) for name, signal in signals.items()}
         learner.update(
-            given(e.at, x, t),
+            given(e.code_t, x, t),
             float(e.reward[t]),
-            given(e.following, y, t),
-            discount=float(e.discount[t]),
-            truncated=bool(e.ends[t]),
+            given(e.code_tp1, y, t),
+            discount=float(e.discount_tp1[t]),
+            truncated=bool(e.is_last[t]),
             **numbers,
         )
 
@@ -122,8 +122,8 @@ def test_a_stream_changes_weights_as_the_forward_view_asks(
     """Of weights w: Σ_t gain_t A_t x_t = b − A w; and (w' − w) / α tends to it as α does to 0."""
     e, signals = stream(place)
     rule = RULES[name](1.0)
-    coefficients = rule.coefficients(discount=e.into, **signals)
-    of_stream = Signals(signals["beta"], coefficients, Carried())
+    coefficients = rule.coefficients(discount_t=e.discount_t, **signals)
+    of_stream = StreamCoefficients(signals["beta"], coefficients, Carried())
     learner = LEARNERS[learning](e.size, rule, SMALL)
     w = np.random.default_rng(0).normal(size=e.size)
     asked = forward_update(e, of_stream, w)

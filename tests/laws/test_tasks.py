@@ -48,7 +48,7 @@ def states_of(experience: Experience) -> "np.ndarray[Any, np.dtype[np.int32]]":
 
 def test_sampled_transitions_are_those_of_the_process(task: Task) -> None:
     experience = draw(task, 200_000)
-    states, inner = states_of(experience), ~experience.ends[:-1]
+    states, inner = states_of(experience), ~experience.is_last[:-1]
     counts = np.zeros((task.states, task.states))
     np.add.at(counts, (states[:-1][inner], states[1:][inner]), 1)
     visits = np.bincount(states[:-1], minlength=task.states)
@@ -81,9 +81,9 @@ def test_sampled_returns_average_to_the_exact_values(task: Task) -> None:
     experience = draw(task, 300_000)
     returns, total = np.empty(len(experience)), 0.0
     for t in reversed(range(len(experience))):
-        total = experience.reward[t] + experience.discount[t] * total
+        total = experience.reward[t] + experience.discount_tp1[t] * total
         returns[t] = total
-    first = experience.begins
+    first = experience.is_first
     starts, from_start = states_of(experience)[first], returns[first]
     # Returns of different episodes are independent, so the starts make a fair test.
     deviation = from_start - task.values[starts]
@@ -103,11 +103,11 @@ def test_episodes_are_as_long_as_computed(task: Task) -> None:
         assert np.isinf(task.mean_episode_length)
         return
     experience = draw(task, 200_000, seed=1)
-    ends = np.flatnonzero(experience.ends)
+    ends = np.flatnonzero(experience.is_last)
     lengths = np.diff(np.append(-1, ends))
     error = lengths.std() / np.sqrt(lengths.size)
     assert abs(lengths.mean() - task.mean_episode_length) <= LIMIT * error + 1e-9
-    assert experience.ends[-1]
+    assert experience.is_last[-1]
 
 
 def test_what_hidden_states_show_has_their_mean_and_covariance(task: Task) -> None:
@@ -128,18 +128,18 @@ def test_what_hidden_states_show_has_their_mean_and_covariance(task: Task) -> No
 
 def test_a_visit_shows_one_vector_first_as_next_then_as_current(task: Task) -> None:
     experience = draw(task, 500)
-    inner = np.flatnonzero(~experience.ends[:-1])
+    inner = np.flatnonzero(~experience.is_last[:-1])
     np.testing.assert_array_equal(experience.next_features(inner), experience.features(inner + 1))
-    np.testing.assert_array_equal(experience.into[1:], experience.discount[:-1])
-    np.testing.assert_array_equal(experience.begins[1:], experience.ends[:-1])
-    assert (experience.discount[experience.ends] == 0).all()
-    assert (experience.discount[~experience.ends] == task.discount).all()
+    np.testing.assert_array_equal(experience.discount_t[1:], experience.discount_tp1[:-1])
+    np.testing.assert_array_equal(experience.is_first[1:], experience.is_last[:-1])
+    assert (experience.discount_tp1[experience.is_last] == 0).all()
+    assert (experience.discount_tp1[~experience.is_last] == task.discount).all()
 
 
 def same(a: Experience, b: Experience) -> None:
     """Equal in everything that can be seen."""
     np.testing.assert_array_equal(a.features(), b.features())
-    np.testing.assert_array_equal(a.next_features()[~a.ends], b.next_features()[~b.ends])
+    np.testing.assert_array_equal(a.next_features()[~a.is_last], b.next_features()[~b.is_last])
     for name in ("reward", "discount", "into", "begins", "ends", "state", "observable"):
         np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
 

@@ -38,9 +38,9 @@ def feed(learner: LeastSquaresLearner, e: Experience, beta: Vector, **more: Vect
             x[t],
             e.reward[t],
             y[t],
-            discount=e.discount[t],
+            discount=e.discount_tp1[t],
             beta=beta[t],
-            truncated=bool(e.ends[t]),
+            truncated=bool(e.is_last[t]),
             **{name: given[t] for name, given in more.items()},
         )
 

@@ -47,10 +47,10 @@ def case(seed: int, steps: int = 80, size: int = SIZE) -> Case:
         truncated=truncated,
         final=rng.normal(size=(int((truncated & ~terminated).sum()), size)),
     )
-    ends = np.array(e.ends)
+    ends = np.array(e.is_last)
     ends[-1] = False
     return Case(
-        replace(e, ends=ends),
+        replace(e, is_last=ends),
         rng.choice([0.0, 1.0, 0.3, 0.7], steps),
         rng.choice([0.0, 1.0, 0.4], steps),
         rng.choice([0.0, 0.5, 1.0, 1.5], steps, p=[0.05, 0.2, 0.6, 0.15]),
@@ -65,15 +65,15 @@ def with_places(
     source = case(seed, steps, 2)
     codes = rng.integers(0, size if ones == 1 else 3 * size, (2, steps)).astype(np.int32)
     active = None if ones == 1 else rng.integers(0, size, (3 * size, ones)).astype(np.int32)
-    going_on = ~source.experience.ends[:-1]
+    going_on = ~source.experience.is_last[:-1]
     codes[1, :-1] = np.where(going_on, codes[0, 1:], codes[1, :-1])
     few = replace(
-        source.experience, size=size, at=codes[0], following=codes[1], active=active,
+        source.experience, size=size, code_t=codes[0], code_tp1=codes[1], active=active,
         dense=np.zeros((0, size)),
     )  # fmt: skip
     rows = np.concatenate([few.features(), few.next_features()])
     numbers = np.arange(steps, dtype=np.int32)
-    many = replace(few, at=-1 - numbers, following=-1 - numbers - steps, active=None, dense=rows)
+    many = replace(few, code_t=-1 - numbers, code_tp1=-1 - numbers - steps, active=None, dense=rows)
     beta = {
         "mixed": source.beta,
         "slow": np.full(steps, 1e-3),
@@ -91,16 +91,16 @@ def places_of(e: Experience, codes: NDArray[np.int32], t: int) -> NDArray[np.int
 
 def feed(learner: LinearLearner, given: Case, **fixed: Any) -> list[Any]:
     """One transition at a time; the δ of each."""
-    e, few = given.experience, bool((given.experience.at >= 0).all())
+    e, few = given.experience, bool((given.experience.code_t >= 0).all())
     x, y = e.features(), e.next_features()
     deltas = []
     for t in range(len(e)):
         step = {
-            "discount": e.discount[t],
-            "truncated": bool(e.ends[t]),
+            "discount": e.discount_tp1[t],
+            "truncated": bool(e.is_last[t]),
             **{name: float(signal[t]) for name, signal in given.signals.items()},
         }
-        pair = (places_of(e, e.at, t), places_of(e, e.following, t)) if few else (x[t], y[t])
+        pair = (places_of(e, e.code_t, t), places_of(e, e.code_tp1, t)) if few else (x[t], y[t])
         deltas.append(learner.update(pair[0], e.reward[t], pair[1], **step | fixed))
     return deltas
 
@@ -109,17 +109,17 @@ def reference(rule: Rule, given: Case, step_size: Any) -> tuple[Dense, Vector]:
     """W ← w + α δ e after each step, and δ; by the formulas at the head of `traces.py`."""
     e, alphas = given.experience, np.broadcast_to(step_size, (len(given.beta),))
     x, y = e.features(), e.next_features()
-    w, trace, carried, into = np.zeros(e.size), np.zeros(e.size), 0.0, 0.0
+    w, trace, carried, discount_t = np.zeros(e.size), np.zeros(e.size), 0.0, 0.0
     weights, deltas = np.empty(x.shape), np.empty(len(x))
     for t in range(len(x)):
-        follow_on = into * carried + given.interest[t]
+        follow_on = discount_t * carried + given.interest[t]
         beta, rho = float(given.beta[t]), given.rho[t]
         weight = rule.gain(beta, float(given.interest[t]), float(follow_on))
-        deltas[t] = e.reward[t] + e.discount[t] * (w @ y[t]) - w @ x[t]
-        trace = rho * (into * (1 - beta) * trace + weight * x[t])
+        deltas[t] = e.reward[t] + e.discount_tp1[t] * (w @ y[t]) - w @ x[t]
+        trace = rho * (discount_t * (1 - beta) * trace + weight * x[t])
         w = w + alphas[t] * deltas[t] * trace
         weights[t] = w
-        carried, into = rho * follow_on, 0.0 if e.ends[t] else e.discount[t]
+        carried, discount_t = rho * follow_on, 0.0 if e.is_last[t] else e.discount_tp1[t]
     return weights, deltas
 
 

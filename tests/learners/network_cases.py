@@ -10,8 +10,8 @@ from preftd.arrays import Vector
 from preftd.experience.stream import Codes
 from preftd.learners.network.batch import NetworkBatch
 from preftd.learners.steps import Steps
-from preftd.preferences import Constant, Function, Observability, Preference
-from preftd.rules import along
+from preftd.preferences import Constant, Function, Observability, Signal
+from preftd.rules import stream_coefficients
 from preftd.tasks.scored import Scored
 
 RULES: dict[str, Rule] = {
@@ -50,7 +50,7 @@ def tiled(seed: int) -> Experience:
         new = chosen[-1 - codes]
         return np.where(new < 0, codes, new).astype(np.int32)
 
-    fields = dict(vars(log), at=recoded(log.at), following=recoded(log.following), active=active)
+    fields = dict(vars(log), at=recoded(log.code_t), following=recoded(log.code_tp1), active=active)
     return Experience(**fields)
 
 
@@ -62,7 +62,7 @@ def grid(name: str, **parameters: Any) -> Experience:
 BY_FEATURE = Function(lambda x: float(x[0] > 0))
 SMOOTH = Function(lambda x: float(1 / (1 + np.exp(-x[0]))))
 
-CASES: dict[str, tuple[Experience, Preference]] = {
+CASES: dict[str, tuple[Experience, Signal]] = {
     "cross grid": (grid("cross_grid", size=4), Observability()),
     "random grid": (grid("random_grid", size=4), Observability()),
     "soft grid": (grid("cross_grid", size=4), Observability(0.9, 0.2)),
@@ -74,8 +74,8 @@ CASES: dict[str, tuple[Experience, Preference]] = {
 }
 
 
-def steps_of(experience: Experience, rule: Rule, preference: Preference) -> Steps:
-    return Steps.of(experience, along(rule, preference, experience))
+def steps_of(experience: Experience, rule: Rule, preference: Signal) -> Steps:
+    return Steps.of(experience, stream_coefficients(rule, preference, experience))
 
 
 def some_scored(inputs: int) -> Scored:
@@ -113,7 +113,7 @@ class Autograd:
     def error(self, experience: Experience, steps: Steps, t: int) -> float:
         here = self.value(_input(experience, t)).item()
         ahead = self.value(experience.next_features(slice(t, t + 1))[0]).item()
-        return float(steps.reward[t] + steps.discount[t] * ahead - here)
+        return float(steps.reward[t] + steps.discount_tp1[t] * ahead - here)
 
     def backward(self, experience: Experience, steps: Steps) -> None:
         z = self.zeros()
@@ -130,12 +130,12 @@ class Autograd:
             delta = self.error(experience, steps, t)
             e = [steps.decay[t] * a + steps.gain[t] * b for a, b in zip(e, g, strict=True)]
             pending = [p + delta * a for p, a in zip(pending, e, strict=True)]
-            beta = 1.0 if steps.ends[t] else steps.beta[t + 1]
+            beta = 1.0 if steps.is_last[t] else steps.beta[t + 1]
             self.add(pending, self.step_size * beta)
             pending = [(1 - beta) * p for p in pending]
 
     def forward(self, experience: Experience, steps: Steps, *, adam: bool = False) -> None:
-        ends = np.flatnonzero(steps.ends)
+        ends = np.flatnonzero(steps.is_last)
         for begin, end in zip([0, *(ends[:-1] + 1)], ends + 1, strict=True):
             advantage, loss = 0.0, torch.zeros((), dtype=torch.float64)
             for t in range(end - 1, begin - 1, -1):

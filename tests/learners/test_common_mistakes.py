@@ -24,17 +24,17 @@ def chain(mistake: str | None) -> float:
     The readable update of TD(1), right or with a mistake. The states on the way show nothing.
     """
     x, reward, out = np.array([1.0, 0.0, 0.0]), [0.0, 0.0, 1.0], [1.0, 1.0, 0.0]
-    w, trace, into = 0.0, 0.0, 0.0
+    w, trace, discount_t = 0.0, 0.0, 0.0
     for _ in range(200):
         for t in range(3):
             value_next = w * x[t + 1] if t < 2 else 0.0
             delta = reward[t] + out[t] * value_next - w * x[t]
             if mistake == "trace reset before the last update" and out[t] == 0:
                 trace = 0.0
-            decay = out[t] if mistake == "trace decayed by the next discount" else into
+            decay = out[t] if mistake == "trace decayed by the next discount" else discount_t
             trace = decay * trace + x[t]
             w += 0.1 * delta * trace
-            into = out[t]
+            discount_t = out[t]
     return float(w)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from learners.linear_cases import Case, feed, with_places
 from preftd import PTD, TD
-from preftd.experience import TileCoding
+from preftd.experience import Indices, TileCoding
 from preftd.learners import Decreasing, LinearLearner
 from preftd.learners.linear.lazy import Places, settle
 from preftd.rules import RULES
@@ -70,7 +70,7 @@ def test_a_trace_that_never_ends_fades_without_a_trace(true_online: bool) -> Non
     going_on: dict[str, Any] = {
         "ends": np.zeros(20_000, dtype=np.bool_),
         "discount": np.full(20_000, 0.9),
-        "into": np.r_[0.0, np.full(19_999, 0.9)],
+        "discount_t": np.r_[0.0, np.full(19_999, 0.9)],
     }
     cases = [replace(c, experience=replace(c.experience, **going_on)) for c in (few, many)]
     for beta in (np.full(20_000, 0.01), np.where(np.arange(20_000) % 3, 0.5, 1 - 2.0**-40)):
@@ -91,7 +91,7 @@ def test_a_trace_that_grew_large_and_small_again_leaves_no_rounding_behind(
     for t, ratio in enumerate(rho):
         paid = rng.normal()
         signals: dict[str, Any] = {"discount": 1.0, "beta": 1e-3, "rho": ratio}
-        one.update(np.array([at[t]]), paid, np.array([at[t + 1]]), **signals)
+        one.update(Indices([at[t]]), paid, Indices([at[t + 1]]), **signals)
         other.update(vectors[at[t]], paid, vectors[at[t + 1]], **signals)
     assert np.abs(other.weights[:10]).max() > 1e7 * np.abs(other.weights[10:]).max() > 0
     np.testing.assert_allclose(one.weights, other.weights, rtol=1e-11)
@@ -100,8 +100,8 @@ def test_a_trace_that_grew_large_and_small_again_leaves_no_rounding_behind(
 def test_nothing_seen_stays_nothing_however_large_the_ratios() -> None:
     learner = LinearLearner(3, PTD(), 0.1)
     for _ in range(3000):
-        learner.update(np.array([0]), 1.0, np.array([1]), discount=1.0, beta=0.0, rho=4.0)
-    learner.update(np.array([0]), 1.0, np.array([1]), discount=1.0, beta=1.0)
+        learner.update(Indices([0]), 1.0, Indices([1]), discount=1.0, beta=0.0, rho=4.0)
+    learner.update(Indices([0]), 1.0, Indices([1]), discount=1.0, beta=1.0)
     np.testing.assert_array_equal(learner.weights, [0.1, 0.0, 0.0])
 
 
@@ -112,7 +112,7 @@ def test_tile_coding_is_learned_as_places() -> None:
     seen = rng.random((500, 2))
     for before, after in pairwise(seen):
         places = coder(before), coder(after)
-        vectors = [np.bincount(p, minlength=coder.size).astype(np.float64) for p in places]
+        vectors = [np.bincount(p.array, minlength=coder.size).astype(np.float64) for p in places]
         signals: dict[str, Any] = {"discount": 0.9, "beta": float(before[0])}
         a = one.update(places[0], before[1], places[1], **signals)
         b = other.update(vectors[0], before[1], vectors[1], **signals)
@@ -143,9 +143,9 @@ def test_a_step_writes_only_to_the_places_it_is_at(true_online: bool) -> None:
     learner = LinearLearner(30_000, TD(), 0.1, true_online=true_online)
     learner.learn(few.experience, beta=0.01)
     step: dict[str, Any] = {"discount": 0.9, "beta": 0.01}
-    learner.update(np.array([1, 2]), 1.0, np.array([3, 4]), **step)
+    learner.update(Indices([1, 2]), 1.0, Indices([3, 4]), **step)
     before, weights = learner.state_dict(), learner.weights
-    learner.update(np.array([3, 4]), 1.0, np.array([5, 6]), **step)
+    learner.update(Indices([3, 4]), 1.0, Indices([5, 6]), **step)
     after = learner.state_dict()
     for key in ("weights", "trace", "seen"):
         changed = np.flatnonzero((before[key] != after[key]).any(axis=1))
@@ -157,7 +157,7 @@ def test_looking_changes_nothing() -> None:
     few, _ = with_places(6, 500, 40)
     learner = LinearLearner(40, TD(), 0.1).learn(few.experience, beta=0.3)
     before = learner.state_dict()
-    values = [learner.predict(np.array([i])) for i in range(40)]
+    values = [learner.predict(Indices([i])) for i in range(40)]
     np.testing.assert_allclose(values, learner.weights, rtol=0, atol=1e-15)
     np.testing.assert_allclose(learner.predict(np.eye(40)), values, rtol=0, atol=1e-15)
     after = learner.state_dict()

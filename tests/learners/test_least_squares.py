@@ -6,6 +6,7 @@ import pytest
 from learners.least_squares_cases import feed, modes, rules, same, stream
 from preftd import ETD, PTD, TD, Experience, Features, MarkovRewardProcess, Task, tasks
 from preftd.arrays import Dense, Vector
+from preftd.experience import Indices
 from preftd.learners import LeastSquaresLearner, LinearLearner
 from preftd.rules import RULES
 from preftd.theory import diagnose, fixed_point, key_matrix
@@ -149,7 +150,7 @@ def test_learning_a_stream_in_pieces_is_learning_step_by_step(
 @rules
 def test_steps_may_go_on_where_a_stream_stopped(name: str) -> None:
     e, rule, beta = stream(3), RULES[name](0.7), np.full(60, 0.25)
-    middle = int(np.flatnonzero(~e.begins & (np.arange(60) > 20))[0])
+    middle = int(np.flatnonzero(~e.is_first & (np.arange(60) > 20))[0])
     one, two = (LeastSquaresLearner(4, rule) for _ in range(2))
     feed(one, e, beta)
     two.learn(e[:middle], beta=0.25)
@@ -184,11 +185,11 @@ def test_recursive_is_batch(name: str, regularisation: float) -> None:
 @modes
 def test_places_of_ones_are_vectors(recursive: bool) -> None:
     by_place, by_vector = (LeastSquaresLearner(5, PTD(), recursive=recursive) for _ in range(2))
-    by_place.update(np.array([0, 4, 4]), 1.0, np.array([1]), discount=0.9, beta=0.5)
+    by_place.update(Indices([0, 4, 4]), 1.0, Indices([1]), discount=0.9, beta=0.5)
     by_vector.update([1.0, 0, 0, 0, 2], 1.0, [0.0, 1, 0, 0, 0], discount=0.9, beta=0.5)
     assert same(by_place.state_dict(), by_vector.state_dict())
     w = by_place.weights
-    assert by_place.predict(np.array([0, 4, 4])) == pytest.approx(w[0] + 2 * w[4])
+    assert by_place.predict(Indices([0, 4, 4])) == pytest.approx(w[0] + 2 * w[4])
     assert by_place.predict([1.0, 0, 0, 0, 2]) == pytest.approx(w[0] + 2 * w[4])
     np.testing.assert_allclose(by_place.predict(np.eye(5)), w)
 
@@ -211,7 +212,7 @@ def test_what_no_update_has_seen_is_left_at_0() -> None:
     e = task.sampler(0).episodes(20)
     learner = LeastSquaresLearner(task.states, PTD(), regularisation=0)
     x = Experience.from_log(
-        shown[e.state], e.reward, discount=task.discount, terminated=e.discount == 0
+        shown[e.state], e.reward, discount=task.discount, terminated=e.discount_tp1 == 0
     )
     feed(learner, x, task.observable[e.state].astype(np.float64))
     assert np.abs(learner.weights[~task.observable]).max() < 1e-9
@@ -226,6 +227,6 @@ def test_of_many_solutions_the_least_is_given() -> None:
     one.learn(e, beta=0.3)
     x, y = e.features() @ mixed, e.next_features() @ mixed
     for t in range(len(e)):
-        more = {"discount": e.discount[t], "beta": 0.3, "truncated": bool(e.ends[t])}
+        more = {"discount": e.discount_tp1[t], "beta": 0.3, "truncated": bool(e.is_last[t])}
         two.update(x[t], e.reward[t], y[t], **more)
     np.testing.assert_allclose(two.weights, np.linalg.pinv(mixed) @ one.weights, atol=1e-10)

@@ -7,6 +7,7 @@ import pytest
 
 from learners.least_squares_cases import feed, modes, rules, same, stream
 from preftd import ETD, PTD, TD, InputError
+from preftd.experience import Indices
 from preftd.learners import LeastSquaresLearner
 from preftd.rules import RULES
 
@@ -70,7 +71,7 @@ def test_episodes_do_not_see_each_other(name: str, terminated: bool) -> None:
 @modes
 def test_saved_and_loaded_it_goes_on_to_the_bit(name: str, recursive: bool) -> None:
     e = stream(3)
-    middle = int(np.flatnonzero(~e.begins & (np.arange(60) > 20))[0])
+    middle = int(np.flatnonzero(~e.is_first & (np.arange(60) > 20))[0])
     rule = RULES[name](0.6)
     one, two = (LeastSquaresLearner(4, rule, recursive=recursive) for _ in range(2))
     one.learn(e[:middle], beta=0.3)
@@ -100,7 +101,7 @@ def test_saved_and_loaded_it_goes_on_to_the_bit(name: str, recursive: bool) -> N
 @modes
 def test_a_state_that_does_not_fit_is_refused_and_changes_nothing(recursive: bool) -> None:
     learner = LeastSquaresLearner(3, PTD(), recursive=recursive)
-    learner.update(np.array([0]), 1.0, np.array([1]), discount=0.9, beta=0.5)
+    learner.update(Indices([0]), 1.0, Indices([1]), discount=0.9, beta=0.5)
     before = learner.state_dict()
     other = LeastSquaresLearner(3, PTD(), recursive=not recursive).state_dict()
     small = LeastSquaresLearner(2, PTD(), recursive=recursive).state_dict()
@@ -110,7 +111,7 @@ def test_a_state_that_does_not_fit_is_refused_and_changes_nothing(recursive: boo
         (small, "same size"),
         (strong, "regularisation"),
         (before | {"trace": [1.0, np.nan, 0.0]}, r"trace\[1\] is nan"),
-        (before | {"into": 2.0}, "into is 2"),
+        (before | {"discount_t": 2.0}, "into is 2"),
         (before | {"follow_on": -1.0}, "follow_on is -1"),
         ({}, "does not fit"),
     ]
@@ -220,7 +221,7 @@ def test_bad_settings_are_refused() -> None:
 def test_weights_are_a_copy() -> None:
     learner = LeastSquaresLearner(2, TD(), recursive=True)
     early = learner.weights
-    learner.update(np.array([0]), 1.0, np.array([1]), discount=0.0, beta=1.0)
+    learner.update(Indices([0]), 1.0, Indices([1]), discount=0.0, beta=1.0)
     assert (early == 0).all()
     with pytest.raises(ValueError, match="read-only"):
         learner.weights[0] = 1

@@ -64,8 +64,8 @@ def test_steps_may_follow_a_stream_that_was_cut_short_or_goes_on(
 ) -> None:
     given = case(2)
     e = given.experience
-    cut = int(np.flatnonzero(e.ends & (e.discount > 0))[1]) + 1
-    assert not e.begins[cut - 1]
+    cut = int(np.flatnonzero(e.is_last & (e.discount_tp1 > 0))[1]) + 1
+    assert not e.is_first[cut - 1]
     for middle in (cut - 1, cut):
         stepwise, mixed = (
             LinearLearner(SIZE, RULES[name](1.0), 0.05, true_online=true_online) for _ in range(2)
@@ -93,8 +93,8 @@ def test_a_schedule_counts_steps_and_a_feature_has_its_own_step_size() -> None:
     x, y = given.experience.features(), given.experience.next_features()
     for t in range(80):
         signals: dict[str, Any] = {
-            "discount": given.experience.discount[t],
-            "truncated": bool(given.experience.ends[t]),
+            "discount": given.experience.discount_tp1[t],
+            "truncated": bool(given.experience.is_last[t]),
             "beta": given.beta[t],
         }
         each.update(x[t], given.experience.reward[t], y[t], **signals)

@@ -25,7 +25,7 @@ def test_saved_and_loaded_it_goes_on_to_the_bit(
 ) -> None:
     given = with_places(1, 80, 12, 2)[0] if few else case(1)
     size = given.experience.size
-    cut = int(np.flatnonzero(~given.experience.begins & (np.arange(80) > 30))[0])
+    cut = int(np.flatnonzero(~given.experience.is_first & (np.arange(80) > 30))[0])
 
     def new() -> LinearLearner:
         return LinearLearner(
@@ -57,10 +57,10 @@ def test_saved_and_loaded_it_goes_on_to_the_bit(
 
 
 @kinds
-@pytest.mark.parametrize("key", ["trace", "value", "follow_on", "into", "steps", "weights"])
+@pytest.mark.parametrize("key", ["trace", "value", "follow_on", "discount_t", "steps", "weights"])
 def test_everything_that_is_saved_matters(few: bool, key: str) -> None:
     given = with_places(1, 60, 12, 2)[0] if few else case(1, steps=60)
-    middle = int(np.flatnonzero(~given.experience.begins & (np.arange(60) > 20))[0])
+    middle = int(np.flatnonzero(~given.experience.is_first & (np.arange(60) > 20))[0])
 
     def end(change: dict[str, Any]) -> Any:
         learner = LinearLearner(given.experience.size, ETD(), Decreasing(0.1, 10), true_online=True)
@@ -104,7 +104,7 @@ def test_a_state_that_does_not_fit_is_refused_and_changes_nothing() -> None:
         (before | {"more": 1.0}, "'more'"),
         (before | {"trace": before["trace"][:-1]}, "shape"),
         (before | {"weights": np.full((12, 1), np.nan)}, r"weights\[0, 0\] is nan"),
-        (before | {"into": 1.5}, r"into is 1.5"),
+        (before | {"discount_t": 1.5}, r"into is 1.5"),
         (before | {"follow_on": -1.0}, "follow_on is -1"),
         (before | {"era": np.full(13, 10**6)}, "era"),
         (before | {"era": np.full(13, -1)}, "era"),

@@ -12,7 +12,7 @@ from preftd.learners.network.backward import SHORT
 from preftd.learners.network.batch import Network, NetworkBatch
 from preftd.learners.steps import Steps
 from preftd.preferences import Constant, Observability
-from preftd.rules import along
+from preftd.rules import stream_coefficients
 
 VIEWS = ["backward", "forward", "held"]
 METHODS = [Network(5, view) for view in VIEWS] + [Network(5, "forward", "adam")]
@@ -50,7 +50,7 @@ def test_episodes_one_by_one_teach_the_same_to_the_bit(method: Network, case: st
     together, errors = _learned(method, case, SIZES)
     experience, preference = CASES[case]
     batch = method.start(experience.size, SIZES, seed=0)
-    ends = np.flatnonzero(experience.ends) + 1
+    ends = np.flatnonzero(experience.is_last) + 1
     rows = []
     for begin, end in zip([0, *ends[:-1]], ends, strict=True):
         steps = steps_of(experience[begin:end], RULES["ETD"], preference)
@@ -114,7 +114,7 @@ def test_stretches_of_any_length_learn_the_same(case: str, rule: str, longest: i
     experience, preference = CASES[case]
     steps, scored = steps_of(experience, RULES[rule], preference), some_scored(experience.size)
     batch = Network(5).start(experience.size, SIZES, seed=0)
-    errors = np.empty((int(steps.ends.sum()), len(SIZES)))
+    errors = np.empty((int(steps.is_last.sum()), len(SIZES)))
     backward.learn_backward(batch._weights, 5, np.array(SIZES), steps, scored, errors, longest)
     usual, expected = _learned(Network(5), case, SIZES, RULES[rule])
     assert np.allclose(errors, expected, rtol=1e-11, atol=0)
@@ -126,12 +126,12 @@ def test_a_trace_may_outlast_a_discount_of_0() -> None:
     """As with a rule of one's own, whose decay is not the discount's."""
     experience, preference = CASES["cross grid"]
     steps, scored = steps_of(experience, RULES["TD"], preference), some_scored(experience.size)
-    inside = np.flatnonzero(~steps.ends)[3::7]
-    steps.discount[inside], steps.decay[inside + 1] = 0.0, 0.7
+    inside = np.flatnonzero(~steps.is_last)[3::7]
+    steps.discount_tp1[inside], steps.decay[inside + 1] = 0.0, 0.7
     found = []
     for longest in (0, 1000):
         batch = Network(5).start(experience.size, SIZES, seed=0)
-        errors = np.empty((int(steps.ends.sum()), len(SIZES)))
+        errors = np.empty((int(steps.is_last.sum()), len(SIZES)))
         backward.learn_backward(batch._weights, 5, np.array(SIZES), steps, scored, errors, longest)
         found.append(errors)
     np.testing.assert_allclose(found[0], found[1], rtol=1e-11, atol=0)
@@ -228,7 +228,7 @@ def test_steps_must_fit_and_be_whole_episodes() -> None:
     steps, scored = steps_of(experience, TD(), preference), some_scored(7)
     with pytest.raises(InputError, match="7 features, the network 3 inputs"):
         Network(2).start(3, [0.1], 0).learn(steps, scored)
-    cut = steps._replace(ends=np.zeros_like(steps.ends))
+    cut = steps._replace(is_last=np.zeros_like(steps.is_last))
     with pytest.raises(InputError, match="not over"):
         Network(2).start(7, [0.1], 0).learn(cut, scored)
 
@@ -241,8 +241,8 @@ def test_inputs_without_gain_or_weight_in_a_return_are_never_looked_at(
     """What hidden cells show may be anything, even not a number: nothing of it is computed with."""
     grid = tasks.make("cross_grid", size=4)
     episodes = grid.sampler(0).episodes(5)
-    steps = Steps.of(episodes, along(rule, Observability(), episodes))
-    assert (steps.at < 0).any()
+    steps = Steps.of(episodes, stream_coefficients(rule, Observability(), episodes))
+    assert (steps.code_t < 0).any()
     unseen = steps._replace(dense=np.full_like(steps.dense, np.nan))
     network = Network(units=4, view=view)
     seen, blind = (network.start(grid.features.size, [0.05], 0) for _ in range(2))

@@ -57,9 +57,9 @@ def test_what_others_got_wrong_would_be_seen(view: str, wrong: str) -> None:
     reference = Autograd(batch, 0.01)
     batch.learn(steps, some_scored(experience.size))
     changed = {
-        "next discount": {"decay": steps.discount * (1 - steps.beta)},
-        "truncation as termination": {"discount": np.where(steps.ends, 0.0, steps.discount)},
-        "reset late": {"decay": np.where(steps.into == 0, 1 - steps.beta, steps.decay)},
+        "next discount": {"decay": steps.discount_tp1 * (1 - steps.beta)},
+        "truncation as termination": {"discount": np.where(steps.is_last, 0.0, steps.discount_tp1)},
+        "reset late": {"decay": np.where(steps.discount_t == 0, 1 - steps.beta, steps.decay)},
     }[wrong]
     getattr(reference, view)(experience, steps._replace(**changed))
     # The forward view does not look across the beginning of an episode at all.

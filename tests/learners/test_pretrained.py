@@ -12,7 +12,7 @@ from preftd.learners.linear.batch import LinearBatch
 from preftd.learners.pretrained import Pretrained, Training
 from preftd.learners.steps import Steps
 from preftd.preferences import Constant, Observability
-from preftd.rules import along
+from preftd.rules import stream_coefficients
 from preftd.tasks.grids import open_grid
 from preftd.tasks.scored import Scored
 
@@ -34,7 +34,7 @@ def test_it_is_linear_learning_on_what_the_layer_gives() -> None:
         inputs = [np.eye(16)[code] if code >= 0 else dense[-1 - code] for code in codes]
         return np.maximum(np.array(inputs) @ hidden + hidden_bias, 0)
 
-    at, following = (features(codes, taken.dense) for codes in (taken.at, taken.following))
+    at, following = (features(codes, taken.dense) for codes in (taken.code_t, taken.code_tp1))
     steps = len(taken)
     rows = np.arange(steps, dtype=np.int32)
     by_hand = Experience(
@@ -51,7 +51,7 @@ def test_it_is_linear_learning_on_what_the_layer_gives() -> None:
         features(grid.scored.codes, grid.scored.dense),
         grid.scored.values,
     )
-    signals = along(PTD(), Observability(), taken)
+    signals = stream_coefficients(PTD(), Observability(), taken)
     expected = LinearBatch(Linear(), 5, SIZES).learn(Steps.of(by_hand, signals), scored)
     found = Pretrained(training()).start(16, SIZES, 3).learn(Steps.of(taken, signals), grid.scored)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
@@ -63,11 +63,15 @@ def test_episodes_one_by_one_teach_the_same_to_the_bit() -> None:
     learner, sampler = Pretrained(training()), grid.sampler(3)
     together = learner.start(16, SIZES, 3)
     taken = grid.sampler(3).episodes(4)
-    errors = together.learn(Steps.of(taken, along(PTD(), Observability(), taken)), grid.scored)
+    errors = together.learn(
+        Steps.of(taken, stream_coefficients(PTD(), Observability(), taken)), grid.scored
+    )
     apart = learner.start(16, SIZES, 3)
     for expected in errors:
         one = sampler.episodes(1)
-        found = apart.learn(Steps.of(one, along(PTD(), Observability(), one)), grid.scored)
+        found = apart.learn(
+            Steps.of(one, stream_coefficients(PTD(), Observability(), one)), grid.scored
+        )
         assert np.array_equal(found, expected[None])
 
 
@@ -89,7 +93,7 @@ def test_networks_are_trained_on_monte_carlo_returns() -> None:
     for _ in range(6):
         episode = sampler.episodes(1)
         returns = 5 * 0.99 ** np.arange(len(episode) - 1, -1, -1.0)
-        x = torch.tensor(np.eye(16)[episode.at])
+        x = torch.tensor(np.eye(16)[episode.code_t])
         hidden, hidden_bias, out, bias = weights
         values = bias + torch.relu(x @ hidden + hidden_bias) @ out
         adam.zero_grad()
@@ -103,7 +107,7 @@ def test_networks_are_trained_on_monte_carlo_returns() -> None:
 
 
 def test_xavier_begins_with_biases_of_1() -> None:
-    hidden, hidden_bias, out, bias = Network(400, begins="xavier").start(200, [1], 0).parameters(0)
+    hidden, hidden_bias, out, bias = Network(400, init="xavier").start(200, [1], 0).parameters(0)
     assert 0.099 < np.abs(hidden).max() <= 0.1  # √(6 / 600)
     assert 0.11 < np.abs(out).max() <= (6 / 401) ** 0.5
     assert (hidden_bias == 1).all()
@@ -123,7 +127,7 @@ def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(InputError, match="36 features, that of the training 16"):
         Pretrained(training()).start(36, SIZES, 0)
     with pytest.raises(InputError, match="did you mean 'xavier'"):
-        Network(2, begins="xavie")
+        Network(2, init="xavie")
 
 
 def test_nothing_is_hidden_on_an_open_grid() -> None:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from preftd import Experience, InputError
 from preftd.arrays import Dense, Vector
 from preftd.learners.returns import advantages, beta_returns, forward_update, offline_update
-from preftd.preferences import Function, Preference
-from preftd.rules import RULES, Signals, along
+from preftd.preferences import Function, Signal
+from preftd.rules import RULES, StreamCoefficients, stream_coefficients
 
 STEPS, SIZE = 40, 4
 BETA = Function(lambda x: float(np.clip(abs(x[0]), 0, 1)))
@@ -25,10 +25,10 @@ class Case(NamedTuple):
     rho: Vector
     weights: Vector
 
-    def signals(self, name: str, beta: Preference = BETA) -> Signals:
+    def signals(self, name: str, beta: Signal = BETA) -> StreamCoefficients:
         interest = Function(lambda x: float(np.clip(0.5 * abs(x[-1]), 0, 1)))
         rule = RULES[name](interest)  # type: ignore[arg-type]
-        return along(rule, beta, self.experience, rho=self.rho)
+        return stream_coefficients(rule, beta, self.experience, rho=self.rho)
 
     def values(self) -> tuple[Vector, Vector]:
         e = self.experience
@@ -36,7 +36,7 @@ class Case(NamedTuple):
 
     def td_error(self) -> Vector:
         (v, v_next), e = self.values(), self.experience
-        return e.reward + e.discount * v_next - v
+        return e.reward + e.discount_tp1 * v_next - v
 
 
 def case(seed: int, *, on_policy: bool = False) -> Case:
@@ -69,10 +69,10 @@ def test_the_beta_return_of_the_paper(seed: int) -> None:
     """G_t = r_{t+1} + γ_{t+1} (β_{t+1} v(x_{t+1}) + (1 − β_{t+1}) G_{t+1}), on-policy."""
     c = case(seed, on_policy=True)
     e, (beta, (decay, _), _), v_next = c.experience, c.signals("ptd"), c.values()[1]
-    G = beta_returns(e.reward, e.discount, v_next, decay)
+    G = beta_returns(e.reward, e.discount_tp1, v_next, decay)
     for t in range(STEPS):
-        aim = v_next[t] if e.ends[t] else beta[t + 1] * v_next[t] + (1 - beta[t + 1]) * G[t + 1]
-        assert G[t] == pytest.approx(e.reward[t] + e.discount[t] * aim, abs=1e-12, rel=1e-12)
+        aim = v_next[t] if e.is_last[t] else beta[t + 1] * v_next[t] + (1 - beta[t + 1]) * G[t + 1]
+        assert G[t] == pytest.approx(e.reward[t] + e.discount_tp1[t] * aim, abs=1e-12, rel=1e-12)
 
 
 @given(seed=seeds)
@@ -80,8 +80,8 @@ def test_returns_and_advantages_are_their_sums_over_the_future(seed: int) -> Non
     c = case(seed)
     e, (decay, _), (v, v_next) = c.experience, c.signals("td").coefficients, c.values()
     following = np.append(decay[1:], 0)
-    G = beta_returns(e.reward, e.discount, v_next, decay)
-    exact = by_definition(e.reward + (e.discount - following) * v_next, decay)
+    G = beta_returns(e.reward, e.discount_tp1, v_next, decay)
+    exact = by_definition(e.reward + (e.discount_tp1 - following) * v_next, decay)
     np.testing.assert_allclose(G, exact, rtol=1e-12, atol=1e-12)
     A = advantages(c.td_error(), decay)
     np.testing.assert_allclose(A, by_definition(c.td_error(), decay), rtol=1e-12, atol=1e-12)
@@ -125,10 +125,10 @@ def test_places_of_ones_give_the_update_of_the_vectors_they_stand_for() -> None:
         active=places,
     )
     weights = rng.normal(size=6)
-    signals = along(RULES["td"](1.0), Function(lambda _x: 0.3), coded)
+    signals = stream_coefficients(RULES["td"](1.0), Function(lambda _x: 0.3), coded)
     decay, gain = signals.coefficients
     x, y = coded.features(), coded.next_features()
-    td_error = coded.reward + coded.discount * (y @ weights) - x @ weights
+    td_error = coded.reward + coded.discount_tp1 * (y @ weights) - x @ weights
     expected = offline_update(gain, advantages(td_error, decay), x)
     np.testing.assert_allclose(forward_update(coded, signals, weights), expected, atol=1e-12)
 
@@ -162,14 +162,14 @@ def test_full_preference_aims_at_the_next_state_and_none_at_the_end_of_the_episo
     c = case(seed, on_policy=True)
     e, v_next = c.experience, c.values()[1]
     one = c.signals("td", Function(lambda _x: 1.0)).coefficients.decay
-    step = beta_returns(e.reward, e.discount, v_next, one)
-    np.testing.assert_allclose(step, e.reward + e.discount * v_next, rtol=1e-12, atol=1e-14)
+    step = beta_returns(e.reward, e.discount_tp1, v_next, one)
+    np.testing.assert_allclose(step, e.reward + e.discount_tp1 * v_next, rtol=1e-12, atol=1e-14)
     none = c.signals("td", Function(lambda _x: 0.0)).coefficients.decay
-    total = beta_returns(e.reward, e.discount, v_next, none)
+    total = beta_returns(e.reward, e.discount_tp1, v_next, none)
     sum_so_far = 0.0
     for t in reversed(range(STEPS)):
-        beyond = v_next[t] if e.ends[t] else sum_so_far
-        sum_so_far = e.reward[t] + e.discount[t] * beyond
+        beyond = v_next[t] if e.is_last[t] else sum_so_far
+        sum_so_far = e.reward[t] + e.discount_tp1[t] * beyond
         assert total[t] == pytest.approx(sum_so_far, abs=1e-12, rel=1e-12)
 
 

@@ -25,7 +25,7 @@ rules = pytest.mark.parametrize("name", sorted(RULES))
 
 def episodes_of(given: Case) -> list[range]:
     """The steps of each episode."""
-    starts = np.flatnonzero(given.experience.begins)
+    starts = np.flatnonzero(given.experience.is_first)
     return [range(a, b) for a, b in zip(starts, [*starts[1:], len(given.beta)], strict=True)]
 
 
@@ -41,7 +41,7 @@ def forward_view(given: Case, decay: Vector, gain: Vector, alpha: Dense) -> Dens
             deltas = {}
             for j in range(first, h + 1):
                 now, before = online[j - first], online[max(j - first - 1, 0)]
-                deltas[j] = e.reward[j] + e.discount[j] * (now @ y[j]) - before @ x[j]
+                deltas[j] = e.reward[j] + e.discount_tp1[j] * (now @ y[j]) - before @ x[j]
             for k in range(first, h + 1):
                 target = online[max(k - first - 1, 0)] @ x[k]
                 for j in range(k, h + 1):
@@ -58,7 +58,7 @@ def forward_view(given: Case, decay: Vector, gain: Vector, alpha: Dense) -> Dens
 @pytest.mark.parametrize("kind", ["number", "schedule", "per feature"])
 def test_each_step_equals_the_interim_forward_view(name: str, seed: int, kind: str) -> None:
     given, rule = case(seed, steps=50), RULES[name](1.0)
-    decay, gain = rule.coefficients(discount=given.experience.into, **given.signals)
+    decay, gain = rule.coefficients(discount_t=given.experience.discount_t, **given.signals)
     kinds: dict[str, tuple[Any, Dense]] = {
         "number": (0.1, np.full((50, 1), 0.1)),
         "schedule": (Decreasing(0.2, delay=9), 0.2 / (1 + np.arange(50)[:, None] / 9)),
@@ -76,7 +76,7 @@ def test_each_step_equals_the_interim_forward_view(name: str, seed: int, kind: s
     # The accumulating update, or one that misses where episodes begin, would not.
     plain = LinearLearner(SIZE, rule, step_size).learn(given.experience, **given.signals)
     assert np.abs(plain.weights - expected[-1]).max() > 1e-3
-    decay[given.experience.begins] = 0.5
+    decay[given.experience.is_first] = 0.5
     missed = forward_view(given, np.roll(decay, 1), gain, alpha)
     assert np.abs(missed[-1] - expected[-1]).max() > 1e-4
 
@@ -91,11 +91,11 @@ def test_on_policy_its_targets_are_the_beta_returns_of_the_paper(seed: int) -> N
     for episode in episodes_of(given):
         online, first = [start], episode[0]
         for h in episode:
-            target = e.reward[h] + e.discount[h] * (online[-1] @ y[h])
+            target = e.reward[h] + e.discount_tp1[h] * (online[-1] @ y[h])
             targets = {h: target}
             for k in range(h - 1, first - 1, -1):
                 value, beta = online[k - first] @ x[k + 1], given.beta[k + 1]
-                target = e.reward[k] + e.discount[k] * (beta * value + (1 - beta) * target)
+                target = e.reward[k] + e.discount_tp1[k] * (beta * value + (1 - beta) * target)
                 targets[k] = target
             w = start
             for k in range(first, h + 1):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -10,18 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preftd import Experience, InputError, tasks
-from preftd.experience import OneHot, Recorder, Visit
+from preftd.experience import Indices, OneHot, Recorder, Visit
 from preftd.preferences import (
     Constant,
     Displacement,
     Function,
     Observability,
     PerState,
-    Preference,
+    Signal,
 )
 
 STREAM = tasks.make("corridor", length=6).sampler(seed=2).steps(200)
-EVERY: list[Preference] = [
+EVERY: list[Signal] = [
     Constant(0.3),
     Observability(),
     Observability(observable=0.9, hidden=0.05),
@@ -33,7 +34,7 @@ EVERY: list[Preference] = [
 
 
 @pytest.mark.parametrize("preference", EVERY, ids=lambda preference: type(preference).__name__)
-def test_streams_and_steps_agree(preference: Preference) -> None:
+def test_streams_and_steps_agree(preference: Signal) -> None:
     betas, end = preference.stream(STREAM)
     memory = None
     for t in range(len(STREAM)):
@@ -43,7 +44,7 @@ def test_streams_and_steps_agree(preference: Preference) -> None:
 
 
 @pytest.mark.parametrize("preference", EVERY, ids=lambda preference: type(preference).__name__)
-def test_a_stream_in_pieces_is_the_stream(preference: Preference) -> None:
+def test_a_stream_in_pieces_is_the_stream(preference: Signal) -> None:
     whole, _ = preference.stream(STREAM)
     memory, pieces = None, []
     for first in range(0, 200, 23):
@@ -115,7 +116,7 @@ def test_cartpole_rule_on_cartpole() -> None:
     preferred = np.flatnonzero(betas == 1)
     assert preferred.size > 20
     for last, now in pairwise(preferred):
-        if not stream.begins[now]:
+        if not stream.is_first[now]:
             assert (np.abs(seen[now] - seen[last]) > limits).any()
             assert (np.abs(seen[last + 1 : now] - seen[last]) <= limits).all()
 
@@ -125,9 +126,7 @@ class _Coarse:
 
     size = 2
 
-    def __call__(
-        self, observation: np.ndarray[tuple[int], np.dtype[np.float32]]
-    ) -> "np.ndarray[tuple[int], np.dtype[np.int32]]":
+    def __call__(self, observation: Any) -> Indices:
         return OneHot(2)(int(observation[0] > 0))
 
 

@@ -7,14 +7,15 @@ import pytest
 
 from preftd import ETD, PTD, TD, InputError, tasks
 from preftd.experiments import evaluate
-from preftd.experiments.learning import Signal, takes
+from preftd.experiments.learning import RunningCoefficients, takes
 from preftd.learners import Decreasing, Linear
-from preftd.preferences import Constant, Function, Observability, PerState, Preference
+from preftd.preferences import Constant, Function, Observability, PerState, Signal
 from preftd.report.paper import corridors
-from preftd.report.paper.limits import limit, limits
+from preftd.report.paper.limits import limits
 from preftd.rules import Rule
 from preftd.tasks import Features, Task
 from preftd.tasks.counterexamples import LAMBDAS
+from preftd.theory import limit
 
 LENGTHS = (5, 15, 25)
 KNOWN = {
@@ -68,7 +69,7 @@ def test_what_is_not_updated_at_hidden_states_learns_exactly(task: str, rule: st
 
 def test_interest_and_preference_may_be_given_in_any_way_that_depends_on_the_state() -> None:
     task = tasks.make("corridor", length=5)
-    ways: list[tuple[Rule, Preference]] = [
+    ways: list[tuple[Rule, Signal]] = [
         (ETD(Observability(0.5, 0.05)), Observability(1.0, 0.2)),
         (ETD(np.where(task.observable, 0.5, 0.05)), PerState(np.where(task.observable, 1, 0.2))),
         (ETD(PerState(np.where(task.observable, 0.5, 0.05))), Observability(1.0, 0.2)),
@@ -143,7 +144,7 @@ def test_what_a_constant_step_size_leaves_is_noise_or_a_displaced_mean(
     ends = []
     for seed in range(40):
         signal, learner = (
-            Signal(PTD(), Observability()),
+            RunningCoefficients(PTD(), Observability()),
             Linear().start(task.features.size, [alpha], seed),
         )
         for taken in takes(task, seed, 500):

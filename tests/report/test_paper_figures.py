@@ -17,9 +17,9 @@ from preftd.report import paper
 from preftd.report.algorithms import shades
 from preftd.report.figures.exits import leaves
 from preftd.report.paper import Order, PaperFigure, convergence, corridors, making, walk
-from preftd.report.paper.limits import limit
 from preftd.report.paper.studies import STUDIES as ALL_STUDIES
 from preftd.style import LOOKS
+from preftd.theory import limit
 from seen import check_texts, written
 
 SEEDS = 2

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from preftd import ETD, PTD, Experience, InputError, tasks
-from preftd.preferences import Constant, Displacement, Observability, PerState, Preference
-from preftd.rules import RULES, Carried, along
+from preftd.preferences import Constant, Displacement, Observability, PerState, Signal
+from preftd.rules import RULES, Carried, stream_coefficients
 
 TASK = tasks.make("corridor", length=4)
 INTEREST = np.random.default_rng(0).random(TASK.states)
 BETA = np.random.default_rng(1).random(TASK.states)
-PREFERENCES: dict[str, Preference] = {
+PREFERENCES: dict[str, Signal] = {
     "constant": Constant(0.3),
     "observability": Observability(0.9, 0.2),
     "per state": PerState(BETA),
@@ -29,11 +29,13 @@ def test_it_is_the_rule_step_by_step_with_the_preference_of_each_visit(
 ) -> None:
     e, preference, rule = TASK.sampler(0).episodes(5), PREFERENCES[preferring], RULES[name](0.4)
     rho = np.random.default_rng(2).choice([0.5, 1.0, 2.0], len(e))
-    signals = along(rule, preference, e, rho=rho)
+    signals = stream_coefficients(rule, preference, e, rho=rho)
     carried, memory = 0.0, None
     for t in range(len(e)):
         beta, memory = preference.at(e.visit(t), memory)
-        (decay, gain), carried = rule.step(carried, discount=e.into[t], beta=beta, rho=rho[t])
+        (decay, gain), carried = rule.step(
+            carried, discount_t=e.discount_t[t], beta=beta, rho=rho[t]
+        )
         assert signals.beta[t] == beta
         assert signals.coefficients.decay[t] == decay
         assert signals.coefficients.gain[t] == gain
@@ -50,10 +52,10 @@ def test_interest_is_a_number_or_one_for_each_state_or_a_preference() -> None:
         "preference": (ETD(Observability(0.8, 0.1)), np.where(e.observable, 0.8, 0.1)),
     }
     for rule, interest in own.values():
-        signals = along(rule, preference, e)
+        signals = stream_coefficients(rule, preference, e)
         follow_on, expected = 0.0, []
         for t in range(len(e)):
-            follow_on = e.into[t] * follow_on + interest[t]
+            follow_on = e.discount_t[t] * follow_on + interest[t]
             expected.append(0.6 * interest[t] + 0.4 * follow_on)
         np.testing.assert_allclose(signals.coefficients.gain, expected, rtol=1e-15)
 
@@ -70,11 +72,11 @@ def moving() -> Experience:
 def test_pieces_of_a_stream_are_the_whole_of_it(preferring: str, rule: PTD | ETD) -> None:
     """Also where a piece begins in the midst of an episode, and where one holds nothing."""
     e, preference = moving(), PREFERENCES[preferring]
-    whole = along(rule, preference, e)
+    whole = stream_coefficients(rule, preference, e)
     carried, found = Carried(), []
     cuts = [0, 0, *range(1, 25), 25, len(e)]
     for first, end in pairwise(cuts):
-        signals = along(rule, preference, e[first:end], carried=carried)
+        signals = stream_coefficients(rule, preference, e[first:end], carried=carried)
         found.append(np.stack([signals.beta, *signals.coefficients]))
         carried = signals.carried
     np.testing.assert_array_equal(
@@ -85,11 +87,11 @@ def test_pieces_of_a_stream_are_the_whole_of_it(preferring: str, rule: PTD | ETD
 
 def test_what_is_carried_matters_where_an_episode_goes_on_and_not_where_one_begins() -> None:
     e, rule = TASK.sampler(5).episodes(8), ETD(INTEREST + 0.1)
-    whole = along(rule, Constant(0.5), e).coefficients.gain
-    second = int(np.flatnonzero(e.begins)[1])
-    fresh = along(rule, Constant(0.5), e[second:]).coefficients.gain
+    whole = stream_coefficients(rule, Constant(0.5), e).coefficients.gain
+    second = int(np.flatnonzero(e.is_first)[1])
+    fresh = stream_coefficients(rule, Constant(0.5), e[second:]).coefficients.gain
     np.testing.assert_array_equal(fresh, whole[second:])
-    late = along(rule, Constant(0.5), e[second + 1 :]).coefficients.gain
+    late = stream_coefficients(rule, Constant(0.5), e[second + 1 :]).coefficients.gain
     assert late[0] != whole[second + 1]
 
 
@@ -98,7 +100,7 @@ def test_what_is_carried_matters_where_an_episode_goes_on_and_not_where_one_begi
 def test_an_empty_stream_hands_on_what_it_was_given(name: str, preferring: str) -> None:
     e = TASK.sampler(0).episodes(3)[:0]
     given = Carried(1.5)
-    signals = along(RULES[name](0.4), PREFERENCES[preferring], e, carried=given)
+    signals = stream_coefficients(RULES[name](0.4), PREFERENCES[preferring], e, carried=given)
     assert signals.beta.size == signals.coefficients.decay.size == 0
     assert signals.carried.follow_on == 1.5
 
@@ -106,6 +108,6 @@ def test_an_empty_stream_hands_on_what_it_was_given(name: str, preferring: str) 
 def test_interest_that_does_not_fit_is_refused() -> None:
     e = TASK.sampler(0).episodes(1)
     with pytest.raises(InputError, match="give one for each state"):
-        along(ETD(INTEREST[:2]), Constant(0.5), e)
+        stream_coefficients(ETD(INTEREST[:2]), Constant(0.5), e)
     with pytest.raises(InputError, match="rho has shape"):
-        along(ETD(), Constant(0.5), e, rho=np.ones(len(e) + 1))
+        stream_coefficients(ETD(), Constant(0.5), e, rho=np.ones(len(e) + 1))

@@ -89,14 +89,14 @@ def test_gains_are_those_of_the_paper() -> None:
         # F = 2, 3, 3.5 and M = (1 − β) 2 + β F
         (ETD(interest=2), [2, 2.25, 2]),
     ):
-        found = rule.coefficients(beta=beta, discount=discount)
+        found = rule.coefficients(beta=beta, discount_t=discount)
         np.testing.assert_array_equal(found.decay, [0, 0.375, 0.5])
         np.testing.assert_array_equal(found.gain, gain)
 
 
 def test_importance_ratios_scale_the_step_and_carry_the_follow_on() -> None:
     """e_t is multiplied by ρ_t, and the carried F_{t−1} by ρ_{t−1}."""
-    found = ETD(interest=1).coefficients(beta=1, discount=[0, 1, 1], rho=[2, 3, 0.5])
+    found = ETD(interest=1).coefficients(beta=1, discount_t=[0, 1, 1], rho=[2, 3, 0.5])
     np.testing.assert_array_equal(found.gain, [2 * 1, 3 * (1 + 2), 0.5 * (1 + 3 * 3)])
 
 
@@ -159,14 +159,14 @@ def test_bad_steps_are_refused(arguments: dict[str, float]) -> None:
     with pytest.raises(InputError):
         ETD().step(0.0, **arguments)
     with pytest.raises(InputError, match="carried is nan"):
-        ETD().step(float("nan"), beta=1.0, discount=1.0)
+        ETD().step(float("nan"), beta=1.0, discount_t=1.0)
 
 
 def test_interest_per_state_asks_for_that_of_each_step() -> None:
     rule = ETD(interest=[1, 0])
     with pytest.raises(InputError, match="interest of each step"):
-        rule.coefficients(beta=1, discount=[0, 1])
-    assert rule.coefficients(beta=1, discount=[0, 1], interest=[1, 0]).gain.tolist() == [1, 1]
+        rule.coefficients(beta=1, discount_t=[0, 1])
+    assert rule.coefficients(beta=1, discount_t=[0, 1], interest=[1, 0]).gain.tolist() == [1, 1]
     with pytest.raises(InputError, match=r"interest\[1\] is -1"):
         ETD(interest=[1, -1])
 

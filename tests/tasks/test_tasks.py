@@ -26,8 +26,8 @@ def test_corridor_has_two_chains_and_length_plus_1_steps(length: int) -> None:
     episode = task.sampler(0).episodes(50)
     assert len(episode) == 50 * (length + 1)
     # The reward is paid on leaving the goal.
-    assert set(episode.reward[episode.ends]) == {2.0, -1.0}
-    assert not episode.reward[~episode.ends].any()
+    assert set(episode.reward[episode.is_last]) == {2.0, -1.0}
+    assert not episode.reward[~episode.is_last].any()
 
 
 @pytest.mark.parametrize("length", [1, 5, 25])
@@ -39,7 +39,7 @@ def test_double_corridor_has_three_goals_and_two_length_plus_3_steps(length: int
     assert len(episodes) == 2000 * (2 * length + 3)
     for goal, mean in ((3, 3.0), (4, 2.0), (5, 1.0)):
         state = np.flatnonzero(task.observable)[goal]
-        paid = episodes.reward[(episodes.state == state) & episodes.ends]
+        paid = episodes.reward[(episodes.state == state) & episodes.is_last]
         assert abs(paid.mean() - mean) < 5 * 0.2 / np.sqrt(paid.size)
         assert abs(paid.std() - 0.2) < 5 * 0.2 / np.sqrt(2 * paid.size)
 

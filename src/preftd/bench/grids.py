@@ -58,7 +58,7 @@ def ours(studies: Sequence[Study], view: str, step_sizes: Sequence[float]) -> Co
             batch.learn(*study)
         return [batch.parameters(0) for _, batch in begun]
 
-    steps = sum(study.steps.at.size for study in studies)
+    steps = sum(study.steps.code_t.size for study in studies)
     return Contender(learned, steps * len(WIDTHS) * len(step_sizes), begin)
 
 
@@ -74,4 +74,4 @@ def torch(studies: Sequence[Study], view: str, torch_steps: int = TORCH_STEPS) -
     def learned(begun: list[Parameters]) -> list[Parameters]:
         return [network_in_torch(steps, alpha, one, view) for steps in taken for one in begun]
 
-    return Contender(learned, sum(steps.at.size for steps in taken) * len(WIDTHS), begin)
+    return Contender(learned, sum(steps.code_t.size for steps in taken) * len(WIDTHS), begin)

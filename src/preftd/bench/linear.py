@@ -63,7 +63,7 @@ def ours(steps: Steps, view: str) -> dict[str, Contender]:
         return learners.weights
 
     def contender(step_sizes: Sequence[float]) -> Contender:
-        features, count = steps.dense.shape[1], steps.at.size * len(step_sizes)
+        features, count = steps.dense.shape[1], steps.code_t.size * len(step_sizes)
         return Contender(learned, count, lambda: Linear(view).start(features, step_sizes, seed=0))
 
     return {"ours, 24": contender(STEP_SIZES), "ours, 1": contender(STEP_SIZES[-1:])}
@@ -93,7 +93,7 @@ def stream(features: int, steps: int) -> Steps:
     beta = (draw.random(steps) < 0.3).astype(np.float64)
     discount, ends = np.full(steps, 0.99), np.arange(steps) == steps - 1
     into = np.append(0.0, discount[1:])
-    decay, gain = PTD().coefficients(discount=into, beta=beta)
+    decay, gain = PTD().coefficients(discount_t=into, beta=beta)
     places = np.arange(features, dtype=np.int32)[:, None]
     reward = draw.standard_normal(steps)
     at, following = codes[:-1].copy(), codes[1:].copy()

@@ -15,7 +15,7 @@ from preftd.experience import Experience
 from preftd.learners.network.batch import Network, NetworkBatch, Parameters
 from preftd.learners.steps import Steps
 from preftd.preferences import Observability
-from preftd.rules import ETD, PTD, TD, Rule, along
+from preftd.rules import ETD, PTD, TD, Rule, stream_coefficients
 from preftd.tasks import make
 from preftd.tasks.scored import Scored
 
@@ -54,7 +54,7 @@ def _row(name: str, times: Times) -> str:
 
 def with_signals(experience: Experience, rule: Rule) -> Steps:
     """The steps with a rule's coefficients; β is 1 where a cell shows itself, otherwise 0."""
-    return Steps.of(experience, along(rule, Observability(), experience))
+    return Steps.of(experience, stream_coefficients(rule, Observability(), experience))
 
 
 def ours(study: Study, view: str) -> dict[str, Contender]:
@@ -65,7 +65,7 @@ def ours(study: Study, view: str) -> dict[str, Contender]:
         return learners.parameters(0)
 
     def contender(step_sizes: Sequence[float]) -> Contender:
-        inputs, count = study.steps.dense.shape[1], study.steps.at.size * len(step_sizes)
+        inputs, count = study.steps.dense.shape[1], study.steps.code_t.size * len(step_sizes)
         return Contender(learned, count, lambda: Network(UNITS, view).start(inputs, step_sizes, 0))
 
     return {"ours, 7": contender(STEP_SIZES), "ours, 1": contender(STEP_SIZES[:1])}
@@ -79,9 +79,11 @@ def peers(study: Study, view: str, torch_steps: int = TORCH_STEPS) -> dict[str, 
     steps, alpha = study.steps, STEP_SIZES[0]
     begin = Network(UNITS).start(steps.dense.shape[1], [alpha], 0).parameters(0)
     few = steps if view == "forward" else first(steps, torch_steps)
-    found = {"torch": Contender(lambda _: network_in_torch(few, alpha, begin, view), few.at.size)}
+    found = {
+        "torch": Contender(lambda _: network_in_torch(few, alpha, begin, view), few.code_t.size)
+    }
     if view == "backward":
-        found["C"] = Contender(lambda _: network_in_c(steps, alpha, begin), steps.at.size)
+        found["C"] = Contender(lambda _: network_in_c(steps, alpha, begin), steps.code_t.size)
     return found
 
 

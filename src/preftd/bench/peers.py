@@ -29,9 +29,9 @@ def linear_in_c(steps: Steps, alpha: float) -> Vector:
 def linear_in_numpy(steps: Steps, alpha: float) -> Vector:
     """The same."""
     w, e = np.zeros((2, steps.dense.shape[1]))
-    x, x_next = steps.dense[-1 - steps.at], steps.dense[-1 - steps.following]
-    reward, discount, decay, gain = steps.reward, steps.discount, steps.decay, steps.gain
-    for t in range(steps.at.size):
+    x, x_next = steps.dense[-1 - steps.code_t], steps.dense[-1 - steps.code_tp1]
+    reward, discount, decay, gain = steps.reward, steps.discount_tp1, steps.decay, steps.gain
+    for t in range(steps.code_t.size):
         delta = reward[t] + discount[t] * (w @ x_next[t]) - w @ x[t]
         e = decay[t] * e + gain[t] * x[t]
         w += alpha * delta * e
@@ -49,8 +49,8 @@ def network_in_c(steps: Steps, alpha: float, begin: Parameters) -> Parameters:
 def _for_c(steps: Steps) -> tuple[Any, ...]:
     """What both loops in C take first."""
     s = steps
-    per_step = (s.at, s.following, s.reward, s.discount, s.decay, s.gain)
-    return s.at.size, s.dense.shape[1], s.dense, *per_step
+    per_step = (s.code_t, s.code_tp1, s.reward, s.discount_tp1, s.decay, s.gain)
+    return s.code_t.size, s.dense.shape[1], s.dense, *per_step
 
 
 @cache

@@ -67,7 +67,14 @@ class _Net:
 def _traced(net: _Net, steps: Steps) -> Iterator[tuple[float, list[Any]]]:
     """δ and traces, step by step, with the weights of that moment."""
     torch, traces = net.torch, net.zeros()
-    signals = (steps.at, steps.following, steps.reward, steps.discount, steps.decay, steps.gain)
+    signals = (
+        steps.code_t,
+        steps.code_tp1,
+        steps.reward,
+        steps.discount_tp1,
+        steps.decay,
+        steps.gain,
+    )
     # Plain numbers: torch takes longer with NumPy's.
     for at, following, reward, discount, decay, gain in zip(
         *(signal.tolist() for signal in signals), strict=True
@@ -89,7 +96,7 @@ def _backward(net: _Net, steps: Steps, alpha: float) -> None:
 
 def _held(net: _Net, steps: Steps, alpha: float) -> None:
     torch, pending = net.torch, net.zeros()
-    released = np.where(steps.ends, 1.0, np.append(steps.beta[1:], 1.0)).tolist()
+    released = np.where(steps.is_last, 1.0, np.append(steps.beta[1:], 1.0)).tolist()
     for (delta, traces), beta in zip(_traced(net, steps), released, strict=True):
         with torch.no_grad():
             torch._foreach_add_(pending, traces, alpha=delta)
@@ -100,13 +107,13 @@ def _held(net: _Net, steps: Steps, alpha: float) -> None:
 
 def _forward(net: _Net, steps: Steps, alpha: float) -> None:
     """Whole episodes at once, as a framework likes it best."""
-    torch, ends = net.torch, np.flatnonzero(steps.ends) + 1
+    torch, ends = net.torch, np.flatnonzero(steps.is_last) + 1
     for first, end in zip([0, *ends[:-1]], ends, strict=True):
         now = slice(first, end)
-        v = net.value(net.all_shown(steps.at[now]))[:, 0]
+        v = net.value(net.all_shown(steps.code_t[now]))[:, 0]
         with torch.no_grad():
-            ahead = net.value(net.all_shown(steps.following[now]))[:, 0].numpy()
-        delta = steps.reward[now] + steps.discount[now] * ahead - v.detach().numpy()
+            ahead = net.value(net.all_shown(steps.code_tp1[now]))[:, 0].numpy()
+        delta = steps.reward[now] + steps.discount_tp1[now] * ahead - v.detach().numpy()
         advantages = _advantages(delta, steps.decay[now])
         gradients = net.gradients(torch.from_numpy(steps.gain[now] * advantages) @ v)
         with torch.no_grad():

@@ -1,13 +1,15 @@
-"""Experience: what happened, in arrays whose meaning is said once."""
+"""Experience: transitions from tasks, Gymnasium environments and logs, in one type."""
 
 from preftd.experience.encoders import Encoder, Identity, OneHot, Polynomial, TileCoding
 from preftd.experience.environment import Recorder, VectorRecorder
+from preftd.experience.indices import Indices
 from preftd.experience.stream import Experience, Visit
 
 __all__ = [
     "Encoder",
     "Experience",
     "Identity",
+    "Indices",
     "OneHot",
     "Polynomial",
     "Recorder",

@@ -1,6 +1,6 @@
-"""From observations to features: as they are, one-hot, tile coding, polynomials.
+"""From observations to features: unchanged, one-hot, tile coding, polynomials.
 
-An encoder returns either a vector of features, or whole numbers: the places of its ones.
+An encoder returns a vector of features, or `Indices`: where the ones are in a vector of zeros.
 """
 
 from itertools import combinations_with_replacement
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from preftd.arrays import InputError, as_array, whole
+from preftd.experience.indices import Indices
 
 
 class Encoder(Protocol):
@@ -19,8 +20,8 @@ class Encoder(Protocol):
     def size(self) -> int:
         """How many features there are."""
 
-    def __call__(self, observation: Any) -> NDArray[np.float64] | NDArray[np.int32]:
-        """Features (numbers), or the places of their ones (whole numbers)."""
+    def __call__(self, observation: Any) -> NDArray[np.float64] | Indices:
+        """Features, shape (size,), or the indices of their ones."""
 
 
 @final
@@ -41,21 +42,21 @@ class Identity:
 
 @final
 class OneHot:
-    """A 1 in the place of a whole-numbered observation.
+    """A 1 at the index given by an integer observation.
 
     >>> OneHot(size=4)(2)
-    array([2], dtype=int32)
+    Indices([2])
     """
 
     def __init__(self, size: int) -> None:
         self.size = size
 
-    def __call__(self, observation: Any) -> NDArray[np.int32]:
-        """The place of the 1."""
-        place = whole("observation", observation)
-        if not 0 <= place < self.size:
-            raise InputError(f"observation {place} has no place among {self.size}: raise size.")
-        return np.array([place], dtype=np.int32)
+    def __call__(self, observation: Any) -> Indices:
+        """The index of the 1."""
+        index = whole("observation", observation)
+        if not 0 <= index < self.size:
+            raise InputError(f"observation is {index} but size is {self.size}: give a larger size.")
+        return Indices([index])
 
 
 @final
@@ -69,7 +70,7 @@ class TileCoding:
 
     >>> coder = TileCoding(low=[0, 0], high=[1, 1], tiles=[4, 4], tilings=2)
     >>> coder.size, coder([0.1, 0.9])
-    (50, array([ 3, 29], dtype=int32))
+    (50, Indices([3, 29]))
     """
 
     def __init__(self, low: ArrayLike, high: ArrayLike, tiles: ArrayLike, tilings: int) -> None:
@@ -92,14 +93,14 @@ class TileCoding:
         self._first = np.arange(tilings) * int(np.prod(self._shape))
         self.size = tilings * int(np.prod(self._shape))
 
-    def __call__(self, observation: ArrayLike) -> NDArray[np.int32]:
+    def __call__(self, observation: ArrayLike) -> Indices:
         """The tile of each tiling."""
         x = _entries(observation, self._low.size)
         inside = np.clip(x, self._low, self._high)
-        place = np.floor((inside - self._low) / self._width + self._shifts).astype(np.intp)
-        place = np.minimum(place, np.array(self._shape) - 1)
-        flat = np.ravel_multi_index(tuple(place.T), self._shape)
-        return np.asarray(self._first + flat, dtype=np.int32)
+        tile = np.floor((inside - self._low) / self._width + self._shifts).astype(np.intp)
+        tile = np.minimum(tile, np.array(self._shape) - 1)
+        flat = np.ravel_multi_index(tuple(tile.T), self._shape)
+        return Indices(np.asarray(self._first + flat, dtype=np.int32))
 
 
 @final

@@ -1,7 +1,7 @@
 """Any Gymnasium environment with a policy, as a stream of experience.
 
-A recorder goes on where it stopped: two takes of 50 steps are one of 100. Vector environments give
-one stream per environment, in whichever way they start episodes again:
+A recorder continues where it stopped: two takes of 50 steps equal one of 100. Vector
+environments give one stream per environment, in whichever way they start episodes again:
 
     next step   the call after an episode's last step only resets: it is no step, and is left out
     same step   the reset is done at once: the last observation is found in `info["final_obs"]`
@@ -71,7 +71,7 @@ class Recorder:
                 self._writer.begin(self._observation, info)
             action = self._act(self._observation)
             seen, reward, terminated, truncated, info = self._environment.step(action)
-            self._writer.step(float(reward), seen, bool(terminated), bool(truncated), info)
+            self._writer.step(action, float(reward), seen, bool(terminated), bool(truncated), info)
             self._observation, self._fresh = seen, bool(terminated or truncated)
         return self._writer.take()
 
@@ -103,9 +103,8 @@ class VectorRecorder:
         for _ in range(calls):
             if self._mode is AutoresetMode.DISABLED and self._over.any():
                 self._reset(self._over)
-            seen, rewards, terminated, truncated, info = self._environments.step(
-                self._act(self._observations)
-            )
+            actions = self._act(self._observations)
+            seen, rewards, terminated, truncated, info = self._environments.step(actions)
             ended = terminated | truncated
             for i, writer in enumerate(self._writers):
                 if self._mode is AutoresetMode.NEXT_STEP and self._over[i]:
@@ -114,7 +113,12 @@ class VectorRecorder:
                 reset_at_once = self._mode is AutoresetMode.SAME_STEP and ended[i]
                 last = info["final_obs"][i] if reset_at_once else seen[i]
                 writer.step(
-                    float(rewards[i]), last, bool(terminated[i]), bool(truncated[i]), _of(info, i)
+                    actions[i],
+                    float(rewards[i]),
+                    last,
+                    bool(terminated[i]),
+                    bool(truncated[i]),
+                    _of(info, i),
                 )
                 if reset_at_once:
                     writer.begin(seen[i], _of(info, i))

@@ -1,20 +1,23 @@
-"""One type for experience.
+"""One type for experience, and the time index that the whole library uses.
 
-A stream is a row of steps t = 0, 1, …; a step begins in x_t, pays reward_t and leads to x_{t+1}.
+A stream is a sequence of steps t = 0, 1, …; in step t, action a_t is taken in x_t, pays r_{t+1} and
+leads to x_{t+1}. A name ends in `_t` or `_tp1` where both times occur.
 
-    at, following   x_t and x_{t+1}, as codes (below)
-    reward          r_{t+1}, paid on the way
-    discount        γ_{t+1} of the transition out of x_t: 0 if the episode terminates there
-    into            γ_t of the transition into x_t: 0 where an episode begins
-    begins, ends    whether x_t is the first state of an episode, and whether the step is its last
+    code_t, code_tp1   x_t and x_{t+1}, as codes (below)
+    action, rho        a_t, and the importance ratio ρ_t = π(a_t) / b(a_t), where they are known
+    reward             r_{t+1}
+    discount_t         γ_t of the transition into x_t: 0 where an episode starts
+    discount_tp1       γ_{t+1} of the transition out of x_t: 0 if the episode terminates there
+    is_first, is_last  whether x_t is the first state of an episode, and step t its last step
 
-An episode that ends with discount 0 has terminated. One that ends with another discount was cut
-short: its last step bootstraps from `following`, an observation that no step begins in, and the
-trace ends there all the same, since the next `into` is 0.
+An episode that ends with discount 0 has terminated. One that ends with another discount was
+truncated: its last step bootstraps from x_{t+1}, an observation that no step starts from, and the
+trace is cut all the same, because the next `discount_t` is 0.
 
-A code c says what is seen. c < 0 is row −1 − c of `dense`. c ≥ 0 stands for features that are 1 in
-a few places and 0 elsewhere: in place c itself, or in the places active[c] if `active` is there. So
-a one-hot vector costs four bytes, and one that is seen twice (next, then current) is stored once.
+A code c says what is observed. c < 0 is row −1 − c of `dense`. c ≥ 0 stands for features that are 1
+at a few indices and 0 elsewhere: at index c itself, or at the indices active[c] if `active` is
+given. So a one-hot vector costs four bytes, and one that is seen twice (as x_{t+1}, then as x_t) is
+stored once.
 """
 
 from dataclasses import dataclass, fields, replace
@@ -23,47 +26,74 @@ from typing import NamedTuple, Self, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import Dense, InputError, Vector, as_array, check_unit_interval
+from preftd.arrays import (
+    Dense,
+    InputError,
+    Vector,
+    as_array,
+    check_not_negative,
+    check_unit_interval,
+)
+from preftd.experience.indices import Indices, as_indices
 
 Codes = NDArray[np.int32]
 Flags = NDArray[np.bool_]
 
 
 class Visit(NamedTuple):
-    """One step as a preference sees it."""
+    """One step as a preference sees it; what is not known is None."""
 
     observation: Vector
-    """What the environment showed; for a stream without raw observations, the features."""
-    begins: bool
+    """Shape (n,): what the environment showed, or the features if nothing else was kept."""
+    is_first: bool
     state: int | None = None
     observable: bool | None = None
+    reward_t: float = 0.0
+    """The reward that led here; 0 at the start of an episode."""
+    discount_t: float = 0.0
+    """The discount that led here; 0 at the start of an episode."""
+    action_tm1: int | None = None
+    """The action that led here; None at the start of an episode."""
+    value: float | None = None
+    """The learner's v(x_t) before the update, for a signal that watches the learner."""
+    td_error: float | None = None
+    """The learner's last TD error, for a signal that watches the learner; 0 at first."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Experience:
-    """Steps of one or more episodes in a row; see the head of this file for the arrays."""
+    """Steps of one or more episodes in a row; the head of this file describes the arrays."""
 
     size: int
-    """How many features there are."""
-    at: Codes
-    following: Codes
+    """The number of features."""
+    code_t: Codes
+    code_tp1: Codes
     dense: Dense
+    """Shape (rows, size)."""
     reward: Vector
-    discount: Vector
-    into: Vector
-    begins: Flags
-    ends: Flags
+    discount_tp1: Vector
+    discount_t: Vector
+    is_first: Flags
+    is_last: Flags
     active: Codes | None = None
+    """Shape (codes, ones)."""
     state: Codes | None = None
     """The states of the steps, where they are known."""
     observable: Flags | None = None
     """Whether each step shows its state, where that is known."""
     observation: Dense | None = None
     """What was observed before it was turned into features, where that differs."""
+    action: Codes | None = None
+    rho: Vector | None = None
+    """None means that the data come from the target policy: ρ = 1."""
+    reward_before: float = 0.0
+    """The reward that led to the first step, if its episode started before this stream."""
+    action_before: int | None = None
+    """The action that led to the first step, if its episode started before this stream."""
 
     def __post_init__(self) -> None:
-        steps = len(self.at)
+        steps = len(self.code_t)
         for name in _PER_STEP:
             array = getattr(self, name)
             if array is not None and len(array) != steps:
@@ -73,34 +103,53 @@ class Experience:
                 )
 
     def __len__(self) -> int:
-        return len(self.at)
+        return len(self.code_t)
 
     @classmethod
-    def from_log(
+    def from_log(  # noqa: PLR0913  (the columns that a log may have)
         cls,
-        features: ArrayLike,
+        features: ArrayLike | Indices,
         reward: ArrayLike,
         *,
         discount: ArrayLike,
         terminated: ArrayLike,
         truncated: ArrayLike | None = None,
-        final: ArrayLike | None = None,
+        final: ArrayLike | Indices | None = None,
         size: int | None = None,
+        action: ArrayLike | None = None,
+        rho: ArrayLike | None = None,
     ) -> Self:
         """Experience from a log with one row per step, episodes one after the other.
 
-        features    n × k numbers, or n whole numbers: the place of the only 1 (then give `size`)
-        discount    while an episode goes on: a number, or one for each step
-        terminated  whether the step was the last because the episode ended
-        truncated   whether it was the last because someone stopped looking
-        final       what was seen after each truncated step, in order; the log's last step counts as
-                    truncated if it is not terminated
+        Parameters
+        ----------
+        features : array of shape (steps, size), or Indices
+            The features x_t. With `Indices`, the index of the only 1 in each; then give `size`.
+        reward : array of shape (steps,)
+            The reward r_{t+1} that follows x_t.
+        discount : float or array of shape (steps,)
+            The discount of each step that does not terminate.
+        terminated, truncated : bool or array of shape (steps,)
+            Whether the step is the last because the episode ended, or because recording stopped.
+            The log's last step counts as truncated if it is not terminated.
+        final : array of shape (truncations, size), or Indices
+            What was observed after each truncated step, in order.
+        size : int
+            The number of features, needed with `Indices`.
+        action : array of shape (steps,)
+            The actions a_t, as integers.
+        rho : array of shape (steps,)
+            The importance ratios ρ_t (default: 1).
 
+        Examples
+        --------
         >>> log = Experience.from_log(
-        ...     [0, 1, 0], [0, 1, 0], discount=0.9, terminated=[0, 1, 0], final=[1], size=2
+        ...     Indices([0, 1, 0]), [0, 1, 0], discount=0.9, terminated=[0, 1, 0],
+        ...     final=Indices([1]), size=2,
         ... )
-        >>> log.discount, log.into
+        >>> log.discount_tp1, log.discount_t
         (array([0.9, 0. , 0.9]), array([0. , 0.9, 0. ]))
+
         """
         rewards = as_array("reward", reward)
         if rewards.ndim != 1:
@@ -110,10 +159,10 @@ class Experience:
         cut = _flags("truncated", False if truncated is None else truncated, steps) & ~stop
         if steps:
             cut[-1] = not stop[-1]
-        out = np.where(stop, 0.0, _per_step("discount", discount, steps))
-        check_unit_interval("discount", out)
-        ends = stop | cut
-        begins = np.concatenate([[True], ends[:-1]])[:steps]
+        discount_tp1 = np.where(stop, 0.0, _per_step("discount", discount, steps))
+        check_unit_interval("discount", discount_tp1)
+        is_last = stop | cut
+        is_first = np.concatenate([[True], is_last[:-1]])[:steps]
         codes, rows, width = _coded("features", features, size)
         if codes.size != steps:
             raise InputError(
@@ -123,81 +172,110 @@ class Experience:
         # A terminated step has no next state; its own stands in, multiplied by a discount of 0.
         following[stop] = codes[stop]
         if final is not None and not cut.any():
-            raise InputError("final is given but no episode is cut short: leave it out.")
+            raise InputError("final is given but no episode is truncated: leave it out.")
         if cut.any():
             if final is None:
                 raise InputError(
-                    f"final is missing: {cut.sum()} episodes are cut short (the first at step "
-                    f"{int(np.argmax(cut))}), so give what was seen after each."
+                    f"final is missing: {cut.sum()} episodes are truncated (the first at step "
+                    f"{int(np.argmax(cut))}), so give what was observed after each."
                 )
             last, last_rows, last_width = _coded("final", final, size)
             if last.size != cut.sum() or last_width != width:
                 raise InputError(
                     f"final has {last.size} rows of {last_width}: give one row of {width} for each "
-                    f"of the {cut.sum()} episodes that are cut short."
+                    f"of the {cut.sum()} episodes that are truncated."
                 )
             following[cut] = np.where(last < 0, last - len(rows), last)
             rows = np.concatenate([rows, last_rows])
-        into = np.where(begins, 0.0, np.concatenate([[0.0], out[:-1]])[:steps])
-        return cls(width, codes, following, rows, rewards, out, into, begins, ends)
+        before = np.concatenate([[0.0], discount_tp1[:-1]])[:steps]
+        return cls(
+            width,
+            codes,
+            following,
+            rows,
+            rewards,
+            discount_tp1,
+            np.where(is_first, 0.0, before),
+            is_first,
+            is_last,
+            action=None if action is None else _actions(action, steps),
+            rho=None if rho is None else _ratios(rho, steps),
+        )
 
     def features(self, which: slice | NDArray[np.intp] = slice(None)) -> Dense:
-        """x_t as vectors, one row per step."""
-        return self._decoded(self.at[which])
+        """x_t as vectors, shape (steps, size)."""
+        return self._decoded(self.code_t[which])
 
     def next_features(self, which: slice | NDArray[np.intp] = slice(None)) -> Dense:
-        """x_{t+1} as vectors, one row per step."""
-        return self._decoded(self.following[which])
+        """x_{t+1} as vectors, shape (steps, size)."""
+        return self._decoded(self.code_tp1[which])
 
     def observations(self) -> Dense:
-        """What was observed at each step: raw if that was kept, else the features."""
+        """What was observed at each step, shape (steps, n): raw if that was kept, else features."""
         return self.features() if self.observation is None else self.observation
 
     def visit(self, step: int) -> Visit:
         """One step, as a preference sees it."""
         raw = self.features(slice(step, step + 1)) if self.observation is None else None
+        first, action, reward = bool(self.is_first[step]), None, 0.0
+        if not first:
+            inside = step > 0
+            reward = float(self.reward[step - 1]) if inside else self.reward_before
+            if self.action is not None:
+                action = int(self.action[step - 1]) if inside else self.action_before
         return Visit(
             raw[0] if raw is not None else np.asarray(self.observations()[step]),
-            bool(self.begins[step]),
+            first,
             None if self.state is None else int(self.state[step]),
             None if self.observable is None else bool(self.observable[step]),
+            reward,
+            float(self.discount_t[step]),
+            action,
         )
 
     def __getitem__(self, which: slice) -> Self:
-        """Some steps in a row, sharing the vectors of all."""
-        if not isinstance(which, slice):
-            raise InputError(f"{which!r} is one step: use visit({which!r}), or give a slice.")
+        """Consecutive steps, sharing the vectors of all."""
+        given: object = which
+        if not isinstance(given, slice) or which.step not in (None, 1):
+            raise InputError(f"{which!r} is no range of steps: use visit(step), or a plain slice.")
+        first = which.indices(len(self))[0]
         per_step = {name: getattr(self, name) for name in _PER_STEP}
-        return replace(self, **{k: v[which] for k, v in per_step.items() if v is not None})
+        cut = {name: array[which] for name, array in per_step.items() if array is not None}
+        if first == 0:
+            return replace(self, **cut)
+        action = None if self.action is None else int(self.action[first - 1])
+        before = float(self.reward[first - 1])
+        return replace(self, **cut, reward_before=before, action_before=action)
 
     def _decoded(self, codes: Codes) -> Dense:
         vectors = np.zeros((codes.size, self.size))
         dense, few = codes < 0, codes >= 0
         vectors[dense] = self.dense[-1 - codes[dense]]
-        places = codes[few][:, None] if self.active is None else self.active[codes[few]]
-        # Places may repeat (two tilings hashed to one): they add up.
-        np.add.at(vectors, (np.flatnonzero(few)[:, None], places), 1.0)
+        indices = codes[few][:, None] if self.active is None else self.active[codes[few]]
+        # Indices may repeat (two tilings hashed to one): they add up.
+        np.add.at(vectors, (np.flatnonzero(few)[:, None], indices), 1.0)
         return vectors
 
 
-_PER_STEP = tuple(f.name for f in fields(Experience) if f.name not in ("size", "dense", "active"))
+_WHOLE = ("size", "dense", "active", "reward_before", "action_before")
+_PER_STEP = tuple(f.name for f in fields(Experience) if f.name not in _WHOLE)
 
 
-def _coded(name: str, given: ArrayLike, size: int | None) -> tuple[Codes, Dense, int]:
-    """(codes, dense rows, how many features)."""
+def _coded(name: str, given: ArrayLike | Indices, size: int | None) -> tuple[Codes, Dense, int]:
+    """(codes, dense rows, number of features)."""
+    if isinstance(given, Indices):
+        if size is None:
+            raise InputError(f"{name} are indices of ones: give size, the number of features.")
+        return as_indices(name, given, size).copy(), np.zeros((0, size)), size
     array = as_array(name, given)
-    if array.ndim == 2:
-        if size not in (None, array.shape[1]):
-            raise InputError(f"{name} has {array.shape[1]} columns, not {size}: leave out size.")
-        codes = -1 - np.arange(len(array), dtype=np.int32)
-        return codes, array, array.shape[1]
-    if array.ndim != 1 or not np.array_equal(array, np.floor(array)):
-        raise InputError(f"{name} has shape {array.shape}: give n × k numbers, or n whole numbers.")
-    if size is None or not (array.min(initial=0) >= 0 and array.max(initial=0) < size):
+    if array.ndim != 2:
         raise InputError(
-            f"{name} are places of a 1: give size, and let them lie between 0 and size − 1."
+            f"{name} has shape {array.shape}: give a row of numbers for each step, or "
+            "Indices([...]) for one-hot features."
         )
-    return array.astype(np.int32), np.zeros((0, size)), size
+    if size not in (None, array.shape[1]):
+        raise InputError(f"{name} has {array.shape[1]} columns, not {size}: leave out size.")
+    return -1 - np.arange(len(array), dtype=np.int32), array, array.shape[1]
 
 
 def _per_step(name: str, given: ArrayLike, steps: int) -> Vector:
@@ -212,3 +290,16 @@ def _flags(name: str, given: ArrayLike, steps: int) -> Flags:
     if not np.isin(array, (0, 1)).all():
         raise InputError(f"{name} holds something other than 0 and 1: give true or false.")
     return array.astype(np.bool_)
+
+
+def _actions(given: ArrayLike, steps: int) -> Codes:
+    array = as_array("action", given)
+    if array.shape != (steps,) or not np.array_equal(array, np.floor(array)):
+        raise InputError(f"action has shape {array.shape}: give an integer for each step.")
+    return array.astype(np.int32)
+
+
+def _ratios(given: ArrayLike, steps: int) -> Vector:
+    ratios = _per_step("rho", given, steps)
+    check_not_negative("rho", ratios)
+    return ratios

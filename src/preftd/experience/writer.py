@@ -1,4 +1,4 @@
-"""Writing experience down step by step."""
+"""Recording experience step by step."""
 
 import copy
 from collections.abc import Mapping
@@ -9,16 +9,18 @@ from numpy.typing import NDArray
 
 from preftd.arrays import InputError, unit
 from preftd.experience.encoders import Encoder, Identity
+from preftd.experience.indices import Indices, as_indices
 from preftd.experience.stream import Experience
 
 
 @final
 class Writer:
-    """Collects the steps of one stream; `take` hands them over and goes on where they ended."""
+    """Collects the steps of one stream; `take` returns them and continues where they ended."""
 
     def __init__(self, encoder: Encoder, discount: float) -> None:
         self._encoder, self._discount = encoder, unit("discount", discount)
-        self._into, self._begins = 0.0, True
+        self._discount_t, self._is_first = 0.0, True
+        self._before: tuple[float, int | None] = (0.0, None)
         self._now: tuple[Any, Mapping[str, Any]] = (None, {})
         self._pending = False
         self._ones: int | None = None
@@ -26,89 +28,108 @@ class Writer:
 
     def _clear(self) -> None:
         self._rows: list[NDArray[np.float64]] = []
-        self._places: list[NDArray[np.int32]] = []
+        self._indices: list[NDArray[np.int32]] = []
         self._steps: list[tuple[int, int, float, float, float, bool, bool]] = []
+        self._actions: list[int | None] = []
+        self._reward_before, self._action_before = self._before
         self._seen: list[Any] = []
         self._infos: list[Mapping[str, Any]] = []
 
     def begin(self, observation: Any, info: Mapping[str, Any]) -> None:
-        """An episode begins with this observation."""
-        self._into, self._begins = 0.0, True
+        """An episode starts with this observation."""
+        self._discount_t, self._is_first = 0.0, True
         self._see(observation, info)
         self._pending = True
 
     def step(
-        self, reward: float, seen: Any, terminated: bool, truncated: bool, info: Mapping[str, Any]
+        self,
+        action: Any,
+        reward: float,
+        seen: Any,
+        terminated: bool,
+        truncated: bool,
+        info: Mapping[str, Any],
     ) -> None:
-        """A step was taken from what was last seen, and this was seen next."""
+        """An action was taken where the last observation was made, and this was observed next."""
         code, (observation, own_info) = self._code, self._now
+        chosen = as_action(action)
+        self._actions.append(chosen)
         self._infos.append(own_info)
         self._seen.append(observation)
         self._see(seen, info)
         discount = 0.0 if terminated else self._discount
         ends = terminated or truncated
-        self._steps.append((code, self._code, reward, discount, self._into, self._begins, ends))
-        self._into, self._begins = discount, False
+        self._steps.append(
+            (code, self._code, reward, discount, self._discount_t, self._is_first, ends)
+        )
+        self._discount_t, self._is_first = discount, False
+        self._before = (0.0, None) if ends else (reward, chosen)
         self._pending = not ends
 
     def take(self) -> Experience:
         """What was written since the last take."""
         columns = list(zip(*self._steps, strict=True)) or [()] * 7
-        at, following, reward, discount, into, begins, ends = map(np.array, columns)
+        code_t, code_tp1, reward, discount_tp1, discount_t, is_first, is_last = map(
+            np.array, columns
+        )
         size = self._encoder.size
         taken = Experience(
             size,
-            at.astype(np.int32),
-            following.astype(np.int32),
+            code_t.astype(np.int32),
+            code_tp1.astype(np.int32),
             np.array(self._rows).reshape(-1, size),
             reward.astype(np.float64),
-            discount.astype(np.float64),
-            into.astype(np.float64),
-            begins.astype(np.bool_),
-            ends.astype(np.bool_),
+            discount_tp1.astype(np.float64),
+            discount_t.astype(np.float64),
+            is_first.astype(np.bool_),
+            is_last.astype(np.bool_),
             active=self._active(),
             state=_known(self._infos, "state", np.int32),
             observable=_known(self._infos, "observable", np.bool_),
             observation=self._raw(),
+            action=_all_known(self._actions),
+            reward_before=self._reward_before,
+            action_before=self._action_before,
         )
         self._clear()
         if self._pending:
-            # The next step begins in what was seen last, so the next take holds it too.
+            # The next step starts from what was observed last, so the next take holds it too.
             self._see(*self._now)
         return taken
 
     def _see(self, observation: Any, info: Mapping[str, Any]) -> None:
-        encoded = np.array(self._encoder(observation))
+        encoded = self._encoder(observation)
         # Copies, because environments may show the same array again with other numbers in it.
         self._now = (copy.deepcopy(observation), info)
-        if encoded.dtype.kind == "f" and encoded.shape == (self._encoder.size,):
-            self._rows.append(encoded.astype(np.float64))
-            self._code = -len(self._rows)
+        if isinstance(encoded, Indices):
+            indices = self._checked(encoded)
+            if indices.size == 1:
+                self._code = int(indices[0])
+            else:
+                self._indices.append(indices)
+                self._code = len(self._indices) - 1
             return
-        self._check_places(encoded)
-        if encoded.size == 1:
-            self._code = int(encoded[0])
-        else:
-            self._places.append(encoded.astype(np.int32))
-            self._code = len(self._places) - 1
+        vector = np.array(encoded)
+        if vector.dtype.kind not in "biuf" or vector.shape != (self._encoder.size,):
+            raise InputError(
+                f"the encoder returned {vector.dtype} of shape {vector.shape}: let it return "
+                f"{self._encoder.size} numbers, or Indices."
+            )
+        self._rows.append(vector.astype(np.float64))
+        self._code = -len(self._rows)
 
-    def _check_places(self, encoded: NDArray[Any]) -> None:
-        size = self._encoder.size
-        places = encoded.dtype.kind in "iu" and encoded.ndim == 1 and encoded.size > 0
-        if not (places and encoded.min() >= 0 and encoded.max() < size):
+    def _checked(self, encoded: Indices) -> NDArray[np.int32]:
+        indices = as_indices("the encoder's result", encoded, self._encoder.size)
+        if indices.size == 0 or self._ones not in (None, indices.size):
             raise InputError(
-                f"the encoder gave {encoded.dtype} of shape {encoded.shape}: let it give {size} "
-                f"numbers, or places of ones between 0 and {size - 1}."
+                f"the encoder returned {indices.size} indices, and {self._ones or 1} before: "
+                "let it return the same number for every observation, at least one."
             )
-        if self._ones not in (None, encoded.size):
-            raise InputError(
-                f"the encoder gave {encoded.size} places, and {self._ones} before: "
-                "let it give as many for every observation."
-            )
-        self._ones = encoded.size
+        self._ones = indices.size
+        return indices.copy()
 
     def _active(self) -> NDArray[np.int32] | None:
-        return np.stack(self._places) if self._places else None
+        return np.stack(self._indices) if self._indices else None
 
     def _raw(self) -> NDArray[np.float64] | None:
         """Observations as numbers in rows, where that is what they are and the features are not."""
@@ -118,6 +139,18 @@ class Writer:
         if first.dtype.kind not in "biuf":
             return None
         return np.array([np.asarray(x, dtype=np.float64).ravel() for x in self._seen])
+
+
+def as_action(action: Any) -> int | None:
+    """An action as an integer; None for actions that are not, such as those of a Box space."""
+    chosen = np.asarray(action)
+    return int(chosen) if chosen.ndim == 0 and chosen.dtype.kind in "iu" else None
+
+
+def _all_known(actions: list[int | None]) -> NDArray[np.int32] | None:
+    if not actions or any(action is None for action in actions):
+        return None
+    return np.array(actions, dtype=np.int32)
 
 
 def _known(infos: list[Mapping[str, Any]], key: str, kind: type[np.generic]) -> NDArray[Any] | None:

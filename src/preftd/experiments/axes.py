@@ -12,7 +12,7 @@ from preftd.experiments.inputs import EXAMPLES, as_step_sizes, check_kind
 from preftd.experiments.learning import Method, TaskSource, task_of
 from preftd.learners.step_size import StepSize
 from preftd.names import nearest
-from preftd.preferences import Preference
+from preftd.preferences import Signal
 from preftd.rules import Rule
 from preftd.tasks import Task
 
@@ -34,7 +34,7 @@ class Axes:
 
     tasks: Labelled[TaskSource]
     rules: Labelled[Rule]
-    preferences: Labelled[Preference]
+    preferences: Labelled[Signal]
     learners: Labelled[Method]
     step_sizes: Mapping[str, tuple[StepSize, ...]]
     """Of each rule, by its label."""
@@ -45,7 +45,7 @@ class Axes:
         *,
         tasks: OneOrMore[TaskSource],
         rules: OneOrMore[Rule],
-        preferences: OneOrMore[Preference],
+        preferences: OneOrMore[Signal],
         learners: OneOrMore[Method],
         step_sizes: StepSizes | Mapping[str, StepSizes],
     ) -> Self:
@@ -132,7 +132,7 @@ def _name_of_task(task: TaskSource) -> str:
     )
 
 
-def _name_of_preference(preference: Preference) -> str:
+def _name_of_preference(preference: Signal) -> str:
     """What it is made of, without the marks that tell versions of the user's code apart."""
     return re.sub(r"#[0-9a-f]{8}", "", text(content(preference)))
 

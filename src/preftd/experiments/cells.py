@@ -15,7 +15,7 @@ from typing import NamedTuple
 from preftd.experiments.evaluation import size_of
 from preftd.experiments.learning import Method
 from preftd.learners.step_size import StepSize
-from preftd.preferences import Preference
+from preftd.preferences import Signal
 from preftd.rules import Rule
 from preftd.tasks import Task
 
@@ -27,7 +27,7 @@ class Algorithm(NamedTuple):
     """What learns."""
 
     rule: Rule
-    preference: Preference
+    preference: Signal
     learner: Method
 
 

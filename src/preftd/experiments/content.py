@@ -185,7 +185,16 @@ def _object(value: Any, more: dict[str, Plain], held: dict[str, Any], describe: 
 
 def _task(value: Task, describe: Describe) -> Plain:
     """What experience and values depend on; where states are drawn is not among it."""
-    names = ("name", "outcomes", "features", "discount", "start", "observable", "policy")
+    names = (
+        "name",
+        "outcomes",
+        "features",
+        "discount",
+        "start",
+        "observable",
+        "policy",
+        "behaviour",
+    )
     return {"class": "Task", "holds": {name: describe(getattr(value, name)) for name in names}}
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from preftd.arrays import InputError, whole
 from preftd.learners.step_size import StepSize, as_step_size
-from preftd.preferences import Preference
+from preftd.preferences import Signal
 from preftd.rules import Rule
 from preftd.tasks import Task
 
@@ -30,7 +30,7 @@ def is_a(kind: str, given: Any) -> bool:
         return isinstance(given, Task) or (callable(given) and not isinstance(given, type))
     if kind == "learner":
         return hasattr(given, "start") and not isinstance(given, type)
-    return isinstance(given, {"rule": Rule, "preference": Preference}[kind])
+    return isinstance(given, {"rule": Rule, "preference": Signal}[kind])
 
 
 def check_kind(name: str, kind: str, given: Any) -> None:

@@ -11,8 +11,8 @@ from preftd.arrays import Dense, InputError
 from preftd.experience import Experience
 from preftd.experiments.inputs import EXAMPLES
 from preftd.learners.steps import Steps
-from preftd.preferences import Preference
-from preftd.rules import Carried, Rule, along
+from preftd.preferences import Signal
+from preftd.rules import Carried, Rule, stream_coefficients
 from preftd.tasks import Task
 from preftd.tasks.scored import Scored
 
@@ -63,14 +63,14 @@ def takes(task: Task, seed: int, episodes: int) -> Iterator[Experience]:
 
 
 @final
-class Signal:
+class RunningCoefficients:
     """What one rule and preference make of experience that arrives in pieces."""
 
-    def __init__(self, rule: Rule, preference: Preference) -> None:
+    def __init__(self, rule: Rule, preference: Signal) -> None:
         self._rule, self._preference, self._carried = rule, preference, Carried()
 
     def steps(self, taken: Experience) -> Steps:
         """The next piece, with its coefficients."""
-        signals = along(self._rule, self._preference, taken, carried=self._carried)
+        signals = stream_coefficients(self._rule, self._preference, taken, carried=self._carried)
         self._carried = signals.carried
         return Steps.of(taken, signals)

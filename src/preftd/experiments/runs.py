@@ -16,17 +16,17 @@ from preftd.experiments.inputs import (
     check_kind,
 )
 from preftd.experiments.interrupts import heed_interrupts
-from preftd.experiments.learning import Method, Signal, TaskSource, takes, task_of
+from preftd.experiments.learning import Method, RunningCoefficients, TaskSource, takes, task_of
 from preftd.learners.linear.batch import Linear
 from preftd.learners.step_size import StepSize
-from preftd.preferences import Preference
+from preftd.preferences import Signal
 from preftd.rules import Rule
 
 
 def evaluate(
     task: TaskSource,
     rule: Rule,
-    preference: Preference,
+    preference: Signal,
     step_sizes: Sequence[StepSize],
     episodes: int,
     seeds: int | Iterable[int],
@@ -68,7 +68,10 @@ def evaluate(
 
     def run(seed: int) -> tuple[Dense, float]:
         made = task_of(task, seed)
-        signal, learners = Signal(rule, preference), learner.start(made.features.size, alphas, seed)
+        signal, learners = (
+            RunningCoefficients(rule, preference),
+            learner.start(made.features.size, alphas, seed),
+        )
         found = []
         for taken in takes(made, seed, episodes):
             errors = learners.learn(signal.steps(taken), made.scored)

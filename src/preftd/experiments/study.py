@@ -20,7 +20,7 @@ from preftd.experiments.learning import Method, TaskSource
 from preftd.experiments.score import Score
 from preftd.learners.linear.batch import Linear
 from preftd.learners.step_size import StepSize, as_step_size
-from preftd.preferences import Preference
+from preftd.preferences import Signal
 from preftd.rules import Rule
 
 FIRST_SEARCH_SEED = 1_000_000
@@ -120,7 +120,7 @@ class Study:
     name: str
     tasks: OneOrMore[TaskSource]
     rules: OneOrMore[Rule]
-    preferences: OneOrMore[Preference]
+    preferences: OneOrMore[Signal]
     step_sizes: StepSizes | Mapping[str, StepSizes]
     episodes: int
     seeds: int | Iterable[int]

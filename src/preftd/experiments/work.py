@@ -15,7 +15,7 @@ from preftd.experience import Experience
 from preftd.experiments.cells import Strand, Unmade
 from preftd.experiments.evaluation import FAR, finite_or_inf, trivial_error
 from preftd.experiments.jobs import Job
-from preftd.experiments.learning import Batch, Signal, takes
+from preftd.experiments.learning import Batch, RunningCoefficients, takes
 from preftd.learners.steps import Steps
 from preftd.tasks import Task
 from preftd.tasks.scored import Scored
@@ -110,11 +110,11 @@ def _learn_together(
     """One draw of experience for all; fills in what they found, and returns what went wrong."""
     seed, episodes = strand.draw.seed, strand.draw.episodes
     learning = [_Lane(task, strand, rows, errors) for rows in lanes]
-    signals: dict[tuple[str, str], tuple[Signal, list[_Lane]]] = {}
+    signals: dict[tuple[str, str], tuple[RunningCoefficients, list[_Lane]]] = {}
     for lane in learning:
         first = strand.variants[lane.rows[0]]
         place, (rule, preference, _) = first.labels, first.algorithm
-        fresh: tuple[Signal, list[_Lane]] = (Signal(rule, preference), [])
+        fresh: tuple[RunningCoefficients, list[_Lane]] = (RunningCoefficients(rule, preference), [])
         signals.setdefault((place.rule, place.preference), fresh)[1].append(lane)
     for taken in takes(task, seed, episodes):
         for signal, followers in signals.values():
@@ -122,7 +122,9 @@ def _learn_together(
     return {row: lane.error for lane in learning if lane.error is not None for row in lane.rows}
 
 
-def _follow(signal: Signal, lanes: Sequence["_Lane"], taken: Experience, scored: Scored) -> None:
+def _follow(
+    signal: RunningCoefficients, lanes: Sequence["_Lane"], taken: Experience, scored: Scored
+) -> None:
     """Learn from a take; what one rule and preference make of it is the same for all learners."""
     if not lanes:
         return
@@ -154,7 +156,7 @@ class _Lane:
         """Learn from some steps, and note the error after each episode."""
         try:
             found = self._batch.learn(steps, scored)
-            wanted = (int(steps.ends.sum()), len(self.rows))
+            wanted = (int(steps.is_last.sum()), len(self.rows))
             if np.shape(found) != wanted:
                 raise InputError(
                     f"the learner gave errors of shape {np.shape(found)}: give one for each "

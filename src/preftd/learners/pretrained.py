@@ -15,8 +15,8 @@ from preftd.arrays import Dense, InputError, whole
 from preftd.learners.linear.batch import Linear, LinearBatch
 from preftd.learners.network.batch import Network, NetworkBatch
 from preftd.learners.steps import Steps
-from preftd.preferences import Preference
-from preftd.rules import Rule, along
+from preftd.preferences import Signal
+from preftd.rules import Rule, stream_coefficients
 from preftd.tasks import Task
 from preftd.tasks.scored import Scored
 
@@ -38,7 +38,7 @@ class Training:
     task: Task
     network: Network
     rule: Rule
-    preference: Preference
+    preference: Signal
     step_size: float
     episodes: int
 
@@ -47,7 +47,9 @@ class Training:
         inputs, task = self.task.features.size, self.task
         net = self.network.start(inputs, [self.step_size], seed)
         taken = task.sampler(seed).episodes(self.episodes)
-        net.learn(Steps.of(taken, along(self.rule, self.preference, taken)), task.scored)
+        net.learn(
+            Steps.of(taken, stream_coefficients(self.rule, self.preference, taken)), task.scored
+        )
         return net
 
 
@@ -100,8 +102,8 @@ class PretrainedBatch:
             raise InputError("inputs have ones in several places: give vectors, or one place each.")
         units = len(self._layer.of_places[0])
         seen = steps._replace(
-            at=self._layer.codes(steps.at),
-            following=self._layer.codes(steps.following),
+            code_t=self._layer.codes(steps.code_t),
+            code_tp1=self._layer.codes(steps.code_tp1),
             dense=self._layer.vectors(steps.dense),
             active=np.arange(units, dtype=np.int32)[:, None],
         )

@@ -20,7 +20,7 @@ from preftd.arrays import Dense, InputError, Vector, as_array, check_finite
 from preftd.experience import Experience
 from preftd.experience.stream import Codes
 from preftd.learners.returns_kernel import advantages_of, returns_of
-from preftd.rules import Signals
+from preftd.rules import StreamCoefficients
 
 Array = NDArray[np.float64]
 
@@ -76,14 +76,16 @@ def offline_update(gain: ArrayLike, advantage: ArrayLike, features: ArrayLike) -
     return np.asarray(x.T @ (weight[0] * weight[1]))
 
 
-def forward_update(experience: Experience, signals: Signals, weights: ArrayLike) -> Vector:
+def forward_update(
+    experience: Experience, signals: StreamCoefficients, weights: ArrayLike
+) -> Vector:
     """The update that a whole stream asks for, Σ_t gain_t A_t x_t, with linear weights held fixed.
 
     >>> from preftd import PTD, tasks
     >>> from preftd.preferences import Constant
-    >>> from preftd.rules import along
+    >>> from preftd.rules import stream_coefficients
     >>> episode = tasks.make("corridor", length=1).sampler(0).episodes(1)
-    >>> forward_update(episode, along(PTD(), Constant(1.0), episode), [0, 0, 0])
+    >>> forward_update(episode, stream_coefficients(PTD(), Constant(1.0), episode), [0, 0, 0])
     array([0., 2., 0.])
     """
     w = as_array("weights", weights)
@@ -93,8 +95,8 @@ def forward_update(experience: Experience, signals: Signals, weights: ArrayLike)
             "give one for each."
         )
     decay, gain = signals.coefficients
-    before, after = (_values(experience, c, w) for c in (experience.at, experience.following))
-    td_error = experience.reward + experience.discount * after - before
+    before, after = (_values(experience, c, w) for c in (experience.code_t, experience.code_tp1))
+    td_error = experience.reward + experience.discount_tp1 * after - before
     return _spread(experience, gain * advantages(td_error, decay))
 
 
@@ -108,7 +110,7 @@ def _values(experience: Experience, codes: Codes, weights: Vector) -> Vector:
 
 def _spread(experience: Experience, amount: Vector) -> Vector:
     """Σ_t amount_t x_t, at the cost of what is not 0 in x."""
-    codes = experience.at
+    codes = experience.code_t
     few = codes >= 0
     total = np.asarray(amount[~few] @ experience.dense[-1 - codes[~few]])
     places = _places(experience, codes[few])

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from preftd.arrays import InputError
+from preftd.experience.indices import Indices
 
 
 def not_numbers(error: Exception) -> InputError:
@@ -15,7 +16,7 @@ def not_numbers(error: Exception) -> InputError:
     return InputError("reward, discount, beta, interest, rho must be numbers: give one of each.")
 
 
-def following(features: ArrayLike, discount: Any) -> ArrayLike:
+def following(features: ArrayLike | Indices, discount: Any) -> ArrayLike | Indices:
     """What stands in for features that were not given: after the end, nothing is looked at."""
     if np.any(discount):
         raise InputError("next_features is missing: it may be None only where discount is 0.")

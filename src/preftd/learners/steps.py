@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from preftd.arrays import Dense, Vector
 from preftd.experience import Experience
-from preftd.rules import Signals
+from preftd.rules import StreamCoefficients
 
 Kind = TypeVar("Kind", bound=np.generic)
 
@@ -19,32 +19,32 @@ Kind = TypeVar("Kind", bound=np.generic)
 class Steps(NamedTuple):
     """Steps with what a rule makes of them; arrays are those of `Experience` and `Coefficients`."""
 
-    at: NDArray[np.int32]
-    following: NDArray[np.int32]
+    code_t: NDArray[np.int32]
+    code_tp1: NDArray[np.int32]
     dense: Dense
     active: NDArray[np.int32]
-    """The places of code c ≥ 0 are active[c], also where the code is the place itself."""
+    """The indices of code c ≥ 0 are active[c], also where the code is the index itself."""
     reward: Vector
-    discount: Vector
-    into: Vector
-    ends: NDArray[np.bool_]
+    discount_tp1: Vector
+    discount_t: Vector
+    is_last: NDArray[np.bool_]
     beta: Vector
     decay: Vector
     gain: Vector
 
     @classmethod
-    def of(cls, experience: Experience, signals: Signals) -> Self:
+    def of(cls, experience: Experience, signals: StreamCoefficients) -> Self:
         """Pack a stream and its signals."""
-        e, places = experience, experience.active
+        e, active = experience, experience.active
         return cls(
-            _packed(e.at),
-            _packed(e.following),
+            _packed(e.code_t),
+            _packed(e.code_tp1),
             _packed(e.dense),
-            _packed(np.arange(e.size, dtype=np.int32)[:, None] if places is None else places),
+            _packed(np.arange(e.size, dtype=np.int32)[:, None] if active is None else active),
             _packed(e.reward),
-            _packed(e.discount),
-            _packed(e.into),
-            _packed(e.ends),
+            _packed(e.discount_tp1),
+            _packed(e.discount_t),
+            _packed(e.is_last),
             _packed(signals.beta),
             _packed(signals.coefficients.decay),
             _packed(signals.coefficients.gain),

@@ -1,7 +1,23 @@
-"""Preferences: where β comes from."""
+"""Signals of a stream: preferences β in [0, 1], and interests of 0 or more."""
 
 from preftd.preferences.displacement import Displacement
-from preftd.preferences.preference import Preference
-from preftd.preferences.simple import Constant, Function, Observability, PerState
+from preftd.preferences.signal import Signal
+from preftd.preferences.simple import (
+    Constant,
+    Function,
+    Observability,
+    PerState,
+    as_preference,
+    as_signal,
+)
 
-__all__ = ["Constant", "Displacement", "Function", "Observability", "PerState", "Preference"]
+__all__ = [
+    "Constant",
+    "Displacement",
+    "Function",
+    "Observability",
+    "PerState",
+    "Signal",
+    "as_preference",
+    "as_signal",
+]

@@ -12,11 +12,11 @@ import numpy as np
 
 from preftd.arrays import InputError, Vector, as_array, unit, whole
 from preftd.experience import Experience, Visit
-from preftd.preferences.preference import Preference
+from preftd.preferences.signal import Signal
 
 
 @final
-class Displacement(Preference):
+class Displacement(Signal):
     """1 where an observation has moved far enough, a constant in between.
 
     thresholds  for each entry of the observation that counts, how far it must have moved
@@ -25,7 +25,7 @@ class Displacement(Preference):
     >>> rule = Displacement({0: 1.0}, between=0.1)
     >>> memory = None
     >>> for x in (0.0, 0.6, 1.2, 1.8):
-    ...     beta, memory = rule.step(Visit(np.array([x]), begins=x == 0), memory)
+    ...     beta, memory = rule.step(Visit(np.array([x]), is_first=x == 0), memory)
     ...     print(beta)
     1.0
     0.1
@@ -45,18 +45,18 @@ class Displacement(Preference):
     def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
         """Compare with the last preferred observation, which is the memory."""
         now = self._chosen(visit.observation[None, :])[0]
-        if visit.begins or memory is None or (np.abs(now - memory) > self._limits).any():
+        if visit.is_first or memory is None or (np.abs(now - memory) > self._limits).any():
             return 1.0, now
         return self.between, memory
 
     def along(self, experience: Experience, memory: Any) -> tuple[Vector, Any]:
         """The same, jumping from one preferred step to the next."""
         seen = self._chosen(experience.observations())
-        starts = np.append(np.flatnonzero(experience.begins), len(seen))
+        starts = np.append(np.flatnonzero(experience.is_first), len(seen))
         betas = np.full(len(seen), self.between)
         t = 0
         while t < len(seen):
-            if experience.begins[t] or memory is None:
+            if experience.is_first[t] or memory is None:
                 betas[t], memory = 1.0, seen[t]
                 t += 1
                 continue

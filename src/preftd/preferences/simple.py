@@ -1,58 +1,81 @@
-"""Preferences that look at one step only."""
+"""Signals that depend on one step only."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from preftd.arrays import InputError, Vector, as_array, check_unit_interval, unit
+from preftd.arrays import InputError, Vector, as_array, check_not_negative, number
 from preftd.experience import Experience, Visit
 from preftd.experience.stream import Codes
-from preftd.preferences.preference import Preference
+from preftd.preferences.signal import Signal
+
+if TYPE_CHECKING:
+    from preftd.tasks import Task
 
 
 @final
 @dataclass(frozen=True)
-class Constant(Preference):
-    """The same β everywhere.
+class Constant(Signal):
+    """The same number everywhere.
 
+    Examples
+    --------
     >>> from preftd import tasks
     >>> Constant(0.5).stream(tasks.make("corridor", length=2).sampler(0).episodes(1))[0]
     array([0.5, 0.5, 0.5])
+
     """
 
     beta: float
 
     def __post_init__(self) -> None:
-        unit("beta", self.beta)
+        _not_negative("beta", self.beta)
+
+    @property
+    def largest(self) -> float:
+        """The number itself."""
+        return self.beta
 
     def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
-        """β."""
+        """The number."""
         return self.beta, None
 
     def along(self, experience: Experience, memory: Any) -> tuple[Vector, Any]:
-        """β, as often as there are steps."""
+        """The number, shape (steps,)."""
         return np.full(len(experience), self.beta), None
+
+    def per_state(self, task: "Task") -> Vector:
+        """The number, shape (states,)."""
+        return np.full(task.states, self.beta)
 
 
 @final
 @dataclass(frozen=True)
-class Observability(Preference):
-    """One β where the state shows itself, another where it is hidden.
+class Observability(Signal):
+    """One number where the state shows itself, another where it is hidden.
 
+    Examples
+    --------
     >>> from preftd import tasks
     >>> Observability().stream(tasks.make("corridor", length=2).sampler(0).episodes(1))[0]
     array([1., 0., 1.])
+
     """
 
     observable: float = 1.0
     hidden: float = 0.0
 
     def __post_init__(self) -> None:
-        unit("observable", self.observable)
-        unit("hidden", self.hidden)
+        _not_negative("observable", self.observable)
+        _not_negative("hidden", self.hidden)
+
+    @property
+    def largest(self) -> float:
+        """The larger of the two."""
+        return max(self.observable, self.hidden)
 
     def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
         """One or the other."""
@@ -61,10 +84,14 @@ class Observability(Preference):
         return (self.observable if visit.observable else self.hidden), None
 
     def along(self, experience: Experience, memory: Any) -> tuple[Vector, Any]:
-        """One or the other at each step."""
+        """One or the other, shape (steps,)."""
         if experience.observable is None:
             raise InputError(_NOT_KNOWN)
         return np.where(experience.observable, self.observable, self.hidden), None
+
+    def per_state(self, task: "Task") -> Vector:
+        """One or the other, shape (states,)."""
+        return np.where(task.observable, self.observable, self.hidden)
 
 
 _NOT_KNOWN = (
@@ -74,27 +101,50 @@ _NOT_KNOWN = (
 
 
 @final
-class PerState(Preference):
-    """A β for each state, for experience that knows its states."""
+class PerState(Signal):
+    """A number for each state, for experience that knows its states.
+
+    Parameters
+    ----------
+    beta : array of shape (states,)
+
+    """
 
     def __init__(self, beta: ArrayLike) -> None:
         self.beta = as_array("beta", beta)
-        if self.beta.ndim != 1:
+        if self.beta.ndim != 1 or not self.beta.size:
             raise InputError(f"beta has shape {self.beta.shape}: give one number for each state.")
-        check_unit_interval("beta", self.beta)
+        check_not_negative("beta", self.beta)
+
+    @property
+    def largest(self) -> float:
+        """The largest of them."""
+        return float(self.beta.max())
 
     def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
-        """The β of the state."""
+        """The number of the state."""
         state = None if visit.state is None else np.array([visit.state], dtype=np.int32)
         return float(look_up("beta", self.beta, state)[0]), None
 
     def along(self, experience: Experience, memory: Any) -> tuple[Vector, Any]:
-        """The β of each state."""
+        """The number of each step's state, shape (steps,)."""
         return look_up("beta", self.beta, experience.state), None
+
+    def per_state(self, task: "Task") -> Vector:
+        """The numbers themselves, shape (states,)."""
+        if self.beta.size != task.states:
+            raise InputError(
+                f"beta has {self.beta.size} numbers but {task.name} has {task.states} states: "
+                "give one for each."
+            )
+        return self.beta
+
+    def __repr__(self) -> str:
+        return f"PerState({self.beta.tolist()})" if self.beta.size <= 8 else "PerState([…])"
 
 
 def look_up(name: str, table: Vector, states: Codes | None) -> Vector:
-    """What a table with an entry per state says of each step."""
+    """The entry of a table of shape (states,) for each step."""
     if states is None:
         raise InputError(_NO_STATES)
     if states.size and not (states.min() >= 0 and states.max() < table.size):
@@ -112,13 +162,16 @@ _NO_STATES = (
 
 @final
 @dataclass(frozen=True)
-class Function(Preference):
+class Function(Signal):
     """Any function of the observation.
 
+    Examples
+    --------
     >>> from preftd import tasks
     >>> trust = Function(lambda x: float(x.max() == 1))
     >>> trust.stream(tasks.make("corridor", length=2).sampler(0).episodes(1))[0]
     array([1., 0., 1.])
+
     """
 
     function: Callable[[Vector], float]
@@ -128,16 +181,51 @@ class Function(Preference):
             raise InputError(f"{self.function!r} cannot be called: give a function.")
 
     def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
-        """What the function says."""
+        """The function of the observation."""
         return self._of(visit.observation), None
 
     def along(self, experience: Experience, memory: Any) -> tuple[Vector, Any]:
-        """What the function says of each observation."""
+        """The function of each observation, shape (steps,)."""
         return np.array([self._of(x) for x in experience.observations()]), None
 
     def _of(self, observation: Vector) -> float:
-        beta = self.function(observation)
+        found = self.function(observation)
         try:
-            return float(beta)
+            return float(found)
         except (TypeError, ValueError):
-            raise InputError(f"the function gave {beta!r}: let it give one number.") from None
+            raise InputError(f"the function gave {found!r}: let it give one number.") from None
+
+
+def as_signal(name: str, given: Any) -> Signal:
+    """A signal from a number, an array with one number for each state, a function, or a signal."""
+    if isinstance(given, Signal):
+        return given
+    if callable(given) and not isinstance(given, type):
+        return Function(given)
+    try:
+        array = as_array(name, given)
+    except InputError:
+        raise InputError(
+            f"{name} is {given!r}: give a number, one for each state, a function of the "
+            "observation, or a signal such as Observability()."
+        ) from None
+    return Constant(number(name, given)) if array.ndim == 0 else PerState(given)
+
+
+def as_preference(given: Any, name: str = "preference") -> Signal:
+    """The same, refused if it is known to leave [0, 1].
+
+    Examples
+    --------
+    >>> as_preference(0.5)
+    Constant(beta=0.5)
+
+    """
+    signal = as_signal(name, given)
+    if signal.largest is not None and signal.largest > 1:
+        raise InputError(f"{name} reaches {signal.largest:g}: a preference lies in [0, 1].")
+    return signal
+
+
+def _not_negative(name: str, given: float) -> None:
+    check_not_negative(name, np.array(number(name, given)))

@@ -4,10 +4,11 @@ from collections.abc import Callable
 
 from numpy.typing import ArrayLike
 
-from preftd.rules.along import Carried, Signals, along
 from preftd.rules.etd import ETD
+from preftd.rules.interest import FromBeta, Interest
 from preftd.rules.ptd import PTD
 from preftd.rules.rule import Coefficients, Rule, as_beta
+from preftd.rules.stream import Carried, StreamCoefficients, stream_coefficients
 from preftd.rules.td import TD
 
 RULES: dict[str, Callable[[ArrayLike], Rule]] = {
@@ -24,8 +25,10 @@ __all__ = [
     "TD",
     "Carried",
     "Coefficients",
+    "FromBeta",
+    "Interest",
     "Rule",
-    "Signals",
-    "along",
+    "StreamCoefficients",
     "as_beta",
+    "stream_coefficients",
 ]

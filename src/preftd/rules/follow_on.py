@@ -6,11 +6,11 @@ from preftd.arrays import Dense, Vector
 
 
 @njit(cache=True, nogil=True)
-def accumulate(carried: Vector, discount: Dense, interest: Dense, rho: Dense) -> Dense:
+def accumulate(carried: Vector, discount_t: Dense, interest: Dense, rho: Dense) -> Dense:
     """F_t = γ_t ρ_{t−1} F_{t−1} + i_t in each column; `carried` is ρ F, before and after."""
     follow_on = interest.copy()
     for t in range(follow_on.shape[0]):
         for stream in range(follow_on.shape[1]):
-            follow_on[t, stream] += discount[t, stream] * carried[stream]
+            follow_on[t, stream] += discount_t[t, stream] * carried[stream]
             carried[stream] = rho[t, stream] * follow_on[t, stream]
     return follow_on

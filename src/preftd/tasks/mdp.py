@@ -71,28 +71,28 @@ def _per_action(name: str, given: Any, actions: int) -> list[MatrixLike] | None:
     return matrices
 
 
-def policy_table(policy: ArrayLike, states: int, actions: int) -> Dense:
+def policy_table(policy: ArrayLike, states: int, actions: int, *, name: str = "policy") -> Dense:
     """Probabilities, states × actions, from these or from one action per state."""
-    table = as_array("policy", policy)
+    table = as_array(name, policy)
     if table.shape == (states,) and np.array_equal(table, np.floor(table)):
         outside = (table < 0) | (table >= actions)
         if outside.any():
             state = int(np.argmax(outside))
             raise InputError(
-                f"policy[{state}] is {table[state]:.6g}: actions are numbered 0 to {actions - 1}."
+                f"{name}[{state}] is {table[state]:.6g}: actions are numbered 0 to {actions - 1}."
             )
         return np.eye(actions)[table.astype(np.intp)]
     if table.shape != (states, actions):
         raise InputError(
-            f"policy has shape {table.shape}: give {states} × {actions} probabilities, "
+            f"{name} has shape {table.shape}: give {states} × {actions} probabilities, "
             f"or a whole number for each of the {states} states."
         )
-    check_not_negative("policy", table)
+    check_not_negative(name, table)
     wrong = np.abs(table.sum(axis=1) - 1) > SUM_TOLERANCE
     if wrong.any():
         state = int(np.argmax(wrong))
         raise InputError(
-            f"policy row {state} sums to {table[state].sum():.10g}, not 1: divide it by its sum."
+            f"{name} row {state} sums to {table[state].sum():.10g}, not 1: divide it by its sum."
         )
     return table
 

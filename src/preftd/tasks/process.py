@@ -35,6 +35,8 @@ class MarkovRewardProcess:
     discount    a number, one per state (on entering it), or n × n per transition, where what a
                 sparse matrix does not store is 0
     start       probabilities of the first state; by default those of the long run
+    visits      how often each state is updated, if another policy acts; by default as often as the
+                chain visits it in the long run
 
     >>> process = MarkovRewardProcess([[0, 1], [1, 0]], reward=[1, 0], discount=0.5)
     >>> process.values
@@ -49,6 +51,8 @@ class MarkovRewardProcess:
         reward: MatrixLike,
         discount: MatrixLike,
         start: ArrayLike | None = None,
+        *,
+        visits: ArrayLike | None = None,
     ) -> None:
         self.transition: Matrix = transition_table("transition", transition)
         self.states: int = self.transition.shape[0]
@@ -57,6 +61,7 @@ class MarkovRewardProcess:
         check_values_exist(self.transition, self.discounted_transition)
         self._recurrent = recurrent_states(self.transition)
         self._start = None if start is None else as_distribution("start", start, self.states)
+        self._visits = None if visits is None else as_distribution("visits", visits, self.states)
 
     @classmethod
     def from_mdp(
@@ -84,6 +89,11 @@ class MarkovRewardProcess:
     def start(self) -> Vector:
         """Probabilities of the first state."""
         return self.stationary_distribution if self._start is None else self._start
+
+    @property
+    def visits(self) -> Vector:
+        """How often each state is visited by the data; on-policy, the stationary distribution."""
+        return self.stationary_distribution if self._visits is None else self._visits
 
     @cached_property
     def stationary_distribution(self) -> Vector:

@@ -12,7 +12,7 @@ import numpy as np
 from preftd.arrays import Dense, InputError, whole
 from preftd.experience.stream import Codes, Experience
 from preftd.randomness import generator
-from preftd.tasks.drawing import Buffers, Position, draw_steps
+from preftd.tasks.sampling_kernel import Buffers, Position, draw_steps
 
 if TYPE_CHECKING:
     from preftd.tasks.task import Task
@@ -40,7 +40,8 @@ class Sampler:
         self._moves = generator(*key, "moves")
         self._rewards = generator(*key, "rewards")
         self._noise = generator(*key, "noise")
-        self._position = Position(state=-1, code=0, begins=True, fresh=0)
+        self._position = Position(state=-1, code=0, is_first=True, fresh=0)
+        self._before: tuple[float, int | None] = (0.0, None)
         self._room = _ROOM
         # The vector that the current state showed, if it was fresh: the next step begins in it.
         self._held = np.empty((0, task.features.size))
@@ -76,19 +77,28 @@ class Sampler:
             buffers = buffers.doubled()
         dense = self._vectors(buffers.shower[: position.fresh])
         self._go_on(position, dense)
-        steps = slice(written)
+        steps, table = slice(written), self._table
+        rows = buffers.row[steps]
+        states, actions = table.state[rows], table.action[rows]
+        reward_before, action_before = self._before
+        if written:
+            self._before = float(buffers.reward[written - 1]), int(actions[-1])
         return Experience(
             self._task.features.size,
-            buffers.at[steps],
-            buffers.following[steps],
+            buffers.code_t[steps],
+            buffers.code_tp1[steps],
             dense,
             buffers.reward[steps],
-            buffers.discount[steps],
-            buffers.into[steps],
-            buffers.begins[steps],
-            buffers.ends[steps],
-            state=buffers.state[steps],
-            observable=self._task.observable[buffers.state[steps]],
+            buffers.discount_tp1[steps],
+            buffers.discount_t[steps],
+            buffers.is_first[steps],
+            buffers.is_last[steps],
+            state=states,
+            observable=self._task.observable[states],
+            action=actions,
+            rho=table.rho[rows] if self._task.off_policy else None,
+            reward_before=reward_before,
+            action_before=action_before,
         )
 
     def _vectors(self, shower: Codes) -> Dense:
@@ -106,7 +116,7 @@ class Sampler:
         fresh = position.state >= 0 and row >= len(self._fixed)
         self._held = vectors[row : row + 1].copy() if fresh else vectors[:0].copy()
         code = -1 - len(self._fixed) if fresh else position.code
-        self._position = Position(position.state, code, position.begins, 0)
+        self._position = Position(position.state, code, position.is_first, 0)
 
 
 def _counted(count: int) -> int:

@@ -8,7 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from preftd.arrays import (
+    Dense,
     InputError,
+    Matrix,
     MatrixLike,
     Sparse,
     Vector,
@@ -29,8 +31,8 @@ from preftd.tasks.scored import Scored
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from preftd.tasks.drawing import Table
     from preftd.tasks.sampler import Sampler
+    from preftd.tasks.sampling_kernel import Table
 
 DENSE_STATES = 500
 """Up to this many states, the matrices of a task's process are dense."""
@@ -46,11 +48,13 @@ class Task:
     discount    on every step that does not end an episode
     start       probabilities of the first state; for a chain without episodes the long run's
     observable  whether each state shows itself, and its value is asked for; by default all do
-    policy      states × actions; by default all actions are equally likely
+    policy      states × actions, the policy whose values are asked for; by default all actions are
+                equally likely
+    behaviour   states × actions, the policy that acts; by default the same
     layout      where states are drawn; by default in a circle
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  (what a task consists of)
         self,
         name: str,
         outcomes: Outcomes | ArrayLike,
@@ -60,6 +64,7 @@ class Task:
         start: ArrayLike | None = None,
         observable: ArrayLike | None = None,
         policy: ArrayLike | None = None,
+        behaviour: ArrayLike | None = None,
         layout: Layout | None = None,
     ) -> None:
         self.name = name
@@ -73,13 +78,15 @@ class Task:
         )
         equal = np.full((states, actions), 1 / actions)
         self.policy = equal if policy is None else policy_table(policy, states, actions)
+        self.behaviour = self.policy if behaviour is None else self._covering(behaviour)
         self.layout = layout or Layout.circle(states)
         if start is None and self.episodic:
             raise InputError("start is missing: episodes end, so say where they begin.")
         given = None if start is None else as_distribution("start", start, states)
         if given is not None and self.episodic:
-            moves, ending, _ = self.outcomes.under(self.policy)
-            check_episodes_end(moves, given > 0, ending > 0)
+            for acting in (self.policy, self.behaviour):
+                moves, ending, _ = self.outcomes.under(acting)
+                check_episodes_end(moves, given > 0, ending > 0)
         self.process = self._process(given)
         self.start = self.process.start
 
@@ -98,12 +105,17 @@ class Task:
         """Whether episodes end."""
         return bool(self.outcomes.ends.any())
 
+    @property
+    def off_policy(self) -> bool:
+        """Whether the policy that acts differs from the one whose values are asked for."""
+        return self.behaviour is not self.policy
+
     @cached_property
     def mean_episode_length(self) -> float:
-        """The expected number of steps of an episode; infinite if there is no end."""
+        """The expected number of steps of an episode as sampled; infinite if there is no end."""
         if not self.episodic:
             return float("inf")
-        moves, _, _ = self.outcomes.under(self.policy)
+        moves, _, _ = self.outcomes.under(self.behaviour)
         small = self.states <= DENSE_STATES
         to_the_end = Resolvent(as_dense(moves) if small else moves)
         return float(self.start @ to_the_end.solve(np.ones(self.states)))
@@ -111,7 +123,7 @@ class Task:
     @cached_property
     def table(self) -> "Table":
         """The outcomes, made ready for drawing."""
-        from preftd.tasks.drawing import Table  # noqa: PLC0415  (compiles)
+        from preftd.tasks.sampling_kernel import Table  # noqa: PLC0415  (compiles)
 
         return Table.of(self)
 
@@ -141,16 +153,39 @@ class Task:
         return f"<Task {self.name}: {self.states} states, {self.features.size} features>"
 
     def _process(self, start: Vector | None) -> MarkovRewardProcess:
-        moves, ending, reward = self.outcomes.under(self.policy)
+        transition, reward, discount = self._chain(self.policy, start)
+        visits = None
+        if self.off_policy:
+            acting, _, its_discount = self._chain(self.behaviour, start)
+            visits = MarkovRewardProcess(acting, 0, its_discount, start).stationary_distribution
+        return MarkovRewardProcess(transition, reward, discount, start, visits=visits)
+
+    def _chain(self, policy: Dense, start: Vector | None) -> tuple[Matrix, Vector, Matrix]:
+        """(transition with restarts, expected reward, discount) under a policy."""
+        moves, ending, reward = self.outcomes.under(policy)
         transition: Sparse = moves
         if start is not None:
             restart = sparse.csr_array(ending[:, None]) @ sparse.csr_array(start[None, :])
             transition = sparse.csr_array(moves + restart)
         # A pair of states may be joined by a move and by a restart; only the move is discounted.
-        going_on = self.discount * share(moves, transition)
+        kept = self.discount * share(moves, transition)
         if self.states <= DENSE_STATES:
-            return MarkovRewardProcess(as_dense(transition), reward, as_dense(going_on), start)
-        return MarkovRewardProcess(transition, reward, going_on, start)
+            return as_dense(transition), reward, as_dense(kept)
+        return transition, reward, kept
+
+    def _covering(self, behaviour: ArrayLike) -> Dense:
+        """The policy that acts, checked to take every action that the target policy takes."""
+        acting = policy_table(
+            behaviour, self.outcomes.states, self.outcomes.actions, name="behaviour"
+        )
+        missed = (self.policy > 0) & (acting == 0)
+        if missed.any():
+            state, action = (int(i) for i in np.argwhere(missed)[0])
+            raise InputError(
+                f"behaviour never takes action {action} in state {state} but policy does: give "
+                "every action of policy some probability."
+            )
+        return acting
 
 
 def _mask(name: str, given: ArrayLike, states: int) -> NDArray[np.bool_]:

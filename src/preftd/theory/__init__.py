@@ -10,6 +10,7 @@ from preftd.theory.expected_update import (
 )
 from preftd.theory.explain import report
 from preftd.theory.files import Problem, load_problem, save_problem
+from preftd.theory.limit import limit, limits
 from preftd.theory.operator import Operator, operator
 from preftd.theory.trajectory import key_matrices_over_time, mean_trajectory
 
@@ -24,6 +25,8 @@ __all__ = [
     "fixed_point",
     "key_matrices_over_time",
     "key_matrix",
+    "limit",
+    "limits",
     "load_problem",
     "mean_trajectory",
     "operator",

@@ -21,17 +21,21 @@ from scipy.sparse import linalg as sparse_linalg
 from preftd.arrays import Dense, InputError, Matrix, Vector, is_sparse
 from preftd.rules import Rule, as_beta
 from preftd.solve import Resolvent
-from preftd.tasks import MarkovRewardProcess
+from preftd.tasks import MarkovRewardProcess, Task
 from preftd.theory.gain import expected_gain
 
 
 @final
 class Bootstrapping:
-    """A process together with how much it bootstraps from each of its states."""
+    """A process together with how much it bootstraps from each of its states.
 
-    def __init__(self, process: MarkovRewardProcess, beta: Vector) -> None:
-        self.process = process
-        self.beta = beta
+    With a `task`, an interest may be any signal that depends on the state alone.
+    """
+
+    def __init__(
+        self, process: MarkovRewardProcess, beta: Vector, task: Task | None = None
+    ) -> None:
+        self.process, self.beta, self.task = process, beta, task
 
     @classmethod
     def of(
@@ -66,8 +70,9 @@ class Bootstrapping:
         return expected_gain(
             rule,
             self.beta,
-            self.process.stationary_distribution,
+            self.process.visits,
             lambda now: self.process.discounted_visits.solve(now, transposed=True),
+            self.task,
         )
 
     def reward_until_bootstrap(self) -> Vector:

@@ -97,8 +97,14 @@ def compare(
 ) -> list[Diagnosis]:
     """A diagnosis for each rule, at little more cost than one; `report` shows them side by side."""
     bootstrapping = Bootstrapping.of(process, beta, lambda_)
-    features = Features.of(features, process.states)
-    lost = bootstrapping.lost(np.ones(process.states))
+    return diagnoses(bootstrapping, Features.of(features, process.states), rules)
+
+
+def diagnoses(
+    bootstrapping: Bootstrapping, features: Features, rules: Sequence[Rule]
+) -> list[Diagnosis]:
+    """A diagnosis for each rule; what they share is computed once."""
+    lost = bootstrapping.lost(np.ones(bootstrapping.process.states))
     return [
         _diagnose(bootstrapping, features, update, update.weights * lost)
         for update in expected_updates(bootstrapping, features, rules)
@@ -131,7 +137,7 @@ def _diagnose(
         row_sums=row_sums,
         column_sums=bootstrapping.lost_transposed(update.weights),
         undetermined=readable_basis(update.undetermined),
-        would_determine=_would_determine(features, update, process.stationary_distribution),
+        would_determine=_would_determine(features, update, process.visits),
         fixed_point=fixed_point,
         value_error=None if fixed_point is None else value_error(process, features, fixed_point),
     )

@@ -39,7 +39,7 @@ def value_error(
     """
     features = Features.of(features, process.states)
     w = _weights(weights, features)
-    states = process.stationary_distribution if over is None else _state_weights(over, process)
+    states = process.visits if over is None else _state_weights(over, process)
     bias = features.predict(w) - process.values
     return float(states @ bias**2 + w @ features.mean_covariance(states) @ w)
 
@@ -54,7 +54,7 @@ def project(
     array([0.5, 0.5])
     """
     features = Features.of(features, process.states)
-    visits = process.stationary_distribution
+    visits = process.visits
     target = features.transposed_times(visits * per_state("values", values, process.states))
     return features.predict(_solve_gram(_gram(features, visits), target))
 
@@ -72,7 +72,7 @@ def projected_bellman_error(
     features = Features.of(features, process.states)
     key = expected_update(process, features, rule, beta, lambda_).key
     step = key.b - key.A @ _weights(weights, features)
-    return float(step @ _solve_gram(_gram(features, process.stationary_distribution), step))
+    return float(step @ _solve_gram(_gram(features, process.visits), step))
 
 
 def _gram(features: Features, visits: Vector) -> Dense:

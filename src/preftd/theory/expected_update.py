@@ -79,7 +79,7 @@ def expected_updates(
 ) -> list[ExpectedUpdate]:
     """The expected update of each rule; what they share is computed once."""
     process = bootstrapping.process
-    weights = [process.stationary_distribution * bootstrapping.gain(rule) for rule in rules]
+    weights = [process.visits * bootstrapping.gain(rule) for rule in rules]
     reward = bootstrapping.reward_until_bootstrap()
     matrices = [features.mean_covariance(w) for w in weights]
     block = max(1, _BLOCK // process.states)

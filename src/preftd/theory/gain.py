@@ -3,28 +3,35 @@
     TD      1                       PTD     β
     ETD     (1 − β) i + β f / d               f = (I − Pγᵀ)⁻¹ (d ∘ i) = d ∘ E[F | s]
 
-Since a gain is affine in F, it is enough to give it E[F | s] = f / d.
+Since a gain is affine in F, it is enough to give it E[F | s] = f / d. Off-policy, d are the visits
+of the policy that acts and P is the chain of the target policy: the importance ratios in F see to
+that.
 """
 
 from collections.abc import Callable
 
 import numpy as np
 
-from preftd.arrays import InputError, Vector, per_state
-from preftd.preferences import Preference
+from preftd.arrays import Vector, check_not_negative, per_state
 from preftd.rules import Rule
+from preftd.rules.interest import interest_per_state
+from preftd.tasks import Task
 
 
 def expected_gain(
-    rule: Rule, beta: Vector, visits: Vector, accumulate: Callable[[Vector], Vector]
+    rule: Rule,
+    beta: Vector,
+    visits: Vector,
+    accumulate: Callable[[Vector], Vector],
+    task: Task | None = None,
 ) -> Vector:
-    """ḡ; `accumulate` turns the interest of the moment, d ∘ i, into that of all the past, f."""
+    """ḡ, shape (states,); `accumulate` turns the interest of one step, d ∘ i, into f."""
     if rule.interest is None:
         nothing = np.zeros_like(visits)
         return rule.gain(beta, nothing, nothing)
-    if isinstance(rule.interest, Preference):
-        raise InputError("the rule's interest is a signal of a stream: give a number per state.")
-    interest = per_state("interest", rule.interest, visits.size)
+    given = interest_per_state(rule.interest, beta, task)
+    interest = per_state("interest", given, visits.size)
+    check_not_negative("interest", interest)
     past = accumulate(visits * interest)
     # A state that is never visited has no past but itself.
     follow_on = np.divide(past, visits, out=interest.copy(), where=visits > 0)

@@ -73,6 +73,11 @@ def key_matrices_over_time(
 
     They approach `key_matrix` if the chain is aperiodic, with a finite sum of distances (Lemma 5).
     """
+    if process.visits is not process.stationary_distribution:
+        raise InputError(
+            "the process is visited by another policy, whose chain is not known here: use "
+            "key_matrix, which needs only its visits."
+        )
     features = Features.of(features, process.states)
     preference = as_beta(beta, lambda_, (process.states,))
     kept, mean = process.discounted_transition, features.columns(slice(None))

@@ -25,7 +25,7 @@ from preftd.arrays import (
     unit,
     whole,
 )
-from preftd.experience import Experience
+from preftd.experience import Experience, Indices
 from preftd.learners.features import as_features
 from preftd.learners.least_squares.systems import Block, Inverse, Sums
 from preftd.learners.signals import as_flag, following, not_numbers
@@ -72,14 +72,14 @@ class LeastSquaresLearner:
             )
         self._system: Sums | Inverse = (Inverse if recursive else Sums)(self.size, float(ridge))
         self._trace: Vector = np.zeros(self.size)
-        self._into, self._follow_on = 0.0, 0.0
+        self._discount_t, self._follow_on = 0.0, 0.0
 
     @property
     def weights(self) -> Vector:
         """The solution so far; all 0 before the first step."""
         return read_only(self._system.solution.copy())
 
-    def predict(self, features: ArrayLike) -> float | Vector:
+    def predict(self, features: ArrayLike | Indices) -> float | Vector:
         """v(x) for a vector or places, one for each row of a matrix."""
         x, w = as_features("features", features, self.size, rows=True), self._system.solution
         values = x @ w if x.dtype == np.float64 else w[x].sum()
@@ -87,9 +87,9 @@ class LeastSquaresLearner:
 
     def update(
         self,
-        features: ArrayLike,
+        features: ArrayLike | Indices,
         reward: float,
-        next_features: ArrayLike | None,
+        next_features: ArrayLike | Indices | None,
         *,
         discount: float,
         beta: float,
@@ -106,7 +106,7 @@ class LeastSquaresLearner:
             # Plain floats throughout: others are less precise, and the kernels are for these.
             own = None if interest is None else float(interest)
             decay, gain, follow_on = self.rule.advance(
-                self._follow_on, self._into, float(beta), own, float(rho)
+                self._follow_on, self._discount_t, float(beta), own, float(rho)
             )
             numbers = (float(reward), float(discount), decay, gain)
         except (TypeError, ValueError) as error:
@@ -118,7 +118,7 @@ class LeastSquaresLearner:
         if not self._system.step(x, y, numbers, self._trace):
             raise InputError(_unusable(x, y, numbers[0]))
         self._follow_on = follow_on
-        self._into = 0.0 if cut else numbers[1]
+        self._discount_t = 0.0 if cut else numbers[1]
 
     def learn(
         self,
@@ -138,7 +138,7 @@ class LeastSquaresLearner:
         if len(e) == 0:
             return self
         coefficients, follow_on = self.rule.stream(
-            self._follow_on, discount=e.into, beta=beta, interest=interest, rho=rho
+            self._follow_on, discount_t=e.discount_t, beta=beta, interest=interest, rho=rho
         )
         check_finite("reward", e.reward)
         # What goes wrong in the midst of a stream leaves the learner as it was before all of it.
@@ -149,19 +149,19 @@ class LeastSquaresLearner:
             x, y = e.features(which), e.next_features(which)
             check_finite("features", x)
             check_finite("next_features", y)
-            per_step = (e.reward, e.discount, *coefficients)
+            per_step = (e.reward, e.discount_tp1, *coefficients)
             # Copies, since kernels are compiled for arrays that can be written to.
             numbers = (array[which].copy() for array in per_step)
             trace = system.absorb(Block(x, y, *numbers), trace)
         self._system, self._trace, self._follow_on = system, trace, float(follow_on)
-        self._into = 0.0 if e.ends[-1] else float(e.discount[-1])
+        self._discount_t = 0.0 if e.is_last[-1] else float(e.discount_tp1[-1])
         return self
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
         """All that changes while learning, and the regularisation that it was learned with."""
         kept: dict[str, Any] = dict(self._system.arrays)
         kept |= {"regularisation": self._system.regularisation, "trace": self._trace}
-        kept |= {"into": self._into, "follow_on": self._follow_on}
+        kept |= {"discount_t": self._discount_t, "follow_on": self._follow_on}
         return {name: np.array(value) for name, value in kept.items()}
 
     def load_state_dict(self, state: Mapping[str, ArrayLike]) -> None:
@@ -186,12 +186,12 @@ class LeastSquaresLearner:
                 "make the learner with the same."
             )
         check_not_negative("follow_on", arrays["follow_on"])
-        into = unit("into", arrays["into"])
+        discount_t = unit("discount_t", arrays["discount_t"])
         self._system = self._system.with_arrays(arrays)
         self._trace = arrays["trace"].copy()
-        self._into, self._follow_on = into, float(arrays["follow_on"])
+        self._discount_t, self._follow_on = discount_t, float(arrays["follow_on"])
 
-    def _vector(self, name: str, given: ArrayLike) -> Vector:
+    def _vector(self, name: str, given: ArrayLike | Indices) -> Vector:
         """One vector of features, however it was given."""
         x = as_features(name, given, self.size)
         if x.dtype.char == "d":

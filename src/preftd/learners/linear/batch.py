@@ -73,12 +73,12 @@ class LinearBatch:
 
     def learn(self, steps: Steps, scored: Scored) -> Dense:
         """Learn from whole episodes; mean squared errors after each, episodes × step sizes."""
-        if steps.at.size and not steps.ends[-1]:
+        if steps.code_t.size and not steps.is_last[-1]:
             raise InputError("the last episode is not over: learn from whole episodes.")
-        errors = np.empty((int(steps.ends.sum()), len(self.step_sizes)))
-        alphas = step_sizes_of(self.step_sizes, self._steps, steps.at.size)
+        errors = np.empty((int(steps.is_last.sum()), len(self.step_sizes)))
+        alphas = step_sizes_of(self.step_sizes, self._steps, steps.code_t.size)
         filled = np.zeros((len(alphas), self._columns))
         filled[:, : len(self.step_sizes)] = alphas
-        self._steps += steps.at.size
+        self._steps += steps.code_t.size
         _KERNELS[self.method.view](steps, scored, filled, self._weights, errors)
         return errors

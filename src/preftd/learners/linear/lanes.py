@@ -90,9 +90,9 @@ def learn_lanes(  # noqa: C901, PLR0912  (with few features a call takes longer 
     trace, a, nothing = np.zeros(features), np.zeros(features), np.zeros(features)
     update, spare = np.zeros(columns), np.zeros(columns)
     alphas, episode = step_sizes.reshape(-1), 0
-    at, following, dense, active = steps.at, steps.following, steps.dense, steps.active
-    rewards, discounts, decays, gains = steps.reward, steps.discount, steps.decay, steps.gain
-    twos, ends = features - features % 2, steps.ends
+    at, following, dense, active = steps.code_t, steps.code_tp1, steps.dense, steps.active
+    rewards, discounts, decays, gains = steps.reward, steps.discount_tp1, steps.decay, steps.gain
+    twos, ends = features - features % 2, steps.is_last
     for t in range(at.size):
         here, ahead, discount, decay, gain = at[t], following[t], discounts[t], decays[t], gains[t]
         if here < 0 and ahead < 0:
@@ -146,13 +146,18 @@ def learn_lanes_forward(
     x, a, nothing = np.zeros(features), np.zeros(features), np.zeros(features)
     rest, ignored = np.zeros(columns), np.zeros(columns)
     first, episode = 0, 0
-    for last in range(steps.at.size):
-        if not steps.ends[last]:
+    for last in range(steps.code_t.size):
+        if not steps.is_last[last]:
             continue
         advantage = np.empty((last + 1 - first, columns))
         for t in range(first, last + 1):
             difference(
-                steps.at[t], steps.following[t], steps.discount[t], steps.dense, steps.active, a
+                steps.code_t[t],
+                steps.code_tp1[t],
+                steps.discount_tp1[t],
+                steps.dense,
+                steps.active,
+                a,
             )
             advantage[t - first, :] = steps.reward[t]
             move_and_multiply(nothing, rest, a, weights, advantage[t - first])
@@ -164,7 +169,7 @@ def learn_lanes_forward(
             if steps.gain[t] == 0.0:
                 continue
             x[:] = 0.0
-            add_features(steps.at[t], steps.dense, steps.active, steps.gain[t], x)
+            add_features(steps.code_t[t], steps.dense, steps.active, steps.gain[t], x)
             now = min(t, step_sizes.shape[0] - 1)
             for lane in range(columns):
                 advantage[t - first, lane] *= step_sizes[now, lane]

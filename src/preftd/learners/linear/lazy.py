@@ -180,17 +180,17 @@ def learn_places(
 ) -> int:
     """Learn one prediction from steps, up to the first whose δ is not finite; returns how many."""
     numbers = np.empty((6, 1))
-    for t in range(steps.at.size):
+    for t in range(steps.code_t.size):
         numbers[0, 0] = steps.reward[t]
-        numbers[1, 0] = steps.discount[t]
-        numbers[2, 0] = steps.into[t]
+        numbers[1, 0] = steps.discount_tp1[t]
+        numbers[2, 0] = steps.discount_t[t]
         numbers[3, 0] = steps.decay[t]
         numbers[4, 0] = steps.gain[t]
         numbers[5, 0] = step_sizes[min(t, step_sizes.size - 1)]
-        at, following = steps.active[steps.at[t]], steps.active[steps.following[t]]
+        at, following = steps.active[steps.code_t[t]], steps.active[steps.code_tp1[t]]
         if not step_places(at, following, numbers, true_online, scale, p, room):
             return t
-    return steps.at.size
+    return steps.code_t.size
 
 
 @njit(cache=True, nogil=True)

@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from preftd.arrays import Dense, InputError, Vector, as_array, check_unit_interval, whole
-from preftd.experience import Experience
+from preftd.experience import Experience, Indices
 from preftd.learners.features import as_features, as_pair
 from preftd.learners.linear.state import LinearState
 from preftd.learners.linear.traces import step_one
 from preftd.learners.signals import as_flag, following, not_numbers
 from preftd.learners.step_size import Decreasing, step_size_parts, step_sizes_of
 from preftd.learners.steps import Steps
-from preftd.rules import Carried, Rule, Signals
+from preftd.rules import Carried, Rule, StreamCoefficients
 from preftd.rules.rule import broadcast
 
 _INFINITY = float("inf")
@@ -35,8 +35,8 @@ class LinearLearner:
                  reward (any cumulant), discount, β, interest and ρ are then numbers for all, or
                  arrays with one for each
 
-    Features are a vector of numbers; or an array of whole numbers, the places of a few ones
-    (tabular, tile coding), of which a step costs as much as there are ones.
+    Features are a vector of numbers; or `Indices`, where a few ones are (tabular, tile coding), of
+    which a step costs as much as there are ones.
 
     >>> from preftd import PTD
     >>> learner = LinearLearner(size=2, rule=PTD(), step_size=0.5)
@@ -73,7 +73,7 @@ class LinearLearner:
         weights = self._state.settled()
         return weights[:, 0] if self.predictions is None else weights
 
-    def predict(self, features: ArrayLike) -> Any:
+    def predict(self, features: ArrayLike | Indices) -> Any:
         """v(x) for a vector or places, one for each row of a matrix; the last axis is predictions.
 
         >>> from preftd import TD
@@ -88,9 +88,9 @@ class LinearLearner:
 
     def update(
         self,
-        features: ArrayLike,
+        features: ArrayLike | Indices,
         reward: Any,
-        next_features: ArrayLike | None,
+        next_features: ArrayLike | Indices | None,
         *,
         discount: Any,
         beta: Any,
@@ -122,14 +122,14 @@ class LinearLearner:
             given = (reward, discount, beta, interest, rho)
             delta, carried, discount = self._update_many(state, x, y, given)
         else:
-            into = state.into
+            discount_t = state.discount_t
             alpha = self._alpha() if self._constant is None else self._constant
             try:
                 # Plain floats throughout: others are less precise, and the kernel is for these.
                 paid, discount = float(reward), float(discount)
                 own = None if interest is None else float(interest)
                 decay, gain, carried = self.rule.advance(
-                    state.follow_on, into, float(beta), own, float(rho)
+                    state.follow_on, discount_t, float(beta), own, float(rho)
                 )
             except (TypeError, ValueError) as error:
                 raise not_numbers(error) from None
@@ -137,7 +137,7 @@ class LinearLearner:
                 raise InputError(f"discount is {discount}: it must lie in [0, 1].")
             if discount == 0:
                 y = x  # what comes after the end is not looked at, whatever was given
-            numbers = (paid, discount, into, decay, gain, alpha)
+            numbers = (paid, discount, discount_t, decay, gain, alpha)
             if x.dtype.char == "d":
                 if state.lazy is not None:
                     state.vectors()
@@ -147,7 +147,7 @@ class LinearLearner:
             if not -_INFINITY < delta < _INFINITY:
                 raise InputError(_not_finite(x, y))
         state.follow_on = carried
-        state.into = 0.0 * discount if truncated else discount
+        state.discount_t = 0.0 * discount if truncated else discount
         state.steps += 1
         return delta
 
@@ -184,10 +184,10 @@ class LinearLearner:
         if len(experience) == 0:
             return self
         coefficients, carried = self.rule.stream(
-            state.follow_on, discount=experience.into, beta=beta, interest=interest, rho=rho
+            state.follow_on, discount_t=experience.discount_t, beta=beta, interest=interest, rho=rho
         )
-        share = broadcast("beta", as_array("beta", beta), experience.into.shape)
-        steps = Steps.of(experience, Signals(share, coefficients, Carried()))
+        share = broadcast("beta", as_array("beta", beta), experience.discount_t.shape)
+        steps = Steps.of(experience, StreamCoefficients(share, coefficients, Carried()))
         alphas = step_sizes_of([self._step_size], state.steps, len(experience))
         done = state.learn(steps, alphas.reshape(-1), self.true_online, float(carried))
         if done < len(experience):
@@ -222,10 +222,12 @@ class LinearLearner:
         check_unit_interval("discount", discount)
         if not discount.any():
             y = x
-        into = np.asarray(state.into)
-        (decay, gain), carried = self.rule.stream(state.follow_on, discount=into[None], **signals)
+        discount_t = np.asarray(state.discount_t)
+        (decay, gain), carried = self.rule.stream(
+            state.follow_on, discount_t=discount_t[None], **signals
+        )
         alpha = np.full(shape, self._alpha())
-        numbers = np.stack([reward, discount, into, decay[0], gain[0], alpha])
+        numbers = np.stack([reward, discount, discount_t, decay[0], gain[0], alpha])
         delta = state.step_many(x, y, numbers, self.true_online)
         if delta is None:
             raise InputError(_not_finite(x, y))

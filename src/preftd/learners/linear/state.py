@@ -19,9 +19,9 @@ from preftd.learners.linear.traces import learn_one, step_many
 from preftd.learners.steps import Steps
 
 Numbers: TypeAlias = tuple[float, float, float, float, float, float]
-"""Reward, discount, into, decay, gain and step size of a step."""
+"""Reward, discount, discount_t, decay, gain and step size of a step."""
 
-_EAGER = ("weights", "trace", "value", "follow_on", "into", "steps")
+_EAGER = ("weights", "trace", "value", "follow_on", "discount_t", "steps")
 _LAZY = ("seen", "era", "now", "past")
 _NOT_NEGATIVE = ("follow_on", "steps", "era")
 
@@ -46,14 +46,14 @@ class LinearState:
         self.value = self.room[0]  # v for the next step; the rest of the room is scratch
         # Numbers if there is one prediction, arrays if there are many.
         self.follow_on: Any = 0.0 if predictions is None else np.zeros(columns)
-        self.into: Any = 0.0 if predictions is None else np.zeros(columns)
+        self.discount_t: Any = 0.0 if predictions is None else np.zeros(columns)
         self.steps = 0
         self.lazy: Places | None = None
         self.old = self.room.reshape(-1)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies are made anew: weights and trace must go on being parts of one memory."""
-        predictions = len(self.into) if isinstance(self.into, np.ndarray) else None
+        predictions = len(self.discount_t) if isinstance(self.discount_t, np.ndarray) else None
         return _rebuilt, (np.array(self.scale), predictions, self.arrays())
 
     def places(self) -> Places:
@@ -113,17 +113,17 @@ class LinearState:
         It is none if δ stops being finite on the way.
         """
         before = self.arrays()
-        if (steps.at < 0).any() or (steps.following < 0).any():
+        if (steps.code_t < 0).any() or (steps.code_tp1 < 0).any():
             self.vectors()
             done = int(learn_one(steps, true_online, step_sizes, self.memory, self.old))
         else:
             places = self.places()
             done = int(learn_places(steps, true_online, step_sizes, self.scale, places, self.room))
-        if done < steps.at.size:
+        if done < steps.code_t.size:
             self._put(before)
         else:
             self.follow_on = carried
-            self.into = 0.0 if steps.ends[-1] else float(steps.discount[-1])
+            self.discount_t = 0.0 if steps.is_last[-1] else float(steps.discount_tp1[-1])
             self.steps += done
         return done
 
@@ -158,7 +158,7 @@ class LinearState:
             # Compiled loops look up pages without asking whether they are there.
             if name == "era" and array.max() >= len(own["past"]):
                 raise InputError("era of the state is out of range: give what was saved.")
-        check_unit_interval("into", arrays["into"])
+        check_unit_interval("discount_t", arrays["discount_t"])
         state._put(arrays)
         return state
 

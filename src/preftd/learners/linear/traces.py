@@ -5,7 +5,7 @@
                     δ = r + γ' w·x' − w·x
     true online     e ← decay e + α gain (1 − decay e·x) s∘x
                     w ← w + δ e + α gain (v − w·x) s∘x
-                    δ = r + γ' w·x' − v,  v = x·(weights before the last update), w·x where into = 0
+                    δ = r + γ' w·x' − v,  v = x·(weights before the last update), w·x where γ_t = 0
 
 s is a factor for each feature, 1 unless step sizes differ between them. The true online update is
 that of `docs/learners.md`: it equals, at each step, a pass over all steps so far with the interim
@@ -26,7 +26,7 @@ def step_one(  # noqa: PLR0913, PLR0917  (unpacking from Python would take longe
     x_next: Vector,
     reward: float,
     discount: float,
-    into: float,
+    discount_t: float,
     decay: float,
     gain: float,
     alpha: float,
@@ -52,7 +52,7 @@ def step_one(  # noqa: PLR0913, PLR0917  (unpacking from Python would take longe
                 memory[1, i] = e
                 memory[0, i] += alpha * delta * e
         return delta
-    before = value if into == 0.0 else old[0]
+    before = value if discount_t == 0.0 else old[0]
     delta = reward + discount * value_next - before
     if not np.isfinite(value):
         return np.nan  # δ need not show it, and the update would
@@ -74,17 +74,17 @@ def learn_one(
     """Learn from steps up to the first whose δ is not finite; returns how many were taken."""
     x, x_next = np.zeros(memory.shape[1]), np.zeros(memory.shape[1])
     dense, active = steps.dense, steps.active
-    for t in range(steps.at.size):
+    for t in range(steps.code_t.size):
         for i in range(x.size):
             x[i] = x_next[i] = 0.0
-        add_features(steps.at[t], dense, active, 1.0, x)
-        add_features(steps.following[t], dense, active, 1.0, x_next)
+        add_features(steps.code_t[t], dense, active, 1.0, x)
+        add_features(steps.code_tp1[t], dense, active, 1.0, x_next)
         delta = step_one(
             x,
             x_next,
             steps.reward[t],
-            steps.discount[t],
-            steps.into[t],
+            steps.discount_tp1[t],
+            steps.discount_t[t],
             steps.decay[t],
             steps.gain[t],
             step_sizes[min(t, step_sizes.size - 1)],
@@ -94,14 +94,14 @@ def learn_one(
         )
         if not np.isfinite(delta):
             return t
-    return steps.at.size
+    return steps.code_t.size
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def td_errors(numbers: Dense, true_online: bool, room: Dense) -> bool:
     """δ of many predictions (the columns), into room[1]; returns whether all are finite.
 
-    numbers  6 × predictions: reward, discount, into, decay, gain, step size
+    numbers  6 × predictions: reward, discount, discount_t, decay, gain, step size
     room     5 × predictions: v, δ, w·x, w·x', e·x
     """
     finite = True

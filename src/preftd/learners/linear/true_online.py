@@ -24,9 +24,9 @@ def learn_true_online(
     features = weights.size // columns
     x, x_next = np.zeros(features), np.zeros(features)
     trace, old, alphas = np.zeros(weights.size), np.zeros(columns), step_sizes.reshape(-1)
-    at, following, dense, active = steps.at, steps.following, steps.dense, steps.active
-    rewards, discounts, intos = steps.reward, steps.discount, steps.into
-    decays, gains, ends = steps.decay, steps.gain, steps.ends
+    at, following, dense, active = steps.code_t, steps.code_tp1, steps.dense, steps.active
+    rewards, discounts, intos = steps.reward, steps.discount_tp1, steps.discount_t
+    decays, gains, ends = steps.decay, steps.gain, steps.is_last
     one, minus, episode = eight(1.0), eight(-1.0), 0
     for t in range(at.size):
         for i in range(features):

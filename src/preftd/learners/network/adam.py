@@ -33,8 +33,8 @@ def learn_adam(
     for lane in range(lanes):
         by_column[lane * units : (lane + 1) * units] = step_sizes[lane]
     begin, episode = 0, 0
-    for t in range(steps.at.size):
-        if steps.ends[t]:
+    for t in range(steps.code_t.size):
+        if steps.is_last[t]:
             change.hidden[:], change.hidden_bias[:] = 0.0, 0.0
             change.out[:], change.bias[:] = 0.0, 0.0
             share[:] = 1 / (t + 1 - begin)

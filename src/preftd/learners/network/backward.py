@@ -106,8 +106,8 @@ def _learn(
     weights, steps, scored, errors = borrowed((weights, steps, scored, errors))
     step_sizes, (general, stretch) = borrowed((step_sizes, memory))
     begin, episode = 0, 0
-    for t in range(steps.at.size):
-        if not steps.ends[t] and steps.decay[t + 1] != 0:
+    for t in range(steps.code_t.size):
+        if not steps.is_last[t] and steps.decay[t + 1] != 0:
             continue
         while begin <= t and steps.gain[begin] == 0:
             begin += 1  # there is nothing to learn before the first gain
@@ -118,7 +118,7 @@ def _learn(
             else:
                 _follow_steps(weights, units, step_sizes, steps, span, general)
         begin = t + 1
-        if steps.ends[t]:
+        if steps.is_last[t]:
             score(weights, units, scored, general[1].slope, errors[episode])
             episode += 1
 
@@ -139,9 +139,9 @@ def _follow_steps(
     _forget(trace, live)
     for t in range(*span):
         if not here_known:
-            activate(weights, steps.at[t], steps.dense, steps.active, rows.here, 0)
-        if steps.discount[t] != 0 and not ahead_known:
-            activate(weights, steps.following[t], steps.dense, steps.active, rows.ahead, 0)
+            activate(weights, steps.code_t[t], steps.dense, steps.active, rows.here, 0)
+        if steps.discount_tp1[t] != 0 and not ahead_known:
+            activate(weights, steps.code_tp1[t], steps.dense, steps.active, rows.ahead, 0)
         _compare(weights, trace, units, step_sizes, steps, t, rows)
         _follow_out(weights, trace, rows, steps.decay[t], steps.gain[t])
         old, count = count, _wake(steps, t, live, count)
@@ -170,8 +170,8 @@ def _compare(
     """α δ_t of each column, under the weights before the update; trace and weight of the bias."""
     for lane in range(step_sizes.size):
         delta = steps.reward[t] - value(weights, units, lane, rows.here, 0)
-        if steps.discount[t] != 0:
-            delta += steps.discount[t] * value(weights, units, lane, rows.ahead, 0)
+        if steps.discount_tp1[t] != 0:
+            delta += steps.discount_tp1[t] * value(weights, units, lane, rows.ahead, 0)
         step = step_sizes[lane] * delta
         trace.bias[lane] = steps.decay[t] * trace.bias[lane] + steps.gain[t]
         weights.bias[lane] += step * trace.bias[lane]
@@ -183,14 +183,14 @@ def _wake(steps: Steps, t: int, live: Live, count: int) -> int:
     """Add the rows that x_t brings to life; how many live then. Leaves x_t, if of ones, in x."""
     if steps.gain[t] == 0:
         return count
-    if steps.at[t] < 0:
+    if steps.code_t[t] < 0:
         if count < live.here.size:
             for i in range(live.here.size):
                 if not live.here[i]:
                     live.rows[count], live.here[i] = i, True
                     count += 1
         return count
-    for i in steps.active[steps.at[t]]:
+    for i in steps.active[steps.code_t[t]]:
         live.x[i] += 1.0
         if not live.here[i]:
             live.rows[count], live.here[i] = i, True
@@ -211,12 +211,12 @@ def _follow_rows(
 ) -> tuple[bool, bool]:
     """Traces and weights of the live rows; whether a of x_{t+1} and of x_{t+2} are known then."""
     old, count = counts
-    soon = not steps.ends[t] and steps.following[t] < 0 and steps.discount[t] != 0
-    later = not steps.ends[t] and count == live.here.size and steps.following[t + 1] < 0
-    later = later and steps.discount[t + 1] != 0
-    x = steps.dense[-1 - steps.at[t]] if steps.at[t] < 0 and steps.gain[t] != 0 else live.x
-    x_1 = steps.dense[-1 - steps.following[t]] if soon else live.nothing
-    x_2 = steps.dense[-1 - steps.following[t + 1]] if later else live.nothing
+    soon = not steps.is_last[t] and steps.code_tp1[t] < 0 and steps.discount_tp1[t] != 0
+    later = not steps.is_last[t] and count == live.here.size and steps.code_tp1[t + 1] < 0
+    later = later and steps.discount_tp1[t + 1] != 0
+    x = steps.dense[-1 - steps.code_t[t]] if steps.code_t[t] < 0 and steps.gain[t] != 0 else live.x
+    x_1 = steps.dense[-1 - steps.code_tp1[t]] if soon else live.nothing
+    x_2 = steps.dense[-1 - steps.code_tp1[t + 1]] if later else live.nothing
     # a of x_{t+1} is to be corrected, a of x_{t+2} begun
     rows.slope[:] = bias_trace
     rows.here[:] = rows.ahead
@@ -227,8 +227,8 @@ def _follow_rows(
     for c in range(0, rows.here.size, WIDTH):
         moved = multiply_add(load(rows.step, c), load(rows.slope, c), load(rows.here, c))
         store(rows.here, c, moved)
-    if steps.at[t] >= 0:
-        for i in steps.active[steps.at[t]]:
+    if steps.code_t[t] >= 0:
+        for i in steps.active[steps.code_t[t]]:
             live.x[i] = 0.0
     return soon, later
 

@@ -30,7 +30,7 @@ from preftd.tasks.scored import Scored
 
 VIEWS = ("backward", "forward", "held")
 OPTIMISERS = ("sgd", "adam")
-BEGINNINGS = ("uniform", "xavier")
+INITS = ("uniform", "xavier")
 
 
 class Parameters(NamedTuple):
@@ -52,7 +52,7 @@ class Network:
     view       backward, forward or held
     optimiser  sgd, or in the forward view adam (torch's defaults, one step per episode along the
                mean update of its steps)
-    begins     uniform: weights and biases in ±1/√(how many numbers come in)
+    init       uniform: weights and biases in ±1/√(how many numbers come in)
                xavier: weights uniform in ±√(6 / (how many come in + go out)), biases 1
 
     >>> Network(units=4).start(inputs=3, step_sizes=[0.1, 0.2], seed=0).predict([[1, 0, 0]]).shape
@@ -62,14 +62,14 @@ class Network:
     units: int
     view: str = "backward"
     optimiser: str = "sgd"
-    begins: str = "uniform"
+    init: str = "uniform"
 
     def __post_init__(self) -> None:
         if whole("units", self.units) < 1:
             raise InputError(f"units is {self.units}: give 1 or more.")
         nearest("view", self.view, VIEWS)
         nearest("optimiser", self.optimiser, OPTIMISERS)
-        nearest("beginning", self.begins, BEGINNINGS)
+        nearest("init", self.init, INITS)
         if self.optimiser == "adam" and self.view != "forward":
             raise InputError(
                 f"adam takes one step per episode, the {self.view} view more: "
@@ -110,7 +110,7 @@ class NetworkBatch:
         self.step_sizes = np.array(given)
         lanes, units = given.size, method.units
         self._columns = -(-lanes * units // WIDTH) * WIDTH
-        begin = _BEGIN[method.begins](self.inputs, units, seed)
+        begin = _INIT[method.init](self.inputs, units, seed)
         self._weights = Weights(
             self._side_by_side(begin.hidden),
             self._side_by_side(begin.hidden_bias),
@@ -124,14 +124,14 @@ class NetworkBatch:
 
     def learn(self, steps: Steps, scored: Scored) -> Dense:
         """Learn from whole episodes; mean squared errors after each, episodes × step sizes."""
-        if steps.at.size and not steps.ends[-1]:
+        if steps.code_t.size and not steps.is_last[-1]:
             raise InputError("the last episode is not over: learn from whole episodes.")
         if steps.dense.shape[1] != self.inputs:
             raise InputError(
                 f"the steps have {steps.dense.shape[1]} features, the network {self.inputs} inputs:"
                 " start it with as many."
             )
-        errors = np.empty((int(steps.ends.sum()), self.step_sizes.size))
+        errors = np.empty((int(steps.is_last.sum()), self.step_sizes.size))
         units, sizes, weights = self.method.units, self.step_sizes, self._weights
         if self.method.optimiser == "adam":
             learn_adam(weights, self._moments, units, sizes, steps, scored, errors)
@@ -208,4 +208,4 @@ def _uniform(inputs: int, units: int, seed: SupportsIndex) -> Parameters:
     )
 
 
-_BEGIN = {"uniform": _uniform, "xavier": _xavier}
+_INIT = {"uniform": _uniform, "xavier": _xavier}

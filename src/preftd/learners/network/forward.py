@@ -54,8 +54,8 @@ class Room(NamedTuple):
 def room_for(weights: Weights, steps: Steps) -> Room:
     """Room for the longest episode."""
     longest, begin, columns, lanes = 0, 0, weights.out.size, weights.bias.size
-    for t in range(steps.at.size):
-        if steps.ends[t]:
+    for t in range(steps.code_t.size):
+        if steps.is_last[t]:
             longest, begin = max(longest, t + 1 - begin), t + 1
     return Room(
         np.empty((longest + 1) * columns),
@@ -82,8 +82,8 @@ def learn_forward(
     """Learn from whole episodes by one step along the gradient each; errors after each."""
     room, spare = room_for(weights, steps), np.empty(weights.out.size)
     begin, episode = 0, 0
-    for t in range(steps.at.size):
-        if steps.ends[t]:
+    for t in range(steps.code_t.size):
+        if steps.is_last[t]:
             add_updates(weights, units, step_sizes, steps, (begin, t + 1), room, weights)
             score(weights, units, scored, spare, errors[episode])
             begin, episode = t + 1, episode + 1
@@ -115,7 +115,7 @@ def add_updates(
     for t in range(end - 1, begin - 1, -1):
         here, ahead, gain = room.row[t - begin], room.row[t + 1 - begin], steps.gain[t]
         decay = steps.decay[t + 1] if t + 1 < end else 0.0
-        bootstrap = steps.discount[t] - decay
+        bootstrap = steps.discount_tp1[t] - decay
         for lane in range(step_sizes.size):
             target = steps.reward[t]
             if bootstrap != 0:
@@ -142,14 +142,14 @@ def _choose(steps: Steps, begin: int, end: int, room: Room) -> int:
     count = 0
     for t in range(begin, end):
         needed = steps.gain[t] != 0
-        needed = needed or (t > begin and steps.discount[t - 1] - steps.decay[t] != 0)
+        needed = needed or (t > begin and steps.discount_tp1[t - 1] - steps.decay[t] != 0)
         room.row[t - begin] = -1
         if needed:
-            room.row[t - begin], room.code[count] = count, steps.at[t]
+            room.row[t - begin], room.code[count] = count, steps.code_t[t]
             count += 1
     room.row[end - begin] = -1
-    if steps.discount[end - 1] != 0:
-        room.row[end - begin], room.code[count] = count, steps.following[end - 1]
+    if steps.discount_tp1[end - 1] != 0:
+        room.row[end - begin], room.code[count] = count, steps.code_tp1[end - 1]
         count += 1
     return count
 

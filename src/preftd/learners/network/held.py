@@ -57,8 +57,8 @@ def _learn(
     weights, step_sizes, steps = borrowed((weights, step_sizes, steps))
     (scored, errors), room, (memory, spare) = borrowed((score_into, room, general))
     begin, between, episode = 0, always, 0
-    for t in range(steps.at.size):
-        arrives = steps.ends[t] or steps.beta[t + 1] == 1
+    for t in range(steps.code_t.size):
+        arrives = steps.is_last[t] or steps.beta[t + 1] == 1
         if not arrives:
             between = between or steps.beta[t + 1] != 0
             continue
@@ -68,7 +68,7 @@ def _learn(
         else:
             add_updates(weights, units, step_sizes, steps, span, room, weights)
         begin, between = t + 1, always
-        if steps.ends[t]:
+        if steps.is_last[t]:
             score(weights, units, scored, spare[0], errors[episode])
             episode += 1
 
@@ -91,11 +91,11 @@ def add_pending(
     pending.hidden[:], pending.hidden_bias[:] = 0.0, 0.0
     pending.out[:], pending.bias[:] = 0.0, 0.0
     for t in range(span[0], span[1]):
-        decay, gain, discount = steps.decay[t], steps.gain[t], steps.discount[t]
+        decay, gain, discount = steps.decay[t], steps.gain[t], steps.discount_tp1[t]
         share = 1.0 if t + 1 == span[1] else steps.beta[t + 1]
-        activate(weights, steps.at[t], steps.dense, steps.active, here, 0)
+        activate(weights, steps.code_t[t], steps.dense, steps.active, here, 0)
         if discount != 0:
-            activate(weights, steps.following[t], steps.dense, steps.active, ahead, 0)
+            activate(weights, steps.code_tp1[t], steps.dense, steps.active, ahead, 0)
         _write_input(steps, t, x)
         for lane in range(step_sizes.size):
             delta = steps.reward[t] - value(weights, units, lane, here, 0)
@@ -134,11 +134,11 @@ def add_pending(
 @compiled
 def _write_input(steps: Steps, t: int, x: Vector) -> None:
     """x_t in full."""
-    if steps.at[t] < 0:
-        x[:] = steps.dense[-1 - steps.at[t]]
+    if steps.code_t[t] < 0:
+        x[:] = steps.dense[-1 - steps.code_t[t]]
         return
     x[:] = 0.0
-    for i in steps.active[steps.at[t]]:
+    for i in steps.active[steps.code_t[t]]:
         x[i] += 1.0
 
 

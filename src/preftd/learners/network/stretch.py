@@ -110,9 +110,9 @@ def follow_stretch(
             room.share[j] *= decay
         if gain != 0:
             _keep(weights, room, kept, first, gain)
-            room.source[kept] = steps.at[t]
+            room.source[kept] = steps.code_t[t]
             kept += 1
-        goes_on = t + 1 < end or steps.discount[t] != 0
+        goes_on = t + 1 < end or steps.discount_tp1[t] != 0
         if goes_on:
             _compare_inputs(steps, room, kept, room.code[t + 1 - begin])
             _meet(room, kept, first + columns, columns)
@@ -121,9 +121,9 @@ def follow_stretch(
         room.bias[0] = decay * room.bias[0] + gain
         for lane in range(step_sizes.size):
             delta = steps.reward[t] - value(weights, units, lane, room.activation, first)
-            if steps.discount[t] != 0:
+            if steps.discount_tp1[t] != 0:
                 ahead = value(weights, units, lane, room.activation, first + columns)
-                delta += steps.discount[t] * ahead
+                delta += steps.discount_tp1[t] * ahead
             step = step_sizes[lane] * delta
             weights.bias[lane] += step * room.bias[0]
             room.step[lane * units : (lane + 1) * units] = step
@@ -136,9 +136,9 @@ def follow_stretch(
 def _look(weights: Weights, steps: Steps, begin: int, end: int, room: Stretch) -> None:
     """Write a of all inputs of the stretch, under the weights that it begins with."""
     count = end - begin
-    room.code[:count] = steps.at[begin:end]
-    if steps.discount[end - 1] != 0:
-        room.code[count] = steps.following[end - 1]
+    room.code[:count] = steps.code_t[begin:end]
+    if steps.discount_tp1[end - 1] != 0:
+        room.code[count] = steps.code_tp1[end - 1]
         count += 1
     activate_all(weights, steps, room.code[:count], room.activation, room.four)
 

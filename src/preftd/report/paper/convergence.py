@@ -57,8 +57,8 @@ def simulate(
     features = task.features.columns(slice(None))
     runs = [task.sampler(seed).steps(steps + 1) for seed in range(seeds)]
     states = np.stack([run.state for run in runs if run.state is not None], axis=1)
-    into = np.stack([run.into for run in runs], axis=1)
-    of_rules = [rule.coefficients(lambda_=lambda_[states], discount=into) for rule in rules]
+    into = np.stack([run.discount_t for run in runs], axis=1)
+    of_rules = [rule.coefficients(lambda_=lambda_[states], discount_t=into) for rule in rules]
     decay = np.stack([c.decay for c in of_rules], axis=1)[..., None]
     gain = np.stack([c.gain for c in of_rules], axis=1)[..., None]
     alpha = np.asarray(step_sizes)[:, None, None]

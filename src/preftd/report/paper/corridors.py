@@ -8,7 +8,7 @@ from preftd.experiments.learning import Method
 from preftd.experiments.study import Search, Study
 from preftd.learners import Decreasing, Linear
 from preftd.learners.step_size import StepSize
-from preftd.preferences import Constant, Observability, Preference
+from preftd.preferences import Constant, Observability, Signal
 from preftd.rules import ETD, PTD, TD, Rule
 from preftd.tasks import Task, make
 
@@ -142,7 +142,7 @@ def _study(
     name: str,
     task: str,
     rules: Mapping[str, Rule],
-    preferences: Preference | Mapping[str, Preference] = Observability(),  # noqa: B008  (it cannot be changed)
+    preferences: Signal | Mapping[str, Signal] = Observability(),  # noqa: B008  (it cannot be changed)
     *,
     learners: Method | Mapping[str, Method] = Linear(),  # noqa: B008  (nor can this)
     step_sizes: Mapping[str, Sequence[StepSize]] | None = None,

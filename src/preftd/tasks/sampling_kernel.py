@@ -16,7 +16,7 @@ Whole = NDArray[np.int32]
 
 
 class Table(NamedTuple):
-    """A task's outcomes under its policy, made ready for drawing."""
+    """A task's outcomes under the policy that acts, made ready for sampling."""
 
     first: Whole
     """Rows of state s are first[s] to first[s + 1] − 1."""
@@ -24,6 +24,10 @@ class Table(NamedTuple):
     """A state's row is the first whose bound exceeds a uniform number."""
     even: Whole
     """How many rows a state has, if they are equally likely (faster to choose from); else 0."""
+    state: Whole
+    """The state, action and importance ratio of each row."""
+    action: Whole
+    rho: Vector
     next_state: Whole
     reward: Vector
     spread: Vector
@@ -43,9 +47,10 @@ class Table(NamedTuple):
     def of(cls, task: "Task") -> Self:
         """The table of a task."""
         rows, (fixed, shown, fresh) = task.outcomes, task.features.codes()
-        chance = rows.probability * task.policy[rows.state, rows.action]
+        acts = task.behaviour[rows.state, rows.action]
+        chance = rows.probability * acts
         possible = chance > 0
-        state = rows.state[possible]
+        state, action = rows.state[possible], rows.action[possible]
         first = np.searchsorted(state, np.arange(task.states + 1)).astype(np.int32)
         bound = np.concatenate([_bounds(chance[possible][a:b]) for a, b in pairwise(first)])
         counts = np.diff(first)
@@ -56,6 +61,9 @@ class Table(NamedTuple):
             first,
             bound,
             even,
+            state,
+            action,
+            task.policy[state, action] / acts[possible],
             rows.next_state[possible],
             rows.reward[possible],
             rows.spread[possible],
@@ -79,25 +87,35 @@ def _bounds(chances: Vector) -> Vector:
 class Buffers(NamedTuple):
     """Where steps are written."""
 
-    at: Whole
-    following: Whole
+    code_t: Whole
+    code_tp1: Whole
     reward: Vector
-    discount: Vector
-    into: Vector
-    begins: NDArray[np.bool_]
-    ends: NDArray[np.bool_]
-    state: Whole
+    discount_tp1: Vector
+    discount_t: Vector
+    is_first: NDArray[np.bool_]
+    is_last: NDArray[np.bool_]
+    row: Whole
+    """The row of the table that was drawn, which tells state, action and importance ratio."""
     shower: Whole
     """The state of each fresh vector, in the order in which they are shown."""
 
     @classmethod
     def of_size(cls, steps: int) -> Self:
         """Room for so many steps, each of which may show two vectors."""
-        at, following, state = np.empty((3, steps), dtype=np.int32)
-        reward, discount, into = np.empty((3, steps))
-        begins, ends = np.empty((2, steps), dtype=np.bool_)
-        shower = np.empty(2 * steps, dtype=np.int32)
-        return cls(at, following, reward, discount, into, begins, ends, state, shower)
+        codes, numbers = np.empty((3, steps), dtype=np.int32), np.empty((3, steps))
+        flags, shower = np.empty((2, steps), np.bool_), np.empty(2 * steps, dtype=np.int32)
+        reward, discount_tp1, discount_t = numbers
+        return cls(
+            codes[0],
+            codes[1],
+            reward,
+            discount_tp1,
+            discount_t,
+            flags[0],
+            flags[1],
+            codes[2],
+            shower,
+        )
 
     def doubled(self) -> Self:
         """The same, with as much room again."""
@@ -110,7 +128,7 @@ class Position(NamedTuple):
     state: int
     """The state to leave next, −1 before an episode."""
     code: int
-    begins: bool
+    is_first: bool
     fresh: int
     """How many fresh vectors have been shown since the buffers were empty."""
 
@@ -130,12 +148,12 @@ def draw_steps(
 
     Returns how many steps are written, how many episodes are missing, and the new position.
     """
-    state, code, begins, fresh = position
-    while written < buffers.at.size and episodes != 0:
+    state, code, is_first, fresh = position
+    while written < buffers.code_t.size and episodes != 0:
         if state < 0:
             u = moves.random()
             state = table.starts[np.searchsorted(table.start_bound, u, side="right")]
-            begins = True
+            is_first = True
             code = table.shown[state]
             if table.fresh[state]:
                 buffers.shower[fresh] = state
@@ -149,14 +167,14 @@ def draw_steps(
         reward = table.reward[row]
         if table.spread[row] > 0:
             reward += table.spread[row] * rewards.standard_normal()
-        buffers.at[written] = code
-        buffers.state[written] = state
+        buffers.code_t[written] = code
+        buffers.row[written] = row
         buffers.reward[written] = reward
-        buffers.begins[written] = begins
-        buffers.ends[written] = table.ends[row]
-        buffers.into[written] = 0.0 if begins else table.discount
-        buffers.discount[written] = 0.0 if table.ends[row] else table.discount
-        begins = False
+        buffers.is_first[written] = is_first
+        buffers.is_last[written] = table.ends[row]
+        buffers.discount_t[written] = 0.0 if is_first else table.discount
+        buffers.discount_tp1[written] = 0.0 if table.ends[row] else table.discount
+        is_first = False
         if table.ends[row]:
             state = -1
             if episodes > 0:
@@ -169,6 +187,6 @@ def draw_steps(
                 code = -1 - first_vector - fresh
                 fresh += 1
         # At the end there is no next state; the last one stands in, under a discount of 0.
-        buffers.following[written] = code
+        buffers.code_tp1[written] = code
         written += 1
-    return written, episodes, Position(state, code, begins, fresh)
+    return written, episodes, Position(state, code, is_first, fresh)

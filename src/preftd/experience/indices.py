@@ -1,0 +1,62 @@
+"""Features that are 1 at a few indices and 0 elsewhere, said explicitly.
+
+An integer array is a vector of numbers like any other; only `Indices` means positions of ones.
+"""
+
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from preftd.arrays import InputError
+
+FEW = 64
+"""Of fewer numbers than these, a list finds the least faster than an array does."""
+
+
+@final
+class Indices:
+    """The indices at which features are 1; an index that occurs twice counts twice.
+
+    Parameters
+    ----------
+    indices : array of integers, shape (ones,)
+
+    Examples
+    --------
+    >>> Indices([3, 29])
+    Indices([3, 29])
+
+    """
+
+    __slots__ = ("array",)
+
+    def __init__(self, indices: ArrayLike) -> None:
+        array = np.asarray(indices)
+        if array.dtype.kind not in "iu" or array.ndim != 1:
+            raise InputError(
+                f"indices are {array.dtype} of shape {array.shape}: give a list of integers."
+            )
+        self.array: NDArray[Any] = array
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def __repr__(self) -> str:
+        return f"Indices({self.array.tolist()})"
+
+
+def as_indices(name: str, given: Indices, size: int) -> NDArray[np.int32]:
+    """The indices as int32, checked to lie below `size`."""
+    array = given.array
+    if array.size < FEW:
+        few = array.tolist()
+        least, most = min(few, default=0), max(few, default=0)
+    else:
+        least, most = int(array.min()), int(array.max())
+    if least < 0 or most >= size:
+        raise InputError(
+            f"{name} has index {least if least < 0 else most}, but there are {size} features: "
+            f"give indices from 0 to {size - 1}."
+        )
+    return array.astype(np.int32, copy=False)

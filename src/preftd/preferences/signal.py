@@ -1,0 +1,69 @@
+"""What a signal is: a number for each step, for whole streams and one step at a time.
+
+A signal in [0, 1] is a preference β; a signal that is 0 or more is an interest.
+"""
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar, final
+
+import numpy as np
+
+from preftd.arrays import InputError, Vector, check_finite, check_unit_interval
+from preftd.experience import Experience, Visit
+
+if TYPE_CHECKING:
+    from preftd.tasks import Task
+
+
+class Signal(ABC):
+    """A number for each step; to write your own, define `at`.
+
+    `memory` is what a signal remembers of the past: None at first, then a number or an array.
+    """
+
+    watches_learner: ClassVar[bool] = False
+    """Whether `at` needs `visit.value` and `visit.td_error`, which depend on the learner."""
+
+    @abstractmethod
+    def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
+        """The number of one step, and what to remember; not checked yet."""
+
+    def along(self, experience: Experience, memory: Any) -> tuple[Vector, Any]:
+        """The numbers of a stream, shape (steps,), and what to remember; override it for speed."""
+        numbers = np.empty(len(experience))
+        for t in range(len(experience)):
+            numbers[t], memory = self.at(experience.visit(t), memory)
+        return numbers, memory
+
+    def per_state(self, task: "Task") -> Vector:
+        """The number of each state, shape (states,), if it depends on nothing but the state."""
+        raise InputError(
+            f"{self!r} depends on more than the state of {task.name}, so there is no exact limit: "
+            "use a signal that does not, such as Observability()."
+        )
+
+    @property
+    def largest(self) -> float | None:
+        """The largest number that it can give; None if that is not known beforehand."""
+        return None
+
+    @final
+    def step(self, visit: Visit, memory: Any = None) -> tuple[float, Any]:
+        """β at one step, checked to lie in [0, 1], and what to remember for the next."""
+        beta, memory = self.at(visit, memory)
+        if not 0 <= beta <= 1:
+            raise InputError(f"beta is {beta}: it must lie in [0, 1].")
+        return float(beta), memory
+
+    @final
+    def stream(self, experience: Experience, memory: Any = None) -> tuple[Vector, Any]:
+        """β at each step of a stream, checked to lie in [0, 1], and what to remember after it."""
+        if self.watches_learner:
+            raise InputError(
+                f"{self!r} watches the learner, so β is known only while it learns: use it with a "
+                "learner that learns step by step."
+            )
+        betas, memory = self.along(experience, memory)
+        check_finite("beta", betas)
+        check_unit_interval("beta", betas)
+        return betas, memory

@@ -1,0 +1,62 @@
+"""Where a method ends on a task: its error at the fixed point of the expected update, exactly.
+
+With decreasing step sizes, a method that converges reaches this error. With a constant step size,
+the noise of single steps comes on top.
+"""
+
+from collections.abc import Sequence
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from preftd.arrays import InputError, check_unit_interval
+from preftd.preferences import as_preference
+from preftd.rules import Rule
+from preftd.tasks import Task
+from preftd.theory.bootstrapping import Bootstrapping
+from preftd.theory.diagnose import Diagnosis, diagnoses
+
+
+def limit(task: Task, rule: Rule, preference: Any) -> float:
+    """The mean squared error over observable states at the fixed point of the expected update.
+
+    Parameters
+    ----------
+    task : Task
+    rule : Rule
+    preference : float, array of shape (states,), or Signal
+        One that depends on nothing but the state.
+
+    Returns
+    -------
+    float
+        Infinite if the expected update diverges from the fixed point.
+
+    Examples
+    --------
+    >>> from preftd import ETD, PTD, TD, tasks
+    >>> from preftd.preferences import Observability
+    >>> corridor = tasks.make("corridor", length=5)
+    >>> [round(limit(corridor, rule, Observability()), 4) for rule in (TD(), ETD(0.01), PTD())]
+    [1.3984, 0.6182, 0.0]
+
+    """
+    return limits(task, [rule], preference)[0]
+
+
+def limits(task: Task, rules: Sequence[Rule], preference: Any) -> list[float]:
+    """The same for several rules; what they share is computed once."""
+    if not isinstance(task, Task):
+        raise InputError(f'task is {task!r}: give one, such as tasks.make("corridor").')
+    beta = as_preference(preference).per_state(task)
+    check_unit_interval("beta", beta)
+    found = diagnoses(Bootstrapping(task.process, beta, task), task.features, rules)
+    return [_error(task, one) for one in found]
+
+
+def _error(task: Task, found: Diagnosis) -> float:
+    if found.fixed_point is None or not found.stable:
+        return inf
+    errors = (task.features.predict(found.fixed_point) - task.values)[task.observable]
+    return float(np.mean(errors**2))
