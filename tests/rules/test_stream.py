@@ -2,13 +2,14 @@
 
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
 
 from preftd import ETD, PTD, Experience, InputError, tasks
-from preftd.preferences import Constant, Displacement, Observability, PerState, Signal
-from preftd.rules import RULES, Carried, stream_coefficients
+from preftd.preferences import Constant, Displacement, Function, Observability, PerState, Signal
+from preftd.rules import RULES, Carried, FromBeta, stream_coefficients
 
 TASK = tasks.make("corridor", length=4)
 INTEREST = np.random.default_rng(0).random(TASK.states)
@@ -111,3 +112,59 @@ def test_interest_that_does_not_fit_is_refused() -> None:
         stream_coefficients(ETD(INTEREST[:2]), Constant(0.5), e)
     with pytest.raises(InputError, match="rho has shape"):
         stream_coefficients(ETD(), Constant(0.5), e, rho=np.ones(len(e) + 1))
+
+
+STEPS = tasks.make("corridor", length=4).sampler(3).episodes(6)
+
+
+@pytest.mark.parametrize(
+    ("interest", "per_step"),
+    [
+        (Function(lambda _: 2.0), lambda beta: np.full(beta.size, 2.0)),
+        (Observability(3.0, 0.5), lambda beta: np.where(beta == 1, 3.0, 0.5)),
+        (Constant(2.5), lambda beta: np.full(beta.size, 2.5)),
+        (FromBeta(lambda beta: 0.5 * beta), lambda beta: 0.5 * beta),
+    ],
+    ids=["function", "observability", "constant", "from beta"],
+)
+def test_interest_is_a_signal_of_any_size(interest: Any, per_step: Any) -> None:
+    """What is not a preference can be an interest, and one may be computed from β."""
+    found = stream_coefficients(ETD(interest), Observability(), STEPS)
+    expected = ETD().coefficients(
+        beta=found.beta, discount_t=STEPS.discount_t, interest=per_step(found.beta)
+    )
+    np.testing.assert_array_equal(found.coefficients.gain, expected.gain)
+
+
+def test_interest_from_beta_is_the_same_one_step_at_a_time() -> None:
+    rule, carried = ETD(FromBeta(lambda beta: 0.5 * beta)), 0.0
+    whole = stream_coefficients(rule, Observability(0.9, 0.2), STEPS)
+    for t in range(len(STEPS)):
+        found, carried = rule.step(
+            carried, discount_t=float(STEPS.discount_t[t]), beta=float(whole.beta[t])
+        )
+        assert found.gain == whole.coefficients.gain[t]
+
+
+@pytest.mark.parametrize(
+    ("interest", "message"),
+    [
+        (Function(lambda _: -1.0), r"interest\[0\] is -1"),
+        (Function(lambda _: float("nan")), r"interest\[0\] is nan"),
+        (FromBeta(lambda beta: beta - 1), r"interest\[1\] is -1"),
+        (FromBeta(lambda _: 1.0), "let the function work entry by entry"),
+    ],
+)
+def test_what_is_no_interest_is_refused(interest: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        stream_coefficients(ETD(interest), Observability(), STEPS)
+
+
+def test_importance_ratios_of_the_experience_count_unless_others_are_given() -> None:
+    rho = np.linspace(0, 2, len(STEPS))
+    own = stream_coefficients(PTD(), Constant(0.5), replace(STEPS, rho=rho)).coefficients
+    given = stream_coefficients(PTD(), Constant(0.5), STEPS, rho=rho).coefficients
+    ignored = stream_coefficients(PTD(), Constant(0.5), replace(STEPS, rho=rho), rho=1.0)
+    np.testing.assert_array_equal(own.gain, given.gain)
+    np.testing.assert_array_equal(own.decay, given.decay)
+    np.testing.assert_array_equal(own.gain, rho * ignored.coefficients.gain)
