@@ -3,6 +3,8 @@
 An encoder returns a vector of features, or `Indices`: where the ones are in a vector of zeros.
 """
 
+from __future__ import annotations
+
 from itertools import combinations_with_replacement
 from typing import Any, Protocol, final
 

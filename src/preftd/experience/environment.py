@@ -8,6 +8,8 @@ environments give one stream per environment, in whichever way they start episod
     disabled    the recorder resets the environments whose episodes are over
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeAlias, final
 

@@ -3,6 +3,8 @@
 An integer array is a vector of numbers like any other; only `Indices` means positions of ones.
 """
 
+from __future__ import annotations
+
 from typing import Any, final
 
 import numpy as np

@@ -20,6 +20,8 @@ given. So a one-hot vector costs four bytes, and one that is seen twice (as x_{t
 stored once.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, fields, replace
 from typing import NamedTuple, Self, final
 

@@ -1,5 +1,7 @@
 """Recording experience step by step."""
 
+from __future__ import annotations
+
 import copy
 from collections.abc import Mapping
 from typing import Any, final

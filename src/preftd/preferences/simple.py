@@ -1,5 +1,7 @@
 """Signals that depend on one step only."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
@@ -47,7 +49,7 @@ class Constant(Signal):
         """The number, shape (steps,)."""
         return np.full(len(experience), self.beta), None
 
-    def per_state(self, task: "Task") -> Vector:
+    def per_state(self, task: Task) -> Vector:
         """The number, shape (states,)."""
         return np.full(task.states, self.beta)
 
@@ -89,7 +91,7 @@ class Observability(Signal):
             raise InputError(_NOT_KNOWN)
         return np.where(experience.observable, self.observable, self.hidden), None
 
-    def per_state(self, task: "Task") -> Vector:
+    def per_state(self, task: Task) -> Vector:
         """One or the other, shape (states,)."""
         return np.where(task.observable, self.observable, self.hidden)
 
@@ -130,7 +132,7 @@ class PerState(Signal):
         """The number of each step's state, shape (steps,)."""
         return look_up("beta", self.beta, experience.state), None
 
-    def per_state(self, task: "Task") -> Vector:
+    def per_state(self, task: Task) -> Vector:
         """The numbers themselves, shape (states,)."""
         if self.beta.size != task.states:
             raise InputError(

@@ -1,5 +1,7 @@
 """Rules turn a preference β into what learners and theory need: `Coefficients(decay, gain)`."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 from numpy.typing import ArrayLike

@@ -1,5 +1,7 @@
 """Emphatic TD."""
 
+from __future__ import annotations
+
 from typing import ClassVar, final
 
 from numpy.typing import ArrayLike

@@ -1,5 +1,7 @@
 """Interest: how much each step matters in itself, a number of 0 or more."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias, final

@@ -12,6 +12,8 @@ A rule is its `gain`, and nothing else. It must be affine in F: then its expecta
 its value at the expected F, which is how the theory knows every rule exactly.
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from typing import ClassVar, Generic, NamedTuple, TypeVar
 

@@ -1,5 +1,7 @@
 """The coefficients of a stream of experience: preference and interest applied to a rule."""
 
+from __future__ import annotations
+
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Tasks as Gymnasium environments, made of the same table."""
 
+from __future__ import annotations
+
 from typing import Any, final
 
 import gymnasium

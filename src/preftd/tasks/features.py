@@ -3,6 +3,8 @@
 φ_t = μ(s_t) + noise of covariance Σ(s_t), drawn anew at each visit, independent of all else
 """
 
+from __future__ import annotations
+
 from functools import cached_property
 from typing import Self, final
 
@@ -47,7 +49,7 @@ class Features:
             self.covariance = _checked_covariance(covariance, self.states, self.size)
 
     @classmethod
-    def of(cls, given: "Features | MatrixLike", states: int) -> Self:
+    def of(cls, given: Features | MatrixLike, states: int) -> Self:
         """Features of that many states, from what a user gave for them."""
         features = given if isinstance(given, cls) else cls(given)  # type: ignore[arg-type]
         if features.states != states:

@@ -1,5 +1,7 @@
 """What the graph of a chain decides: whether values exist, and which states recur."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse

@@ -4,6 +4,8 @@ Observable cells show a 1 in a place of their own, hidden ones standard Gaussian
 feature, drawn afresh at each visit. The goal is where episodes end, not a state.
 """
 
+from __future__ import annotations
+
 import math
 
 import numpy as np

@@ -1,5 +1,7 @@
 """From a Markov decision process and a policy to the tables of a Markov reward process."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, cast
 

@@ -6,6 +6,8 @@
 Model, simulator and environment are all made of this table, so they cannot disagree.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Self, final
 

@@ -1,5 +1,7 @@
 """Pictures of tasks: states, hidden or observable, rewards, and β if given."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +20,7 @@ OBSERVABLE, HIDDEN, GOAL, START, INK = "#fbf7ef", "#c3c6cc", "#6b4226", "#0072B2
 """Colours: light where a state shows itself, grey where it is hidden, brown where episodes end."""
 
 
-def draw(task: "Task", beta: ArrayLike | None = None, axes: Axes | None = None) -> Axes:
+def draw(task: Task, beta: ArrayLike | None = None, axes: Axes | None = None) -> Axes:
     """Draw a task into axes, or into a new figure of fitting size."""
     betas = None
     if beta is not None:
@@ -35,7 +37,7 @@ def draw(task: "Task", beta: ArrayLike | None = None, axes: Axes | None = None) 
     return axes
 
 
-def _draw_grid(task: "Task", betas: Vector | None, axes: Axes) -> None:
+def _draw_grid(task: Task, betas: Vector | None, axes: Axes) -> None:
     for s, (x, y) in enumerate(task.layout.position):
         colour = OBSERVABLE if task.observable[s] else HIDDEN
         axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour, edgecolor="white"))
@@ -61,7 +63,7 @@ def _draw_grid(task: "Task", betas: Vector | None, axes: Axes) -> None:
     _legend(task, axes, "--")
 
 
-def _draw_graph(task: "Task", betas: Vector | None, axes: Axes) -> None:
+def _draw_graph(task: Task, betas: Vector | None, axes: Axes) -> None:
     position, names, outcomes = task.layout.position, task.layout.names or {}, task.outcomes
     nodes = [_node(task, s) for s in range(task.states)]
     for s, node in enumerate(nodes):
@@ -94,7 +96,7 @@ def _draw_graph(task: "Task", betas: Vector | None, axes: Axes) -> None:
     _legend(task, axes, "-")
 
 
-def _node(task: "Task", state: int) -> Patch:
+def _node(task: Task, state: int) -> Patch:
     """Boxes for states where something is decided, circles for goals, small ones if hidden."""
     x, y = task.layout.position[state]
     observable, names = task.observable[state], task.layout.names or {}
@@ -142,7 +144,7 @@ def _loop(axes: Axes, at: Vector) -> None:
     )
 
 
-def _reward(task: "Task", axes: Axes, state: int) -> None:
+def _reward(task: Task, axes: Axes, state: int) -> None:
     """The reward of leaving, written on the side to which the state looks out of the picture."""
     outcomes, position = task.outcomes, task.layout.position
     rows = (outcomes.state == state) & outcomes.ends
@@ -168,7 +170,7 @@ def _amounts(rewards: Vector) -> str:
     return " or ".join(f"{reward:+g}" for reward in np.unique(rewards)[::-1])
 
 
-def _legend(task: "Task", axes: Axes, start_line: str) -> None:
+def _legend(task: Task, axes: Axes, start_line: str) -> None:
     patches = [Patch(facecolor=OBSERVABLE, edgecolor=INK, label="observable")]
     if not task.observable.all():
         patches.append(Patch(facecolor=HIDDEN, edgecolor=INK, label="hidden"))

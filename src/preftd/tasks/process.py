@@ -11,6 +11,8 @@ The end of an episode is a transition to where the next one starts, with discoun
 next episode's value comes back, and d counts visits over many episodes.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Self, final

@@ -1,5 +1,7 @@
 """What is asked of predictions on a task: the states that count, what they show, their values."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
@@ -20,7 +22,7 @@ class Scored(NamedTuple):
     values: Vector
 
     @classmethod
-    def of(cls, task: "Task") -> Self:
+    def of(cls, task: Task) -> Self:
         """The scored states of a task.
 
         >>> from preftd import tasks

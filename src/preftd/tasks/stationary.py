@@ -14,6 +14,8 @@ K holds the states whose rows are dense (the restarts of an episodic task), whic
 sparsity of everything else, or else one state; and, if those are hardly ever visited, one that is.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse

@@ -1,5 +1,7 @@
 """Tables over transitions: probabilities, and what else is given per state or transition."""
 
+from __future__ import annotations
+
 import numpy as np
 from scipy import sparse
 

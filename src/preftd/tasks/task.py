@@ -1,5 +1,7 @@
 """A task: a table of outcomes, a policy, and what states show."""
 
+from __future__ import annotations
+
 from functools import cached_property
 from typing import TYPE_CHECKING, SupportsIndex, final
 
@@ -121,7 +123,7 @@ class Task:
         return float(self.start @ to_the_end.solve(np.ones(self.states)))
 
     @cached_property
-    def table(self) -> "Table":
+    def table(self) -> Table:
         """The outcomes, made ready for drawing."""
         from preftd.tasks.sampling_kernel import Table  # noqa: PLC0415  (compiles)
 
@@ -132,7 +134,7 @@ class Task:
         """What is asked of predictions: observable states and their values."""
         return Scored.of(self)
 
-    def sampler(self, seed: SupportsIndex) -> "Sampler":
+    def sampler(self, seed: SupportsIndex) -> Sampler:
         """The episodes of a seed, drawn as they are asked for.
 
         >>> from preftd import tasks
@@ -143,7 +145,7 @@ class Task:
 
         return Sampler(self, seed)
 
-    def plot(self, beta: ArrayLike | None = None, axes: "Axes | None" = None) -> "Axes":
+    def plot(self, beta: ArrayLike | None = None, axes: Axes | None = None) -> Axes:
         """A picture: states, hidden or observable, rewards, and β if given."""
         from preftd.tasks.picture import draw  # noqa: PLC0415  (matplotlib)
 

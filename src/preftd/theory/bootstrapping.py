@@ -10,6 +10,8 @@ None of these depends on the rule, so one preparation serves all rules of a comp
 expected gain ḡ, by which a state's updates are weighted, does.
 """
 
+from __future__ import annotations
+
 from functools import cached_property
 from typing import Self, final
 

@@ -9,6 +9,8 @@ for PTD, by way of
 A negative column sum at s says that more is bootstrapped from s than is updated there.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final

@@ -7,6 +7,8 @@
 With random features, E is also over what a visit shows.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -10,6 +10,8 @@ A state with weight 0 drops out. If the others' features do not span all directi
 the rest, which `undetermined` holds, and the fixed point given is the one with none of it.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, final

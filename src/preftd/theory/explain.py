@@ -1,5 +1,7 @@
 """Diagnoses in words: a table of rules side by side, then why, and what would mend it."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 
 import numpy as np

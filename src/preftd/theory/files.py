@@ -4,6 +4,8 @@ Both hold the same names. In NPZ a sparse table is four arrays: NAME_data, NAME_
 and NAME_shape (CSR), as `save_problem` writes them.
 """
 
+from __future__ import annotations
+
 import os
 import tomllib
 import warnings

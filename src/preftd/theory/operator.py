@@ -6,6 +6,8 @@ With the gain of PTD, ḡ = β, this is T^β v = B (I − PγC)⁻¹ (r + PγB v
 TD(λ), ḡ = 1, it is the expected λ-return. For every rule b − A w = Φᵀ D (T Φw − Φw) (Theorem 2).
 """
 
+from __future__ import annotations
+
 from functools import cached_property
 from typing import final
 

@@ -6,6 +6,8 @@ d_{t+1} = Pᵀ d_t,   E_t = (I − B) Pγᵀ E_{t−1} + diag(d_t ∘ ḡ_t) Φ 
 E[A_t] = E_tᵀ (I − Pγ) Φ + Σ_s d_t(s) ḡ_t(s) Σ_s,   E[b_t] = E_tᵀ r
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Sequence
 from itertools import repeat
 
