@@ -222,9 +222,9 @@ def test_discrete_observations_are_one_hot() -> None:
 
 
 def test_what_cannot_be_recorded_is_said() -> None:
-    with pytest.raises(InputError, match="no natural encoder"):
+    with pytest.raises(InputError, match="no default encoder"):
         encoder_for(gymnasium.spaces.Text(3))
-    with pytest.raises(InputError, match="neither be called"):
+    with pytest.raises(InputError, match="neither callable nor has"):
         Recorder(cartpole(), 3, discount=0.9)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="discount is 2"):
         Recorder(cartpole(), lean, discount=2)

@@ -155,15 +155,18 @@ class _Coarse:
         (lambda: Displacement({}), "thresholds are missing"),
         (lambda: Displacement([0.5, 0.5]), "thresholds are missing"),  # type: ignore[arg-type]
         (lambda: Displacement({0.5: 1.0}), "an entry is 0.5"),  # type: ignore[dict-item]
-        (lambda: Displacement({0: -1.0}), "0 or more"),
+        (lambda: Displacement({0: -1.0}), "threshold is negative: give 0 or more"),
         (lambda: Function(3), "cannot be called"),  # type: ignore[arg-type]
-        (lambda: Function(lambda x: x).stream(STREAM), "let it give one number"),  # type: ignore[arg-type, return-value]
-        (lambda: PerState([0.5]).step(Visit(np.zeros(1), True, state=-1)), "beta is for 0"),
+        (lambda: Function(lambda x: x).stream(STREAM), "return one number"),  # type: ignore[arg-type, return-value]
+        (
+            lambda: PerState([0.5]).step(Visit(np.zeros(1), True, state=-1)),
+            "beta covers states 0 to 0",
+        ),
         (lambda: Displacement({0: 1.0}, between=2), "between is 2"),
         (lambda: Function(lambda x: float(len(x))).stream(STREAM), r"beta\[0\] is 3"),
         (lambda: Function(lambda _: float("nan")).stream(STREAM), r"beta\[0\] is nan"),
         (lambda: Function(lambda _: 7.0).step(STREAM.visit(0)), "beta is 7"),
-        (lambda: PerState([0.5]).stream(STREAM), "beta is for 0 to 0"),
+        (lambda: PerState([0.5]).stream(STREAM), "beta covers states 0 to 0 but"),
         (lambda: Displacement({9: 1.0}).stream(STREAM), "entry 9"),
         (lambda: Observability().step(Visit(np.zeros(1), True)), "which steps are observable"),
         (lambda: Observability().stream(walk([0, 1], [True, False])), "which steps are observable"),

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 class Constant(Signal):
     """The same number everywhere.
 
+    Parameters
+    ----------
+    beta : float
+        In [0, 1] for a preference, 0 or more for an interest.
+
     Examples
     --------
     >>> from preftd import tasks
@@ -57,7 +62,12 @@ class Constant(Signal):
 @final
 @dataclass(frozen=True)
 class Observability(Signal):
-    """One number where the state shows itself, another where it is hidden.
+    """One number where the state is observable, another where it is hidden.
+
+    Parameters
+    ----------
+    observable, hidden : float
+        In [0, 1] for a preference, 0 or more for an interest.
 
     Examples
     --------
@@ -146,19 +156,19 @@ class PerState(Signal):
 
 
 def look_up(name: str, table: Vector, states: Codes | None) -> Vector:
-    """The entry of a table of shape (states,) for each step."""
+    """Return the entry of a table of shape (states,) for each step, shape (steps,)."""
     if states is None:
         raise InputError(_NO_STATES)
     if states.size and not (states.min() >= 0 and states.max() < table.size):
         raise InputError(
-            f"states from {states.min()} to {states.max()} are visited, but {name} is for 0 to "
-            f"{table.size - 1}: give one for each state."
+            f"{name} covers states 0 to {table.size - 1} but states {states.min()} to "
+            f"{states.max()} are visited: give one for each state."
         )
     return np.asarray(table[states])
 
 
 _NO_STATES = (
-    "the experience does not know its states: use a preference that looks at observations instead."
+    "the experience does not know its states: use a preference that depends on observations."
 )
 
 
@@ -166,6 +176,11 @@ _NO_STATES = (
 @dataclass(frozen=True)
 class Function(Signal):
     """Any function of the observation.
+
+    Parameters
+    ----------
+    function : callable
+        Turns an observation, an array of shape (n,), into a number.
 
     Examples
     --------
@@ -191,15 +206,25 @@ class Function(Signal):
         return np.array([self._of(x) for x in experience.observations()]), None
 
     def _of(self, observation: Vector) -> float:
+        """The function's result, checked to be a number."""
         found = self.function(observation)
         try:
             return float(found)
         except (TypeError, ValueError):
-            raise InputError(f"the function gave {found!r}: let it give one number.") from None
+            raise InputError(f"the function returned {found!r}: return one number.") from None
 
 
 def as_signal(name: str, given: Any) -> Signal:
-    """A signal from a number, an array with one number for each state, a function, or a signal."""
+    """Return a signal from a number, an array, a function or a signal.
+
+    Parameters
+    ----------
+    name : str
+        The name of the argument, for error messages.
+    given : float, array of shape (states,), callable, or Signal
+        A number stands for `Constant`, an array for `PerState`, a function for `Function`.
+
+    """
     if isinstance(given, Signal):
         return given
     if callable(given) and not isinstance(given, type):
@@ -208,14 +233,14 @@ def as_signal(name: str, given: Any) -> Signal:
         array = as_array(name, given)
     except InputError:
         raise InputError(
-            f"{name} is {given!r}: give a number, one for each state, a function of the "
-            "observation, or a signal such as Observability()."
+            f"{name} is {given!r}: give a number, an array with one for each state, a function of "
+            "the observation, or a signal such as Observability()."
         ) from None
     return Constant(number(name, given)) if array.ndim == 0 else PerState(given)
 
 
 def as_preference(given: Any, name: str = "preference") -> Signal:
-    """The same, refused if it is known to leave [0, 1].
+    """Return a signal as `as_signal` does, and refuse one that is known to leave [0, 1].
 
     Examples
     --------
@@ -230,4 +255,5 @@ def as_preference(given: Any, name: str = "preference") -> Signal:
 
 
 def _not_negative(name: str, given: float) -> None:
+    """Refuse what is not a number of 0 or more."""
     check_not_negative(name, np.array(number(name, given)))
