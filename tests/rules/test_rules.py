@@ -129,12 +129,15 @@ def test_emphatic_gain_is_proportional_to_a_constant_interest(seed: int, factor:
         ({"beta": [0, 1], "discount_t": [0, 2]}, r"discount_t\[1\] is 2"),
         ({"beta": [0, 1], "discount_t": [0, 1], "rho": [1, -1]}, r"rho\[1\] is -1"),
         ({"beta": [0, 1, 1], "discount_t": [0, 1]}, r"beta has shape \(3,\)"),
-        ({"beta": 1, "lambda_": 0, "discount_t": [0, 1]}, "either beta or lambda_"),
-        ({"discount_t": [0, 1]}, "either beta or lambda_"),
+        (
+            {"beta": 1, "lambda_": 0, "discount_t": [0, 1]},
+            r"beta and lambda_ .* are both given or both missing",
+        ),
+        ({"discount_t": [0, 1]}, r"beta and lambda_ .* are both given or both missing"),
         ({"beta": 1, "discount_t": 0.9}, "one for each step"),
     ],
 )
-def test_bad_streams_are_refused_by_name_and_place(
+def test_bad_streams_are_refused_by_name_and_index(
     arguments: dict[str, list[float]], message: str
 ) -> None:
     with pytest.raises(InputError, match=message):

@@ -152,7 +152,7 @@ def test_interest_from_beta_is_the_same_one_step_at_a_time() -> None:
         (Function(lambda _: -1.0), r"interest\[0\] is -1"),
         (Function(lambda _: float("nan")), r"interest\[0\] is nan"),
         (FromBeta(lambda beta: beta - 1), r"interest\[1\] is -1"),
-        (FromBeta(lambda _: 1.0), "let the function work entry by entry"),
+        (FromBeta(lambda _: 1.0), r"has shape \(\), not .*: compute it entry by entry"),
     ],
 )
 def test_what_is_no_interest_is_refused(interest: Any, message: str) -> None:

@@ -39,7 +39,7 @@ class ETD(Rule):
         return self._interest
 
     def gain(self, beta: Number, interest: Number, follow_on: Number) -> Number:
-        """The emphasis M."""
+        """Return the emphasis M."""
         return (1 - beta) * interest + beta * follow_on
 
     def __repr__(self) -> str:

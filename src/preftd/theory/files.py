@@ -71,7 +71,9 @@ def load_problem(path: str | os.PathLike[str]) -> Problem:
     )
     features = Features.of(Features(tables["features"], tables.get("covariance")), process.states)
     if ("beta" in tables) == ("lambda" in tables):
-        raise InputError("give either beta or lambda (which is 1 − beta), one of the two.")
+        raise InputError(
+            "beta and lambda (which is 1 − beta) are both given or both missing: give one of them."
+        )
     beta = as_beta(tables.get("beta"), tables.get("lambda"), (process.states,))
     interest = as_array("interest", tables.get("interest", 1.0))
     check_not_negative("interest", interest)
