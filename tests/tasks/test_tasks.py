@@ -100,8 +100,8 @@ def test_wrong_parameters_get_one_sentence(
         tasks.make(name, **parameters)
 
 
-def test_a_task_of_ones_own_is_a_table_and_what_states_show() -> None:
-    """A machine that wears down: run it (0) or mend it (1); its gauge shows only if it is new."""
+def test_a_custom_task_is_a_table_and_features() -> None:
+    """A machine that wears down: run it (0) or repair it (1); its gauge works only if new."""
     rows = [
         # state, action, probability, next state, reward
         (0, 0, 0.8, 0, 1.0),
@@ -138,7 +138,7 @@ def test_a_task_of_ones_own_is_a_table_and_what_states_show() -> None:
         ([(0, 0, -1, 0, 0), (0, 0, 2, 0, 0)], r"probability\[0\] is -1"),
         ([(0, 1, 1, 0, 0)], "state 0 and action 0 sum to 0"),
         ([(0, 0, 1, 0)], "rows have shape"),
-        ([(-1, 0, 1, 0, 0)], "counted from 0"),
+        ([(-1, 0, 1, 0, 0)], "a state or action is negative: give rows"),
         ([(0, 0, 1, -1, 0, -1)], r"spread\[0\] is -1"),
     ],
 )
@@ -176,6 +176,15 @@ def test_a_walk_may_be_long() -> None:
     task = tasks.make("random_walk", states=20_001)
     assert task.values[10_000] == pytest.approx(0, abs=1e-9)
     assert len(task.sampler(0).steps(100)) == 100
+
+
+@pytest.mark.parametrize(
+    ("observable", "message"),
+    [([1, 0], r"observable has shape \(2,\)"), ([0.5], "observable holds something other than 0")],
+)
+def test_states_are_observable_or_not(observable: list[float], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Task("odd", [(0, 0, 1, -1, 0)], [[1.0]], 1.0, start=[1], observable=observable)
 
 
 def test_an_episodic_task_needs_a_start() -> None:
