@@ -1,5 +1,7 @@
 """Learners: coefficients and experience become weights."""
 
+from preftd.learners.custom import Custom, Episode, as_spec
+from preftd.learners.least_squares.batch import LeastSquares
 from preftd.learners.least_squares.learner import LeastSquaresLearner
 from preftd.learners.linear.batch import Linear
 from preftd.learners.linear.learner import LinearLearner
@@ -10,7 +12,10 @@ from preftd.learners.step_size import Decreasing
 from preftd.learners.steps import Steps
 
 __all__ = [
+    "Custom",
     "Decreasing",
+    "Episode",
+    "LeastSquares",
     "LeastSquaresLearner",
     "Linear",
     "LinearLearner",
@@ -19,6 +24,7 @@ __all__ = [
     "Steps",
     "Training",
     "advantages",
+    "as_spec",
     "beta_returns",
     "forward_update",
     "offline_update",
