@@ -12,7 +12,7 @@ from types import FrameType
 
 CODE = 130
 """How shells say that a command was stopped by Ctrl-C."""
-SENTENCE = "stopped; what is stored is kept: run the same again to go on."
+SENTENCE = "stopped; what is stored is kept: run the same again to resume."
 
 
 def is_running() -> bool:
@@ -46,7 +46,7 @@ def stopped_by_ctrl_c() -> Iterator[None]:
 
 
 def _was_told(error: BaseException | None) -> bool:
-    """Whether the user was told already how to go on, which is noted on what interrupted."""
+    """Whether the user was told already how to resume, which is noted on what interrupted."""
     while error is not None:
         if getattr(error, "__notes__", ()):
             return True

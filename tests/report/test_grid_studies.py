@@ -26,7 +26,7 @@ def test_networks_have_the_step_sizes_of_the_paper(task: str, view: str) -> None
 @pytest.mark.parametrize("task", grids.EPISODES)
 def test_all_views_learn_from_the_same_episodes(task: str) -> None:
     expansions = [Expansion(grids.networks(task, view).with_seeds(2)) for view in grids.VIEWS]
-    drawn = [[strand.draw.id for strand in one.search] for one in expansions]
+    drawn = [[group.sample.id for group in one.search] for one in expansions]
     assert len(set(drawn[0])) == 2 * len(grids.SIZES)
     assert drawn[0] == drawn[1] == drawn[2]
     seeds = [grids.networks(task, view).seeds for view in grids.VIEWS]

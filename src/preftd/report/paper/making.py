@@ -1,7 +1,6 @@
 """Making figures: studies are run as they are needed, each once, and drawn."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import final
 
@@ -32,8 +31,7 @@ def make(names: Sequence[str], order: Order) -> Iterator[str]:
     _check_searched(names, order)
     progress = progress_here()
     store = Store(order.out, warn=progress.say)
-    stored = store.open() if any(name in FIGURES for name in names) else nullcontext()
-    with stored, Processes(order.workers, progress.say) as processes:
+    with Processes(order.workers, progress.say) as processes:
         found = _Found(order, store, processes, progress)
         for name in names:
             if name == COUNTEREXAMPLES:
@@ -43,7 +41,7 @@ def make(names: Sequence[str], order: Order) -> Iterator[str]:
                 yield from _draw(name, found, order)
         if set(names) == set(TITLES):
             # Some claims need studies that no figure shows.
-            yield f"wrote {write_summary(order.out, found.safe(STUDIES))}"
+            yield f"wrote {write_summary(order.out, found.all(STUDIES))}"
 
 
 def _check_searched(names: Sequence[str], order: Order) -> None:
@@ -77,19 +75,16 @@ class _Found:
                 self._store,
                 executor=self._executor,
                 progress=self._progress,
-                place=PLACE,
+                repository=PLACE,
             )
             self._results[name] = asked.results(found)
             if self._begun and name in LONG:
-                self._store.wait()  # nothing is on file that is not in a store
                 self._keep_search(asked.whole, self._begun)
         return self._results[name]
 
-    def safe(self, names: Iterable[str]) -> dict[str, Results]:
-        """The results of some studies, once they are on disk: nothing is shown that is not."""
-        results = {name: self(name) for name in names}
-        self._store.wait()
-        return results
+    def all(self, names: Iterable[str]) -> dict[str, Results]:
+        """The results of some studies."""
+        return {name: self(name) for name in names}
 
     def _keep_search(self, study: Study, begun: Manifest) -> None:
         path = self._order.searched
@@ -105,7 +100,7 @@ class _Found:
 
 def _draw(name: str, found: _Found, order: Order) -> Iterator[str]:
     figure = FIGURES[name]
-    results = found.safe(figure.studies)
+    results = found.all(figure.studies)
     folder = order.out / "figures"
     folder.mkdir(parents=True, exist_ok=True)
     with rc_context(RC):  # some settings matter when a file is written
