@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from preftd.paper.claim import Cases, Claim, Quantity, Runs, difference, reported, tried
-from preftd.paper.corridors.claims import quarter, settings
+from preftd.paper.corridors.claims import each, quarter
 from preftd.paper.corridors.studies import (
     CONSTANT_STEPS,
     FOUR_METHODS,
@@ -87,12 +87,7 @@ def _remains(rule: str) -> Cases:
 
 def _above_limit(rule: str) -> Cases:
     last = quarter(4, rule)
-    return Cases(
-        {
-            setting: _less_limit(last[setting], task, length, rule)
-            for task, length, setting in settings()
-        }
-    )
+    return each(lambda task, n: _less_limit(last[f"{title_of(task)} {n}"], task, n, rule))
 
 
 CLAIMS = (

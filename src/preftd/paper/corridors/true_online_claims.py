@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from preftd.paper.claim import Claim, Comparison, Quantity, ratio
-from preftd.paper.corridors.claims import errors, settings
+from preftd.paper.corridors.claims import errors
 from preftd.paper.corridors.studies import BY_LENGTH, LENGTHS, ROUND, TASKS, TRUE_ONLINE, title_of
 from preftd.paper.samples import LARGER, SAME, SMALLER, Sample
 from preftd.paper.verdict import Region
@@ -33,10 +33,8 @@ def _growth(region: Region, form: str) -> Comparison:
     """
     of_form = errors(BY_LENGTH, learner=form)
     cases = {
-        title_of(task): Quantity.joined(
-            [of_form[setting] for one, _, setting in settings() if one == task], _by_slope
-        )
-        for task in TASKS
+        title: Quantity.joined([of_form[f"{title} {n}"] for n in LENGTHS], _by_slope)
+        for title in map(title_of, TASKS)
     }
     return ratio("PTD's error, length 25 over 5, at one step size", region, cases)
 
