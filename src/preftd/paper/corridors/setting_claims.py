@@ -58,9 +58,11 @@ def _at_one_step_size(interest: float) -> Cases:
 
 def _mean_over_lengths(interest: float) -> Cases:
     found = _with_interest(interest)
-    titles = map(title_of, TASKS)
     return Cases(
-        {title: Quantity.joined([found[f"{title} {n}"] for n in LENGTHS]) for title in titles}
+        {
+            title: Quantity.joined([found[f"{title} {n}"] for n in LENGTHS])
+            for title in map(title_of, TASKS)
+        }
     )
 
 
@@ -75,9 +77,6 @@ def _all_step_sizes(measure: Callable[[pl.DataFrame, float], Sample], rule: str)
         return runs.by(given_zero, task, length)
 
     return each(of)
-
-
-_width = partial(widths, axis="decades")
 
 
 def _changed(usual: str, others: Mapping[str, tuple[str, str]], region: Region) -> Comparison:
@@ -155,7 +154,7 @@ CLAIMS = (
         difference(
             "width of the U-curve at half its depth, in decades of step sizes, ETD-fixed less PTD",
             Region(high=0),
-            _all_step_sizes(_width, "ETD-fixed") - _all_step_sizes(_width, "PTD"),
+            _all_step_sizes(widths, "ETD-fixed") - _all_step_sizes(widths, "PTD"),
         ),
         "Its step sizes are large because its interest is small; in decades that makes no "
         "difference.",

@@ -123,7 +123,7 @@ def _tried(task: str, size: int, units: int, rule: str, view: str, **labels: flo
 
 
 def _decades(runs: pl.DataFrame, task: str, size: int) -> Sample:
-    return widths(runs, zeros(task, size, tuple(sorted(set(runs["seed"])))), "decades")
+    return widths(runs, zeros(task, size, tuple(sorted(set(runs["seed"])))))
 
 
 def _reported(results: Results, **labels: str) -> Sample:
