@@ -111,7 +111,7 @@ class Store:
             if not asked <= self._file_of.keys():
                 self._look(asked)
             there = np.array([cell in self._file_of for cell in ids], np.bool_)
-            names = list(dict.fromkeys(map(self._file_of.get, compress(ids, there))))
+            names = list(dict.fromkeys(self._file_of[cell] for cell in compress(ids, there)))
             missing = [name for name in names if name not in self._rows]
             if self._read([self.cells / name for name in missing], asked):
                 return there, names

@@ -6,7 +6,8 @@ from preftd.learners.least_squares.learner import LeastSquaresLearner
 from preftd.learners.linear.batch import Linear
 from preftd.learners.linear.learner import LinearLearner
 from preftd.learners.network.batch import Network
-from preftd.learners.pretrained import Pretrained, Training
+from preftd.learners.network.learner import NetworkLearner
+from preftd.learners.pretrained import Pretrained, PretrainedLearner, Training
 from preftd.learners.returns import advantages, beta_returns, forward_update, offline_update
 from preftd.learners.step_size import Decreasing
 from preftd.learners.steps import Steps
@@ -20,7 +21,9 @@ __all__ = [
     "Linear",
     "LinearLearner",
     "Network",
+    "NetworkLearner",
     "Pretrained",
+    "PretrainedLearner",
     "Steps",
     "Training",
     "advantages",

@@ -44,6 +44,12 @@ class Steps(NamedTuple):
         """x_{t+1} as vectors, shape (steps, size)."""
         return decoded(self.code_tp1[which], self.dense, self.active)
 
+    def part(self, which: slice) -> Self:
+        """Some steps in a row, sharing the vectors of all."""
+        shared = ("dense", "active")
+        per_step = [name for name in self._fields if name not in shared]
+        return self._replace(**{name: getattr(self, name)[which] for name in per_step})
+
     def episodes(self) -> Iterator[slice]:
         """The steps of each episode; the last must be over."""
         if self.code_t.size and not self.is_last[-1]:
@@ -93,6 +99,11 @@ def scored_features(scored: Scored) -> Dense:
     """What the scored states show as vectors, shape (scored states, size)."""
     size = scored.dense.shape[1]
     return decoded(scored.codes, scored.dense, np.arange(size, dtype=np.int32)[:, None])
+
+
+def nothing_scored(size: int) -> Scored:
+    """For learning without true values: kernels score one state, and the score is ignored."""
+    return Scored(np.zeros(1, dtype=np.int32), np.zeros((0, size)), np.zeros(1))
 
 
 def mean_squared_error(values: Vector, scored: Scored) -> float:

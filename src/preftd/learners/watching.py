@@ -102,7 +102,8 @@ def _follow(
             if few
             else (e.features(now)[0], e.next_features(now)[0])
         )
-        value = float(learner.predict(x))
+        with np.errstate(over="ignore", invalid="ignore"):
+            value = float(learner.predict(x))
         if not np.isfinite(value):
             raise DivergedError(f"the prediction is {value} at step {t}: lower the step size.")
         visit = e.visit(t)._replace(value=value, td_error=td_error)

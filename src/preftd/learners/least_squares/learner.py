@@ -194,8 +194,8 @@ class LeastSquaresLearner:
             numbers = (array[which].copy() for array in per_step)
             trace = system.absorb(Block(x, y, *numbers), trace)
         self._system, self._trace = system, trace
-        self._follow_on, *remembered = found.carried
-        self.memory = Memory(*remembered, self.memory.td_error)
+        self._follow_on = found.carried.follow_on
+        self.memory = Memory(found.carried.preference, found.carried.interest, self.memory.td_error)
         self._discount_t = 0.0 if e.is_last[-1] else float(e.discount_tp1[-1])
         return self
 

@@ -5,7 +5,6 @@ forward      weights rest during an episode, then all its updates are made at on
 true_online  an update at every step that equals a forward view over all steps so far
 """
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from preftd.learners.linear.batch_kernel import learn_lanes, learn_lanes_forward
@@ -17,7 +16,7 @@ class View(NamedTuple):
 
     label: str
     """Its name in figures; empty for the paper's algorithm."""
-    batch_kernel: Callable[..., Any]
+    batch_kernel: Any
     """Learns with several step sizes at once, and scores each episode."""
     online: bool
     """Whether it learns one transition at a time."""
