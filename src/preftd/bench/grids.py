@@ -18,7 +18,7 @@ from preftd.report.paper.corridors import METHODS
 from preftd.report.paper.grids import NETWORK_STEP_SIZES, SIZES, VIEWS, WIDTHS, grid
 
 SECONDS = 12.0
-"""How long the contenders of a row go on, together."""
+"""How long the contenders of a row run, together."""
 EPISODES = 5
 
 Begun: TypeAlias = list[tuple[Study, NetworkBatch]]

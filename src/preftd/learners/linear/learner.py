@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self, TypeAlias, final
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import Dense, InputError, Vector, as_array, check_unit_interval, whole
+from preftd.arrays import Dense, InputError, whole
 from preftd.experience import Experience, Indices
 from preftd.learners.features import as_features, as_pair
 from preftd.learners.linear.forward import learn_forward
 from preftd.learners.linear.online_kernel import step_one
+from preftd.learners.linear.predictions import step_predictions
 from preftd.learners.linear.state import LinearState
 from preftd.learners.linear.views import VIEWS
 from preftd.learners.step_size import Decreasing, step_size_parts, step_sizes_of
@@ -23,19 +24,15 @@ from preftd.learners.transition import (
     after_the_end,
     as_flag,
     check_discount,
-    check_features_finite,
     check_rule,
+    not_finite,
     not_numbers,
 )
 from preftd.learners.watching import learn_watching
 from preftd.names import nearest
 from preftd.rules import Carried, Rule
-from preftd.rules.rule import broadcast
 
 _INFINITY = float("inf")
-_SIGNALS = ("reward", "discount", "beta", "interest", "rho")
-Given: TypeAlias = tuple[Any, Any, Any, Any, Any]
-"""Reward, discount, β, interest and ρ as the user gave them."""
 
 
 @final
@@ -187,7 +184,9 @@ class LinearLearner:
         carried: Any
         if self.predictions is not None:
             given = (reward, discount, beta, interest, rho)
-            delta, carried, discount = self._update_many(state, x, y, given)
+            delta, carried, discount = step_predictions(
+                state, self.rule, x, y, given, self._alpha(), self._true_online
+            )
         else:
             discount_t = state.discount_t
             alpha = self._alpha() if self._constant is None else self._constant
@@ -211,7 +210,7 @@ class LinearLearner:
             else:
                 delta = state.step_indices(x, y, numbers, self._true_online)
             if not -_INFINITY < delta < _INFINITY:
-                raise _not_finite(x, y, paid)
+                raise not_finite(x, y, paid)
         state.follow_on = carried
         state.discount_t = 0.0 * discount if truncated else discount
         state.steps += 1
@@ -301,40 +300,7 @@ class LinearLearner:
         self._state = LinearState.of_arrays(rest, self._state.scale, self.predictions)
         self.memory = memory
 
-    def _update_many(
-        self, state: LinearState, x: NDArray[Any], y: NDArray[Any], given: Given
-    ) -> tuple[Vector, Vector, Vector]:
-        """(δ, what is carried, discounts) of many predictions."""
-        shape = state.value.shape
-        signals = {
-            name: broadcast(name, as_array(name, signal), shape)
-            for name, signal in zip(_SIGNALS, given, strict=True)
-            if name != "interest" or signal is not None  # the rule's own if it is not given
-        }
-        reward, discount = signals.pop("reward"), signals.pop("discount")
-        check_unit_interval("discount", discount)
-        if not discount.any():
-            y = x
-        discount_t = np.asarray(state.discount_t)
-        (decay, gain), carried = self.rule.stream(
-            state.follow_on, discount_t=discount_t[None], **signals
-        )
-        alpha = np.full(shape, self._alpha())
-        numbers = np.stack([reward, discount, discount_t, decay[0], gain[0], alpha])
-        delta = state.step_many(x, y, numbers, self._true_online)
-        if delta is None:
-            raise _not_finite(x, y, 0.0)
-        return delta, carried, discount
-
     def _alpha(self) -> float:
         if isinstance(self._step_size, float):
             return self._step_size
         return float(self._step_size.at(np.array(self._state.steps)))
-
-
-def _not_finite(x: NDArray[Any], y: NDArray[Any], reward: float) -> InputError:
-    """Why δ is not finite."""
-    check_features_finite(x, y)
-    if not np.isfinite(reward):
-        return InputError(f"reward is {reward}: leave the step out.")
-    return DivergedError("the prediction is not finite: lower the step size.")
