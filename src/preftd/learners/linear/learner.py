@@ -225,7 +225,7 @@ class LinearLearner:
         interest: ArrayLike | None = None,
         rho: ArrayLike | None = None,
     ) -> Self:
-        """Learn from a stream as `update` would, compiled.
+        """Learn from a stream as `update` would, compiled; returns the learner itself.
 
         A stream may come in pieces, in the forward view in whole episodes. All of it is learned or,
         if predictions stop being finite on the way, nothing: so each call first copies the state,
@@ -244,11 +244,6 @@ class LinearLearner:
         rho : float or array of shape (steps,)
             ρ_t (default: those of the experience, or 1).
 
-        Returns
-        -------
-        LinearLearner
-            The learner itself.
-
         Examples
         --------
         >>> from preftd import PTD, tasks
@@ -261,8 +256,8 @@ class LinearLearner:
         """
         if self.predictions is not None:
             raise InputError("learn is for one prediction: call update for each step.")
-        signal, state = one_of(preference, beta), self._state
         check_size(experience, self.size)
+        signal, state = one_of(preference, beta), self._state
         if signal is not None and signal.watches_learner and self._online:
             learn_watching(self, experience, signal, interest, rho)
             return self
@@ -287,11 +282,7 @@ class LinearLearner:
         return self
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
-        """All that changes while learning, as arrays: weights, trace, follow-on and the rest.
-
-        Load it into a learner made in the same way, and learning continues as if it had not
-        stopped.
-        """
+        """All that changes while learning, as arrays; a learner made in the same way loads it."""
         return self._state.arrays() | self.memory.arrays()
 
     def load_state_dict(self, state: Mapping[str, ArrayLike]) -> None:
