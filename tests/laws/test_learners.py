@@ -33,6 +33,7 @@ SMALL = 1e-7
 ONLINE: dict[str, Any] = {
     "linear": Linear(),
     "true online": Linear("true_online"),
+    "linear held": Linear("held"),
     "network": Network(3),
     "held network": Network(3, "held"),
     "least squares": LeastSquares(regularisation=1.0),

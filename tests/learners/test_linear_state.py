@@ -13,7 +13,7 @@ from preftd.learners import Decreasing, LinearLearner
 from preftd.rules import RULES
 
 rules = pytest.mark.parametrize("name", sorted(RULES))
-views = pytest.mark.parametrize("view", ["backward", "true_online"])
+views = pytest.mark.parametrize("view", ["backward", "true_online", "held"])
 kinds = pytest.mark.parametrize("few", [False, True], ids=["vectors", "indices"])
 
 

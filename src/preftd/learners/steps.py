@@ -95,6 +95,14 @@ def decoded(codes: NDArray[np.int32], dense: Dense, active: NDArray[np.int32]) -
     return vectors
 
 
+def has_weight(steps: Steps) -> NDArray[np.bool_]:
+    """Whether x_t has a part in an update, shape (steps,), if updates wait for their targets.
+
+    It has none where the gain is 0 and nothing is bootstrapped from it: where β is 0 and ρ is 1.
+    """
+    return np.asarray((steps.gain != 0) | (steps.decay != steps.discount_t))
+
+
 def scored_features(scored: Scored) -> Dense:
     """What the scored states show as vectors, shape (scored states, size)."""
     size = scored.dense.shape[1]
