@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from preftd import ETD, PTD, TD, Experience, InputError, Rule
 from preftd.arrays import Vector
@@ -42,7 +43,7 @@ betas = pytest.mark.parametrize("kind", ["0 or 1", "any"])
 shown = pytest.mark.parametrize("what", SHOWN)
 
 
-def stream(kind: str) -> tuple[Experience, dict[str, Vector], Vector]:
+def stream(kind: str) -> tuple[Experience, dict[str, Vector], NDArray[np.bool_]]:
     """Episodes that terminate or are truncated, their signals, and which steps are hidden."""
     rng = np.random.default_rng(3)
     ends = rng.random((2, STEPS)) < 0.08
@@ -66,20 +67,17 @@ def stream(kind: str) -> tuple[Experience, dict[str, Vector], Vector]:
     return e, signals, hidden
 
 
-def showing(e: Experience, hidden: Vector, what: str) -> Experience:
+def showing(e: Experience, hidden: NDArray[np.bool_], what: str) -> Experience:
     """The same stream with something else at the hidden steps."""
     rows = np.array(e.dense)
-    other = {
-        "noise": 3 * np.random.default_rng(9).normal(size=rows.shape),
-        "-99": -99.0,
-        "NaN": np.nan,
-    }
-    rows[: len(hidden)][hidden] = np.broadcast_to(other[what], rows.shape)[: len(hidden)][hidden]
+    noise = 3 * np.random.default_rng(9).normal(size=(len(hidden), SIZE))
+    other = {"noise": noise, "-99": np.full_like(noise, -99), "NaN": np.full_like(noise, np.nan)}
+    rows[: len(hidden)][hidden] = other[what][hidden]
     return replace(e, dense=rows)
 
 
-def new(spec: Any, rule: Rule) -> Any:
-    return spec.learner(SIZE, rule, 0.03 if spec.takes_step_size else None, seed=1)
+def new(spec: Any, rule: Rule, step_size: float = 0.1) -> Any:
+    return spec.learner(SIZE, rule, step_size if spec.takes_step_size else None, seed=1)
 
 
 def weights(learner: Any) -> Vector:
@@ -182,7 +180,7 @@ def test_algorithm_1_and_true_online_learning_break_it(learning: str, rule: str,
 def test_td_with_lambda_updates_hidden_states_so_nothing_protects_from_them(learning: str) -> None:
     e, signals, hidden = stream("0 or 1")
     given = {"beta": signals["beta"]}
-    one, other, refused = (new(PROTECTED[learning], TD()) for _ in range(3))
+    one, other, refused = (new(PROTECTED[learning], TD(), 0.003) for _ in range(3))
     one.learn(e, **given)
     other.learn(showing(e, hidden, "noise"), **given)
     assert np.abs(weights(one) - weights(other)).max() > 1e-3

@@ -124,7 +124,7 @@ def test_updates_wait_for_the_beta_of_the_state_reached_and_take_its_step_size()
         np.testing.assert_allclose(learner.weights, [0.1 * beta, 0.0])
     for end in ({"discount": 0.0}, {"discount": 0.9, "truncated": True}):
         learner = LinearLearner(2, TD(), 0.1, view="held")
-        learner.update(x, 1.0, y, beta=1.0, **end)
+        learner.update(x, 1.0, y, beta=1.0, **end)  # type: ignore[arg-type]
         np.testing.assert_allclose(learner.weights, [0.1, 0.0])
 
 
@@ -173,7 +173,7 @@ def test_next_beta_is_refused_where_it_means_nothing() -> None:
     ):
         learner = LinearLearner(2, PTD(), 0.1, view=view)
         with pytest.raises(InputError, match=match):
-            learner.update(x, 1.0, x, discount=0.9, beta=1.0, **given)  # type: ignore[arg-type]
+            learner.update(x, 1.0, x, discount=0.9, beta=1.0, **given)
 
 
 def test_predictions_end_one_by_one() -> None:

@@ -35,7 +35,7 @@ def rows(kind: str, steps: int) -> Dense:
 
 
 @rules
-@views
+@pytest.mark.parametrize("view", sorted(REFERENCES))
 @step_sizes
 @pytest.mark.parametrize("seed", range(3))
 def test_each_update_is_that_of_the_reference(name: str, view: str, kind: str, seed: int) -> None:

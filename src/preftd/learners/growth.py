@@ -37,14 +37,14 @@ def note_value(value: float, reward: float, discount_t: float, column: Vector) -
         column[GREW] = TOO_LARGE
 
 
-def warn_of_growth(step: int) -> None:
-    """Say it, with the step and what to do."""
+def warn_of_growth(step: int, stacklevel: int) -> None:
+    """Say it, with the step and what to do; the level is that of the user's call."""
     warnings.warn(
         f"after step {step}, a prediction is more than {TIMES:g} times as large as any discounted "
         "sum of the rewards so far, so that learning may diverge: lower the step size, or use the "
         "held view, or least squares.",
         GrowthWarning,
-        stacklevel=4,
+        stacklevel=stacklevel,
     )
 
 

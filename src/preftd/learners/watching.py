@@ -7,6 +7,7 @@ ahead to the end of the episode, nor with least squares, whose weights are not t
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, Protocol, SupportsIndex, final
 
@@ -16,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from preftd.arrays import Dense, InputError, as_array
 from preftd.experience import Experience, Indices
 from preftd.learners.custom import Specification
+from preftd.learners.growth import GrowthWarning
 from preftd.learners.step_size import StepSize
 from preftd.learners.steps import UNFINISHED, mean_squared_error, scored_features
 from preftd.learners.streams import Memory
@@ -104,6 +106,11 @@ def _follow(
         )
         with np.errstate(over="ignore", invalid="ignore"):
             value = float(learner.predict(x))
+        if not np.isfinite(e.features(now)).all():
+            raise InputError(
+                f"features of step {t} are not finite, and the signal watches v(x): leave the step "
+                "out, or use a signal that does not watch the learner."
+            )
         if not np.isfinite(value):
             raise DivergedError(f"the prediction is {value} at step {t}: lower the step size.")
         visit = e.visit(t)._replace(value=value, td_error=td_error)
@@ -191,7 +198,9 @@ class WatchingBatch:
                 if self._diverged[lane]:
                     break
                 try:
-                    learner.learn(experience[first:end], self._preference)
+                    with warnings.catch_warnings():  # a study marks what diverges
+                        warnings.simplefilter("ignore", GrowthWarning)
+                        learner.learn(experience[first:end], self._preference)
                 except DivergedError:
                     self._diverged[lane] = True
                 else:

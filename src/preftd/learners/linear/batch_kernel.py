@@ -151,7 +151,7 @@ def weighted_difference(steps: Steps, t: int, ends: bool, out: Vector) -> bool:
         add_features(here, dense, active, -1.0, out)
     elif looks:
         add_features(ahead, dense, active, discount, out)
-    return used or looks
+    return bool(used or looks)
 
 
 @compiled

@@ -18,18 +18,28 @@ from preftd.learners.steps import Steps
 
 
 @compiled
+def is_td_0(steps: Steps) -> bool:
+    """Whether all states are preferred and have a gain."""
+    beta, gain, count = steps.beta, steps.gain, 0
+    for t in range(beta.size):
+        count += (beta[t] == 1.0) & (gain[t] != 0.0)
+    return count == beta.size
+
+
+@compiled
 def chain_end(steps: Steps, first: int) -> tuple[int, int]:
-    """The end of the episodes from `first` on that are chains, and their number."""
+    """Where the episodes from `first` on that are chains end, and how many they are."""
+    beta, gain, is_last = steps.beta, steps.gain, steps.is_last
     end, episodes, learns = first, 0, False
-    for t in range(first, steps.code_t.size):
-        if steps.beta[t] == 0.0:
-            if steps.gain[t] != 0.0:
+    for t in range(first, is_last.size):
+        if beta[t] == 0.0:
+            if gain[t] != 0.0:
                 break
-        elif steps.beta[t] == 1.0:
-            learns = learns or steps.gain[t] != 0.0
+        elif beta[t] == 1.0:
+            learns = learns or gain[t] != 0.0
         else:
             break
-        if steps.is_last[t]:
+        if is_last[t]:
             if not learns:
                 break  # nothing of it would be left
             end, episodes, learns = t + 1, episodes + 1, False

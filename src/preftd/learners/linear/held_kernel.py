@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from preftd.arrays import Dense, Vector
 from preftd.learners.linear.batch_kernel import compiled, learn_lanes, score
-from preftd.learners.linear.chain import chain_end, chain_of
+from preftd.learners.linear.chain import chain_end, chain_of, is_td_0
 from preftd.learners.network.refcount import uncounted
 from preftd.learners.steps import Steps
 from preftd.learners.vectors import WIDTH, eight, load, multiply_add, store, times
@@ -34,7 +34,6 @@ from preftd.tasks.scored import Scored
 
 PAGE = 512
 """Numbers in a page of memory."""
-SMALL = 2.0**-500
 
 
 class Visited(NamedTuple):
@@ -58,13 +57,15 @@ class Work(NamedTuple):
     pending: Vector
     """p, feature × lane."""
     trace: Vector
-    x: tuple[Vector, Vector]
-    """The two states."""
-    x_next: tuple[Vector, Vector]
-    value: tuple[Vector, Vector]
-    """w·x of both, for each lane."""
-    overlap: tuple[Vector, Vector]
-    """p·x of both, for each lane."""
+    pair: Vector
+    """Two states, one after the other."""
+    pair_next: Vector
+    x_value: Vector
+    """w·x, for each lane."""
+    y_value: Vector
+    x_overlap: Vector
+    """p·x, for each lane."""
+    y_overlap: Vector
 
 
 @compiled
@@ -72,16 +73,19 @@ def learn_held(
     steps: Steps, scored: Scored, step_sizes: Dense, weights: Vector, errors: Dense
 ) -> None:
     """Learn from whole episodes and score each; `step_sizes` has a row per step, or one for all."""
+    if step_sizes.shape[0] == 1 and is_td_0(steps):
+        learn_lanes(steps, scored, step_sizes, weights, errors)
+        return
     columns, is_last, discounts = step_sizes.shape[1], steps.is_last, steps.discount_tp1
     size, count = weights.size // columns, steps.code_t.size + 1
-    pair, lanes = np.zeros((5, size)), np.zeros((4, columns))
     # Half a page from the weights: processors take addresses that differ by pages for the same.
     larger = np.zeros(weights.size + PAGE)
     begin = (weights.ctypes.data - larger.ctypes.data) // 8 + PAGE // 2
     begin -= begin // PAGE * PAGE
     work = Work(
-        larger[begin : begin + weights.size], pair[0], (pair[1], pair[2]), (pair[3], pair[4]),
-        (lanes[0], lanes[1]), (lanes[2], lanes[3]),
+        larger[begin : begin + weights.size], np.zeros(size), np.zeros(2 * size),
+        np.zeros(2 * size), np.zeros(columns), np.zeros(columns), np.zeros(columns),
+        np.zeros(columns),
     )  # fmt: skip
     states = Visited(
         np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int32), np.empty(count),
@@ -130,136 +134,96 @@ def visit(steps: Steps, first: int, end: int, states: Visited) -> int:
     return n + 1
 
 
-@compiled
-def follow(  # noqa: PLR0915  (calls take longer than the work)
+# Sums over features may be reordered, which is what lets them be vectorised.
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def follow(  # noqa: C901, PLR0912, PLR0915  (calls take longer than the work)
     states: Visited, count: int, steps: Steps, step_sizes: Dense, weights: Vector, work: Work
 ) -> None:
-    """Learn from states up to the end of the episode, two at a time."""
+    """Learn from states up to the end of the episode, two at a time: x and y."""
     states, steps, step_sizes, weights, work = uncounted((states, steps, step_sizes, weights, work))
     columns, last, alphas = step_sizes.shape[1], step_sizes.shape[0] - 1, step_sizes.reshape(-1)
-    pending, trace, (x, y), (x_next, y_next) = work[:4]
-    (x_value, y_value), (x_overlap, y_overlap) = work[4:]
+    pending, trace, pair, pair_next, x_value, y_value, x_overlap, y_overlap = work
     at, codes, betas, discounts, decays, gains, rewards = states
-    dense, active, features = steps.dense, steps.active, trace.size
-    scale, minus = 1.0, eight(-1.0)
-    pending[:], trace[:], x_overlap[:], y_overlap[:] = 0.0, 0.0, 0.0, 0.0
-    _show(codes[0], dense, active, x)
-    _show(codes[1], dense, active, y)
-    _multiply(weights, x, x_value)
-    _multiply(weights, y, y_value)
-    for n in range(0, count, 2):
-        if n + 2 < count:
-            _show(codes[n + 2], dense, active, x_next)
-        if n + 3 < count:
-            _show(codes[n + 3], dense, active, y_next)
-        beta, discount, decay, gain, paid = betas[n], discounts[n], decays[n], gains[n], rewards[n]
-        row, row_y, keep = min(at[n], last) * columns, 0, 1.0 - beta
-        # the second state, or one at which nothing happens
-        beta_y, discount_y, decay_y, gain_y, paid_y = 0.0, 0.0, 1.0, 0.0, 0.0
-        if n + 1 < count:
+    dense, active, features, minus = steps.dense, steps.active, trace.size, eight(-1.0)
+    for i in range(features):
+        trace[i] = pair[i] = pair[i + features] = 0.0
+    for k in range(weights.size):
+        pending[k] = 0.0
+    for n in range(-2, count, 2):
+        for j in range(2):
+            if n + 2 + j < count:
+                code, first = codes[n + 2 + j], j * features
+                if code < 0:
+                    for i in range(features):
+                        pair_next[first + i] = dense[-1 - code, i]
+                else:
+                    for i in range(features):
+                        pair_next[first + i] = 0.0
+                    for k in range(active.shape[1]):
+                        pair_next[first + active[code, k]] += 1.0
+        # states at which nothing happens, where there are none
+        row, beta, discount, decay, gain, paid = 0, 0.0, 0.0, 1.0, 0.0, 0.0
+        row_y, beta_y, discount_y, decay_y, gain_y, paid_y = 0, 0.0, 0.0, 1.0, 0.0, 0.0
+        if n >= 0:
+            row, beta, discount = min(at[n], last) * columns, betas[n], discounts[n]
+            decay, gain, paid = decays[n], gains[n], rewards[n]
+        if 0 <= n < count - 1:
             row_y, beta_y, discount_y = (
                 min(at[n + 1], last) * columns,
                 betas[n + 1],
                 discounts[n + 1],
             )
             decay_y, gain_y, paid_y = decays[n + 1], gains[n + 1], rewards[n + 1]
-        keep_y, trace_x, trace_y, x_y = 1.0 - beta_y, _dot(trace, x), _dot(trace, y), _dot(x, y)
-        trace_y_then, kept = decay * trace_y + gain * x_y, scale * keep * keep_y
-        plain = kept > SMALL
-        over = 1.0 / kept if plain else 1.0
+        trace_x, trace_y, x_y = 0.0, 0.0, 0.0
+        for i in range(features):
+            trace_x += trace[i] * pair[i]
+            trace_y += trace[i] * pair[i + features]
+            x_y += pair[i] * pair[i + features]
+        trace_y_then, keep, keep_y = decay * trace_y + gain * x_y, 1.0 - beta, 1.0 - beta_y
         for c in range(0, columns, WIDTH):
             # to w: from_p p + from_e e + from_x x; to p: kept p + e_kept e + x_kept x + y_kept y
-            value, overlap_y = load(x_value, c), times(eight(scale), load(y_overlap, c))
+            value, overlap_y = load(x_value, c), load(y_overlap, c)
             from_p = times(eight(beta), load(alphas, row + c))
-            bootstrapped = times(eight(discount), value)
-            from_e = times(from_p, bootstrapped)
-            moved = multiply_add(
-                from_p, times(eight(scale), load(x_overlap, c)), times(from_e, eight(trace_x))
-            )
+            from_e = times(from_p, times(eight(discount), value))
+            moved = multiply_add(from_p, load(x_overlap, c), times(from_e, eight(trace_x)))
             left = multiply_add(minus, moved, eight(paid))
             e_kept = times(eight(decay), left)
             x_kept = times(eight(gain), multiply_add(minus, value, left))
-            value = multiply_add(
-                from_p, overlap_y, multiply_add(from_e, eight(trace_y), load(y_value, c))
-            )
+            value = multiply_add(from_e, eight(trace_y), load(y_value, c))
+            value = multiply_add(from_p, overlap_y, value)
             overlap = multiply_add(x_kept, eight(x_y), times(e_kept, eight(trace_y)))
             overlap = multiply_add(eight(keep), overlap_y, overlap)
             step = times(eight(beta_y), load(alphas, row_y + c))
-            bootstrapped = times(eight(discount_y), value)
+            ahead = times(eight(discount_y), value)
             from_p = multiply_add(eight(keep), step, from_p)
-            from_e = multiply_add(step, multiply_add(eight(decay), bootstrapped, e_kept), from_e)
-            from_x = times(step, multiply_add(eight(gain), bootstrapped, x_kept))
-            moved = times(step, multiply_add(bootstrapped, eight(trace_y_then), overlap))
+            from_e = multiply_add(step, multiply_add(eight(decay), ahead, e_kept), from_e)
+            from_x = times(step, multiply_add(eight(gain), ahead, x_kept))
+            moved = times(step, multiply_add(ahead, eight(trace_y_then), overlap))
             left = multiply_add(minus, moved, eight(paid_y))
             e_kept = multiply_add(eight(decay_y * decay), left, times(eight(keep_y), e_kept))
             x_kept = multiply_add(eight(decay_y * gain), left, times(eight(keep_y), x_kept))
-            y_kept = times(eight(gain_y * over), multiply_add(minus, value, left))
-            e_kept, x_kept = times(eight(over), e_kept), times(eight(over), x_kept)
-            from_p = times(eight(scale), from_p)
+            y_kept, kept = (
+                times(eight(gain_y), multiply_add(minus, value, left)),
+                eight(keep * keep_y),
+            )
             v0, q0, v1, q1 = eight(0.0), eight(0.0), eight(0.0), eight(0.0)
-            if plain:
-                for i in range(features):
-                    k, e, here = i * columns + c, eight(trace[i]), eight(x[i])
-                    p = load(pending, k)
-                    w = multiply_add(from_p, p, load(weights, k))
-                    w = multiply_add(from_x, here, multiply_add(from_e, e, w))
-                    store(weights, k, w)
-                    p = multiply_add(x_kept, here, multiply_add(e_kept, e, p))
-                    p = multiply_add(y_kept, eight(y[i]), p)
-                    store(pending, k, p)
-                    here, e = eight(x_next[i]), eight(y_next[i])
-                    v0, q0 = multiply_add(here, w, v0), multiply_add(here, p, q0)
-                    v1, q1 = multiply_add(e, w, v1), multiply_add(e, p, q1)
-            else:
-                for i in range(features):
-                    k, e, here = i * columns + c, eight(trace[i]), eight(x[i])
-                    p = load(pending, k)
-                    w = multiply_add(from_p, p, load(weights, k))
-                    w = multiply_add(from_x, here, multiply_add(from_e, e, w))
-                    store(weights, k, w)
-                    p = multiply_add(x_kept, here, multiply_add(e_kept, e, times(eight(kept), p)))
-                    p = multiply_add(y_kept, eight(y[i]), p)
-                    store(pending, k, p)
-                    here, e = eight(x_next[i]), eight(y_next[i])
-                    v0, q0 = multiply_add(here, w, v0), multiply_add(here, p, q0)
-                    v1, q1 = multiply_add(e, w, v1), multiply_add(e, p, q1)
+            for i in range(features):
+                k, e, x = i * columns + c, eight(trace[i]), eight(pair[i])
+                p = load(pending, k)
+                w = multiply_add(from_p, p, load(weights, k))
+                w = multiply_add(from_x, x, multiply_add(from_e, e, w))
+                store(weights, k, w)
+                p = multiply_add(x_kept, x, multiply_add(e_kept, e, times(kept, p)))
+                p = multiply_add(y_kept, eight(pair[i + features]), p)
+                store(pending, k, p)
+                x, y = eight(pair_next[i]), eight(pair_next[i + features])
+                v0, q0 = multiply_add(x, w, v0), multiply_add(x, p, q0)
+                v1, q1 = multiply_add(y, w, v1), multiply_add(y, p, q1)
             store(x_value, c, v0)
             store(y_value, c, v1)
             store(x_overlap, c, q0)
             store(y_overlap, c, q1)
         for i in range(features):
-            trace[i] = decay_y * (decay * trace[i] + gain * x[i]) + gain_y * y[i]
-            x[i], y[i] = x_next[i], y_next[i]
-        scale = kept if plain else 1.0
-
-
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def _dot(x: Vector, y: Vector) -> float:
-    """The product of two vectors."""
-    total = 0.0
-    for i in range(x.size):
-        total += x[i] * y[i]
-    return total
-
-
-@compiled
-def _show(code: int, dense: Dense, active: NDArray[np.int32], x: Vector) -> None:
-    """Write what a code stands for."""
-    if code < 0:
-        for i in range(x.size):
-            x[i] = dense[-1 - code, i]
-        return
-    for i in range(x.size):
-        x[i] = 0.0
-    for k in range(active.shape[1]):
-        x[active[code, k]] += 1.0
-
-
-@compiled
-def _multiply(weights: Vector, x: Vector, out: Vector) -> None:
-    """Write w·x for each lane."""
-    for c in range(0, out.size, WIDTH):
-        total = eight(0.0)
-        for i in range(x.size):
-            total = multiply_add(eight(x[i]), load(weights, i * out.size + c), total)
-        store(out, c, total)
+            e = decay * trace[i] + gain * pair[i]
+            trace[i] = decay_y * e + gain_y * pair[i + features]
+            pair[i], pair[i + features] = pair_next[i], pair_next[i + features]

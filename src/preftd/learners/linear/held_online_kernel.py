@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 from preftd.arrays import Dense, Vector
-from preftd.learners.growth import note_value
+from preftd.learners.growth import TD_ERROR, note_value
 from preftd.learners.linear.batch_kernel import add_features
 from preftd.learners.linear.online_kernel import (
     DECAY,
@@ -18,7 +18,6 @@ from preftd.learners.linear.online_kernel import (
     GAIN,
     REWARD,
     STEP_SIZE,
-    TD_ERROR,
 )
 from preftd.learners.steps import Steps
 

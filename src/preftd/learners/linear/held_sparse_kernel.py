@@ -257,4 +257,5 @@ def held_values_at(indices: NDArray[np.int32], p: SparseHeld) -> Vector:
     found = np.zeros((3, p.weights.shape[1]))
     for k in range(indices.size):
         read_held(p, indices[k], 0, found)
-    return found[0].copy()
+    values: Vector = found[0].copy()
+    return values

@@ -80,9 +80,12 @@ class HeldState(LinearState):
             arrays = (self.weights, self.pending, self.trace)
             done = step_held(x, y, numbers, self.scale, arrays, self.held, self.work)
         else:
-            done = step_held_indices(
-                x, y, numbers, self.scale, self.for_indices(), self.held, self.work
-            )
+            before = (self.trace.copy(), self.pending.copy()) if self.sparse is None else None
+            held, sparse = self.held.copy(), self.for_indices()
+            done = step_held_indices(x, y, numbers, self.scale, sparse, self.held, self.work)
+            if not done and before is not None:
+                self.sparse, self.held[:] = None, held
+                self.trace[:], self.pending[:] = before
         return self.work[TD_ERROR].copy() if done else None
 
     def leave(self, alpha: float) -> None:

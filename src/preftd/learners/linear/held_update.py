@@ -37,6 +37,13 @@ def update_held(
 
     """
     discount_t, many = state.discount_t, isinstance(state.discount_t, np.ndarray)
+    reward: Any
+    discount: Any
+    beta: Any
+    decay: Any
+    gain: Any
+    parts: tuple[Any, ...]
+    carried: Any
     if many:
         signals = signals_of(given, state.value.shape)
         reward, discount = signals.pop("reward"), signals.pop("discount")

@@ -261,6 +261,8 @@ class LinearLearner:
         steps, follow_on = Steps.of(experience, found), found.carried.follow_on
         alphas = step_sizes_of([self._step_size], state.steps, len(experience)).reshape(-1)
         learn_steps(state, self.view, experience, steps, alphas, follow_on)
+        if state.column[GREW] != 0.0:
+            state.check_growth(state.column)
         self.memory = Memory(found.carried.preference, found.carried.interest, self.memory.td_error)
         return self
 

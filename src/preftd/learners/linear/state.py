@@ -179,14 +179,14 @@ class LinearState:
     def check_growth(self, x: NDArray[Any]) -> None:
         """Warn once if a prediction is too large; x is the scale of features where none is known.
 
-        To be called if GREW is not 0 anywhere.
+        To be called by what the user calls, if GREW is not 0 anywhere.
         """
         if self.work[PEAK].min() < 0:
             weights = np.abs(self.settled())
             scale = np.abs(x) @ weights if x.dtype == np.float64 else weights[x].sum(axis=0)
             self.work[PEAK] = np.where(np.isfinite(scale), scale, np.inf)
         elif (self.work[GREW] == TOO_LARGE).any():
-            warn_of_growth(int(self.work[STEPS][self.work[GREW] == TOO_LARGE].min()))
+            warn_of_growth(int(self.work[STEPS][self.work[GREW] == TOO_LARGE].min()), 4)
             self.work[PEAK] = np.inf  # once is enough
         self.work[GREW] = 0.0
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from preftd.arrays import Vector
 from preftd.experience import Experience
-from preftd.learners.growth import GREW, PEAK
+from preftd.learners.growth import PEAK
 from preftd.learners.linear.forward import learn_forward
 from preftd.learners.linear.held_state import HeldState
 from preftd.learners.linear.state import LinearState
@@ -46,5 +46,3 @@ def learn_steps(
         done = state.learn(steps, step_sizes, view == "true_online", follow_on)
     if done < len(experience):
         raise refused_step(steps, done)
-    if state.column[GREW] != 0.0:
-        state.check_growth(state.column)

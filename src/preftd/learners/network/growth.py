@@ -55,7 +55,7 @@ class Growth:
 
     def _warn(self) -> None:
         if self._column[GREW] == TOO_LARGE:
-            warn_of_growth(int(self._column[STEPS]))
+            warn_of_growth(int(self._column[STEPS]), 6)
             self._column[PEAK], self._column[GREW] = np.inf, 0.0
 
 
