@@ -157,7 +157,7 @@ def test_a_bad_update_is_refused_in_one_sentence_and_changes_nothing(
     learner = LinearLearner(2, ETD(), 0.1, view=view, predictions=predictions)
     learner.update(**GOOD)
     before = learner.state_dict()
-    if view == "held" and np.shape(change.get("next_features")) == (2,):
+    if view == "held" and isinstance(change.get("next_features"), np.ndarray):
         change = change | {"truncated": True}  # else it may turn out to have no weight
     with pytest.raises(InputError) as error:
         learner.update(**GOOD | change)
