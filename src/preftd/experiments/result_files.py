@@ -99,10 +99,11 @@ def file_name(cells: str, file: BinaryIO) -> str:
         return f"{cells}-{_hash(whole)}.parquet"
 
 
-def read_rows(path: Path, asked: Set[str]) -> pl.DataFrame | Refused:
-    """A file, after a check of every byte: all of it if it holds cells that are asked for.
+def read_rows(path: Path, asked: Set[str] | None) -> pl.DataFrame | Refused:
+    """A file, after a check of every byte.
 
-    Otherwise only the ids of its cells.
+    All of it if it holds cells that are asked for, otherwise only their ids. None asks for all of a
+    file whose cells are known.
     """
     name = _NAME.fullmatch(path.name)
     if name is None:
@@ -119,19 +120,26 @@ def read_rows(path: Path, asked: Set[str]) -> pl.DataFrame | Refused:
         return Refused("holds no results of preftd")
 
 
-def _parsed(whole: bytes, name: str, asked: Set[str]) -> pl.DataFrame | Refused:
+def _parsed(whole: bytes, name: str, asked: Set[str] | None) -> pl.DataFrame | Refused:
+    cells = _cells(whole, name) if asked is not None else None
+    if isinstance(cells, Refused):
+        return cells
+    if cells is not None and asked is not None and asked.isdisjoint(cells["cell"]):
+        return cells
+    rows = pl.read_parquet(io.BytesIO(whole))
+    return rows if _are_results(rows) else Refused("holds no results of preftd")
+
+
+def _cells(whole: bytes, name: str) -> pl.DataFrame | Refused:
+    """The cells of a file, if they are those of its name."""
     schema = pl.read_parquet_metadata(io.BytesIO(whole)).get(_SCHEMA_KEY)
     if schema != str(SCHEMA):
         return Refused(f"holds results of another version (schema {schema})")
     cells = pl.read_parquet(io.BytesIO(whole), columns=["cell"])
     if cells["cell"].dtype != pl.String or cells["cell"].null_count():
         return Refused("holds no results of preftd")
-    if name_of_cells(cells) != name:
-        return Refused("does not hold the cells of its name")
-    if asked.isdisjoint(cells["cell"]):
-        return cells
-    rows = pl.read_parquet(io.BytesIO(whole))
-    return rows if _are_results(rows) else Refused("holds no results of preftd")
+    same = name_of_cells(cells) == name
+    return cells if same else Refused("does not hold the cells of its name")
 
 
 def _are_results(rows: pl.DataFrame) -> bool:

@@ -113,7 +113,7 @@ class Store:
             there = np.array([name is not None for name in found], np.bool_)
             names = [name for name in dict.fromkeys(found) if name is not None]
             missing = [self.cells / name for name in names if name not in self._rows]
-            if not missing or self._read(missing, frozenset(ids)):
+            if not missing or self._read(missing, None):
                 return there, names
             # A file is no longer what it was: others may hold its cells.
             self._file_of.clear()
@@ -128,7 +128,7 @@ class Store:
         self._read(new, asked)
         return bool(new)
 
-    def _read(self, paths: Sequence[Path], asked: Set[str]) -> bool:
+    def _read(self, paths: Sequence[Path], asked: Set[str] | None) -> bool:
         """Read files, and results of those that hold cells asked for; whether all are whole."""
         # Side by side: nearly all of it happens outside of Python.
         with ThreadPoolExecutor() as pool:
@@ -137,7 +137,8 @@ class Store:
             if isinstance(found, Refused):
                 self._refuse(path, found)
             else:
-                self._remember(path.name, found)
+                if asked is not None:
+                    self._remember(path.name, found)
                 if "diverged" in found.columns:
                     self._rows[path.name] = found.drop(DESCRIPTION)
         return not any(isinstance(found, Refused) for _, found in looked)
