@@ -52,7 +52,7 @@ def test_streams_side_by_side_equal_each_alone(name: str, seed: int) -> None:
 def test_gain_is_affine_in_the_follow_on(
     name: str, beta: float, interest: float, low: float, high: float, share: float
 ) -> None:
-    """The theory room relies on it: the expected gain is the gain at the expected follow-on."""
+    """The theory relies on it: the expected gain is the gain at the expected follow-on."""
     gain = RULES[name](1.0).gain
     mixed = gain(beta, interest, share * low + (1 - share) * high)
     apart = share * gain(beta, interest, low) + (1 - share) * gain(beta, interest, high)

@@ -1,4 +1,4 @@
-"""Off-policy tasks: one policy acts, the values of another are asked for."""
+"""Off-policy tasks: one policy acts, the values of another are predicted."""
 
 import numpy as np
 import pytest

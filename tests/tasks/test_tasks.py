@@ -1,4 +1,4 @@
-"""The tasks of the paper: their sizes, values and rewards; and tasks of one's own."""
+"""The tasks of the paper: their sizes, values and rewards; and custom tasks."""
 
 from typing import Any
 
@@ -8,6 +8,7 @@ import pytest
 from preftd import InputError, Task, tasks
 from preftd.tasks import Outcomes
 from preftd.tasks.catalogue import describe, overview, parse
+from preftd.tasks.environment import TaskEnvironment
 
 
 def test_random_walk_values_rise_from_minus_0_9_to_0_9() -> None:
@@ -66,7 +67,7 @@ def test_cross_grid_pays_5_on_entering_the_corner() -> None:
     assert v[here] == pytest.approx(0.25 * 5 + 0.99 * 0.25 * (v[up] + v[left] + v[here]))
 
 
-def test_random_grid_hides_half_of_the_cells_anew_for_each_seed() -> None:
+def test_random_grid_hides_half_of_the_cells_depending_on_the_seed() -> None:
     grids = [tasks.make("random_grid", size=8, seed=seed) for seed in range(5)]
     for grid in grids:
         assert (~grid.observable).sum() == 32
@@ -151,7 +152,7 @@ def test_episodes_that_may_never_end_are_refused() -> None:
     rows = [(0, 0, 1, 0, 0), (1, 0, 1, -1, 1)]
     with pytest.raises(InputError, match="from state 0 episodes never end"):
         Task("stuck", Outcomes.of(rows), np.eye(2), 0.9, start=[1, 0])
-    # Rows will do for a table.
+    # Rows are accepted instead of a table.
     assert (
         len(Task("free", [(0, 0, 1, -1, 1)], [[1.0]], 0.9, start=[1]).sampler(0).episodes(3)) == 3
     )
@@ -185,6 +186,19 @@ def test_a_walk_may_be_long() -> None:
 def test_states_are_observable_or_not(observable: list[float], message: str) -> None:
     with pytest.raises(InputError, match=message):
         Task("odd", [(0, 0, 1, -1, 0)], [[1.0]], 1.0, start=[1], observable=observable)
+
+
+def test_an_environment_refuses_steps_before_a_reset_and_unknown_actions() -> None:
+    environment = TaskEnvironment("corridor", length=1)
+    with pytest.raises(InputError, match="call reset first"):
+        environment.step(np.int64(0))
+    environment.reset(seed=0)
+    with pytest.raises(InputError, match=r"action is 2: give a whole number from 0 to 1"):
+        environment.step(np.int64(2))
+    while not environment.step(np.int64(0))[2]:
+        pass
+    with pytest.raises(InputError, match="call reset first"):
+        environment.step(np.int64(0))
 
 
 def test_an_episodic_task_needs_a_start() -> None:

@@ -196,7 +196,7 @@ def test_a_file_that_is_not_there_is_named(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["folder.toml", "folder.npz"])
 def test_a_folder_is_not_a_file(name: str, tmp_path: Path) -> None:
     (tmp_path / name).mkdir()
-    with pytest.raises(InputError, match=r"folder.* cannot be read: Is a directory\."):
+    with pytest.raises(InputError, match=r"folder.* cannot be read \(Is a directory\): "):
         load_problem(tmp_path / name)
     assert name in refused(tmp_path / name)
 

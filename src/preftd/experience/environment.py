@@ -28,7 +28,7 @@ class Predictor(Protocol):
     """A policy in the style of Stable-Baselines3."""
 
     def predict(self, observation: Any) -> tuple[Any, Any]:
-        """Return (action, state of the policy)."""
+        """Return the action for an observation, and the state of the policy."""
 
 
 Policy: TypeAlias = Callable[[Any], Any] | Predictor
@@ -77,7 +77,18 @@ class Recorder:
         self._observation: Any = None
 
     def take(self, steps: int) -> Experience:
-        """Record the next `steps` steps; an unfinished episode continues in the next take."""
+        """Record the next steps; an unfinished episode continues in the next take.
+
+        Parameters
+        ----------
+        steps : int
+
+        Returns
+        -------
+        Experience
+            Of length `steps`.
+
+        """
         for _ in range(steps):
             if self._fresh:
                 self._observation, info = self._environment.reset(seed=self._seed)
@@ -123,7 +134,19 @@ class VectorRecorder:
             writer.begin(self._observations[i], _info_of(info, i))
 
     def take(self, calls: int) -> list[Experience]:
-        """Call `step` this often and return one stream for each environment."""
+        """Record the next calls of `step`; unfinished episodes continue in the next take.
+
+        Parameters
+        ----------
+        calls : int
+            How often `step` is called.
+
+        Returns
+        -------
+        list of Experience
+            One stream for each environment.
+
+        """
         for _ in range(calls):
             if self._mode is AutoresetMode.DISABLED and self._over.any():
                 self._reset(self._over)
@@ -173,7 +196,7 @@ def _acting(policy: Policy) -> Callable[[Any], Any]:
         return lambda observation: predict(observation)[0]
     if callable(policy):
         return policy
-    raise InputError("policy is neither callable nor has .predict: give one that is or has.")
+    raise InputError("policy is neither callable nor has .predict: give a function or an agent.")
 
 
 def _info_of(info: Mapping[str, Any], i: int) -> dict[str, Any]:

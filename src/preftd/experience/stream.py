@@ -199,19 +199,33 @@ class Experience:
         )
 
     def features(self, which: slice | NDArray[np.intp] = slice(None)) -> Dense:
-        """x_t as vectors, shape (steps, size)."""
+        """Return x_t as vectors, shape (steps, size).
+
+        Parameters
+        ----------
+        which : slice or array of integers
+            The steps (default: all).
+
+        """
         return self._decoded(self.code_t[which])
 
     def next_features(self, which: slice | NDArray[np.intp] = slice(None)) -> Dense:
-        """x_{t+1} as vectors, shape (steps, size)."""
+        """Return x_{t+1} as vectors, shape (steps, size).
+
+        Parameters
+        ----------
+        which : slice or array of integers
+            The steps (default: all).
+
+        """
         return self._decoded(self.code_tp1[which])
 
     def observations(self) -> Dense:
-        """What was observed at each step, shape (steps, n): raw if that was kept, else features."""
+        """Return what was observed, shape (steps, n): raw observations if kept, else features."""
         return self.features() if self.observation is None else self.observation
 
     def visit(self, step: int) -> Visit:
-        """One step, as a preference sees it."""
+        """Return one step, as a preference sees it."""
         raw = self.features(slice(step, step + 1)) if self.observation is None else None
         first, action, reward = bool(self.is_first[step]), None, 0.0
         if not first:
@@ -230,7 +244,7 @@ class Experience:
         )
 
     def __getitem__(self, which: slice) -> Self:
-        """Consecutive steps, sharing the vectors of all."""
+        """Return consecutive steps; they share the vectors of the whole stream."""
         given: object = which
         if not isinstance(given, slice) or which.step not in (None, 1):
             raise InputError(

@@ -242,6 +242,12 @@ def as_signal(name: str, given: Any) -> Signal:
 def as_preference(given: Any, name: str = "preference") -> Signal:
     """Return a signal as `as_signal` does, and refuse one that is known to leave [0, 1].
 
+    Parameters
+    ----------
+    given : float, array of shape (states,), callable, or Signal
+    name : str
+        The name of the argument, for error messages.
+
     Examples
     --------
     >>> as_preference(0.5)
@@ -250,7 +256,7 @@ def as_preference(given: Any, name: str = "preference") -> Signal:
     """
     signal = as_signal(name, given)
     if signal.largest is not None and signal.largest > 1:
-        raise InputError(f"{name} reaches {signal.largest:g}: a preference lies in [0, 1].")
+        raise InputError(f"{name} reaches {signal.largest:g}: give numbers in [0, 1].")
     return signal
 
 

@@ -63,10 +63,12 @@ class TaskEnvironment(gymnasium.Env[NDArray[np.float64], np.int64]):
         self, action: np.int64
     ) -> tuple[NDArray[np.float64], float, bool, bool, dict[str, Any]]:
         """Take an action; the observation after the end of an episode is zeros."""
-        if self._state < 0 or not self.action_space.contains(action):
+        if self._state < 0:
+            raise InputError("no episode has started, or it has ended: call reset first.")
+        if not self.action_space.contains(action):
             raise InputError(
-                f"action {action} cannot be taken: call reset first, and give a whole number from "
-                f"0 to {self.task.outcomes.actions - 1}."
+                f"action is {action}: give a whole number from 0 to "
+                f"{self.task.outcomes.actions - 1}."
             )
         outcomes = self.task.outcomes
         pair = self._state * outcomes.actions + int(action)

@@ -124,7 +124,7 @@ class Outcomes:
             state, action = (int(i) for i in np.argwhere(wrong)[0])
             raise InputError(
                 f"the probabilities of state {state} and action {action} sum to "
-                f"{sums[state, action]:.10g}, not 1: every action must be possible in every state."
+                f"{sums[state, action]:.10g}, not 1: give outcomes of every action in every state."
             )
 
     @property

@@ -124,6 +124,7 @@ def _node(task: Task, state: int) -> Patch:
 
 
 def _arrow(a: Vector, b: Vector, leave: Patch, enter: Patch, bend: float) -> FancyArrowPatch:
+    """An arrow between two nodes."""
     return FancyArrowPatch(
         tuple(a),
         tuple(b),
@@ -141,6 +142,7 @@ def _arrow(a: Vector, b: Vector, leave: Patch, enter: Patch, bend: float) -> Fan
 
 
 def _loop(axes: Axes, at: Vector) -> None:
+    """Draw an arrow from a node to itself."""
     x, y = at
     axes.add_patch(
         FancyArrowPatch(
@@ -178,10 +180,12 @@ def _reward(task: Task, axes: Axes, state: int) -> None:
 
 
 def _amounts(rewards: Vector) -> str:
+    """The different rewards, such as "+1 or -1"."""
     return " or ".join(f"{reward:+g}" for reward in np.unique(rewards)[::-1])
 
 
 def _legend(task: Task, axes: Axes, start_line: str) -> None:
+    """Explain the colours."""
     patches = [Patch(facecolor=OBSERVABLE, edgecolor=INK, label="observable")]
     if not task.observable.all():
         patches.append(Patch(facecolor=HIDDEN, edgecolor=INK, label="hidden"))

@@ -55,7 +55,14 @@ class Sampler:
         self._held = np.empty((0, task.features.size))
 
     def episodes(self, count: int) -> Experience:
-        """Draw the next `count` episodes; an unfinished one is finished and counts as the first."""
+        """Draw the next episodes; an unfinished one is finished and counts as the first.
+
+        Parameters
+        ----------
+        count : int
+            The number of episodes.
+
+        """
         if not self._task.episodic:
             raise InputError(f"{self._task.name} has no episodes: ask for steps.")
         taken = self._take(self._capacity, _counted(count))
@@ -63,7 +70,14 @@ class Sampler:
         return taken
 
     def steps(self, count: int) -> Experience:
-        """Draw the next `count` steps; an unfinished episode continues in the next call."""
+        """Draw the next steps; an unfinished episode continues in the next call.
+
+        Parameters
+        ----------
+        count : int
+            The number of steps.
+
+        """
         return self._take(_counted(count), -1)
 
     def _take(self, capacity: int, episodes: int) -> Experience:

@@ -74,7 +74,7 @@ class Bootstrapping:
     def gain(self, rule: Rule) -> Vector:
         """Return ḡ, the rule's expected gain at each state in the long run, shape (states,)."""
         if not isinstance(rule, Rule):
-            raise InputError(f"rule is {rule!r}: give a rule, such as PTD().")
+            raise InputError(f"rule is {rule!r}: give an instance, such as PTD().")
         return expected_gain(
             rule,
             self.beta,

@@ -12,7 +12,13 @@ from preftd.theory.diagnose import ROUNDING, Diagnosis
 
 
 def report(diagnoses: Diagnosis | Sequence[Diagnosis]) -> str:
-    """Return a report: a table with a column for each diagnosis, then reasons and remedies."""
+    """Return a report: a table with a column for each diagnosis, then reasons and remedies.
+
+    Parameters
+    ----------
+    diagnoses : Diagnosis or sequence of Diagnosis
+
+    """
     if isinstance(diagnoses, Diagnosis):
         diagnoses = [diagnoses]
     rows = [["", *(d.rule.name for d in diagnoses)]]
@@ -96,33 +102,39 @@ def _worst(d: Diagnosis) -> str:
 
 
 def _verdict(d: Diagnosis) -> str:
+    """Whether the rule converges."""
     if d.eigenvalues.size == 0:
         return "does nothing"
     return "converges" if d.stable else "diverges"
 
 
 def _definite(d: Diagnosis) -> str:
+    """Whether A is positive definite."""
     if not d.positive_definite or d.eigenvalues.size == 0:
         return "no"
     return "where determined" if d.undetermined.shape[1] else "yes"
 
 
 def _smallest_eigenvalue(d: Diagnosis) -> str:
+    """The smallest eigenvalue of the symmetric part of A."""
     return _number(d.smallest_eigenvalue) if d.eigenvalues.size else "–"
 
 
 def _step_size(d: Diagnosis) -> str:
+    """The bound on constant step sizes."""
     if not d.stable:
         return "none"
     return "any" if np.isinf(d.largest_step_size) else _number(d.largest_step_size)
 
 
 def _undetermined(d: Diagnosis) -> str:
+    """The number of undetermined directions."""
     count = d.undetermined.shape[1]
     return f"{count} of {d.key.b.size}" if count else "none"
 
 
 def _fixed_point(d: Diagnosis) -> str:
+    """The fixed point, at most three weights."""
     if d.fixed_point is None:
         return "none"
     rounding = ROUNDING * np.abs(d.fixed_point).max()
@@ -160,6 +172,7 @@ def _states(states: NDArray[np.intp]) -> str:
 
 
 def _number(x: float) -> str:
+    """A number with four digits, without a negative zero."""
     return f"{x + 0.0:.4g}"
 
 

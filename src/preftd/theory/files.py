@@ -134,19 +134,23 @@ def _read(path: Path) -> Mapping[str, Any]:
     except FileNotFoundError:
         raise InputError(f"there is no file {path}: check the name and the folder.") from None
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}.") from None
+        raise InputError(
+            f"{path} cannot be read ({error.strerror or error}): give a file that can."
+        ) from None
 
 
 def _read_toml(path: Path) -> Mapping[str, Any]:
+    """The tables in a TOML file."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except UnicodeDecodeError:
         raise InputError(f"{path} is not text in UTF-8: save it in UTF-8, or as .npz.") from None
     except (ValueError, RecursionError) as error:  # ValueError also for numbers of too many digits
-        raise InputError(f"{path} is not TOML: {_sentence(error)}.") from None
+        raise InputError(f"{path} is not TOML ({_sentence(error)}): correct it.") from None
 
 
 def _read_npz(path: Path) -> Mapping[str, Any]:
+    """The tables in an NPZ file."""
     try:
         # Opened here because numpy leaves a file open that is not a zip file.
         with path.open("rb") as file, warnings.catch_warnings():

@@ -46,7 +46,20 @@ def limit(task: Task, rule: Rule, preference: Any) -> float:
 
 
 def limits(task: Task, rules: Sequence[Rule], preference: Any) -> list[float]:
-    """Return the limits of several rules; what they share is computed once."""
+    """Return the limits of several rules; what they share is computed once.
+
+    Parameters
+    ----------
+    task, preference
+        As for `limit`.
+    rules : sequence of Rule
+
+    Returns
+    -------
+    list of float
+        One for each rule.
+
+    """
     if not isinstance(task, Task):
         raise InputError(f'task is {task!r}: give one, such as tasks.make("corridor").')
     beta = as_preference(preference).per_state(task)
