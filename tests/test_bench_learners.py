@@ -10,7 +10,8 @@ import pytest
 from preftd.bench import grids, linear, network, online, peers, torch_network
 from preftd.bench.contest import Contender, MissingError, Times, compete
 from preftd.bench.processes import PEAK, BenchError, run_program
-from preftd.learners.network.batch import Network, Parameters
+from preftd.learners.network.batch import Network
+from preftd.learners.network.parameters import Parameters
 from preftd.report.paper.corridors import METHODS
 from preftd.report.paper.grids import NETWORK_STEP_SIZES, WIDTHS
 from preftd.rules import Rule

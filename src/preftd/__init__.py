@@ -13,10 +13,12 @@ if TYPE_CHECKING:
     from preftd.experiments import Chosen, Evaluation, Score, Search, Study, evaluate
     from preftd.learners import (
         Decreasing,
+        LeastSquares,
         LeastSquaresLearner,
         Linear,
         LinearLearner,
         Network,
+        NetworkLearner,
     )
     from preftd.rules import ETD, PTD, TD, Coefficients, Rule
     from preftd.tasks import Features, MarkovRewardProcess, Task
@@ -30,11 +32,13 @@ _MODULE_OF = {
     "Experience": "experience",
     "Features": "tasks",
     "InputError": "arrays",
+    "LeastSquares": "learners",
     "LeastSquaresLearner": "learners",
     "Linear": "learners",
     "LinearLearner": "learners",
     "MarkovRewardProcess": "tasks",
     "Network": "learners",
+    "NetworkLearner": "learners",
     "PTD": "rules",
     "Rule": "rules",
     "Score": "experiments",
@@ -57,11 +61,13 @@ __all__ = [
     "Experience",
     "Features",
     "InputError",
+    "LeastSquares",
     "LeastSquaresLearner",
     "Linear",
     "LinearLearner",
     "MarkovRewardProcess",
     "Network",
+    "NetworkLearner",
     "Rule",
     "Score",
     "Search",

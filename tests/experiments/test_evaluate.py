@@ -38,7 +38,7 @@ EPISODIC = [name for name, make in tasks.TASKS.items() if make().episodic]
 def test_errors_are_those_of_a_learner_fed_step_by_step(task: str, name: str, view: str) -> None:
     made, rule = tasks.make(task), RULES[name](0.1)
     found = evaluate(made, rule, Observability(), [0.01], 3, [5], learner=Linear(view))
-    learner = LinearLearner(made.features.size, rule, 0.01, true_online=view == "true_online")
+    learner = LinearLearner(made.features.size, rule, 0.01, view=view)
     sampler, phi = made.sampler(5), made.features.columns(slice(None))[made.observable]
     for episode in range(3):
         steps = sampler.episodes(1)

@@ -17,7 +17,7 @@ import pytest
 from preftd import Decreasing, Linear, Network, evaluate, tasks
 from preftd.experiments import Method
 from preftd.experiments.content import SCHEMA
-from preftd.learners.linear.batch import VIEWS as LINEAR
+from preftd.learners.linear.views import VIEWS as LINEAR
 from preftd.learners.network.batch import VIEWS as NETWORK
 from preftd.preferences import Observability
 from preftd.rules import RULES

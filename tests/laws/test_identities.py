@@ -70,9 +70,9 @@ def test_the_gain_of_etd_variable_counts_observable_states() -> None:
     )
 
 
-def after_episodes(rule: Rule, true_online: bool, lengths: int, seed: int) -> Vector:
+def after_episodes(rule: Rule, view: str, lengths: int, seed: int) -> Vector:
     """Weights after episodes through corridors of so many hidden states, which look like noise."""
-    learner = LinearLearner(size=3, rule=rule, step_size=0.3, true_online=true_online)
+    learner = LinearLearner(size=3, rule=rule, step_size=0.3, view=view)
     noise, route = np.random.default_rng(seed), np.random.default_rng(7)
     for _ in range(20):
         goal = int(route.integers(1, 3))
@@ -93,9 +93,9 @@ def after_episodes(rule: Rule, true_online: bool, lengths: int, seed: int) -> Ve
 
 @pytest.mark.parametrize("rule", [PTD(), ETD()], ids=["PTD", "ETD-variable"])
 def test_true_online_hidden_states_leave_no_trace(rule: Rule) -> None:
-    short, long = (after_episodes(rule, True, n, seed) for n, seed in ((4, 1), (24, 2)))
+    short, long = (after_episodes(rule, "true_online", n, seed) for n, seed in ((4, 1), (24, 2)))
     np.testing.assert_allclose(short, long, atol=1e-10)
-    online = [after_episodes(rule, False, n, seed) for n, seed in ((4, 1), (24, 2))]
+    online = [after_episodes(rule, "backward", n, seed) for n, seed in ((4, 1), (24, 2))]
     assert np.abs(online[0] - online[1]).max() > 0.01
 
 

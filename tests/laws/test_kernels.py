@@ -1,10 +1,15 @@
 """Compiled kernels equal their readable selves."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-import preftd.learners.linear.batch as linear
 from preftd import tasks
+from preftd.learners import Decreasing, Episode, Linear
+from preftd.learners.linear import reference
+from preftd.learners.linear.views import VIEWS
+from preftd.learners.step_size import StepSize
 from preftd.learners.steps import Steps
 from preftd.preferences import Observability
 from preftd.randomness import generator
@@ -43,7 +48,7 @@ def test_drawing_steps_compiled_equals_drawing_them_in_python(name: str, episode
 
 @pytest.mark.parametrize("name", ["random_walk", "corridor", "cross_grid"])
 @pytest.mark.parametrize("rule", sorted(RULES))
-@pytest.mark.parametrize("view", linear.VIEWS)
+@pytest.mark.parametrize("view", sorted(VIEWS))
 def test_learning_compiled_equals_learning_in_python(view: str, rule: str, name: str) -> None:
     """To 1e-12: compiled, products and sums are rounded once."""
     task = tasks.make(name, size=4) if name == "cross_grid" else tasks.make(name)
@@ -51,7 +56,7 @@ def test_learning_compiled_equals_learning_in_python(view: str, rule: str, name:
     steps = Steps.of(
         episodes, stream_coefficients(RULES[rule](0.1), Observability(1.0, 0.2), episodes)
     )
-    learn = linear._KERNELS[view]
+    learn = VIEWS[view].batch_kernel
     found = []
     for kernel in (learn, learn.py_func):
         weights, errors = np.zeros(8 * task.features.size), np.zeros((2, 3))
@@ -62,6 +67,33 @@ def test_learning_compiled_equals_learning_in_python(view: str, rule: str, name:
     np.testing.assert_allclose(weights, plain_weights, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(errors, plain_errors, rtol=1e-12)
     assert weights.any()
+
+
+@pytest.mark.parametrize("name", ["random_walk", "corridor", "cross_grid"])
+@pytest.mark.parametrize("rule", sorted(RULES))
+@pytest.mark.parametrize("view", sorted(VIEWS))
+def test_linear_kernels_are_the_readable_reference(view: str, rule: str, name: str) -> None:
+    task = tasks.make(name, size=4) if name == "cross_grid" else tasks.make(name)
+    episodes = task.sampler(1).episodes(4)
+    sizes: list[StepSize] = [0.01, Decreasing(0.02, 50.0)]
+    steps = Steps.of(
+        episodes, stream_coefficients(RULES[rule](0.1), Observability(1.0, 0.2), episodes)
+    )
+    batch = Linear(view).start(task.features.size, sizes, 0)
+    batch.learn(steps, task.scored)
+    learn: Any = {
+        "backward": lambda *given: reference.backward(*given)[-1],
+        "forward": reference.forward,
+        "true_online": lambda *given: reference.true_online(*given)[-1],
+    }[view]
+    for lane, alpha in enumerate(sizes):
+        w = np.zeros(task.features.size)
+        for which in steps.episodes():
+            t = np.arange(which.start, which.stop)[:, None]
+            each: Any = alpha.at(t) if isinstance(alpha, Decreasing) else alpha
+            w = learn(w, Episode.of(steps, which), each)
+        assert np.abs(w).max() > 1e-3
+        np.testing.assert_allclose(batch.weights[:, lane], w, rtol=1e-10, atol=1e-12)
 
 
 def test_the_follow_on_compiled_equals_that_in_python_to_the_bit() -> None:

@@ -1,5 +1,6 @@
-"""Streams with everything in them, and the linear learner written to be read."""
+"""Streams with everything in them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,7 +9,8 @@ from numpy.typing import NDArray
 
 from preftd import Experience, Rule
 from preftd.arrays import Dense, Vector
-from preftd.learners.linear.learner import LinearLearner
+from preftd.experience import Indices
+from preftd.learners import Episode, LinearLearner
 
 SIZE = 5
 
@@ -57,10 +59,10 @@ def case(seed: int, steps: int = 80, size: int = SIZE) -> Case:
     )
 
 
-def with_places(
+def with_indices(
     seed: int, steps: int, size: int, ones: int = 1, *, decays: str = "mixed"
 ) -> tuple[Case, Case]:
-    """The same stream with places, which may repeat, and with vectors."""
+    """The same stream with indices, which may repeat, and with vectors."""
     rng = np.random.default_rng(seed)
     source = case(seed, steps, 2)
     codes = rng.integers(0, size if ones == 1 else 3 * size, (2, steps)).astype(np.int32)
@@ -84,9 +86,9 @@ def with_places(
     return replace(changed, experience=few), replace(changed, experience=many)
 
 
-def places_of(e: Experience, codes: NDArray[np.int32], t: int) -> NDArray[np.int32]:
-    """What `update` is given for a code that stands for places."""
-    return codes[t : t + 1] if e.active is None else e.active[codes[t]]
+def indices_of(e: Experience, codes: NDArray[np.int32], t: int) -> Indices:
+    """What `update` is given for a code that stands for indices."""
+    return Indices(codes[t : t + 1] if e.active is None else e.active[codes[t]])
 
 
 def feed(learner: LinearLearner, given: Case, **fixed: Any) -> list[Any]:
@@ -100,27 +102,31 @@ def feed(learner: LinearLearner, given: Case, **fixed: Any) -> list[Any]:
             "truncated": bool(e.is_last[t]),
             **{name: float(signal[t]) for name, signal in given.signals.items()},
         }
-        pair = (places_of(e, e.code_t, t), places_of(e, e.code_tp1, t)) if few else (x[t], y[t])
+        pair = (indices_of(e, e.code_t, t), indices_of(e, e.code_tp1, t)) if few else (x[t], y[t])
         deltas.append(learner.update(pair[0], e.reward[t], pair[1], **step | fixed))
     return deltas
 
 
-def reference(rule: Rule, given: Case, step_size: Any) -> tuple[Dense, Vector]:
-    """W ← w + α δ e after each step, and δ; by the formulas at the head of `traces.py`."""
-    e, alphas = given.experience, np.broadcast_to(step_size, (len(given.beta),))
-    x, y = e.features(), e.next_features()
-    w, trace, carried, discount_t = np.zeros(e.size), np.zeros(e.size), 0.0, 0.0
-    weights, deltas = np.empty(x.shape), np.empty(len(x))
-    for t in range(len(x)):
-        follow_on = discount_t * carried + given.interest[t]
-        beta, rho = float(given.beta[t]), given.rho[t]
-        weight = rule.gain(beta, float(given.interest[t]), float(follow_on))
-        deltas[t] = e.reward[t] + e.discount_tp1[t] * (w @ y[t]) - w @ x[t]
-        trace = rho * (discount_t * (1 - beta) * trace + weight * x[t])
-        w = w + alphas[t] * deltas[t] * trace
-        weights[t] = w
-        carried, discount_t = rho * follow_on, 0.0 if e.is_last[t] else e.discount_tp1[t]
-    return weights, deltas
+def episodes_of(given: Case, rule: Rule) -> list[Episode]:
+    """As the readable references take them; the last may not be over."""
+    e = given.experience
+    decay, gain = rule.coefficients(discount_t=e.discount_t, **given.signals)
+    columns = (e.reward, e.discount_t, e.discount_tp1, given.beta, decay, gain)
+    arrays = (e.features(), e.next_features(), *columns)
+    cuts = np.flatnonzero(e.is_first)[1:]
+    return [Episode(*parts) for parts in zip(*(np.split(a, cuts) for a in arrays), strict=True)]
+
+
+def weights_after_each_step(
+    reference: Callable[[Vector, Episode, Any], Dense], episodes: list[Episode], step_sizes: Dense
+) -> Dense:
+    """What a readable reference gives, from weights of 0; `step_sizes` has a row for each step."""
+    found, first = [np.zeros((1, episodes[0].features.shape[1]))], 0
+    for episode in episodes:
+        end = first + len(episode.reward)
+        found.append(reference(found[-1][-1], episode, step_sizes[first:end]))
+        first = end
+    return np.concatenate(found[1:])
 
 
 def same(one: dict[str, Any], other: dict[str, Any]) -> bool:

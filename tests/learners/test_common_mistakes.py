@@ -10,12 +10,12 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from preftd import Experience
 from preftd.arrays import Vector
-from preftd.experience import Recorder, VectorRecorder
+from preftd.experience import Indices, Recorder, VectorRecorder
 from preftd.learners import LinearLearner
 from preftd.rules import RULES
 
 rules = pytest.mark.parametrize("name", sorted(RULES))
-updates = pytest.mark.parametrize("true_online", [False, True], ids=["accumulating", "true online"])
+views = pytest.mark.parametrize("view", ["backward", "true_online"])
 
 
 def chain(mistake: str | None) -> float:
@@ -38,9 +38,9 @@ def chain(mistake: str | None) -> float:
     return float(w)
 
 
-@updates
-def test_the_last_reward_reaches_the_first_state(true_online: bool) -> None:
-    learner = LinearLearner(1, RULES["td"](1.0), 0.1, true_online=true_online)
+@views
+def test_the_last_reward_reaches_the_first_state(view: str) -> None:
+    learner = LinearLearner(1, RULES["td"](1.0), 0.1, view=view)
     for _ in range(200):
         for x, paid, y, out in [(1.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0, 1.0), (0.0, 1.0, 0.0, 0.0)]:
             learner.update([x], paid, [y], discount=out, beta=0.0)
@@ -50,10 +50,10 @@ def test_the_last_reward_reaches_the_first_state(true_online: bool) -> None:
     assert chain("trace reset before the last update") == 0
 
 
-@updates
-def test_the_trace_of_an_episode_ends_with_it(true_online: bool) -> None:
+@views
+def test_the_trace_of_an_episode_ends_with_it(view: str) -> None:
     """The second of two one-step episodes pays; the first is worth nothing."""
-    learner, late = (LinearLearner(2, RULES["td"](1.0), 0.1, true_online=true_online) for _ in "12")
+    learner, late = (LinearLearner(2, RULES["td"](1.0), 0.1, view=view) for _ in "12")
     for _ in range(100):
         for one, out in [(learner, 0.0), (late, 1.0)]:
             one.update([1.0, 0.0], 0.0, [0.0, 1.0], discount=out, beta=0.0)
@@ -63,12 +63,10 @@ def test_the_trace_of_an_episode_ends_with_it(true_online: bool) -> None:
 
 
 @rules
-@updates
-def test_an_episode_that_is_cut_short_goes_on_beyond(name: str, true_online: bool) -> None:
+@views
+def test_an_episode_that_is_cut_short_goes_on_beyond(name: str, view: str) -> None:
     """A state that pays 1 for ever at a discount of 0.9, watched for five steps at a time: 10."""
-    right, wrong, missed = (
-        LinearLearner(1, RULES[name](1.0), 0.05, true_online=true_online) for _ in range(3)
-    )
+    right, wrong, missed = (LinearLearner(1, RULES[name](1.0), 0.05, view=view) for _ in range(3))
     for t in range(3000):
         last = t % 5 == 4
         right.update([1.0], 1.0, [1.0], discount=0.9, beta=0.5, truncated=last)
@@ -107,29 +105,27 @@ def act(observation: Any) -> Any:
     return np.zeros(np.shape(observation), dtype=np.int64) if np.ndim(observation) else 0
 
 
-def learned(name: str, experience: Experience, true_online: bool) -> Vector:
+def learned(name: str, experience: Experience, view: str) -> Vector:
     """Weights after a stream."""
-    learner = LinearLearner(6, RULES[name](1.0), 0.1, true_online=true_online)
+    learner = LinearLearner(6, RULES[name](1.0), 0.1, view=view)
     return learner.learn(experience, beta=0.7).weights
 
 
 @rules
-@updates
+@views
 @pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mode: mode.name)
-def test_an_autoreset_does_not_join_episodes(
-    name: str, true_online: bool, mode: AutoresetMode
-) -> None:
+def test_an_autoreset_does_not_join_episodes(name: str, view: str, mode: AutoresetMode) -> None:
     """Learning is the same from one environment by hand, recorded, and among two that autoreset."""
-    environment, by_hand = Walk(), LinearLearner(6, RULES[name](1.0), 0.1, true_online=true_online)
+    environment, by_hand = Walk(), LinearLearner(6, RULES[name](1.0), 0.1, view=view)
     steps, episodes = 0, 0
     while episodes < 400:
         x, over = environment.reset()[0], False
         while not over:
             y, reward, terminated, truncated, _ = environment.step(0)
             by_hand.update(
-                np.array([x]),
+                Indices([x]),
                 reward,
-                np.array([y]),
+                Indices([y]),
                 discount=0.0 if terminated else 0.9,
                 beta=0.7,
                 truncated=truncated,
@@ -137,11 +133,11 @@ def test_an_autoreset_does_not_join_episodes(
             x, over, steps = y, terminated or truncated, steps + 1
         episodes += 1
     alone = Recorder(Walk(), act, discount=0.9).take(steps)
-    np.testing.assert_allclose(learned(name, alone, true_online), by_hand.weights, atol=1e-12)
+    np.testing.assert_allclose(learned(name, alone, view), by_hand.weights, atol=1e-12)
     calls = steps + (episodes - 1 if mode is AutoresetMode.NEXT_STEP else 0)
     vector = SyncVectorEnv([Walk, Walk], autoreset_mode=mode)
     for stream in VectorRecorder(vector, act, discount=0.9).take(calls):
-        np.testing.assert_allclose(learned(name, stream, true_online), by_hand.weights, atol=1e-12)
+        np.testing.assert_allclose(learned(name, stream, view), by_hand.weights, atol=1e-12)
     exact = [4.0951, 3.439, 2.71, 1.9, 1.0]
     np.testing.assert_allclose(by_hand.weights[:5], exact, atol=1e-3)
 
@@ -154,9 +150,9 @@ def test_taking_what_an_autoreset_shows_for_the_next_state_misses(mode: Autorese
     for _ in range(2000):
         shown, reward, terminated, truncated, _ = vector.step(act(seen))
         learner.update(
-            seen.astype(np.int64),
+            Indices(seen),
             float(reward[0]),
-            shown.astype(np.int64),
+            Indices(shown),
             discount=0.0 if terminated[0] else 0.9,
             beta=0.7,
             truncated=bool(truncated[0]),

@@ -4,11 +4,23 @@ import numpy as np
 import pytest
 
 from learners.least_squares_cases import feed, modes, rules, same, stream
-from preftd import ETD, PTD, TD, Experience, Features, MarkovRewardProcess, Task, tasks
+from preftd import (
+    ETD,
+    PTD,
+    TD,
+    Experience,
+    Features,
+    InputError,
+    MarkovRewardProcess,
+    Task,
+    tasks,
+)
 from preftd.arrays import Dense, Vector
 from preftd.experience import Indices
-from preftd.learners import LeastSquaresLearner, LinearLearner
-from preftd.rules import RULES
+from preftd.learners import Episode, LeastSquares, LeastSquaresLearner, LinearLearner, Steps
+from preftd.learners.least_squares.reference import add_episode, solution
+from preftd.preferences import Observability
+from preftd.rules import RULES, stream_coefficients
 from preftd.theory import diagnose, fixed_point, key_matrix
 
 LIMIT = 5.0
@@ -32,8 +44,8 @@ def test_on_a_chain_without_chance_one_episode_gives_the_values(name: str) -> No
     for s in range(5):
         discount = gamma if s < 4 else 0.0
         after = min(s + 1, 4)
-        places = np.array([s]), np.array([after])
-        learner.update(places[0], reward[s], places[1], discount=discount, beta=0.2 + 0.2 * s)
+        x, y = Indices([s]), Indices([after])
+        learner.update(x, reward[s], y, discount=discount, beta=0.2 + 0.2 * s)
     np.testing.assert_allclose(learner.weights, values[:5], rtol=0, atol=1e-9)
 
 
@@ -183,15 +195,15 @@ def test_recursive_is_batch(name: str, regularisation: float) -> None:
 
 
 @modes
-def test_places_of_ones_are_vectors(recursive: bool) -> None:
-    by_place, by_vector = (LeastSquaresLearner(5, PTD(), recursive=recursive) for _ in range(2))
-    by_place.update(Indices([0, 4, 4]), 1.0, Indices([1]), discount=0.9, beta=0.5)
+def test_indices_of_ones_are_vectors(recursive: bool) -> None:
+    by_index, by_vector = (LeastSquaresLearner(5, PTD(), recursive=recursive) for _ in range(2))
+    by_index.update(Indices([0, 4, 4]), 1.0, Indices([1]), discount=0.9, beta=0.5)
     by_vector.update([1.0, 0, 0, 0, 2], 1.0, [0.0, 1, 0, 0, 0], discount=0.9, beta=0.5)
-    assert same(by_place.state_dict(), by_vector.state_dict())
-    w = by_place.weights
-    assert by_place.predict(Indices([0, 4, 4])) == pytest.approx(w[0] + 2 * w[4])
-    assert by_place.predict([1.0, 0, 0, 0, 2]) == pytest.approx(w[0] + 2 * w[4])
-    np.testing.assert_allclose(by_place.predict(np.eye(5)), w)
+    assert same(by_index.state_dict(), by_vector.state_dict())
+    w = by_index.weights
+    assert by_index.predict(Indices([0, 4, 4])) == pytest.approx(w[0] + 2 * w[4])
+    assert by_index.predict([1.0, 0, 0, 0, 2]) == pytest.approx(w[0] + 2 * w[4])
+    np.testing.assert_allclose(by_index.predict(np.eye(5)), w)
 
 
 @modes
@@ -230,3 +242,42 @@ def test_of_many_solutions_the_least_is_given() -> None:
         more = {"discount": e.discount_tp1[t], "beta": 0.3, "truncated": bool(e.is_last[t])}
         two.update(x[t], e.reward[t], y[t], **more)
     np.testing.assert_allclose(two.weights, np.linalg.pinv(mixed) @ one.weights, atol=1e-10)
+
+
+# --- in a study -------------------------------------------------------------------------------
+
+
+@rules
+@modes
+def test_in_a_study_the_system_is_solved_after_each_episode(name: str, recursive: bool) -> None:
+    """As by the readable reference, and as by a learner that is given the episodes."""
+    task, rule = tasks.make("cross_grid", size=3), RULES[name](0.3)
+    spec, sampler = LeastSquares(0.1, recursive), task.sampler(0)
+    batch, learner = spec.start(9, [None], 0), spec.learner(9, rule)
+    A, b, phi = np.zeros((9, 9)), np.zeros(9), task.features.columns(slice(None))[task.observable]
+    for count in (1, 3):
+        taken = sampler.episodes(count)
+        steps = Steps.of(taken, stream_coefficients(rule, Observability(1.0, 0.2), taken))
+        errors = batch.learn(steps, task.scored)
+        assert errors.shape == (count, 1)
+        for episode, which in enumerate(steps.episodes()):
+            A, b = add_episode(A, b, Episode.of(steps, which))
+            learner.learn(taken[which], Observability(1.0, 0.2))
+            weights = solution(A, b, 0.1)
+            np.testing.assert_allclose(learner.weights, weights, rtol=0, atol=1e-8)
+            miss = phi @ weights - task.values[task.observable]
+            assert errors[episode, 0] == pytest.approx((miss**2).mean(), rel=1e-6)
+
+
+def test_it_has_no_step_size() -> None:
+    assert not LeastSquares().takes_step_size
+    assert (LeastSquares().label, LeastSquares(recursive=True).label) == (
+        "least squares",
+        "recursive least squares",
+    )
+    with pytest.raises(InputError, match="has no step size"):
+        LeastSquares().start(3, [0.1], 0)
+    with pytest.raises(InputError, match="has none, leave it out"):
+        LeastSquares().learner(3, TD(), 0.1)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="more than 0 if recursive"):
+        LeastSquares(0, recursive=True)

@@ -107,13 +107,13 @@ def test_a_state_that_does_not_fit_is_refused_and_changes_nothing(recursive: boo
     small = LeastSquaresLearner(2, PTD(), recursive=recursive).state_dict()
     strong = LeastSquaresLearner(3, PTD(), regularisation=1.0, recursive=recursive).state_dict()
     bad: list[tuple[dict[str, Any], str]] = [
-        (other, "recursive"),
+        (other, "made in the same way"),
         (small, "same size"),
         (strong, "regularisation"),
         (before | {"trace": [1.0, np.nan, 0.0]}, r"trace\[1\] is nan"),
-        (before | {"discount_t": 2.0}, "into is 2"),
+        (before | {"discount_t": 2.0}, "discount_t is 2"),
         (before | {"follow_on": -1.0}, "follow_on is -1"),
-        ({}, "does not fit"),
+        ({}, "give what state_dict gave"),
     ]
     for state, match in bad:
         with pytest.raises(InputError, match=match):
@@ -136,9 +136,9 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"next_features": np.array([np.inf, 1.0])}, "next_features holds something"),
     ({"next_features": np.array([1.0, np.nan])}, "next_features holds something"),
     ({"features": [1.0, 2.0, 3.0]}, r"features has shape \(3,\): give 2 numbers"),
-    ({"features": np.array([0, 1])}, "places of ones"),
-    ({"features": np.array([2])}, "place outside 0 to 1"),
-    ({"next_features": np.array([-1])}, "place outside"),
+    ({"features": np.array([2])}, r"features has shape \(1,\): give 2 numbers, or Indices"),
+    ({"features": Indices([2])}, "index 2, but there are 2 features"),
+    ({"next_features": Indices([-1])}, "index -1"),
     ({"next_features": [[1.0, 2.0]]}, "next_features has shape"),
     ({"features": "no"}, "not an array of real numbers"),
     ({"reward": np.nan}, "reward holds something that is not finite"),

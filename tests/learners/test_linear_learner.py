@@ -5,14 +5,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from learners.linear_cases import SIZE, case, feed, reference, same
+from learners.linear_cases import SIZE, case, episodes_of, feed, same, weights_after_each_step
 from preftd import ETD, PTD, TD, InputError
 from preftd.arrays import Dense, Vector
+from preftd.experience import Indices
 from preftd.learners import Decreasing, LinearLearner
+from preftd.learners.linear import reference
 from preftd.rules import RULES
 
 rules = pytest.mark.parametrize("name", sorted(RULES))
-updates = pytest.mark.parametrize("true_online", [False, True], ids=["accumulating", "true online"])
+views = pytest.mark.parametrize("view", ["backward", "true_online"])
 STEP_SIZES: dict[str, Any] = {
     "number": 0.05,
     "schedule": Decreasing(0.1, delay=20, power=0.7),
@@ -21,29 +23,86 @@ STEP_SIZES: dict[str, Any] = {
 step_sizes = pytest.mark.parametrize("kind", sorted(STEP_SIZES))
 
 
+REFERENCES = {"backward": reference.backward, "true_online": reference.true_online}
+
+
+def rows(kind: str, steps: int) -> Dense:
+    """The step size of each step and feature."""
+    given = STEP_SIZES[kind]
+    if isinstance(given, Decreasing):
+        return np.tile(given.at(np.arange(steps))[:, None], SIZE)
+    return np.array(np.broadcast_to(given, (steps, SIZE)))
+
+
 @rules
-@pytest.mark.parametrize("seed", range(5))
-def test_each_update_is_the_readable_one(name: str, seed: int) -> None:
+@views
+@step_sizes
+@pytest.mark.parametrize("seed", range(3))
+def test_each_update_is_that_of_the_reference(name: str, view: str, kind: str, seed: int) -> None:
     given, rule = case(seed), RULES[name](1.0)
-    learner = LinearLearner(SIZE, rule, step_size=0.05)
-    expected, expected_deltas = reference(rule, given, 0.05)
+    learner = LinearLearner(SIZE, rule, STEP_SIZES[kind], view=view)
+    expected = weights_after_each_step(
+        REFERENCES[view], episodes_of(given, rule), rows(kind, len(given.beta))
+    )
     assert np.abs(expected[-1]).max() > 0.01
     for t in range(len(expected)):
-        delta = feed(learner, given.part(t, t + 1))[0]
-        assert delta == pytest.approx(expected_deltas[t], rel=0, abs=1e-12)
+        feed(learner, given.part(t, t + 1))
         np.testing.assert_allclose(learner.weights, expected[t], rtol=0, atol=1e-12)
 
 
 @rules
-@updates
+def test_an_update_returns_the_td_error_of_the_weights_before_it(name: str) -> None:
+    given, learner = case(1), LinearLearner(SIZE, RULES[name](1.0), 0.05)
+    e = given.experience
+    for t, (x, y) in enumerate(zip(e.features(), e.next_features(), strict=True)):
+        w = learner.weights
+        expected = e.reward[t] + e.discount_tp1[t] * (w @ y) - w @ x
+        assert feed(learner, given.part(t, t + 1))[0] == pytest.approx(expected, abs=1e-12)
+
+
+@rules
 @step_sizes
-def test_a_stream_in_pieces_is_the_whole_is_step_by_step(
-    name: str, true_online: bool, kind: str
-) -> None:
+def test_the_forward_view_is_that_of_the_reference(name: str, kind: str) -> None:
+    given, rule = case(3), RULES[name](1.0)
+    end = int(np.flatnonzero(given.experience.is_last)[-1]) + 1
+    given = given.part(0, end)
+    w, first, sizes = np.zeros(SIZE), 0, rows(kind, end)
+    for episode in episodes_of(given, rule):
+        w = reference.forward(w, episode, sizes[first : first + len(episode.reward)])
+        first += len(episode.reward)
+    whole, pieces = (LinearLearner(SIZE, rule, STEP_SIZES[kind], view="forward") for _ in range(2))
+    whole.learn(given.experience, **given.signals)
+    np.testing.assert_allclose(whole.weights, w, rtol=0, atol=1e-12)
+    middle = int(np.flatnonzero(given.experience.is_last)[1]) + 1
+    for part in (given.part(0, middle), given.part(middle, end)):
+        pieces.learn(part.experience, **part.signals)
+    assert same(pieces.state_dict(), whole.state_dict())
+    backward = LinearLearner(SIZE, rule, STEP_SIZES[kind]).learn(given.experience, **given.signals)
+    assert np.abs(backward.weights - w).max() > 1e-4
+
+
+def test_the_forward_view_needs_whole_episodes() -> None:
+    given, learner = case(3), LinearLearner(SIZE, TD(), 0.1, view="forward")
+    before = learner.state_dict()
+    with pytest.raises(InputError, match="not over: learn from whole episodes"):
+        learner.learn(given.experience, beta=1.0)
+    with pytest.raises(InputError, match="learns from whole episodes: call learn"):
+        learner.update(np.ones(SIZE), 1.0, np.ones(SIZE), discount=0.9, beta=1.0)
+    assert same(learner.state_dict(), before)
+    with pytest.raises(InputError, match="one prediction"):
+        LinearLearner(SIZE, TD(), 0.1, view="forward", predictions=2)
+    with pytest.raises(InputError, match="did you mean 'true_online'"):
+        LinearLearner(SIZE, TD(), 0.1, view="true online")
+
+
+@rules
+@views
+@step_sizes
+def test_a_stream_in_pieces_is_the_whole_is_step_by_step(name: str, view: str, kind: str) -> None:
     given = case(7)
 
     def new() -> LinearLearner:
-        return LinearLearner(SIZE, RULES[name](1.0), STEP_SIZES[kind], true_online=true_online)
+        return LinearLearner(SIZE, RULES[name](1.0), STEP_SIZES[kind], view=view)
 
     stepwise, whole, pieces = new(), new(), new()
     feed(stepwise, given)
@@ -58,18 +117,14 @@ def test_a_stream_in_pieces_is_the_whole_is_step_by_step(
 
 
 @rules
-@updates
-def test_steps_may_follow_a_stream_that_was_cut_short_or_goes_on(
-    name: str, true_online: bool
-) -> None:
+@views
+def test_steps_may_follow_a_stream_that_was_cut_short_or_goes_on(name: str, view: str) -> None:
     given = case(2)
     e = given.experience
     cut = int(np.flatnonzero(e.is_last & (e.discount_tp1 > 0))[1]) + 1
     assert not e.is_first[cut - 1]
     for middle in (cut - 1, cut):
-        stepwise, mixed = (
-            LinearLearner(SIZE, RULES[name](1.0), 0.05, true_online=true_online) for _ in range(2)
-        )
+        stepwise, mixed = (LinearLearner(SIZE, RULES[name](1.0), 0.05, view=view) for _ in range(2))
         feed(stepwise, given)
         first = given.part(0, middle)
         mixed.learn(first.experience, **first.signals)
@@ -82,7 +137,8 @@ def test_a_schedule_counts_steps_and_a_feature_has_its_own_step_size() -> None:
     decreasing = Decreasing(0.2, delay=10, power=0.8)
     learner = LinearLearner(SIZE, rule, decreasing)
     feed(learner, given)
-    expected, _ = reference(rule, given, 0.2 / (1 + np.arange(80) / 10) ** 0.8)
+    alphas = 0.2 / (1 + np.arange(80)[:, None] / 10) ** 0.8
+    expected = weights_after_each_step(reference.backward, episodes_of(given, rule), alphas)
     np.testing.assert_allclose(learner.weights, expected[-1], rtol=0, atol=1e-12)
     # Scaling feature i by √α_i is a step size of α_i for it.
     own, each = (
@@ -130,18 +186,20 @@ def many_signals(steps: int, predictions: int, seed: int) -> dict[str, Dense]:
 
 
 @rules
-@updates
-@pytest.mark.parametrize("few", [False, True], ids=["vectors", "places"])
-def test_many_predictions_are_as_many_learners(name: str, true_online: bool, few: bool) -> None:
+@views
+@pytest.mark.parametrize("few", [False, True], ids=["vectors", "indices"])
+def test_many_predictions_are_as_many_learners(name: str, view: str, few: bool) -> None:
     steps, predictions, rng = 60, 4, np.random.default_rng(1)
     size = SIZE if not few else 12
     x: Any = (
-        rng.normal(size=(steps + 1, SIZE)) if not few else rng.integers(0, size, (steps + 1, 2))
+        rng.normal(size=(steps + 1, SIZE))
+        if not few
+        else [Indices(some) for some in rng.integers(0, size, (steps + 1, 2))]
     )
     signals, truncated = many_signals(steps, predictions, 2), rng.random(steps) < 0.1
     rule = RULES[name](1.0)
-    together = LinearLearner(size, rule, 0.03, true_online=true_online, predictions=predictions)
-    alone = [LinearLearner(size, rule, 0.03, true_online=true_online) for _ in range(predictions)]
+    together = LinearLearner(size, rule, 0.03, view=view, predictions=predictions)
+    alone = [LinearLearner(size, rule, 0.03, view=view) for _ in range(predictions)]
     for t in range(steps):
         cut = bool(truncated[t])
         numbers: dict[str, Any] = {key: signal[t] for key, signal in signals.items()}
@@ -174,42 +232,40 @@ def test_a_number_stands_for_all_predictions() -> None:
 # --- identities ---------------------------------------------------------------------------------
 
 
-def learned(rule: Any, step_size: float, true_online: bool, **signals: Any) -> Vector:
+def learned(rule: Any, step_size: float, view: str, **signals: Any) -> Vector:
     """Weights after a stream on policy."""
     given = case(11)
-    learner = LinearLearner(SIZE, rule, step_size, true_online=true_online)
+    learner = LinearLearner(SIZE, rule, step_size, view=view)
     return learner.learn(given.experience, **signals).weights
 
 
-@updates
+@views
 @pytest.mark.parametrize("beta", [0.1, 0.5, 0.9])
-def test_constant_beta_is_td_with_lambda_and_another_step_size(
-    beta: float, true_online: bool
-) -> None:
-    ptd = learned(PTD(), 0.1, true_online, beta=beta)
-    td = learned(TD(), 0.1 * beta, true_online, beta=beta)
+def test_constant_beta_is_td_with_lambda_and_another_step_size(beta: float, view: str) -> None:
+    ptd = learned(PTD(), 0.1, view, beta=beta)
+    td = learned(TD(), 0.1 * beta, view, beta=beta)
     np.testing.assert_allclose(ptd, td, rtol=0, atol=1e-12)
-    assert np.abs(ptd - learned(TD(), 0.1, true_online, beta=beta)).max() > 1e-3
+    assert np.abs(ptd - learned(TD(), 0.1, view, beta=beta)).max() > 1e-3
 
 
-@updates
-def test_only_the_product_of_step_size_and_interest_matters(true_online: bool) -> None:
+@views
+def test_only_the_product_of_step_size_and_interest_matters(view: str) -> None:
     interest = case(11).interest
-    one = learned(ETD(), 0.02, true_online, beta=0.4, interest=interest)
-    other = learned(ETD(), 0.1, true_online, beta=0.4, interest=0.2 * interest)
+    one = learned(ETD(), 0.02, view, beta=0.4, interest=interest)
+    other = learned(ETD(), 0.1, view, beta=0.4, interest=0.2 * interest)
     np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)
     np.testing.assert_allclose(
-        learned(ETD(0.2), 0.1, true_online, beta=0.4), learned(ETD(), 0.02, true_online, beta=0.4)
+        learned(ETD(0.2), 0.1, view, beta=0.4), learned(ETD(), 0.02, view, beta=0.4)
     )
 
 
-@updates
-def test_full_preference_is_td_0_and_none_learns_nothing(true_online: bool) -> None:
-    full = learned(PTD(), 0.1, true_online, beta=1.0)
-    np.testing.assert_allclose(full, learned(TD(), 0.1, true_online, beta=1.0), atol=1e-15)
+@views
+def test_full_preference_is_td_0_and_none_learns_nothing(view: str) -> None:
+    full = learned(PTD(), 0.1, view, beta=1.0)
+    np.testing.assert_allclose(full, learned(TD(), 0.1, view, beta=1.0), atol=1e-15)
     assert np.abs(full).max() > 0.01
-    assert not learned(PTD(), 0.1, true_online, beta=0.0).any()
-    assert not learned(ETD(), 0.1, true_online, beta=0.5, interest=0.0).any()
+    assert not learned(PTD(), 0.1, view, beta=0.0).any()
+    assert not learned(ETD(), 0.1, view, beta=0.5, interest=0.0).any()
 
 
 def test_settings_that_make_no_sense_are_refused() -> None:
@@ -237,8 +293,8 @@ def test_settings_that_make_no_sense_are_refused() -> None:
             Decreasing(**{"initial": 0.5, name: True})
 
 
-@pytest.mark.parametrize("true_online", [False, True])
-def test_ten_thousand_predictions_learn_in_one_call_as_each_would_alone(true_online: bool) -> None:
+@pytest.mark.parametrize("view", ["backward", "true_online"])
+def test_ten_thousand_predictions_learn_in_one_call_as_each_would_alone(view: str) -> None:
     predictions, steps, rng = 10_000, 30, np.random.default_rng(5)
     x = rng.normal(size=(steps + 1, SIZE))
     signals = {
@@ -248,12 +304,12 @@ def test_ten_thousand_predictions_learn_in_one_call_as_each_would_alone(true_onl
         "rho": rng.uniform(0, 2, (steps, predictions)),
     }
     rule = RULES["etd"](0.1)
-    together = LinearLearner(SIZE, rule, 0.01, true_online=true_online, predictions=predictions)
+    together = LinearLearner(SIZE, rule, 0.01, view=view, predictions=predictions)
     for t in range(steps):
         now: dict[str, Any] = {name: signal[t] for name, signal in signals.items()}
         together.update(x[t], now.pop("reward"), x[t + 1], **now)
     for chosen in (0, 1234, predictions - 1):
-        alone = LinearLearner(SIZE, rule, 0.01, true_online=true_online)
+        alone = LinearLearner(SIZE, rule, 0.01, view=view)
         for t in range(steps):
             now = {name: float(signal[t, chosen]) for name, signal in signals.items()}
             alone.update(x[t], now.pop("reward"), x[t + 1], **now)

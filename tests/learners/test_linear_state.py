@@ -6,24 +6,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-from learners.linear_cases import SIZE, case, feed, same, with_places
+from learners.linear_cases import SIZE, case, feed, same, with_indices
 from preftd import ETD, TD, InputError
+from preftd.experience import Indices
 from preftd.learners import Decreasing, LinearLearner
 from preftd.rules import RULES
 
 rules = pytest.mark.parametrize("name", sorted(RULES))
-updates = pytest.mark.parametrize("true_online", [False, True], ids=["accumulating", "true online"])
-kinds = pytest.mark.parametrize("few", [False, True], ids=["vectors", "places"])
+views = pytest.mark.parametrize("view", ["backward", "true_online"])
+kinds = pytest.mark.parametrize("few", [False, True], ids=["vectors", "indices"])
 
 
 @rules
-@updates
+@views
 @kinds
 @pytest.mark.parametrize("predictions", [None, 3])
 def test_saved_and_loaded_it_goes_on_to_the_bit(
-    name: str, true_online: bool, few: bool, predictions: int | None, tmp_path: Path
+    name: str, view: str, few: bool, predictions: int | None, tmp_path: Path
 ) -> None:
-    given = with_places(1, 80, 12, 2)[0] if few else case(1)
+    given = with_indices(1, 80, 12, 2)[0] if few else case(1)
     size = given.experience.size
     cut = int(np.flatnonzero(~given.experience.is_first & (np.arange(80) > 30))[0])
 
@@ -32,7 +33,7 @@ def test_saved_and_loaded_it_goes_on_to_the_bit(
             size,
             RULES[name](1.0),
             Decreasing(0.1, delay=10),
-            true_online=true_online,
+            view=view,
             predictions=predictions,
         )
 
@@ -59,11 +60,12 @@ def test_saved_and_loaded_it_goes_on_to_the_bit(
 @kinds
 @pytest.mark.parametrize("key", ["trace", "value", "follow_on", "discount_t", "steps", "weights"])
 def test_everything_that_is_saved_matters(few: bool, key: str) -> None:
-    given = with_places(1, 60, 12, 2)[0] if few else case(1, steps=60)
+    given = with_indices(1, 60, 12, 2)[0] if few else case(1, steps=60)
     middle = int(np.flatnonzero(~given.experience.is_first & (np.arange(60) > 20))[0])
 
     def end(change: dict[str, Any]) -> Any:
-        learner = LinearLearner(given.experience.size, ETD(), Decreasing(0.1, 10), true_online=True)
+        size, step_size = given.experience.size, Decreasing(0.1, 10)
+        learner = LinearLearner(size, ETD(), step_size, view="true_online")
         feed(learner, given.part(0, middle), rho=1.0, interest=0.5)
         learner.load_state_dict(learner.state_dict() | change)
         feed(learner, given.part(middle, 60), rho=1.0, interest=0.5, beta=0.5)
@@ -76,7 +78,7 @@ def test_everything_that_is_saved_matters(few: bool, key: str) -> None:
 
 @kinds
 def test_a_state_is_a_copy(few: bool) -> None:
-    given = with_places(1, 80, 12, 2)[0] if few else case(1)
+    given = with_indices(1, 80, 12, 2)[0] if few else case(1)
     learner = LinearLearner(given.experience.size, ETD(), 0.1)
     feed(learner, given.part(0, 40))
     state, weights = learner.state_dict(), learner.weights
@@ -93,18 +95,18 @@ def test_a_state_is_a_copy(few: bool) -> None:
 
 def test_a_state_that_does_not_fit_is_refused_and_changes_nothing() -> None:
     learner = LinearLearner(12, TD(), 0.1)
-    feed(learner, with_places(1, 80, 12, 2)[0])
+    feed(learner, with_indices(1, 80, 12, 2)[0])
     before = learner.state_dict()
     changes: list[tuple[Any, str]] = [
         (LinearLearner(11, TD(), 0.1).state_dict(), "same size"),
         (LinearLearner(12, TD(), 0.1, predictions=2).state_dict(), "same size"),
-        ({}, "give what was saved"),
+        ({}, "give what state_dict gave"),
         ({key: before[key] for key in before if key != "trace"}, "'trace'"),
         ({key: before[key] for key in before if key != "era"}, "'era'"),
         (before | {"more": 1.0}, "'more'"),
         (before | {"trace": before["trace"][:-1]}, "shape"),
         (before | {"weights": np.full((12, 1), np.nan)}, r"weights\[0, 0\] is nan"),
-        (before | {"discount_t": 1.5}, r"into is 1.5"),
+        (before | {"discount_t": 1.5}, r"discount_t is 1.5"),
         (before | {"follow_on": -1.0}, "follow_on is -1"),
         (before | {"era": np.full(13, 10**6)}, "era"),
         (before | {"era": np.full(13, -1)}, "era"),
@@ -134,11 +136,10 @@ BAD: list[dict[str, Any]] = [
     *({key: np.array([-np.inf, 1.0])} for key in ("features", "next_features")),
     *({key: [[1.0, 2.0]]} for key in ("features", "next_features")),
     *({key: np.array([0])} for key in ("features", "next_features")),
-    {"features": np.array([0, 1]), "next_features": np.array([1, 0])},
-    {"features": np.array([0]), "next_features": np.array([2])},
-    {"features": np.array([-1]), "next_features": np.array([0])},
-    {"features": np.array([], dtype=int), "next_features": np.array([0])},
-    {"features": np.array([[0]]), "next_features": np.array([0])},
+    *({key: Indices([0])} for key in ("features", "next_features")),
+    {"features": Indices([0]), "next_features": Indices([2])},
+    {"features": Indices([-1]), "next_features": Indices([0])},
+    {"features": Indices(np.array([], dtype=int)), "next_features": Indices([0])},
     *({"beta": value} for value in (-0.1, 1.1)),
     *({"discount": value} for value in (-0.1, 1.1)),
     {"rho": -1.0},
@@ -147,13 +148,13 @@ BAD: list[dict[str, Any]] = [
 ]
 
 
-@updates
+@views
 @pytest.mark.parametrize("predictions", [None, 2])
 @pytest.mark.parametrize("change", [c for c in BAD if c not in ({"interest": None},)], ids=repr)
 def test_a_bad_update_is_refused_in_one_sentence_and_changes_nothing(
-    true_online: bool, predictions: int | None, change: dict[str, Any]
+    view: str, predictions: int | None, change: dict[str, Any]
 ) -> None:
-    learner = LinearLearner(2, ETD(), 0.1, true_online=true_online, predictions=predictions)
+    learner = LinearLearner(2, ETD(), 0.1, view=view, predictions=predictions)
     learner.update(**GOOD)
     before = learner.state_dict()
     with pytest.raises(InputError) as error:
@@ -165,16 +166,16 @@ def test_a_bad_update_is_refused_in_one_sentence_and_changes_nothing(
     learner.update(**GOOD)
 
 
-@updates
+@views
 @kinds
 @pytest.mark.parametrize("predictions", [None, 2])
 def test_a_bad_reward_changes_nothing_however_features_are_given(
-    true_online: bool, few: bool, predictions: int | None
+    view: str, few: bool, predictions: int | None
 ) -> None:
-    given = with_places(1, 80, 12, 2)[0] if few else case(1)
+    given = with_indices(1, 80, 12, 2)[0] if few else case(1)
     size = given.experience.size
-    learner = LinearLearner(size, ETD(), 0.1, true_online=true_online, predictions=predictions)
-    x: Any = np.array([1, 1]) if few else np.ones(SIZE)
+    learner = LinearLearner(size, ETD(), 0.1, view=view, predictions=predictions)
+    x: Any = Indices([1, 1]) if few else np.ones(SIZE)
     for part in (given.part(0, 0), given.part(0, 80)):  # also before all else
         feed(learner, part)
         before = learner.state_dict()
@@ -193,12 +194,12 @@ def test_what_comes_after_the_end_is_not_looked_at(predictions: int | None) -> N
     assert one.weights.any()
 
 
-@updates
+@views
 @kinds
-def test_divergence_is_said_with_a_remedy(true_online: bool, few: bool) -> None:
-    given = with_places(1, 2000, 4, 3)[0] if few else case(1, steps=2000)
+def test_divergence_is_said_with_a_remedy(view: str, few: bool) -> None:
+    given = with_indices(1, 2000, 4, 3)[0] if few else case(1, steps=2000)
     size = given.experience.size
-    stepwise, stream = (LinearLearner(size, TD(), 1e4, true_online=true_online) for _ in range(2))
+    stepwise, stream = (LinearLearner(size, TD(), 1e4, view=view) for _ in range(2))
     feed(stream, given.part(0, 5))
     before = stream.state_dict()
     with np.errstate(all="ignore"), pytest.raises(InputError, match="lower the step size"):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from preftd import ETD, TD, InputError
+from preftd.experience import Indices
 from preftd.learners import LinearLearner
 
 
@@ -19,28 +20,28 @@ def sent(learner: LinearLearner) -> LinearLearner:
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, sent])
-@pytest.mark.parametrize("true_online", [False, True])
-@pytest.mark.parametrize("kind", ["vectors", "places", "many", "places, then vectors"])
+@pytest.mark.parametrize("view", ["backward", "true_online"])
+@pytest.mark.parametrize("kind", ["vectors", "indices", "many", "indices, then vectors"])
 def test_a_copy_goes_on_learning_to_the_bit(
-    copied: Callable[[LinearLearner], LinearLearner], true_online: bool, kind: str
+    copied: Callable[[LinearLearner], LinearLearner], view: str, kind: str
 ) -> None:
     """Weights and trace are parts of one memory, which copies must not take apart."""
     predictions = 2 if kind == "many" else None
-    learner = LinearLearner(5, ETD(0.3), 0.1, true_online=true_online, predictions=predictions)
+    learner = LinearLearner(5, ETD(0.3), 0.1, view=view, predictions=predictions)
     rng = np.random.default_rng(0)
 
-    def step(one: LinearLearner, places: bool, x: Any, y: Any) -> None:
-        given = (np.array([1, 2]), np.array([2, 4])) if places else (x, y)
+    def step(one: LinearLearner, indices: bool, x: Any, y: Any) -> None:
+        given = (Indices([1, 2]), Indices([2, 4])) if indices else (x, y)
         one.update(given[0], 1.0, given[1], discount=0.9, beta=0.5)
 
     for _ in range(3):
-        step(learner, kind.startswith("places"), rng.normal(size=5), rng.normal(size=5))
+        step(learner, kind.startswith("indices"), rng.normal(size=5), rng.normal(size=5))
     other = copied(learner)
     before = learner.weights
     for _ in range(3):
         x, y = rng.normal(size=(2, 5))
         for one in (learner, other):
-            step(one, kind == "places", x, y)
+            step(one, kind == "indices", x, y)
     np.testing.assert_array_equal(other.weights, learner.weights)
     assert (learner.weights != before).any()
 

@@ -84,7 +84,7 @@ def test_views_agree_while_weights_hardly_move(case: str, rule: str) -> None:
     size, changes = 1e-9, []
     for view in VIEWS:
         batch, _ = _learned(Network(5, view), case, [size], RULES[rule])
-        fresh = Network(5, view).start(batch.inputs, [size], seed=0)
+        fresh = Network(5, view).start(batch.size, [size], seed=0)
         changes.append((_weights(batch, 0) - _weights(fresh, 0)) / size)
     scale = np.abs(changes[0]).max()
     assert scale > 0.01
@@ -110,7 +110,7 @@ def test_held_segments_and_the_general_way_agree(case: str, rule: str) -> None:
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("longest", [0, 2, 1000])
-def test_stretches_of_any_length_learn_the_same(case: str, rule: str, longest: int) -> None:
+def test_segments_of_any_length_learn_the_same(case: str, rule: str, longest: int) -> None:
     experience, preference = CASES[case]
     steps, scored = steps_of(experience, RULES[rule], preference), some_scored(experience.size)
     batch = Network(5).start(experience.size, SIZES, seed=0)
@@ -123,10 +123,11 @@ def test_stretches_of_any_length_learn_the_same(case: str, rule: str, longest: i
 
 
 def test_a_trace_may_outlast_a_discount_of_0() -> None:
-    """As with a rule of one's own, whose decay is not the discount's."""
+    """As with a custom rule, whose decay is not the discount's."""
     experience, preference = CASES["cross grid"]
     steps, scored = steps_of(experience, RULES["TD"], preference), some_scored(experience.size)
     inside = np.flatnonzero(~steps.is_last)[3::7]
+    steps = steps._replace(discount_tp1=steps.discount_tp1.copy(), decay=steps.decay.copy())
     steps.discount_tp1[inside], steps.decay[inside + 1] = 0.0, 0.7
     found = []
     for longest in (0, 1000):
@@ -152,7 +153,7 @@ def test_compiled_and_plain_kernels_agree(method: Network) -> None:
             "forward adam": (adam.learn_adam, ()),
         }
         kernel, extra = kernels[_name(method)]
-        first = (plain._moments,) if method.optimiser == "adam" else ()
+        first = (plain.moments,) if method.optimiser == "adam" else ()
         other = np.empty_like(errors)
         kernel.py_func(plain._weights, *first, 5, np.array(SIZES), steps, scored, other, *extra)
         assert np.allclose(other, errors, rtol=1e-12, atol=0)
@@ -211,7 +212,7 @@ def test_networks_of_a_seed_begin_alike() -> None:
         (lambda: Network(2, "foward"), "did you mean 'forward'"),
         (lambda: Network(2, "forward", "adams"), "did you mean 'adam'"),
         (lambda: Network(2, "held", "adam"), "adam takes one step per episode"),
-        (lambda: Network(2).start(0, [0.1], 0), "inputs is 0"),
+        (lambda: Network(2).start(0, [0.1], 0), "size is 0"),
         (lambda: Network(2).start(3, 0.1, 0), "give a row of numbers"),
         (lambda: Network(2).start(3, [True], 0), "true or false: give a row of numbers"),
         (lambda: Network(True), "units is True"),
@@ -226,7 +227,7 @@ def test_bad_input_is_refused(build: Any, message: str) -> None:
 def test_steps_must_fit_and_be_whole_episodes() -> None:
     experience, preference = CASES["log"]
     steps, scored = steps_of(experience, TD(), preference), some_scored(7)
-    with pytest.raises(InputError, match="7 features, the network 3 inputs"):
+    with pytest.raises(InputError, match="7 features, the network 3"):
         Network(2).start(3, [0.1], 0).learn(steps, scored)
     cut = steps._replace(is_last=np.zeros_like(steps.is_last))
     with pytest.raises(InputError, match="not over"):

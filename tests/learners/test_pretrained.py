@@ -1,5 +1,6 @@
 """Linear learning on trained hidden layers, against the same done by hand."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 import torch
 
 from preftd import PTD, TD, InputError, Linear, Network, evaluate, tasks
-from preftd.experience import Experience
+from preftd.experience import Experience, Indices
 from preftd.learners.linear.batch import LinearBatch
 from preftd.learners.pretrained import Pretrained, Training
 from preftd.learners.steps import Steps
@@ -42,8 +43,8 @@ def test_it_is_linear_learning_on_what_the_layer_gives() -> None:
             vars(taken),
             size=5,
             dense=np.concatenate([at, following]),
-            at=(-1 - rows).astype(np.int32),
-            following=(-1 - steps - rows).astype(np.int32),
+            code_t=(-1 - rows).astype(np.int32),
+            code_tp1=(-1 - steps - rows).astype(np.int32),
         )
     )
     scored = Scored(
@@ -135,3 +136,57 @@ def test_nothing_is_hidden_on_an_open_grid() -> None:
     assert grid.observable.all()
     assert grid.features.size == 16
     assert np.array_equal(grid.values, tasks.make("cross_grid", size=4).values)
+
+
+def test_a_learner_on_a_stream_and_step_by_step_is_that_of_a_study() -> None:
+    grid = tasks.make("cross_grid", size=4)
+    for view in ("backward", "true_online", "forward"):
+        spec, taken = Pretrained(training(), Linear(view)), grid.sampler(3).episodes(5)
+        batch = spec.start(16, [0.01], 3)
+        batch.learn(
+            Steps.of(taken, stream_coefficients(PTD(), Observability(), taken)), grid.scored
+        )
+        stream = spec.learner(16, PTD(), 0.01, seed=3)
+        assert stream.learn(taken, Observability()) is stream
+        np.testing.assert_allclose(stream.linear.weights, batch.linear.weights[:, 0], atol=1e-10)
+        assert np.abs(stream.linear.weights).max() > 0.01
+        shown = grid.features.columns(slice(None))
+        hidden, hidden_bias, _, _ = training().net(3).parameters(0)
+        outputs = np.maximum(shown @ hidden + hidden_bias, 0)
+        np.testing.assert_allclose(
+            stream.predict(shown), outputs @ stream.linear.weights, atol=1e-12
+        )
+        other = spec.learner(16, PTD(), 0.01, seed=3)
+        other.load_state_dict(stream.state_dict())
+        np.testing.assert_array_equal(other.predict(shown), stream.predict(shown))
+        if view == "forward":
+            continue
+        stepwise, x, y = spec.learner(16, PTD(), 0.01, seed=3), taken.features(), None
+        for t in range(len(taken)):
+            y = None if taken.discount_tp1[t] == 0 else taken.next_features()[t]
+            assert taken.observable is not None
+            beta = float(taken.observable[t])
+            stepwise.update(x[t], taken.reward[t], y, discount=taken.discount_tp1[t], beta=beta)
+        np.testing.assert_allclose(stepwise.linear.weights, stream.linear.weights, atol=1e-10)
+        assert stepwise.predict(Indices([2])) == pytest.approx(stepwise.predict(np.eye(16))[2])  # type: ignore[index]
+
+
+def test_a_preference_sees_observations_not_the_hidden_layer() -> None:
+    taken = tasks.make("cross_grid", size=4).sampler(3).episodes(2)
+    seen = []
+
+    def look(x: np.ndarray) -> float:
+        seen.append(x.copy())
+        return 0.5
+
+    Pretrained(training()).learner(16, PTD(), 0.01).learn(taken, look)
+    np.testing.assert_array_equal(seen, taken.features())
+
+
+def test_inputs_with_several_ones_are_refused() -> None:
+    taken = tasks.make("cross_grid", size=4).sampler(3).episodes(1)
+    tiled = replace(taken, active=np.zeros((16, 2), dtype=np.int32))
+    with pytest.raises(InputError, match="ones at several indices"):
+        Pretrained(training()).learner(16, PTD(), 0.01).learn(tiled, 0.5)
+    with pytest.raises(InputError, match="36 features, that of the training 16"):
+        Pretrained(training()).learner(36, PTD(), 0.01)

@@ -107,10 +107,10 @@ def test_the_forward_update_is_the_backward_one_with_frozen_weights(name: str, s
     np.testing.assert_allclose(offline, backward, rtol=0, atol=tolerance)
 
 
-def test_places_of_ones_give_the_update_of_the_vectors_they_stand_for() -> None:
+def test_indices_of_ones_give_the_update_of_the_vectors_they_stand_for() -> None:
     rng = np.random.default_rng(0)
-    places = rng.integers(0, 6, (5, 3), dtype=np.int32)
-    places[0] = (2, 2, 1)
+    indices = rng.integers(0, 6, (5, 3), dtype=np.int32)
+    indices[0] = (2, 2, 1)
     at = rng.integers(-2, 5, 9).astype(np.int32)
     coded = Experience(
         6,
@@ -122,7 +122,7 @@ def test_places_of_ones_give_the_update_of_the_vectors_they_stand_for() -> None:
         np.append(0.0, np.full(8, 0.9)),
         np.arange(9) == 0,
         np.arange(9) == 8,
-        active=places,
+        active=indices,
     )
     weights = rng.normal(size=6)
     signals = stream_coefficients(RULES["td"](1.0), Function(lambda _x: 0.3), coded)
@@ -197,7 +197,7 @@ def test_no_steps_have_no_returns() -> None:
 
 
 def fine(kind: type = float) -> dict[str, Dense]:
-    arrays = {"reward": [1, 2], "discount": [1, 0], "next_value": [3, 0], "decay": [0, 1]}
+    arrays = {"reward": [1, 2], "discount_tp1": [1, 0], "value_tp1": [3, 0], "decay_t": [0, 1]}
     return {name: np.array(values, dtype=kind) for name, values in arrays.items()}
 
 
@@ -222,11 +222,11 @@ def test_what_is_not_finite_is_refused_by_name(name: str, step: int, bad: float)
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    with pytest.raises(InputError, match=r"^decay has shape \(3,\) but reward has \(2,\): .*\.$"):
-        beta_returns(**fine() | {"decay": np.zeros(3)})
+    with pytest.raises(InputError, match=r"^decay_t has shape \(3,\) but reward has \(2,\): .*\.$"):
+        beta_returns(**fine() | {"decay_t": np.zeros(3)})
     with pytest.raises(InputError, match=r"^td_error is one number"):
         advantages(1.0, 1.0)
-    with pytest.raises(InputError, match=r"^decay\[0\] is nan"):
+    with pytest.raises(InputError, match=r"^decay_t\[0\] is nan"):
         advantages([1.0], [np.nan])
     with pytest.raises(InputError, match=r"^features has shape \(3, 1\) but there are 2 steps"):
         offline_update([1, 1], [1, 1], [[1], [1], [1]])

@@ -9,10 +9,11 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from preftd.bench.contest import Contender, compete, head, row
-from preftd.bench.network import TORCH_STEPS, Study, first, with_signals
+from preftd.bench.network import TORCH_STEPS, Study, with_signals
 from preftd.bench.torch_network import network_in_torch
 from preftd.experiments.learning import task_of
-from preftd.learners.network.batch import Network, NetworkBatch, Parameters
+from preftd.learners.network.batch import Network, NetworkBatch
+from preftd.learners.network.parameters import Parameters
 from preftd.report.paper.corridors import METHODS
 from preftd.report.paper.grids import NETWORK_STEP_SIZES, SIZES, VIEWS, WIDTHS, grid
 
@@ -64,7 +65,7 @@ def ours(studies: Sequence[Study], view: str, step_sizes: Sequence[float]) -> Co
 
 def torch(studies: Sequence[Study], view: str, torch_steps: int = TORCH_STEPS) -> Contender:
     """All widths, the smallest step size; step by step only some of the steps."""
-    taken = [s.steps if view == "forward" else first(s.steps, torch_steps) for s in studies]
+    taken = [s.steps if view == "forward" else s.steps.part(slice(torch_steps)) for s in studies]
     alpha = min(NETWORK_STEP_SIZES[view]["cross_grid"])
 
     def begin() -> list[Parameters]:

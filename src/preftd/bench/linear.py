@@ -91,13 +91,13 @@ def stream(features: int, steps: int) -> Steps:
     dense = 0.3 * draw.standard_normal((VECTORS, features))
     codes = (-1 - np.arange(steps + 1) % VECTORS).astype(np.int32)
     beta = (draw.random(steps) < 0.3).astype(np.float64)
-    discount, ends = np.full(steps, 0.99), np.arange(steps) == steps - 1
-    into = np.append(0.0, discount[1:])
-    decay, gain = PTD().coefficients(discount_t=into, beta=beta)
-    places = np.arange(features, dtype=np.int32)[:, None]
+    discount_tp1, is_last = np.full(steps, 0.99), np.arange(steps) == steps - 1
+    discount_t = np.append(0.0, discount_tp1[1:])
+    decay, gain = PTD().coefficients(discount_t=discount_t, beta=beta)
+    indices = np.arange(features, dtype=np.int32)[:, None]
     reward = draw.standard_normal(steps)
-    at, following = codes[:-1].copy(), codes[1:].copy()
+    code_t, code_tp1 = codes[:-1].copy(), codes[1:].copy()
     return Steps(
-        at, following, dense, places, reward, discount, into, ends, beta,
+        code_t, code_tp1, dense, indices, reward, discount_tp1, discount_t, is_last, beta,
         np.array(decay), np.array(gain),
     )  # fmt: skip

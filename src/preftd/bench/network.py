@@ -12,7 +12,8 @@ from preftd.bench.contest import Contender, Times, compete, head, row
 from preftd.bench.peers import network_in_c
 from preftd.bench.torch_network import VIEWS, network_in_torch
 from preftd.experience import Experience
-from preftd.learners.network.batch import Network, NetworkBatch, Parameters
+from preftd.learners.network.batch import Network, NetworkBatch
+from preftd.learners.network.parameters import Parameters
 from preftd.learners.steps import Steps
 from preftd.preferences import Observability
 from preftd.rules import ETD, PTD, TD, Rule, stream_coefficients
@@ -78,18 +79,10 @@ def peers(study: Study, view: str, torch_steps: int = TORCH_STEPS) -> dict[str, 
     """
     steps, alpha = study.steps, STEP_SIZES[0]
     begin = Network(UNITS).start(steps.dense.shape[1], [alpha], 0).parameters(0)
-    few = steps if view == "forward" else first(steps, torch_steps)
+    few = steps if view == "forward" else steps.part(slice(torch_steps))
     found = {
         "torch": Contender(lambda _: network_in_torch(few, alpha, begin, view), few.code_t.size)
     }
     if view == "backward":
         found["C"] = Contender(lambda _: network_in_c(steps, alpha, begin), steps.code_t.size)
     return found
-
-
-def first(steps: Steps, count: int) -> Steps:
-    """The first so many steps."""
-    shared = {"dense", "active"}
-    return steps._replace(
-        **{name: getattr(steps, name)[:count] for name in steps._fields if name not in shared}
-    )

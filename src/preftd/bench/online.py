@@ -11,6 +11,7 @@ import numpy as np
 
 from preftd.bench.contest import Contender, compete, digits, head, row
 from preftd.bench.processes import PEAK, run_program
+from preftd.experience import Indices
 from preftd.learners import LeastSquaresLearner, LinearLearner, beta_returns
 from preftd.rules import PTD
 
@@ -50,8 +51,8 @@ _METHODS = (
 FIRST_CALLS = {
     "`import preftd`, for comparison": "import preftd",
     "`LinearLearner.update`, vectors": _update("LinearLearner(9, preftd.PTD(), 0.1)", "np.ones(9)"),
-    "`LinearLearner.update`, places": _update(
-        "LinearLearner(9, preftd.PTD(), 0.1)", "np.array([3])"
+    "`LinearLearner.update`, indices": _update(
+        "LinearLearner(9, preftd.PTD(), 0.1)", "preftd.experience.Indices([3])"
     ),
     "`LeastSquaresLearner.update`": _update("LeastSquaresLearner(9, preftd.PTD())", "np.ones(9)"),
     **{f"`evaluate`, `{m}`": _study(m, "'corridor', length=5", [0.01], 2) for m in _METHODS},
@@ -92,15 +93,15 @@ def calls() -> dict[str, tuple[Contender, str]]:
     found: dict[str, tuple[Contender, str]] = {}
 
     def learner(size: int, predictions: int | None = None, **given: Any) -> Callable[[], Any]:
-        x, y = given.get("places", vectors)
+        x, y = given.get("indices", vectors)
         learner = LinearLearner(size, PTD(), 1e-4, predictions=predictions)
         return lambda: learner.update(x, 1.0, y, discount=0.9, beta=0.5)
 
     found[f"`LinearLearner.update`, {FEATURES} features"] = _repeated(learner(FEATURES)), "3"
     for size in (1_000, 1_000_000):
-        places = draw.integers(0, size, (2, 8))
-        name = f"`LinearLearner.update`, 8 places of {size:,}"
-        found[name] = _repeated(learner(size, places=places)), ""
+        indices = [Indices(some) for some in draw.integers(0, size, (2, 8))]
+        name = f"`LinearLearner.update`, 8 ones among {size:,}"
+        found[name] = _repeated(learner(size, indices=indices)), ""
     name = f"`LinearLearner.update`, {PREDICTIONS:,} predictions × {FEATURES} features"
     found[name] = _repeated(learner(FEATURES, PREDICTIONS), 1), ""
     signals = draw.uniform(0, 1, (4, 512, 32))

@@ -13,7 +13,7 @@ import numpy as np
 
 from preftd.arrays import Vector
 from preftd.bench.contest import MissingError
-from preftd.learners.network.batch import Parameters
+from preftd.learners.network.parameters import Parameters
 from preftd.learners.steps import Steps
 
 FLAGS = ("-O3", "-march=native", "-shared", "-fPIC")

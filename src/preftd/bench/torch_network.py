@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from preftd.arrays import Vector
 from preftd.bench.contest import MissingError
-from preftd.learners.network.batch import Parameters
+from preftd.learners.network.parameters import Parameters
 from preftd.learners.steps import Steps
 
 

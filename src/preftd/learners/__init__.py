@@ -1,24 +1,33 @@
 """Learners: coefficients and experience become weights."""
 
+from preftd.learners.custom import Custom, Episode, as_spec
+from preftd.learners.least_squares.batch import LeastSquares
 from preftd.learners.least_squares.learner import LeastSquaresLearner
 from preftd.learners.linear.batch import Linear
 from preftd.learners.linear.learner import LinearLearner
 from preftd.learners.network.batch import Network
-from preftd.learners.pretrained import Pretrained, Training
+from preftd.learners.network.learner import NetworkLearner
+from preftd.learners.pretrained import Pretrained, PretrainedLearner, Training
 from preftd.learners.returns import advantages, beta_returns, forward_update, offline_update
 from preftd.learners.step_size import Decreasing
 from preftd.learners.steps import Steps
 
 __all__ = [
+    "Custom",
     "Decreasing",
+    "Episode",
+    "LeastSquares",
     "LeastSquaresLearner",
     "Linear",
     "LinearLearner",
     "Network",
+    "NetworkLearner",
     "Pretrained",
+    "PretrainedLearner",
     "Steps",
     "Training",
     "advantages",
+    "as_spec",
     "beta_returns",
     "forward_update",
     "offline_update",

@@ -1,20 +1,29 @@
 """Linear learning on the hidden layer of a network that was trained beforehand.
 
-Each seed has a network of its own: begun, and trained on a task, with the random numbers of that
-seed. Its hidden layer then rests, and what it makes of an input takes the input's place.
+Each seed has its own network, drawn and trained on a task with the random numbers of that seed. Its
+hidden layer then rests, and its outputs are the features that the linear learner gets.
 """
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import SupportsIndex, final
+from typing import Any, ClassVar, Self, SupportsIndex, final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import Dense, InputError, whole
+from preftd.arrays import Dense, InputError, Vector, whole
+from preftd.experience import Experience, Indices
+from preftd.learners.features import as_features
 from preftd.learners.linear.batch import Linear, LinearBatch
+from preftd.learners.linear.learner import LinearLearner
 from preftd.learners.network.batch import Network, NetworkBatch
+from preftd.learners.step_size import Decreasing, StepSize
 from preftd.learners.steps import Steps
+from preftd.learners.streams import check_size
+from preftd.learners.transition import after_the_end, as_vector
 from preftd.preferences import Signal
 from preftd.rules import Rule, stream_coefficients
 from preftd.tasks import Task
@@ -28,11 +37,16 @@ Codes = NDArray[np.int32]
 class Training:
     """How a network is trained before its hidden layer is used.
 
-    task        on which it learns
-    network     that learns
-    rule        and preference make its targets
-    step_size   with which it learns
-    episodes    how many
+    Parameters
+    ----------
+    task : Task
+        What it learns on.
+    network : Network
+    rule, preference
+        What makes its targets.
+    step_size : float
+    episodes : int
+
     """
 
     task: Task
@@ -56,51 +70,165 @@ class Training:
 @final
 @dataclass(frozen=True)
 class Pretrained:
-    """How to learn linearly on the hidden layer of a trained network; `start` makes learners.
+    """The specification of linear learning on the hidden layer of a trained network.
 
-    training  of the network
-    linear    what learns on top of it
+    Parameters
+    ----------
+    training : Training
+        Of the network.
+    linear : Linear
+        What learns on its hidden layer.
 
+    Examples
+    --------
     >>> from preftd import TD, tasks
     >>> from preftd.preferences import Constant
     >>> walk = tasks.make("random_walk")
     >>> training = Training(walk, Network(8, "forward"), TD(), Constant(0.0), 0.01, episodes=10)
-    >>> Pretrained(training).start(inputs=19, step_sizes=[0.1, 0.2], seed=0).linear.weights.shape
+    >>> Pretrained(training).start(size=19, step_sizes=[0.1, 0.2], seed=0).linear.weights.shape
     (8, 2)
+
     """
 
     training: Training
     linear: Linear = Linear()  # noqa: RUF009  (it cannot be changed)
 
+    takes_step_size: ClassVar[bool] = True
+
     @property
     def label(self) -> str:
-        """What to call it in a picture, besides the rule."""
+        """Its name in figures, beside that of the rule."""
         return self.linear.label
 
-    def start(self, inputs: int, step_sizes: list[float], seed: SupportsIndex) -> "PretrainedBatch":
+    @property
+    def watchable(self) -> bool:
+        """Whether a signal may watch the learner: if it learns one transition at a time."""
+        return self.linear.watchable
+
+    def learner(
+        self, size: int, rule: Rule, step_size: ArrayLike | Decreasing, seed: SupportsIndex = 0
+    ) -> PretrainedLearner:
+        """A learner on the network of a seed, with weights of 0."""
+        self._check(size)
+        return PretrainedLearner(self.training, rule, step_size, view=self.linear.view, seed=seed)
+
+    def start(
+        self, size: int, step_sizes: Sequence[StepSize], seed: SupportsIndex
+    ) -> PretrainedBatch:
         """The learners of a seed, on the network of that seed."""
-        if inputs != self.training.task.features.size:
-            raise InputError(
-                f"the task has {inputs} features, that of the training "
-                f"{self.training.task.features.size}: train on one that shows as many."
-            )
+        self._check(size)
         units = self.training.network.units
         layer = _layer(self.training, whole("seed", seed))
         return PretrainedBatch(layer, self.linear.start(units, step_sizes, seed))
+
+    def _check(self, size: int) -> None:
+        if size != self.training.task.features.size:
+            raise InputError(
+                f"the task has {size} features, that of the training "
+                f"{self.training.task.features.size}: train on one that shows as many."
+            )
+
+
+@final
+class PretrainedLearner:
+    """Linear learning on the hidden layer of a network that was trained beforehand.
+
+    Parameters
+    ----------
+    training : Training
+    rule : Rule
+    step_size, view
+        As for `LinearLearner`; one step size for each feature is one for each unit.
+    seed : int
+        Of the network, and of the experience that it was trained on.
+
+    Attributes
+    ----------
+    linear : LinearLearner
+        What learns from the outputs of the hidden layer.
+
+    """
+
+    def __init__(
+        self,
+        training: Training,
+        rule: Rule,
+        step_size: ArrayLike | Decreasing,
+        *,
+        view: str = "backward",
+        seed: SupportsIndex = 0,
+    ) -> None:
+        self._layer = _layer(training, whole("seed", seed))
+        self.size, self.rule = training.task.features.size, rule
+        self.linear = LinearLearner(training.network.units, rule, step_size, view=view)
+
+    def hidden(self, features: ArrayLike | Indices) -> Dense:
+        """The outputs of the hidden layer, shape (units,) or (n, units)."""
+        x = as_features("features", features, self.size, rows=True)
+        if x.ndim == 2:
+            return self._layer.outputs(x)
+        return np.asarray(self._layer.outputs(as_vector(x, self.size)[None])[0])
+
+    def predict(self, features: ArrayLike | Indices) -> float | Vector:
+        """Predict v(x); the parameters are those of `LinearLearner.predict`."""
+        found: float | Vector = self.linear.predict(self.hidden(features))
+        return found
+
+    def update(
+        self,
+        features: ArrayLike | Indices,
+        reward: float,
+        next_features: ArrayLike | Indices | None,
+        **signals: Any,
+    ) -> float:
+        """Learn from one transition; the parameters are those of `LinearLearner.update`."""
+        if next_features is None:
+            next_features = after_the_end(features, signals.get("discount"))
+        found: float = self.linear.update(
+            self.hidden(features), reward, self.hidden(next_features), **signals
+        )
+        return found
+
+    def learn(self, experience: Experience, preference: Any = None, **signals: Any) -> Self:
+        """Learn from a stream; the parameters are those of `LinearLearner.learn`.
+
+        A preference sees the observations, not the outputs of the hidden layer.
+        """
+        check_size(experience, self.size)
+        if experience.active is not None:
+            raise InputError(_SEVERAL_ONES)
+        shown = replace(
+            experience,
+            size=self.linear.size,
+            code_t=self._layer.codes(experience.code_t),
+            code_tp1=self._layer.codes(experience.code_tp1),
+            dense=self._layer.all_of(experience.dense),
+            observation=experience.observations(),
+        )
+        self.linear.learn(shown, preference, **signals)
+        return self
+
+    def state_dict(self) -> dict[str, NDArray[Any]]:
+        """The state of the linear learner; the network follows from training and seed."""
+        return self.linear.state_dict()
+
+    def load_state_dict(self, state: Mapping[str, ArrayLike]) -> None:
+        """Continue from what `state_dict` gave."""
+        self.linear.load_state_dict(state)
 
 
 @final
 class PretrainedBatch:
     """Linear learners on a hidden layer, one for each step size."""
 
-    def __init__(self, layer: "_Layer", linear: LinearBatch) -> None:
+    def __init__(self, layer: _Layer, linear: LinearBatch) -> None:
         self._layer, self.linear = layer, linear
 
     def learn(self, steps: Steps, scored: Scored) -> Dense:
         """Learn from whole episodes; mean squared errors after each, episodes × step sizes."""
         if steps.active.shape[1] != 1:
-            raise InputError("inputs have ones in several places: give vectors, or one place each.")
-        units = len(self._layer.of_places[0])
+            raise InputError(_SEVERAL_ONES)
+        units = len(self._layer.of_indices[0])
         seen = steps._replace(
             code_t=self._layer.codes(steps.code_t),
             code_tp1=self._layer.codes(steps.code_tp1),
@@ -113,22 +241,29 @@ class PretrainedBatch:
         return self.linear.learn(seen, asked)
 
 
+_SEVERAL_ONES = "inputs have ones at several indices: give vectors, or inputs with a single 1 each."
+
+
 @final
 class _Layer:
-    """A hidden layer, and what it makes of inputs: first of the places, then of vectors."""
+    """A hidden layer, and what it makes of inputs: first of all one-hot ones, then of vectors."""
 
     def __init__(self, net: NetworkBatch) -> None:
         self._net = net
-        self.of_places = net.hidden(np.eye(net.inputs))
+        self.of_indices = net.hidden(np.eye(net.size))
         self._last: tuple[Dense, Dense] | None = None
+
+    def outputs(self, inputs: Dense) -> Dense:
+        """Of inputs of shape (n, size), shape (n, units)."""
+        return self._net.hidden(np.ascontiguousarray(inputs))
 
     def codes(self, codes: Codes) -> Codes:
         """Codes of experience, for rows of what `vectors` gives."""
-        moved = np.where(codes >= 0, -1 - codes, codes - len(self.of_places))
+        moved = np.where(codes >= 0, -1 - codes, codes - len(self.of_indices))
         return moved.astype(np.int32)
 
     def vectors(self, dense: Dense) -> Dense:
-        """What the layer makes of all places, and then of these vectors.
+        """Outputs for all one-hot inputs, and then for these vectors.
 
         Learners of a seed follow each other through the same experience: the last is remembered.
         """
@@ -138,7 +273,7 @@ class _Layer:
 
     def all_of(self, dense: Dense) -> Dense:
         """The same, not remembered."""
-        return np.concatenate([self.of_places, self._net.hidden(dense)])
+        return np.concatenate([self.of_indices, self.outputs(dense)])
 
 
 @lru_cache(maxsize=2)

@@ -11,6 +11,8 @@ before. A step whose successor is not in the stream bootstraps in full; one whos
 terminated and does not.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 
 import numpy as np
@@ -26,16 +28,39 @@ Array = NDArray[np.float64]
 
 
 def beta_returns(
-    reward: ArrayLike, discount: ArrayLike, next_value: ArrayLike, decay: ArrayLike
+    reward: ArrayLike, discount_tp1: ArrayLike, value_tp1: ArrayLike, decay_t: ArrayLike
 ) -> Array:
-    """β-returns of streams, steps × any number of streams side by side.
+    """β-returns G_t of streams, any number of them side by side.
 
-    >>> beta_returns([0, 1], discount=[0.5, 0], next_value=[4, 0], decay=[0, 0.5])  # β = 0
+    Parameters
+    ----------
+    reward : array of shape (steps, ...)
+        r_{t+1}.
+    discount_tp1 : array of shape (steps, ...)
+        γ_{t+1}, 0 where an episode terminates.
+    value_tp1 : array of shape (steps, ...)
+        v(x_{t+1}).
+    decay_t : array of shape (steps, ...)
+        The rule's decay_t, 0 where an episode starts.
+
+    Returns
+    -------
+    array of shape (steps, ...)
+
+    Examples
+    --------
+    >>> beta_returns([0, 1], discount_tp1=[0.5, 0], value_tp1=[4, 0], decay_t=[0, 0.5])  # β = 0
     array([0.5, 1. ])
-    >>> beta_returns([0, 1], discount=[0.5, 0], next_value=[4, 0], decay=[0, 0])  # β = 1
+    >>> beta_returns([0, 1], discount_tp1=[0.5, 0], value_tp1=[4, 0], decay_t=[0, 0])  # β = 1
     array([2., 1.])
+
     """
-    given = {"reward": reward, "discount": discount, "next_value": next_value, "decay": decay}
+    given = {
+        "reward": reward,
+        "discount_tp1": discount_tp1,
+        "value_tp1": value_tp1,
+        "decay_t": decay_t,
+    }
     arrays = _alike(given)
     out = np.empty(arrays[0].shape)
     returns_of(*map(_flat, [*arrays, out]))
@@ -43,13 +68,27 @@ def beta_returns(
     return out
 
 
-def advantages(td_error: ArrayLike, decay: ArrayLike) -> Array:
+def advantages(td_error: ArrayLike, decay_t: ArrayLike) -> Array:
     """Discounted sums of TD errors: how far the β-return is from the value it updates.
 
-    >>> advantages([1, 2, 4], decay=[0, 0.5, 0.5])
+    Parameters
+    ----------
+    td_error : array of shape (steps, ...)
+        δ_t.
+    decay_t : array of shape (steps, ...)
+        The rule's decay_t, 0 where an episode starts.
+
+    Returns
+    -------
+    array of shape (steps, ...)
+
+    Examples
+    --------
+    >>> advantages([1, 2, 4], decay_t=[0, 0.5, 0.5])
     array([3., 4., 4.])
+
     """
-    given = {"td_error": td_error, "decay": decay}
+    given = {"td_error": td_error, "decay_t": decay_t}
     arrays = _alike(given)
     out = np.empty(arrays[0].shape)
     advantages_of(*map(_flat, [*arrays, out]))
@@ -58,12 +97,24 @@ def advantages(td_error: ArrayLike, decay: ArrayLike) -> Array:
 
 
 def offline_update(gain: ArrayLike, advantage: ArrayLike, features: ArrayLike) -> Array:
-    """Σ_t gain_t A_t x_t, to be multiplied by a step size: n numbers, or n × streams.
+    """Σ_t gain_t A_t x_t, to be multiplied by a step size.
 
-    features  steps × n, shared by all streams
+    Parameters
+    ----------
+    gain : array of shape (steps,) or (steps, streams)
+    advantage : array of the same shape
+    features : array of shape (steps, size)
+        Shared by all streams.
 
+    Returns
+    -------
+    array of shape (size,) or (size, streams)
+
+    Examples
+    --------
     >>> offline_update([1, 0.5], [2, 4], [[1, 0], [1, 1]])
     array([4., 2.])
+
     """
     weight, x = _alike({"gain": gain, "advantage": advantage}), as_array("features", features)
     check_finite("gain", weight[0])
@@ -79,14 +130,28 @@ def offline_update(gain: ArrayLike, advantage: ArrayLike, features: ArrayLike) -
 def forward_update(
     experience: Experience, signals: StreamCoefficients, weights: ArrayLike
 ) -> Vector:
-    """The update that a whole stream asks for, Σ_t gain_t A_t x_t, with linear weights held fixed.
+    """The linear update of a whole stream, Σ_t gain_t A_t x_t, with weights held fixed.
 
+    Parameters
+    ----------
+    experience : Experience
+    signals : StreamCoefficients
+        Those of the experience.
+    weights : array of shape (size,)
+
+    Returns
+    -------
+    array of shape (size,)
+
+    Examples
+    --------
     >>> from preftd import PTD, tasks
     >>> from preftd.preferences import Constant
     >>> from preftd.rules import stream_coefficients
     >>> episode = tasks.make("corridor", length=1).sampler(0).episodes(1)
     >>> forward_update(episode, stream_coefficients(PTD(), Constant(1.0), episode), [0, 0, 0])
     array([0., 2., 0.])
+
     """
     w = as_array("weights", weights)
     if w.shape != (experience.size,):
@@ -95,30 +160,31 @@ def forward_update(
             "give one for each."
         )
     decay, gain = signals.coefficients
-    before, after = (_values(experience, c, w) for c in (experience.code_t, experience.code_tp1))
-    td_error = experience.reward + experience.discount_tp1 * after - before
-    return _spread(experience, gain * advantages(td_error, decay))
+    value_t = values_along(experience, experience.code_t, w)
+    value_tp1 = values_along(experience, experience.code_tp1, w)
+    td_error = experience.reward + experience.discount_tp1 * value_tp1 - value_t
+    return spread(experience, gain * advantages(td_error, decay))
 
 
-def _values(experience: Experience, codes: Codes, weights: Vector) -> Vector:
-    """wᵀx for each code, at the cost of what is not 0 in x."""
+def values_along(experience: Experience, codes: Codes, weights: Vector) -> Vector:
+    """wᵀx for each code, shape (codes,), at the cost of what is not 0 in x."""
     few, values = codes >= 0, np.empty(codes.size)
     values[~few] = experience.dense[-1 - codes[~few]] @ weights
-    values[few] = weights[_places(experience, codes[few])].sum(axis=1)
+    values[few] = weights[_indices(experience, codes[few])].sum(axis=1)
     return values
 
 
-def _spread(experience: Experience, amount: Vector) -> Vector:
-    """Σ_t amount_t x_t, at the cost of what is not 0 in x."""
+def spread(experience: Experience, amount: Vector) -> Vector:
+    """Σ_t amount_t x_t, shape (size,), at the cost of what is not 0 in x."""
     codes = experience.code_t
     few = codes >= 0
     total = np.asarray(amount[~few] @ experience.dense[-1 - codes[~few]])
-    places = _places(experience, codes[few])
-    np.add.at(total, places, np.broadcast_to(amount[few][:, None], places.shape))
+    indices = _indices(experience, codes[few])
+    np.add.at(total, indices, np.broadcast_to(amount[few][:, None], indices.shape))
     return total
 
 
-def _places(experience: Experience, codes: Codes) -> Codes:
+def _indices(experience: Experience, codes: Codes) -> Codes:
     return codes[:, None] if experience.active is None else experience.active[codes]
 
 

@@ -4,16 +4,20 @@ Kernels are compiled once for the types they are given, and an array that is rea
 contiguous is another type; so everything passes through here.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from preftd.arrays import Dense, Vector
+from preftd.arrays import Dense, InputError, Vector
 from preftd.experience import Experience
 from preftd.rules import StreamCoefficients
+from preftd.tasks.scored import Scored
 
 Kind = TypeVar("Kind", bound=np.generic)
+
+UNFINISHED = "the last episode is not over: learn from whole episodes."
 
 
 class Steps(NamedTuple):
@@ -31,6 +35,29 @@ class Steps(NamedTuple):
     beta: Vector
     decay: Vector
     gain: Vector
+
+    def features(self, which: slice) -> Dense:
+        """x_t as vectors, shape (steps, size)."""
+        return decoded(self.code_t[which], self.dense, self.active)
+
+    def next_features(self, which: slice) -> Dense:
+        """x_{t+1} as vectors, shape (steps, size)."""
+        return decoded(self.code_tp1[which], self.dense, self.active)
+
+    def part(self, which: slice) -> Self:
+        """Some steps in a row, sharing the vectors of all."""
+        shared = ("dense", "active")
+        per_step = [name for name in self._fields if name not in shared]
+        return self._replace(**{name: getattr(self, name)[which] for name in per_step})
+
+    def episodes(self) -> Iterator[slice]:
+        """The steps of each episode; the last must be over."""
+        if self.code_t.size and not self.is_last[-1]:
+            raise InputError(UNFINISHED)
+        first = 0
+        for last in np.flatnonzero(self.is_last).tolist():
+            yield slice(first, last + 1)
+            first = last + 1
 
     @classmethod
     def of(cls, experience: Experience, signals: StreamCoefficients) -> Self:
@@ -56,3 +83,31 @@ def _packed(array: NDArray[Kind]) -> NDArray[Kind]:
     if array.flags.writeable and array.flags.c_contiguous:
         return array
     return np.array(array, order="C")
+
+
+def decoded(codes: NDArray[np.int32], dense: Dense, active: NDArray[np.int32]) -> Dense:
+    """What codes stand for as vectors, shape (codes, size)."""
+    vectors = np.zeros((codes.size, dense.shape[1]))
+    few = codes >= 0
+    vectors[~few] = dense[-1 - codes[~few]]
+    # Indices may repeat (two tilings hashed to one): they add up.
+    np.add.at(vectors, (np.flatnonzero(few)[:, None], active[codes[few]]), 1.0)
+    return vectors
+
+
+def scored_features(scored: Scored) -> Dense:
+    """What the scored states show as vectors, shape (scored states, size)."""
+    size = scored.dense.shape[1]
+    return decoded(scored.codes, scored.dense, np.arange(size, dtype=np.int32)[:, None])
+
+
+def nothing_scored(size: int) -> Scored:
+    """For learning without true values: kernels score one state, and the score is ignored."""
+    return Scored(np.zeros(1, dtype=np.int32), np.zeros((0, size)), np.zeros(1))
+
+
+def mean_squared_error(values: Vector, scored: Scored) -> float:
+    """Of predictions of the scored states; infinite if they are not finite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        error = float(((values - scored.values) ** 2).mean())
+    return error if np.isfinite(error) else np.inf

@@ -24,9 +24,9 @@ Eight: TypeAlias = Any
 
 def aligned(numbers: Vector) -> Vector:
     """A copy whose eights each lie in one line of the cache: others take up to a third longer."""
-    room = np.empty(numbers.size + WIDTH)
-    first = -room.ctypes.data % (WIDTH * room.itemsize) // room.itemsize
-    copy = room[first : first + numbers.size]
+    larger = np.empty(numbers.size + WIDTH)
+    first = -larger.ctypes.data % (WIDTH * larger.itemsize) // larger.itemsize
+    copy = larger[first : first + numbers.size]
     copy[:] = numbers
     return copy
 
@@ -79,8 +79,8 @@ class _EightModel(models.PrimitiveModel):
 @intrinsic
 def _load(_: Any, array: Any, first: Any) -> Any:
     def code(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        place = _place(context, builder, signature.args[0], given)
-        return builder.load(place, align=8)
+        pointer = _pointer(context, builder, signature.args[0], given)
+        return builder.load(pointer, align=8)
 
     return _EIGHT(array, first), code
 
@@ -88,8 +88,8 @@ def _load(_: Any, array: Any, first: Any) -> Any:
 @intrinsic
 def _store(_: Any, array: Any, first: Any, numbers: Any) -> Any:
     def code(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        place = _place(context, builder, signature.args[0], given)
-        builder.store(given[2], place, align=8)
+        pointer = _pointer(context, builder, signature.args[0], given)
+        builder.store(given[2], pointer, align=8)
         return context.get_dummy_value()
 
     return types.none(array, first, numbers), code
@@ -138,7 +138,7 @@ def _where_active(_: Any, activation: Any, numbers: Any) -> Any:
     return _EIGHT(activation, numbers), code
 
 
-def _place(context: Any, builder: Any, kind: Any, given: Any) -> Any:
+def _pointer(context: Any, builder: Any, kind: Any, given: Any) -> Any:
     """Where eight numbers of an array begin."""
     data = context.make_array(kind)(context, builder, given[0]).data
     return builder.bitcast(builder.gep(data, [given[1]]), _IR.as_pointer())

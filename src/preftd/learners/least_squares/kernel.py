@@ -16,6 +16,10 @@ SMALLEST_DENOMINATOR = 1e-9
 """1 + dᵀ P e loses this much of its digits to cancellation, and P with it."""
 
 
+TRACE, DIFFERENCE, LEFT, RIGHT = range(4)
+"""Rows of `rows`, an array of shape (4, size): e and d of a step, P e and dᵀ P."""
+
+
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def traces(decay: Vector, gain: Vector, features: Dense, before: Vector) -> Dense:
     """e_t = decay_t e_{t−1} + gain_t x_t, a row for each step; `before` is the trace so far."""
@@ -33,9 +37,9 @@ def traces(decay: Vector, gain: Vector, features: Dense, before: Vector) -> Dens
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def prepare(
-    x: Vector, y: Vector, numbers: tuple[float, float, float, float], trace: Vector, room: Dense
+    x: Vector, y: Vector, numbers: tuple[float, float, float, float], trace: Vector, rows: Dense
 ) -> bool:
-    """Write e and d of a step into rows 0 and 1 of room; returns whether they can be multiplied.
+    """Write e and d of a step into their rows; returns whether they can be multiplied.
 
     numbers  reward, discount, decay, gain
     """
@@ -43,7 +47,7 @@ def prepare(
     largest, other, finite = 0.0, max(abs(reward), 1.0), np.isfinite(reward)
     for i in range(x.size):
         e, d = decay * trace[i] + gain * x[i], x[i] - discount * y[i]
-        room[0, i], room[1, i] = e, d
+        rows[TRACE, i], rows[DIFFERENCE, i] = e, d
         finite &= np.isfinite(e) & np.isfinite(d)
         largest, other = max(largest, abs(e)), max(other, abs(d))
     return finite and largest * other < LARGEST
@@ -55,20 +59,20 @@ def add_sums(
     y: Vector,
     numbers: tuple[float, float, float, float],
     trace: Vector,
-    room: Dense,
+    rows: Dense,
     A: Dense,
     b: Vector,
 ) -> bool:
     """One step of A ← A + e dᵀ, b ← b + e r; returns False, with nothing changed, if it cannot."""
-    if not prepare(x, y, numbers, trace, room):
+    if not prepare(x, y, numbers, trace, rows):
         return False
     reward = numbers[0]
     for i in range(x.size):
-        e = room[0, i]
+        e = rows[TRACE, i]
         trace[i] = e
         b[i] += e * reward
         for j in range(x.size):
-            A[i, j] += e * room[1, j]
+            A[i, j] += e * rows[DIFFERENCE, j]
     return True
 
 
@@ -78,27 +82,27 @@ def add_inverse(
     y: Vector,
     numbers: tuple[float, float, float, float],
     trace: Vector,
-    room: Dense,
+    rows: Dense,
     inverse: Dense,
     weights: Vector,
 ) -> int:
     """One step of the inverse: 1 if it is done, 0 if it cannot be, −1 if that is singular."""
-    if not prepare(x, y, numbers, trace, room):
+    if not prepare(x, y, numbers, trace, rows):
         return 0
-    if not sherman_morrison(room[0], room[1], numbers[0], room[2:], inverse, weights):
+    if not sherman_morrison(rows[TRACE], rows[DIFFERENCE], numbers[0], rows, inverse, weights):
         return -1
     for i in range(x.size):
-        trace[i] = room[0, i]
+        trace[i] = rows[TRACE, i]
     return 1
 
 
 # Sums may be reordered, which is what lets them be vectorised; NaN and infinity stay what they are.
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
 def sherman_morrison(
-    e: Vector, d: Vector, reward: float, room: Dense, inverse: Dense, weights: Vector
+    e: Vector, d: Vector, reward: float, rows: Dense, inverse: Dense, weights: Vector
 ) -> bool:
     """P ← (P⁻¹ + e dᵀ)⁻¹ and w ← w + P e (r − dᵀw); False if the denominator vanishes."""
-    left, right = room[0], room[1]
+    left, right = rows[LEFT], rows[RIGHT]
     size = e.size
     for i in range(size):
         right[i] = 0.0
@@ -124,10 +128,10 @@ def sherman_morrison(
 
 @njit(cache=True, nogil=True)
 def add_rows(
-    trace: Dense, difference: Dense, reward: Vector, room: Dense, inverse: Dense, weights: Vector
+    trace: Dense, difference: Dense, reward: Vector, rows: Dense, inverse: Dense, weights: Vector
 ) -> int:
     """Steps of the inverse in a row; how many were done before one that is singular."""
     for t in range(len(trace)):
-        if not sherman_morrison(trace[t], difference[t], reward[t], room, inverse, weights):
+        if not sherman_morrison(trace[t], difference[t], reward[t], rows, inverse, weights):
             return t
     return len(trace)

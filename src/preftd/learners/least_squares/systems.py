@@ -30,7 +30,7 @@ class Block(NamedTuple):
     features: Dense
     next_features: Dense
     reward: Vector
-    discount: Vector
+    discount_tp1: Vector
     decay: Vector
     gain: Vector
 
@@ -38,7 +38,7 @@ class Block(NamedTuple):
         """(e, x − γ x') of each step; `before` is the trace so far."""
         after = traces(self.decay, self.gain, self.features, before)
         with np.errstate(over="ignore", invalid="ignore"):
-            difference = self.features - self.discount[:, None] * self.next_features
+            difference = self.features - self.discount_tp1[:, None] * self.next_features
             other = max(np.abs(difference).max(), np.abs(self.reward).max())
             if not np.abs(after).max() * max(other, 1.0) < LARGEST:
                 raise InputError(
@@ -54,7 +54,7 @@ class Sums:
     def __init__(self, size: int, regularisation: float) -> None:
         self.regularisation = regularisation
         self.arrays: dict[str, Dense | Vector] = {"A": np.zeros((size, size)), "b": np.zeros(size)}
-        self._room = np.zeros((2, size))
+        self._rows = np.zeros((2, size))
         self._solution: Vector | None = np.zeros(size)
 
     @property
@@ -67,7 +67,7 @@ class Sums:
     def step(self, x: Vector, y: Vector, numbers: Numbers, trace: Vector) -> bool:
         """A ← A + e dᵀ, b ← b + e r; False, with nothing changed, if numbers are too large."""
         arrays = self.arrays
-        done = bool(add_sums(x, y, numbers, trace, self._room, arrays["A"], arrays["b"]))
+        done = bool(add_sums(x, y, numbers, trace, self._rows, arrays["A"], arrays["b"]))
         if done:
             self._solution = None
         return done
@@ -111,7 +111,7 @@ class Inverse:
             "inverse": np.eye(size) / regularisation,
             "weights": np.zeros(size),
         }
-        self._room = np.zeros((4, size))
+        self._rows = np.zeros((4, size))
 
     @property
     def solution(self) -> Vector:
@@ -121,7 +121,7 @@ class Inverse:
     def step(self, x: Vector, y: Vector, numbers: Numbers, trace: Vector) -> bool:
         """A ← A + e dᵀ; False, with nothing changed, if numbers are too large."""
         inverse, weights = self.arrays["inverse"], self.arrays["weights"]
-        done = add_inverse(x, y, numbers, trace, self._room, inverse, weights)
+        done = add_inverse(x, y, numbers, trace, self._rows, inverse, weights)
         if done < 0:
             raise InputError(_SINGULAR.format("this step"))
         return bool(done)
@@ -130,7 +130,7 @@ class Inverse:
         """The same for steps in a row; returns the trace after them."""
         after, difference = block.multiplied(trace)
         inverse, weights = self.arrays["inverse"], self.arrays["weights"]
-        done = add_rows(after, difference, block.reward, self._room, inverse, weights)
+        done = add_rows(after, difference, block.reward, self._rows, inverse, weights)
         if done < len(after):
             raise InputError(_SINGULAR.format(f"step {done}"))
         return np.array(after[-1])

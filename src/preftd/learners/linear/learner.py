@@ -1,5 +1,7 @@
 """The linear learner: one transition at a time, or a whole stream, with one or many predictions."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any, Self, TypeAlias, final
 
@@ -9,12 +11,25 @@ from numpy.typing import ArrayLike, NDArray
 from preftd.arrays import Dense, InputError, Vector, as_array, check_unit_interval, whole
 from preftd.experience import Experience, Indices
 from preftd.learners.features import as_features, as_pair
+from preftd.learners.linear.forward import learn_forward
+from preftd.learners.linear.online_kernel import step_one
 from preftd.learners.linear.state import LinearState
-from preftd.learners.linear.traces import step_one
-from preftd.learners.signals import as_flag, following, not_numbers
+from preftd.learners.linear.views import VIEWS
 from preftd.learners.step_size import Decreasing, step_size_parts, step_sizes_of
 from preftd.learners.steps import Steps
-from preftd.rules import Carried, Rule, StreamCoefficients
+from preftd.learners.streams import Memory, check_size, coefficients_of, one_of, split_state
+from preftd.learners.transition import (
+    DivergedError,
+    after_the_end,
+    as_flag,
+    check_discount,
+    check_features_finite,
+    check_rule,
+    not_numbers,
+)
+from preftd.learners.watching import learn_watching
+from preftd.names import nearest
+from preftd.rules import Carried, Rule
 from preftd.rules.rule import broadcast
 
 _INFINITY = float("inf")
@@ -27,23 +42,34 @@ Given: TypeAlias = tuple[Any, Any, Any, Any, Any]
 class LinearLearner:
     """Predicts v(x) = w·x, and learns w by TD(λ), ETD, PTD or any other rule.
 
-    size         how many features there are
-    step_size    a number, `Decreasing(...)`, or one number for each feature
-    true_online  whether each update is that of a forward view over all steps so far; see
-                 docs/learners.md for when to choose it
-    predictions  how many predictions are learned from the same features (general value functions):
-                 reward (any cumulant), discount, β, interest and ρ are then numbers for all, or
-                 arrays with one for each
+    Features are a vector of numbers; or `Indices`, if they are 1 at a few indices and 0 elsewhere
+    (tabular, tile coding), where a step costs as much as there are ones.
 
-    Features are a vector of numbers; or `Indices`, where a few ones are (tabular, tile coding), of
-    which a step costs as much as there are ones.
+    Parameters
+    ----------
+    size : int
+        The number of features.
+    rule : Rule
+        TD(), PTD(), ETD(...) or your own.
+    step_size : float, array of shape (size,), or Decreasing
+        One for all features or one for each; `Decreasing(...)` decreases as steps go by.
+    view : {"backward", "true_online", "forward"}
+        When and how weights move; docs/learners.md says when to choose which. "forward" learns from
+        whole episodes only: it has `learn`, but no `update`.
+    predictions : int
+        How many predictions are learned from the same features (general value functions). Reward
+        (any cumulant), discount, β, interest and ρ are then numbers for all, or arrays of shape
+        (predictions,).
 
+    Examples
+    --------
     >>> from preftd import PTD
     >>> learner = LinearLearner(size=2, rule=PTD(), step_size=0.5)
     >>> learner.update([1.0, 0.0], 2.0, [0.0, 1.0], discount=0.9, beta=1.0)
     2.0
     >>> learner.predict([1.0, 0.0])
     1.0
+
     """
 
     def __init__(
@@ -52,33 +78,56 @@ class LinearLearner:
         rule: Rule,
         step_size: ArrayLike | Decreasing,
         *,
-        true_online: bool = False,
+        view: str = "backward",
         predictions: int | None = None,
     ) -> None:
         if whole("size", size) < 1:
             raise InputError(f"size is {size}: there must be at least one feature.")
         if predictions is not None and whole("predictions", predictions) < 1:
             raise InputError(f"predictions is {predictions}: leave it out, or give 1 or more.")
-        if not isinstance(rule, Rule):
-            raise InputError(f"rule is {rule!r}: give a rule, such as PTD().")
-        self.size, self.rule = size, rule
-        self.true_online, self.predictions = bool(true_online), predictions
+        check_rule(rule)
+        nearest("view", view, VIEWS)
+        if predictions is not None and not VIEWS[view].online:
+            raise InputError(f"the {view} view learns one prediction: leave out predictions.")
+        self.size, self.rule, self.view, self.predictions = size, rule, view, predictions
+        self.memory = Memory()
+        self._true_online, self._online = view == "true_online", VIEWS[view].online
         self._step_size, scale = step_size_parts(step_size, size)
         self._constant = self._step_size if isinstance(self._step_size, float) else None
         self._state = LinearState(scale, predictions)
 
     @property
     def weights(self) -> Dense:
-        """A copy of the weights; size × predictions if there are many."""
+        """A copy of the weights, shape (size,), or (size, predictions) if there are many."""
         weights = self._state.settled()
         return weights[:, 0] if self.predictions is None else weights
 
-    def predict(self, features: ArrayLike | Indices) -> Any:
-        """v(x) for a vector or places, one for each row of a matrix; the last axis is predictions.
+    @property
+    def discount_t(self) -> Any:
+        """γ_t of the transition into the features that `update` gets next; 0 at a start."""
+        return self._state.discount_t
 
+    @discount_t.setter
+    def discount_t(self, discount: float) -> None:
+        self._state.discount_t = discount
+
+    def predict(self, features: ArrayLike | Indices) -> Any:
+        """Predict v(x).
+
+        Parameters
+        ----------
+        features : array of shape (size,) or (n, size), or Indices
+
+        Returns
+        -------
+        float, or array of shape (n,); with many predictions their axis is the last
+
+        Examples
+        --------
         >>> from preftd import TD
         >>> LinearLearner(size=3, rule=TD(), step_size=0.1).predict(np.eye(3))
         array([0., 0., 0.])
+
         """
         x = as_features("features", features, self.size, rows=True)
         values = self._state.values(x)
@@ -98,20 +147,38 @@ class LinearLearner:
         rho: Any = 1.0,
         truncated: bool = False,
     ) -> Any:
-        """Learn from one transition; returns δ.
+        """Learn from one transition; what cannot be used raises InputError and changes nothing.
 
-        reward     r_{t+1}, paid on the way from `features` to `next_features`
-        discount   γ_{t+1} of the transition: 0 if the episode terminates (whatever is given as
-                   `next_features`, or None, is then not looked at); else `next_features` is to be
-                   what the next call gets as `features`
-        beta       β_t, of `features`; interest and rho likewise
-        truncated  whether the episode is cut short here: this update still bootstraps from
-                   `next_features`, and trace and follow-on start afresh with the next
+        Parameters
+        ----------
+        features : array of shape (size,), or Indices
+            x_t.
+        reward : float
+            r_{t+1}, paid on the way from `features` to `next_features`.
+        next_features : array of shape (size,), Indices or None
+            x_{t+1}, which the next call gets as `features`. It has no part where discount is 0, and
+            may be None there.
+        discount : float
+            γ_{t+1} of this transition: 0 if the episode terminates with it.
+        beta, interest, rho : float
+            β_t, i_t and ρ_t, those of `features`. The interest is the rule's own by default.
+        truncated : bool
+            Whether the episode is cut short here: this update still bootstraps from
+            `next_features`, and trace and follow-on start afresh with the next.
 
-        What cannot be used raises InputError and changes nothing.
+        Returns
+        -------
+        float
+            The TD error δ_t, or with many predictions an array of shape (predictions,).
+
         """
+        if not self._online:
+            raise InputError(
+                f"the {self.view} view learns from whole episodes: call learn, or make the learner "
+                "with view='backward'."
+            )
         if next_features is None:
-            next_features = following(features, discount)
+            next_features = after_the_end(features, discount)
         x, y = as_pair(features, next_features, self.size)
         if truncated is not False:
             truncated = as_flag("truncated", truncated)
@@ -133,19 +200,18 @@ class LinearLearner:
                 )
             except (TypeError, ValueError) as error:
                 raise not_numbers(error) from None
-            if not 0 <= discount <= 1:
-                raise InputError(f"discount is {discount}: it must lie in [0, 1].")
+            check_discount(discount)
             if discount == 0:
-                y = x  # what comes after the end is not looked at, whatever was given
+                y = x  # what comes after the end has no part, whatever was given
             numbers = (paid, discount, discount_t, decay, gain, alpha)
             if x.dtype.char == "d":
-                if state.lazy is not None:
-                    state.vectors()
-                delta = step_one(x, y, *numbers, self.true_online, state.memory, state.old)
+                if state.sparse is not None:
+                    state.for_vectors()
+                delta = step_one(x, y, *numbers, self._true_online, state.memory, state.value)
             else:
-                delta = state.step_place(x, y, numbers, self.true_online)
+                delta = state.step_indices(x, y, numbers, self._true_online)
             if not -_INFINITY < delta < _INFINITY:
-                raise InputError(_not_finite(x, y))
+                raise _not_finite(x, y, paid)
         state.follow_on = carried
         state.discount_t = 0.0 * discount if truncated else discount
         state.steps += 1
@@ -154,65 +220,92 @@ class LinearLearner:
     def learn(
         self,
         experience: Experience,
+        preference: Any = None,
         *,
-        beta: ArrayLike,
+        beta: ArrayLike | None = None,
         interest: ArrayLike | None = None,
-        rho: ArrayLike = 1.0,
+        rho: ArrayLike | None = None,
     ) -> Self:
-        """Learn from a stream as `update` would, compiled; a stream may come in pieces.
+        """Learn from a stream as `update` would, compiled.
 
-        All of it is learned or, if predictions stop being finite on the way, nothing: so each call
-        first copies the state, which takes longer than a few steps if there are many features.
+        A stream may come in pieces, in the forward view in whole episodes. All of it is learned or,
+        if predictions stop being finite on the way, nothing: so each call first copies the state,
+        which takes longer than a few steps if there are many features.
 
+        Parameters
+        ----------
+        experience : Experience
+        preference : number, array of shape (states,), function or Signal
+            Where β comes from; or give beta. A signal that watches the learner makes it learn step
+            by step, not compiled.
+        beta : float or array of shape (steps,)
+            β_t itself.
+        interest : float or array of shape (steps,)
+            i_t (default: the rule's interest).
+        rho : float or array of shape (steps,)
+            ρ_t (default: those of the experience, or 1).
+
+        Returns
+        -------
+        LinearLearner
+            The learner itself.
+
+        Examples
+        --------
         >>> from preftd import PTD, tasks
         >>> from preftd.preferences import Observability
         >>> task = tasks.make("corridor", length=5)
-        >>> learner = LinearLearner(task.features.size, PTD(), step_size=0.1, true_online=True)
-        >>> episodes = task.sampler(seed=0).episodes(1000)
-        >>> beta, _ = Observability().stream(episodes)
-        >>> learner.learn(episodes, beta=beta).weights.round(1)
+        >>> learner = LinearLearner(task.features.size, PTD(), step_size=0.1, view="true_online")
+        >>> learner.learn(task.sampler(seed=0).episodes(1000), Observability()).weights.round(1)
         array([ 0.5,  2. , -1. ])
+
         """
         if self.predictions is not None:
             raise InputError("learn is for one prediction: call update for each step.")
-        if experience.size != self.size:
-            raise InputError(
-                f"the experience has {experience.size} features, the learner {self.size}: "
-                "make the learner with as many."
-            )
-        state = self._state
+        signal, state = one_of(preference, beta), self._state
+        check_size(experience, self.size)
+        if signal is not None and signal.watches_learner and self._online:
+            learn_watching(self, experience, signal, interest, rho)
+            return self
         if len(experience) == 0:
             return self
-        coefficients, carried = self.rule.stream(
-            state.follow_on, discount_t=experience.discount_t, beta=beta, interest=interest, rho=rho
-        )
-        share = broadcast("beta", as_array("beta", beta), experience.discount_t.shape)
-        steps = Steps.of(experience, StreamCoefficients(share, coefficients, Carried()))
-        alphas = step_sizes_of([self._step_size], state.steps, len(experience))
-        done = state.learn(steps, alphas.reshape(-1), self.true_online, float(carried))
-        if done < len(experience):
-            raise InputError(
-                f"the prediction is not finite at step {done}: lower the step size; nothing of "
-                "this stream was learned."
-            )
+        carried = Carried(state.follow_on, *self.memory[:2])
+        found = coefficients_of(self.rule, experience, carried, signal, beta, interest, rho)
+        steps, follow_on = Steps.of(experience, found), found.carried.follow_on
+        alphas = step_sizes_of([self._step_size], state.steps, len(experience)).reshape(-1)
+        if self._online:
+            done = state.learn(steps, alphas, self._true_online, follow_on)
+            if done < len(experience):
+                raise DivergedError(
+                    f"the prediction is not finite at step {done}: lower the step size; nothing of "
+                    "this stream was learned."
+                )
+        else:
+            sizes = np.broadcast_to(alphas, (len(experience),))
+            weights = learn_forward(experience, steps, sizes, state.scale, state.weights[:, 0])
+            state.learned(weights, len(experience), follow_on)
+        self.memory = Memory(found.carried.preference, found.carried.interest, self.memory.td_error)
         return self
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
         """All that changes while learning, as arrays: weights, trace, follow-on and the rest.
 
-        Load it into a learner made in the same way, and learning goes on as if it had not stopped.
+        Load it into a learner made in the same way, and learning continues as if it had not
+        stopped.
         """
-        return self._state.arrays()
+        return self._state.arrays() | self.memory.arrays()
 
     def load_state_dict(self, state: Mapping[str, ArrayLike]) -> None:
-        """Go on from what `state_dict` gave."""
-        self._state = LinearState.of_arrays(state, self._state.scale, self.predictions)
+        """Continue from what `state_dict` gave."""
+        rest, memory = split_state(state)
+        self._state = LinearState.of_arrays(rest, self._state.scale, self.predictions)
+        self.memory = memory
 
     def _update_many(
         self, state: LinearState, x: NDArray[Any], y: NDArray[Any], given: Given
     ) -> tuple[Vector, Vector, Vector]:
         """(δ, what is carried, discounts) of many predictions."""
-        shape = state.room[0].shape
+        shape = state.value.shape
         signals = {
             name: broadcast(name, as_array(name, signal), shape)
             for name, signal in zip(_SIGNALS, given, strict=True)
@@ -228,9 +321,9 @@ class LinearLearner:
         )
         alpha = np.full(shape, self._alpha())
         numbers = np.stack([reward, discount, discount_t, decay[0], gain[0], alpha])
-        delta = state.step_many(x, y, numbers, self.true_online)
+        delta = state.step_many(x, y, numbers, self._true_online)
         if delta is None:
-            raise InputError(_not_finite(x, y))
+            raise _not_finite(x, y, 0.0)
         return delta, carried, discount
 
     def _alpha(self) -> float:
@@ -239,8 +332,9 @@ class LinearLearner:
         return float(self._step_size.at(np.array(self._state.steps)))
 
 
-def _not_finite(x: NDArray[Any], y: NDArray[Any]) -> str:
-    for name, given in (("features", x), ("next_features", y)):
-        if not np.isfinite(given).all():
-            return f"{name} holds something that is not finite: leave the step out."
-    return "the prediction or the reward is not finite: check the reward, lower the step size."
+def _not_finite(x: NDArray[Any], y: NDArray[Any], reward: float) -> InputError:
+    """Why δ is not finite."""
+    check_features_finite(x, y)
+    if not np.isfinite(reward):
+        return InputError(f"reward is {reward}: leave the step out.")
+    return DivergedError("the prediction is not finite: lower the step size.")

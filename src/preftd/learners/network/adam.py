@@ -6,7 +6,7 @@ Not along their sum: in Adam's moments, long episodes would count for more than 
 import numpy as np
 
 from preftd.arrays import Dense, Vector
-from preftd.learners.network.forward import add_updates, room_for
+from preftd.learners.network.forward import add_updates, work_for
 from preftd.learners.network.layers import Weights, compiled, like, score
 from preftd.learners.steps import Steps
 from preftd.tasks.scored import Scored
@@ -25,7 +25,7 @@ def learn_adam(
     errors: Dense,
 ) -> None:
     """Learn from whole episodes; moments are m, v and how many steps there were, and go on."""
-    room, spare = room_for(weights, steps), np.empty(weights.out.size)
+    work, spare = work_for(weights, steps), np.empty(weights.out.size)
     mean, square, taken = moments
     change, share = like(weights), np.empty(step_sizes.size)
     lanes, columns = step_sizes.size, weights.out.size
@@ -38,7 +38,7 @@ def learn_adam(
             change.hidden[:], change.hidden_bias[:] = 0.0, 0.0
             change.out[:], change.bias[:] = 0.0, 0.0
             share[:] = 1 / (t + 1 - begin)
-            add_updates(weights, units, share, steps, (begin, t + 1), room, change)
+            add_updates(weights, units, share, steps, (begin, t + 1), work, change)
             taken[0] += 1
             _step(weights.hidden, change.hidden, mean.hidden, square.hidden, by_column, taken[0])
             _step(

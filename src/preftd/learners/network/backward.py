@@ -3,8 +3,8 @@
     δ_t = r_{t+1} + γ_{t+1} v(x_{t+1}) − v(x_t)
     z_t = decay_t z_{t−1} + gain_t ∇v(x_t)          w ← w + α δ_t z_t
 
-A decay of 0 empties the trace and begins a stretch. Short stretches are followed without a trace
-(see there), long ones a step at a time, as follows.
+A decay of 0 empties the trace and begins a segment. Short segments are followed without a trace
+(`backward_segment.py`), long ones a step at a time, as follows.
 
 The trace of the hidden layer is 0 but in the rows of inputs seen with a gain since the last decay
 of 0: only these live rows are touched, each once per step. On the way, they tell what the next step
@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from preftd.arrays import Dense, Vector
-from preftd.learners.network.borrowed import borrowed
+from preftd.learners.network.backward_segment import Segment, follow_segment, segment_for
 from preftd.learners.network.layers import Weights, activate, compiled, inlined, like, score, value
-from preftd.learners.network.stretch import Stretch, follow_stretch, stretch_for
+from preftd.learners.network.refcount import uncounted
 from preftd.learners.steps import Steps
 from preftd.learners.vectors import (
     WIDTH,
@@ -55,7 +55,7 @@ class Live(NamedTuple):
     here: NDArray[np.bool_]
     """Whether a row is among them."""
     x: Vector
-    """Room for an input of ones and zeros; zeros between steps."""
+    """For an input of ones and zeros; zeros between steps."""
     nothing: Vector
     """An input of zeros."""
 
@@ -63,7 +63,7 @@ class Live(NamedTuple):
 Memory: TypeAlias = tuple[Weights, Rows, Live]
 """The trace, and what it takes to follow it."""
 SHORT = 8
-"""Stretches of up to so many steps per unit are short: in longer ones, the products of inputs would
+"""Segmentes of up to so many steps per unit are short: in longer ones, the products of inputs would
 cost more than is saved. (It must not depend on how many lanes there are, nor may results.)"""
 
 
@@ -79,16 +79,16 @@ def learn_backward(
 ) -> None:
     """Learn from whole episodes; errors after each, for each lane.
 
-    longest  stretches of more steps are followed a step at a time
+    longest  segments of more steps are followed a step at a time
     """
     columns = weights.out.size
     inputs = weights.hidden.size // columns
-    trace, room = like(weights), np.zeros((5, columns))
-    rows = Rows(room[0], room[1], room[2], room[3], room[4])
+    trace, all_rows = like(weights), np.zeros((5, columns))
+    rows = Rows(all_rows[0], all_rows[1], all_rows[2], all_rows[3], all_rows[4])
     live = Live(
         np.arange(inputs), np.zeros(inputs, dtype=np.bool_), np.zeros(inputs), np.zeros(inputs)
     )
-    memory = (trace, rows, live), stretch_for(weights, longest)
+    memory = (trace, rows, live), segment_for(weights, longest)
     _learn(weights, units, step_sizes, steps, scored, errors, memory, longest)
 
 
@@ -100,11 +100,11 @@ def _learn(
     steps: Steps,
     scored: Scored,
     errors: Dense,
-    memory: tuple[Memory, Stretch],
+    memory: tuple[Memory, Segment],
     longest: int,
 ) -> None:
-    weights, steps, scored, errors = borrowed((weights, steps, scored, errors))
-    step_sizes, (general, stretch) = borrowed((step_sizes, memory))
+    weights, steps, scored, errors = uncounted((weights, steps, scored, errors))
+    step_sizes, (general, segment) = uncounted((step_sizes, memory))
     begin, episode = 0, 0
     for t in range(steps.code_t.size):
         if not steps.is_last[t] and steps.decay[t + 1] != 0:
@@ -114,7 +114,7 @@ def _learn(
         if begin <= t:
             span = (begin, t + 1)
             if t + 1 - begin <= longest:
-                follow_stretch(weights, units, step_sizes, steps, span, stretch)
+                follow_segment(weights, units, step_sizes, steps, span, segment)
             else:
                 _follow_steps(weights, units, step_sizes, steps, span, general)
         begin = t + 1
@@ -133,8 +133,8 @@ def _follow_steps(
     memory: Memory,
 ) -> None:
     """Learn from a span of steps that begins with an empty trace, a step at a time."""
-    weights, steps, step_sizes = borrowed((weights, steps, step_sizes))
-    trace, rows, live = borrowed(memory)
+    weights, steps, step_sizes = uncounted((weights, steps, step_sizes))
+    trace, rows, live = uncounted(memory)
     count, here_known, ahead_known = 0, False, False
     _forget(trace, live)
     for t in range(*span):

@@ -8,9 +8,11 @@ held      an update is applied as its target completes; with β ∈ {0, 1}, one 
           preferred state to the next, in which no value at a state with β = 0 has a part
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, SupportsIndex, final
+from typing import TYPE_CHECKING, ClassVar, SupportsIndex, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,48 +23,53 @@ from preftd.learners.network.backward import SHORT, learn_backward
 from preftd.learners.network.forward import learn_forward
 from preftd.learners.network.held import learn_held
 from preftd.learners.network.layers import Weights, rectify
+from preftd.learners.network.parameters import INITS, Parameters
 from preftd.learners.step_size import Decreasing
-from preftd.learners.steps import Steps
+from preftd.learners.steps import UNFINISHED, Steps
 from preftd.learners.vectors import WIDTH, aligned
 from preftd.names import nearest
-from preftd.randomness import generator
+from preftd.rules import Rule
 from preftd.tasks.scored import Scored
 
-VIEWS = ("backward", "forward", "held")
+if TYPE_CHECKING:
+    from preftd.learners.network.learner import NetworkLearner
+
+VIEWS = {"backward": True, "forward": False, "held": True}
+"""Every view, and whether it learns one transition at a time."""
 OPTIMISERS = ("sgd", "adam")
-INITS = ("uniform", "xavier")
-
-
-class Parameters(NamedTuple):
-    """The weights of one network."""
-
-    hidden: Dense
-    """Inputs × units."""
-    hidden_bias: Vector
-    out: Vector
-    bias: float
 
 
 @final
 @dataclass(frozen=True)
 class Network:
-    """How to learn with a network; `start` makes the networks that do.
+    """The specification of a network with one hidden layer of rectified linear units.
 
-    units      width of the hidden layer
-    view       backward, forward or held
-    optimiser  sgd, or in the forward view adam (torch's defaults, one step per episode along the
-               mean update of its steps)
-    init       uniform: weights and biases in ±1/√(how many numbers come in)
-               xavier: weights uniform in ±√(6 / (how many come in + go out)), biases 1
+    Parameters
+    ----------
+    units : int
+        The width of the hidden layer.
+    view : {"backward", "forward", "held"}
+        When and how weights move.
+    optimiser : {"sgd", "adam"}
+        Adam (torch's defaults) is for the forward view: one step per episode, along the mean update
+        of its steps.
+    init : {"uniform", "xavier"}
+        "uniform" draws weights and biases in ±1/√(how many numbers come in), "xavier" weights in
+        ±√(6 / (how many come in + go out)), with biases of 1.
 
-    >>> Network(units=4).start(inputs=3, step_sizes=[0.1, 0.2], seed=0).predict([[1, 0, 0]]).shape
+    Examples
+    --------
+    >>> Network(units=4).start(size=3, step_sizes=[0.1, 0.2], seed=0).predict([[1, 0, 0]]).shape
     (1, 2)
+
     """
 
     units: int
     view: str = "backward"
     optimiser: str = "sgd"
     init: str = "uniform"
+
+    takes_step_size: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if whole("units", self.units) < 1:
@@ -78,15 +85,29 @@ class Network:
 
     @property
     def label(self) -> str:
-        """What to call it in a picture, besides the rule."""
+        """Its name in figures, beside that of the rule."""
         adam = ", Adam" if self.optimiser == "adam" else ""
         return f"{self.units} units, {self.view}{adam}"
 
+    @property
+    def watchable(self) -> bool:
+        """Whether a signal may watch the learner: if it learns one transition at a time."""
+        return VIEWS[self.view]
+
+    def learner(
+        self, size: int, rule: Rule, step_size: float, seed: SupportsIndex = 0
+    ) -> NetworkLearner:
+        """A learner, with the weights that the seed draws."""
+        from preftd.learners.network.learner import NetworkLearner  # noqa: PLC0415  (imports this)
+
+        settings = {"view": self.view, "optimiser": self.optimiser, "init": self.init}
+        return NetworkLearner(size, rule, step_size, self.units, **settings, seed=seed)
+
     def start(
-        self, inputs: SupportsIndex, step_sizes: ArrayLike, seed: SupportsIndex
-    ) -> "NetworkBatch":
-        """Networks that begin alike (by seed, whatever the method), one for each step size."""
-        return NetworkBatch(self, inputs, step_sizes, seed)
+        self, size: SupportsIndex, step_sizes: ArrayLike, seed: SupportsIndex
+    ) -> NetworkBatch:
+        """The networks of a seed, one for each step size; they start alike, whatever the view."""
+        return NetworkBatch(self, size, step_sizes, seed)
 
 
 @final
@@ -94,12 +115,11 @@ class NetworkBatch:
     """Networks that learn from the same steps, each with its step size."""
 
     def __init__(
-        self, method: Network, inputs: SupportsIndex, step_sizes: ArrayLike, seed: SupportsIndex
+        self, spec: Network, size: SupportsIndex, step_sizes: ArrayLike, seed: SupportsIndex
     ) -> None:
-
-        self.method, self.inputs = method, whole("inputs", inputs)
-        if self.inputs < 1:
-            raise InputError(f"inputs is {self.inputs}: give 1 or more.")
+        self.spec, self.size = spec, whole("size", size)
+        if self.size < 1:
+            raise InputError(f"size is {self.size}: give 1 or more.")
         if isinstance(step_sizes, Sequence) and any(isinstance(a, Decreasing) for a in step_sizes):
             raise InputError("the step sizes of networks do not change: give numbers.")
         given = as_array("step sizes", step_sizes)
@@ -108,67 +128,76 @@ class NetworkBatch:
         if are_flags(step_sizes):
             raise InputError("step sizes are true or false: give a row of numbers.")
         self.step_sizes = np.array(given)
-        lanes, units = given.size, method.units
+        lanes, units = given.size, spec.units
         self._columns = -(-lanes * units // WIDTH) * WIDTH
-        begin = _INIT[method.init](self.inputs, units, seed)
+        drawn = INITS[spec.init](self.size, units, seed)
         self._weights = Weights(
-            self._side_by_side(begin.hidden),
-            self._side_by_side(begin.hidden_bias),
-            self._side_by_side(begin.out),
-            np.full(lanes, begin.bias),
+            self._side_by_side(drawn.hidden),
+            self._side_by_side(drawn.hidden_bias),
+            self._side_by_side(drawn.out),
+            np.full(lanes, drawn.bias),
         )
-        if method.optimiser == "adam":
-            # Its moments, and how many steps it has taken.
-            zeros = [Weights(*map(np.zeros_like, self._weights)) for _ in range(2)]
-            self._moments = (zeros[0], zeros[1], np.zeros(1))
+        # Adam's moments, and how many steps it has taken.
+        zeros = [Weights(*map(np.zeros_like, self._weights)) for _ in range(2)]
+        self.moments = (zeros[0], zeros[1], np.zeros(1)) if spec.optimiser == "adam" else None
 
     def learn(self, steps: Steps, scored: Scored) -> Dense:
         """Learn from whole episodes; mean squared errors after each, episodes × step sizes."""
         if steps.code_t.size and not steps.is_last[-1]:
-            raise InputError("the last episode is not over: learn from whole episodes.")
-        if steps.dense.shape[1] != self.inputs:
+            raise InputError(UNFINISHED)
+        if steps.dense.shape[1] != self.size:
             raise InputError(
-                f"the steps have {steps.dense.shape[1]} features, the network {self.inputs} inputs:"
-                " start it with as many."
+                f"the steps have {steps.dense.shape[1]} features, the network {self.size}: "
+                "start it with as many."
             )
         errors = np.empty((int(steps.is_last.sum()), self.step_sizes.size))
-        units, sizes, weights = self.method.units, self.step_sizes, self._weights
-        if self.method.optimiser == "adam":
-            learn_adam(weights, self._moments, units, sizes, steps, scored, errors)
-        elif self.method.view == "forward":
+        units, sizes, weights = self.spec.units, self.step_sizes, self._weights
+        if self.moments is not None:
+            learn_adam(weights, self.moments, units, sizes, steps, scored, errors)
+        elif self.spec.view == "forward":
             learn_forward(weights, units, sizes, steps, scored, errors)
-        elif self.method.view == "held":
+        elif self.spec.view == "held":
             learn_held(weights, units, sizes, steps, scored, errors, False)
         else:
             learn_backward(weights, units, sizes, steps, scored, errors, SHORT * units)
         return errors
 
     def parameters(self, lane: int) -> Parameters:
-        """The weights of the network with one step size, as they are now."""
+        """A copy of the weights of the network with one step size."""
         if not 0 <= whole("lane", lane) < self.step_sizes.size:
             raise InputError(f"lane is {lane}: there are {self.step_sizes.size} step sizes.")
-        units, all_ = self.method.units, self._weights
-        own = slice(lane * units, (lane + 1) * units)
-        hidden = all_.hidden.reshape(self.inputs, self._columns)[:, own]
+        return self.lane_of(self._weights, lane)
+
+    def lane_of(self, weights: Weights, lane: int) -> Parameters:
+        """A copy of one network's share of something that is like the weights of all."""
+        own = self._own(lane)
+        hidden = weights.hidden.reshape(self.size, self._columns)[:, own]
         return Parameters(
             read_only(hidden.copy()),
-            read_only(all_.hidden_bias[own].copy()),
-            read_only(all_.out[own].copy()),
-            float(all_.bias[lane]),
+            read_only(weights.hidden_bias[own].copy()),
+            read_only(weights.out[own].copy()),
+            float(weights.bias[lane]),
         )
 
+    def put(self, parameters: Parameters, lane: int, weights: Weights | None = None) -> None:
+        """Write one network's share of the weights, or of something that is like them."""
+        own, all_ = self._own(lane), self._weights if weights is None else weights
+        all_.hidden.reshape(self.size, self._columns)[:, own] = parameters.hidden
+        all_.hidden_bias[own], all_.out[own] = parameters.hidden_bias, parameters.out
+        all_.bias[lane] = parameters.bias
+
     def hidden(self, features: Dense) -> Dense:
-        """What the hidden layer of the first network gives for inputs in rows."""
+        """What the hidden layer of the first network gives for inputs in rows, shape (n, units)."""
         outputs = np.empty((len(features), self._columns))
         rectify(self._weights, features, outputs)
-        return np.ascontiguousarray(outputs[:, : self.method.units])
+        return np.ascontiguousarray(outputs[:, : self.spec.units])
 
     def predict(self, features: ArrayLike) -> Dense:
-        """Values of inputs in rows, inputs × step sizes."""
+        """Values of features of shape (n, size), shape (n, step sizes)."""
         x = as_array("features", features)
-        if x.ndim != 2 or x.shape[1] != self.inputs:
+        if x.ndim != 2 or x.shape[1] != self.size:
             raise InputError(
-                f"features has shape {x.shape}: give rows of {self.inputs}, one for each input."
+                f"features has shape {x.shape}: give rows of {self.size}, one for each input."
             )
         values = []
         for lane in range(self.step_sizes.size):
@@ -176,36 +205,12 @@ class NetworkBatch:
             values.append(bias + np.maximum(x @ hidden + hidden_bias, 0) @ out)
         return np.stack(values, axis=1)
 
+    def _own(self, lane: int) -> slice:
+        return slice(lane * self.spec.units, (lane + 1) * self.spec.units)
+
     def _side_by_side(self, rows: Dense) -> Vector:
         """The same for each lane, and zeros up to the last column; rows one after the other."""
         tiled = np.tile(np.atleast_2d(rows), self.step_sizes.size)
         filled = np.zeros((len(tiled), self._columns))
         filled[:, : tiled.shape[1]] = tiled
         return aligned(filled.reshape(-1))
-
-
-def _xavier(inputs: int, units: int, seed: SupportsIndex) -> Parameters:
-    """Weights uniform in ±√(6 / (how many numbers come in and go out)), biases 1."""
-    draw = generator("network, xavier", inputs, units, seed)
-    near, far = np.sqrt(6 / (inputs + units)), np.sqrt(6 / (units + 1))
-    return Parameters(
-        draw.uniform(-near, near, (inputs, units)),
-        np.ones(units),
-        draw.uniform(-far, far, units),
-        1.0,
-    )
-
-
-def _uniform(inputs: int, units: int, seed: SupportsIndex) -> Parameters:
-    """Weights and biases uniform in ±1/√(how many numbers come in)."""
-    draw = generator("network", inputs, units, seed)
-    near, far = 1 / np.sqrt(inputs), 1 / np.sqrt(units)
-    return Parameters(
-        draw.uniform(-near, near, (inputs, units)),
-        draw.uniform(-near, near, units),
-        draw.uniform(-far, far, units),
-        float(draw.uniform(-far, far)),
-    )
-
-
-_INIT = {"uniform": _uniform, "xavier": _xavier}

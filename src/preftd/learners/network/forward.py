@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from preftd.arrays import Dense, Vector
-from preftd.learners.network.borrowed import borrowed
 from preftd.learners.network.layers import Weights, compiled, inlined, score, value
-from preftd.learners.network.products import activate_all, spread_all
+from preftd.learners.network.matrix_products import activate_all, spread_all
+from preftd.learners.network.refcount import uncounted
 from preftd.learners.steps import Steps
 from preftd.learners.vectors import (
     WIDTH,
@@ -29,8 +29,8 @@ from preftd.learners.vectors import (
 from preftd.tasks.scored import Scored
 
 
-class Room(NamedTuple):
-    """Where the inputs of an episode that are evaluated are worked on, a row each."""
+class Work(NamedTuple):
+    """Arrays for the inputs of an episode that are evaluated, a row each."""
 
     activation: Vector
     """a, and then α gain_t A_t ∂v/∂a."""
@@ -51,13 +51,13 @@ class Room(NamedTuple):
 
 
 @compiled
-def room_for(weights: Weights, steps: Steps) -> Room:
-    """Room for the longest episode."""
+def work_for(weights: Weights, steps: Steps) -> Work:
+    """Arrays for the longest episode."""
     longest, begin, columns, lanes = 0, 0, weights.out.size, weights.bias.size
     for t in range(steps.code_t.size):
         if steps.is_last[t]:
             longest, begin = max(longest, t + 1 - begin), t + 1
-    return Room(
+    return Work(
         np.empty((longest + 1) * columns),
         np.empty((longest + 1, lanes)),
         np.empty(longest + 1, dtype=np.int32),
@@ -80,11 +80,11 @@ def learn_forward(
     errors: Dense,
 ) -> None:
     """Learn from whole episodes by one step along the gradient each; errors after each."""
-    room, spare = room_for(weights, steps), np.empty(weights.out.size)
+    work, spare = work_for(weights, steps), np.empty(weights.out.size)
     begin, episode = 0, 0
     for t in range(steps.code_t.size):
         if steps.is_last[t]:
-            add_updates(weights, units, step_sizes, steps, (begin, t + 1), room, weights)
+            add_updates(weights, units, step_sizes, steps, (begin, t + 1), work, weights)
             score(weights, units, scored, spare, errors[episode])
             begin, episode = t + 1, episode + 1
 
@@ -96,70 +96,70 @@ def add_updates(
     step_sizes: Vector,
     steps: Steps,
     span: tuple[int, int],
-    room: Room,
+    work: Work,
     to: Weights,
 ) -> None:
     """Add α Σ gain_t A_t ∇v(x_t) over a span of steps `to` weights, or to anything like them."""
-    weights, step_sizes, steps = borrowed((weights, step_sizes, steps))
-    room, to = borrowed((room, to))
+    weights, step_sizes, steps = uncounted((weights, step_sizes, steps))
+    work, to = uncounted((work, to))
     begin, end = span
     columns = weights.out.size
-    count = _choose(steps, begin, end, room)
-    activate_all(weights, steps, room.code[:count], room.activation, room.four)
+    count = _choose(steps, begin, end, work)
+    activate_all(weights, steps, work.code[:count], work.activation, work.four)
     for s in range(count):
         for lane in range(step_sizes.size):
-            room.value[s, lane] = value(weights, units, lane, room.activation, s * columns)
+            work.value[s, lane] = value(weights, units, lane, work.activation, s * columns)
     # returns, from the end; rows of activations become changes of them
     gains = 0
-    room.out[:] = 0.0
+    work.out[:] = 0.0
     for t in range(end - 1, begin - 1, -1):
-        here, ahead, gain = room.row[t - begin], room.row[t + 1 - begin], steps.gain[t]
+        here, ahead, gain = work.row[t - begin], work.row[t + 1 - begin], steps.gain[t]
         decay = steps.decay[t + 1] if t + 1 < end else 0.0
         bootstrap = steps.discount_tp1[t] - decay
         for lane in range(step_sizes.size):
             target = steps.reward[t]
             if bootstrap != 0:
-                target += bootstrap * room.value[ahead, lane]
+                target += bootstrap * work.value[ahead, lane]
             if decay != 0:
-                target += decay * room.target[lane]
-            room.target[lane] = target
+                target += decay * work.target[lane]
+            work.target[lane] = target
             if gain != 0:
-                step = step_sizes[lane] * (gain * (target - room.value[here, lane]))
+                step = step_sizes[lane] * (gain * (target - work.value[here, lane]))
                 to.bias[lane] += step
-                room.step[lane * units : (lane + 1) * units] = step
+                work.step[lane * units : (lane + 1) * units] = step
         if gain != 0:
-            _to_changes(weights, room, here * columns, to)
-            room.chosen[gains] = here
+            _to_changes(weights, work, here * columns, to)
+            work.chosen[gains] = here
             gains += 1
-    spread_all(room.activation, steps, room.code, room.chosen[:gains], to.hidden, room.four)
+    spread_all(work.activation, steps, work.code, work.chosen[:gains], to.hidden, work.four)
     for c in range(0, columns, WIDTH):
-        store(to.out, c, multiply_add(eight(1.0), load(room.out, c), load(to.out, c)))
+        store(to.out, c, multiply_add(eight(1.0), load(work.out, c), load(to.out, c)))
 
 
 @inlined
-def _choose(steps: Steps, begin: int, end: int, room: Room) -> int:
+def _choose(steps: Steps, begin: int, end: int, work: Work) -> int:
     """Give a row to each input that must be evaluated; how many there are."""
     count = 0
     for t in range(begin, end):
         needed = steps.gain[t] != 0
         needed = needed or (t > begin and steps.discount_tp1[t - 1] - steps.decay[t] != 0)
-        room.row[t - begin] = -1
+        work.row[t - begin] = -1
         if needed:
-            room.row[t - begin], room.code[count] = count, steps.code_t[t]
+            work.row[t - begin], work.code[count] = count, steps.code_t[t]
             count += 1
-    room.row[end - begin] = -1
+    work.row[end - begin] = -1
     if steps.discount_tp1[end - 1] != 0:
-        room.row[end - begin], room.code[count] = count, steps.code_tp1[end - 1]
+        work.row[end - begin], work.code[count] = count, steps.code_tp1[end - 1]
         count += 1
     return count
 
 
 @inlined
-def _to_changes(weights: Weights, room: Room, first: int, to: Weights) -> None:
+def _to_changes(weights: Weights, work: Work, first: int, to: Weights) -> None:
     """From a to α gain A ∂v/∂a in a row; the output layer's share and the biases' on the way."""
     for c in range(0, weights.out.size, WIDTH):
-        a, step = load(room.activation, first + c), load(room.step, c)
-        store(room.out, c, multiply_add(step, where_active(a, a), load(room.out, c)))
+        a, step = load(work.activation, first + c), load(work.step, c)
+        store(work.out, c, multiply_add(step, where_active(a, a), load(work.out, c)))
         change = times(step, where_active(a, load(weights.out, c)))
-        store(room.activation, first + c, change)
+        store(work.activation, first + c, change)
         store(to.hidden_bias, c, multiply_add(eight(1.0), change, load(to.hidden_bias, c)))

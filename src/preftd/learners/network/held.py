@@ -13,16 +13,16 @@ from typing import TypeAlias
 import numpy as np
 
 from preftd.arrays import Dense, Vector
-from preftd.learners.network.borrowed import borrowed
-from preftd.learners.network.forward import Room, add_updates, room_for
+from preftd.learners.network.forward import Work, add_updates, work_for
 from preftd.learners.network.layers import Weights, activate, compiled, like, score, value
+from preftd.learners.network.refcount import uncounted
 from preftd.learners.steps import Steps
 from preftd.tasks.scored import Scored
 
 Memory: TypeAlias = tuple[Weights, Weights]
 """e and P."""
 Spare: TypeAlias = tuple[Vector, Vector, Vector]
-"""Room for a of x_t, a of x_{t+1}, and x_t."""
+"""For a of x_t, a of x_{t+1}, and x_t."""
 
 
 @compiled
@@ -37,10 +37,10 @@ def learn_held(
 ) -> None:
     """Learn from whole episodes; errors after each. `always` takes the general way everywhere."""
     columns = weights.out.size
-    room, rows = room_for(weights, steps), np.empty((2, columns))
+    work, rows = work_for(weights, steps), np.empty((2, columns))
     trace, pending, x = like(weights), like(weights), np.zeros(weights.hidden.size // columns)
     memory, spare = (trace, pending), (rows[0], rows[1], x)
-    _learn(weights, units, step_sizes, steps, (scored, errors), room, (memory, spare), always)
+    _learn(weights, units, step_sizes, steps, (scored, errors), work, (memory, spare), always)
 
 
 @compiled
@@ -50,12 +50,12 @@ def _learn(
     step_sizes: Vector,
     steps: Steps,
     score_into: tuple[Scored, Dense],
-    room: Room,
+    work: Work,
     general: tuple[Memory, Spare],
     always: bool,
 ) -> None:
-    weights, step_sizes, steps = borrowed((weights, step_sizes, steps))
-    (scored, errors), room, (memory, spare) = borrowed((score_into, room, general))
+    weights, step_sizes, steps = uncounted((weights, step_sizes, steps))
+    (scored, errors), work, (memory, spare) = uncounted((score_into, work, general))
     begin, between, episode = 0, always, 0
     for t in range(steps.code_t.size):
         arrives = steps.is_last[t] or steps.beta[t + 1] == 1
@@ -66,7 +66,7 @@ def _learn(
         if between:
             add_pending(weights, units, step_sizes, steps, span, memory, spare)
         else:
-            add_updates(weights, units, step_sizes, steps, span, room, weights)
+            add_updates(weights, units, step_sizes, steps, span, work, weights)
         begin, between = t + 1, always
         if steps.is_last[t]:
             score(weights, units, scored, spare[0], errors[episode])
@@ -81,11 +81,11 @@ def add_pending(
     steps: Steps,
     span: tuple[int, int],
     memory: Memory,
-    room: Spare,
+    work: Spare,
 ) -> None:
     """The same for any β, a step at a time; e and P begin and end empty."""
-    weights, step_sizes, steps = borrowed((weights, step_sizes, steps))
-    (trace, pending), (here, ahead, x) = borrowed((memory, room))
+    weights, step_sizes, steps = uncounted((weights, step_sizes, steps))
+    (trace, pending), (here, ahead, x) = uncounted((memory, work))
     columns, ones = weights.out.size, np.ones(1)
     trace.hidden[:], trace.hidden_bias[:], trace.out[:], trace.bias[:] = 0.0, 0.0, 0.0, 0.0
     pending.hidden[:], pending.hidden_bias[:] = 0.0, 0.0
@@ -103,7 +103,7 @@ def add_pending(
                 delta += discount * value(weights, units, lane, ahead, 0)
             now = (decay, delta, step_sizes[lane] * share, 1 - share)
             own = slice(lane * units, (lane + 1) * units)
-            # gain ∂v/∂out and gain ∂v/∂a take the places of the activations
+            # gain ∂v/∂out and gain ∂v/∂a replace the activations
             for u in range(lane * units, (lane + 1) * units):
                 a = here[u]
                 here[u] = gain * (0.0 if a <= 0 else a)

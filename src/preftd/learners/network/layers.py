@@ -117,13 +117,13 @@ def value(weights: Weights, units: int, lane: int, activation: Vector, first: in
 
 
 @compiled
-def score(weights: Weights, units: int, scored: Scored, room: Vector, errors: Vector) -> None:
-    """Write the mean squared error over the scored states, for each lane; `room` is a row."""
-    places = np.arange(weights.hidden.size // weights.out.size).astype(np.int32).reshape(-1, 1)
+def score(weights: Weights, units: int, scored: Scored, row: Vector, errors: Vector) -> None:
+    """Write the mean squared error over the scored states, for each lane; `row` is for a."""
+    indices = np.arange(weights.hidden.size // weights.out.size).astype(np.int32).reshape(-1, 1)
     errors[:] = 0.0
     for s in range(scored.codes.size):
-        activate(weights, scored.codes[s], scored.dense, places, room, 0)
+        activate(weights, scored.codes[s], scored.dense, indices, row, 0)
         for lane in range(errors.size):
-            miss = value(weights, units, lane, room, 0) - scored.values[s]
+            miss = value(weights, units, lane, row, 0) - scored.values[s]
             errors[lane] += miss * miss
     errors /= scored.codes.size

@@ -9,7 +9,7 @@ Lanes are filled up to a multiple of eight; what fills them has step size 0.
 import numpy as np
 
 from preftd.arrays import Dense, Vector
-from preftd.learners.linear.lanes import add_features, compiled, score
+from preftd.learners.linear.batch_kernel import add_features, compiled, score
 from preftd.learners.steps import Steps
 from preftd.learners.vectors import WIDTH, eight, load, multiply_add, store, times
 from preftd.tasks.scored import Scored

@@ -1,9 +1,9 @@
-"""Arrays that are used without being owned.
+"""Arrays without reference counts, in kernels.
 
 Numba counts who holds an array, with an atomic operation each time that one is taken out of a tuple
 or handed on: in a loop over steps with some forty of these, nearly half of the time. A kernel whose
 caller holds its arrays until it returns need not count. So kernels that allocate hand what they
-allocated to another that does the work, and that one begins by borrowing its arguments.
+allocated to another that does the work, and that one starts with `uncounted(...)` arguments.
 """
 
 from typing import Any, TypeVar
@@ -15,13 +15,13 @@ from numba.extending import intrinsic, overload
 Arrays = TypeVar("Arrays")
 
 
-def borrowed(arrays: Arrays) -> Arrays:
+def uncounted(arrays: Arrays) -> Arrays:
     """The same array or tuple of arrays, not counted; only for arguments of a kernel."""
     return arrays
 
 
 @intrinsic
-def _borrowed(_: Any, arrays: Any) -> Any:
+def _uncounted(_: Any, arrays: Any) -> Any:
     def code(context: Any, builder: Any, _: Any, given: Any) -> Any:
         return _without_owner(context, builder, arrays, given[0])
 
@@ -41,10 +41,10 @@ def _without_owner(context: Any, builder: Any, kind: Any, given: Any) -> Any:
     return context.make_tuple(builder, kind, pieces)
 
 
-_instructions: Any = _borrowed
+_instructions: Any = _uncounted
 
 
-@overload(borrowed, strict=False)
+@overload(uncounted, strict=False)
 def _compiled(arrays: Any) -> Any:  # noqa: ARG001  (numba chooses by it)
     def use(arrays: Any) -> Any:
         return _instructions(arrays)

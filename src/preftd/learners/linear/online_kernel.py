@@ -16,8 +16,30 @@ import numpy as np
 from numba import njit
 
 from preftd.arrays import Dense, Vector
-from preftd.learners.linear.lanes import add_features
+from preftd.learners.linear.batch_kernel import add_features
 from preftd.learners.steps import Steps
+
+WEIGHTS, TRACE, SCALE = range(3)
+"""Rows of `memory`, an array of shape (3, features), where there is one prediction."""
+
+REWARD, DISCOUNT, DISCOUNT_T, DECAY, GAIN, STEP_SIZE = range(6)
+"""Rows of `numbers`, an array of shape (6, predictions): what a step is made of."""
+
+(
+    OLD_VALUE,
+    TD_ERROR,
+    VALUE,
+    NEXT_VALUE,
+    TRACE_VALUE,
+    FEATURES_TO_TRACE,
+    TRACE_TO_WEIGHTS,
+    FEATURES_TO_WEIGHTS,
+    UNUSED,
+) = range(9)
+"""Rows of `work`, an array of shape (9, predictions): v of the last step, δ, w·x, w·x', e·x, then
+the factors of an update, and a row to write to what is not needed. `OLD_VALUE` is kept from step to
+step, the others are written anew in each."""
+WORK_ROWS = 9
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
@@ -36,21 +58,20 @@ def step_one(  # noqa: PLR0913, PLR0917  (unpacking from Python would take longe
 ) -> float:
     """One step of one prediction; nothing is changed if δ, which is returned, is not finite.
 
-    memory  3 × features: weights, trace, scale
-    old     v, written for the next step
+    old  v of the last step, shape (1,) or longer; written for the next
     """
     value, value_next, overlap = 0.0, 0.0, 0.0
     for i in range(x.size):
-        value += memory[0, i] * x[i]
-        value_next += memory[0, i] * x_next[i]
-        overlap += memory[1, i] * x[i]
+        value += memory[WEIGHTS, i] * x[i]
+        value_next += memory[WEIGHTS, i] * x_next[i]
+        overlap += memory[TRACE, i] * x[i]
     if not true_online:
         delta = reward + discount * value_next - value
         if np.isfinite(delta):
             for i in range(x.size):
-                e = decay * memory[1, i] + gain * memory[2, i] * x[i]
-                memory[1, i] = e
-                memory[0, i] += alpha * delta * e
+                e = decay * memory[TRACE, i] + gain * memory[SCALE, i] * x[i]
+                memory[TRACE, i] = e
+                memory[WEIGHTS, i] += alpha * delta * e
         return delta
     before = value if discount_t == 0.0 else old[0]
     delta = reward + discount * value_next - before
@@ -60,9 +81,9 @@ def step_one(  # noqa: PLR0913, PLR0917  (unpacking from Python would take longe
         seen = alpha * gain * (1.0 - decay * overlap)
         correction = alpha * gain * (before - value)
         for i in range(x.size):
-            e = decay * memory[1, i] + seen * memory[2, i] * x[i]
-            memory[1, i] = e
-            memory[0, i] += delta * e + correction * memory[2, i] * x[i]
+            e = decay * memory[TRACE, i] + seen * memory[SCALE, i] * x[i]
+            memory[TRACE, i] = e
+            memory[WEIGHTS, i] += delta * e + correction * memory[SCALE, i] * x[i]
         old[0] = value_next
     return delta
 
@@ -98,64 +119,63 @@ def learn_one(
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def td_errors(numbers: Dense, true_online: bool, room: Dense) -> bool:
-    """δ of many predictions (the columns), into room[1]; returns whether all are finite.
-
-    numbers  6 × predictions: reward, discount, discount_t, decay, gain, step size
-    room     5 × predictions: v, δ, w·x, w·x', e·x
-    """
+def td_errors(numbers: Dense, true_online: bool, work: Dense) -> bool:
+    """Write δ of many predictions (the columns); returns whether all are finite."""
     finite = True
-    for lane in range(room.shape[1]):
-        before = room[0, lane] if true_online and numbers[2, lane] != 0.0 else room[2, lane]
-        room[1, lane] = numbers[0, lane] + numbers[1, lane] * room[3, lane] - before
+    for lane in range(work.shape[1]):
+        value = work[VALUE, lane]
+        keeps = true_online and numbers[DISCOUNT_T, lane] != 0.0
+        before = work[OLD_VALUE, lane] if keeps else value
+        ahead = numbers[DISCOUNT, lane] * work[NEXT_VALUE, lane]
+        work[TD_ERROR, lane] = numbers[REWARD, lane] + ahead - before
         # With v from the step before, δ need not show that x is not finite.
-        finite &= np.isfinite(room[1, lane]) & np.isfinite(room[2, lane])
+        finite &= np.isfinite(work[TD_ERROR, lane]) & np.isfinite(value)
     return finite
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def multipliers(numbers: Dense, true_online: bool, room: Dense) -> None:
-    """From room as `td_errors` left it: v of the next step, and the numbers of the update.
-
-    room     5 × predictions: v, δ, what multiplies the features in the trace, the trace in the
-             weights, and the features in the weights
-    """
-    for lane in range(room.shape[1]):
-        value, delta = room[2, lane], room[1, lane]
-        decay, gain, alpha = numbers[3, lane], numbers[4, lane], numbers[5, lane]
-        before = room[0, lane] if true_online and numbers[2, lane] != 0.0 else value
-        room[0, lane] = room[3, lane]
-        room[2, lane] = alpha * gain * (1.0 - decay * room[4, lane]) if true_online else gain
-        room[3, lane] = delta if true_online else alpha * delta
-        room[4, lane] = alpha * gain * (before - value)
+def multipliers(numbers: Dense, true_online: bool, work: Dense) -> None:
+    """Write the factors of the update, and v for the next step."""
+    for lane in range(work.shape[1]):
+        value, delta = work[VALUE, lane], work[TD_ERROR, lane]
+        decay, alpha = numbers[DECAY, lane], numbers[STEP_SIZE, lane]
+        gain = numbers[GAIN, lane]
+        keeps = true_online and numbers[DISCOUNT_T, lane] != 0.0
+        before = work[OLD_VALUE, lane] if keeps else value
+        seen = alpha * gain * (1.0 - decay * work[TRACE_VALUE, lane]) if true_online else gain
+        work[OLD_VALUE, lane] = work[NEXT_VALUE, lane]
+        work[FEATURES_TO_TRACE, lane] = seen
+        work[TRACE_TO_WEIGHTS, lane] = delta if true_online else alpha * delta
+        work[FEATURES_TO_WEIGHTS, lane] = alpha * gain * (before - value)
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def look(x: Vector, x_next: Vector, weights: Dense, trace: Dense, room: Dense) -> None:
-    """w·x, w·x' and e·x of many predictions, into rows 2 to 4 of room."""
+def look(x: Vector, x_next: Vector, weights: Dense, trace: Dense, work: Dense) -> None:
+    """Write w·x, w·x' and e·x of many predictions."""
     features, lanes = weights.shape
     for lane in range(lanes):
-        room[2, lane] = room[3, lane] = room[4, lane] = 0.0
+        work[VALUE, lane] = work[NEXT_VALUE, lane] = work[TRACE_VALUE, lane] = 0.0
     for i in range(features):
         x_i, next_i = x[i], x_next[i]
         for lane in range(lanes):
-            room[2, lane] += x_i * weights[i, lane]
-            room[3, lane] += next_i * weights[i, lane]
-            room[4, lane] += x_i * trace[i, lane]
+            work[VALUE, lane] += x_i * weights[i, lane]
+            work[NEXT_VALUE, lane] += next_i * weights[i, lane]
+            work[TRACE_VALUE, lane] += x_i * trace[i, lane]
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def move(
-    x: Vector, scale: Vector, decay: Vector, room: Dense, weights: Dense, trace: Dense
+    x: Vector, scale: Vector, decay: Vector, work: Dense, weights: Dense, trace: Dense
 ) -> None:
-    """The update of many predictions, with `multipliers` in room."""
+    """The update of many predictions, with the factors that `multipliers` wrote."""
     features, lanes = weights.shape
     for i in range(features):
         s_i = scale[i] * x[i]
         for lane in range(lanes):
-            e = decay[lane] * trace[i, lane] + room[2, lane] * s_i
+            e = decay[lane] * trace[i, lane] + work[FEATURES_TO_TRACE, lane] * s_i
             trace[i, lane] = e
-            weights[i, lane] += room[3, lane] * e + room[4, lane] * s_i
+            along, beside = work[TRACE_TO_WEIGHTS, lane], work[FEATURES_TO_WEIGHTS, lane]
+            weights[i, lane] += along * e + beside * s_i
 
 
 @njit(cache=True, nogil=True)
@@ -167,12 +187,12 @@ def step_many(
     scale: Vector,
     weights: Dense,
     trace: Dense,
-    room: Dense,
+    work: Dense,
 ) -> bool:
     """One step of many predictions; returns False, with nothing learned, if a δ is not finite."""
-    look(x, x_next, weights, trace, room)
-    if not td_errors(numbers, true_online, room):
+    look(x, x_next, weights, trace, work)
+    if not td_errors(numbers, true_online, work):
         return False
-    multipliers(numbers, true_online, room)
-    move(x, scale, numbers[3], room, weights, trace)
+    multipliers(numbers, true_online, work)
+    move(x, scale, numbers[DECAY], work, weights, trace)
     return True

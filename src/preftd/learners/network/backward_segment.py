@@ -1,4 +1,4 @@
-"""The backward view of a network over a stretch: from an empty trace to the next decay of 0.
+"""The backward view of a network over a segment: from an empty trace to the next decay of 0.
 
 With d_{j,t} the product of the decays after step j up to t, g_j = gain_j ∂v/∂a at x_j, and a the
 activations of the hidden layer, trace and weights of that layer before step t are
@@ -6,9 +6,9 @@ activations of the hidden layer, trace and weights of that layer before step t a
     z_t = Σ_{j≤t} d_{j,t} x_j g_jᵀ          W_t = W_0 + Σ_{j<t} x_j (e_j ∘ g_j)ᵀ
     e_j = Σ_{j≤s<t} α δ_s d_{j,s}, a number for each lane
 
-so neither is needed to follow the stretch: a of x_m is W_0ᵀx_m + Σ_j (1 + x_j·x_m) e_j ∘ g_j, in
-which the 1 is for the bias. The hidden layer is read and written once for the whole stretch, which
-saves more than the products of inputs cost while stretches are short.
+so neither is needed to follow the segment: a of x_m is W_0ᵀx_m + Σ_j (1 + x_j·x_m) e_j ∘ g_j, in
+which the 1 is for the bias. The hidden layer is read and written once for the whole segment, which
+saves more than the products of inputs cost while segments are short.
 """
 
 from typing import NamedTuple
@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from preftd.arrays import Dense, Vector
-from preftd.learners.network.borrowed import borrowed
 from preftd.learners.network.layers import Weights, compiled, inlined, value
-from preftd.learners.network.products import activate_all, spread_all
+from preftd.learners.network.matrix_products import activate_all, spread_all
+from preftd.learners.network.refcount import uncounted
 from preftd.learners.steps import Steps
 from preftd.learners.vectors import (
     WIDTH,
@@ -32,8 +32,8 @@ from preftd.learners.vectors import (
 )
 
 
-class Stretch(NamedTuple):
-    """Where a stretch is worked on."""
+class Segment(NamedTuple):
+    """The arrays that a segment is worked on in."""
 
     code: NDArray[np.int32]
     """Of the inputs x_m."""
@@ -66,10 +66,10 @@ class Stretch(NamedTuple):
 
 
 @compiled
-def stretch_for(weights: Weights, longest: int) -> Stretch:
-    """Room for stretches of up to so many steps."""
+def segment_for(weights: Weights, longest: int) -> Segment:
+    """Arrays for segments of up to so many steps."""
     columns = weights.out.size
-    return Stretch(
+    return Segment(
         np.empty(longest + 1, dtype=np.int32),
         np.empty((longest + 1) * columns),
         np.empty(longest, dtype=np.int32),
@@ -89,155 +89,155 @@ def stretch_for(weights: Weights, longest: int) -> Stretch:
 
 
 @compiled
-def follow_stretch(
+def follow_segment(
     weights: Weights,
     units: int,
     step_sizes: Vector,
     steps: Steps,
     span: tuple[int, int],
-    room: Stretch,
+    work: Segment,
 ) -> None:
     """Learn from a span of steps that begins with an empty trace; what is left of it is dropped."""
-    weights, step_sizes, steps, room = borrowed((weights, step_sizes, steps, room))
+    weights, step_sizes, steps, work = uncounted((weights, step_sizes, steps, work))
     begin, end = span
     columns, kept = weights.out.size, 0
-    room.out[:], room.step[:], room.bias[0] = 0.0, 0.0, 0.0
-    _look(weights, steps, begin, end, room)
+    work.out[:], work.step[:], work.bias[0] = 0.0, 0.0, 0.0
+    _look(weights, steps, begin, end, work)
     for t in range(begin, end):
         first, decay, gain = (t - begin) * columns, steps.decay[t], steps.gain[t]
         for j in range(kept):
-            room.before[j] = room.share[j]
-            room.share[j] *= decay
+            work.before[j] = work.share[j]
+            work.share[j] *= decay
         if gain != 0:
-            _keep(weights, room, kept, first, gain)
-            room.source[kept] = steps.code_t[t]
+            _keep(weights, work, kept, first, gain)
+            work.source[kept] = steps.code_t[t]
             kept += 1
         goes_on = t + 1 < end or steps.discount_tp1[t] != 0
         if goes_on:
-            _compare_inputs(steps, room, kept, room.code[t + 1 - begin])
-            _meet(room, kept, first + columns, columns)
+            _compare_inputs(steps, work, kept, work.code[t + 1 - begin])
+            _meet(work, kept, first + columns, columns)
         else:
-            _settle(room, kept, columns)
-        room.bias[0] = decay * room.bias[0] + gain
+            _settle(work, kept, columns)
+        work.bias[0] = decay * work.bias[0] + gain
         for lane in range(step_sizes.size):
-            delta = steps.reward[t] - value(weights, units, lane, room.activation, first)
+            delta = steps.reward[t] - value(weights, units, lane, work.activation, first)
             if steps.discount_tp1[t] != 0:
-                ahead = value(weights, units, lane, room.activation, first + columns)
+                ahead = value(weights, units, lane, work.activation, first + columns)
                 delta += steps.discount_tp1[t] * ahead
             step = step_sizes[lane] * delta
-            weights.bias[lane] += step * room.bias[0]
-            room.step[lane * units : (lane + 1) * units] = step
-        _move(weights, room, first, decay, gain, goes_on)
-    _apply(weights, room, kept)
-    spread_all(room.gradient, steps, room.source, room.every[:kept], weights.hidden, room.four)
+            weights.bias[lane] += step * work.bias[0]
+            work.step[lane * units : (lane + 1) * units] = step
+        _move(weights, work, first, decay, gain, goes_on)
+    _apply(weights, work, kept)
+    spread_all(work.gradient, steps, work.source, work.every[:kept], weights.hidden, work.four)
 
 
 @inlined
-def _look(weights: Weights, steps: Steps, begin: int, end: int, room: Stretch) -> None:
-    """Write a of all inputs of the stretch, under the weights that it begins with."""
+def _look(weights: Weights, steps: Steps, begin: int, end: int, work: Segment) -> None:
+    """Write a of all inputs of the segment, under the weights that it begins with."""
     count = end - begin
-    room.code[:count] = steps.code_t[begin:end]
+    work.code[:count] = steps.code_t[begin:end]
     if steps.discount_tp1[end - 1] != 0:
-        room.code[count] = steps.code_tp1[end - 1]
+        work.code[count] = steps.code_tp1[end - 1]
         count += 1
-    activate_all(weights, steps, room.code[:count], room.activation, room.four)
+    activate_all(weights, steps, work.code[:count], work.activation, work.four)
 
 
 @inlined
-def _keep(weights: Weights, room: Stretch, kept: int, first: int, gain: float) -> None:
+def _keep(weights: Weights, work: Segment, kept: int, first: int, gain: float) -> None:
     """Write g of the input whose activations begin at `first`, and let its e be 0."""
-    room.share[kept], room.before[kept] = 1.0, 0.0
+    work.share[kept], work.before[kept] = 1.0, 0.0
     strength, zero = eight(gain), eight(0.0)
     for c in range(0, weights.out.size, WIDTH):
-        a, k = load(room.activation, first + c), kept * weights.out.size + c
-        store(room.gradient, k, times(strength, where_active(a, load(weights.out, c))))
-        store(room.moved, k, zero)
+        a, k = load(work.activation, first + c), kept * weights.out.size + c
+        store(work.gradient, k, times(strength, where_active(a, load(weights.out, c))))
+        store(work.moved, k, zero)
 
 
 @inlined
-def _meet(room: Stretch, kept: int, first: int, columns: int) -> None:
+def _meet(work: Segment, kept: int, first: int, columns: int) -> None:
     """Bring e_j up to date; then a of x_{t+1} before step t, and by how much the step moves it."""
     for c in range(0, columns, WIDTH):
-        step, ahead, slope = load(room.step, c), load(room.activation, first + c), eight(0.0)
+        step, ahead, slope = load(work.step, c), load(work.activation, first + c), eight(0.0)
         for j in range(kept):
             k = j * columns + c
-            e = multiply_add(step, eight(room.before[j]), load(room.moved, k))
-            store(room.moved, k, e)
-            pull = times(eight(room.alike[j]), load(room.gradient, k))
+            e = multiply_add(step, eight(work.before[j]), load(work.moved, k))
+            store(work.moved, k, e)
+            pull = times(eight(work.alike[j]), load(work.gradient, k))
             ahead = multiply_add(pull, e, ahead)
-            slope = multiply_add(pull, eight(room.share[j]), slope)
-        store(room.activation, first + c, ahead)
-        store(room.slope, c, slope)
+            slope = multiply_add(pull, eight(work.share[j]), slope)
+        store(work.activation, first + c, ahead)
+        store(work.slope, c, slope)
 
 
 @inlined
-def _settle(room: Stretch, kept: int, columns: int) -> None:
+def _settle(work: Segment, kept: int, columns: int) -> None:
     """Bring e_j up to date where no input follows."""
     for c in range(0, columns, WIDTH):
-        step = load(room.step, c)
+        step = load(work.step, c)
         for j in range(kept):
             k = j * columns + c
-            store(room.moved, k, multiply_add(step, eight(room.before[j]), load(room.moved, k)))
+            store(work.moved, k, multiply_add(step, eight(work.before[j]), load(work.moved, k)))
 
 
 @inlined
 def _move(
-    weights: Weights, room: Stretch, first: int, decay: float, gain: float, goes_on: bool
+    weights: Weights, work: Segment, first: int, decay: float, gain: float, goes_on: bool
 ) -> None:
     """Trace and weights of the output layer; a of x_{t+1} as it is after the step."""
     columns, fade, strength = weights.out.size, eight(decay), eight(gain)
     for c in range(0, columns, WIDTH):
-        a, step = load(room.activation, first + c), load(room.step, c)
-        z = multiply_add(fade, load(room.out, c), times(strength, where_active(a, a)))
-        store(room.out, c, z)
+        a, step = load(work.activation, first + c), load(work.step, c)
+        z = multiply_add(fade, load(work.out, c), times(strength, where_active(a, a)))
+        store(work.out, c, z)
         store(weights.out, c, multiply_add(step, z, load(weights.out, c)))
         if goes_on:
             k = first + columns + c
-            moved = multiply_add(step, load(room.slope, c), load(room.activation, k))
-            store(room.activation, k, moved)
+            moved = multiply_add(step, load(work.slope, c), load(work.activation, k))
+            store(work.activation, k, moved)
 
 
 @inlined
-def _apply(weights: Weights, room: Stretch, kept: int) -> None:
+def _apply(weights: Weights, work: Segment, kept: int) -> None:
     """Let g_j become e_j ∘ g_j, and add it to the hidden biases."""
     columns = weights.out.size
     for c in range(0, columns, WIDTH):
-        step, total = load(room.step, c), load(weights.hidden_bias, c)
+        step, total = load(work.step, c), load(weights.hidden_bias, c)
         for j in range(kept):
             k = j * columns + c
-            e = multiply_add(step, eight(room.share[j]), load(room.moved, k))
-            change = times(e, load(room.gradient, k))
-            store(room.gradient, k, change)
+            e = multiply_add(step, eight(work.share[j]), load(work.moved, k))
+            change = times(e, load(work.gradient, k))
+            store(work.gradient, k, change)
             total = multiply_add(eight(1.0), change, total)
         store(weights.hidden_bias, c, total)
 
 
 @inlined
-def _compare_inputs(steps: Steps, room: Stretch, kept: int, code: int) -> None:
+def _compare_inputs(steps: Steps, work: Segment, kept: int, code: int) -> None:
     """Write 1 + x_j·x for the input x of a code; four dense x_j at a time."""
     held = 0
     for j in range(kept):
-        source = room.source[j]
+        source = work.source[j]
         if source >= 0 or code >= 0:
-            room.alike[j] = 1.0 + _sparse_product(steps, source, code)
+            work.alike[j] = 1.0 + _sparse_product(steps, source, code)
             continue
-        room.four[held], held = j, held + 1
+        work.four[held], held = j, held + 1
         if held == 4:
-            _four_products(steps.dense, room, code)
+            _four_products(steps.dense, work, code)
             held = 0
     if held:
         for h in range(held, 4):  # the first once more, to be four
-            room.four[h] = room.four[0]
-        _four_products(steps.dense, room, code)
+            work.four[h] = work.four[0]
+        _four_products(steps.dense, work, code)
 
 
 @inlined
 def _sparse_product(steps: Steps, one: int, other: int) -> float:
-    """The product of two inputs, one of which at least is of ones in some places."""
-    places, against = (one, other) if one >= 0 else (other, one)
+    """The product of two inputs, one of which at least is of ones at some indices."""
+    sparse, against = (one, other) if one >= 0 else (other, one)
     total = 0.0
     for h in range(steps.active.shape[1]):
-        i = steps.active[places, h]
+        i = steps.active[sparse, h]
         if against < 0:
             total += steps.dense[-1 - against, i]
         else:
@@ -247,12 +247,12 @@ def _sparse_product(steps: Steps, one: int, other: int) -> float:
 
 
 @inlined
-def _four_products(dense: Dense, room: Stretch, code: int) -> None:
+def _four_products(dense: Dense, work: Segment, code: int) -> None:
     """Write 1 + x_j·x for four dense x_j."""
     size, flat = dense.shape[1], dense.reshape(-1)
     whole, y = size - size % WIDTH, (-1 - code) * size
-    r0, r1 = (-1 - room.source[room.four[0]]) * size, (-1 - room.source[room.four[1]]) * size
-    r2, r3 = (-1 - room.source[room.four[2]]) * size, (-1 - room.source[room.four[3]]) * size
+    r0, r1 = (-1 - work.source[work.four[0]]) * size, (-1 - work.source[work.four[1]]) * size
+    r2, r3 = (-1 - work.source[work.four[2]]) * size, (-1 - work.source[work.four[3]]) * size
     s0 = s1 = s2 = s3 = eight(0.0)
     for i in range(0, whole, WIDTH):
         x = load(flat, y + i)
@@ -260,14 +260,14 @@ def _four_products(dense: Dense, room: Stretch, code: int) -> None:
         s1 = multiply_add(load(flat, r1 + i), x, s1)
         s2 = multiply_add(load(flat, r2 + i), x, s2)
         s3 = multiply_add(load(flat, r3 + i), x, s3)
-    store(room.sums, 0, s0)
-    store(room.sums, WIDTH, s1)
-    store(room.sums, 2 * WIDTH, s2)
-    store(room.sums, 3 * WIDTH, s3)
+    store(work.sums, 0, s0)
+    store(work.sums, WIDTH, s1)
+    store(work.sums, 2 * WIDTH, s2)
+    store(work.sums, 3 * WIDTH, s3)
     for h in range(4):
         total, k = 1.0, h * WIDTH
         for i in range(whole, size):
-            total += flat[(-1 - room.source[room.four[h]]) * size + i] * flat[y + i]
-        total += (room.sums[k] + room.sums[k + 1]) + (room.sums[k + 2] + room.sums[k + 3])
-        total += (room.sums[k + 4] + room.sums[k + 5]) + (room.sums[k + 6] + room.sums[k + 7])
-        room.alike[room.four[h]] = total
+            total += flat[(-1 - work.source[work.four[h]]) * size + i] * flat[y + i]
+        total += (work.sums[k] + work.sums[k + 1]) + (work.sums[k + 2] + work.sums[k + 3])
+        total += (work.sums[k + 4] + work.sums[k + 5]) + (work.sums[k + 6] + work.sums[k + 7])
+        work.alike[work.four[h]] = total

@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from preftd.arrays import Dense, Vector
-from preftd.learners.network.borrowed import borrowed
 from preftd.learners.network.layers import Weights, activate, compiled
+from preftd.learners.network.refcount import uncounted
 from preftd.learners.steps import Steps
 from preftd.learners.vectors import WIDTH, eight, load, multiply_add, store
 
@@ -18,8 +18,8 @@ def activate_all(
     into: Vector,
     four: NDArray[np.int64],
 ) -> None:
-    """Write a of these inputs, a row each; `four` is room for as many numbers."""
-    weights, steps, codes, into, four = borrowed((weights, steps, codes, into, four))
+    """Write a of these inputs, a row each; `four` holds as many numbers."""
+    weights, steps, codes, into, four = uncounted((weights, steps, codes, into, four))
     columns, held = weights.out.size, 0
     for s in range(codes.size):
         if codes[s] >= 0:
@@ -73,8 +73,8 @@ def spread_all(
     four: NDArray[np.int64],
 ) -> None:
     """Add Σ_s x_s change_s to the hidden layer, over the chosen rows s."""
-    change, steps, codes = borrowed((change, steps, codes))
-    chosen, hidden, four = borrowed((chosen, hidden, four))
+    change, steps, codes = uncounted((change, steps, codes))
+    chosen, hidden, four = uncounted((chosen, hidden, four))
     columns, held, one = hidden.size // steps.dense.shape[1], 0, eight(1.0)
     for s in chosen:
         if codes[s] >= 0:

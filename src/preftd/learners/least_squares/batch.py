@@ -1,0 +1,98 @@
+"""Least squares in a study."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, SupportsIndex, final
+
+import numpy as np
+
+from preftd.arrays import Dense, InputError
+from preftd.learners.least_squares.learner import LeastSquaresLearner, check_regularisation
+from preftd.learners.least_squares.systems import Block, Inverse, Sums
+from preftd.learners.steps import Steps, mean_squared_error, scored_features
+from preftd.rules import Rule
+from preftd.tasks.scored import Scored
+
+
+@final
+@dataclass(frozen=True)
+class LeastSquares:
+    """The specification of least squares; it has no step size.
+
+    Parameters
+    ----------
+    regularisation : float
+        ε in (A + ε I) w = b, 0 or more; above 0 if recursive.
+    recursive : bool
+        Whether to keep the inverse up to date instead of solving the system.
+
+    Examples
+    --------
+    >>> from preftd import PTD
+    >>> LeastSquares().learner(3, PTD()).weights
+    array([0., 0., 0.])
+
+    """
+
+    regularisation: float = 1e-6
+    recursive: bool = False
+
+    takes_step_size: ClassVar[bool] = False
+    watchable: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_regularisation(self.regularisation, self.recursive)
+
+    @property
+    def label(self) -> str:
+        """Its name in figures, beside that of the rule."""
+        return "recursive least squares" if self.recursive else "least squares"
+
+    def learner(
+        self,
+        size: int,
+        rule: Rule,
+        step_size: None = None,
+        seed: SupportsIndex = 0,  # noqa: ARG002  (as other specifications have it)
+    ) -> LeastSquaresLearner:
+        """A learner, with weights of 0."""
+        if step_size is not None:
+            raise InputError(f"step_size is {step_size}: least squares has none, leave it out.")
+        return LeastSquaresLearner(
+            size, rule, regularisation=self.regularisation, recursive=self.recursive
+        )
+
+    def start(
+        self,
+        size: int,
+        step_sizes: Sequence[Any],
+        seed: SupportsIndex,  # noqa: ARG002  (as other specifications have it)
+    ) -> LeastSquaresBatch:
+        """The only learner of a seed; `step_sizes` is [None]."""
+        if list(step_sizes) != [None]:
+            raise InputError("least squares has no step size: give [None] as step sizes.")
+        return LeastSquaresBatch(self, size)
+
+
+@final
+class LeastSquaresBatch:
+    """One system, solved after each episode."""
+
+    def __init__(self, spec: LeastSquares, size: int) -> None:
+        kind = Inverse if spec.recursive else Sums
+        self._system: Sums | Inverse = kind(size, float(spec.regularisation))
+
+    def learn(self, steps: Steps, scored: Scored) -> Dense:
+        """Learn from whole episodes; mean squared errors after each, episodes × 1."""
+        shown, system, errors = scored_features(scored), self._system, []
+        nothing = np.zeros(shown.shape[1])
+        for which in steps.episodes():
+            per_step = (steps.reward, steps.discount_tp1, steps.decay, steps.gain)
+            numbers = (array[which].copy() for array in per_step)
+            system.absorb(
+                Block(steps.features(which), steps.next_features(which), *numbers), nothing
+            )
+            errors.append(mean_squared_error(shown @ system.solution, scored))
+        return np.array(errors).reshape(-1, 1)

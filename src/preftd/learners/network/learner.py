@@ -1,0 +1,303 @@
+"""The network learner: one transition at a time, or a stream of episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self, SupportsIndex, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from preftd.arrays import InputError, Vector, check_not_negative, unit
+from preftd.experience import Experience, Indices
+from preftd.learners.features import as_features, as_pair
+from preftd.learners.network.batch import VIEWS, Network
+from preftd.learners.network.parameters import Parameters
+from preftd.learners.network.reference import STEPS, State, Transition, plus, times, value
+from preftd.learners.saving import checked_state
+from preftd.learners.step_size import Decreasing, as_step_size
+from preftd.learners.steps import Steps, nothing_scored
+from preftd.learners.streams import Memory, check_size, coefficients_of, one_of, split_state
+from preftd.learners.transition import (
+    DivergedError,
+    after_the_end,
+    as_flag,
+    as_vector,
+    check_discount,
+    check_features_finite,
+    check_rule,
+    not_numbers,
+)
+from preftd.learners.watching import learn_watching
+from preftd.rules import Carried, Rule
+
+
+@final
+class NetworkLearner:
+    """A network with one hidden layer of rectified linear units that learns v(x) by any rule.
+
+    Parameters
+    ----------
+    size : int
+        The number of features.
+    rule : Rule
+        TD(), PTD(), ETD(...) or your own.
+    step_size : float
+    units, view, optimiser, init
+        As for `Network`. The forward view learns from whole episodes only: it has `learn`, but no
+        `update`.
+    seed : int
+        Of the weights that it starts with.
+
+    Examples
+    --------
+    >>> from preftd import PTD, tasks
+    >>> from preftd.preferences import Observability
+    >>> task = tasks.make("corridor", length=5)
+    >>> learner = NetworkLearner(task.features.size, PTD(), 0.02, units=8, view="held")
+    >>> learner.learn(task.sampler(seed=0).episodes(1000), Observability()).predict(np.eye(3))
+    array([ 0.49184258,  1.79582497, -0.97340103])
+
+    """
+
+    def __init__(
+        self,
+        size: int,
+        rule: Rule,
+        step_size: float,
+        units: int,
+        *,
+        view: str = "backward",
+        optimiser: str = "sgd",
+        init: str = "uniform",
+        seed: SupportsIndex = 0,
+    ) -> None:
+        check_rule(rule)
+        alpha = as_step_size("step_size", step_size)
+        if isinstance(alpha, Decreasing):
+            raise InputError("the step size of a network does not change: give a number.")
+        self.rule, self.step_size, self.view = rule, alpha, view
+        self._batch = Network(units, view, optimiser, init).start(size, [alpha], seed)
+        self.size, self._online = self._batch.size, VIEWS[view]
+        self._state = State.of(self._batch.parameters(0))
+        self._follow_on = 0.0
+        self.discount_t = 0.0
+        """γ_t of the transition into the features that `update` gets next; 0 at a start."""
+        self.memory = Memory()
+
+    @property
+    def parameters(self) -> Parameters:
+        """A copy of the weights."""
+        return self._batch.parameters(0)
+
+    def predict(self, features: ArrayLike | Indices) -> float | Vector:
+        """Predict v(x).
+
+        Parameters
+        ----------
+        features : array of shape (size,) or (n, size), or Indices
+
+        Returns
+        -------
+        float, or array of shape (n,)
+
+        """
+        x = as_features("features", features, self.size, rows=True)
+        if x.ndim == 2:
+            return self._batch.predict(x)[:, 0]
+        return value(self.parameters, as_vector(x, self.size))
+
+    def update(
+        self,
+        features: ArrayLike | Indices,
+        reward: float,
+        next_features: ArrayLike | Indices | None,
+        *,
+        discount: float,
+        beta: float,
+        interest: float | None = None,
+        rho: float = 1.0,
+        truncated: bool = False,
+    ) -> float:
+        """Learn from one transition; what cannot be used raises InputError and changes nothing.
+
+        The parameters are those of `LinearLearner.update`. In the held view, what is pending is
+        applied by the call that brings the β of the state reached, with the step size of that
+        moment; what is left is applied at once where discount is 0 or the episode is truncated.
+
+        Returns
+        -------
+        float
+            The TD error δ_t: in the held view with the weights as they are once what was pending
+            is applied.
+
+        """
+        if not self._online:
+            raise InputError(
+                "the forward view learns from whole episodes: call learn, or make the learner "
+                "with view='backward' or 'held'."
+            )
+        if next_features is None:
+            next_features = after_the_end(features, discount)
+        pair = as_pair(features, next_features, self.size)
+        cut = as_flag("truncated", truncated)
+        try:
+            share, paid, discount = float(beta), float(reward), float(discount)
+            own = None if interest is None else float(interest)
+            decay, gain, follow_on = self.rule.advance(
+                self._follow_on, self.discount_t, share, own, float(rho)
+            )
+        except (TypeError, ValueError) as error:
+            raise not_numbers(error) from None
+        check_discount(discount)
+        x, x_next = (as_vector(given, self.size) for given in pair)
+        check_features_finite(x, x_next if discount else x)  # an inactive unit would hide it
+        starts, ends = self.discount_t == 0, cut or discount == 0
+        delta = self._step(
+            Transition(x, paid, x_next, discount, share, decay, gain, starts=starts, ends=ends)
+        )
+        self._follow_on = follow_on
+        self.discount_t = 0.0 if cut else discount
+        return delta
+
+    def learn(
+        self,
+        experience: Experience,
+        preference: Any = None,
+        *,
+        beta: ArrayLike | None = None,
+        interest: ArrayLike | None = None,
+        rho: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from a stream as `update` would, whole episodes compiled.
+
+        The parameters are those of `LinearLearner.learn`. A stream may come in pieces, in the
+        forward view in whole episodes. All of it is learned or, if weights stop being finite on the
+        way, nothing.
+        """
+        signal = one_of(preference, beta)
+        check_size(experience, self.size)
+        if signal is not None and signal.watches_learner and self._online:
+            learn_watching(self, experience, signal, interest, rho)
+            return self
+        if len(experience) == 0:
+            return self
+        carried = Carried(self._follow_on, *self.memory[:2])
+        found = coefficients_of(self.rule, experience, carried, signal, beta, interest, rho)
+        before = self.state_dict()
+        try:
+            self._learn(Steps.of(experience, found))
+        except BaseException:
+            self.load_state_dict(before)
+            raise
+        self._follow_on = found.carried.follow_on
+        self.memory = Memory(found.carried.preference, found.carried.interest, self.memory.td_error)
+        self.discount_t = 0.0 if experience.is_last[-1] else float(experience.discount_tp1[-1])
+        return self
+
+    def state_dict(self) -> dict[str, NDArray[Any]]:
+        """All that changes while learning, as arrays: weights, traces, what is pending and so on.
+
+        Load it into a learner made in the same way, and learning continues as if it had not
+        stopped.
+        """
+        return self._own_state() | self.memory.arrays()
+
+    def load_state_dict(self, state: Mapping[str, ArrayLike]) -> None:
+        """Continue from what `state_dict` gave."""
+        rest, memory = split_state(state)
+        arrays = checked_state(rest, self._own_state())
+        check_not_negative("follow_on", arrays["follow_on"])
+        discount_t = unit("discount_t", arrays["discount_t"])
+        self._batch.put(_gathered("", arrays), 0)
+        self._state = State.of(self.parameters)
+        if self._online:
+            self._state = self._state._replace(
+                trace=_gathered("trace_", arrays), pending=_gathered("pending_", arrays)
+            )
+        if self._batch.moments is not None:
+            mean, square, taken = self._batch.moments
+            self._batch.put(_gathered("mean_", arrays), 0, mean)
+            self._batch.put(_gathered("square_", arrays), 0, square)
+            taken[0] = arrays["taken"]
+        self._follow_on, self.discount_t = float(arrays["follow_on"]), discount_t
+        self.memory = memory
+
+    def _own_state(self) -> dict[str, NDArray[Any]]:
+        parts = {"": self.parameters}
+        if self._online:
+            parts |= {"trace_": self._state.trace, "pending_": self._state.pending}
+        kept: dict[str, Any] = {"follow_on": self._follow_on, "discount_t": self.discount_t}
+        if self._batch.moments is not None:
+            mean, square, taken = self._batch.moments
+            parts |= {"mean_": self._batch.lane_of(mean, 0)}
+            parts |= {"square_": self._batch.lane_of(square, 0)}
+            kept["taken"] = taken[0]
+        for prefix, part in parts.items():
+            kept |= {prefix + name: array for name, array in part._asdict().items()}
+        return {name: np.array(array) for name, array in kept.items()}
+
+    def _step(self, now: Transition) -> float:
+        """One step as the reference takes it; δ."""
+        before = self._state._replace(weights=self.parameters)
+        with np.errstate(over="ignore", invalid="ignore"):
+            delta, after = STEPS[self.view](before, now, self.step_size)
+        if not (np.isfinite(delta) and _finite(after.weights)):
+            if not np.isfinite(now.reward):
+                raise InputError(f"reward is {now.reward}: leave the step out.")
+            raise DivergedError("the prediction is not finite: lower the step size.")
+        self._state = after
+        self._batch.put(after.weights, 0)
+        return delta
+
+    def _learn(self, steps: Steps) -> None:
+        """Whole episodes with the compiled kernels, what was begun or is not over step by step."""
+        count, ends = steps.code_t.size, np.flatnonzero(steps.is_last) + 1
+        begun = self._online and self.discount_t != 0 and steps.discount_t[0] != 0
+        first = int(ends[0]) if begun and ends.size else count * begun
+        last = max(first, int(ends[-1]) if ends.size and self._online else 0)
+        if not self._online:
+            last = count
+        self._follow(steps, 0, first)
+        if last > first:
+            self._empty()
+            whole = steps.part(slice(first, last))
+            self._batch.learn(whole, nothing_scored(self.size))
+            if not _finite(self.parameters):
+                raise DivergedError(
+                    "weights are not finite: lower the step size; nothing of this stream was "
+                    "learned."
+                )
+        self._follow(steps, last, count)
+
+    def _follow(self, steps: Steps, first: int, end: int) -> None:
+        for t in range(first, end):
+            now = slice(t, t + 1)
+            self._step(
+                Transition(
+                    steps.features(now)[0],
+                    float(steps.reward[t]),
+                    steps.next_features(now)[0],
+                    float(steps.discount_tp1[t]),
+                    float(steps.beta[t]),
+                    float(steps.decay[t]),
+                    float(steps.gain[t]),
+                    starts=bool(steps.discount_t[t] == 0),
+                    ends=bool(steps.is_last[t]),
+                )
+            )
+
+    def _empty(self) -> None:
+        """Leave an episode that was not finished: what is pending is applied."""
+        self._batch.put(plus(self.parameters, self.step_size, self._state.pending), 0)
+        nothing = times(0.0, self.parameters)
+        self._state = self._state._replace(trace=nothing, pending=nothing)
+
+
+def _gathered(prefix: str, arrays: Mapping[str, NDArray[Any]]) -> Parameters:
+    hidden, hidden_bias, out, bias = (arrays[prefix + name] for name in Parameters._fields)
+    return Parameters(hidden, hidden_bias, out, float(bias))
+
+
+def _finite(weights: Parameters) -> bool:
+    return all(bool(np.isfinite(part).all()) for part in weights)
