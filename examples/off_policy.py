@@ -1,6 +1,6 @@
-"""Off-policy: one policy acts, the values of another are learned. Run it with
+"""Off-policy learning: one policy acts, the values of another are learned.
 
-    preftd run examples/off_policy.py
+Run it with `preftd run examples/off_policy.py`.
 
 The features of two states are 1 and 2. The behaviour policy goes to either state with probability
 ½, the target policy always to the second, so the first is updated more often than the target policy

@@ -11,7 +11,7 @@ import pytest
 from preftd import cli
 from preftd.arrays import is_sparse
 from preftd.bench.scale import FEATURES, smooth_features
-from preftd.report.paper import convergence
+from preftd.paper.counterexamples import figures as counterexamples
 from preftd.tasks import make
 from preftd.theory import load_problem, save_problem
 
@@ -192,7 +192,7 @@ def test_reproduce_into_a_file_is_one_line_that_names_it(out: str, tmp_path: Pat
 def test_reproduce_says_what_it_wrote(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(convergence, "STEPS", 400)
+    monkeypatch.setattr(counterexamples, "STEPS", 400)
     out = str(tmp_path / "a" / "b")
     monkeypatch.setattr(sys, "argv", ["preftd", "reproduce", "counterexamples", "--out", out])
     with pytest.raises(SystemExit) as end:
@@ -205,7 +205,7 @@ def test_reproduce_says_what_it_wrote(
     assert len(written) == 3
 
 
-@pytest.mark.parametrize("module", ["preftd", "preftd.cli", "preftd.report.paper"])
+@pytest.mark.parametrize("module", ["preftd", "preftd.cli", "preftd.paper"])
 def test_importing_loads_nothing_heavy(module: str) -> None:
     code = f"import {module}, sys; print(*{{name.partition('.')[0] for name in sys.modules}})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

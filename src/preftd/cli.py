@@ -82,9 +82,9 @@ def list_figures() -> None:
     For example:
         preftd list
     """
-    from preftd.report import paper
+    from preftd.paper.contents import overview
 
-    print_all(paper.overview())
+    print_all(overview())
 
 
 @app.command()
@@ -104,9 +104,10 @@ def reproduce(
         preftd reproduce --full
         preftd reproduce figure_3 --seeds 5 --out quick
     """
-    from preftd.report import paper
+    from preftd.paper.order import Order
+    from preftd.paper.reproduce import reproduce as make
 
-    print_all(paper.reproduce(figures or [], paper.Order(out, seeds, workers, full)))
+    print_all(make(figures or [], Order(out, seeds, workers, full)))
 
 
 @app.command()
@@ -181,8 +182,8 @@ def claims(
         preftd claims
         preftd claims corridor_td_grows_with_length --out quick --seeds 5
     """
-    from preftd.report.paper import Order
-    from preftd.report.paper.claims.table import claim_lines
+    from preftd.paper.claim_table import claim_lines
+    from preftd.paper.order import Order
 
     print_all(claim_lines(names or [], Order(out, seeds, full=full)))
 

@@ -27,8 +27,8 @@ from preftd.experiments.store import Store
 from preftd.experiments.study import Study
 from preftd.experiments.work import Done, compute
 from preftd.learners import Network
+from preftd.paper.contents import STUDIES
 from preftd.preferences import Observability
-from preftd.report.paper.studies import LONG, STUDIES
 from preftd.rules import ETD, PTD, TD
 from preftd.tasks import make
 
@@ -90,7 +90,7 @@ def table(scale: float = 1.0) -> Iterator[str]:
 
 
 def _of_the_paper() -> list[Study]:
-    return [made() for name, made in STUDIES.items() if name not in LONG]
+    return [study.study() for study in STUDIES if not study.long_search]
 
 
 class _Round(NamedTuple):
