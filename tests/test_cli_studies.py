@@ -8,7 +8,6 @@ import pytest
 
 from experiments.small_studies import keep, only
 from preftd import InputError
-from preftd.experiments import compute
 from preftd.experiments.expansion import Expansion
 from preftd.experiments.jobs import jobs
 from preftd.experiments.loading import load_studies
@@ -161,9 +160,8 @@ def test_a_search_that_is_not_over_is_called_so(
     store, told = Store(tmp_path / "out"), Lines(sys.stderr)
     [job] = jobs(Expansion(study).search)
     half = only(job, job.ids[:6])
-    with store.open():
-        keep(store, half, compute(half))
-    said = "the search of 'small' is not over, 6 of 12 cells are stored: run the study to go on"
+    keep(store, half)
+    said = "the search of 'small' is not over, 6 of 12 cells are stored: run the study to resume"
     with pytest.raises(InputError, match=said):
         list(studies.show(study, tmp_path / "out", told))
     assert capsys.readouterr().err == ""

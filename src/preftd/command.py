@@ -12,7 +12,7 @@ from types import FrameType
 
 CODE = 130
 """The exit code of a command that was stopped by Ctrl-C, as shells use it."""
-SENTENCE = "stopped; what is stored is kept: run the same again to go on."
+SENTENCE = "stopped; what is stored is kept: run the same again to resume."
 
 
 def is_running() -> bool:

@@ -27,7 +27,7 @@ def test_networks_have_the_step_sizes_of_the_paper(task: str, view: str) -> None
 def test_all_views_learn_from_the_same_episodes(task: str) -> None:
     studies = [grids.NETWORKS[task, view].study() for view in grids.VIEWS]
     expansions = [Expansion(study.with_seeds(2)) for study in studies]
-    drawn = [[strand.draw.id for strand in one.search] for one in expansions]
+    drawn = [[group.sample.id for group in one.search] for one in expansions]
     assert len(set(drawn[0])) == 2 * len(grids.SIZES)
     assert drawn[0] == drawn[1] == drawn[2]
     assert [study.seeds for study in studies] == [tuple(range(grids.SEEDS))] * 3

@@ -7,7 +7,7 @@ import pytest
 
 from preftd import ETD, PTD, TD, InputError, tasks
 from preftd.experiments import evaluate
-from preftd.experiments.learning import RunningCoefficients, takes
+from preftd.experiments.learning import RunningCoefficients, pieces
 from preftd.learners import Decreasing, Linear
 from preftd.paper.corridors import studies as corridors
 from preftd.paper.limits import limits
@@ -147,7 +147,7 @@ def test_what_a_constant_step_size_leaves_is_noise_or_a_displaced_mean(
             RunningCoefficients(PTD(), Observability()),
             Linear().start(task.features.size, [alpha], seed),
         )
-        for taken in takes(task, seed, 500):
+        for taken in pieces(task, seed, 500):
             learner.learn(signal.steps(taken), task.scored)
         ends.append(task.features.predict(learner.weights[:, 0])[task.observable])
     values = task.values[task.observable]

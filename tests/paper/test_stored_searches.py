@@ -101,7 +101,7 @@ def test_a_rule_that_always_diverged_is_not_run(file: Path) -> None:
     search = read_search(study(), file)
     lost = search.runs.with_columns(diverged=pl.col("diverged") | (pl.col("rule") == "TD(λ)"))
     quick = reported_only(study(), Results(lost, search.score), 2)
-    assert {cell.variant.labels.rule for cell in report_cells(quick)} == {"PTD"}
+    assert {cell.setting.labels.rule for cell in report_cells(quick)} == {"PTD"}
     assert quick.seeds == (0, 1)
 
 

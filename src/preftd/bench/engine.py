@@ -25,7 +25,7 @@ from preftd.experiments.progress import Lines
 from preftd.experiments.runner import run
 from preftd.experiments.store import Store
 from preftd.experiments.study import Study
-from preftd.experiments.work import Done, compute
+from preftd.experiments.work import JobResult, compute
 from preftd.learners import Network
 from preftd.paper.contents import STUDIES
 from preftd.preferences import Observability
@@ -109,7 +109,7 @@ class _Timed:
     def __init__(self) -> None:
         self.seconds = 0.0
 
-    def run(self, jobs: Sequence[Job]) -> Generator[Done, None, None]:
+    def run(self, jobs: Sequence[Job]) -> Generator[JobResult, None, None]:
         """Compute the jobs in order."""
         for job in jobs:
             began = time.thread_time()
@@ -133,7 +133,7 @@ def _run(some: Sequence[Study], out: Path, executor: Executor) -> float:
     out.mkdir(exist_ok=True)
     store = Store(out)
     began = time.perf_counter()
-    with (out / "progress.txt").open("w") as told, store.open():
+    with (out / "progress.txt").open("w") as told:
         for study in some:
             run(study, store, executor=executor, progress=Lines(told))
     return time.perf_counter() - began

@@ -1,7 +1,6 @@
 """Making the figures of the paper: studies are run when they are needed, each once, and drawn."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import final
 
@@ -42,10 +41,7 @@ def _make(names: Sequence[str], order: Order) -> Iterator[str]:
     _check_searches(figures, order)
     progress = progress_here()
     store = Store(order.out, warn=progress.say)
-    with (
-        store.open() if figures else nullcontext(),
-        Processes(order.workers, progress.say) as processes,
-    ):
+    with Processes(order.workers, progress.say) as processes:
         results = ResultsOnDemand(order, store, processes, progress)
         for name in names:
             if name == COUNTEREXAMPLES:
@@ -55,7 +51,7 @@ def _make(names: Sequence[str], order: Order) -> Iterator[str]:
             yield from (f"wrote {path}" for path in paths)
         if set(names) == set(TITLES):
             # Some claims need studies that no figure shows.
-            yield f"wrote {write_summary(order.out, results.on_disk(STUDIES))}"
+            yield f"wrote {write_summary(order.out, results.all(STUDIES))}"
 
 
 def _check_searches(figures: Sequence[PaperFigure], order: Order) -> None:
@@ -69,7 +65,7 @@ def _check_searches(figures: Sequence[PaperFigure], order: Order) -> None:
 
 
 def _draw(figure: PaperFigure, results: "ResultsOnDemand", folder: Path) -> list[Path]:
-    found = results.on_disk(figure.studies)
+    found = results.all(figure.studies)
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{figure.name}.{ending}" for ending in ("png", "svg")]
     with rc_context(RC):  # some settings matter when a file is written
@@ -98,19 +94,16 @@ class ResultsOnDemand:
                 self._store,
                 executor=self._executor,
                 progress=self._progress,
-                place=HERE,
+                repository=HERE,
             )
             self._results[study] = asked.results(found)
             if self._begun and study.long_search:
-                self._store.wait()  # what is on file is in a store as well
                 self._store_search(study, asked.whole, self._begun)
         return self._results[study]
 
-    def on_disk(self, studies: Iterable[PaperStudy]) -> dict[PaperStudy, Results]:
-        """The results of some studies, once they are safe on disk."""
-        results = {study: self(study) for study in studies}
-        self._store.wait()
-        return results
+    def all(self, studies: Iterable[PaperStudy]) -> dict[PaperStudy, Results]:
+        """The results of some studies, which are on disk by then."""
+        return {study: self(study) for study in studies}
 
     def _store_search(self, study: PaperStudy, whole: Study, begun: Manifest) -> None:
         path = self._order.searches
