@@ -182,8 +182,8 @@ def claims(
         preftd claims
         preftd claims corridor_td_grows_with_length --out quick --seeds 5
     """
-    from preftd.paper.claim_table import claim_lines
     from preftd.paper.order import Order
+    from preftd.paper.summary import claim_lines
 
     print_all(claim_lines(names or [], Order(out, seeds, full=full)))
 

@@ -6,7 +6,7 @@ import pytest
 from preftd import ETD, PTD, TD, LinearLearner, evaluate, tasks
 from preftd.arrays import Vector
 from preftd.experiments.evaluation import Evaluation
-from preftd.paper.corridors.limit_claims import exact_limit
+from preftd.paper.corridors.beyond_claims import exact_limit
 from preftd.paper.walk.studies import VALUES
 from preftd.preferences import Constant, Observability, Signal
 from preftd.rules import Rule

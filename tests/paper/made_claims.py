@@ -17,7 +17,7 @@ from paper.made_grids import grid_results
 from preftd.arrays import Vector
 from preftd.experiments.results import Results
 from preftd.experiments.score import Score
-from preftd.paper.corridors.limit_claims import exact_limit
+from preftd.paper.corridors.beyond_claims import exact_limit
 from preftd.paper.corridors.studies import (
     BETWEEN,
     BY_LENGTH,

@@ -12,21 +12,22 @@ from preftd.arrays import InputError
 from preftd.experiments import Here, run
 from preftd.experiments.results import Results
 from preftd.experiments.score import Score
-from preftd.paper.claim_table import (
+from preftd.paper.contents import CLAIMS
+from preftd.paper.grids.studies import FEATURE_NET, SEEDS
+from preftd.paper.order import Order
+from preftd.paper.study import PaperStudy
+from preftd.paper.summary import (
     Answer,
     ask,
     claim_lines,
+    claims_page,
     details,
     effect_text,
     few_seeds,
     interval_text,
     table,
+    write_summary,
 )
-from preftd.paper.contents import CLAIMS
-from preftd.paper.grids.studies import FEATURE_NET, SEEDS
-from preftd.paper.order import Order
-from preftd.paper.study import PaperStudy
-from preftd.paper.summary import claims_page, write_summary
 from preftd.paper.verdict import Case, Finding, Region
 from preftd.paper.walk.studies import BY_BETA
 from test_cli import complaint, printed

@@ -10,7 +10,7 @@ from preftd.experiments import evaluate
 from preftd.experiments.learning import RunningCoefficients, pieces
 from preftd.learners import Decreasing, Linear
 from preftd.paper.corridors import studies as corridors
-from preftd.paper.limits import limits
+from preftd.paper.corridors.limits import limits
 from preftd.preferences import Constant, Function, Observability, PerState, Signal
 from preftd.rules import Rule
 from preftd.tasks import Features, Task

@@ -10,14 +10,15 @@ what the paper says about them. They refer to studies as `PaperStudy` values.
 
 What all experiments share:
 
-    study            PaperStudy: a study by name, how it is built and what it needs
-    panel_rows       PaperFigure, and figures made of rows of panels; search_figure: step sizes
-    verdict          regions, intervals and verdicts
-    samples          a number per seed, and findings from them; measures: such numbers from runs
-    claim            Claim: a comparison of quantities, and the region it should lie in
-    limits           errors at the fixed points of the expected updates
+    study            PaperStudy: its name, how it is built and what it needs
+    panel_rows       PaperFigure, and figures made of rows of panels
+    claim            Claim: quantities computed from results, and the region they should lie in
+    measures         from runs to a number per seed
+    samples          from numbers per seed to findings
+    verdict          from an interval and a region to a verdict
     stored_searches  the results of long searches, in a file of this package
-    order, reproduce what is run for a study, and making of figures
-    claim_table, summary  claims and verdicts as text and as a page
+    order            what users order, and what is run or looked up for it
+    reproduce        making figures
+    summary          claims and verdicts as a table and as a page
     contents         all studies, figures and claims by name
 """

@@ -3,14 +3,13 @@
 from collections.abc import Iterator
 
 from preftd.paper.claim import Claim
-from preftd.paper.corridors import claims as corridor_claims
-from preftd.paper.corridors import figures as corridor_figures
 from preftd.paper.corridors import (
-    limit_claims,
+    beyond_claims,
     limit_figure,
     setting_claims,
-    true_online_claims,
 )
+from preftd.paper.corridors import claims as corridor_claims
+from preftd.paper.corridors import figures as corridor_figures
 from preftd.paper.corridors import studies as corridor_studies
 from preftd.paper.grids import (
     network_claims,
@@ -56,8 +55,7 @@ CLAIMS: dict[str, Claim] = {
         width_claims,
         corridor_claims,
         setting_claims,
-        true_online_claims,
-        limit_claims,
+        beyond_claims,
         semi_linear_claims,
         network_claims,
         view_claims,

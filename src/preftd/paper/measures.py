@@ -42,7 +42,7 @@ def best(runs: pl.DataFrame) -> Sample:
     return Sample(seeds, scores[np.arange(len(seeds)), of_others.argmin(axis=1)])
 
 
-def widths(runs: pl.DataFrame, of_zero: float | Vector, axis: Axis) -> Sample:
+def widths(runs: pl.DataFrame, of_zero: float | Vector, axis: Axis = "decades") -> Sample:
     """Over which range of step sizes the score is more than halfway from that of 0 to its least.
 
     This is the width of a U-curve at half its depth, along a linear axis of step sizes or in

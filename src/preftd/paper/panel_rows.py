@@ -1,20 +1,25 @@
 """Figures of the paper, most of which are rows of panels: a row for each task, or for each size."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import matplotlib as mpl
+import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from preftd.arrays import Vector
-from preftd.experiments.results import Results
+from preftd.experiments.results import ALGORITHM, STEP_SIZE, Results
+from preftd.experiments.score import Score
 from preftd.paper.study import Found, PaperStudy
 from preftd.report.figures.crosses import ROW, count_crosses, draw_crosses, rows_of_crosses
 from preftd.report.figures.labels import Label, label_ends
 from preftd.report.figures.layout import around, rows_of_panels, set_scales
-from preftd.report.figures.panels import Line, Panel
+from preftd.report.figures.lines import sound
+from preftd.report.figures.panels import Line, Panel, panels
+from preftd.report.figures.step_sizes import draw_step_sizes, fit_across
 from preftd.report.figures.titles import write_title
 from preftd.style import RC, look_of
 
@@ -152,3 +157,73 @@ def all_lines(rows: Sequence[Row]) -> pl.DataFrame:
     """What was found for all lines of all panels."""
     lines = (line for row in rows for panel in row.panels for line in panel.lines)
     return pl.concat([line.rows for line in lines], how="diagonal")
+
+
+ABOVE = 1.25
+"""The axis ends at so many times the largest error that a method has with its smallest step size,
+with which little is learned: worse errors need not be told apart."""
+
+
+def draw_search(
+    rows: Sequence[tuple[str, Mapping[str, Results]]],
+    level: float,
+    note: str,
+    *,
+    counted: Counted = WHOLE_ROW,
+    wide: float | None = None,
+) -> Figure:
+    """The score of every step size, with rings around the chosen ones.
+
+    Parameters
+    ----------
+    rows
+        Titles of rows, and their panels: results of one task each, by the title of the panel.
+    level
+        The level of intervals.
+    note
+        What is said about the search at the end of the note.
+    counted
+        The lines of a row whose diverged runs are counted at its right.
+    wide
+        The width of the figure in inches (default: by the number of panels).
+    """
+    drawn, rings, sizes = [], [], []
+    score = next(iter(rows[0][1].values())).score
+    for title, row in rows:
+        made = []
+        for name, given in row.items():
+            label = pl.lit(f"{title}, {name}").alias("task")  # rings are found by it
+            results = Results(given.runs.with_columns(label), given.score)
+            found = results.step_sizes(level)
+            [panel] = panels(results.runs, found)
+            made.append(panel._replace(title=name))
+            on = [*ALGORITHM, *STEP_SIZE]
+            rings.append(found.join(results.chosen, on=on, how="semi", maintain_order="left"))
+            sizes.append(found)
+        drawn.append(Row(title, "mean squared error", made))
+    every, chosen = pl.concat(sizes), pl.concat(rings)
+
+    def draw(axes: Axes, panel: Panel) -> list[Label]:
+        fit_across(axes, every)
+        return draw_step_sizes(axes, panel, chosen, score)
+
+    how = Drawing(
+        ("step_size", "step size α"),
+        partial(_needed, score=score),
+        draw,
+        crosses="step sizes",
+        counted=counted,
+        wide=wide,
+    )
+    seeds = seeds_with(every, level)
+    told = f"The search. {seeds}. Rings: the chosen step sizes, reported on other seeds. {note}"
+    return draw_rows(drawn, how, told)
+
+
+def _needed(panel: Panel, score: Score) -> Vector:
+    """From 0 to a little more than the largest error with a smallest step size."""
+    told = []
+    for line in panel.lines:
+        errors = sound(line.rows, score).sort("step_size")["centre"].to_numpy()
+        told += [errors[0]] if errors.size else []
+    return np.array([0.0, ABOVE * max(told, default=1.0)])

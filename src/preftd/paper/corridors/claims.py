@@ -4,7 +4,7 @@ Step sizes are those that the search chose, scores those of fresh seeds: mean sq
 observable states, averaged over all episodes. A claim has a case for each task and length.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import polars as pl
 
@@ -33,38 +33,26 @@ COUNTS = (
 )
 
 
-def settings(lengths: Sequence[int] = LENGTHS) -> Iterator[tuple[str, int, str]]:
-    """Task, length, and the name of both."""
-    for task in TASKS:
-        for length in lengths:
-            yield task, length, f"{title_of(task)} {length}"
-
-
-def on_both(
-    studies: Mapping[str, PaperStudy], lengths: Sequence[int] = LENGTHS, **labels: str
-) -> dict[str, Runs]:
-    """Runs of both tasks at some lengths, on fresh seeds with the step sizes that were chosen."""
-    return {
-        setting: reported(studies[task], task=at_length(length), **labels)
-        for task, length, setting in settings(lengths)
-    }
+def each(quantity: Callable[[str, int], Quantity], lengths: Sequence[int] = LENGTHS) -> Cases:
+    """A quantity for each task and length, by the name of both."""
+    return Cases({f"{title_of(task)} {n}": quantity(task, n) for task in TASKS for n in lengths})
 
 
 def errors(
     studies: Mapping[str, PaperStudy], lengths: Sequence[int] = LENGTHS, **labels: str
 ) -> Cases:
-    """Their scores."""
-    return Cases({name: runs.score for name, runs in on_both(studies, lengths, **labels).items()})
+    """Scores on fresh seeds, with the step sizes that were chosen."""
+    return each(lambda task, n: reported(studies[task], task=at_length(n), **labels).score, lengths)
 
 
 def quarter(number: int, rule: str) -> Cases:
     """Mean errors of one of the four methods over a quarter of the episodes, the first is 1."""
-    return Cases(
-        {
-            setting: runs.by(part, (number - 1) / 4, number / 4)
-            for setting, runs in on_both(FOUR_METHODS, rule=rule).items()
-        }
-    )
+    begin, end = (number - 1) / 4, number / 4
+    return each(lambda task, n: _four(task, n, rule).by(part, begin, end))
+
+
+def _four(task: str, length: int, rule: str) -> Runs:
+    return reported(FOUR_METHODS[task], task=at_length(length), rule=rule)
 
 
 def _compared(
@@ -85,14 +73,7 @@ def _episodes_to_half(rule: str) -> Cases:
     def until(runs: pl.DataFrame, task: str, length: int) -> Sample:
         return episodes_until(runs, error_of_zero_in(task, length) / 2)
 
-    runs = on_both(FOUR_METHODS, rule=rule)
-    return Cases({name: runs[name].by(until, task, length) for task, length, name in settings()})
-
-
-def _grown(task: str, length: int) -> Quantity:
-    """TD(λ)'s error at a length over that at the next shorter one."""
-    runs = on_both(FOUR_METHODS, rule="TD(λ)")
-    return runs[f"{title_of(task)} {length}"].score / runs[f"{title_of(task)} {length - 5}"].score
+    return each(lambda task, n: _four(task, n, rule).by(until, task, n))
 
 
 CLAIMS = (
@@ -114,8 +95,10 @@ CLAIMS = (
             "TD(λ)'s error, a length over the next shorter one",
             LARGER,
             {
-                f"{setting} over {length - 5}": _grown(task, length)
-                for task, length, setting in settings(LENGTHS[1:])
+                f"{title_of(task)} {n} over {n - 5}": _four(task, n, "TD(λ)").score
+                / _four(task, n - 5, "TD(λ)").score
+                for task in TASKS
+                for n in LENGTHS[1:]
             },
         ),
         "Its exact limit grows with the length, and by as little: from 1.398 (length 5) to 1.683 "

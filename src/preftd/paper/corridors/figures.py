@@ -12,7 +12,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from preftd.arrays import Vector
-from preftd.experiments.results import ALGORITHM, Results
+from preftd.experiments.results import Results
+from preftd.paper.corridors.limits import (
+    ZERO,
+    draw_limit,
+    limit_of_line,
+    limits_of,
+    with_limits,
+)
 from preftd.paper.corridors.studies import (
     BETWEEN,
     CONSTANT_LAMBDA,
@@ -24,7 +31,6 @@ from preftd.paper.corridors.studies import (
     at_length,
     title_of,
 )
-from preftd.paper.limits import limits_of
 from preftd.paper.panel_rows import (
     WIDE,
     Counted,
@@ -34,18 +40,15 @@ from preftd.paper.panel_rows import (
     all_lines,
     by_form,
     draw_rows,
+    draw_search,
     only,
 )
-from preftd.paper.search_figure import draw_search
 from preftd.paper.study import Found
 from preftd.report.figures.curves import draw_curves, found_curves
 from preftd.report.figures.labels import Label
 from preftd.report.figures.layout import LEVEL, choice, seeds_shown
 from preftd.report.figures.panels import Line, Panel, panels
 
-DASHES = (0, (3, 2))
-ZERO = 1e-9
-"""A limit below this is 0 but for rounding."""
 SPIKES = 0.98
 """The share of episodes that the axis must reach: rare spikes may leave the panel, and the note
 says how high they are."""
@@ -164,24 +167,6 @@ def _row(
     found = with_limits(found_curves(results), limits)
     drawn = list(map(change, panels(results.runs, found)))
     return Row(title_of(task), results.score.name, drawn)
-
-
-def with_limits(found: pl.DataFrame, limits: pl.DataFrame) -> pl.DataFrame:
-    """What was found for algorithms, with a column for their limits."""
-    return found.join(limits, on=ALGORITHM, how="left", maintain_order="left")
-
-
-def limit_of_line(line: Line) -> float:
-    """The limit of a line; NaN if it is not known."""
-    known = line.rows["limit"][0]
-    return np.nan if known is None else float(known)
-
-
-def draw_limit(axes: Axes, line: Line) -> None:
-    """A dashed line, unless the limit is 0, or there is none."""
-    limit = limit_of_line(line)
-    if ZERO < limit < np.inf:
-        axes.axhline(limit, color=line.look.colour, linewidth=0.8, linestyle=DASHES, zorder=1.5)
 
 
 def _draw(rows: Sequence[Row], results: Results, note: str) -> Figure:

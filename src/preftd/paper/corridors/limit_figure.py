@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from preftd.experiments.results import ALGORITHM, Results
 from preftd.experiments.statistics import summarise
-from preftd.paper.corridors.figures import ZERO, draw_limit, limit_of_line, with_limits
+from preftd.paper.corridors.limits import ZERO, draw_limit, limit_of_line, limits_of, with_limits
 from preftd.paper.corridors.studies import (
     CONSTANT_STEPS,
     FOUR_METHODS,
@@ -22,7 +22,6 @@ from preftd.paper.corridors.studies import (
     at_length,
     title_of,
 )
-from preftd.paper.limits import limits_of
 from preftd.paper.panel_rows import WIDE, PaperFigure
 from preftd.paper.study import Found
 from preftd.report.figures.curves import draw_curves, found_curves, reached

@@ -13,16 +13,16 @@ from preftd.paper.claim import (
     Quantity,
     difference,
     ratio,
-    reported,
     tried,
 )
-from preftd.paper.corridors.claims import errors, settings
+from preftd.paper.corridors.claims import each, errors
 from preftd.paper.corridors.studies import (
     BETWEEN,
     CONSTANT_LAMBDA,
     ETD_LABELS,
     FOUR_METHODS,
     LENGTHS,
+    TASKS,
     WITH_INTERESTS,
     at_length,
     title_of,
@@ -43,54 +43,40 @@ def _with_interest(interest: float) -> Cases:
     return errors(WITH_INTERESTS, rule=ETD_LABELS[interest])
 
 
-def _at_best_for_least(results: Results, task: str, interest: float) -> Sample:
-    """The error at the step size best for interest 0.01, on the seeds of the search."""
-    size = rows(results.chosen, task=task, rule=ETD_LABELS[0.01])["step_size"][0]
-    runs = capped(results.tried)
-    return Sample.of(runs, task=task, rule=ETD_LABELS[interest], step_size=size)
-
-
 def _at_one_step_size(interest: float) -> Cases:
-    return Cases(
-        {
-            setting: Quantity.of(
-                WITH_INTERESTS[task],
-                partial(_at_best_for_least, task=at_length(length), interest=interest),
-            )
-            for task, length, setting in settings()
-        }
+    """Errors at the step size best for interest 0.01, on the seeds of the search."""
+
+    def error(results: Results, task: str) -> Sample:
+        size = rows(results.chosen, task=task, rule=ETD_LABELS[0.01])["step_size"][0]
+        runs = capped(results.tried)
+        return Sample.of(runs, task=task, rule=ETD_LABELS[interest], step_size=size)
+
+    return each(
+        lambda task, n: Quantity.of(WITH_INTERESTS[task], partial(error, task=at_length(n)))
     )
 
 
 def _mean_over_lengths(interest: float) -> Cases:
-    labels = {"rule": ETD_LABELS[interest]}
+    found = _with_interest(interest)
     return Cases(
         {
-            title_of(task): Quantity.joined(
-                [reported(study, task=at_length(n), **labels).score for n in LENGTHS]
-            )
-            for task, study in WITH_INTERESTS.items()
+            title: Quantity.joined([found[f"{title} {n}"] for n in LENGTHS])
+            for title in map(title_of, TASKS)
         }
     )
-
-
-_width = partial(widths, axis="decades")
 
 
 def _all_step_sizes(measure: Callable[[pl.DataFrame, float], Sample], rule: str) -> Cases:
     """What a measure makes of all step sizes tried with a rule, given the error of predicting 0."""
 
-    def by_zero(runs: pl.DataFrame, task: str, length: int) -> Sample:
+    def given_zero(runs: pl.DataFrame, task: str, length: int) -> Sample:
         return measure(runs, error_of_zero_in(task, length))
 
-    return Cases(
-        {
-            setting: tried(FOUR_METHODS[task], task=at_length(length), rule=rule).by(
-                by_zero, task, length
-            )
-            for task, length, setting in settings()
-        }
-    )
+    def of(task: str, length: int) -> Quantity:
+        runs = tried(FOUR_METHODS[task], task=at_length(length), rule=rule)
+        return runs.by(given_zero, task, length)
+
+    return each(of)
 
 
 def _changed(usual: str, others: Mapping[str, tuple[str, str]], region: Region) -> Comparison:
@@ -168,7 +154,7 @@ CLAIMS = (
         difference(
             "width of the U-curve at half its depth, in decades of step sizes, ETD-fixed less PTD",
             Region(high=0),
-            _all_step_sizes(_width, "ETD-fixed") - _all_step_sizes(_width, "PTD"),
+            _all_step_sizes(widths, "ETD-fixed") - _all_step_sizes(widths, "PTD"),
         ),
         "Its step sizes are large because its interest is small; in decades that makes no "
         "difference.",

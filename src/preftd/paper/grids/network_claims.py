@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from preftd.paper.claim import Claim, Comparison, Quantity, difference, ratio
 from preftd.paper.grids.quantities import (
+    each_net,
     net_error,
     net_errors,
-    net_settings,
     net_spread,
     net_tolerance,
 )
@@ -40,9 +40,12 @@ def sensitive(view: str) -> Comparison:
 
 
 def _lost_if_narrow(task: str, size: int, units: int) -> Quantity:
-    """PTD's error with few units over that with 16 units."""
-    few, many = (net_error(task, size, width, "PTD", "forward") for width in (units, 16))
-    return few / many
+    """PTD's error with few units over that with 16 units, at size 16 over this size."""
+    large, small = (
+        net_error(task, n, units, "PTD", "forward") / net_error(task, n, 16, "PTD", "forward")
+        for n in (16, size)
+    )
+    return large / small
 
 
 CLAIMS = (
@@ -80,9 +83,8 @@ CLAIMS = (
             "PTD's error, few units over 16 units, size 16 over smaller",
             LARGER,
             {
-                f"16 × 16 over {setting}": _lost_if_narrow(task, 16, units)
-                / _lost_if_narrow(task, size, units)
-                for task, size, units, setting in net_settings((8, 12), NARROW)
+                f"16 × 16 over {setting}": quantity
+                for setting, quantity in each_net(_lost_if_narrow, (8, 12), NARROW).items()
             },
             averaged=True,
         ),

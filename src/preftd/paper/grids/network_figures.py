@@ -26,10 +26,10 @@ from preftd.paper.panel_rows import (
     Row,
     all_lines,
     draw_rows,
+    draw_search,
     only,
     seeds_with,
 )
-from preftd.paper.search_figure import draw_search
 from preftd.paper.study import Found
 from preftd.report.figures.labels import Label
 from preftd.report.figures.layout import choice

@@ -1,6 +1,6 @@
 """Quantities of the grids that claims compare: errors, their spread over seeds, tolerance."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 
 import numpy as np
@@ -25,20 +25,31 @@ from preftd.paper.measures import CEILING, error_of_zero, widths
 from preftd.paper.samples import Sample, rows
 
 
-def settings(sizes: Sequence[int] = SIZES) -> Iterator[tuple[str, int, str]]:
-    """Task, size, and the name of both."""
-    for task, title in TASKS.items():
-        for size in sizes:
-            yield task, size, f"{title}, {size} × {size}"
+def each(quantity: Callable[[str, int], Quantity], sizes: Sequence[int] = SIZES) -> Cases:
+    """A quantity for each task and size, by the name of both."""
+    return Cases(
+        {
+            f"{title}, {size} × {size}": quantity(task, size)
+            for task, title in TASKS.items()
+            for size in sizes
+        }
+    )
 
 
-def net_settings(
-    sizes: Sequence[int] = SIZES, units: Sequence[int] = WIDTHS
-) -> Iterator[tuple[str, int, int, str]]:
-    """Task, size, width of the network, and the name of all three."""
-    for task, size, setting in settings(sizes):
-        for width in units:
-            yield task, size, width, f"{setting}, {with_units(width)}"
+def each_net(
+    quantity: Callable[[str, int, int], Quantity],
+    sizes: Sequence[int] = SIZES,
+    widths: Sequence[int] = WIDTHS,
+) -> Cases:
+    """A quantity for each task, size and width of the network, by the name of all three."""
+    return Cases(
+        {
+            f"{title}, {size} × {size}, {with_units(units)}": quantity(task, size, units)
+            for task, title in TASKS.items()
+            for size in sizes
+            for units in widths
+        }
+    )
 
 
 def linear_errors(rule: str, sizes: Sequence[int] = SIZES, form: str = "") -> Cases:
@@ -47,22 +58,12 @@ def linear_errors(rule: str, sizes: Sequence[int] = SIZES, form: str = "") -> Ca
     def measure(results: Results) -> Sample:
         return _reported(with_best_interest(results), rule=rule, learner=form)
 
-    return Cases(
-        {
-            setting: Quantity.of(SEMI_LINEAR[task, size], measure)
-            for task, size, setting in settings(sizes)
-        }
-    )
+    return each(lambda *at: Quantity.of(SEMI_LINEAR[at], measure), sizes)
 
 
 def linear_tolerance(rule: str) -> Cases:
     """Over how many decades of step sizes the error is more than halfway to its least."""
-    return Cases(
-        {
-            setting: tried(SEMI_LINEAR[task, size], rule=rule, learner="").by(_decades, task, size)
-            for task, size, setting in settings()
-        }
-    )
+    return each(lambda *at: tried(SEMI_LINEAR[at], rule=rule, learner="").by(_decades, *at))
 
 
 def net_error(task: str, size: int, units: int, rule: str, view: str) -> Quantity:
@@ -78,11 +79,8 @@ def net_errors(
     rule: str, view: str, sizes: Sequence[int] = SIZES, widths: Sequence[int] = WIDTHS
 ) -> Cases:
     """The same for many networks."""
-    return Cases(
-        {
-            setting: net_error(task, size, units, rule, view)
-            for task, size, units, setting in net_settings(sizes, widths)
-        }
+    return each_net(
+        lambda task, size, units: net_error(task, size, units, rule, view), sizes, widths
     )
 
 
@@ -92,34 +90,26 @@ def net_spread(rule: str, view: str, widths: Sequence[int] = WIDTHS) -> Cases:
     def from_median(error: Sample) -> Sample:
         return Sample(error.seeds, np.abs(error.values - np.median(error.values)))
 
-    return Cases(
-        {
-            setting: net_error(task, size, units, rule, view)
-            .then(from_median)
-            .then(over_zero(task, size))
-            for task, size, units, setting in net_settings(units=widths)
-        }
-    )
+    def of(task: str, size: int, units: int) -> Quantity:
+        return (
+            net_error(task, size, units, rule, view).then(from_median).then(over_zero(task, size))
+        )
+
+    return each_net(of, widths=widths)
 
 
 def net_tolerance(rule: str, view: str) -> Cases:
     """Over how many decades of step sizes the error of networks is more than halfway down."""
-    return Cases(
-        {
-            setting: _tried(task, size, units, rule, view).by(_decades, task, size)
-            for task, size, units, setting in net_settings()
-        }
+    return each_net(
+        lambda task, size, units: _tried(task, size, units, rule, view).by(_decades, task, size)
     )
 
 
-def net_errors_at(step_size: float, rule: str, view: str) -> Cases:
-    """Scores of networks with this step size, on the seeds of the search."""
-    return Cases(
-        {
-            setting: _tried(task, size, units, rule, view, step_size=step_size).score.then(_capped)
-            for task, size, units, setting in net_settings()
-        }
-    )
+def net_error_at(
+    step_size: float, task: str, size: int, units: int, rule: str, view: str
+) -> Quantity:
+    """The score of networks with this step size, on the seeds of the search."""
+    return _tried(task, size, units, rule, view, step_size=step_size).score.then(_capped)
 
 
 def over_zero(task: str, size: int) -> Callable[[Sample], Sample]:
@@ -133,7 +123,7 @@ def _tried(task: str, size: int, units: int, rule: str, view: str, **labels: flo
 
 
 def _decades(runs: pl.DataFrame, task: str, size: int) -> Sample:
-    return widths(runs, zeros(task, size, tuple(sorted(set(runs["seed"])))), "decades")
+    return widths(runs, zeros(task, size, tuple(sorted(set(runs["seed"])))))
 
 
 def _reported(results: Results, **labels: str) -> Sample:

@@ -25,10 +25,10 @@ from preftd.paper.panel_rows import (
     all_lines,
     by_form,
     draw_rows,
+    draw_search,
     only,
     seeds_with,
 )
-from preftd.paper.search_figure import draw_search
 from preftd.paper.study import Found, PaperStudy
 from preftd.report.figures.curves import draw_curves
 from preftd.report.figures.layout import choice

@@ -4,14 +4,15 @@ Views are compared seed by seed: all of them learn from the same episodes.
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 from preftd.paper.claim import Cases, Claim, Comparison, difference, ratio
 from preftd.paper.corridors.studies import METHODS
 from preftd.paper.grids.network_claims import DISTANCE, GOOD, NARROW, compared, sensitive
 from preftd.paper.grids.quantities import (
+    each_net,
+    net_error_at,
     net_errors,
-    net_errors_at,
-    net_settings,
     net_spread,
     over_zero,
 )
@@ -42,10 +43,20 @@ def _views(
 
 def _largest_over_zero(rule: str) -> Cases:
     """Errors of the backward view with the largest step size over those of predicting 0."""
-    errors = net_errors_at(LARGEST, rule, "backward")
-    return Cases(
-        {name: errors[name].then(over_zero(task, size)) for task, size, _, name in net_settings()}
+    return each_net(
+        lambda task, size, units: net_error_at(LARGEST, task, size, units, rule, "backward").then(
+            over_zero(task, size)
+        )
     )
+
+
+def _backward_over_forward(rule: str) -> Cases:
+    """Errors with the largest step size that both views have."""
+    backward, forward = (
+        each_net(partial(net_error_at, LARGEST_OF_BOTH, rule=rule, view=view))
+        for view in ("backward", "forward")
+    )
+    return backward / forward
 
 
 CLAIMS = (
@@ -105,11 +116,7 @@ CLAIMS = (
         ratio(
             "error with a step size of 0.05, counted up to 10, backward over forward view",
             LARGER,
-            {
-                rule: net_errors_at(LARGEST_OF_BOTH, rule, "backward")
-                / net_errors_at(LARGEST_OF_BOTH, rule, "forward")
-                for rule in GOOD
-            },
+            {rule: _backward_over_forward(rule) for rule in GOOD},
             averaged=True,
         ),
         "The forward view takes one step on the sum over an episode: a step size of 0.05 is large "

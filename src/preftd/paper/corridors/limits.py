@@ -6,13 +6,20 @@ the noise of single steps adds to it.
 
 from functools import cache
 
+import numpy as np
 import polars as pl
+from matplotlib.axes import Axes
 
 from preftd import theory
 from preftd.experiments.results import ALGORITHM
 from preftd.experiments.study import Study
 from preftd.paper.study import PaperStudy
+from preftd.report.figures.panels import Line
 from preftd.tasks import Task
+
+DASHES = (0, (3, 2))
+ZERO = 1e-9
+"""A limit below this is 0 but for rounding."""
 
 
 def limits(study: Study) -> pl.DataFrame:
@@ -39,3 +46,21 @@ def limits_of(study: PaperStudy) -> pl.DataFrame:
 def limit_of(study: PaperStudy, **labels: str) -> float:
     """The limit of the only algorithm of a study that has these labels."""
     return float(limits_of(study).filter(**labels)["limit"].item())
+
+
+def with_limits(found: pl.DataFrame, limits: pl.DataFrame) -> pl.DataFrame:
+    """What was found for algorithms, with a column for their limits."""
+    return found.join(limits, on=ALGORITHM, how="left", maintain_order="left")
+
+
+def limit_of_line(line: Line) -> float:
+    """The limit of a line; NaN if it is not known."""
+    known = line.rows["limit"][0]
+    return np.nan if known is None else float(known)
+
+
+def draw_limit(axes: Axes, line: Line) -> None:
+    """A dashed line, unless the limit is 0, or there is none."""
+    limit = limit_of_line(line)
+    if ZERO < limit < np.inf:
+        axes.axhline(limit, color=line.look.colour, linewidth=0.8, linestyle=DASHES, zorder=1.5)
