@@ -13,7 +13,8 @@ from preftd.experiments.jobs import jobs
 from preftd.experiments.loading import load_studies
 from preftd.experiments.progress import Lines
 from preftd.experiments.store import Store
-from preftd.report import paper, studies
+from preftd.paper.contents import TITLES
+from preftd.report import studies
 from test_cli import complaint, printed, run
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "study.py"
@@ -102,7 +103,7 @@ def test_a_folder_that_is_none_is_not_taken_for_an_empty_one(small: Path, tmp_pa
 
 def test_figures_are_listed_by_the_names_that_reproduce_takes() -> None:
     lines = printed("list").splitlines()
-    assert [line.split()[0] for line in lines] == list(paper.TITLES)
+    assert [line.split()[0] for line in lines] == list(TITLES)
 
 
 def test_a_wrong_figure_suggests_the_nearest() -> None:
