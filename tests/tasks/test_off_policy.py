@@ -1,13 +1,17 @@
 """Off-policy tasks: one policy acts, the values of another are predicted."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from preftd import ETD, PTD, TD, Experience, InputError, Rule, Task, tasks, theory
+from preftd import ETD, PTD, TD, Experience, InputError, Rule, Task, evaluate, tasks, theory
 from preftd.arrays import Dense, Vector
+from preftd.experiments.loading import load_studies
 from preftd.preferences import Constant, Observability, PerState
 from preftd.rules import FromBeta, stream_coefficients
 
+EXAMPLE = Path(__file__).parents[2] / "examples" / "off_policy.py"
 ROWS = [
     *((s, a, 0.9, (s + 1 if a else 0), float(a * s)) for s in range(3) for a in range(2)),
     *((s, a, 0.1, -1, 1.0) for s in range(3) for a in range(2)),
@@ -111,3 +115,41 @@ def test_a_corridor_can_be_walked_by_another_policy() -> None:
     )  # fmt: skip
     assert task.values[0] == pytest.approx(0.9 * 2 - 0.1)
     assert theory.limit(task, PTD(), Observability()) == pytest.approx(0, abs=1e-12)
+
+
+def test_a_target_that_never_leaves_a_state_can_be_learned_about() -> None:
+    """The target chain has two recurrent classes; the data come from one that visits both."""
+    task = Task(
+        "stay", [(s, a, 1, a, s) for s in (0, 1) for a in (0, 1)], np.eye(2), 0.9,
+        policy=[0, 1], behaviour=[[0.5, 0.5]] * 2,
+    )  # fmt: skip
+    np.testing.assert_allclose(task.values, [0, 10])
+    np.testing.assert_allclose(task.process.visits, [0.5, 0.5])
+    np.testing.assert_allclose(task.start, [0.5, 0.5])
+    steps = task.sampler(0).steps(1000)
+    assert steps.state is not None
+    assert steps.state.mean() == pytest.approx(0.5, abs=0.1)
+    with pytest.raises(InputError, match="2 recurrent classes"):
+        Task("stay", task.outcomes, np.eye(2), 0.9, policy=[0, 1])
+
+
+def test_the_example_shows_what_diverges_off_policy() -> None:
+    (study,) = load_studies(EXAMPLE, seeds=5)
+    (_, task), rules = study.axes.tasks[0], dict(study.axes.rules)
+    stable = {
+        (rule, preference): np.isfinite(theory.limit(task, rules[rule], signal))
+        for rule in rules
+        for preference, signal in study.axes.preferences
+    }
+    all_, half, none = dict(study.axes.preferences)
+    assert not stable["TD(λ)", all_]
+    assert not stable["PTD", all_]
+    assert not stable["PTD", half]
+    assert stable["PTD", none]
+    assert all(stable["ETD", preference] for preference in (all_, half, none))
+    sizes = study.axes.step_sizes["PTD"]
+    learned = evaluate(task, PTD(), [0.0, 1.0], sizes, study.episodes, 5)
+    assert learned.average().mean[learned.best] < 1.0  # that of predicting 0 is 2.5
+    for rule in (TD(), PTD()):
+        lost = evaluate(task, rule, 1.0, sizes, study.episodes, 5).errors[..., -1].mean(axis=0)
+        assert lost.min() > 2.5

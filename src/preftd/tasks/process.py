@@ -71,9 +71,10 @@ class MarkovRewardProcess:
         self.reward: Vector = expected(self.transition, "reward", reward)
         self.discounted_transition: Matrix = discounted(self.transition, "discount", discount)
         check_values_exist(self.transition, self.discounted_transition)
-        self._recurrent = recurrent_states(self.transition)
         self._start = None if start is None else as_distribution("start", start, self.states)
         self._visits = None if visits is None else as_distribution("visits", visits, self.states)
+        if visits is None:
+            recurrent_states(self.transition)  # refuse now what has no one long run
 
     @classmethod
     def from_mdp(
@@ -109,7 +110,12 @@ class MarkovRewardProcess:
     @property
     def start(self) -> Vector:
         """Probabilities of the first state, shape (states,)."""
-        return self.stationary_distribution if self._start is None else self._start
+        return self.visits if self._start is None else self._start
+
+    @property
+    def off_policy(self) -> bool:
+        """Whether another policy than that of the chain visits its states."""
+        return self._visits is not None
 
     @property
     def visits(self) -> Vector:
@@ -119,9 +125,10 @@ class MarkovRewardProcess:
     @cached_property
     def stationary_distribution(self) -> Vector:
         """How often the chain visits each state in the long run, shape (states,)."""
-        within = self.transition[self._recurrent][:, self._recurrent]
+        recurrent = recurrent_states(self.transition)
+        within = self.transition[recurrent][:, recurrent]
         visits = np.zeros(self.states)
-        visits[self._recurrent] = stationary_distribution(within)
+        visits[recurrent] = stationary_distribution(within)
         visits.setflags(write=False)
         return visits
 

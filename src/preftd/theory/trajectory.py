@@ -96,7 +96,7 @@ def key_matrices_over_time(
         As for `key_matrix`.
 
     """
-    if process.visits is not process.stationary_distribution:
+    if process.off_policy:
         raise InputError(
             "the process is visited by another policy, whose chain is not known here: use "
             "key_matrix, which needs only the visits."
