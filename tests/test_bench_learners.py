@@ -12,8 +12,8 @@ from preftd.bench.contest import Contender, MissingError, Times, compete
 from preftd.bench.processes import PEAK, BenchError, run_program
 from preftd.learners.network.batch import Network
 from preftd.learners.network.parameters import Parameters
-from preftd.report.paper.corridors import METHODS
-from preftd.report.paper.grids import NETWORK_STEP_SIZES, WIDTHS
+from preftd.paper.corridors.studies import METHODS
+from preftd.paper.grids.studies import NETWORK_STEP_SIZES, WIDTHS
 from preftd.rules import Rule
 from preftd.tasks import make
 

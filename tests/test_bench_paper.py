@@ -3,7 +3,8 @@
 import pytest
 
 from preftd.bench import paper
-from preftd.report.paper import TITLES, Order
+from preftd.paper.contents import TITLES
+from preftd.paper.order import Order
 from test_bench_learners import number, tables
 
 

@@ -8,13 +8,13 @@ import pytest
 
 from experiments.small_studies import keep, only
 from preftd import InputError
-from preftd.experiments import compute
 from preftd.experiments.expansion import Expansion
 from preftd.experiments.jobs import jobs
 from preftd.experiments.loading import load_studies
 from preftd.experiments.progress import Lines
 from preftd.experiments.store import Store
-from preftd.report import paper, studies
+from preftd.paper.contents import TITLES
+from preftd.report import studies
 from test_cli import complaint, printed, run
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "study.py"
@@ -103,7 +103,7 @@ def test_a_folder_that_is_none_is_not_taken_for_an_empty_one(small: Path, tmp_pa
 
 def test_figures_are_listed_by_the_names_that_reproduce_takes() -> None:
     lines = printed("list").splitlines()
-    assert [line.split()[0] for line in lines] == list(paper.TITLES)
+    assert [line.split()[0] for line in lines] == list(TITLES)
 
 
 def test_a_wrong_figure_suggests_the_nearest() -> None:
@@ -161,9 +161,8 @@ def test_a_search_that_is_not_over_is_called_so(
     store, told = Store(tmp_path / "out"), Lines(sys.stderr)
     [job] = jobs(Expansion(study).search)
     half = only(job, job.ids[:6])
-    with store.open():
-        keep(store, half, compute(half))
-    said = "the search of 'small' is not over, 6 of 12 cells are stored: run the study to go on"
+    keep(store, half)
+    said = "the search of 'small' is not over, 6 of 12 cells are stored: run the study to resume"
     with pytest.raises(InputError, match=said):
         list(studies.show(study, tmp_path / "out", told))
     assert capsys.readouterr().err == ""

@@ -71,7 +71,7 @@ def test_while_a_study_is(moment: str, tmp_path: Path) -> None:
     assert done.returncode == 130, done.stderr
     said = [line for line in done.stderr.splitlines() if "cells" not in line]
     assert len(said) == 1
-    assert re.fullmatch(r"stopped; what is \w+ is kept.*: run the same again to go on\.", said[0])
+    assert re.fullmatch(r"stopped; what is \w+ is kept.*: run the same again to resume\.", said[0])
 
 
 def test_when_all_is_done_nothing_happens(tmp_path: Path) -> None:

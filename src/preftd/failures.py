@@ -1,5 +1,5 @@
-"""What can go wrong although nothing is wrong with the input."""
+"""Failures that are not the fault of the input."""
 
 
 class FailedError(RuntimeError):
-    """Something could not be finished; the message says what and how to go on, in a sentence."""
+    """Something could not be finished; the message says what and what to do, in a sentence."""

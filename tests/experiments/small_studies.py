@@ -15,9 +15,9 @@ from preftd.experiments import Here, Results, Study, run
 from preftd.experiments.cells import Cell
 from preftd.experiments.expansion import Expansion
 from preftd.experiments.jobs import Job, jobs
-from preftd.experiments.result_files import blanks
-from preftd.experiments.store import Store, Taken
-from preftd.experiments.work import Done, compute
+from preftd.experiments.result_files import rows_of
+from preftd.experiments.store import Store
+from preftd.experiments.work import JobResult, compute
 from preftd.preferences import Observability
 
 CORRIDOR = tasks.make("corridor", length=3)
@@ -49,12 +49,12 @@ def the_job(study: Study) -> Job:
 
 def report_cells(study: Study) -> list[Cell]:
     """All cells of a study without a search."""
-    return [cell for strand in Expansion(study).report({}) for cell in strand.cells]
+    return [cell for group in Expansion(study).report({}) for cell in group.cells]
 
 
 def search_cells(study: Study) -> list[Cell]:
     """The cells of a study's search."""
-    return [cell for strand in Expansion(study).search for cell in strand.cells]
+    return [cell for group in Expansion(study).search for cell in group.cells]
 
 
 class Told:
@@ -93,7 +93,7 @@ class Counting:
         """How many cells were computed."""
         return sum(job.size for job in self.jobs)
 
-    def run(self, jobs: Sequence[Job]) -> Generator[Done, None, None]:
+    def run(self, jobs: Sequence[Job]) -> Generator[JobResult, None, None]:
         """Compute the jobs in order."""
         self.jobs += jobs
         return Here().run(jobs)
@@ -118,17 +118,10 @@ def only(job: Job, ids: Collection[str]) -> Job:
     return left
 
 
-def take(store: Store, job: Job, done: Done | None = None) -> Taken:
-    """Have what came of a job, by default what comes of it, which is not saved yet."""
-    (blank,) = blanks([job])
-    taken = store.take(blank, done or compute(job))
-    assert taken is not None
-    return taken
-
-
-def keep(store: Store, job: Job, done: Done) -> Path:
-    """Take what came of a job, and save it."""
-    return store.save(take(store, job, done))
+def keep(store: Store, job: Job, result: JobResult | None = None) -> Path:
+    """Save the result of a job, which by default is computed."""
+    store.prepare()
+    return store.save(rows_of(job, result or compute(job)))
 
 
 def the_file(out: Path) -> Path:

@@ -31,4 +31,4 @@ def loaded(folder: Path, files: Mapping[str, str], name: str = "study.py") -> It
 
 def ids(study: Study, preference: str) -> set[str]:
     """The ids of all cells of a preference."""
-    return {cell.id for cell in report_cells(study) if cell.variant.labels.preference == preference}
+    return {cell.id for cell in report_cells(study) if cell.setting.labels.preference == preference}

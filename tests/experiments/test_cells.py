@@ -13,13 +13,12 @@ from preftd import ETD, PTD, TD, Decreasing, Linear, Network, tasks
 from preftd.experiments import Score, Search, Study
 from preftd.experiments import expansion as expansion_room
 from preftd.experiments import jobs as jobs_room
-from preftd.experiments.cells import Labels, Unmade, ids_of
+from preftd.experiments.cells import Labels, TaskFailure, ids_of
 from preftd.experiments.content import SCHEMA
 from preftd.experiments.expansion import Expansion
 from preftd.experiments.jobs import Job, jobs
 from preftd.experiments.plan import gather
 from preftd.experiments.store import Store
-from preftd.experiments.work import compute
 from preftd.preferences import Constant, Function, Observability
 from preftd.tasks import Task
 
@@ -42,7 +41,7 @@ def study(**changes: Any) -> Study:
 def test_the_cells_are_the_full_product_in_the_order_of_the_study() -> None:
     built = study()
     found = [
-        (*cell.variant.labels, cell.variant.step_size, cell.draw.seed)
+        (*cell.setting.labels, cell.setting.step_size, cell.sample.seed)
         for cell in report_cells(built)
     ]
     wanted = [
@@ -112,19 +111,19 @@ def test_a_search_has_all_step_sizes_and_the_report_only_those_chosen() -> None:
     built = study(search=Search(seeds=[8], episodes=2))
     searched = search_cells(built)
     assert len(searched) == 2 * 6 * 2 * 2
-    assert {(cell.stage, cell.draw.seed, cell.draw.episodes) for cell in searched} == {
+    assert {(cell.stage, cell.sample.seed, cell.sample.episodes) for cell in searched} == {
         ("search", 8, 2)
     }
-    place = searched[0].variant.labels
+    place = searched[0].setting.labels
     [first, second] = Expansion(built).report({place: 0.1})
-    [chosen] = first.variants
-    assert second.variants is first.variants
+    [chosen] = first.settings
+    assert second.settings is first.settings
     assert (chosen.labels, first.stage, chosen.step_size) == (place, "report", 0.1)
-    assert [first.draw.seed, second.draw.seed] == [5, 3]
+    assert [first.sample.seed, second.sample.seed] == [5, 3]
     assert report_cells(built) == []
     assert search_cells(study()) == []
     by_default = search_cells(study(search=Search(seeds=1)))
-    assert {cell.draw.episodes for cell in by_default} == {4}
+    assert {cell.sample.episodes for cell in by_default} == {4}
 
 
 def grid(seed: int) -> Task:
@@ -158,8 +157,10 @@ def test_of_a_function_that_fails_later_the_other_seeds_have_tasks() -> None:
     built = study(tasks={"grid": some}, seeds=3)
     found = report_cells(built)
     for cell in found:
-        assert isinstance(cell.draw.task, Unmade if cell.draw.seed == 2 else Task)
-    (why,) = {cell.draw.task.why for cell in found if isinstance(cell.draw.task, Unmade)}
+        assert isinstance(cell.sample.task, TaskFailure if cell.sample.seed == 2 else Task)
+    (why,) = {
+        cell.sample.task.reason for cell in found if isinstance(cell.sample.task, TaskFailure)
+    }
     assert why.startswith("tasks['grid'] cannot be used with seed 2: ValueError: no such grid")
 
 
@@ -183,32 +184,32 @@ def test_jobs_are_all_cells_once_in_whole_seeds_of_a_task(
         tasks=[tasks.make("corridor", length=n) for n in lengths],
         search=Search(seeds=seeds) if searched else None,
     )
-    strands = Expansion(built).search if searched else Expansion(built).report({})
-    found = jobs(strands)
-    assert all_cells(found) == ids_of(strands)
-    assert [strand for job in found for strand in job.strands] == strands
+    groups = Expansion(built).search if searched else Expansion(built).report({})
+    found = jobs(groups)
+    assert all_cells(found) == ids_of(groups)
+    assert [group for job in found for group in job.groups] == groups
     for job in found:
-        assert len({strand.variants[0].labels.task for strand in job.strands}) == 1
-        assert len(job.strands) == 1 or job.work < 2 * jobs_room.SECONDS
+        assert len({group.settings[0].labels.task for group in job.groups}) == 1
+        assert len(job.groups) == 1 or job.work < 2 * jobs_room.SECONDS
         assert job.work > 0
     assert len({job.id for job in found}) == len(found)
-    assert [job.id for job in jobs(strands)] == [job.id for job in found]
+    assert [job.id for job in jobs(groups)] == [job.id for job in found]
 
 
 def test_code_of_ones_own_may_take_long_so_jobs_have_few_seeds_of_it() -> None:
     """Or a study whose seeds take a minute each would be one job, in which nothing is stored."""
     ours = study(seeds=40, learners=Linear())
     own = study(seeds=40, learners=Linear(), preferences=Function(lambda _: 1.0))
-    assert [len(job.strands) for job in jobs(Expansion(ours).report({}))] == [40, 40]
-    assert {len(job.strands) for job in jobs(Expansion(own).report({}))} == {4}
+    assert [len(job.groups) for job in jobs(Expansion(ours).report({}))] == [40, 40]
+    assert {len(job.groups) for job in jobs(Expansion(own).report({}))} == {4}
 
 
 @given(st.sets(st.integers(0, 95)))
 def test_of_a_job_only_what_is_wanted_is_left(wanted: set[int]) -> None:
-    strands = Expansion(study()).report({})
-    ids = ids_of(strands)
+    groups = Expansion(study()).report({})
+    ids = ids_of(groups)
     chosen = {ids[i] for i in wanted}
-    for job in jobs(strands):
+    for job in jobs(groups):
         left = job.only([cell in chosen for cell in job.ids])
         kept = [cell for cell in job.ids if cell in chosen]
         assert ([] if left is None else left.ids) == kept
@@ -220,8 +221,8 @@ def test_strands_of_a_job_may_be_left_with_different_cells() -> None:
     """Half of what was left of a job that was stored in part."""
     first, second = Expansion(study(tasks=[tasks.make("corridor", length=2)])).report({})
     ends = (
-        first._replace(variants=first.variants[:2]),
-        second._replace(variants=second.variants[2:4]),
+        first._replace(settings=first.settings[:2]),
+        second._replace(settings=second.settings[2:4]),
     )
     left = Job(ends, 1.0).only([False, True, False, True])
     assert left is not None
@@ -237,19 +238,18 @@ def test_the_same_under_two_labels_is_computed_once_and_shown_twice(tmp_path: Pa
         step_sizes=[0.1, 0.2],
         seeds=2,
     )
-    strands, cells = Expansion(built).report({}), report_cells(built)
+    groups, cells = Expansion(built).report({}), report_cells(built)
     assert len(cells) == 16
-    found = jobs(strands)
+    found = jobs(groups)
     assert sorted(all_cells(found)) == sorted({cell.id for cell in cells})
     assert len(all_cells(found)) == 4
     store = Store(tmp_path)
-    with store.open():
-        for job in found:
-            keep(store, job, compute(job))
-    runs = gather(strands, store)
+    for job in found:
+        keep(store, job)
+    runs = gather(built, groups, store)
     assert runs.height == 16
     assert runs["cell"].to_list() == [cell.id for cell in cells]
-    assert runs["rule"].to_list() == [cell.variant.labels.rule for cell in cells]
+    assert runs["rule"].to_list() == [cell.setting.labels.rule for cell in cells]
     shown = runs.partition_by("task", "rule", include_key=False)
     assert len(shown) == 4
     assert all(part.equals(shown[0]) for part in shown)
@@ -260,11 +260,11 @@ def test_a_cell_describes_itself() -> None:
         rules={"label": ETD(0.5)}, learners=Linear(), step_sizes=[Decreasing(0.5)], seeds=[3]
     )
     cell = report_cells(built)[1]
-    assert cell.variant.labels == Labels(
+    assert cell.setting.labels == Labels(
         "corridor(length=2)", "label", "Observability(hidden=0, observable=1)", ""
     )
-    assert cell.description() == {
-        "called": "corridor(length=2), label, Observability(hidden=0, observable=1)",
+    assert cell.described() == {
+        "label": "corridor(length=2), label, Observability(hidden=0, observable=1)",
         "stage": "report",
         "task": "corridor(length=2)",
         "rule": "ETD(interest=0.5)",

@@ -27,7 +27,7 @@ def known(**changes: object) -> Study:
 
 def test_these_step_sizes_are_run_and_nothing_else() -> None:
     cells = report_cells(known())
-    ran = [(tuple(cell.variant.labels), cell.variant.step_size, cell.draw.seed) for cell in cells]
+    ran = [(tuple(cell.setting.labels), cell.setting.step_size, cell.sample.seed) for cell in cells]
     assert sorted(ran) == sorted(
         (place, size, seed) for place, size in KNOWN.items() for seed in (0, 1)
     )
@@ -38,7 +38,7 @@ def test_these_step_sizes_are_run_and_nothing_else() -> None:
 def test_a_step_size_may_decrease() -> None:
     slower, place = Decreasing(0.3), (TASK, "PTD", "", "")
     [cell] = report_cells(small(step_sizes=[0.3, slower], seeds=1, search=Chosen({place: slower})))
-    assert cell.variant.step_size == slower
+    assert cell.setting.step_size == slower
 
 
 def test_after_the_search_that_chose_them_nothing_is_computed(tmp_path: Path) -> None:

@@ -92,8 +92,6 @@ MEANINGLESS = {
     "a comment": ("LIMIT = 0.91", "LIMIT = 0.91  # at most"),
     "other lines": ('"""A study of one\'s own."""', '"""A study of one\'s own."""\n\n\nx = 1\n'),
     "another order": ("class Kind(", "def unrelated():\n    return trust\n\n\nclass Kind("),
-    "what is written about a function": ("How far to trust", "By how much to believe"),
-    "nothing written about a function": ('"""How far to trust an observation."""', "# Trust."),
     "what is written about a class": ('"""One\'s own."""', '"""Of one\'s own."""'),
     "a longer line": ("(v) * 0.84 for v in x)", "(\n        v) * 0.84 for v in x)"),
     "the name of the study": ('name="mine"', 'name="another"'),
@@ -133,9 +131,9 @@ import sys
 from pathlib import Path
 from preftd.experiments.expansion import Expansion
 from preftd.experiments.loading import load_studies
-for strand in Expansion(load_studies(Path(sys.argv[1]))[0]).report({}):
-    for cell in strand.cells:
-        print(cell.id, list(cell.description().values()))
+for group in Expansion(load_studies(Path(sys.argv[1]))[0]).report({}):
+    for cell in group.cells:
+        print(cell.id, list(cell.described().values()))
 """
 
 

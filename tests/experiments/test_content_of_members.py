@@ -92,6 +92,7 @@ PARAMETERS: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, list[Any]]]
             "start": [[1, 0], [0.5, 0.5]],
             "observable": [None, [True, False]],
             "policy": [None, [[0.75, 0.25], [0.75, 0.25]]],
+            "behaviour": [None, [[0.75, 0.25], [0.75, 0.25]]],
         },
     ),
 }
@@ -101,7 +102,7 @@ PARAMETERS: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, list[Any]]]
 def test_the_table_knows_everything_that_there_is() -> None:
     known = {made.__name__ for made in PARAMETERS}
     assert known >= TASKS.keys()
-    assert known >= set(preferences.__all__) - {"Signal"}
+    assert known >= {name for name in preferences.__all__ if name[0].isupper()} - {"Signal"}
     assert known >= {type(make(1.0)).__name__ for make in RULES.values()}
     for made, (_, others) in PARAMETERS.items():
         drawn_only = {"layout"} if made is Task else set()

@@ -16,7 +16,7 @@ from preftd import (
     tasks,
 )
 from preftd.arrays import Vector
-from preftd.experiments.learning import TAKE, Method
+from preftd.experiments.learning import PIECE_STEPS, Method
 from preftd.learners import LinearLearner, advantages
 from preftd.preferences import Constant, Observability
 from preftd.rules import RULES
@@ -67,13 +67,13 @@ def test_the_result_does_not_depend_on_workers_or_on_how_episodes_are_taken(
     task = CORRIDOR if isinstance(method, Linear) else GRID
 
     def found(workers: int, take: int) -> Vector:
-        monkeypatch.setattr("preftd.experiments.learning.TAKE", take)
+        monkeypatch.setattr("preftd.experiments.learning.PIECE_STEPS", take)
         return evaluate(
             task, TD(), Observability(), SIZES, 40, 4, learner=method, workers=workers
         ).errors
 
-    expected = found(1, TAKE)
-    np.testing.assert_array_equal(found(4, TAKE), expected)
+    expected = found(1, PIECE_STEPS)
+    np.testing.assert_array_equal(found(4, PIECE_STEPS), expected)
     np.testing.assert_array_equal(found(2, 1), expected)
 
 
@@ -179,13 +179,13 @@ def test_a_schedule_goes_on_from_one_take_to_the_next(
     view: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def found(take: int) -> Vector:
-        monkeypatch.setattr("preftd.experiments.learning.TAKE", take)
+        monkeypatch.setattr("preftd.experiments.learning.PIECE_STEPS", take)
         schedule = Decreasing(0.2, delay=30)
         return evaluate(
             CORRIDOR, PTD(), Observability(), [schedule], 40, 2, learner=Linear(view)
         ).errors
 
-    np.testing.assert_array_equal(found(1), found(TAKE))
+    np.testing.assert_array_equal(found(1), found(PIECE_STEPS))
 
 
 def test_the_forward_view_updates_each_step_with_its_own_step_size() -> None:

@@ -19,7 +19,7 @@ from preftd import (
     evaluate,
     tasks,
 )
-from preftd.experiments import Method
+from preftd.experiments.learning import Method
 from preftd.learners import Steps
 from preftd.preferences import Function, Observability
 from preftd.rules import stream_coefficients
@@ -56,7 +56,7 @@ def test_it_stops_when_it_is_interrupted() -> None:
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "no rule": ({"rule": "ptd"}, "rule is 'ptd': give one, such as PTD()"),
-    "no preference": ({"preference": 0.5}, "preference is 0.5: give one, such as Constant(1.0)"),
+    "no preference": ({"preference": "high"}, "preference is 'high': give"),
     "no step size": ({"step_sizes": []}, "step_sizes is empty"),
     "one step size": ({"step_sizes": 0.1}, "step_sizes is 0.1: give a list"),
     "a negative step size": ({"step_sizes": [0.1, -1]}, r"step_sizes[1] is -1: give a number"),

@@ -17,21 +17,15 @@ from experiments.small_studies import (
     small,
     stored_files,
 )
-from preftd import PTD, TD, Decreasing, Linear, Network, Task, tasks
+from preftd import PTD, TD, Decreasing, Linear, Task, tasks
 from preftd.arrays import Dense, InputError
 from preftd.experience import Visit
-from preftd.experiments import CellsFailedError, Search, results, work
-from preftd.experiments.learning import Batch, Method, takes
+from preftd.experiments import CellsFailedError, Search, learning, results
+from preftd.experiments.learning import pieces
+from preftd.learners.custom import Batch
 from preftd.learners.steps import Steps
 from preftd.preferences import Observability, Signal
 from preftd.tasks.scored import Scored
-
-GRID = tasks.make("cross_grid", size=4)
-METHODS: list[Method] = [
-    *(Linear(view) for view in ("backward", "forward", "true_online")),
-    *(Network(units=3, view=view) for view in ("backward", "forward", "held")),
-    Network(units=3, view="forward", optimiser="adam"),
-]
 
 
 @dataclass(frozen=True)
@@ -62,9 +56,9 @@ def test_a_preference_that_raises_at_a_seed_leaves_all_others_theirs(tmp_path: P
         tasks={"corridor": longer_for_seed_1}, preferences=preferences, seeds=3, rules=[TD(), PTD()]
     )
     failed = failure_of(study, tmp_path)
-    assert {(one.cell.variant.labels.preference, one.cell.draw.seed) for one in failed.failed} == {
-        ("fragile", 1)
-    }
+    assert {
+        (one.cell.setting.labels.preference, one.cell.sample.seed) for one in failed.failed
+    } == {("fragile", 1)}
     assert len(failed.failed) == 4
     found = results(study, tmp_path).runs
     assert found.height == 24 - 4
@@ -147,7 +141,7 @@ def test_a_step_size_that_a_learner_refuses_does_not_spoil_those_beside_it(
 ) -> None:
     study = small(learners={"picky": Picky(wrong), "linear": Linear()}, step_sizes=[0.1, 0.3, 0.5])
     failed = failure_of(study, tmp_path).failed
-    assert {(one.cell.variant.labels.learner, one.cell.variant.step_size) for one in failed} == {
+    assert {(one.cell.setting.labels.learner, one.cell.setting.step_size) for one in failed} == {
         ("picky", 0.3)
     }
     assert len(failed) == 4
@@ -181,15 +175,15 @@ def test_a_cell_fails_for_its_own_reason_and_the_one_before_is_told(tmp_path: Pa
         )
 
 
-def failing_draw(at_take: int) -> Any:
-    """Takes of experience, one of which cannot be had; counted over all draws."""
+def failing_draw(first: int) -> Any:
+    """Pieces of experience, which end with a failure; counted over all draws."""
     counted = itertools.count()
 
     def some(*given: Any) -> Any:
-        for taken in takes(*given):
-            if next(counted) == at_take:
-                raise MemoryError("no room")
-            yield taken
+        for piece in pieces(*given):
+            if next(counted) >= first:
+                raise MemoryError("too little")
+            yield piece
 
     return some
 
@@ -198,12 +192,12 @@ def test_a_draw_that_breaks_off_leaves_no_half_results(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = small(episodes=2000, seeds=1)
-    assert sum(1 for _ in takes(CORRIDOR, 0, 2000)) > 1
+    assert sum(1 for _ in pieces(CORRIDOR, 0, 2000)) > 1
     with monkeypatch.context() as broken:
-        broken.setattr(work, "takes", failing_draw(1))
+        broken.setattr(learning, "pieces", failing_draw(1))
         failed = failure_of(study, tmp_path).failed
     assert len(failed) == 4
-    assert failed[0].failure.error == "MemoryError: no room"
+    assert failed[0].failure.error == "MemoryError: too little"
     assert stored_files(tmp_path) == {}
     assert not np.isnan(np.array(run_here(study, tmp_path).runs["error"].to_list())).any()
 
@@ -214,9 +208,9 @@ def test_what_diverged_is_known_also_if_the_others_break_off(
     """The second draw is for those that failed beside others."""
     learners = {"linear": Linear(), "picky": Picky("start")}
     study = small(learners=learners, rules=TD(), step_sizes=[0.3, 1e6], seeds=1)
-    monkeypatch.setattr(work, "takes", failing_draw(1))
+    monkeypatch.setattr(learning, "pieces", failing_draw(1))
     failed = failure_of(study, tmp_path).failed
-    assert {one.cell.variant.labels.learner for one in failed} == {"picky"}
+    assert {one.cell.setting.labels.learner for one in failed} == {"picky"}
     found = results(study, tmp_path).runs
     assert found.select("step_size", "diverged").rows() == [(0.3, False), (1e6, True)]
 
@@ -230,7 +224,7 @@ def test_seeds_for_which_no_task_can_be_made_are_reported_and_the_others_go_on(
     study = small(tasks={"it": sometimes}, seeds=4)
     with pytest.raises(CellsFailedError, match="ZeroDivisionError") as failed:
         run_here(study, tmp_path)
-    assert {one.cell.draw.seed for one in failed.value.failed} == {2, 3}
+    assert {one.cell.sample.seed for one in failed.value.failed} == {2, 3}
     assert all("in sometimes" in one.failure.traceback for one in failed.value.failed)
     assert set(results(study, tmp_path).runs["seed"]) == {0, 1}
     assert manifest(tmp_path)["state"] == "failed"

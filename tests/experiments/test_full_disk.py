@@ -140,7 +140,9 @@ def a_study() -> Study:
     return small(seeds=3, search=Search(seeds=2))
 
 
-@pytest.mark.parametrize("room", range(14))
+@pytest.mark.parametrize(
+    "room", [pytest.param(n, marks=[pytest.mark.slow] if n % 4 else []) for n in range(14)]
+)
 def test_whatever_sync_fails_nothing_before_it_is_lost(
     room: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,20 +15,12 @@ from experiments.small_studies import (
     small,
     stored_files,
 )
-from preftd import PTD, Linear, Network, tasks
+from preftd import PTD, Linear, Network
 from preftd.experiments import Here, Search, jobs, run
 from preftd.experiments.jobs import Job
-from preftd.experiments.learning import Method
 from preftd.experiments.store import Store
-from preftd.experiments.work import Done, compute
+from preftd.experiments.work import JobResult, compute
 from preftd.failures import FailedError
-
-GRID = tasks.make("cross_grid", size=4)
-METHODS: list[Method] = [
-    *(Linear(view) for view in ("backward", "forward", "true_online")),
-    *(Network(units=3, view=view) for view in ("backward", "forward", "held")),
-    Network(units=3, view="forward", optimiser="adam"),
-]
 
 
 @pytest.fixture
@@ -61,7 +53,7 @@ def test_a_run_that_stopped_goes_on_to_the_same_bytes(jobs_done: int, tmp_path: 
     assert len(cut) == jobs_done
     assert cut.items() <= whole.items()
     assert told.said == [
-        f"stopped; what is finished is kept in {tmp_path / 'cut'}: run the same again to go on."
+        f"stopped; what is finished is kept in {tmp_path / 'cut'}: run the same again to resume."
     ]
     assert manifest(tmp_path / "cut")["state"] == "interrupted"
     run_here(study, tmp_path / "cut")
@@ -74,7 +66,7 @@ class Interrupted:
 
     left: int
 
-    def run(self, jobs: Sequence[Job]) -> Generator[Done, None, None]:
+    def run(self, jobs: Sequence[Job]) -> Generator[JobResult, None, None]:
         for job in jobs:
             if self.left == 0:
                 raise KeyboardInterrupt
@@ -93,8 +85,7 @@ def test_pieces_do_not_depend_on_what_is_stored(
     counting = Counting()
     run(study, tmp_path, executor=counting, progress=Told())
     pieces = [
-        [strand.draw.seed for strand in job.strands for _ in strand.variants]
-        for job in counting.jobs
+        [group.sample.seed for group in job.groups for _ in group.settings] for job in counting.jobs
     ]
     assert pieces == [[0, 0, 0], [2, 2, 3, 3, 3], [4, 4, 4]]
 
@@ -102,13 +93,13 @@ def test_pieces_do_not_depend_on_what_is_stored(
 class Twice:
     """Gives everything back twice."""
 
-    def run(self, jobs: Sequence[Job]) -> Generator[Done, None, None]:
+    def run(self, jobs: Sequence[Job]) -> Generator[JobResult, None, None]:
         for job in jobs:
             yield from [compute(job)] * 2
 
 
 def test_an_executor_that_gives_something_twice_is_told_so(tmp_path: Path) -> None:
-    with pytest.raises(FailedError, match="gave something back that was not asked for, or twice"):
+    with pytest.raises(FailedError, match="gave a result that was not asked for, or twice"):
         run(small(), tmp_path, executor=Twice(), progress=Told())
     assert computed(small(), tmp_path) == 0
 

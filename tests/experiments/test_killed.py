@@ -1,4 +1,4 @@
-"""Real runs, killed and interrupted at many moments: nothing is lost and the end is the same.
+"""Real runs, killed and interrupted at every kind of moment: nothing is lost, the end is the same.
 
 The parent alone is killed, as the kernel does when memory is short; its workers have to notice.
 """
@@ -31,8 +31,7 @@ from preftd.experiments.study import Study
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
 
-KILLS = 20
-SEARCHED, REPORTED = 8, 14
+SEARCHED, REPORTED = 5, 5
 """Seeds; each is a job and a file. A run gets on by one or two before it is killed."""
 
 STUDY = f"""
@@ -139,27 +138,28 @@ class Life:
 
 
 MOMENTS: dict[str, tuple[Callable[[Life], object], float]] = {
-    "starting": (lambda _: True, 1.5),
-    "workers starting": (Life.has_begun, 1.5),
-    "computing": (Life.something_is_stored, 0.3),
+    "starting": (lambda _: True, 1.0),
+    "workers starting": (Life.has_begun, 0.5),
+    "computing": (Life.something_is_stored, 0.1),
     "writing": (Life.something_is_being_written, 0),
-    "computing more": (Life.something_is_stored, 0.1),
     "drawing": (Life.everything_is_stored, 1.0),
 }
 """What to wait for, and for how many seconds longer at most."""
 
 
+@pytest.mark.parametrize("rounds", [1, pytest.param(5, marks=pytest.mark.slow)])
 def test_a_run_that_is_killed_again_and_again_ends_like_one_that_is_not(
-    path: Path, study: Study, wanted: dict[str, bytes]
+    rounds: int, path: Path, study: Study, wanted: dict[str, bytes]
 ) -> None:
+    """Once at every kind of moment, or several times."""
     dice = random.Random(5)  # noqa: S311
     searched = {cell.id for cell in search_cells(study)}
-    order = [name for name in MOMENTS if name != "drawing"] * KILLS
-    kills, lives = 0, 1
-    while kills < KILLS:
-        out = path.parent / f"life_{lives}"
+    order = [name for name in MOMENTS if name != "drawing"] * 100
+    kills, lives, wanted_kills = 0, 1, rounds * (len(MOMENTS) - 1) + 1
+    while kills < wanted_kills:
+        out = path.parent / f"life_{rounds}_{lives}"
         # The last kill comes when all is stored and only the pictures are missing.
-        moment = "drawing" if kills == KILLS - 1 else order.pop(0)
+        moment = "drawing" if kills == wanted_kills - 1 else order.pop(0)
         happens, longer = MOMENTS[moment]
         life = Life(path, out)
         life.until(happens)
@@ -214,7 +214,7 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(path: Path, wanted: dict[str
         assert interrupt(life) == 130
         assert "Traceback" not in life.said
         assert life.said.splitlines()[-1] == (
-            f"stopped; what is finished is kept in {out}: run the same again to go on."
+            f"stopped; what is finished is kept in {out}: run the same again to resume."
         )
         assert still_there(life.process) == []
         assert hidden_files(out) == []

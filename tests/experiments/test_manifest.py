@@ -164,6 +164,6 @@ def test_a_run_notes_the_commit_of_the_place_that_its_study_is_from(
     commit = git(repository, "rev-parse", "HEAD")
     for place, wanted in ((repository, commit), (tmp_path, None)):
         out = tmp_path / place.name / "out"
-        run(small(), out, executor=Here(), progress=Told(), place=place)
+        run(small(), out, executor=Here(), progress=Told(), repository=place)
         (written,) = (out / "runs").iterdir()
         assert json.loads(written.read_text())["commit"] == wanted

@@ -25,8 +25,9 @@ from preftd import ETD, PTD, TD, Decreasing, Linear, Network, Task, evaluate, ta
 from preftd.arrays import Dense
 from preftd.experiments import Processes, Search, results
 from preftd.experiments.jobs import Job
-from preftd.experiments.learning import Batch, Method
+from preftd.experiments.learning import Method
 from preftd.experiments.work import compute
+from preftd.learners.custom import Batch
 from preftd.learners.steps import Steps
 from preftd.preferences import Constant, Function, Observability
 from preftd.rules import RULES
@@ -47,8 +48,8 @@ def test_a_second_run_computes_nothing_and_writes_no_results(out: Path) -> None:
 
 
 def test_processes_compute_the_longest_jobs_first() -> None:
-    strands = the_job(small(seeds=3)).strands
-    parts = [Job((strand,), work) for strand, work in zip(strands, (1.0, 3.0, 2.0), strict=True)]
+    groups = the_job(small(seeds=3)).groups
+    parts = [Job((group,), work) for group, work in zip(groups, (1.0, 3.0, 2.0), strict=True)]
     with Processes(1) as processes:
         order = [done.job for done in processes.run(parts)]
     assert order == [parts[i].id for i in (1, 2, 0)]
@@ -141,7 +142,7 @@ def test_a_cell_gives_the_same_alone_and_among_others() -> None:
     together = compute(job)
     for row, cell in enumerate(job.ids):
         alone = compute(only(job, [cell]))
-        assert alone.errors.tobytes() == together.errors[row].tobytes()
+        assert alone.measured["error"].tobytes() == together.measured["error"][row].tobytes()
         assert alone.diverged[0] == together.diverged[row]
 
 

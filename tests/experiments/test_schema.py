@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from preftd import Decreasing, Linear, Network, evaluate, tasks
-from preftd.experiments import Method
 from preftd.experiments.content import SCHEMA
+from preftd.experiments.learning import Method
 from preftd.learners.linear.views import VIEWS as LINEAR
 from preftd.learners.network.batch import VIEWS as NETWORK
 from preftd.preferences import Observability

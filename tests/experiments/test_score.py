@@ -44,7 +44,11 @@ def test_only_the_last_episodes_count_if_so_told() -> None:
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"kind": "mae"}, "kind of the score is 'mae': give one of mse, rmse."),
+        (
+            {"kind": "mae"},
+            "kind of the score is 'mae': give one of mse, rmse, return and updated, or the name of "
+            "a measure of yours with maximise=True or False.",
+        ),
         ({"ceiling": 0}, "ceiling of the score is 0: give a positive number."),
         ({"ceiling": inf}, "ceiling of the score is inf: give a positive number."),
         ({"ceiling": True}, "ceiling of the score is True: give a positive number."),

@@ -1,5 +1,6 @@
 """The store: what is read is what was written, to the bit, or it is named and not trusted."""
 
+import hashlib
 import os
 import re
 import subprocess
@@ -15,19 +16,19 @@ import preftd
 from experiments.small_studies import (
     Told,
     keep,
-    only,
     run_here,
     small,
     stored_files,
     the_file,
     the_job,
 )
-from preftd.experiments import Here, run
-from preftd.experiments.cells import name_of
-from preftd.experiments.result_files import COLUMNS, FOUND, blanks
+from preftd.experiments import CellsFailedError, Here, run
+from preftd.experiments.result_files import MEASURE
 from preftd.experiments.store import Store
-from preftd.experiments.work import Done, compute
+from preftd.experiments.tables import FILE
+from preftd.experiments.work import JobResult, compute
 from preftd.files import host, remove_unfinished
+from preftd.preferences import Function
 
 CELLS = 8
 """Of the small study."""
@@ -35,25 +36,23 @@ CELLS = 8
 
 def test_what_is_read_is_what_was_written_to_the_bit(tmp_path: Path) -> None:
     job = the_job(small())
-    done = compute(job)
-    errors = np.array(done.errors)
+    result = compute(job)
+    errors = np.array(result.measured["error"])
     errors[0] = [np.inf, 5e-324, 1.7976931348623157e308, -0.0, 0.1]
     diverged = np.arange(CELLS) % 3 == 0
     store = Store(tmp_path)
-    with store.open():
-        keep(store, job, Done(done.job, done.rows, errors, diverged, ()))
-        _, at_hand = store.read(job.strands)
-    there, found = store.read(job.strands)
+    keep(store, job, JobResult(result.job, result.rows, {"error": errors}, diverged))
+    _, at_hand = store.read(job.ids, ["error"])
+    there, found = Store(tmp_path).read(job.ids, ["error"])
     assert there.tolist() == [True] * CELLS
     assert found.equals(at_hand), "before and after it went through the file"
     assert np.array(found["error"].to_list()).tobytes() == errors.tobytes()
     assert found["diverged"].to_list() == diverged.tolist()
-    assert found.schema == pl.Schema(FOUND)
     file = pl.read_parquet(the_file(tmp_path))
-    assert file.select(list(FOUND)).equals(found)
+    assert file.select("diverged", "error").equals(found)
     assert file["cell"].to_list() == job.ids
     assert file["seed"].to_list() == [0, 0, 0, 0, 1, 1, 1, 1]
-    assert file.schema == pl.Schema(COLUMNS)
+    assert file.schema == pl.Schema({**FILE, "diverged": pl.Boolean, "error": MEASURE})
 
 
 @pytest.fixture
@@ -69,94 +68,61 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     return found
 
 
-def test_what_is_saved_is_not_read_while_the_store_is_open(
-    tmp_path: Path, looks: list[Path]
-) -> None:
+def test_what_a_store_saved_it_does_not_read(tmp_path: Path, looks: list[Path]) -> None:
     store, job = Store(tmp_path), the_job(small())
-    with store.open():
-        keep(store, job, compute(job))
-        assert not store.there(the_job(small(seeds=[7])).strands).any()
+    keep(store, job)
+    assert store.read(job.ids, ["error"])[0].all()
+    assert not store.there(the_job(small(seeds=[7])).ids).any()
     assert looks == []
 
 
-def test_runs_that_share_an_opening_read_nothing_twice(out: Path, looks: list[Path]) -> None:
+def test_runs_that_share_a_store_read_a_file_once(out: Path, looks: list[Path]) -> None:
     store = Store(out)
-    with store.open():
-        for _ in range(3):
-            run(small(), store, executor=Here(), progress=Told())
-    files = list((out / "cells").iterdir())
-    assert [path for path in looks if path in files] == files
-    run(small(), store, executor=Here(), progress=Told())
-    assert [path for path in looks if path in files] == 2 * files, "it is closed again"
+    for _ in range(3):
+        run(small(), store, executor=Here(), progress=Told())
+    (file,) = (out / "cells").iterdir()
+    assert looks.count(file) == 1
 
 
 def test_a_job_without_results_writes_nothing(tmp_path: Path) -> None:
-    job = the_job(small())
-    none = Done(job.id, np.empty(0, np.intp), np.empty((0, 0)), np.empty(0, np.bool_), ())
-    store = Store(tmp_path)
-    with store.open():
-        (blank,) = blanks([job])
-        assert store.take(blank, none) is None
+    with pytest.raises(CellsFailedError):
+        run_here(small(preferences=Function(lambda _: 1 / 0)), tmp_path)
     assert stored_files(tmp_path) == {}
 
 
 def test_cells_are_read_in_the_order_asked_for_as_often_and_no_others(out: Path) -> None:
     job = the_job(small(seeds=3))
     errors = pl.read_parquet(the_file(out))["error"].to_list()
-    wanted = [only(job, [job.ids[row]]).strands[0] for row in (5, 2, CELLS, 5)]
-    there, found = Store(out).read(wanted)
+    wanted = [job.ids[row] for row in (5, 2, CELLS, 5)]
+    there, found = Store(out).read(wanted, ["error"])
     assert there.tolist() == Store(out).there(wanted).tolist() == [True, True, False, True]
     assert found["error"].to_list() == [errors[5], errors[2], errors[5]]
-    none, nothing = Store(out).read([])
+    none, nothing = Store(out).read([], ["error"])
     assert none.size == nothing.height == 0
 
 
-def test_whole_files_are_read_in_another_order_too(out: Path) -> None:
-    job = the_job(small())
-    rows = [7, 3, 5, 0, 1, 6, 2, 4]
-    there, found = Store(out).read([only(job, [job.ids[row]]).strands[0] for row in rows])
-    assert there.all()
-    assert found.equals(pl.read_parquet(the_file(out)).select(list(FOUND))[rows])
-
-
-@pytest.mark.parametrize("left_out", [None, "end", "middle", "most"])
-@pytest.mark.parametrize("order", [1, -1])
-def test_rows_are_the_same_whether_they_are_cut_out_or_copied(
-    left_out: str | None, order: int, out: Path
-) -> None:
-    """Seeds of 36 neighbours each, in two files; some of them, forwards or backwards."""
-    sizes = np.linspace(0.1, 0.3, 18).tolist()
-    first, second = (the_job(small(step_sizes=sizes, seeds=some)) for some in ([0, 1, 2], [5, 6]))
-    store = Store(out)
-    with store.open():
-        for job in (first, second):
-            keep(store, job, compute(job))
-    strands = [*first.strands, *second.strands][::order]
-    if left_out == "most":
-        strands = strands[1:2]
-    elif left_out == "end":
-        strands = strands[:-1]
-    elif left_out == "middle":
-        ids = {cell for strand in strands for cell in strand.ids[:11] + strand.ids[24:]}
-        strands = [left for job in (first, second)[::order] for left in only(job, ids).strands]
-    there, found = Store(out).read(strands)
-    assert there.all()
+@pytest.mark.parametrize("wanted", [slice(None), slice(None, None, -1), slice(3, 17, 5)])
+def test_cells_are_read_in_any_order_from_several_files(wanted: slice, out: Path) -> None:
+    run_here(small(seeds=4), out)
+    ids = the_job(small(seeds=4)).ids[wanted]
     files = [pl.read_parquet(path) for path in (out / "cells").iterdir()]
+    assert len(files) == 2
     rows = {row["cell"]: row for file in files for row in file.iter_rows(named=True)}
-    wanted = [rows[cell] for strand in strands for cell in strand.ids]
-    assert found["error"].to_list() == [row["error"] for row in wanted]
-    assert found["diverged"].to_list() == [row["diverged"] for row in wanted]
+    there, found = Store(out).read(ids, ["error"])
+    assert there.all()
+    assert found["error"].to_list() == [rows[cell]["error"] for cell in ids]
+    assert found["diverged"].to_list() == [rows[cell]["diverged"] for cell in ids]
 
 
 def test_new_files_are_looked_at_if_something_is_missing(out: Path) -> None:
     warnings = list[str]()
     store = Store(out, warnings.append)
-    assert store.there(the_job(small()).strands).all()
+    assert store.there(the_job(small()).ids).all()
     (out / "cells" / "other.parquet").write_bytes(b"PAR1")
-    assert store.there(the_job(small()).strands).all()
+    assert store.there(the_job(small()).ids).all()
     assert warnings == []
     run_here(small(seeds=3), out)
-    assert store.there(the_job(small(seeds=3)).strands).all()
+    assert store.there(the_job(small(seeds=3)).ids).all()
     assert len(warnings) == 1
 
 
@@ -210,7 +176,8 @@ def test_any_tool_reads_it(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_file_is_called_by_its_cells_and_its_bytes(out: Path) -> None:
     path = the_file(out)
-    assert path.name.startswith(f"{name_of(pl.read_parquet(path)['cell'])}-")
+    ids = "".join(pl.read_parquet(path)["cell"])
+    assert path.name.startswith(f"{hashlib.sha256(ids.encode()).hexdigest()[:16]}-")
 
 
 def test_nothing_is_pickled_to_be_kept() -> None:
@@ -228,15 +195,3 @@ def test_a_file_is_no_folder_for_results(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
     with pytest.raises(preftd.InputError, match="file is not a folder: give one for results"):
         run_here(small(), tmp_path / "file")
-
-
-def test_every_file_is_read_once_for_a_run(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    reads, read = list[Path](), Path.read_bytes
-
-    def count(path: Path) -> bytes:
-        reads.append(path)
-        return read(path)
-
-    monkeypatch.setattr(Path, "read_bytes", count)
-    run_here(small(), out)
-    assert reads == [the_file(out)]

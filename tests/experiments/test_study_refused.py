@@ -130,7 +130,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         {"preferences": {"\ud800": Constant(1)}},
         r"preferences has the label '\ud800': give one line",
     ),
-    "a preference that is a number": ({"preferences": 0.5}, "preferences is 0.5: give one, such"),
+    "a preference that is text": ({"preferences": "high"}, "preferences is 'high': give a number"),
     "no preference": ({"preferences": []}, "preferences is empty"),
     "a preference twice": (
         {"preferences": [Constant(1), Constant(1.0)]},
@@ -200,13 +200,13 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "a task that is not in the study": (
         {"search": Chosen({("corridor", "PTD", "", ""): 0.1})},
-        "search.step_sizes has the place ('corridor', 'PTD', '', ''), but there is no task "
+        "search.step_sizes has the labels ('corridor', 'PTD', '', ''), but there is no task "
         "'corridor': known are 'corridor(length=3)'.",
     ),
     "a learner that is not in the study": (
         {"search": Chosen({("corridor(length=3)", "PTD", "", "net"): 0.1})},
-        "search.step_sizes has the place ('corridor(length=3)', 'PTD', '', 'net'), but there is no "
-        "learner 'net': known are ''.",
+        "search.step_sizes has the labels ('corridor(length=3)', 'PTD', '', 'net'), but there is "
+        "no learner 'net': known are ''.",
     ),
     "a step size of another rule": (
         {
@@ -264,12 +264,12 @@ def test_a_wrong_field_of_a_search_is_refused_in_one_sentence(case: str) -> None
 
 PLACE = ("corridor", "PTD", "", "")
 WRONG_CHOSEN: dict[str, tuple[Any, str]] = {
-    "nothing": ({}, "search.step_sizes is {}: give step sizes by place, as in"),
-    "a number": (0.1, "search.step_sizes is 0.1: give step sizes by place, as in"),
-    "a rule as place": ({"PTD": 0.1}, "search.step_sizes has the place 'PTD': give the labels of"),
-    "too short a place": (
+    "nothing": ({}, "search.step_sizes is {}: give step sizes by labels, as in"),
+    "a number": (0.1, "search.step_sizes is 0.1: give step sizes by labels, as in"),
+    "a rule as labels": ({"PTD": 0.1}, "search.step_sizes has the labels 'PTD': give those of"),
+    "too few labels": (
         {PLACE[:3]: 0.1},
-        "search.step_sizes has the place ('corridor', 'PTD', ''): give the labels of a task",
+        "search.step_sizes has the labels ('corridor', 'PTD', ''): give those of a task",
     ),
     "a negative step size": (
         {PLACE: -1},

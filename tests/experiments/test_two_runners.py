@@ -43,8 +43,8 @@ study = Study(
     learners=Slow(),
     step_sizes=[0.01, 0.1],
     episodes=20,
-    seeds=10,
-    search=Search(seeds=10),
+    seeds=6,
+    search=Search(seeds=6),
 )
 """
 
@@ -55,7 +55,7 @@ def study_file(folder: Path, name: str, rules: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize("later", [0, 0.7])
+@pytest.mark.parametrize("later", [0, pytest.param(0.7, marks=pytest.mark.slow)])
 def test_two_runs_of_a_study_write_the_files_of_one(later: float, tmp_path: Path) -> None:
     path, out = study_file(tmp_path, "same", "[TD(), PTD()]"), tmp_path / "out"
     run_here(load_studies(path)[0], tmp_path / "alone")

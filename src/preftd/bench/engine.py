@@ -25,10 +25,10 @@ from preftd.experiments.progress import Lines
 from preftd.experiments.runner import run
 from preftd.experiments.store import Store
 from preftd.experiments.study import Study
-from preftd.experiments.work import Done, compute
+from preftd.experiments.work import JobResult, compute
 from preftd.learners import Network
+from preftd.paper.contents import STUDIES
 from preftd.preferences import Observability
-from preftd.report.paper.studies import LONG, STUDIES
 from preftd.rules import ETD, PTD, TD
 from preftd.tasks import make
 
@@ -90,7 +90,7 @@ def table(scale: float = 1.0) -> Iterator[str]:
 
 
 def _of_the_paper() -> list[Study]:
-    return [made() for name, made in STUDIES.items() if name not in LONG]
+    return [study.study() for study in STUDIES if not study.long_search]
 
 
 class _Round(NamedTuple):
@@ -109,7 +109,7 @@ class _Timed:
     def __init__(self) -> None:
         self.seconds = 0.0
 
-    def run(self, jobs: Sequence[Job]) -> Generator[Done, None, None]:
+    def run(self, jobs: Sequence[Job]) -> Generator[JobResult, None, None]:
         """Compute the jobs in order."""
         for job in jobs:
             began = time.thread_time()
@@ -133,7 +133,7 @@ def _run(some: Sequence[Study], out: Path, executor: Executor) -> float:
     out.mkdir(exist_ok=True)
     store = Store(out)
     began = time.perf_counter()
-    with (out / "progress.txt").open("w") as told, store.open():
+    with (out / "progress.txt").open("w") as told:
         for study in some:
             run(study, store, executor=executor, progress=Lines(told))
     return time.perf_counter() - began

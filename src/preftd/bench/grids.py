@@ -14,8 +14,8 @@ from preftd.bench.torch_network import network_in_torch
 from preftd.experiments.learning import task_of
 from preftd.learners.network.batch import Network, NetworkBatch
 from preftd.learners.network.parameters import Parameters
-from preftd.report.paper.corridors import METHODS
-from preftd.report.paper.grids import NETWORK_STEP_SIZES, SIZES, VIEWS, WIDTHS, grid
+from preftd.paper.corridors.studies import METHODS
+from preftd.paper.grids.studies import NETWORK_STEP_SIZES, SIZES, VIEWS, WIDTHS, grid
 
 SECONDS = 12.0
 """How long the contenders of a row run, together."""

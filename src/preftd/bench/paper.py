@@ -11,10 +11,13 @@ from tempfile import TemporaryDirectory
 from preftd.bench.contest import digits, head, row
 from preftd.experiments.inputs import as_workers
 from preftd.experiments.store import Store
-from preftd.report.paper import FIGURES, TITLES, Order, reproduce
-from preftd.report.paper.studies import LONG
+from preftd.paper.contents import FIGURES, TITLES
+from preftd.paper.order import Order
+from preftd.paper.reproduce import reproduce
 
-_GRIDS = [name for name, figure in FIGURES.items() if set(figure.studies) & LONG]
+_GRIDS = [
+    name for name, figure in FIGURES.items() if any(study.long_search for study in figure.studies)
+]
 PARTS = {
     "part 1": [name for name in TITLES if name not in _GRIDS],
     "part 2, without searches": _GRIDS,

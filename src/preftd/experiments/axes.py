@@ -8,23 +8,29 @@ from typing import Any, Self, TypeAlias, TypeVar, final
 
 from preftd.arrays import InputError
 from preftd.experiments.content import content, text
-from preftd.experiments.inputs import EXAMPLES, as_step_sizes, check_kind
-from preftd.experiments.learning import Method, TaskSource, task_of
+from preftd.experiments.inputs import (
+    EXAMPLES,
+    as_learner,
+    as_step_sizes,
+    check_rule,
+    check_task,
+    takes_step_size,
+)
+from preftd.experiments.learning import FAILURES, TaskSource, acts, is_named, makes_tasks, task_of
 from preftd.learners.step_size import StepSize
 from preftd.names import nearest
-from preftd.preferences import Signal
+from preftd.preferences import Signal, as_preference
 from preftd.rules import Rule
-from preftd.tasks import Task
 
 Kind = TypeVar("Kind")
 OneOrMore: TypeAlias = Kind | Sequence[Kind] | Mapping[str, Kind]
-"""One, several, or several with labels of one's own."""
+"""One, several, or several with labels."""
 StepSizes: TypeAlias = Sequence[StepSize]
 Labelled: TypeAlias = tuple[tuple[str, Kind], ...]
-UNMENTIONED = ("preference", "learner")
-"""Kinds of which one that all runs have in common needs no mention: its label is empty."""
-UNSEEN = ("Cc", "Cs", "Zl", "Zp")
-"""Categories of letters that end a line of a table, steer a terminal or cannot be written."""
+UNMENTIONED = ("preferences", "learners")
+"""Axes whose only member has an empty label: it is the same for all runs."""
+CONTROL = ("Cc", "Cs", "Zl", "Zp")
+"""Categories of characters that end a line of a table, steer a terminal or cannot be written."""
 
 
 @final
@@ -35,9 +41,9 @@ class Axes:
     tasks: Labelled[TaskSource]
     rules: Labelled[Rule]
     preferences: Labelled[Signal]
-    learners: Labelled[Method]
+    learners: Labelled[Any]
     step_sizes: Mapping[str, tuple[StepSize, ...]]
-    """Of each rule, by its label."""
+    """Of each rule, by its label; nothing if no learner takes any."""
 
     @classmethod
     def of(
@@ -45,23 +51,38 @@ class Axes:
         *,
         tasks: OneOrMore[TaskSource],
         rules: OneOrMore[Rule],
-        preferences: OneOrMore[Signal],
-        learners: OneOrMore[Method],
-        step_sizes: StepSizes | Mapping[str, StepSizes],
+        preferences: OneOrMore[Any],
+        learners: OneOrMore[Any],
+        step_sizes: StepSizes | Mapping[str, StepSizes] | None,
     ) -> Self:
         """Labels where there are none, and refusals of what cannot be used."""
-        named = _labelled("rules", "rule", rules, lambda rule: rule.name)
+        methods = _members("learners", learners)
+        methods = {name: as_learner(name, given) for name, given in methods.items()}
+        signals = _members("preferences", preferences)
+        signals = {name: as_preference(given, name) for name, given in signals.items()}
+        sources, named = _members("tasks", tasks), _members("rules", rules)
+        acting = all(map(acts, methods.values()))
+        for name, source in sources.items():
+            check_task(name, source, acting)
+        for name, rule in named.items():
+            check_rule(name, rule)
+        labels = _labelled("rules", rules, named, lambda rule: rule.name)
+        stepping = any(map(takes_step_size, methods.values()))
         return cls(
-            _labelled("tasks", "task", tasks, _name_of_task),
-            named,
-            _labelled("preferences", "preference", preferences, _name_of_preference),
-            _labelled("learners", "learner", learners, lambda learner: learner.label),
-            _by_rule(step_sizes, [label for label, _ in named]),
+            _labelled("tasks", tasks, sources, _name_of_task),
+            labels,
+            _labelled("preferences", preferences, signals, _name_of_preference),
+            _labelled("learners", learners, methods, lambda learner: learner.label),
+            _by_rule(step_sizes, [label for label, _ in labels]) if stepping else {},
         )
 
+    def sizes_of(self, rule: str, learner: str) -> tuple[StepSize | None, ...]:
+        """The step sizes of a rule and a learner, by their labels; None if there are none."""
+        return self.step_sizes[rule] if takes_step_size(dict(self.learners)[learner]) else (None,)
 
-def _labelled(name: str, kind: str, given: Any, label_of: Callable[[Any], str]) -> Labelled[Any]:
-    """An axis from one member, several, or several with labels."""
+
+def _members(name: str, given: Any) -> dict[str, Any]:
+    """The members of an axis by their names in messages."""
     if isinstance(given, Mapping):
         members = {f"{name}[{label!r}]": member for label, member in given.items()}
     elif isinstance(given, Sequence) and not isinstance(given, str):
@@ -69,20 +90,26 @@ def _labelled(name: str, kind: str, given: Any, label_of: Callable[[Any], str]) 
     else:
         members = {name: given}
     if not members:
-        raise InputError(f"{name} is empty: give one or more, such as {EXAMPLES[kind]}.")
-    for place, member in members.items():
-        check_kind(place, kind, member)
-        _check_content(place, kind, member)
+        raise InputError(f"{name} is empty: give one or more, such as {EXAMPLES[name[:-1]]}.")
+    return members
+
+
+def _labelled(
+    name: str, given: Any, members: Mapping[str, Any], label_of: Callable[[Any], str]
+) -> Labelled[Any]:
+    """The members of an axis with their labels."""
+    for field, member in members.items():
+        _check_content(field, name, member)
     if isinstance(given, Mapping):
         labels = list(given)
-    elif name in members and kind in UNMENTIONED:
+    elif name in members and name in UNMENTIONED:
         labels = [""]
     else:
         labels = [label_of(member) for member in members.values()]
     _check_labels(name, labels)
     for label, member in zip(labels, members.values(), strict=True):
-        # A study gives its members on, when it is changed, with the empty labels that it gave them.
-        unmentioned = kind in UNMENTIONED and (len(members) == 1 or not label_of(member))
+        # A study that is changed hands on its members with the empty labels that it gave them.
+        unmentioned = name in UNMENTIONED and (len(members) == 1 or not label_of(member))
         if not label.strip() and not unmentioned:
             raise InputError(f"{name} has the label {label!r}: give one that can be read.")
     return tuple(zip(labels, members.values(), strict=True))
@@ -92,41 +119,49 @@ def _check_labels(name: str, labels: list[Any]) -> None:
     for label in labels:
         if not isinstance(label, str):
             raise InputError(f"{name} has the label {label!r}: give a string.")
-        if any(unicodedata.category(letter) in UNSEEN for letter in label):
+        if any(unicodedata.category(letter) in CONTROL for letter in label):
             raise InputError(
                 f"{name} has the label {label!r}: give one line, without control characters."
             )
     twice = next((label for label in labels if labels.count(label) > 1), None)
     if twice is not None:
         raise InputError(
-            f"{name} has more than one {twice!r}: tell them apart by labels of your own, as in "
+            f"{name} has more than one {twice!r}: tell them apart by labels, as in "
             f"{{'first': …, 'second': …}}."
         )
 
 
-def _check_content(name: str, kind: str, member: Any) -> None:
+def _check_content(name: str, axis: str, member: Any) -> None:
     """Refuse what could not be found again."""
-    if kind == "task" and not isinstance(member, Task):
-        return  # of a function, the tasks that it makes count
+    if axis == "tasks" and makes_tasks(member):
+        return  # the tasks that a function makes count, not the function
     try:
         content(member)
     except InputError as error:
         raise InputError(f"{name} cannot be stored: {error}") from None
 
 
-def made_task(label: str, source: TaskSource, seed: int) -> Task:
-    """The task of a seed; a message that there is none names the field."""
+def made_task(label: str, source: TaskSource, seed: int, acting: bool) -> Any:
+    """The task of a seed; a message that there is none names the field.
+
+    For learners that act, it need not be a `Task`.
+    """
     try:
-        return task_of(source, seed)
-    except (Exception, SystemExit) as error:  # the user's code may also want to exit
+        if not acting:
+            return task_of(source, seed)
+        made = source(seed) if makes_tasks(source) else source
+        if not is_named(made):
+            raise InputError(f"the task of a seed is {made!r}, which has no name: give it one.")
+        return made
+    except FAILURES as error:  # the user's code may also want to exit
         said = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
         line = " ".join(said.split()).rstrip(".")
         raise InputError(f"tasks[{label!r}] cannot be used with seed {seed}: {line}.") from error
 
 
 def _name_of_task(task: TaskSource) -> str:
-    if isinstance(task, Task):
-        return task.name
+    if is_named(task):
+        return str(task.name)
     raise InputError(
         "tasks holds a function without a label: give it one, as in {'grid': function}."
     )
@@ -138,6 +173,8 @@ def _name_of_preference(preference: Signal) -> str:
 
 
 def _by_rule(given: Any, rules: Sequence[str]) -> Mapping[str, tuple[StepSize, ...]]:
+    if given is None:
+        raise InputError("step_sizes is missing: give a list, such as [0.1, 0.01].")
     if not isinstance(given, Mapping):
         return dict.fromkeys(rules, _each_once("step_sizes", given))
     for label in given:

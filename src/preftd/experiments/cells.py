@@ -1,38 +1,27 @@
-"""The vocabulary of a study: cells, and strands, the cells that learn from one draw of experience.
+"""The vocabulary of a study: a cell is one run, a sample of experience with a setting.
 
-A cell is one run: an algorithm with a step size, on the experience of a task and a seed. Its id is
-a hash of everything that its results depend on, and of nothing else: not of labels, not of the
-other cells, not of how results are judged. So results are found again in any study that asks for
-the same. The id is that of the experience followed by that of what learns from it: a study of a
-hundred thousand cells is described by some thousand draws and some tens of variants.
+A sample is the experience of a task and a seed. A setting is an algorithm with a step size. The id
+of a cell is a hash of everything that its results depend on, and of nothing else: not of labels,
+not of other cells, not of how results are scored. It is the id of the sample followed by the id of
+the setting, so that a hundred thousand cells are some thousand samples and some tens of settings.
 """
 
 import hashlib
 from collections.abc import Iterable
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from preftd.experiments.evaluation import size_of
-from preftd.experiments.learning import Method
+from preftd.experiments.learning import Algorithm
+from preftd.experiments.measures import Measure
 from preftd.learners.step_size import StepSize
-from preftd.preferences import Signal
-from preftd.rules import Rule
-from preftd.tasks import Task
 
 HALF = 16
-"""How many hexadecimal digits the id of a draw has, and that of a variant."""
-
-
-class Algorithm(NamedTuple):
-    """What learns."""
-
-    rule: Rule
-    preference: Signal
-    learner: Method
+"""Hexadecimal digits of the id of a sample, and of that of a setting."""
 
 
 class Labels(NamedTuple):
-    """What people call a cell's place in the study."""
+    """What a study calls an algorithm on a task."""
 
     task: str
     rule: str
@@ -40,8 +29,8 @@ class Labels(NamedTuple):
     learner: str
 
 
-class Words(NamedTuple):
-    """What a variant consists of, to be read."""
+class Description(NamedTuple):
+    """What a setting consists of, as text."""
 
     rule: str
     preference: str
@@ -50,34 +39,37 @@ class Words(NamedTuple):
     """How the step size decreases; empty if it does not."""
 
 
-class Variant(NamedTuple):
-    """An algorithm with a step size, at its place in the study."""
+class Setting(NamedTuple):
+    """An algorithm with a step size, under the labels of a study."""
 
     id: str
     labels: Labels
     algorithm: Algorithm
-    step_size: StepSize
-    words: Words
+    step_size: StepSize | None
+    """None for a learner that takes none."""
+    description: Description
     ours: bool
-    """Whether it is all this library's own, so that it is known about how long it takes."""
+    """Whether it consists of this library's code alone, so that its duration can be estimated."""
 
 
-class Unmade(NamedTuple):
-    """The task of a seed for which none could be made, and why."""
+class TaskFailure(NamedTuple):
+    """Stands for the task of a seed that could not be made."""
 
     name: str
-    why: str
+    reason: str
     """In a sentence."""
     traceback: str
 
 
-class Draw(NamedTuple):
-    """The experience of a seed."""
+class Sample(NamedTuple):
+    """The experience of a task and a seed."""
 
     id: str
-    task: Task | Unmade
+    task: Any
+    """A task, or a `TaskFailure`."""
     seed: int
     episodes: int
+    measures: tuple[Measure, ...]
 
 
 class Cell(NamedTuple):
@@ -85,68 +77,57 @@ class Cell(NamedTuple):
 
     id: str
     stage: str
-    draw: Draw
-    variant: Variant
+    sample: Sample
+    setting: Setting
 
-    def description(self) -> dict[str, str | int | float]:
-        """All there is to it, to be read."""
-        variant, words = self.variant, self.variant.words
+    def described(self) -> dict[str, str | int | float | None]:
+        """What the cell consists of, for messages and manifests."""
+        setting, text = self.setting, self.setting.description
         return {
-            "called": ", ".join(filter(None, variant.labels)),
+            "label": ", ".join(filter(None, setting.labels)),
             "stage": self.stage,
-            "task": self.draw.task.name,
-            "rule": words.rule,
-            "preference": words.preference,
-            "learner": words.learner,
-            "step_size": words.schedule or size_of(variant.step_size),
-            "seed": self.draw.seed,
-            "episodes": self.draw.episodes,
+            "task": self.sample.task.name,
+            "rule": text.rule,
+            "preference": text.preference,
+            "learner": text.learner,
+            "step_size": text.schedule or size_of(setting.step_size),
+            "seed": self.sample.seed,
+            "episodes": self.sample.episodes,
         }
 
 
-class Strand(NamedTuple):
-    """Cells that learn side by side from one draw; many strands share the same variants."""
+class CellGroup(NamedTuple):
+    """Cells of one sample: they learn side by side. Many groups share one tuple of settings."""
 
     stage: str
-    """search, or report."""
-    draw: Draw
-    variants: tuple[Variant, ...]
+    """search or report."""
+    sample: Sample
+    settings: tuple[Setting, ...]
 
     @property
     def ids(self) -> list[str]:
-        """Of its cells."""
-        draw = self.draw.id
-        return [draw + variant.id for variant in self.variants]
-
-    @property
-    def key(self) -> str:
-        """Its ids, one after the other."""
-        draw = self.draw.id
-        return draw + draw.join([variant.id for variant in self.variants])
+        """Ids of its cells."""
+        sample = self.sample.id
+        return [sample + setting.id for setting in self.settings]
 
     @property
     def cells(self) -> list[Cell]:
-        """One by one."""
-        named = zip(self.ids, self.variants, strict=True)
-        return [Cell(name, self.stage, self.draw, variant) for name, variant in named]
+        """Its cells one by one."""
+        named = zip(self.ids, self.settings, strict=True)
+        return [Cell(name, self.stage, self.sample, setting) for name, setting in named]
 
 
-def units_of(learner: Method) -> int | None:
-    """The width of a network; None for what has none."""
-    units = getattr(learner, "units", None)
-    return units if isinstance(units, int) else None
-
-
-def ids_of(strands: Iterable[Strand]) -> list[str]:
-    """Of all cells; those that are the same under two labels come twice."""
-    return list(chain.from_iterable(strand.ids for strand in strands))
-
-
-def name_of(keys: Iterable[str]) -> str:
-    """A short name for some cells, in their order, given their ids or the keys of strands."""
-    return short_hash("".join(keys))
+def ids_of(groups: Iterable[CellGroup]) -> list[str]:
+    """Ids of all cells of some groups; a cell that has two labels comes twice."""
+    return list(chain.from_iterable(group.ids for group in groups))
 
 
 def short_hash(key: str) -> str:
-    """Other hexadecimal digits for other keys."""
+    """Hexadecimal digits that differ for different keys."""
     return hashlib.sha256(key.encode()).hexdigest()[:HALF]
+
+
+def units_of(learner: object) -> int | None:
+    """The width of a network; None for learners without one."""
+    units = getattr(learner, "units", None)
+    return units if isinstance(units, int) else None

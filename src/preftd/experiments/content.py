@@ -1,9 +1,8 @@
 """What a thing consists of, as plain data: the same content gives the same name, anywhere.
 
 A cell's results are found by a hash of all that they depend on. Numbers, strings, arrays and
-objects are described by their values, what the user programmed by its compiled code and everything
-that it refers to (`code.py`). What this library or an installed one defines goes by its name: the
-number `SCHEMA` stands for how results are computed here.
+objects are described by their values, the user's code by `code.py`. What this library or an
+installed one defines goes by its name: the number `SCHEMA` stands for how results are computed.
 """
 
 import collections
@@ -24,9 +23,7 @@ from scipy import sparse
 
 from preftd.arrays import InputError
 from preftd.experiments import code
-from preftd.experiments.called import without_label
-from preftd.experiments.code import Describe, Plain
-from preftd.experiments.modules import constant_name, installed, known_name
+from preftd.experiments.code import Describe, Plain, constant_name, installed, installed_name
 from preftd.tasks import Task
 
 SCHEMA = 2
@@ -98,14 +95,14 @@ def _content(value: Any, within: tuple[Any, ...], seen: dict[int, int]) -> Plain
     Things may hold themselves. Functions and classes refer to each other in all directions: each is
     described where it comes first, or a few of them could be walked through in millions of ways.
     """
-    if (name := known_name(value)) is not None:
+    if (name := installed_name(value)) is not None:
         return {"known": name.rpartition(".")[2] if name.startswith("preftd.") else name}
-    for place, outer in enumerate(within):
+    for depth, outer in enumerate(within):
         if outer is value:
-            return {"name": "within", "place": place}
+            return {"name": "within", "depth": depth}
     if isinstance(value, types.FunctionType | type):
         if id(value) in seen:
-            return {"name": "again", "place": seen[id(value)]}
+            return {"name": "again", "number": seen[id(value)]}
         seen[id(value)] = len(seen)
 
     def describe(part: Any) -> Plain:
@@ -114,27 +111,22 @@ def _content(value: Any, within: tuple[Any, ...], seen: dict[int, int]) -> Plain
     for kinds, handle in _HANDLERS:
         if isinstance(value, kinds):
             described: Plain = handle(value, describe)
-            # The user's own kind of tuple may do more than a tuple does.
-            plain_kind = isinstance(value, type) or installed(type(value).__module__)
-            if plain_kind:
+            if isinstance(value, type) or installed(type(value).__module__):
                 return described
-            return _object(value, {"": described}, code.state(value) or {}, describe)
+            # The user's own kind of tuple may do more than a tuple does.
+            return _object(value, {"": described}, describe)
     return _other(value, describe)
 
 
 def _other(value: Any, describe: Describe) -> Plain:
-    """What is of no kind of its own."""
-    if isinstance(value, sparse.sparray | sparse.spmatrix):
-        anything: Any = value  # the stubs of scipy know only its concrete formats
-        rows = anything.tocsr()
-        parts = (rows.shape, rows.indptr, rows.indices, rows.data)
-        return {"name": "sparse", "parts": [*map(describe, parts)]}
-    if type(value) is object or type(value).__module__ == "typing":
+    kind = type(value).__module__
+    if not installed(kind) or kind.partition(".")[0] == "preftd":
+        return _object(value, {}, describe)
+    if hasattr(value, "__wrapped__"):  # by numba or functools, with some options
+        parts = (type(value), value.__wrapped__, getattr(value, "targetoptions", None))
+        return {"name": value.__name__, "code": [*map(describe, parts)]}
+    if type(value) is object or kind == "typing":
         return {"constant": "object()" if type(value) is object else repr(value)}
-    if (wrapped := code.of_wrapped(value, describe)) is not None:
-        return wrapped
-    if (held := code.state(value)) is not None:
-        return _object(value, {}, held, describe)
     if (name := constant_name(value)) is not None:
         return {"known": name}
     raise InputError(
@@ -177,23 +169,32 @@ def _deque(value: collections.deque[Any], describe: Describe) -> Plain:
     return parts if value.maxlen is None else {"name": f"last {value.maxlen}", "parts": parts}
 
 
-def _object(value: Any, more: dict[str, Plain], held: dict[str, Any], describe: Describe) -> Plain:
-    kind = describe(type(value))
-    parts = {name: describe(part) for name, part in held.items()}
-    return without_label(value, {"class": kind, "holds": more | parts})
+def _object(value: Any, more: dict[str, Plain], describe: Describe) -> Plain:
+    """The class of an object and its attributes, but for those that only save time."""
+    kind, cached = type(value), set()
+    held: dict[str, Any] = {}
+    for base in kind.__mro__:
+        for name, part in vars(base).items():
+            if isinstance(part, types.MemberDescriptorType) and hasattr(value, name):
+                held[name] = getattr(value, name)
+            elif isinstance(part, functools.cached_property):
+                cached.add(name)
+    held |= getattr(value, "__dict__", {})
+    parts = {name: describe(held[name]) for name in sorted(held.keys() - cached)}
+    return {"class": describe(kind), "holds": more | parts}
+
+
+def _sparse(value: Any, describe: Describe) -> Plain:
+    rows = value.tocsr()
+    parts = (rows.shape, rows.indptr, rows.indices, rows.data)
+    return {"name": "sparse", "parts": [*map(describe, parts)]}
 
 
 def _task(value: Task, describe: Describe) -> Plain:
     """What experience and values depend on; where states are drawn is not among it."""
     names = (
-        "name",
-        "outcomes",
-        "features",
-        "discount",
-        "start",
-        "observable",
-        "policy",
-        "behaviour",
+        *("name", "outcomes", "features", "discount", "start", "observable"),
+        *("policy", "behaviour"),
     )
     return {"class": "Task", "holds": {name: describe(getattr(value, name)) for name in names}}
 
@@ -214,6 +215,7 @@ _HANDLERS: Any = (
     (re.Pattern, lambda value, _: {"constant": f"{value.pattern!r}, {value.flags}"}),
     (logging.Logger, lambda _, __: {"constant": "Logger"}),  # it changes no results
     (np.ndarray, _array),
+    ((sparse.sparray, sparse.spmatrix), _sparse),
     ((list, tuple), lambda value, describe: [describe(v) for v in value]),
     (collections.deque, _deque),
     ((set, frozenset), _set),
@@ -222,8 +224,7 @@ _HANDLERS: Any = (
     (types.ModuleType, code.of_module),
     (type, code.of_class),
     (types.FunctionType, code.of_function),
-    (types.CodeType, code.of_code),
-    (types.BuiltinFunctionType, code.of_builtin),
+    (types.BuiltinFunctionType, lambda v, describe: [v.__name__, describe(v.__self__)]),
     (types.MethodType, lambda value, describe: [*map(describe, (value.__func__, value.__self__))]),
     (functools.partial, lambda v, describe: [*map(describe, (v.func, v.args, v.keywords))]),
     ((property, functools.cached_property, staticmethod, classmethod), code.of_wrapper),

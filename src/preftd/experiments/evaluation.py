@@ -1,39 +1,160 @@
-"""What an evaluation found: errors, their mean and interval, which runs diverged, pictures."""
+"""One method on one task: `evaluate` and what it finds."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, final
+from threading import Event
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from preftd.arrays import Dense, InputError, Vector, read_only
+from preftd.experiments.inputs import (
+    as_count,
+    as_learner,
+    as_seeds,
+    as_step_sizes,
+    as_workers,
+    check_rule,
+    check_task,
+    heed_interrupts,
+    takes_step_size,
+)
 from preftd.experiments.intervals import Interval, student
+from preftd.experiments.learning import (
+    DIVERGED,
+    Algorithm,
+    Lane,
+    Run,
+    TaskSource,
+    acts,
+    learn,
+    task_of,
+    trivial_error,
+)
+from preftd.experiments.measures import ERROR
+from preftd.learners.linear.batch import Linear
 from preftd.learners.step_size import Decreasing, StepSize
-from preftd.tasks import Task
+from preftd.preferences import as_preference
+from preftd.rules import Rule
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
+
+    from preftd.preferences import Signal
 
 
-FAR = 1e6
-"""Above so many times the error of predicting 0, or infinite, an error means divergence."""
+def evaluate(
+    task: TaskSource,
+    rule: Rule,
+    preference: Signal | ArrayLike,
+    step_sizes: Sequence[StepSize] | None,
+    episodes: int,
+    seeds: int | Iterable[int],
+    *,
+    learner: Any = Linear(),  # noqa: B008  (it cannot be changed)
+    workers: int | None = None,
+) -> Evaluation:
+    """Learn on a task with each step size and seed; measure the error after each episode.
+
+    The error is the mean over the task's observable states of (prediction − value)². A run that
+    diverges is marked in `.diverged`; its errors are what they are, infinite in the end.
+
+    Parameters
+    ----------
+    task : Task or function
+        A task, or a function that makes one for each seed.
+    rule : Rule
+        Such as `TD()`, `ETD(interest=...)` or `PTD()`.
+    preference : Signal, float, array of shape (states,) or function
+        β of each step; a function is given the observation.
+    step_sizes : sequence of float or Decreasing
+        Decreasing step sizes are for linear learners; None for a learner that takes none.
+    episodes : int
+        How many episodes each run has.
+    seeds : int or sequence of int
+        Which seeds, or how many (0, 1, …).
+    learner : specification or factory
+        `Linear(...)`, `Network(...)`, `LeastSquares(...)`, or a function of size, step size and
+        seed that makes a learner of yours.
+    workers : int
+        How many seeds are computed at the same time (default: one for each core). The result does
+        not depend on it.
+
+    Returns
+    -------
+    Evaluation
+        Errors of shape (seeds, step sizes, episodes), their means and intervals, and figures.
+
+    Examples
+    --------
+    >>> from preftd import PTD, tasks
+    >>> from preftd.preferences import Observability
+    >>> corridor = tasks.make("corridor", length=5)
+    >>> found = evaluate(corridor, PTD(), Observability(), [0.03, 0.1, 0.3], episodes=100, seeds=10)
+    >>> found.errors.shape
+    (10, 3, 100)
+    >>> found.best_step_size
+    0.1
+
+    """
+    chosen, count = as_seeds("seeds", seeds), as_workers(workers)
+    method, signal = as_learner("learner", learner), as_preference(preference)
+    as_count("episodes", episodes)
+    check_task("task", task)
+    check_rule("rule", rule)
+    if acts(method):
+        raise InputError(f"learner is {learner!r}, which acts: give it to a Study.")
+    sizes = _step_sizes(step_sizes, method)
+    heed_interrupts()
+    stop = Event()
+
+    def run(seed: int) -> tuple[Dense, float]:
+        made = task_of(task, seed)
+        lane = Lane(Algorithm(rule, signal, method), sizes)
+        learn([lane], made, Run(seed, episodes, [ERROR]), stop.is_set)
+        if lane.error is not None:
+            raise lane.error
+        return lane.measured[ERROR.name], trivial_error(made)
+
+    with ThreadPoolExecutor(min(count, len(chosen))) as pool:
+        try:
+            errors, trivial = map(np.array, zip(*pool.map(run, chosen), strict=True))
+        except BaseException:
+            # Interrupted, or a seed failed: the others need not be finished.
+            stop.set()
+            pool.shutdown(cancel_futures=True)
+            raise
+    return Evaluation(errors, trivial, chosen, tuple(sizes), rule.name, method.label)
+
+
+def _step_sizes(given: Sequence[StepSize] | None, learner: Any) -> list[StepSize | None]:
+    if takes_step_size(learner):
+        return [*as_step_sizes("step_sizes", [] if given is None else given)]
+    if given is not None:
+        raise InputError(f"step_sizes is {given!r}, but {learner!r} takes none: give None.")
+    return [None]
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """Errors by seed, step size and episode."""
+    """What `evaluate` found: errors by seed, step size and episode."""
 
     errors: NDArray[np.float64]
-    """Seeds × step sizes × episodes; infinite where predictions are not finite."""
+    """Shape (seeds, step sizes, episodes); infinite where predictions are not finite."""
     trivial: Vector
-    """By seed, the error of predicting 0 everywhere; 1 if that is right."""
+    """The error of predicting 0 everywhere, shape (seeds,); 1 where that is right."""
     seeds: tuple[int, ...]
-    step_sizes: tuple[StepSize, ...]
+    step_sizes: tuple[StepSize | None, ...]
     rule: str
     learner: str = ""
-    """What it is called in a picture, besides the rule."""
+    """Its name in figures, beside that of the rule."""
 
     def __post_init__(self) -> None:
         read_only(self.errors)
@@ -45,40 +166,75 @@ class Evaluation:
 
     @property
     def diverged(self) -> NDArray[np.bool_]:
-        """Whether each run was ever nowhere near the truth, seeds × step sizes."""
-        return np.asarray(self.errors.max(axis=2) > FAR * self.trivial[:, None])
+        """Whether each run was ever far from the truth, shape (seeds, step sizes)."""
+        return np.asarray(self.errors.max(axis=2) > DIVERGED * self.trivial[:, None])
 
     def curve(self, level: float = 0.95) -> Interval:
-        """After each episode, step sizes × episodes."""
+        """Mean error after each episode and half the width of its interval.
+
+        Returns
+        -------
+        Interval
+            Two arrays of shape (step sizes, episodes).
+
+        """
         return student(self.errors, level)
 
     def average(self, level: float = 0.95) -> Interval:
-        """Over all episodes (the area under the curve), for each step size."""
+        """Mean error over all episodes (the area under the curve), and its interval.
+
+        Returns
+        -------
+        Interval
+            Two arrays of shape (step sizes,).
+
+        """
         with np.errstate(over="ignore"):  # too large to be added up is infinite
             return student(self.errors.mean(axis=2), level)
 
     @cached_property
     def best(self) -> int:
-        """Which step size has the least error over all episodes and seeds, and no run diverging."""
+        """Index of the step size with the least error over all episodes and seeds.
+
+        Step sizes at which a run diverged do not count.
+        """
         means = np.where(self.diverged.any(axis=0), np.inf, self.average().mean)
         if np.isinf(means).all():
             raise InputError("every step size diverged: try smaller ones.")
         return int(np.argmin(means))
 
     @property
-    def best_step_size(self) -> StepSize:
+    def best_step_size(self) -> StepSize | None:
         """The step size with the least error over all episodes and seeds."""
         return self.step_sizes[self.best]
 
-    def plot(self, axes: "Axes | None" = None, level: float = 0.95) -> "Axes":
-        """The learning curve of the best step size, with its interval."""
-        from preftd.experiments.picture import draw_curve  # noqa: PLC0415  (matplotlib)
+    def plot(self, axes: Axes | None = None, level: float = 0.95) -> Axes:
+        """Draw the learning curve of the best step size, with its interval.
+
+        Parameters
+        ----------
+        axes : matplotlib Axes
+            Where to draw (default: a new figure); several evaluations may share them.
+        level : float
+            Of the interval.
+
+        """
+        from preftd.report.figures.evaluation import draw_curve  # noqa: PLC0415  (matplotlib)
 
         return draw_curve(self, axes, level)
 
-    def plot_step_sizes(self, axes: "Axes | None" = None, level: float = 0.95) -> "Axes":
-        """The error over all episodes against the step size; × marks step sizes that diverged."""
-        from preftd.experiments.picture import draw_step_sizes  # noqa: PLC0415  (matplotlib)
+    def plot_step_sizes(self, axes: Axes | None = None, level: float = 0.95) -> Axes:
+        """Draw the error over all episodes against the step size; × marks divergence.
+
+        Parameters
+        ----------
+        axes : matplotlib Axes
+            Where to draw (default: a new figure); several evaluations may share them.
+        level : float
+            Of the interval.
+
+        """
+        from preftd.report.figures.evaluation import draw_step_sizes  # noqa: PLC0415  (the same)
 
         return draw_step_sizes(self, axes, level)
 
@@ -91,21 +247,6 @@ class Evaluation:
         )
 
 
-def trivial_error(task: Task) -> float:
-    """The mean squared error of predicting 0 everywhere; 1 if that is right."""
-    return float((task.scored.values**2).mean()) or 1.0
-
-
-def finite_or_inf(errors: Dense) -> Dense:
-    """Errors, infinite where they are not numbers."""
-    return np.where(np.isfinite(errors), errors, np.inf)
-
-
-def size_of(alpha: StepSize) -> float:
-    """A step size as a number: where it begins, if it decreases."""
+def size_of(alpha: StepSize | None) -> float | None:
+    """A step size as a number: where it begins, if it decreases; None if there is none."""
     return alpha.initial if isinstance(alpha, Decreasing) else alpha
-
-
-def as_vector(step_sizes: tuple[StepSize, ...]) -> Vector:
-    """Step sizes as numbers."""
-    return np.array([size_of(alpha) for alpha in step_sizes])

@@ -1,34 +1,31 @@
-"""Where jobs are computed: the seam for other machines.
+"""Where jobs are computed: the interface for other machines.
 
-An executor is given jobs and gives back what came of them, in any order. It knows nothing of
-studies or files, so that one for a cluster needs only to carry `compute` there and back.
+An executor is given jobs and gives back their results, in any order. It knows nothing of studies or
+files, so that one for a cluster only has to carry `compute` there and its value back.
 """
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from queue import SimpleQueue
 from threading import Lock, Thread, Timer
 from typing import Protocol, Self, final
 
-from preftd.experiments.cells import Strand, Unmade
-from preftd.experiments.inputs import as_workers
-from preftd.experiments.interrupts import heed_interrupts
+from preftd.experiments.cells import CellGroup, TaskFailure
+from preftd.experiments.inputs import as_workers, heed_interrupts
 from preftd.experiments.jobs import Job
-from preftd.experiments.parts import Parts
-from preftd.experiments.rescue import rescue
-from preftd.experiments.work import Done, compute
+from preftd.experiments.work import JobResult, all_failed, compute, joined
 from preftd.experiments.worker import Worker, WorkerDiedError
 
 PATIENCE = 5.0
-"""For how many seconds getting ready needs no explanation."""
-GETTING_READY = "getting ready: code that is new here is compiled, which is done only once …"
+"""For how many seconds compiling needs no explanation."""
+COMPILING = "compiling code that is new here, which is done only once …"
 
 
 class Executor(Protocol):
     """Something that computes jobs."""
 
-    def run(self, jobs: Sequence[Job]) -> Iterable[Done]:
+    def run(self, jobs: Sequence[Job]) -> Iterable[JobResult]:
         """Compute all jobs; results as they come. If it is a generator, closing it stops all."""
 
 
@@ -36,18 +33,22 @@ class Executor(Protocol):
 class Here:
     """Computes in this process, one job after the other."""
 
-    def run(self, jobs: Sequence[Job]) -> Generator[Done, None, None]:
+    def run(self, jobs: Sequence[Job]) -> Generator[JobResult, None, None]:
         """Compute the jobs in order."""
         yield from map(compute, jobs)
 
 
 @final
 class Processes:
-    """Computes in processes of their own, one for each core unless said otherwise.
+    """Computes in worker processes, which stay until it is closed: use it in a `with` statement.
 
-    They stay for further jobs until the executor is closed: use it in a `with` statement.
+    Parameters
+    ----------
+    workers : int
+        How many (default: one for each core).
+    say : callable
+        Called with a sentence if compiling takes a while.
 
-    say  told, in a sentence, if it takes a while until they are ready
     """
 
     def __init__(
@@ -58,28 +59,26 @@ class Processes:
         self._free: list[Worker] = []
         self._compiled: set[tuple[str, str]] = set()
 
-    def run(self, jobs: Sequence[Job]) -> Generator[Done, None, None]:
+    def run(self, jobs: Sequence[Job]) -> Generator[JobResult, None, None]:
         """Compute the jobs; results as they come."""
         heed_interrupts()
-        parts = Parts(jobs, self.workers)
-        count = min(self.workers, len(parts.all))
-        crew = _Crew(parts.all, self._free[:count], count)
+        count = min(self.workers, len(jobs))
+        crew = _Crew(jobs, self._free[:count], count)
         self._free = self._free[count:]
-        left = len(parts.all)
+        left = len(jobs)
         try:
             if count > 1:
                 first = first_episodes(jobs)
-                with _after(PATIENCE, self._say, GETTING_READY):
+                with _after(PATIENCE, self._say, COMPILING):
                     crew.compile([job for kind, job in first.items() if kind not in self._compiled])
                 self._compiled |= first.keys()
             crew.begin()
             while left:
-                done = crew.results.get()
-                if isinstance(done, Exception):
-                    raise done
+                result = crew.results.get()
+                if isinstance(result, Exception):
+                    raise result
                 left -= 1
-                if (whole := parts.whole(done)) is not None:
-                    yield whole
+                yield result
         finally:
             if left:
                 crew.end()
@@ -116,13 +115,13 @@ class _EndedError(Exception):
 
 @final
 class _Crew:
-    """Workers at some jobs."""
+    """Workers at some jobs, each fed by a thread."""
 
     def __init__(self, jobs: Sequence[Job], workers: list[Worker], count: int) -> None:
         self._all = list(workers)
         self._lock, self._ended = Lock(), False
         self.workers = [*workers, *(self._start() for _ in range(count - len(workers)))]
-        self.results: SimpleQueue[Done | Exception] = SimpleQueue()
+        self.results: SimpleQueue[JobResult | Exception] = SimpleQueue()
         # The longest first: at the end the others wait for no more than a short one.
         self._todo = deque(sorted(jobs, key=lambda job: -job.work))
 
@@ -130,15 +129,14 @@ class _Crew:
         """Let one worker compile what all will use, and so find on disk."""
         for job in jobs:
             try:
-                self.workers[0].send(job)
-                self.workers[0].receive()
-            except WorkerDiedError:  # it will again, where it is reported
+                self.workers[0].compute(job)
+            except WorkerDiedError:  # it will die again where that is reported
                 self._replace(0)
 
     def begin(self) -> None:
         """Set all to work."""
-        for place in range(len(self.workers)):
-            Thread(target=self._feed, args=(place,), daemon=True).start()
+        for number in range(len(self.workers)):
+            Thread(target=self._feed, args=(number,), daemon=True).start()
 
     def end(self) -> None:
         """End all processes, whatever they are doing, and start no others."""
@@ -154,41 +152,32 @@ class _Crew:
             self._all.append(Worker())
             return self._all[-1]
 
-    def _feed(self, place: int) -> None:
-        """Keep a worker busy; while there is enough for all, its next job waits beside it."""
-        waiting: deque[Job] = deque()
+    def _replace(self, number: int) -> None:
+        self.workers[number].end()
+        self.workers[number] = self._start()
+
+    def _feed(self, number: int) -> None:
+        """Keep a worker busy."""
         try:
-            while True:
-                ahead = 2 if len(self._todo) > len(self.workers) else 1
-                while len(waiting) < ahead and (job := _next(self._todo)):
-                    waiting.append(job)
-                    self._send(place, waiting)
-                if not waiting:
-                    return
-                self._receive(place, waiting)
+            while (job := _next(self._todo)) is not None:
+                self.results.put(self._compute(number, job))
         except _EndedError:
             return
         except Exception as error:  # to be raised where somebody listens
             self.results.put(error)
 
-    def _send(self, place: int, waiting: deque[Job]) -> None:
-        with suppress(WorkerDiedError):  # receiving will tell
-            self.workers[place].send(waiting[-1])
-
-    def _receive(self, place: int, waiting: deque[Job]) -> None:
+    def _compute(self, number: int, job: Job) -> JobResult:
+        """The result of a job; if its process dies, it is halved until the cause is a cell."""
         try:
-            self.results.put(self.workers[place].receive())
-            waiting.popleft()
+            return self.workers[number].compute(job)
         except WorkerDiedError as error:
-            self._replace(place)
-            self.results.put(rescue(waiting.popleft(), str(error), self._start))
-            for job in waiting:
-                with suppress(WorkerDiedError):  # receiving will tell
-                    self.workers[place].send(job)
-
-    def _replace(self, place: int) -> None:
-        self.workers[place].end()
-        self.workers[place] = self._start()
+            self._replace(number)
+            if job.size == 1:
+                return joined(job, [1], [all_failed(job.groups[0], str(error), str(error))])
+        first = [row < job.size // 2 for row in range(job.size)]
+        halves = [half for half in (job.only(first), job.only([not one for one in first])) if half]
+        results = [self._compute(number, half) for half in halves]
+        return joined(job, [half.size for half in halves], results)
 
 
 def _next(todo: deque[Job]) -> Job | None:
@@ -204,11 +193,11 @@ def first_episodes(jobs: Sequence[Job]) -> dict[tuple[str, str], Job]:
     What raises there raises again where it is reported.
     """
     found: dict[tuple[str, str], Job] = {}
-    strands = (strand for job in jobs for strand in job.strands)
-    made = {id(s.variants): s for s in strands if not isinstance(s.draw.task, Unmade)}
-    for strand in made.values():
-        for variant in strand.variants:
-            draw = strand.draw._replace(episodes=1)
-            alone = Job((Strand(strand.stage, draw, (variant,)),), work=0)
-            found.setdefault((variant.words.rule, variant.words.learner), alone)
+    groups = [group for job in jobs for group in job.groups]
+    made = {id(g.settings): g for g in groups if not isinstance(g.sample.task, TaskFailure)}
+    for group in made.values():
+        for setting in group.settings:
+            sample = group.sample._replace(episodes=1)
+            alone = Job((CellGroup(group.stage, sample, (setting,)),), work=0)
+            found.setdefault((setting.description.rule, setting.description.learner), alone)
     return found

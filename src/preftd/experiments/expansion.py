@@ -1,106 +1,110 @@
-"""From a study to its strands: every variant on every task and seed."""
+"""From a study to its cells: every setting on every task and seed."""
 
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from itertools import chain, product
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
 
 from preftd.arrays import InputError
 from preftd.experiments.axes import made_task
 from preftd.experiments.cells import (
-    Algorithm,
-    Draw,
+    CellGroup,
+    Description,
     Labels,
-    Strand,
-    Unmade,
-    Variant,
-    Words,
+    Sample,
+    Setting,
+    TaskFailure,
     short_hash,
 )
-from preftd.experiments.code import Plain
 from preftd.experiments.content import SCHEMA, content, digest, is_ours, text
 from preftd.experiments.inputs import as_seeds
-from preftd.experiments.learning import TaskSource
+from preftd.experiments.learning import Algorithm, TaskSource, makes_tasks
 from preftd.experiments.study import Chosen, Search, Study
 from preftd.learners.step_size import Decreasing, StepSize
-from preftd.tasks import Task
 
-Choice = Mapping[tuple[str, str, str, str], StepSize]
-"""The step size that was chosen, by place."""
+Choice = Mapping[tuple[str, str, str, str], StepSize | None]
+"""The step size that was chosen, by labels."""
 
 
 @final
 class Expansion:
-    """What a study asks for; its parts are described once, for the search and the report."""
+    """The cells of a study; its parts are described once, for the search and the report."""
 
     def __init__(self, study: Study) -> None:
         self._study = study
         self._algorithms = list(_described(study))
+        sizes = frozenset(chain([None], *study.axes.step_sizes.values()))
         self._step_sizes = {
             alpha: (digest(size), text(size) if isinstance(alpha, Decreasing) else "")
-            for alpha in frozenset(chain.from_iterable(study.axes.step_sizes.values()))
+            for alpha in sizes
             for size in [content(alpha)]
         }
         self._tasks = {
             label: digest(content(source))
             for label, source in study.axes.tasks
-            if isinstance(source, Task)
+            if not makes_tasks(source)
         }
+        names = [measure.name for measure in study.measured]
+        self._measures = "" if names == ["error"] else f" {' '.join(names)}"
         # The same on every task.
-        self._variant_id = cache(lambda what, size: short_hash(f"{what} {size}"))
+        self._setting_id = cache(lambda what, size: short_hash(f"{what} {size}"))
 
     @cached_property
-    def search(self) -> list[Strand]:
+    def search(self) -> list[CellGroup]:
         """All step sizes on the search seeds; nothing if the study has no search."""
         study = self._study
         if not isinstance(study.search, Search):
             return []
         seeds = as_seeds("search.seeds", study.search.seeds)
-        return list(self._strands("search", seeds, study.search.episodes or study.episodes, None))
+        return list(self._groups("search", seeds, study.search.episodes or study.episodes, None))
 
-    def report(self, choice: Choice) -> list[Strand]:
+    def report(self, choice: Choice) -> list[CellGroup]:
         """The chosen step sizes on the study's seeds, or all of them if there is no choice.
 
-        `choice` is that of the search; a study that knows its step sizes needs none.
+        `choice` is that of the search; a study with `Chosen` step sizes needs none.
         """
         study = self._study
         seeds = as_seeds("seeds", study.seeds)
         chosen = choice if study.search else None
         if isinstance(study.search, Chosen):
             chosen = study.search.step_sizes
-        return list(self._strands("report", seeds, study.episodes, chosen))
+        return list(self._groups("report", seeds, study.episodes, chosen))
 
-    def _strands(
+    def _groups(
         self, stage: str, seeds: Sequence[int], episodes: int, choice: Choice | None
-    ) -> Iterator[Strand]:
-        for label, source in self._study.axes.tasks:
-            variants = tuple(self._variants(label, choice))
-            for seed in seeds if variants else ():
-                # Made here, so that what is computed is what the cell is named by.
-                made = source if isinstance(source, Task) else _made(label, source, seed)
-                where = self._tasks.get(label) or digest(content(made))
-                name = short_hash(f"{SCHEMA} {where} {seed} {episodes}")
-                yield Strand(stage, Draw(name, made, seed, episodes), variants)
+    ) -> Iterator[CellGroup]:
+        study = self._study
+        for label, source in study.axes.tasks:
+            settings = tuple(self._settings(label, choice))
+            for seed in seeds if settings else ():
+                # Made here, so that the task that is computed is the one that the id is of.
+                made = _made(label, source, seed, study.acting) if makes_tasks(source) else source
+                task = self._tasks.get(label) or digest(content(made))
+                name = short_hash(f"{SCHEMA} {task} {seed} {episodes}{self._measures}")
+                sample = Sample(name, made, seed, episodes, study.measured)
+                yield CellGroup(stage, sample, settings)
 
-    def _variants(self, task: str, choice: Choice | None) -> Iterator[Variant]:
-        for place, algorithm, what, said, ours in self._algorithms:
-            labels = Labels(task, *place)
-            all_sizes = self._study.axes.step_sizes[labels.rule]
-            for alpha in all_sizes if choice is None else _of(choice, labels):
+    def _settings(self, task: str, choice: Choice | None) -> Iterator[Setting]:
+        for members, algorithm, what, said, ours in self._algorithms:
+            labels = Labels(task, *members)
+            sizes = self._study.axes.sizes_of(labels.rule, labels.learner)
+            if choice is not None:
+                sizes = (choice[labels],) if labels in choice else ()
+            for alpha in sizes:
                 size, schedule = self._step_sizes[alpha]
-                name = self._variant_id(what, size)
-                words = said._replace(schedule=schedule) if schedule else said
-                yield Variant(name, labels, algorithm, alpha, words, ours)
+                name = self._setting_id(what, size)
+                description = said._replace(schedule=schedule) if schedule else said
+                yield Setting(name, labels, algorithm, alpha, description, ours)
 
 
 class _Described(NamedTuple):
-    """An algorithm, what it is called, a hash of it, what it consists of, and whose that is."""
+    """An algorithm, its labels, a hash of it, its description, and whether it is all our code."""
 
     labels: tuple[str, str, str]
     algorithm: Algorithm
     digest: str
-    words: Words
+    description: Description
     ours: bool
 
 
@@ -111,19 +115,15 @@ def _described(study: Study) -> Iterator[_Described]:
         ((label, preference, content(preference)) for label, preference in axes.preferences),
         ((label, learner, content(learner)) for label, learner in axes.learners),
     ):
-        words = Words(text(of_r), text(of_p), text(of_f), schedule="")
-        parts: list[Plain] = [of_r, of_p, of_f]
+        description = Description(text(of_r), text(of_p), text(of_f), schedule="")
+        parts: list[Any] = [of_r, of_p, of_f]
         labels, algorithm = (rule, preference, learner), Algorithm(r, p, f)
-        yield _Described(labels, algorithm, digest(parts), words, is_ours(parts))
+        yield _Described(labels, algorithm, digest(parts), description, is_ours(parts))
 
 
-def _made(label: str, source: TaskSource, seed: int) -> Task | Unmade:
+def _made(label: str, source: TaskSource, seed: int, acting: bool) -> Any:
     try:
-        return made_task(label, source, seed)
+        return made_task(label, source, seed, acting)
     except InputError as error:
         trace = "".join(traceback.format_exception(error))
-        return Unmade(f"{label}, seed {seed}", str(error), trace)
-
-
-def _of(choice: Choice, labels: Labels) -> tuple[StepSize, ...]:
-    return (choice[labels],) if labels in choice else ()
+        return TaskFailure(f"{label}, seed {seed}", str(error), trace)

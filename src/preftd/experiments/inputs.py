@@ -1,14 +1,16 @@
-"""What an experiment is given, checked; messages name the field."""
+"""Arguments of experiments, checked; messages name the field."""
 
 import os
+import signal
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from preftd.arrays import InputError, whole
+from preftd.experiments.learning import acts, is_named, makes_tasks
+from preftd.learners.custom import as_spec
 from preftd.learners.step_size import StepSize, as_step_size
-from preftd.preferences import Signal
 from preftd.rules import Rule
 from preftd.tasks import Task
 
@@ -21,27 +23,48 @@ EXAMPLES = {
     "preference": "Constant(1.0)",
     "learner": "Linear()",
 }
-"""What to type for one of each kind."""
+"""One of each kind, as you would type it."""
 
 
-def is_a(kind: str, given: Any) -> bool:
-    """Whether something can be used as a task, rule, preference or learner."""
-    if kind == "task":
-        return isinstance(given, Task) or (callable(given) and not isinstance(given, type))
-    if kind == "learner":
-        return hasattr(given, "start") and not isinstance(given, type)
-    return isinstance(given, {"rule": Rule, "preference": Signal}[kind])
+def check_task(name: str, given: Any, acting: bool = False) -> None:
+    """Refuse what is neither a task nor a function that makes one for each seed.
+
+    For learners that act, a task is anything with a name.
+    """
+    made = makes_tasks(given) and not isinstance(given, type)
+    if not (isinstance(given, Task) or made or (acting and is_named(given))):
+        raise InputError(f"{name} is {given!r}: give one, such as {EXAMPLES['task']}.")
 
 
-def check_kind(name: str, kind: str, given: Any) -> None:
-    """Refuse what is not a task, rule, preference or learner."""
-    if not is_a(kind, given):
-        raise InputError(f"{name} is {given!r}: give one, such as {EXAMPLES[kind]}.")
-    called = {"rule": "name", "learner": "label"}.get(kind)
-    if called is not None and not isinstance(getattr(given, called, None), str):
+def check_rule(name: str, given: Any) -> None:
+    """Refuse what is not a rule with a name."""
+    if not isinstance(given, Rule):
+        raise InputError(f"{name} is {given!r}: give one, such as {EXAMPLES['rule']}.")
+    _check_text(name, given, "name")
+
+
+def as_learner(name: str, given: Any) -> Any:
+    """The specification of a learner, from itself or a factory of custom learners."""
+    if hasattr(given, "start") or acts(given):
+        if isinstance(given, type):
+            raise InputError(f"{name} is {given!r}: give one, such as {given.__name__}().")
+        _check_text(name, given, "label")
+        return given
+    if not callable(given):
+        raise InputError(f"{name} is {given!r}: give one, such as {EXAMPLES['learner']}.")
+    return as_spec(given)
+
+
+def takes_step_size(learner: Any) -> bool:
+    """Whether a learner has a step size."""
+    return bool(getattr(learner, "takes_step_size", True))
+
+
+def _check_text(name: str, given: Any, attribute: str) -> None:
+    if not isinstance(getattr(given, attribute, None), str):
         raise InputError(
-            f"{name} is a {type(given).__name__} without a {called}: give its class one, as in "
-            f'{called} = "mine".'
+            f"{name} is a {type(given).__name__} without a {attribute}: give its class one, as in "
+            f'{attribute} = "mine".'
         )
 
 
@@ -78,11 +101,20 @@ def as_step_sizes(name: str, given: Sequence[StepSize]) -> list[StepSize]:
 
 
 def as_workers(given: int | None) -> int:
-    """How many work at the same time: as many as there are cores, if not said."""
+    """How many workers compute at the same time (default: one for each core)."""
     count = _cores() if given is None else whole("workers", given)
     if count < 1:
         raise InputError(f"workers is {given}: give 1 or more, or leave it out.")
     return count
+
+
+def heed_interrupts() -> None:
+    """Let Ctrl-C wake a thread that waits.
+
+    polars, once loaded, handles the signal in a way that has waiting go on, for hours if need be.
+    """
+    if hasattr(signal, "siginterrupt"):
+        signal.siginterrupt(signal.SIGINT, True)
 
 
 def _cores() -> int:

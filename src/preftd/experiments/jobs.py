@@ -1,117 +1,109 @@
-"""Jobs: strands that are computed and stored together."""
+"""Jobs: cells that are computed together and stored in one file."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress, groupby
 from typing import final
 
-from preftd.experiments.cells import Strand, Unmade, Variant, ids_of, name_of, units_of
+from preftd.experiments.cells import CellGroup, Setting, ids_of, short_hash, units_of
+from preftd.tasks import Task
 
 SECONDS = 0.5
 """About how long a job takes on a core of 2020: long against writing a file, short to lose."""
 UNKNOWN = SECONDS / 4
-"""What a seed counts at least if code of the user's runs in it, which may take any time: a job has
-only a few of them."""
+"""What a seed counts at least if it runs the user's code, which may take any time: such jobs have
+few seeds."""
 
 
 @final
 @dataclass(frozen=True)
 class Job:
-    """Strands of one task that are computed and stored together."""
+    """Groups of cells that are computed together."""
 
-    strands: tuple[Strand, ...]
+    groups: tuple[CellGroup, ...]
     work: float
-    """About how many seconds it takes, for guessing what is left."""
+    """About how many seconds it takes; used to estimate the time left."""
 
     @cached_property
     def id(self) -> str:
         """The same for the same cells."""
-        return name_of(strand.key for strand in self.strands)
+        return short_hash("".join(self.ids))
 
     @property
     def size(self) -> int:
-        """How many cells it has, each once."""
-        return sum(len(strand.variants) for strand in self.strands)
+        """How many cells it has."""
+        return sum(len(group.settings) for group in self.groups)
 
     @property
     def ids(self) -> list[str]:
-        """Of its cells."""
-        return ids_of(self.strands)
+        """Ids of its cells."""
+        return ids_of(self.groups)
 
-    def only(self, wanted: Sequence[bool]) -> "Job | None":
-        """What is left if only some of its cells are wanted; nothing, if none are."""
-        keep = list(wanted)
+    def only(self, keep: Sequence[bool]) -> "Job | None":
+        """The job with some of its cells, one flag for each; None if it keeps none."""
         if all(keep):
             return self
-        shared: dict[tuple[int, ...], tuple[Variant, ...]] = {}
+        shared: dict[tuple[int, ...], tuple[Setting, ...]] = {}
         left, first = [], 0
-        for strand in self.strands:
-            kept = keep[first : first + len(strand.variants)]
-            first += len(strand.variants)
-            key = (id(strand.variants), *kept)
-            if key not in shared:
-                shared[key] = tuple(compress(strand.variants, kept))
-            if shared[key]:
-                left.append(strand._replace(variants=shared[key]))
+        for group in self.groups:
+            kept = keep[first : first + len(group.settings)]
+            first += len(group.settings)
+            settings = shared.setdefault(
+                (id(group.settings), *kept), tuple(compress(group.settings, kept))
+            )
+            if settings:
+                left.append(group._replace(settings=settings))
         return Job(tuple(left), self.work * sum(keep) / len(keep)) if left else None
 
 
-def jobs(strands: Sequence[Strand]) -> list[Job]:
-    """The cells of some strands, each once, in pieces of about `SECONDS`, whole seeds of a task.
+def jobs(groups: Sequence[CellGroup]) -> list[Job]:
+    """Every cell of some groups once, in jobs of about `SECONDS` that hold whole seeds of a task.
 
-    Pieces do not depend on what is stored already, so that a run that was interrupted goes on to
-    write the same files.
+    Jobs do not depend on what is stored already or on the number of workers, so that an interrupted
+    run, when it is resumed, writes the same files.
     """
     found = []
-    for _, group in groupby(_once(strands), key=lambda strand: (strand.stage, id(strand.variants))):
-        pieces = list(group)
-        work = _seconds(pieces[0])
+    for _, alike in groupby(_without_repeats(groups), key=_kind):
+        members = list(alike)
+        work = _seconds(members[0])
         together = max(1, round(SECONDS / work))
-        for first in range(0, len(pieces), together):
-            piece = tuple(pieces[first : first + together])
-            found.append(Job(piece, work * len(piece)))
+        for first in range(0, len(members), together):
+            some = tuple(members[first : first + together])
+            found.append(Job(some, work * len(some)))
     return found
 
 
-def _once(strands: Sequence[Strand]) -> Iterator[Strand]:
-    """The same strands, without cells that came before under other labels."""
-    alone: dict[int, tuple[Variant, ...]] = {}
-    draws = Counter(strand.draw.id for strand in strands)
-    before: dict[str, set[str]] = {draw: set() for draw, count in draws.items() if count > 1}
-    for strand in strands:
-        if id(strand.variants) not in alone:
-            alone[id(strand.variants)] = _each_once(strand.variants)
-        variants, seen = alone[id(strand.variants)], before.get(strand.draw.id)
-        if seen:
-            variants = tuple(variant for variant in variants if variant.id not in seen)
-        if seen is not None:
-            seen.update(variant.id for variant in variants)
-        if variants is strand.variants:
-            yield strand
-        elif variants:
-            yield strand._replace(variants=variants)
+def _kind(group: CellGroup) -> tuple[str, str, list[str]]:
+    ids = [setting.id for setting in group.settings]
+    return group.stage, group.settings[0].labels.task, ids
 
 
-def _each_once(variants: tuple[Variant, ...]) -> tuple[Variant, ...]:
-    """Without those that came before; the same tuple, if there are none."""
-    by_id: dict[str, Variant] = {}
-    for variant in variants:
-        by_id.setdefault(variant.id, variant)
-    return variants if len(by_id) == len(variants) else tuple(by_id.values())
+def _without_repeats(groups: Sequence[CellGroup]) -> Iterator[CellGroup]:
+    """The same groups without cells that came before under other labels."""
+    seen: set[str] = set()
+    for group in groups:
+        kept = []
+        for cell, setting in zip(group.ids, group.settings, strict=True):
+            if cell not in seen:
+                seen.add(cell)
+                kept.append(setting)
+        if len(kept) == len(group.settings):
+            yield group
+        elif kept:
+            yield group._replace(settings=tuple(kept))
 
 
-def _seconds(strand: Strand) -> float:
-    """A rough guess at how long a strand takes."""
-    task, episodes = strand.draw.task, strand.draw.episodes
-    if isinstance(task, Unmade):
-        return SECONDS
+def _seconds(group: CellGroup) -> float:
+    """A rough estimate of how long a group takes."""
+    task, episodes = group.sample.task, group.sample.episodes
+    if not isinstance(task, Task):
+        return UNKNOWN
     steps, features = episodes * task.mean_episode_length, task.features.size
     nanoseconds: float = 100 + 5 * features
-    for _, group in groupby(strand.variants, key=lambda variant: variant.labels):
-        lanes = list(group)
+    for _, same in groupby(group.settings, key=lambda setting: setting.labels):
+        lanes = list(same)
         units = units_of(lanes[0].algorithm.learner) or 1
         nanoseconds += 200 + len(lanes) * (2 + 0.3 * features * units)
-    guess = float(1e-9 * steps * nanoseconds + 1e-3)
-    return guess if all(variant.ours for variant in strand.variants) else max(guess, UNKNOWN)
+    estimate = float(1e-9 * steps * nanoseconds + 1e-3)
+    return estimate if all(setting.ours for setting in group.settings) else max(estimate, UNKNOWN)

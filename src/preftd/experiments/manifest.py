@@ -47,14 +47,14 @@ class Manifest:
     machine: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def begin(cls, study: str, place: Path) -> Self:
-        """Of a run that starts now; `place` is a folder of the study's repository."""
+    def begin(cls, study: str, repository: Path) -> Self:
+        """Of a run that starts now; `repository` is a folder of that of the study."""
         return cls(
             study=study,
             command=list(sys.argv),
             started=_now(),
             versions={"python": platform.python_version()} | _versions(),
-            commit=_commit(place),
+            commit=_commit(repository),
             machine={
                 "host": host(),
                 "process": os.getpid(),
@@ -123,12 +123,12 @@ def _version(package: str) -> str:
     return version(package)
 
 
-def _commit(place: Path) -> str | None:
+def _commit(folder: Path) -> str | None:
     # Files that git does not know do not count: results, above all, are such.
     asked = ["status", "--porcelain=v2", "--branch", "--untracked-files=no"]
     try:
         done = subprocess.run(
-            ["git", "-C", str(place), *asked],  # noqa: S607  (whichever git there is)
+            ["git", "-C", str(folder), *asked],  # noqa: S607  (whichever git there is)
             check=False,
             capture_output=True,
             text=True,

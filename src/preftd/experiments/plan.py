@@ -7,95 +7,93 @@ from typing import Self, final
 
 import polars as pl
 
-from preftd.experiments.cells import Labels, Strand, ids_of
+from preftd.experiments.cells import CellGroup, Labels, ids_of
 from preftd.experiments.evaluation import size_of
 from preftd.experiments.expansion import Choice, Expansion
-from preftd.experiments.results import ALGORITHM, COLUMNS, STEP_SIZE, Results
+from preftd.experiments.results import ALGORITHM, STEP_SIZE, Results
 from preftd.experiments.store import Store
 from preftd.experiments.study import Chosen, Study
-from preftd.experiments.tables import labelled
+from preftd.experiments.tables import study_table
 
 
 @final
 @dataclass(frozen=True)
 class Plan:
-    """The cells of a study: those of the search, and as far as it is over, those of the report."""
+    """The cells of a study: of the search, and as far as it is complete, of the report."""
 
     study: Study
-    search: Sequence[Strand]
-    report: Sequence[Strand]
+    search: Sequence[CellGroup]
+    report: Sequence[CellGroup]
     unfinished: frozenset[Labels]
-    """Places whose search is not over, so that nothing can be said of them yet."""
+    """Algorithms on tasks whose search is not complete: nothing is reported of them yet."""
     searched: pl.DataFrame
-    """What is stored of the search, but for those places."""
+    """What is stored of the search, but for those."""
 
     @classmethod
     def of(cls, study: Study, store: Store, expansion: Expansion | None = None) -> Self:
         """What a study asks for, given what is stored; `expansion`, if it was expanded already."""
         cells = expansion or Expansion(study)
         searched = cells.search
-        runs = gather(searched, store)
-        places = _unfinished(searched, runs)
-        over = _without(runs, places)
-        return cls(study, searched, cells.report(_choose(study, searched, over)), places, over)
+        runs = gather(study, searched, store)
+        unfinished = _unfinished(searched, runs)
+        complete = _without(runs, unfinished)
+        choice = _choose(study, searched, complete)
+        return cls(study, searched, cells.report(choice), unfinished, complete)
 
     @property
-    def strands(self) -> list[Strand]:
-        """All of them."""
+    def groups(self) -> list[CellGroup]:
+        """All cells."""
         return [*self.search, *self.report]
 
     def counts(self, store: Store) -> tuple[int, int]:
         """How many of its cells are stored, and how many are not."""
-        ids = ids_of(self.strands)
-        there = set(compress(ids, store.there(self.strands)))
+        ids = ids_of(self.groups)
+        there = set(compress(ids, store.there(ids)))
         return len(there), len(set(ids)) - len(there)
 
     def results(self, store: Store) -> Results:
         """What is stored of it."""
-        runs = pl.concat([self.searched, gather(self.report, store)])
+        runs = pl.concat([self.searched, gather(self.study, self.report, store)])
         return Results(runs, self.study.score, given=isinstance(self.study.search, Chosen))
 
 
-def _unfinished(strands: Sequence[Strand], runs: pl.DataFrame) -> frozenset[Labels]:
-    """Places of which not all runs are there."""
-    if runs.height == sum(len(strand.variants) for strand in strands):
+def gather(study: Study, groups: Sequence[CellGroup], store: Store) -> pl.DataFrame:
+    """The runs of some groups, as far as they are stored, with the study's labels."""
+    measures = [measure.name for measure in study.measured]
+    there, stored = store.read(ids_of(groups), measures)
+    known = study_table(groups)
+    return (known if there.all() else known.filter(there)).hstack(stored)
+
+
+def _unfinished(groups: Sequence[CellGroup], runs: pl.DataFrame) -> frozenset[Labels]:
+    """Algorithms on tasks of which not all runs are stored."""
+    if runs.height == sum(len(group.settings) for group in groups):
         return frozenset()
     there = set(runs["cell"].to_list())
     return frozenset(
-        variant.labels
-        for strand in strands
-        for cell, variant in zip(strand.ids, strand.variants, strict=True)
+        setting.labels
+        for group in groups
+        for cell, setting in zip(group.ids, group.settings, strict=True)
         if cell not in there
     )
 
 
-def gather(strands: Sequence[Strand], store: Store) -> pl.DataFrame:
-    """The runs of these strands, as far as they are stored, with the study's labels."""
-    if not strands:
-        return pl.DataFrame(schema=COLUMNS)
-    there, stored = store.read(strands)
-    known = labelled(strands)
-    return (known if there.all() else known.filter(there)).hstack(stored)
-
-
-def _without(runs: pl.DataFrame, places: frozenset[Labels]) -> pl.DataFrame:
-    if not places:
+def _without(runs: pl.DataFrame, unfinished: frozenset[Labels]) -> pl.DataFrame:
+    if not unfinished:
         return runs
-    left_out = pl.DataFrame(
-        list(places), schema={name: COLUMNS[name] for name in ALGORITHM}, orient="row"
-    )
+    left_out = pl.DataFrame(list(unfinished), schema=ALGORITHM, orient="row")
     return runs.join(left_out, on=ALGORITHM, how="anti", maintain_order="left")
 
 
-def _choose(study: Study, searched: Sequence[Strand], runs: pl.DataFrame) -> Choice:
+def _choose(study: Study, searched: Sequence[CellGroup], runs: pl.DataFrame) -> Choice:
     """The best step size of each algorithm on each task, but for those that always diverged."""
     if not runs.height:
         return {}
     chosen = Results(runs, study.score).chosen.select(*ALGORITHM, *STEP_SIZE)
-    variants = {id(strand.variants): strand.variants for strand in searched}
+    settings = {id(group.settings): group.settings for group in searched}
     sizes = {
-        (*variant.labels, size_of(variant.step_size), variant.words.schedule): variant.step_size
-        for same in variants.values()
-        for variant in same
+        (*one.labels, size_of(one.step_size), one.description.schedule): one.step_size
+        for same in settings.values()
+        for one in same
     }
     return {Labels(*row[: len(ALGORITHM)]): sizes[row] for row in chosen.iter_rows()}

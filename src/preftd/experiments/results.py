@@ -1,9 +1,12 @@
-"""What a study found: its runs, the step sizes they choose, and what to draw of them.
+"""What a study found: its runs, the step sizes they choose, and the numbers of its figures.
 
-A search tries every step size on seeds of its own, and the chosen ones are reported on fresh seeds:
-the least of many noisy numbers is too small an estimate of itself. A study without a search chooses
-on the seeds that it reports, and every table says so. One whose step sizes are given chooses none.
+A search tries every step size on its own seeds, and the chosen ones are reported on fresh seeds:
+the best of many noisy numbers is an optimistically biased estimate of itself. A study without a
+search chooses on the seeds that it reports, and every table says so. One whose step sizes are given
+chooses none.
 """
+
+from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,10 +34,10 @@ COLUMNS = {
     "diverged": pl.Boolean(),
     "error": pl.List(pl.Float64()),
 }
-"""What there is to know of a run: labels of the study, and its errors after each episode."""
+"""What there is to know of a run: labels of the study, and a list for a measure."""
 
 ALGORITHM = ["task", "rule", "preference", "learner"]
-"""Columns of an algorithm on a task, which has a step size of its own."""
+"""Columns of an algorithm on a task, which has its own step size."""
 KNOWN = [*ALGORITHM, "rule_name", "units"]
 """The same, with what follows from them."""
 STEP_SIZE = ["step_size", "schedule"]
@@ -43,8 +46,21 @@ STEP_SIZE = ["step_size", "schedule"]
 @final
 @dataclass(frozen=True, eq=False)
 class Results:
-    """Runs, a row each in the order of the study, and the study's score.
+    """Runs, a row for each in the order of the study, and the study's score.
 
+    Attributes
+    ----------
+    runs : polars.DataFrame
+        Columns `cell`, `stage` ("search" or "report"), `task`, `rule`, `preference`, `learner`,
+        `rule_name`, `units`, `step_size` (null for learners that take none), `schedule`, `seed`,
+        `diverged`, and for each measure a list with a number for each episode.
+    score : Score
+        By what runs are compared.
+    given : bool
+        Whether the study knew its step sizes.
+
+    Examples
+    --------
     >>> runs = pl.DataFrame(
     ...     {"cell": list("abcdef"), "stage": ["search"] * 4 + ["report"] * 2, "task": "corridor",
     ...      "rule": "PTD", "preference": "", "learner": "", "rule_name": "PTD", "units": None,
@@ -68,22 +84,23 @@ class Results:
     [(5.0, 4.0, 6.0, 2)]
     >>> results.curves().select("episode", "centre").rows()
     [(1, 5.0), (2, 5.0)]
+
     """
 
     runs: pl.DataFrame
     score: Score
     given: bool = False
-    """Whether the study knew its step sizes, one for each algorithm and task."""
 
     def __post_init__(self) -> None:
-        schema = self.runs.schema
-        for name, kind in COLUMNS.items():
+        schema, measured = self.runs.schema, self.score.measure.name
+        needed = {name: kind for name, kind in COLUMNS.items() if name != "error"}
+        for name, kind in (needed | {measured: COLUMNS["error"]}).items():
             if schema.get(name) != kind:
                 found = schema.get(name, "missing")
                 raise InputError(f"column {name} of the runs is {found}: it must be {kind}.")
         if not self.runs.height:
             raise InputError("there are no runs: run the study first.")
-        episodes = int(self.runs.select(pl.col("error").list.len().min()).item())
+        episodes = int(self.runs.select(pl.col(measured).list.len().min()).item())
         if episodes < (self.score.last or 1):
             raise InputError(
                 f"the score needs {self.score.last or 1} episodes but a run has {episodes}: "
@@ -122,13 +139,13 @@ class Results:
 
     @cached_property
     def chosen(self) -> pl.DataFrame:
-        """For each algorithm and task, the step size with the least mean score.
+        """For each algorithm and task, the step size with the best mean score.
 
         It was run on all seeds, and none of its runs diverged, unless the score has a ceiling and
-        so says what that counts.
-        Of equal ones, the first in the study. `chosen_on` is "search", or "report" if there was no
-        search. Algorithms that diverged with every step size are not here but in `lost`. If step
-        sizes were given, they are here whatever came of them, and `chosen_on` is "".
+        so says what that counts. Of equal ones, the first in the study counts. `chosen_on` is
+        "search", or "report" if there was no search. Algorithms that diverged with every step size
+        are not here but in `lost`. If step sizes were given, they are here in any case, and
+        `chosen_on` is "".
         """
         found = summarise(self.tried, [*KNOWN, *STEP_SIZE]).lazy()
         if not self.given:
@@ -139,8 +156,10 @@ class Results:
                 fit = fit & (pl.col("diverged") == 0)
             found = found.filter(fit)
         stage = "" if self.given else self.tried["stage"][0]
+        centre = pl.col("centre")
+        best = centre.max() if self.score.measure.maximise else centre.min()
         return (
-            found.filter(pl.col("centre") == pl.col("centre").min().over(ALGORITHM))
+            found.filter(centre == best.over(ALGORITHM))
             .unique(ALGORITHM, keep="first", maintain_order=True)
             .select(
                 *KNOWN,
@@ -160,11 +179,11 @@ class Results:
 
     @cached_property
     def reported(self) -> pl.DataFrame:
-        """Runs that are reported: those of the chosen step size, on fresh seeds if there are."""
+        """Runs that are reported: with the chosen step size, on fresh seeds if there are any."""
         report = self.scored.filter(pl.col("stage") == "report")
         choice = self.chosen.select(*ALGORITHM, *STEP_SIZE, "chosen_on")
         on = [*ALGORITHM, *STEP_SIZE]
-        return report.join(choice, on=on, how="inner", maintain_order="left")
+        return report.join(choice, on=on, how="inner", nulls_equal=True, maintain_order="left")
 
     @cached_property
     def divergences(self) -> pl.DataFrame:
@@ -175,17 +194,19 @@ class Results:
 
     def curves(self, level: float = 0.95, episodes: Sequence[int] | None = None) -> pl.DataFrame:
         """The score of reported runs after each episode, counted from 1, or after some of them."""
+        measured = pl.col(self.score.measure.name)
         by_episode = self.reported.with_columns(
-            pl.int_ranges(1, pl.col("error").list.len() + 1).alias("episode")
+            pl.int_ranges(1, measured.list.len() + 1).alias("episode")
         )
         if episodes is not None:
             # Taken out of the lists, as a row for every episode of long runs would be too many.
             wanted = pl.element().filter(pl.element().is_in(episodes))
             by_episode = by_episode.with_columns(pl.col("episode").list.eval(wanted))
-            taken = pl.col("error").list.gather(pl.col("episode") - 1)
-            by_episode = by_episode.with_columns(taken)
+            by_episode = by_episode.with_columns(measured.list.gather(pl.col("episode") - 1))
         scored = by_episode.with_columns(self.score.of_episodes.alias("score"))
-        long = scored.drop("error").explode("episode", "score", empty_as_null=False)
+        long = scored.select(*KNOWN, "seed", "diverged", "episode", "score").explode(
+            "episode", "score", empty_as_null=False
+        )
         return summarise(long, [*KNOWN, "episode"], level=level)
 
     def step_sizes(self, level: float = 0.95) -> pl.DataFrame:

@@ -1,53 +1,98 @@
-"""What a study calls good: one number for each episode, and one for each run."""
+"""Scores: by what number runs are compared, after each episode and as a whole."""
+
+from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf, isfinite, nan
-from typing import Literal, final
+from math import isfinite, nan
+from typing import final
 
 import polars as pl
 
 from preftd.arrays import InputError, whole
+from preftd.experiments.measures import ERROR, KNOWN, Measure
 
-KINDS = {"mse": "mean squared error", "rmse": "root mean squared error"}
+ERRORS = {"mse": "mean squared error", "rmse": "root mean squared error"}
+"""Names of scores of the error."""
 
 
 @final
 @dataclass(frozen=True)
 class Score:
-    """How wrong a run was: less is better.
+    """A number for each run: the mean of a measure over the episodes that count.
 
-    kind     "mse", the mean squared error after an episode, or "rmse", its root
-    ceiling  what a run, or an episode of it, counts if its score is larger or not finite; by
-             default it counts as it is, and a step size at which a run diverged is not chosen
-    last     how many episodes count, from the end; by default all
+    Over all episodes, the mean squared error is the area under the learning curve, per episode.
 
-    The score of a run is the mean over the episodes that count. Over all episodes, that is the area
-    under the learning curve, per episode.
+    Parameters
+    ----------
+    kind : str
+        "mse", the mean squared error after an episode; "rmse", its root; or the name of a measure,
+        such as "return".
+    ceiling : float
+        What a run, or an episode of it, counts if its score is larger or not finite (default: it
+        counts as it is, and a step size at which a run diverged is not chosen). Only for scores of
+        which less is better.
+    last : int
+        How many episodes count, from the end (default: all).
+    maximise : bool
+        Whether more is better (default: as the measure says; required for a measure of yours).
 
+    Examples
+    --------
     >>> runs = pl.DataFrame({"error": [[4.0, 1.0], [float("inf"), 1.0]]})
     >>> score = Score("rmse", ceiling=10)
     >>> runs.select(score.of_episodes).to_series().to_list()
     [[2.0, 1.0], [10.0, 1.0]]
     >>> runs.select(score.of_run).to_series().to_list()
     [1.5, 10.0]
+    >>> Score("return").measure.maximise
+    True
+
     """
 
-    kind: Literal["mse", "rmse"] = "mse"
+    kind: str = "mse"
     ceiling: float | None = None
     last: int | None = None
+    maximise: bool | None = None
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise InputError(f"kind of the score is {self.kind!r}: give one of {', '.join(KINDS)}.")
+        if self.maximise is None and self.kind not in {**ERRORS, **KNOWN}:
+            raise InputError(
+                f"kind of the score is {self.kind!r}: give one of {', '.join(ERRORS)}, return and "
+                "updated, or the name of a measure of yours with maximise=True or False."
+            )
+        Measure(self._column)
         if self.ceiling is not None and not _positive(self.ceiling):
             raise InputError(f"ceiling of the score is {self.ceiling!r}: give a positive number.")
+        if self.ceiling is not None and self.measure.maximise:
+            raise InputError(
+                f"ceiling of the score is {self.ceiling}, but more {self.kind} is better: leave it "
+                "out."
+            )
         if self.last is not None and whole("last of the score", self.last) < 1:
             raise InputError(f"last of the score is {self.last}: give 1 episode or more.")
 
     @property
+    def _column(self) -> str:
+        return ERROR.name if self.kind in ERRORS else self.kind
+
+    @property
+    def measure(self) -> Measure:
+        """What is measured, and whether more of it is better."""
+        known = KNOWN.get(self._column, Measure(self._column))
+        label = ERRORS.get(self.kind, known.label)
+        return Measure(
+            known.name, label, known.maximise if self.maximise is None else self.maximise
+        )
+
+    @property
     def name(self) -> str:
         """What is measured after an episode."""
-        return KINDS[self.kind]
+        return self.measure.label
+
+    @property
+    def best(self) -> str:
+        """How the best score differs from the others."""
+        return "largest" if self.measure.maximise else "least"
 
     @property
     def span(self) -> str:
@@ -58,27 +103,27 @@ class Score:
 
     @property
     def of_episodes(self) -> pl.Expr:
-        """The score after each episode, from the column `error`."""
+        """The score after each episode, from the column of the measure."""
         measured = pl.element().sqrt() if self.kind == "rmse" else pl.element()
-        return pl.col("error").list.eval(self._limited(measured.fill_nan(inf)))
+        limited = self._limited(measured.fill_nan(self.measure.worst))
+        return pl.col(self._column).list.eval(limited)
 
     @property
     def of_run(self) -> pl.Expr:
-        """The score of a run, from the column `error`."""
-        counted = pl.col("error") if self.last is None else pl.col("error").list.tail(self.last)
+        """The score of a run, from the column of the measure."""
+        counted = pl.col(self._column)
+        if self.last is not None:
+            counted = counted.list.tail(self.last)
         if self.kind == "rmse":
             counted = counted.list.eval(pl.element().sqrt())
         # Not fill_nan, which would take the mean twice.
-        return self._limited(counted.list.mean().replace(nan, inf))
+        return self._limited(counted.list.mean().replace(nan, self.measure.worst))
 
     def _limited(self, score: pl.Expr) -> pl.Expr:
         return score if self.ceiling is None else score.clip(upper_bound=float(self.ceiling))
 
 
 def _positive(given: object) -> bool:
-    return (
-        isinstance(given, int | float)
-        and not isinstance(given, bool)
-        and isfinite(given)
-        and given > 0
-    )
+    if not isinstance(given, int | float) or isinstance(given, bool):
+        return False
+    return isfinite(given) and given > 0

@@ -1,26 +1,28 @@
-"""A study: what is to be compared, as data.
+"""A study: what is compared, as data.
 
 tasks × rules × preferences × learners × step sizes × seeds: every combination is a cell. A study is
 checked when it is built, and says which of its fields is wrong. Labels are for people; results are
 found by what the labels stand for.
 """
 
+from __future__ import annotations
+
 import itertools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Self, final
+from typing import Any, Self, final
 
 from preftd.arrays import InputError
 from preftd.experiments.axes import Axes, OneOrMore, StepSizes, made_task
 from preftd.experiments.cells import Labels
 from preftd.experiments.inputs import are_several, as_count, as_seeds
-from preftd.experiments.learning import Method, TaskSource
+from preftd.experiments.learning import TaskSource, acts
+from preftd.experiments.measures import KNOWN, Measure, as_measure
 from preftd.experiments.score import Score
 from preftd.learners.linear.batch import Linear
 from preftd.learners.step_size import StepSize, as_step_size
-from preftd.preferences import Signal
 from preftd.rules import Rule
 
 FIRST_SEARCH_SEED = 1_000_000
@@ -36,8 +38,13 @@ _NAME = r"\w[\w ,.+()=-]*"
 class Search:
     """How step sizes are chosen: by the study's score, on seeds that are not reported.
 
-    seeds     which ones, or how many
-    episodes  by default as many as the study has
+    Parameters
+    ----------
+    seeds : int or sequence of int
+        Which seeds, or how many (1000000, 1000001, …).
+    episodes : int
+        How many episodes each run of the search has (default: as many as the study).
+
     """
 
     seeds: int | Iterable[int]
@@ -57,28 +64,36 @@ class Search:
 @final
 @dataclass(frozen=True)
 class Chosen:
-    """Step sizes that are known: nothing is searched, and these alone are reported.
+    """Known step sizes: nothing is searched, and these alone are reported.
 
-    step_sizes  by place, (task, rule, preference, learner), in the study's labels; what is not
-                named is left out
+    Parameters
+    ----------
+    step_sizes : mapping
+        By the labels of a task, a rule, a preference and a learner, a step size (None for a learner
+        that takes none). Combinations that are not named are not run.
 
+    Examples
+    --------
     >>> chosen = Chosen({("length 5", "TD(λ)", "", ""): 0.03, ("length 5", "PTD", "", ""): 0.3})
     >>> chosen.step_sizes["length 5", "PTD", "", ""]
     0.3
+
     """
 
-    step_sizes: Mapping[tuple[str, str, str, str], StepSize]
+    step_sizes: Mapping[tuple[str, str, str, str], StepSize | None]
 
     def __post_init__(self) -> None:
         given: object = self.step_sizes
         if not isinstance(given, Mapping) or not given:
             raise InputError(
-                f"search.step_sizes is {given!r}: give step sizes by place, as in "
+                f"search.step_sizes is {given!r}: give step sizes by labels, as in "
                 '{("length 5", "PTD", "", ""): 0.1}.'
             )
         sizes = {
-            _place(place): as_step_size(f"search.step_sizes[{place!r}]", size)
-            for place, size in given.items()
+            _labels(labels): size
+            if size is None
+            else as_step_size(f"search.step_sizes[{labels!r}]", size)
+            for labels, size in given.items()
         }
         object.__setattr__(self, "step_sizes", MappingProxyType(sizes))
 
@@ -86,21 +101,40 @@ class Chosen:
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Study:
-    """Everything that is to be run and how it is judged.
+    """Everything that is run, and how it is scored.
 
-    name         of the study and its files
-    tasks        one or more; with labels as {"grid": task}. For a task of each seed's own give a
-                 function: {"grid": lambda seed: tasks.make("random_grid", seed=seed)}
-    rules        one or more; two of the same kind need labels
-    preferences  one or more
-    step_sizes   the same for all, or for each label of a rule
-    episodes     how many each run has
-    seeds        which ones, or how many (0, 1, …)
-    learners     one or more: Linear(...), Network(...)
-    search       Search(...): step sizes are chosen on its seeds, and only those are run on the
-                 seeds of the study. Chosen(...): they are known. None: all are run on all seeds
-    score        by what runs are compared and step sizes chosen
+    Parameters
+    ----------
+    name : str
+        Of the study and its files.
+    tasks : one or more tasks
+        With labels as {"grid": task}. For a different task for each seed give a function:
+        {"grid": lambda seed: tasks.make("random_grid", seed=seed)}. Learners that act take anything
+        with a name.
+    rules : one or more rules
+        Two of the same kind need labels.
+    preferences : one or more preferences
+        Each a `Signal`, a number, an array of shape (states,) or a function of the observation.
+    step_sizes : sequence, or mapping from the label of a rule to a sequence
+        None if no learner takes a step size.
+    episodes : int
+        How many episodes each run has.
+    seeds : int or sequence of int
+        Which seeds, or how many (0, 1, …).
+    learners : one or more learners
+        `Linear(...)`, `Network(...)`, `LeastSquares(...)`, a function of size, step size and seed
+        that makes a learner of yours, or an algorithm that acts (default: `Linear()`).
+    search : Search or Chosen
+        `Search(...)`: step sizes are chosen on its seeds, and only those are run on the seeds of
+        the study. `Chosen(...)`: they are known. None: all are run on all seeds.
+    score : Score
+        By what runs are compared and step sizes chosen.
+    measures : sequence of str or Measure
+        What is recorded after each episode: "error", "return", "updated", or what an algorithm that
+        acts yields (default: what the score needs).
 
+    Examples
+    --------
     >>> from preftd import PTD, TD, tasks
     >>> from preftd.preferences import Observability
     >>> study = Study(
@@ -115,18 +149,20 @@ class Study:
     ... )
     >>> study
     <Study corridors: 2 tasks × 2 rules × 1 preference × 1 learner, 10 seeds, 50 episodes>
+
     """
 
     name: str
     tasks: OneOrMore[TaskSource]
     rules: OneOrMore[Rule]
-    preferences: OneOrMore[Signal]
-    step_sizes: StepSizes | Mapping[str, StepSizes]
+    preferences: OneOrMore[Any]
+    step_sizes: StepSizes | Mapping[str, StepSizes] | None = None
     episodes: int
     seeds: int | Iterable[int]
-    learners: OneOrMore[Method] = Linear()  # noqa: RUF009  (it cannot be changed)
+    learners: OneOrMore[Any] = Linear()  # noqa: RUF009  (it cannot be changed)
     search: Search | Chosen | None = None
     score: Score = Score()  # noqa: RUF009  (nor can this)
+    measures: Sequence[str | Measure] | None = None
     axes: Axes = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -149,8 +185,21 @@ class Study:
         for name in ("tasks", "rules", "preferences", "learners", "step_sizes"):
             # A copy, which nobody else can change, and of what could be walked through only once.
             object.__setattr__(self, name, MappingProxyType(dict(getattr(axes, name))))
+        _check_measures(self)
         for label, source in axes.tasks:
-            made_task(label, source, seeds[0])
+            made_task(label, source, seeds[0], self.acting)
+
+    @property
+    def measured(self) -> tuple[Measure, ...]:
+        """What is recorded after each episode."""
+        if self.measures is None:
+            return (self.score.measure,)
+        return tuple(as_measure(f"measures[{i}]", one) for i, one in enumerate(self.measures))
+
+    @property
+    def acting(self) -> bool:
+        """Whether all learners draw their own experience."""
+        return all(acts(learner) for _, learner in self.axes.learners)
 
     @property
     def stem(self) -> str:
@@ -228,10 +277,10 @@ def _searched(search: Search | Chosen | None) -> tuple[int, ...]:
     return as_seeds("search.seeds", search.seeds) if isinstance(search, Search) else ()
 
 
-def _place(given: object) -> Labels:
+def _labels(given: object) -> Labels:
     if not isinstance(given, tuple) or len(given) != len(Labels._fields):
         raise InputError(
-            f"search.step_sizes has the place {given!r}: give the labels of a task, a rule, a "
+            f"search.step_sizes has the labels {given!r}: give those of a task, a rule, a "
             "preference and a learner."
         )
     return Labels(*given)
@@ -239,20 +288,38 @@ def _place(given: object) -> Labels:
 
 def _check_chosen(chosen: Chosen, axes: Axes) -> None:
     """Refuse what is not in the study."""
-    for place, size in chosen.step_sizes.items():
-        for kind, label in Labels(*place)._asdict().items():
+    for given, size in chosen.step_sizes.items():
+        labels = Labels(*given)
+        for kind, label in labels._asdict().items():
             known = [name for name, _ in getattr(axes, f"{kind}s")]
             if label not in known:
                 raise InputError(
-                    f"search.step_sizes has the place {tuple(place)}, but there is no {kind} "
+                    f"search.step_sizes has the labels {tuple(given)}, but there is no {kind} "
                     f"{label!r}: known are {', '.join(map(repr, known))}."
                 )
-        sizes = axes.step_sizes[Labels(*place).rule]
+        sizes = axes.sizes_of(labels.rule, labels.learner)
         if size not in sizes:
             raise InputError(
-                f"search.step_sizes has {size} for {tuple(place)}: give one of those of its rule, "
+                f"search.step_sizes has {size} for {tuple(given)}: give one of those of its rule, "
                 f"{', '.join(map(str, sizes))}."
             )
+
+
+def _check_measures(study: Study) -> None:
+    """Refuse measures that are named twice, not yielded, or lack the one that is scored."""
+    names = [measure.name for measure in study.measured]
+    if len(set(names)) < len(names):
+        raise InputError(f"measures are {', '.join(names)}: give each once.")
+    if study.score.measure.name not in names:
+        raise InputError(
+            f"measures are {', '.join(names)}, but the score needs {study.score.measure.name!r}: "
+            "add it."
+        )
+    if not study.acting and (other := [name for name in names if name not in KNOWN]):
+        raise InputError(
+            f"measures has {other[0]!r}, which only an algorithm that acts can yield: give some of "
+            f"{', '.join(KNOWN)}."
+        )
 
 
 def _counted(count: int, name: str) -> str:

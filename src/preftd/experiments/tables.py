@@ -1,18 +1,15 @@
-"""Cells as tables, a row each."""
+"""Cells as tables, a row for each."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, NamedTuple, TypeVar
+from itertools import groupby
+from typing import Any
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from preftd.experiments.cells import Labels, Strand, Variant, Words, units_of
+from preftd.experiments.cells import CellGroup, Description, Labels, Setting, units_of
 from preftd.experiments.evaluation import size_of
 
-T = TypeVar("T")
-
-LABELLED: dict[str, Any] = {
+STUDY: dict[str, Any] = {
     "cell": pl.String,
     "stage": pl.String,
     "task": pl.String,
@@ -25,9 +22,9 @@ LABELLED: dict[str, Any] = {
     "schedule": pl.String,
     "seed": pl.Int64,
 }
-"""What a study calls its cells, and what it varies."""
+"""What a study calls its cells."""
 
-DESCRIBED: dict[str, Any] = {
+FILE: dict[str, Any] = {
     "cell": pl.String,
     "task": pl.String,
     "rule": pl.String,
@@ -41,83 +38,52 @@ DESCRIBED: dict[str, Any] = {
 """What cells consist of."""
 
 
-class Columns(NamedTuple, Generic[T]):
-    """Some columns, and what stands in them for a thing."""
+def study_table(groups: Sequence[CellGroup]) -> pl.DataFrame:
+    """The cells with the labels of their study."""
 
-    names: Sequence[str]
-    values: Callable[[T], tuple[Any, ...]]
-
-    def filled(
-        self, things: Sequence[T], rows: NDArray[np.uint32], schema: dict[str, Any]
-    ) -> dict[str, pl.Series]:
-        """What stands in each row, given its thing."""
-        index, kinds = pl.Series(rows), schema | {"id": pl.String}
-        columns = zip(*map(self.values, things), strict=True) if things else [()] * len(self.names)
+    def of_setting(setting: Setting) -> dict[str, Any]:
+        rule, _, learner = setting.algorithm
         return {
-            name: pl.Series(column, dtype=kinds[name])[index]
-            for name, column in zip(self.names, columns, strict=True)
+            **dict(zip(Labels._fields, setting.labels, strict=True)),
+            "rule_name": rule.name,
+            "units": units_of(learner),
+            "step_size": size_of(setting.step_size),
+            "schedule": setting.description.schedule,
         }
 
-
-def labelled(strands: Sequence[Strand]) -> pl.DataFrame:
-    """The cells as their study calls them."""
-    of_strand: Columns[Strand] = Columns(
-        ("id", "stage", "seed"), lambda strand: (strand.draw.id, strand.stage, strand.draw.seed)
-    )
-    of_variant: Columns[Variant] = Columns(
-        ("id", *Labels._fields, "rule_name", "units", "step_size", "schedule"),
-        lambda variant: (
-            variant.id,
-            *variant.labels,
-            variant.algorithm.rule.name,
-            units_of(variant.algorithm.learner),
-            size_of(variant.step_size),
-            variant.words.schedule,
-        ),
-    )
-    return _table(strands, of_strand, of_variant, LABELLED)
+    return _table(groups, STUDY, lambda g: {"stage": g.stage, "seed": g.sample.seed}, of_setting)
 
 
-def described(strands: Sequence[Strand]) -> pl.DataFrame:
-    """The cells by what they consist of."""
-    of_strand: Columns[Strand] = Columns(
-        ("id", "task", "seed", "episodes"),
-        lambda strand: (
-            strand.draw.id,
-            strand.draw.task.name,
-            strand.draw.seed,
-            strand.draw.episodes,
-        ),
-    )
-    of_variant: Columns[Variant] = Columns(
-        ("id", *Words._fields, "step_size"),
-        lambda variant: (variant.id, *variant.words, size_of(variant.step_size)),
-    )
-    return _table(strands, of_strand, of_variant, DESCRIBED)
+def file_table(groups: Sequence[CellGroup]) -> pl.DataFrame:
+    """The cells with what they consist of."""
+
+    def of_group(group: CellGroup) -> dict[str, Any]:
+        sample = group.sample
+        return {"task": sample.task.name, "seed": sample.seed, "episodes": sample.episodes}
+
+    def of_setting(setting: Setting) -> dict[str, Any]:
+        described = dict(zip(Description._fields, setting.description, strict=True))
+        return {**described, "step_size": size_of(setting.step_size)}
+
+    return _table(groups, FILE, of_group, of_setting)
 
 
 def _table(
-    strands: Sequence[Strand],
-    of_strand: Columns[Strand],
-    of_variant: Columns[Variant],
+    groups: Sequence[CellGroup],
     schema: dict[str, Any],
+    of_group: Callable[[CellGroup], dict[str, Any]],
+    of_setting: Callable[[Setting], dict[str, Any]],
 ) -> pl.DataFrame:
-    """A row for each draw and variant, in the order of the strands."""
-    variants: list[Variant] = []
-    places: dict[int, NDArray[np.uint32]] = {}
-    for strand in strands:
-        if id(strand.variants) not in places:
-            rows = len(variants) + np.arange(len(strand.variants), dtype=np.uint32)
-            places[id(strand.variants)] = rows
-            variants += strand.variants
-    of_each = [places[id(strand.variants)] for strand in strands]
-    repeats = np.repeat(np.arange(len(strands), dtype=np.uint32), [len(some) for some in of_each])
-    draws = of_strand.filled(strands, repeats, schema)
-    columns = of_variant.filled(variants, _joined(of_each), schema)
-    columns["cell"] = draws["id"] + columns["id"]
-    columns |= draws
-    return pl.DataFrame({name: columns[name] for name in schema})
-
-
-def _joined(rows: Sequence[NDArray[np.uint32]]) -> NDArray[np.uint32]:
-    return np.concatenate(rows) if rows else np.empty(0, np.uint32)
+    """A row for each cell, in the order of the groups; groups that share settings go together."""
+    parts = [pl.DataFrame(schema=schema)]
+    for _, alike in groupby(groups, key=lambda group: id(group.settings)):
+        same = list(alike)
+        left = [{"sample": group.sample.id, **of_group(group)} for group in same]
+        right = [{"setting": one.id, **of_setting(one)} for one in same[0].settings]
+        kinds = schema | {"sample": pl.String, "setting": pl.String}
+        samples = pl.DataFrame(left, schema={name: kinds[name] for name in left[0]})
+        settings = pl.DataFrame(right, schema={name: kinds[name] for name in right[0]})
+        both = samples.join(settings, how="cross", maintain_order="left_right")
+        cell = pl.concat_str("sample", "setting").alias("cell")
+        parts.append(both.with_columns(cell).select(*schema))
+    return pl.concat(parts)

@@ -1,27 +1,22 @@
-"""Computing a job: one draw of experience for each strand, from which all its cells learn."""
+"""Computing a job: one sample of experience for each group of cells, from which all of them learn.
+
+A cell that raises does not keep the others from their results.
+"""
 
 import time
 import traceback
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from preftd.arrays import Dense, InputError
-from preftd.experience import Experience
-from preftd.experiments.cells import Strand, Unmade
-from preftd.experiments.evaluation import FAR, finite_or_inf, trivial_error
+from preftd.arrays import Dense
+from preftd.experiments.cells import CellGroup, TaskFailure
 from preftd.experiments.jobs import Job
-from preftd.experiments.learning import Batch, RunningCoefficients, takes
-from preftd.learners.steps import Steps
-from preftd.tasks import Task
-from preftd.tasks.scored import Scored
-
-FAILURES = (Exception, SystemExit)
-"""What may come out of the user's code and concerns the cell alone."""
+from preftd.experiments.learning import Lane, Run, diverged, learn
 
 
 class Failure(NamedTuple):
@@ -36,146 +31,107 @@ class Failure(NamedTuple):
 
 @final
 @dataclass(frozen=True)
-class Done:
-    """What came of a job."""
+class JobResult:
+    """What was computed for a job."""
 
     job: str
     """Its id."""
     rows: NDArray[np.intp]
     """Which of the job's cells have results."""
-    errors: Dense
-    """Cells that have results × episodes; infinite where predictions are not finite."""
+    measured: dict[str, Dense]
+    """By measure, cells that have results × episodes."""
     diverged: NDArray[np.bool_]
-    failures: tuple[Failure, ...]
+    """Of the same cells."""
+    failures: tuple[Failure, ...] = ()
     seconds: float = 0.0
     """How long it took, once everything was ready."""
 
 
-def compute(job: Job) -> Done:
-    """The results of a job; a cell that raises does not keep others from theirs."""
+def compute(job: Job) -> JobResult:
+    """The results of a job: what an executor calls wherever it computes."""
     began = time.perf_counter()
-    found = list(map(_compute, job.strands))
-    errors = np.concatenate([errors for errors, _, _ in found])
-    far = np.repeat([far for _, far, _ in found], [len(errors) for errors, _, _ in found])
-    diverged = np.max(errors, axis=1) > far
-    there = _complete(errors)
-    failures = tuple(failure for *_, failed in found for failure in failed)
-    if not there.all():
-        errors, diverged = errors[there], diverged[there]
-    seconds = time.perf_counter() - began
-    return Done(job.id, np.flatnonzero(there), errors, diverged, failures, seconds)
+    parts = [_compute(group) for group in job.groups]
+    sizes = [len(group.settings) for group in job.groups]
+    return replace(joined(job, sizes, parts), seconds=time.perf_counter() - began)
 
 
-def _compute(strand: Strand) -> tuple[Dense, float, list[Failure]]:
-    """Errors, NaN of the cells that failed; from where on they mean divergence; and failures."""
-    errors = np.full((len(strand.variants), strand.draw.episodes), np.nan)
-    task, far = strand.draw.task, np.inf
-    if isinstance(task, Unmade):
-        line = f"InputError: {task.why}"
-        return errors, far, [Failure(cell, line, task.traceback) for cell in strand.ids]
-    try:
-        far = FAR * trivial_error(task)
-        failed = _learn(task, strand, errors)
-    except FAILURES as error:  # the user's code may raise anything; it is reported
-        failed = dict.fromkeys(np.flatnonzero(~_complete(errors)).tolist(), error)
-    ids = strand.ids if failed else []
-    return errors, far, [_failure(ids[row], error) for row, error in sorted(failed.items())]
+def joined(job: Job, sizes: Sequence[int], parts: Sequence[JobResult]) -> JobResult:
+    """The result of a job from those of its parts, which have so many cells each."""
+    firsts = np.cumsum([0, *sizes[:-1]])
+    names = [measure.name for measure in job.groups[0].sample.measures]
+    return JobResult(
+        job.id,
+        np.concatenate([first + part.rows for first, part in zip(firsts, parts, strict=True)]),
+        {name: np.concatenate([part.measured[name] for part in parts]) for name in names},
+        np.concatenate([part.diverged for part in parts]),
+        tuple(failure for part in parts for failure in part.failures),
+        sum(part.seconds for part in parts),
+    )
 
 
-def _complete(errors: Dense) -> NDArray[np.bool_]:
-    """Which rows have all their errors: those after the last episode are numbers, or infinite."""
-    return np.asarray(~np.isnan(errors[:, -1]))
+def all_failed(group: CellGroup, error: str, trace: str) -> JobResult:
+    """The result of cells that have none, for one reason."""
+    nothing = np.empty((0, group.sample.episodes))
+    return JobResult(
+        "",
+        np.empty(0, np.intp),
+        {measure.name: nothing for measure in group.sample.measures},
+        np.empty(0, np.bool_),
+        tuple(Failure(cell, error, trace) for cell in group.ids),
+    )
 
 
-def _learn(task: Task, strand: Strand, errors: Dense) -> dict[int, BaseException]:
-    """Let all cells learn, step sizes side by side; what went wrong, by row."""
-    variants = enumerate(strand.variants)
-    lanes = [
-        [row for row, _ in group] for _, group in groupby(variants, key=lambda pair: pair[1].labels)
-    ]
-    together = _learn_together(task, strand, lanes, errors)
-    # One step size may have spoiled it for the others beside it: each gets its own chance.
-    again = [[row] for lane in lanes for row in lane if row in together and len(lane) > 1]
-    alone = _learn_together(task, strand, again, errors) if again else {}
-    for row, error in alone.items():
-        if str(error) != str(together[row]):
-            error.add_note(f"Beside other step sizes it failed with: {_line(together[row])}")
-    retried = {row for (row,) in again}
-    return {row: error for row, error in together.items() if row not in retried} | alone
+def _compute(group: CellGroup) -> JobResult:
+    """The result of a group; the step sizes of an algorithm learn side by side."""
+    task = group.sample.task
+    if isinstance(task, TaskFailure):
+        return all_failed(group, f"InputError: {task.reason}", task.traceback)
+    alike = groupby(enumerate(group.settings), key=lambda pair: pair[1].labels)
+    lanes = _learn(group, [tuple(row for row, _ in pairs) for _, pairs in alike])
+    spoiled = {rows: lane for rows, lane in lanes.items() if lane.error and len(rows) > 1}
+    if spoiled:
+        # One step size may have spoiled it for the others beside it: each is tried alone.
+        alone = _learn(group, [(row,) for rows in spoiled for row in rows])
+        for rows, lane in spoiled.items():
+            for row in rows:
+                _add_note(alone[row,].error, lane.error)
+        lanes = {rows: lane for rows, lane in lanes.items() if rows not in spoiled} | alone
+    return _result(group, lanes)
 
 
-def _learn_together(
-    task: Task, strand: Strand, lanes: Sequence[Sequence[int]], errors: Dense
-) -> dict[int, BaseException]:
-    """One draw of experience for all; fills in what they found, and returns what went wrong."""
-    seed, episodes = strand.draw.seed, strand.draw.episodes
-    learning = [_Lane(task, strand, rows, errors) for rows in lanes]
-    signals: dict[tuple[str, str], tuple[RunningCoefficients, list[_Lane]]] = {}
-    for lane in learning:
-        first = strand.variants[lane.rows[0]]
-        place, (rule, preference, _) = first.labels, first.algorithm
-        fresh: tuple[RunningCoefficients, list[_Lane]] = (RunningCoefficients(rule, preference), [])
-        signals.setdefault((place.rule, place.preference), fresh)[1].append(lane)
-    for taken in takes(task, seed, episodes):
-        for signal, followers in signals.values():
-            _follow(signal, [lane for lane in followers if lane.error is None], taken, task.scored)
-    return {row: lane.error for lane in learning if lane.error is not None for row in lane.rows}
+def _learn(group: CellGroup, some: Sequence[tuple[int, ...]]) -> dict[tuple[int, ...], Lane]:
+    """Let some cells learn, given the rows of those that are side by side; their lanes by rows."""
+    lanes = {}
+    for rows in some:
+        settings = [group.settings[row] for row in rows]
+        lanes[rows] = Lane(settings[0].algorithm, [setting.step_size for setting in settings])
+    _, task, seed, episodes, measures = group.sample
+    learn(list(lanes.values()), task, Run(seed, episodes, measures))
+    return lanes
 
 
-def _follow(
-    signal: RunningCoefficients, lanes: Sequence["_Lane"], taken: Experience, scored: Scored
-) -> None:
-    """Learn from a take; what one rule and preference make of it is the same for all learners."""
-    if not lanes:
-        return
-    try:
-        steps = signal.steps(taken)
-    except FAILURES as error:
-        for lane in lanes:
-            lane.fail(error)
-        return
-    for lane in lanes:
-        lane.learn(steps, scored)
+def _result(group: CellGroup, lanes: dict[tuple[int, ...], Lane]) -> JobResult:
+    shape = (len(group.settings), group.sample.episodes)
+    there = np.zeros(shape[0], np.bool_)
+    measured = {measure.name: np.empty(shape) for measure in group.sample.measures}
+    ids, failures = group.ids, []
+    for rows, lane in sorted(lanes.items()):
+        if lane.error is not None:
+            error, trace = lane.error, "".join(traceback.format_exception(lane.error))
+            failures += [Failure(ids[row], _line(error), trace) for row in rows]
+            continue
+        there[list(rows)] = True
+        for name, numbers in measured.items():
+            numbers[list(rows)] = lane.measured[name]
+    if failures:
+        measured = {name: numbers[there] for name, numbers in measured.items()}
+    found = diverged(measured, group.sample.task)
+    return JobResult("", np.flatnonzero(there), measured, found, tuple(failures))
 
 
-class _Lane:
-    """An algorithm with some step sizes, neighbours in a strand, until it fails."""
-
-    def __init__(self, task: Task, strand: Strand, rows: Sequence[int], errors: Dense) -> None:
-        self.rows = rows
-        self.error: BaseException | None = None
-        self._errors, self._episode = errors[rows[0] : rows[-1] + 1], 0
-        variants = [strand.variants[row] for row in rows]
-        try:
-            learner, sizes = variants[0].algorithm.learner, [v.step_size for v in variants]
-            self._batch: Batch = learner.start(task.features.size, sizes, strand.draw.seed)
-        except FAILURES as error:
-            self.fail(error)
-
-    def learn(self, steps: Steps, scored: Scored) -> None:
-        """Learn from some steps, and note the error after each episode."""
-        try:
-            found = self._batch.learn(steps, scored)
-            wanted = (int(steps.is_last.sum()), len(self.rows))
-            if np.shape(found) != wanted:
-                raise InputError(
-                    f"the learner gave errors of shape {np.shape(found)}: give one for each "
-                    f"episode and step size, {wanted}."
-                )
-            until = self._episode + wanted[0]
-            self._errors[:, self._episode : until] = finite_or_inf(np.asarray(found, float).T)
-            self._episode = until
-        except FAILURES as error:
-            self.fail(error)
-
-    def fail(self, error: BaseException) -> None:
-        """There will be no results, for this reason."""
-        self.error = error
-        self._errors[:] = np.nan
-
-
-def _failure(cell: str, error: BaseException) -> Failure:
-    return Failure(cell, _line(error), "".join(traceback.format_exception(error)))
+def _add_note(error: BaseException | None, beside: BaseException | None) -> None:
+    if error is not None and beside is not None and str(error) != str(beside):
+        error.add_note(f"Beside other step sizes it failed with: {_line(beside)}")
 
 
 def _line(error: BaseException) -> str:

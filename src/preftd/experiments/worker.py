@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, final
 import cloudpickle
 
 from preftd.experiments.jobs import Job
-from preftd.experiments.work import Done, compute
+from preftd.experiments.work import JobResult, compute
 from preftd.failures import FailedError
 
 ONE_THREAD = {
@@ -56,8 +56,8 @@ class Worker:
         )
         self._ready = False
 
-    def send(self, job: Job) -> None:
-        """Hand over a job, to be computed when those before it are."""
+    def compute(self, job: Job) -> JobResult:
+        """Have a job computed."""
         # cloudpickle, because studies are made of functions that cannot be found by name.
         message = cloudpickle.dumps(job)
         self._await()
@@ -65,21 +65,18 @@ class Worker:
             _write(self._process.stdin, message)
         except BrokenPipeError:
             raise self._died() from None
-
-    def receive(self) -> Done:
-        """What came of the first job that nothing came of yet."""
-        message = _read(self._process.stdout)
-        if message is None:
+        answer = _read(self._process.stdout)
+        if answer is None:
             raise self._died()
-        done: Done = pickle.loads(message)  # noqa: S301  (from our own process)
-        return done
+        result: JobResult = pickle.loads(answer)  # noqa: S301  (from our own process)
+        return result
 
     def _await(self) -> None:
         """Wait until it can be talked to, once."""
         if not self._ready and _read(self._process.stdout) != READY:
             raise WorkerLostError(
                 f"a process to compute in ended at once (code {self._process.wait()}), which may "
-                "be for want of memory: run the same again, with fewer workers."
+                "be for lack of memory: run the same again with fewer workers."
             )
         self._ready = True
 
@@ -103,7 +100,7 @@ def serve() -> None:
     coming, going = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # what a study reads is not what we are sent
     os.dup2(2, 1)  # what a study prints is for people, not for the parent
-    jobs: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    jobs: queue.SimpleQueue[bytes] = queue.SimpleQueue()  # read at once, to notice the end of them
 
     def listen() -> None:
         while (message := _read(coming)) is not None:
@@ -114,8 +111,8 @@ def serve() -> None:
     with suppress(BrokenPipeError):  # the parent is gone
         _write(going, READY)
         while True:
-            done = compute(pickle.loads(jobs.get()))  # noqa: S301  (from our parent)
-            _write(going, pickle.dumps(done))
+            result = compute(pickle.loads(jobs.get()))  # noqa: S301  (from our parent)
+            _write(going, pickle.dumps(result))
     os._exit(0)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from preftd.experiments.cells import Strand, ids_of
+from preftd.experiments.cells import CellGroup, ids_of
 from preftd.experiments.manifest import read_manifests, state_of
 from preftd.experiments.plan import Plan
 from preftd.experiments.progress import progress_here
@@ -44,6 +44,6 @@ def _progress(plan: Plan, stored: set[str]) -> str:
     return f"{search}, report {report}{rest}"
 
 
-def _share(strands: Sequence[Strand], stored: set[str]) -> str:
-    wanted = set(ids_of(strands))
+def _share(groups: Sequence[CellGroup], stored: set[str]) -> str:
+    wanted = set(ids_of(groups))
     return f"{len(wanted & stored):,} of {len(wanted):,} cells"

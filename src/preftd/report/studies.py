@@ -22,7 +22,7 @@ class StudiesFailedError(FailedError):
 
 
 def run_and_show(
-    studies: Sequence[Study], out: Path, workers: int | None, progress: Progress, place: Path
+    studies: Sequence[Study], out: Path, workers: int | None, progress: Progress, repository: Path
 ) -> Iterator[str]:
     """Run studies of a folder one after the other; lines to be read on each when it is done.
 
@@ -32,7 +32,9 @@ def run_and_show(
     with Processes(workers, progress.say) as processes:
         for study in studies:
             try:
-                found = run(study, store, executor=processes, progress=progress, place=place)
+                found = run(
+                    study, store, executor=processes, progress=progress, repository=repository
+                )
             except CellsFailedError as error:
                 progress.say(str(error))
                 failed.append(study.name)
@@ -69,7 +71,7 @@ def show(study: Study, out: Path, progress: Progress) -> Iterator[str]:
     if not plan.report and not plan.searched.height:
         raise InputError(
             f"the search of {study.name!r} is not over, {there:,} of {there + missing:,} cells are "
-            "stored: run the study to go on."
+            "stored: run the study to resume it."
         )
     yield from _shown(study, plan.results(store), out)
     if missing:

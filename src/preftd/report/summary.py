@@ -61,7 +61,7 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     if np.isfinite(row["high"]):
         score += f" ± {row['high'] - row['centre']:.2g}"
     return (
-        row["schedule"] or f"{row['step_size']:g}",
+        row["schedule"] or ("none" if row["step_size"] is None else f"{row['step_size']:g}"),
         score,
         f"{row['iqm']:.4g}",
         f"{row['last']:.4g}",
@@ -99,13 +99,13 @@ def _choice(results: Results) -> str:
     """What chose the step sizes."""
     if results.given:
         return "as given by the study"
-    least = "chosen for the least mean score on"
+    best = f"chosen for the {results.score.best} mean score on"
     if "search" not in results.runs["stage"]:
-        return f"{least} the seeds that are reported: scores are a little too good"
+        return f"{best} the seeds that are reported: scores are optimistically biased"
     seeds = results.tried["seed"].unique().to_list()
     lacking = bool((results.chosen["seeds"] < len(seeds)).any())
     among = " as far as there are runs" if lacking else ""
-    return f"{least} seeds {ranges(seeds)}{among}, which are not reported"
+    return f"{best} seeds {ranges(seeds)}{among}, which are not reported"
 
 
 def ranges(numbers: Iterable[int]) -> str:

@@ -31,7 +31,7 @@ FIGURES: "dict[str, Callable[[Results], Figure]]" = {
 def fitting(results: Results) -> list[str]:
     """Figures that these results can fill: of step sizes or widths if there are several."""
     several = {
-        "step_sizes": not results.given and results.tried["step_size"].n_unique() > 1,
+        "step_sizes": not results.given and results.tried["step_size"].drop_nulls().n_unique() > 1,
         "widths": results.runs["units"].drop_nulls().n_unique() > 1,
     }
     return [name for name in FIGURES if several.get(name, True)]

@@ -102,22 +102,26 @@ def _numbers(line: Line, fine: pl.DataFrame) -> str:
 
 
 def _fit(every: list[Axes], drawn: list[Panel], results: Results) -> None:
-    """Scales from 0, shared or not, and names on the left."""
-    tops = np.array([_top(panel, results) for panel in drawn])
-    shared = tops.min() >= SHARE * tops.max()
+    """Scales that begin or end at 0, shared or not, and names on the left."""
+    ends = np.array([_ends(panel, results) for panel in drawn])
+    sizes = ends[:, 1] - ends[:, 0]
+    if sizes.min() >= SHARE * sizes.max():
+        ends[:] = ends[:, 0].min(), ends[:, 1].max()
     left, names = outer(every)[0], [line.label for line in drawn[0].lines]
-    for axes, panel, top in zip(every, drawn, tops, strict=True):
+    for axes, panel, (low, high) in zip(every, drawn, 1.03 * ends, strict=True):
         own = [line.label for line in panel.lines]
-        axes.set(xlim=(0, 1.03 * (tops.max() if shared else top)), ylim=(len(own) - 0.5, -0.5))
+        axes.set(xlim=(low, high), ylim=(len(own) - 0.5, -0.5))
         told = own if axes in left or own != names else [""] * len(own)
         axes.set_yticks(range(len(own)), told, fontsize=SIZE, **TYPED)
         axes.tick_params(axis="y", length=0)
 
 
-def _top(panel: Panel, results: Results) -> float:
-    """Where the longest bar or interval ends; a very long interval may leave the panel."""
+def _ends(panel: Panel, results: Results) -> tuple[float, float]:
+    """Where bars and intervals end on either side; a very long interval may leave the panel."""
     rows = sound(pl.concat([line.rows for line in panel.lines]), results.score)
     if not rows.height:
-        return 1.0
-    centre, high = rows["centre"].to_numpy(), rows["high"].to_numpy()
-    return float(min(high.max(), 1.5 * centre.max())) or 1.0
+        return 0.0, 1.0
+    centre, low, high = (rows[name].to_numpy() for name in ("centre", "low", "high"))
+    left = min(0.0, max(low.min(), 1.5 * min(centre.min(), 0.0)))
+    right = max(0.0, min(high.max(), 1.5 * max(centre.max(), 0.0)))
+    return (left, right) if left < right else (0.0, 1.0)

@@ -41,7 +41,8 @@ def found_curves(
     results: Results, spaced: Callable[[int, int, int], Vector] = np.linspace
 ) -> pl.DataFrame:
     """Curves of reported runs, not too many points of each, and what diverged."""
-    last = results.reported.select(pl.col("error").list.len().max()).item() or 1
+    measured = pl.col(results.score.measure.name)
+    last = results.reported.select(measured.list.len().max()).item() or 1
     kept = np.unique(spaced(1, last, POINTS).round().astype(int))
     return with_lost(results, results.curves(LEVEL, kept.tolist()))
 

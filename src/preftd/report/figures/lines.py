@@ -25,8 +25,11 @@ def to_show(rows: pl.DataFrame) -> Vector:
     centre = rows["centre"].to_numpy()
     if not centre.size:
         return centre
-    low = np.maximum(rows["low"].to_numpy(), centre.min() / REACH)
-    high = np.minimum(rows["high"].to_numpy(), centre.max() * REACH)
+    low, high = rows["low"].to_numpy(), rows["high"].to_numpy()
+    if centre.min() < 0:  # such as returns: bands are as wide as they are
+        return np.concatenate([centre, low[np.isfinite(low)], high[np.isfinite(high)]])
+    low = np.maximum(low, centre.min() / REACH)
+    high = np.minimum(high, centre.max() * REACH)
     return np.concatenate([centre, low, high])
 
 

@@ -53,9 +53,12 @@ def step_sizes(results: Results) -> Figure:
 
 def found_step_sizes(results: Results) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Scores of every step size tried, and those of them that were chosen."""
-    found = _by_kind(results.step_sizes(LEVEL))
+    tried = results.step_sizes(LEVEL).filter(pl.col("step_size").is_not_null())
+    found = _by_kind(tried)
     on = [*ALGORITHM, *STEP_SIZE]
-    return found, found.join(_by_kind(results.chosen), on=on, how="semi", maintain_order="left")
+    return found, found.join(
+        _by_kind(results.chosen), on=on, how="semi", nulls_equal=True, maintain_order="left"
+    )
 
 
 def fit_across(axes: Axes, found: pl.DataFrame) -> None:
@@ -73,7 +76,9 @@ def draw_step_sizes(axes: Axes, panel: Panel, rings: pl.DataFrame, score: Score)
         draw_line(axes, line, "step_size", rows, marked=True)
         _ring(axes, line, rings)
         # Lines leave the panel here and there: a name is as high as the best of its line.
-        best = height_of(axes, rows["centre"].to_numpy().min()) if rows.height else np.nan
+        centres = rows["centre"].to_numpy()
+        extreme = np.max if score.measure.maximise else np.min
+        best = height_of(axes, float(extreme(centres))) if rows.height else np.nan
         labels.append(Label(line.label, line.look, best, reaches=False, marked=True))
     return labels
 
@@ -91,8 +96,8 @@ def _by_kind(frame: pl.DataFrame) -> pl.DataFrame:
 def reached(panel: Panel, score: Score) -> Vector:
     """Values that the axis must reach."""
     rows = sound(pl.concat([line.rows for line in panel.lines]), score)
-    if not rows.height:
-        return np.empty(0)
+    if not rows.height or score.measure.maximise:
+        return to_show(rows)
     first = rows.filter(pl.col("step_size") == pl.col("step_size").min())["centre"].to_numpy()
     return to_show(rows.filter(pl.col("centre") <= HIGH * first.max()))
 

@@ -1,0 +1,132 @@
+"""Results are written beside the learning, in order, and what goes wrong is said."""
+
+import errno
+import os
+import signal
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import polars as pl
+import pytest
+
+from experiments.small_studies import Told, computed, manifest, run_here, small, stored_files
+from preftd.experiments import CellsFailedError, Here, jobs, run
+from preftd.experiments.jobs import Job
+from preftd.experiments.store import Store
+from preftd.experiments.work import JobResult, compute
+
+CELLS = 8
+"""Of the small study."""
+
+
+def refuse(_: Store, __: pl.DataFrame) -> Path:
+    raise OSError(errno.ENOSPC, "full", "x")
+
+
+def test_a_file_is_written_while_the_next_job_is_computed_and_reported_when_it_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "SECONDS", 1e-9)  # each seed is a job
+    computed_next, told, save = Event(), Told(), Store.save
+
+    def wait_and_save(store: Store, rows: pl.DataFrame) -> Path:
+        assert computed_next.wait(timeout=10)
+        assert told.stored == 4 * len(list(store.cells.iterdir())), "and nothing else"
+        return save(store, rows)
+
+    class InTurn:
+        def run(self, jobs: Sequence[Job]) -> Iterator[JobResult]:
+            first, *others = map(compute, jobs)
+            yield first
+            assert stored_files(tmp_path) == {}
+            computed_next.set()
+            yield from others
+
+    monkeypatch.setattr(Store, "save", wait_and_save)
+    run(small(seeds=3), tmp_path, executor=InTurn(), progress=told)
+    assert told.stored == 12
+    assert len(stored_files(tmp_path)) == 3
+
+
+def test_what_could_not_be_written_is_raised_and_counts_as_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = Told()
+    with monkeypatch.context() as full:
+        full.setattr(Store, "save", refuse)
+        with pytest.raises(OSError, match="full"):
+            run_here(small(), tmp_path, told)
+    found = manifest(tmp_path)
+    assert (found["state"], found["computed"], told.stored) == ("failed", 0, 0)
+    assert told.ended >= len(told.begun) == 1
+    assert computed(small(), tmp_path) == CELLS
+
+
+def test_a_run_that_breaks_off_says_also_what_could_not_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class First:
+        def run(self, jobs: Sequence[Job]) -> Iterator[JobResult]:
+            yield next(iter(Here().run(jobs)))
+            raise ValueError("nothing more")
+
+    monkeypatch.setattr(jobs, "SECONDS", 1e-9)
+    monkeypatch.setattr(Store, "save", refuse)
+    told = Told()
+    with pytest.raises(ValueError, match="nothing more"):
+        run(small(), tmp_path, executor=First(), progress=told)
+    (said,) = told.said
+    assert "full" in said
+    assert manifest(tmp_path)["state"] == "failed"
+
+
+def test_ctrl_c_while_a_file_is_written_keeps_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save, told = Store.save, Told()
+
+    def stopped(store: Store, rows: pl.DataFrame) -> Path:
+        os.kill(os.getpid(), signal.SIGINT)
+        Event().wait(0.1)
+        return save(store, rows)
+
+    with monkeypatch.context() as stopping:
+        stopping.setattr(Store, "save", stopped)
+        with pytest.raises(KeyboardInterrupt) as raised:
+            run(small(), tmp_path, executor=Here(), progress=told)
+    assert len(raised.value.__notes__) == len(told.said) == 1
+    assert manifest(tmp_path)["state"] == "interrupted"
+    assert computed(small(), tmp_path) == 0
+
+
+def test_failed_cells_are_reported_only_if_the_others_could_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def only_the_first(seed: int) -> Any:
+        if seed:
+            raise ValueError("there is one task only")
+        return small().axes.tasks[0][1]
+
+    study = small(tasks={"mine": only_the_first}, seeds=2)
+    with pytest.raises(CellsFailedError):
+        run_here(study, tmp_path / "enough")
+    monkeypatch.setattr(Store, "save", refuse)
+    with pytest.raises(OSError, match="full"):
+        run_here(study, tmp_path / "full")
+    assert manifest(tmp_path / "full")["state"] == "failed"
+
+
+def test_how_a_run_ended_is_written_down_even_if_nobody_listens(tmp_path: Path) -> None:
+    class Gone(Told):
+        def advance(self, *_: object) -> None:
+            raise BrokenPipeError
+
+        def end(self) -> None:
+            raise BrokenPipeError
+
+    with pytest.raises(BrokenPipeError):
+        run_here(small(), tmp_path, Gone())
+    assert manifest(tmp_path)["state"] == "failed"
+    assert computed(small(), tmp_path) == 0
