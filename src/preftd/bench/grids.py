@@ -18,7 +18,7 @@ from preftd.paper.corridors.studies import METHODS
 from preftd.paper.grids.studies import NETWORK_STEP_SIZES, SIZES, VIEWS, WIDTHS, grid
 
 SECONDS = 12.0
-"""How long the contenders of a row go on, together."""
+"""How long the contenders of a row run, together."""
 EPISODES = 5
 
 Begun: TypeAlias = list[tuple[Study, NetworkBatch]]

@@ -20,7 +20,7 @@ from preftd.tasks import make
 from preftd.tasks.scored import Scored
 
 SECONDS = 3.0
-"""How long the contenders of a row go on, together."""
+"""How long the contenders of a row run, together."""
 FEATURES = (3, 19, 32)
 STEPS, VECTORS, EPISODES = 20_000, 1_000, 400
 STEP_SIZES = tuple(np.geomspace(1e-4, 1e-2, 24).tolist())

@@ -21,7 +21,7 @@ from preftd.tasks import make
 from preftd.tasks.scored import Scored
 
 SECONDS = 8.0
-"""How long the contenders of a row go on, together."""
+"""How long the contenders of a row run, together."""
 SIZE, UNITS, EPISODES, TORCH_STEPS = 16, 16, 10, 500
 STEP_SIZES = (1e-4, 3e-5, 1e-5, 3e-6, 1e-6, 3e-7, 1e-7)
 RULES = (TD(), PTD(), ETD(interest=Observability(0.5, 0.0)))

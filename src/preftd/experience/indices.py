@@ -51,9 +51,11 @@ class Indices:
 def as_indices(name: str, given: Indices, size: int) -> NDArray[np.int32]:
     """Return the indices as int32, checked to lie in 0 to size − 1."""
     array = given.array
-    if array.size < FEW:
+    if 0 < array.size < FEW:
         few = array.tolist()
-        least, most = min(few, default=0), max(few, default=0)
+        least, most = min(few), max(few)
+    elif not array.size:
+        return array.astype(np.int32)
     else:
         least, most = int(array.min()), int(array.max())
     if least < 0 or most >= size:
