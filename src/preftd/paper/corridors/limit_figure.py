@@ -8,6 +8,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from preftd.arrays import Vector
 from preftd.experiments.results import ALGORITHM, Results
 from preftd.experiments.statistics import summarise
 from preftd.paper.corridors.limits import ZERO, draw_limit, limit_of_line, limits_of, with_limits
@@ -27,7 +28,7 @@ from preftd.paper.study import Found
 from preftd.report.figures.curves import draw_curves, found_curves, reached
 from preftd.report.figures.labels import SIZE, Label, label_ends
 from preftd.report.figures.layout import LEVEL, rows_of_panels, seeds_shown, set_scales, write_note
-from preftd.report.figures.lines import draw_line, to_show
+from preftd.report.figures.lines import REACH, draw_line
 from preftd.report.figures.panels import Line, Panel, panels
 from preftd.report.figures.ticks import mark_decades
 from preftd.style import RC, look_of
@@ -58,7 +59,7 @@ def _limits(results: Found) -> Figure:
         set_scales(above, [reached(panel, score) for panel in long_runs], logarithmic=True)
         ends = list(zip(above, map(_draw_long, above, TASKS, long_runs), strict=True))
         for some, found, column in ((middle, by_part, "part"), (below, by_length, "length")):
-            set_scales(some, [np.append(to_show(of), 0.0) for of in found], logarithmic=False)
+            set_scales(some, [_needed(of) for of in found], logarithmic=False)
             ends += [
                 (axes, _draw_left(axes, of, column)) for axes, of in zip(some, found, strict=True)
             ]
@@ -127,6 +128,16 @@ def _remains(task: str, where: str, runs: pl.DataFrame, column: str) -> pl.DataF
     left = known.with_columns((half - pl.col("limit")).alias("score"))
     title = f"{title_of(task)}, {where}"
     return summarise(left, ["rule", column], level=LEVEL).with_columns(pl.lit(title).alias("title"))
+
+
+def _needed(found: pl.DataFrame) -> Vector:
+    """Values that the axis must reach: 0, centres, and bands but for what is much farther out.
+
+    Centres may be a little below 0, and bands of few seeds are wide.
+    """
+    centre, low, high = found.select("centre", "low", "high").to_numpy().T
+    low, high = np.maximum(low, centre.min() / REACH), np.minimum(high, centre.max() * REACH)
+    return np.concatenate([centre, low, high, [0.0]])
 
 
 def _draw_left(axes: Axes, found: pl.DataFrame, column: str) -> list[Label]:
