@@ -188,7 +188,7 @@ def test_what_an_algorithm_does_not_yield_is_a_failure_that_names_it(tmp_path: P
 class Overflowing(EpsilonGreedy):
     """Yields what is not finite with a large step size."""
 
-    def run(self, *given: Any) -> Mapping[str, Any]:  # type: ignore[override]
+    def run(self, *given: Any) -> Mapping[str, Any]:
         found = np.ones((len(given[3]), given[4]))
         found[np.array(given[3]) > 0.1] = np.inf
         return {"return": found}
