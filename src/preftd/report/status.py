@@ -1,4 +1,4 @@
-"""What a folder of results holds: how much of each study is there, and what became of its runs."""
+"""What a folder of results holds: how much of each study is stored, and how its runs ended."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -40,7 +40,7 @@ def _progress(plan: Plan, stored: set[str]) -> str:
     search = f"search {_share(plan.search, stored)}"
     if not plan.report:
         return f"{search}; report begins when it is over"
-    rest = f"; the search is not over in {len(plan.unfinished)} places" if plan.unfinished else ""
+    rest = f"; {len(plan.unfinished)} searches are not over" if plan.unfinished else ""
     return f"{search}, report {report}{rest}"
 
 

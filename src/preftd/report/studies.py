@@ -24,7 +24,7 @@ class StudiesFailedError(FailedError):
 def run_and_show(
     studies: Sequence[Study], out: Path, workers: int | None, progress: Progress, repository: Path
 ) -> Iterator[str]:
-    """Run studies of a folder one after the other; lines to be read on each when it is done.
+    """Run studies one after the other; lines on each when it is done.
 
     A study in which cells fail is reported and shown as far as it goes, and the next is run.
     """
@@ -47,7 +47,7 @@ def run_and_show(
 
 
 def show_all(studies: Sequence[Study], out: Path, progress: Progress) -> Iterator[str]:
-    """What is stored of studies; of those that cannot be shown, it is said after the others."""
+    """What is stored of studies; those that cannot be shown are named after the others."""
     wrong = []
     for study in studies:
         try:
@@ -59,7 +59,7 @@ def show_all(studies: Sequence[Study], out: Path, progress: Progress) -> Iterato
 
 
 def show(study: Study, out: Path, progress: Progress) -> Iterator[str]:
-    """What is stored of a study: lines to be read, and figures, whose paths are told."""
+    """What is stored of a study: lines of a table, and the paths of figures."""
     store = Store(out, warn=progress.say)
     plan = Plan.of(study, store)
     there, missing = plan.counts(store)
@@ -76,8 +76,8 @@ def show(study: Study, out: Path, progress: Progress) -> Iterator[str]:
     yield from _shown(study, plan.results(store), out)
     if missing:
         yield f"{missing:,} cells failed or were not run yet: run the study to compute them."
-    for place in sorted(plan.unfinished):
-        yield f"not shown, as its search is not over: {', '.join(filter(None, place))}"
+    for labels in sorted(plan.unfinished):
+        yield f"not shown, as its search is not over: {', '.join(filter(None, labels))}"
 
 
 def _shown(study: Study, found: Results, out: Path) -> Iterator[str]:
