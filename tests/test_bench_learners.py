@@ -201,6 +201,7 @@ def test_a_ratio_is_how_much_longer_the_first_takes() -> None:
     assert Times({"a": 6.0, "b": 1.5}, {}).ratio("a", "b") == "4"
 
 
+@pytest.mark.slow
 def test_a_search_in_torch_is_the_same_work() -> None:
     studies, sizes = grids.of_a_seed("cross_grid", 6), [5e-4, 1e-2]
     for view in torch_network.VIEWS:
@@ -214,6 +215,7 @@ def test_a_search_in_torch_is_the_same_work() -> None:
             assert same(one, other)
 
 
+@pytest.mark.slow
 def test_searches_of_all_views_and_tasks_are_measured() -> None:
     ((names, *rows),) = tables(grids.table(seconds=0.01, size=4))
     assert names == ["ns per update", "ours", "torch", "torch / ours"]
