@@ -4,7 +4,7 @@ Studies are run in this process, and of each run it is measured how much of it w
 all else is the engine's: describing cells, choosing step sizes, putting results together, and
 waiting for files to be written, which a thread does while the next job learns: that it takes turns
 with the learning is waiting too. What the engine computes altogether, also in threads for which
-nobody waits, is measured apart: where all cores learn, it takes the place of learning. Then studies
+nobody waits, is measured apart: where all cores learn, it keeps them from learning. Then studies
 are run with a process for each core, and asked for again when all is stored. Everything is compiled
 beforehand, but studies are built anew for each round. Of every number the best of some rounds
 counts: what else runs on the machine, or beside it, only adds to them.
@@ -78,10 +78,10 @@ def table(scale: float = 1.0) -> Iterator[str]:
             learning, engine, computing = (min(times) for times in zip(*rounds, strict=True))
             with TemporaryDirectory() as folder:
                 _run(some, Path(folder) / "first", processes)  # starts and compiles
-                rooms = [Path(folder) / f"{i}" for i in range(ROUNDS)]
-                together = min(_run(studies(scale)[name], room, processes) for room in rooms)
-                again = min(_run(studies(scale)[name], room, Here()) for room in rooms)
-                cells = len(Store(rooms[0]).stored())
+                folders = [Path(folder) / f"{i}" for i in range(ROUNDS)]
+                together = min(_run(studies(scale)[name], where, processes) for where in folders)
+                again = min(_run(studies(scale)[name], where, Here()) for where in folders)
+                cells = len(Store(folders[0]).stored())
             yield row([
                 name, f"{cells:,}", digits(learning), digits(engine),
                 f"{100 * engine / learning:.1f}", digits(computing),

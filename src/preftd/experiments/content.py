@@ -146,7 +146,9 @@ def _number(value: float, _: Describe) -> Plain:
 
 def _array(value: Any, _: Describe) -> Plain:
     if value.dtype.hasobject:
-        raise InputError("an array of Python objects has no content of its own: give numbers.")
+        raise InputError(
+            "an array of Python objects has no content that could be compared: give numbers."
+        )
     whole = hashlib.sha256(value.tobytes()).hexdigest()
     kind = "" if type(value) is np.ndarray else f"{_kind(value)} "  # a matrix computes otherwise
     return {"name": f"{kind}{value.dtype}{list(value.shape)}", "sha256": whole}
