@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from preftd.bench import grids, linear, network, online, peers, torch_network
-from preftd.bench.contest import Contender, MissingError, Times, compete
 from preftd.bench.processes import PEAK, BenchError, run_program
+from preftd.bench.timing import Contender, MissingError, Times, compete
 from preftd.learners.network.batch import Network
 from preftd.learners.network.parameters import Parameters
 from preftd.paper.corridors.studies import METHODS
@@ -41,9 +41,11 @@ def number(cell: str) -> float:
     return float(cell.replace(",", ""))
 
 
-def study(rule: Rule, size: int = 6) -> network.Study:
+def study(rule: Rule, size: int = 6) -> network.Workload:
     task = make("cross_grid", size=size)
-    return network.Study(network.with_signals(task.sampler(seed=0).episodes(3), rule), task.scored)
+    return network.Workload(
+        network.steps_for_rule(task.sampler(seed=0).episodes(3), rule), task.scored
+    )
 
 
 def same(one: Parameters, other: Parameters) -> bool:
@@ -54,7 +56,7 @@ def same(one: Parameters, other: Parameters) -> bool:
 @needs_gcc
 @pytest.mark.parametrize("features", linear.FEATURES)
 def test_all_linear_contenders_learn_the_same_weights(features: int) -> None:
-    weights = {name: c.once() for name, c in linear.on_vectors(features, STEPS).items()}
+    weights = {name: c.once() for name, c in linear.vector_contenders(features, STEPS).items()}
     assert np.abs(weights["NumPy"]).max() > 1e-3
     for name in ("ours, 24", "ours, 1"):
         np.testing.assert_allclose(weights[name][:, -1], weights["NumPy"], rtol=0, atol=1e-9)
@@ -100,7 +102,7 @@ def test_torch_learns_the_same_weights_in_the_other_views(view: str, rule: Rule)
 
 
 def test_updates_are_counted_step_by_step_and_lane_by_lane() -> None:
-    counts = {name: c.updates for name, c in linear.on_vectors(3, STEPS).items()}
+    counts = {name: c.updates for name, c in linear.vector_contenders(3, STEPS).items()}
     assert counts == {"ours, 24": 24 * STEPS, "ours, 1": STEPS, "C": STEPS, "NumPy": STEPS}
     taken = study(network.RULES[0])
     steps = taken.steps.code_t.size
@@ -192,7 +194,7 @@ def test_times_are_the_best_of_each_contender_over_its_updates(
     # Each run takes so long: five rounds of one run, each between two looks at the clock.
     seconds = [5.0, 4.0, 3.0, 8.0, 6.0]
     looks = iter(np.cumsum([[100.0, 1.0, taken] for taken in seconds]).tolist())
-    monkeypatch.setattr("preftd.bench.contest.time.perf_counter", lambda: next(looks))
+    monkeypatch.setattr("preftd.bench.timing.time.perf_counter", lambda: next(looks))
     times = compete({"ours": Contender(lambda _: None, 2)}, 0.0)
     assert times.ns == {"ours": 1.5e9}
 
@@ -203,7 +205,7 @@ def test_a_ratio_is_how_much_longer_the_first_takes() -> None:
 
 @pytest.mark.slow
 def test_a_search_in_torch_is_the_same_work() -> None:
-    studies, sizes = grids.of_a_seed("cross_grid", 6), [5e-4, 1e-2]
+    studies, sizes = grids.seed_workloads("cross_grid", 6), [5e-4, 1e-2]
     for view in torch_network.VIEWS:
         own = grids.ours(studies, view, sizes)
         theirs = grids.torch(studies, view, torch_steps=10**6)

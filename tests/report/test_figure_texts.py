@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from made_runs import frame, run, study
 from preftd.experiments.results import Results
 from preftd.experiments.score import Score
-from preftd.report.figures import draw, fitting
-from preftd.report.figures.labels import spread
+from preftd.report.figures import applicable_figures, draw
+from preftd.report.figures.end_labels import spread
 from seen import check_texts, drawn, texts, written
 
 PAPERS = Results(study(units=(4, 16)), Score())
@@ -58,7 +58,9 @@ CASES |= {
 }
 
 
-FILLED = [(n, case) for case, runs in CASES.items() for n in fitting(Results(runs, Score()))]
+FILLED = [
+    (n, case) for case, runs in CASES.items() for n in applicable_figures(Results(runs, Score()))
+]
 
 
 @pytest.mark.parametrize(("name", "case"), FILLED)

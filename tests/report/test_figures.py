@@ -60,14 +60,14 @@ def test_curves_have_a_line_and_a_band_per_algorithm_and_a_name_at_its_end() -> 
 
 
 @pytest.mark.parametrize("name", ["curves", "step_sizes", "widths", "bars"])
-def test_notes_say_what_counts_at_most(name: str) -> None:
+def test_notes_say_at_what_scores_are_capped(name: str) -> None:
     def note(score: Score) -> str:
-        (told,) = [t for t in written(drawn(name, Results(PAPERS.runs, score))) if "seeds" in t]
-        return told.replace("\n", " ")
+        (text,) = [t for t in written(drawn(name, Results(PAPERS.runs, score))) if "seeds" in t]
+        return text.replace("\n", " ")
 
     what = "Errors" if name == "curves" else "Means over episodes"
-    assert f". {what} count as 2.5 at most." in note(Score(ceiling=2.5))
-    assert "at most" not in note(Score())
+    assert f". {what} are capped at 2.5." in note(Score(ceiling=2.5))
+    assert "capped" not in note(Score())
 
 
 def test_long_curves_are_thinned_evenly_to_their_end() -> None:
@@ -209,7 +209,7 @@ def test_what_cannot_be_drawn_is_refused() -> None:
     runs = diverging()
     with pytest.raises(InputError, match="every run diverged with every step size: try smaller"):
         drawn("curves", Results(runs.filter(rule="TD"), Score()))
-    with pytest.raises(InputError, match="only the search: finish the study first"):
+    with pytest.raises(InputError, match="only the search has runs, the report has none: finish"):
         drawn("bars", Results(runs.filter(stage="search"), Score()))
     assert drawn("step_sizes", Results(runs.filter(rule="TD"), Score())).axes
 

@@ -12,7 +12,7 @@ from matplotlib.colors import to_rgb
 from made_runs import PAPER, study
 from preftd.experiments.results import Results
 from preftd.experiments.score import Score
-from preftd.report.algorithms import MARKERS, looks
+from preftd.report.looks import MARKERS, looks
 from preftd.style import LOOKS, OTHERS, Look, look_of
 from seen import drawn, lines_of
 

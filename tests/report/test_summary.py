@@ -51,7 +51,7 @@ def test_it_says_which_seeds_chose() -> None:
     assert "least mean score on seeds 0–2, 5, which are not reported" in searched
     assert "root mean squared error, mean over last episode and seeds 8–9" in searched
     plain = table(Results(frame(rows[4:]), Score()))
-    assert "least mean score on the seeds that are reported" in plain
+    assert "least mean score on the reported seeds" in plain
 
 
 def test_it_says_what_diverged_and_what_has_not_been_run() -> None:
@@ -86,8 +86,8 @@ def test_it_says_how_many_seeds_a_row_has_if_some_are_missing() -> None:
     told = table(Results(whole.filter(~failed), Score()))
     head, _, td, ptd, *_ = told.splitlines()
     assert [line.split()[-1] for line in (head, td, ptd)] == ["seeds", "3", "5"]
-    assert "mean over all episodes and seeds 0–4, as far as a row has them\n" in told
-    assert "\nseeds         how many the row has" in told
+    assert "mean over all episodes and seeds 0–4 (some rows have fewer)\n" in told
+    assert "\nseeds         seeds of the row: other cells failed" in told
 
 
 def test_it_says_that_step_sizes_were_chosen_on_fewer_seeds() -> None:
@@ -96,12 +96,12 @@ def test_it_says_that_step_sizes_were_chosen_on_fewer_seeds() -> None:
     whole = table(Results(frame([*rows, *found]), Score()))
     assert "least mean score on seeds 0–2, which are not reported" in whole
     less = table(Results(frame([*rows[1:], *found]), Score()))
-    assert "least mean score on seeds 0–2 as far as there are runs, which are not" in less
+    assert "least mean score on seeds 0–2 (some rows: fewer), which are not reported" in less
 
 
 def test_it_says_what_scores_are_at_most() -> None:
     runs = frame([run(s, [4, inf]) for s in (0, 1)])
     told = table(Results(runs, Score("rmse", ceiling=2.5)))
     assert "root mean squared error, mean over all episodes (at most 2.5) and seeds 0–1\n" in told
-    assert "last episode  root mean squared error after it (at most 2.5), mean over" in told
+    assert "last episode  root mean squared error of the last episode (at most 2.5), mean" in told
     assert "at most" not in table(Results(study(), Score()))

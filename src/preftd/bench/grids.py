@@ -8,8 +8,8 @@ widths, with one step size and, which is in its favour, without errors.
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from preftd.bench.contest import Contender, compete, head, row
-from preftd.bench.network import TORCH_STEPS, Study, with_signals
+from preftd.bench.network import TORCH_STEPS, Workload, steps_for_rule
+from preftd.bench.timing import Contender, compete, head, row
 from preftd.bench.torch_network import network_in_torch
 from preftd.experiments.learning import task_of
 from preftd.learners.network.batch import Network, NetworkBatch
@@ -21,7 +21,7 @@ SECONDS = 12.0
 """How long the contenders of a row run, together."""
 EPISODES = 5
 
-Begun: TypeAlias = list[tuple[Study, NetworkBatch]]
+Begun: TypeAlias = list[tuple[Workload, NetworkBatch]]
 """What there is to learn from, and networks that have not yet."""
 
 
@@ -30,21 +30,21 @@ def table(seconds: float = SECONDS, size: int = SIZES[-1]) -> Iterator[str]:
     yield from head(["ns per update", "ours", "torch", "torch / ours"])
     for view in VIEWS:
         for name, step_sizes in NETWORK_STEP_SIZES[view].items():
-            studies = of_a_seed(name, size)
+            studies = seed_workloads(name, size)
             contenders = {"ours": ours(studies, view, step_sizes), "torch": torch(studies, view)}
             times = compete(contenders, seconds)
             shown = (times.cell("ours"), times.cell("torch"), times.ratio("torch", "ours"))
             yield row([f"{name}, {view} view", *shown])
 
 
-def of_a_seed(name: str, size: int) -> list[Study]:
+def seed_workloads(name: str, size: int) -> list[Workload]:
     """A few episodes with the signals of each method."""
     task = task_of(grid(name, size), 0)
     experience = task.sampler(seed=0).episodes(EPISODES)
-    return [Study(with_signals(experience, rule), task.scored) for rule in METHODS.values()]
+    return [Workload(steps_for_rule(experience, rule), task.scored) for rule in METHODS.values()]
 
 
-def ours(studies: Sequence[Study], view: str, step_sizes: Sequence[float]) -> Contender:
+def ours(studies: Sequence[Workload], view: str, step_sizes: Sequence[float]) -> Contender:
     """All widths, and all step sizes at once."""
 
     def begin() -> Begun:
@@ -63,7 +63,7 @@ def ours(studies: Sequence[Study], view: str, step_sizes: Sequence[float]) -> Co
     return Contender(learned, steps * len(WIDTHS) * len(step_sizes), begin)
 
 
-def torch(studies: Sequence[Study], view: str, torch_steps: int = TORCH_STEPS) -> Contender:
+def torch(studies: Sequence[Workload], view: str, torch_steps: int = TORCH_STEPS) -> Contender:
     """All widths, the smallest step size; step by step only some of the steps."""
     taken = [s.steps if view == "forward" else s.steps.part(slice(torch_steps)) for s in studies]
     alpha = min(NETWORK_STEP_SIZES[view]["cross_grid"])

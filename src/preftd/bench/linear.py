@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from preftd.arrays import Dense
-from preftd.bench.contest import Contender, Times, compete, head, row
 from preftd.bench.peers import linear_in_c, linear_in_numpy
+from preftd.bench.timing import Contender, Times, compete, head, row
 from preftd.experiments import evaluate
 from preftd.learners.linear.batch import Linear, LinearBatch
 from preftd.learners.steps import Steps
@@ -32,12 +32,14 @@ def table(seconds: float = SECONDS, steps: int = STEPS) -> Iterator[str]:
     ratios = ("C / ours, 24", "NumPy / ours, 24", "ours, 1 / C")
     yield from head(["ns per update", *COLUMNS, *ratios])
     for features in FEATURES:
-        yield _row(f"PTD, {features} features", compete(on_vectors(features, steps), seconds))
+        yield _row(
+            f"PTD, {features} features", compete(vector_contenders(features, steps), seconds)
+        )
     for features in FEATURES:
         contenders = ours(stream(features, steps), "true_online")
         yield _row(f"true online PTD, {features} features", compete(contenders, seconds))
     for rule in (TD(), PTD()):
-        times = compete(on_the_walk(rule, max(1, steps * EPISODES // STEPS)), seconds)
+        times = compete(walk_contenders(rule, max(1, steps * EPISODES // STEPS)), seconds)
         yield _row(f"{rule.name}, random walk of 19 states, drawn and scored", times)
 
 
@@ -46,7 +48,7 @@ def _row(name: str, times: Times) -> str:
     return row([name, *map(times.cell, COLUMNS), *(times.ratio(*pair) for pair in ratios)])
 
 
-def on_vectors(features: int, steps: int) -> dict[str, Contender]:
+def vector_contenders(features: int, steps: int) -> dict[str, Contender]:
     """Each learns from the same stream and returns its weights."""
     taken, alpha = stream(features, steps), STEP_SIZES[-1]
     return ours(taken, "backward") | {
@@ -69,7 +71,7 @@ def ours(steps: Steps, view: str) -> dict[str, Contender]:
     return {"ours, 24": contender(STEP_SIZES), "ours, 1": contender(STEP_SIZES[-1:])}
 
 
-def on_the_walk(rule: Rule, episodes: int) -> dict[str, Contender]:
+def walk_contenders(rule: Rule, episodes: int) -> dict[str, Contender]:
     """A study from beginning to end: drawing the walk, learning, scoring each episode."""
     task = make("random_walk")
     count = len(task.sampler(seed=0).episodes(episodes))

@@ -8,8 +8,8 @@ the times. The weights of all contenders agree.
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from preftd.bench.contest import Contender, Times, compete, head, row
 from preftd.bench.peers import network_in_c
+from preftd.bench.timing import Contender, Times, compete, head, row
 from preftd.bench.torch_network import VIEWS, network_in_torch
 from preftd.experience import Experience
 from preftd.learners.network.batch import Network, NetworkBatch
@@ -28,7 +28,7 @@ RULES = (TD(), PTD(), ETD(interest=Observability(0.5, 0.0)))
 COLUMNS = ("ours, 7", "ours, 1", "C", "torch")
 
 
-class Study(NamedTuple):
+class Workload(NamedTuple):
     """A stream and what is asked of predictions on it."""
 
     steps: Steps
@@ -43,7 +43,7 @@ def table(seconds: float = SECONDS, size: int = SIZE, episodes: int = EPISODES) 
     yield from head(["ns per update", *COLUMNS, "torch / ours, 1", "ours, 1 / C"])
     for view in VIEWS:
         for rule in RULES:
-            study = Study(with_signals(experience, rule), scored)
+            study = Workload(steps_for_rule(experience, rule), scored)
             contenders = ours(study, view) | peers(study, view)
             yield _row(f"{view} view, {rule.name}", compete(contenders, seconds))
 
@@ -53,12 +53,12 @@ def _row(name: str, times: Times) -> str:
     return row([name, *map(times.cell, COLUMNS), *(times.ratio(*pair) for pair in ratios)])
 
 
-def with_signals(experience: Experience, rule: Rule) -> Steps:
+def steps_for_rule(experience: Experience, rule: Rule) -> Steps:
     """The steps with a rule's coefficients; β is 1 where a cell shows itself, otherwise 0."""
     return Steps.of(experience, stream_coefficients(rule, Observability(), experience))
 
 
-def ours(study: Study, view: str) -> dict[str, Contender]:
+def ours(study: Workload, view: str) -> dict[str, Contender]:
     """What this library does with 7 step sizes at once and with the first of them."""
 
     def learned(learners: NetworkBatch) -> Parameters:
@@ -72,7 +72,7 @@ def ours(study: Study, view: str) -> dict[str, Contender]:
     return {"ours, 7": contender(STEP_SIZES), "ours, 1": contender(STEP_SIZES[:1])}
 
 
-def peers(study: Study, view: str, torch_steps: int = TORCH_STEPS) -> dict[str, Contender]:
+def peers(study: Workload, view: str, torch_steps: int = TORCH_STEPS) -> dict[str, Contender]:
     """Others, which begin with the same weights.
 
     Step by step torch takes fewer steps, or it would take long.

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from preftd.arrays import Vector
-from preftd.bench.contest import MissingError
+from preftd.bench.timing import MissingError
 from preftd.learners.network.parameters import Parameters
 from preftd.learners.steps import Steps
 

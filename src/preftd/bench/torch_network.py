@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from preftd.arrays import Vector
-from preftd.bench.contest import MissingError
+from preftd.bench.timing import MissingError
 from preftd.learners.network.parameters import Parameters
 from preftd.learners.steps import Steps
 
