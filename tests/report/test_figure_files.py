@@ -1,4 +1,4 @@
-"""Figures as files: the same each time, drawn once, with nothing cut off."""
+"""Figure files: reproducible, drawn once, with nothing cut off."""
 
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from preftd.style import save_figure
 PAPERS = Results(study(units=(4, 16)), Score())
 
 
-def test_files_are_written_and_the_same_again(tmp_path: Path) -> None:
+def test_figure_files_are_reproducible(tmp_path: Path) -> None:
     results = Results(study(tasks=1, units=(4, 16)), Score())
     names = applicable_figures(results)
     assert names == list(FIGURES)
@@ -53,5 +53,5 @@ def test_a_figure_is_drawn_once_for_each_file_and_nothing_is_cut_off(
     picture = imread(paths[0])[..., :3].min(axis=2)
     assert picture.shape[1] > 1.5 * 2 * 200, "wider than two inches"
     edges = [picture[:9], picture[-9:], picture[:, :9], picture[:, -9:]]
-    assert all((edge == 1).all() for edge in edges), "white all around"
+    assert all((edge == 1).all() for edge in edges), "a white margin"
     assert 'viewBox="0 0 ' in paths[1].read_text()

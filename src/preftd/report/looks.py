@@ -86,7 +86,7 @@ def looks(algorithms: pl.DataFrame, columns: Sequence[str]) -> dict[tuple[str, .
     keeps = {look: name for name, look in reversed(rules.items())}
     found: dict[tuple[str, ...], Look] = {}
     before: Counter[Look] = Counter()
-    # A rule without a look of its own comes after the rule that shares its look, in any order.
+    # A rule whose look belongs to another rule comes after that rule, in any order.
     for own in sorted(known, key=lambda own: keeps[rules[known[own]]] != known[own]):
         look, others = rules[known[own]], len(found) - len(before)
         found[own] = _variant(look, before[look], others, taken) if before[look] else look

@@ -56,11 +56,11 @@ def write_cross_counts(axes: Axes, lines: Sequence[Line], rows: Sequence[str]) -
     for line in lines:
         if not _diverged(line).height:
             continue
-        beside, at = points(axes, 1, 1), _height(line, rows)
+        corner, at = points(axes, 1, 1), _height(line, rows)
         middle = (FLAT + TEXT - 2) / 2
         mark: Any = {"marker": line.look.marker, "markersize": MARK, "clip_on": False}
-        axes.plot(middle, at, color=line.look.colour, transform=beside, **mark)
-        axes.text(TEXT, at, _count(line), fontsize=SIZE, va="center", transform=beside)
+        axes.plot(middle, at, color=line.look.colour, transform=corner, **mark)
+        axes.text(TEXT, at, _count(line), fontsize=SIZE, va="center", transform=corner)
 
 
 def crosses_note(what: str) -> str:

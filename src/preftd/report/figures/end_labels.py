@@ -122,14 +122,14 @@ def points(axes: Axes, across: float, up: float) -> Transform:
     return scale + ScaledTranslation(across, up, corner)
 
 
-def _beside(axes: Axes) -> Transform:
+def _right_of(axes: Axes) -> Transform:
     """Horizontal: points to the right of the axes; vertical: shares of their height."""
     return blended_transform_factory(points(axes, 1, 0), axes.transAxes)
 
 
 def _text(axes: Axes, label: Label) -> Text:
     look: Any = {"fontsize": SIZE, "va": "center", "linespacing": 1.1, **TYPED}
-    return axes.text(TEXT, 0.5, label.text, transform=_beside(axes), **look)
+    return axes.text(TEXT, 0.5, label.text, transform=_right_of(axes), **look)
 
 
 def _lead(axes: Axes, label: Label, at: float) -> None:
@@ -143,7 +143,7 @@ def _lead(axes: Axes, label: Label, at: float) -> None:
         color=label.look.colour,
         linestyle=label.look.line,
         linewidth=label.width,
-        transform=_beside(axes),
+        transform=_right_of(axes),
         clip_on=False,
     )
     if label.marked:
@@ -153,7 +153,7 @@ def _lead(axes: Axes, label: Label, at: float) -> None:
             color=label.look.colour,
             marker=label.look.marker,
             markersize=MARK,
-            transform=_beside(axes),
+            transform=_right_of(axes),
             clip_on=False,
         )
 

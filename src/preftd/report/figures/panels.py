@@ -53,18 +53,22 @@ def panels(study: pl.DataFrame, found: pl.DataFrame) -> list[Panel]:
         The results to draw, with the columns "task", "rule", "preference" and "learner".
 
     """
-    beside = ["rule", "preference", "learner"]
-    apart = ["task"]
+    line_columns = ["rule", "preference", "learner"]
+    panel_columns = ["task"]
     for name in ("learner", "preference"):
-        most = found.group_by(apart).agg(pl.struct(beside).n_unique().alias("lines"))["lines"].max()
+        most = (
+            found.group_by(panel_columns)
+            .agg(pl.struct(line_columns).n_unique().alias("lines"))["lines"]
+            .max()
+        )
         if isinstance(most, int) and most > TOGETHER and found[name].n_unique() > 1:
-            beside.remove(name)
-            apart.append(name)
-    names, seen = labels(found, beside), looks(study, beside)
-    split = found.partition_by(apart, as_dict=True)
+            line_columns.remove(name)
+            panel_columns.append(name)
+    names, seen = labels(found, line_columns), looks(study, line_columns)
+    split = found.partition_by(panel_columns, as_dict=True)
     return [
-        Panel("\n".join(filter(None, key)), _lines(split[key], beside, names, seen))
-        for key in study.select(apart).unique(maintain_order=True).rows()
+        Panel("\n".join(filter(None, key)), _lines(split[key], line_columns, names, seen))
+        for key in study.select(panel_columns).unique(maintain_order=True).rows()
         if key in split
     ]
 

@@ -96,7 +96,7 @@ def draw_step_sizes(axes: Axes, panel: Panel, rings: pl.DataFrame, score: Score)
     Returns
     -------
     list of Label
-        Labels to be written beside the lines.
+        Labels to be written at the right of the panel.
 
     """
     labels = []
