@@ -1,4 +1,4 @@
-"""The benchmark of the experiment engine measures the same studies in all its columns."""
+"""The benchmark of the experiment engine measures the same studies in all columns."""
 
 import pytest
 

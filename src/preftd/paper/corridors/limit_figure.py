@@ -25,9 +25,9 @@ from preftd.paper.corridors.studies import (
 )
 from preftd.paper.panel_rows import WIDE, PaperFigure
 from preftd.paper.study import Found
-from preftd.report.figures.curves import draw_curves, found_curves, reached
-from preftd.report.figures.labels import SIZE, Label, label_ends
-from preftd.report.figures.layout import LEVEL, rows_of_panels, seeds_shown, set_scales, write_note
+from preftd.report.figures.curves import draw_curves, panel_values, thinned_curves
+from preftd.report.figures.end_labels import SIZE, Label, label_ends
+from preftd.report.figures.layout import LEVEL, rows_of_panels, seeds_note, set_scales, write_note
 from preftd.report.figures.lines import REACH, draw_line
 from preftd.report.figures.panels import Line, Panel, panels
 from preftd.report.figures.ticks import mark_decades
@@ -55,8 +55,8 @@ def _limits(results: Found) -> Figure:
     with mpl.rc_context(RC):
         figure, every = rows_of_panels(3, across, HEIGHT, WIDE)
         above, middle, below = (every[i : i + across] for i in range(0, 3 * across, across))
-        write_note(figure, f"{seeds_shown(by_length[0], 'bands')}. {NOTE}")
-        set_scales(above, [reached(panel, score) for panel in long_runs], logarithmic=True)
+        write_note(figure, f"{seeds_note(by_length[0], 'bands')}. {NOTE}")
+        set_scales(above, [panel_values(panel, score) for panel in long_runs], logarithmic=True)
         ends = list(zip(above, map(_draw_long, above, TASKS, long_runs), strict=True))
         for some, found, column in ((middle, by_part, "part"), (below, by_length, "length")):
             set_scales(some, [_needed(of) for of in found], logarithmic=False)
@@ -73,7 +73,7 @@ def _limits(results: Found) -> Figure:
 
 def _long_runs(task: str, results: Results) -> Panel:
     """Learning curves at the only length, with limits."""
-    found = with_limits(found_curves(results, np.geomspace), limits_of(TO_THE_LIMIT[task]))
+    found = with_limits(thinned_curves(results, np.geomspace), limits_of(TO_THE_LIMIT[task]))
     (panel,) = panels(results.runs, found)
     return panel
 
