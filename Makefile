@@ -1,20 +1,36 @@
-# make reproduce: everything there is of the paper, into results/
-# make test:      lint, types and tests
+# make reproduce  computes and draws everything of the paper, into results/
+# make test       lint, types and tests, in under six minutes on two cores
+# make test-all   the same with long campaigns: kills, full disks, full-size figures, more examples
 
 PYTHON ?= python3
 VENV := .venv
 READY := $(VENV)/.ready
+PYTEST := $(VENV)/bin/pytest -n 2 --dist worksteal
 
-.PHONY: reproduce test bench clean
+.PHONY: reproduce test test-all check lint types kernels bench clean
 
 reproduce: $(READY)
 	$(VENV)/bin/preftd reproduce
 
-test: $(READY)
+test: check
+	$(PYTEST) -m "not slow"
+
+test-all: check
+	$(PYTEST) --hypothesis-profile=explore
+
+check: $(READY)
+	$(MAKE) --no-print-directory --jobs=2 lint types kernels
+
+lint: $(READY)
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
+
+types: $(READY)
 	$(VENV)/bin/mypy
-	$(VENV)/bin/pytest -n 2 --dist loadfile  # many tests wait for programs that they started
+
+# Compiled once here, or each worker of the test run would compile the same kernels.
+kernels: $(READY)
+	$(VENV)/bin/python tests/compile_kernels.py
 
 bench: $(READY)
 	$(VENV)/bin/preftd bench

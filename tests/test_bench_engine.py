@@ -1,13 +1,14 @@
-"""The benchmark of the experiment engine measures the same studies in all its columns."""
+"""The benchmark of the experiment engine measures the same studies in all columns."""
 
 import pytest
 
 from experiments.small_studies import report_cells
 from preftd.bench import engine
-from preftd.report.paper.studies import STUDIES
+from preftd.paper.contents import STUDIES
 from test_bench_learners import number, tables
 
 
+@pytest.mark.slow
 def test_every_study_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     found = engine.studies(scale=0.005)
     shortened = {**found, "the paper's": found["the paper's"][:1]}
@@ -24,4 +25,6 @@ def test_every_study_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_all_walks_and_corridors_are_measured() -> None:
     measured = {study.name for study in engine.studies()["the paper's"]}
-    assert measured == {name for name in STUDIES if name.startswith(("walk", "corridor", "double"))}
+    assert measured == {
+        study.name for study in STUDIES if study.name.startswith(("walk", "corridor", "double"))
+    }

@@ -7,11 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from preftd import cli
 from preftd.arrays import is_sparse
 from preftd.bench.scale import FEATURES, smooth_features
-from preftd.report.paper import convergence
+from preftd.paper.counterexamples import figures as counterexamples
 from preftd.tasks import make
 from preftd.theory import load_problem, save_problem
 
@@ -35,6 +36,13 @@ def run(*arguments: str | Path, **environment: str) -> subprocess.CompletedProce
         encoding="utf-8",
         check=False,
     )
+
+
+def helped(*arguments: str) -> str:
+    """What a command says of itself, asked in this process: help needs no process of its own."""
+    done = CliRunner().invoke(cli.app, [*arguments, "--help"], prog_name="preftd")
+    assert done.exit_code == 0
+    return done.stdout
 
 
 def printed(*arguments: str | Path, **environment: str) -> str:
@@ -96,7 +104,7 @@ def test_diagnose_reads_a_sparse_chain(tmp_path: Path) -> None:
 
 
 def test_help_lists_every_command() -> None:
-    shown = printed("--help")
+    shown = helped()
     assert {"diagnose", "reproduce", "bench"} <= COMMANDS.keys()
     for command in COMMANDS:
         assert re.search(rf"^\W*{command}\s+\w", shown, re.MULTILINE)
@@ -104,14 +112,14 @@ def test_help_lists_every_command() -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help(command: str) -> None:
-    shown = printed(command, "--help")
+    shown = helped(command)
     assert re.search(rf"Usage: .*preftd {command}", shown)
     assert COMMANDS[command] in " ".join(shown.split())
     assert "\\" not in shown, "marks of formatting are not for readers"
 
 
 def test_the_example_in_the_help_is_a_chain(tmp_path: Path) -> None:
-    shown = printed("diagnose", "--help")
+    shown = helped("diagnose")
     path = tmp_path / "chain.toml"
     path.write_text("\n".join(re.findall(r"^ *(\w+ = .*\S)", shown, re.MULTILINE)))
     example = load_problem(EXAMPLES / "counterexample_1.toml")
@@ -192,7 +200,7 @@ def test_reproduce_into_a_file_is_one_line_that_names_it(out: str, tmp_path: Pat
 def test_reproduce_says_what_it_wrote(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(convergence, "STEPS", 400)
+    monkeypatch.setattr(counterexamples, "STEPS", 400)
     out = str(tmp_path / "a" / "b")
     monkeypatch.setattr(sys, "argv", ["preftd", "reproduce", "counterexamples", "--out", out])
     with pytest.raises(SystemExit) as end:
@@ -205,7 +213,7 @@ def test_reproduce_says_what_it_wrote(
     assert len(written) == 3
 
 
-@pytest.mark.parametrize("module", ["preftd", "preftd.cli", "preftd.report.paper"])
+@pytest.mark.parametrize("module", ["preftd", "preftd.cli", "preftd.paper"])
 def test_importing_loads_nothing_heavy(module: str) -> None:
     code = f"import {module}, sys; print(*{{name.partition('.')[0] for name in sys.modules}})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -38,7 +38,7 @@ def cycle(states: int) -> Sparse:
 
 
 def garnet(states: int) -> Sparse:
-    """From each state to three others, wherever they are."""
+    """From each state to three random others."""
     rng = np.random.default_rng(0)
     sources, targets = np.repeat(np.arange(states), 3), rng.integers(0, states, 3 * states)
     chances = rng.dirichlet(np.ones(3), states).ravel()

@@ -1,4 +1,4 @@
-"""Temporal-difference learning with preferences: how far to trust each state, in one number β."""
+"""Temporal-difference learning with preferences: one number β says how far to trust each state."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from preftd.rules import ETD, PTD, TD, Coefficients, Rule
     from preftd.tasks import Features, MarkovRewardProcess, Task
 
-_HOMES = {
+_MODULE_OF = {
     "Chosen": "experiments",
     "Coefficients": "rules",
     "Decreasing": "learners",
@@ -48,7 +48,7 @@ _HOMES = {
     "Task": "tasks",
     "evaluate": "experiments",
 }
-_ROOMS = ("experience", "experiments", "learners", "preferences", "rules", "tasks", "theory")
+_PACKAGES = ("experience", "experiments", "learners", "preferences", "rules", "tasks", "theory")
 
 __all__ = [
     "ETD",
@@ -84,15 +84,15 @@ __all__ = [
 ]
 
 if command.is_running():
-    command.leave_at_once()  # gymnasium, which is loaded next, takes most of the time
+    command.exit_on_ctrl_c()  # before gymnasium is loaded, which takes most of the time
 register_all()
 
 
 def __getattr__(name: str) -> Any:
-    """Load what is asked for when it is asked for: scipy alone takes longer than all the rest."""
-    if name in _HOMES:
-        return getattr(import_module(f"preftd.{_HOMES[name]}"), name)
-    if name in _ROOMS:
+    """Load packages on first use, because scipy takes longer to load than all the rest."""
+    if name in _MODULE_OF:
+        return getattr(import_module(f"preftd.{_MODULE_OF[name]}"), name)
+    if name in _PACKAGES:
         return import_module(f"preftd.{name}")
     raise AttributeError(f"module 'preftd' has no attribute {name!r}")
 

@@ -1,7 +1,7 @@
-"""Array types, and the checks every input passes before anything is computed from it.
+"""Array types, and the checks that all input passes.
 
-A check that fails raises `InputError`: one sentence with the cause (naming the first bad index) and
-the remedy.
+A check that fails raises `InputError`: one sentence with the cause (naming the first bad index), a
+colon, and the remedy.
 """
 
 import operator
@@ -23,16 +23,29 @@ MatrixLike: TypeAlias = ArrayLike | sparse.sparray | sparse.spmatrix
 
 
 class InputError(ValueError):
-    """What was given cannot be used; the message says why and what to do, in one sentence."""
+    """The input cannot be used; the message says why, and what to do about it."""
 
 
 def is_sparse(matrix: Matrix) -> "TypeIs[Sparse]":
-    """Whether the matrix is stored sparse."""
+    """Return whether the matrix is sparse."""
     return sparse.issparse(matrix)
 
 
 def as_array(name: str, given: ArrayLike) -> NDArray[np.float64]:
-    """A read-only float64 copy of `given`, all of it finite."""
+    """Return a read-only float64 copy, checked to be finite.
+
+    Parameters
+    ----------
+    name : str
+        The name of the argument, for error messages.
+    given : array of any shape
+
+    Examples
+    --------
+    >>> as_array("beta", [0, 1])
+    array([0., 1.])
+
+    """
     try:
         array = np.array(given)
     except ValueError:
@@ -41,14 +54,14 @@ def as_array(name: str, given: ArrayLike) -> NDArray[np.float64]:
         raise InputError(
             f"{name} is not an array of real numbers: give numbers, in rows of equal length."
         )
-    with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused as such
+    with np.errstate(over="ignore"):  # too large numbers become infinite, and are refused
         array = array.astype(np.float64, copy=False)
     check_finite(name, array)
     return read_only(array)
 
 
 def whole(name: str, given: Any) -> int:
-    """A whole number, of whatever type; not true or false."""
+    """Return an integer, of any integer type; booleans are refused."""
     try:
         if isinstance(given, bool | np.bool_):
             raise TypeError
@@ -58,7 +71,7 @@ def whole(name: str, given: Any) -> int:
 
 
 def as_table(name: str, given: MatrixLike) -> Matrix:
-    """A float64 copy of `given`, of any shape; what comes in sparse stays sparse (CSR)."""
+    """Return a read-only float64 copy of any shape; sparse input stays sparse (CSR)."""
     if not isinstance(given, sparse.sparray | sparse.spmatrix):
         return as_array(name, given)
     anything: Any = given  # the stubs of scipy know only its concrete formats
@@ -72,7 +85,7 @@ def as_table(name: str, given: MatrixLike) -> Matrix:
 
 
 def as_matrix(name: str, given: MatrixLike) -> Matrix:
-    """A table of two dimensions."""
+    """Return a read-only float64 copy with two dimensions, dense or sparse (CSR)."""
     table = as_table(name, given)
     if table.ndim != 2:
         raise InputError(f"{name} has shape {table.shape}: give a matrix, with a row per state.")
@@ -80,7 +93,7 @@ def as_matrix(name: str, given: MatrixLike) -> Matrix:
 
 
 def read_only(matrix: AnyMatrix) -> AnyMatrix:
-    """The same matrix, which can no longer be written to."""
+    """Make the matrix read-only and return it."""
     parts = (matrix.data, matrix.indices, matrix.indptr) if is_sparse(matrix) else (matrix,)
     for part in parts:
         part.setflags(write=False)
@@ -88,25 +101,25 @@ def read_only(matrix: AnyMatrix) -> AnyMatrix:
 
 
 def as_dense(matrix: Matrix) -> Dense:
-    """The matrix with all its zeros."""
+    """Return the matrix as a dense array."""
     return matrix.toarray() if is_sparse(matrix) else matrix
 
 
 def per_state(name: str, given: ArrayLike, states: int) -> Vector:
-    """A number for every state, from one number for all or one for each."""
+    """Return numbers of shape (states,), from one number for all or one for each."""
     array = as_array(name, given)
     if array.ndim == 0:
         return read_only(np.full(states, float(array)))
     if array.shape != (states,):
         raise InputError(
             f"{name} has shape {array.shape} but there are {states} states: "
-            f"give one number, or {states} of them."
+            f"give one number, or {states}."
         )
     return array
 
 
 def number(name: str, given: ArrayLike) -> float:
-    """One number, finite; not true or false."""
+    """Return one finite number; booleans are refused."""
     array = as_array(name, given)
     if array.ndim:
         raise InputError(f"{name} has shape {array.shape}: give one number.")
@@ -116,19 +129,19 @@ def number(name: str, given: ArrayLike) -> float:
 
 
 def are_flags(given: ArrayLike) -> bool:
-    """Whether what should be numbers is true or false: most likely an argument in a wrong place."""
+    """Return whether these are booleans instead of numbers, most likely by mistake."""
     return np.asarray(given).dtype.kind == "b"
 
 
 def unit(name: str, given: ArrayLike) -> float:
-    """One number in [0, 1]."""
+    """Return one number, checked to lie in [0, 1]."""
     one = number(name, given)
     check_unit_interval(name, np.array(one))
     return one
 
 
 def as_distribution(name: str, given: ArrayLike, states: int) -> Vector:
-    """Probabilities of `states` states, summing to 1."""
+    """Return probabilities, shape (states,), checked to sum to 1."""
     array = as_array(name, given)
     if array.shape != (states,):
         raise InputError(f"{name} has shape {array.shape}: give {states} probabilities.")
@@ -140,7 +153,7 @@ def as_distribution(name: str, given: ArrayLike, states: int) -> Vector:
 
 
 SUM_TOLERANCE = 1e-9
-"""How far a sum of probabilities may be from 1: rounding and typed decimals, not mistakes."""
+"""How far a sum of probabilities may be from 1: more than rounding, less than a mistake."""
 
 
 def check_finite(name: str, array: Matrix) -> None:
@@ -160,16 +173,18 @@ def check_unit_interval(name: str, array: Matrix) -> None:
 
 
 def check_scale(name: str, array: Matrix) -> None:
-    """Refuse entries whose squares could overflow or vanish."""
+    """Refuse entries whose squares could overflow or underflow."""
     size = np.abs(_stored(array))
-    _refuse(name, array, (size > 1e100) | ((size > 0) & (size < 1e-100)), "divide all by a scale")
+    _refuse(name, array, (size > 1e100) | ((size > 0) & (size < 1e-100)), "rescale them all")
 
 
 def _stored(array: Matrix) -> NDArray[np.float64]:
+    """All entries of a dense array, the stored ones of a sparse matrix."""
     return array.data if is_sparse(array) else np.asarray(array)
 
 
 def _refuse(name: str, array: Matrix, bad: NDArray[np.bool_], remedy: str) -> None:
+    """Raise InputError with the index of the first bad entry, if there is one."""
     if not bad.any():
         return
     position = int(np.argmax(bad))

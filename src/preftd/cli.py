@@ -1,4 +1,4 @@
-"""The command line: arguments only, no logic."""
+"""The command line: arguments and help, no logic."""
 
 import io
 import os
@@ -24,10 +24,10 @@ RESULTS = Path("results")
 HELP = """Temporal-difference learning with preferences.
 
 For example:
-    preftd list                      which figures of the paper there are
-    preftd reproduce figure_3        computes and draws one of them
-    preftd run examples/study.py     runs a study of one's own
-    preftd COMMAND --help            tells more
+    preftd list                      list the figures of the paper
+    preftd reproduce figure_3        compute and draw one of them
+    preftd run examples/study.py     run your own study
+    preftd COMMAND --help            show the options of a command
 """
 
 app = typer.Typer(
@@ -40,19 +40,19 @@ app = typer.Typer(
 
 @app.command()
 def diagnose(
-    file: Annotated[Path, typer.Argument(help="A chain in TOML (small) or NPZ (large).")],
+    file: Annotated[Path, typer.Argument(help="A chain in TOML, or NPZ if it is large.")],
 ) -> None:
-    """Whether, where and why TD(λ), ETD and PTD converge on a chain, side by side.
+    """Show whether TD(λ), ETD and PTD converge on a chain, to what, and why.
 
     FILE holds transition (n × n), discount, features (n × k), and beta or lambda;
-    if need be also reward, interest, covariance and start. For example, as TOML:
+    optionally also reward, interest, covariance and start. For example, in TOML:
 
         transition = [[0.5, 0.5], [0.5, 0.5]]
         discount = 0.99
         features = [[0.5], [1.0]]
         lambda = [0.99, 0.8]
 
-    Large, sparse chains are written to NPZ by preftd.theory.save_problem.
+    To write a large, sparse chain to NPZ, use preftd.theory.save_problem.
     """
     problem = load_problem(file)
     rules = [make(problem.interest) for make in RULES.values()]
@@ -62,12 +62,15 @@ def diagnose(
 
 
 Out = Annotated[Path, typer.Option(help="Folder for results and figures.")]
-Seeds = Annotated[int | None, typer.Option(help="How many seeds; for a search at most as many.")]
+Seeds = Annotated[
+    int | None,
+    typer.Option(help="Number of seeds; a search uses at most this many (default: the study's)."),
+]
 Full = Annotated[
-    bool, typer.Option("--full", help="Also long searches, and all seeds on the grids.")
+    bool, typer.Option("--full", help="Include long searches, and all seeds on the grids.")
 ]
 Workers = Annotated[
-    int | None, typer.Option(help="How many processes compute; one for each core by default.")
+    int | None, typer.Option(help="Number of processes (default: one for each core).")
 ]
 StudyFile = Annotated[Path, typer.Argument(metavar="STUDY.py", help="A Python file with studies.")]
 
@@ -79,31 +82,32 @@ def list_figures() -> None:
     For example:
         preftd list
     """
-    from preftd.report import paper
+    from preftd.paper.contents import overview
 
-    print_all(paper.overview())
+    print_all(overview())
 
 
 @app.command()
 def reproduce(
     figures: Annotated[
-        list[str] | None, typer.Argument(metavar="FIGURE", help="Which; all if left out.")
+        list[str] | None, typer.Argument(metavar="FIGURE", help="Names of figures (default: all).")
     ] = None,
     full: Full = False,
     seeds: Seeds = None,
     workers: Workers = None,
     out: Out = RESULTS,
 ) -> None:
-    """Compute and draw figures of the paper; what is computed already is not computed again.
+    """Compute and draw figures of the paper. Stored results are not computed again.
 
     For example:
         preftd reproduce
         preftd reproduce --full
         preftd reproduce figure_3 --seeds 5 --out quick
     """
-    from preftd.report import paper
+    from preftd.paper.order import Order
+    from preftd.paper.reproduce import reproduce as make
 
-    print_all(paper.reproduce(figures or [], paper.Order(out, seeds, workers, full)))
+    print_all(make(figures or [], Order(out, seeds, workers, full)))
 
 
 @app.command()
@@ -113,9 +117,9 @@ def run(
     workers: Workers = None,
     out: Out = RESULTS,
 ) -> None:
-    """Run the studies of a file and draw what they found.
+    """Run the studies in a file, then print a table and draw figures.
 
-    What is stored already is not computed again: a run that was stopped goes on.
+    Stored results are not computed again, so a run that was stopped resumes.
 
     For example:
         preftd run examples/study.py
@@ -131,7 +135,7 @@ def run(
 
 @app.command()
 def show(study: StudyFile, seeds: Seeds = None, out: Out = RESULTS) -> None:
-    """Show what is stored of a file's studies: a table and figures. Nothing is computed.
+    """Show the stored results of the studies in a file: a table and figures. Computes nothing.
 
     For example:
         preftd show examples/study.py
@@ -151,7 +155,7 @@ def status(
     seeds: Seeds = None,
     out: Out = RESULTS,
 ) -> None:
-    """Tell what a folder of results holds, how far studies are and what became of runs.
+    """Show the contents of a results folder, the progress of studies, and how runs ended.
 
     For example:
         preftd status
@@ -166,27 +170,27 @@ def status(
 @app.command()
 def claims(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="CLAIM", help="Which; all if left out.")
+        list[str] | None, typer.Argument(metavar="CLAIM", help="Names of claims (default: all).")
     ] = None,
     full: Full = False,
     seeds: Seeds = None,
     out: Out = RESULTS,
 ) -> None:
-    """Tell what stored results say of each claim of the paper. Nothing is computed.
+    """Test the claims of the paper on stored results. Computes nothing.
 
     For example:
         preftd claims
         preftd claims corridor_td_grows_with_length --out quick --seeds 5
     """
-    from preftd.report.paper import Order
-    from preftd.report.paper.claims.table import claim_lines
+    from preftd.paper.order import Order
+    from preftd.paper.summary import claim_lines
 
     print_all(claim_lines(names or [], Order(out, seeds, full=full)))
 
 
 @app.command()
 def tasks(
-    name: Annotated[str | None, typer.Argument(help="Which task; all if left out.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Name of a task (default: all).")] = None,
     parameters: Annotated[
         list[str] | None, typer.Option("--set", help="A parameter, such as length=10.")
     ] = None,
@@ -194,14 +198,14 @@ def tasks(
         Path | None, typer.Option(help="File for a picture: .png, .svg or .pdf.")
     ] = None,
 ) -> None:
-    """List the tasks, or tell about one and draw it.
+    """List the tasks, or describe and draw one.
 
     For example:
         preftd tasks
         preftd tasks corridor --set length=5 --out corridor.png
     """
     if name is None and (parameters or out):
-        raise InputError("--set and --out are for one task: name it first.")
+        raise InputError("--set or --out is given without a task: name one.")
     if name is None:
         print("\n".join(catalogue.overview()))
         return
@@ -215,38 +219,41 @@ def tasks(
 @app.command()
 def bench(
     names: Annotated[
-        list[str] | None, typer.Argument(help=f"Which: {', '.join(BENCHMARKS)}; all if left out.")
+        list[str] | None,
+        typer.Argument(metavar="BENCHMARK", help=f"{', '.join(BENCHMARKS)} (default: all)."),
     ] = None,
 ) -> None:
-    """Measure speed and memory on this machine; prints a table for each benchmark.
+    """Measure speed and memory on this machine. Prints a table for each benchmark.
 
-    Example: preftd bench sampling
+    For example:
+        preftd bench
+        preftd bench linear network
     """
     for line in run_benchmarks(names or list(BENCHMARKS)):
         print(line, flush=True)
 
 
 def print_all(lines: Iterable[str]) -> None:
-    """Print lines as they come."""
+    """Print each line as soon as it is there."""
     for line in lines:
         print(line, flush=True)
 
 
 @stopped_by_ctrl_c()
 def main() -> None:
-    """Run the command line; what users can mend is said in one sentence, without a traceback."""
+    """Run the command line; errors that users can fix are one sentence, without a traceback."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # λ is "?" where it cannot be written
+            stream.reconfigure(errors="replace")  # λ becomes "?" where it cannot be encoded
     try:
         try:
             app()
         finally:
-            print(end="", flush=True)  # here, and not after main, where errors cannot be caught
+            print(end="", flush=True)  # here, because errors after main cannot be caught
     except InputError as error:
         _fail(str(error), code=2)
     except OSError as error:
-        # What could not be printed would fail again, and loudly, when Python ends.
+        # Python would try to print the rest again when it exits, and fail with a traceback.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         if isinstance(error, BrokenPipeError):
             sys.exit(1)  # the reader, such as head, has seen enough
@@ -256,5 +263,6 @@ def main() -> None:
 
 
 def _fail(message: str, code: int) -> None:
+    """Print an error and exit."""
     print("preftd:", *message.splitlines(), file=sys.stderr)
     sys.exit(code)

@@ -1,6 +1,6 @@
-"""The command `preftd`: from its first moment to its last, Ctrl-C ends it with one sentence.
+"""Ctrl-C: it ends the command `preftd` with one sentence, also while modules are loaded.
 
-It imports nothing that takes time, so that it is ready before anything else is loaded.
+This module imports nothing slow, so that it is ready before anything else is loaded.
 """
 
 import os
@@ -11,42 +11,42 @@ from contextlib import contextmanager
 from types import FrameType
 
 CODE = 130
-"""How shells say that a command was stopped by Ctrl-C."""
+"""The exit code of a command that was stopped by Ctrl-C, as shells use it."""
 SENTENCE = "stopped; what is stored is kept: run the same again to resume."
 
 
 def is_running() -> bool:
-    """Whether this process is the command, and not a program that uses the library."""
+    """Return whether this process is the command, not a program that uses the library."""
     called = os.path.basename(sys.argv[0]) if sys.argv else ""
     return called in ("preftd", "preftd.exe") or sys.orig_argv[1:3] == ["-m", "preftd"]
 
 
-def leave_at_once() -> None:
-    """While modules are loaded there is nothing to tidy up, and no traceback to be shown."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # and is not ignored
-        signal.signal(signal.SIGINT, _leave)
+def exit_on_ctrl_c() -> None:
+    """Exit at once on Ctrl-C: while modules are loaded there is nothing to clean up."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # it is not ignored
+        signal.signal(signal.SIGINT, _exit)
 
 
 @contextmanager
 def stopped_by_ctrl_c() -> Iterator[None]:
-    """From here on Ctrl-C interrupts, so that what runs can tidy up; then the sentence is said."""
-    heeded = signal.getsignal(signal.SIGINT) is _leave
+    """Raise KeyboardInterrupt on Ctrl-C, so that code can clean up, then print the sentence."""
+    handled = signal.getsignal(signal.SIGINT) is _exit
     try:
-        if heeded:
+        if handled:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         yield
     except (KeyboardInterrupt, SystemExit) as end:
-        if heeded:
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # it ends anyway, in no time
+        if handled:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is about to exit anyway
         if isinstance(end, SystemExit) and end.code != CODE:
             raise
-        if not _was_told(end):
+        if not _is_explained(end):
             print(SENTENCE, file=sys.stderr)
         sys.exit(CODE)
 
 
-def _was_told(error: BaseException | None) -> bool:
-    """Whether the user was told already how to resume, which is noted on what interrupted."""
+def _is_explained(error: BaseException | None) -> bool:
+    """Whether a note on the interrupt says that the user already knows how to resume."""
     while error is not None:
         if getattr(error, "__notes__", ()):
             return True
@@ -54,6 +54,7 @@ def _was_told(error: BaseException | None) -> bool:
     return False
 
 
-def _leave(_: int, __: FrameType | None) -> None:
+def _exit(_: int, __: FrameType | None) -> None:
+    """Print the sentence and exit, without cleaning up."""
     os.write(2, f"{SENTENCE}\n".encode())
     os._exit(CODE)

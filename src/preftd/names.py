@@ -7,7 +7,16 @@ from preftd.arrays import InputError
 
 
 def nearest(kind: str, name: str, known: Collection[str]) -> None:
-    """Refuse a name that is not known, suggesting the nearest that is."""
+    """Refuse a name that is not known, and suggest the nearest one.
+
+    Parameters
+    ----------
+    kind : str
+        What the name stands for, such as "task".
+    name : str
+    known : collection of str
+
+    """
     if name in known:
         return
     near = difflib.get_close_matches(str(name), known, n=1)

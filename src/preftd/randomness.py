@@ -1,6 +1,6 @@
-"""Random numbers: one tree of generators, each found by the names of what it draws.
+"""Random generators, each seeded by the names of what it draws.
 
-The same names give the same numbers, whatever else is drawn, in whatever order or process.
+The same names give the same numbers, whatever else is drawn, in any order and in any process.
 """
 
 import hashlib
@@ -12,12 +12,19 @@ from preftd.arrays import whole
 
 
 def generator(*names: str | SupportsIndex) -> np.random.Generator:
-    """The generator of these names, at its beginning.
+    """Return a new generator, seeded by names.
 
+    Parameters
+    ----------
+    *names : str or int
+
+    Examples
+    --------
     >>> generator("corridor", 7, "moves").random() == generator("corridor", 7, "moves").random()
     True
     >>> generator("corridor", 7, "moves").random() == generator("corridor", 7, "noise").random()
     False
+
     """
     plain = tuple(name if isinstance(name, str) else whole("a seed", name) for name in names)
     digest = hashlib.sha256(repr(plain).encode()).digest()

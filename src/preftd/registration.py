@@ -1,6 +1,6 @@
-"""Tasks under the names of Gymnasium: preftd/RandomWalk-v0, preftd/Corridor-v0 and so on.
+"""Gymnasium names of tasks: preftd/RandomWalk-v0, preftd/Corridor-v0 and so on.
 
-Kept apart from the tasks, and naming them as text, so that importing preftd loads none of them.
+This module is separate and refers to tasks by name, so that importing preftd does not load them.
 """
 
 ENVIRONMENTS = {
@@ -15,7 +15,7 @@ ENVIRONMENTS = {
 
 
 def register_all() -> None:
-    """Make `gymnasium.make("preftd/Corridor-v0", length=10)` work."""
+    """Register all tasks, so that `gymnasium.make("preftd/Corridor-v0", length=10)` works."""
     from gymnasium.envs.registration import register  # noqa: PLC0415  (see preftd.command)
 
     for name, task in ENVIRONMENTS.items():

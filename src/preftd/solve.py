@@ -1,16 +1,16 @@
 """Solving (I − M) x = y for a nonnegative M whose rows or columns sum to at most 1.
 
-Everything exact about a chain is such a system: values, visits, traces, follow-on. I − M is then an
-M-matrix, which decides the method:
+Values, visits, traces and follow-on of a chain all solve such a system. I − M is an M-matrix, which
+decides the method:
 
     dense           LU by LAPACK
     sparse, small   LU by SuperLU, columns ordered for a symmetric pattern
-    sparse, large   BiCGSTAB preconditioned by classical algebraic multigrid, which M-matrices are
-                    made for: time and memory grow linearly with the number of transitions
+    sparse, large   BiCGSTAB preconditioned by classical algebraic multigrid, which suits
+                    M-matrices: time and memory grow linearly with the number of transitions
 
-The iterative method is wrapped in iterative refinement on the true residual, so that its answers
-are as good as a direct solver's; if they are not, it says so instead of returning them. So does any
-method whose system is singular to working precision.
+The iterative method is wrapped in iterative refinement on the true residual, so that its solutions
+are as accurate as those of a direct solver. A solution that is not accurate, or whose system is
+singular to working precision, raises DidNotConvergeError.
 """
 
 import warnings
@@ -24,17 +24,17 @@ from scipy.sparse import linalg as sparse_linalg
 from preftd.arrays import Dense, Matrix, Sparse, Vector, is_sparse
 
 DIRECT_STATES = 2_000
-"""Up to this many states sparse LU takes no noticeable time, even on a graph that fills in."""
+"""Up to this many states, sparse LU takes no noticeable time, even with much fill-in."""
 
 _EPSILON = float(np.finfo(np.float64).eps)
 _ENOUGH = 8 * _EPSILON
 """Backward error, relative to |y| + 2 |x|, at which refinement stops."""
 _REFINEMENTS = 10
 _ACCEPTABLE = 1e-12
-"""Backward error above which an answer is refused."""
+"""Backward error above which a solution is refused."""
 
 _USELESS = 1e-2
-"""Relative error above which an answer says nothing."""
+"""Relative error above which a solution means nothing."""
 _SINGULAR = (
     "the linear system is singular to working precision: lower the discount, or make the end of an "
     "episode more likely."
@@ -42,15 +42,23 @@ _SINGULAR = (
 
 
 class DidNotConvergeError(ArithmeticError):
-    """An iterative solution did not reach the accuracy of a direct one."""
+    """A linear system could not be solved accurately."""
 
 
 @final
 class Resolvent:
-    """(I − M)⁻¹ and its transpose, prepared once and applied to as many right-hand sides as needed.
+    """(I − M)⁻¹ and its transpose, factorised once for any number of right-hand sides.
 
+    Parameters
+    ----------
+    matrix : array or sparse matrix of shape (states, states)
+        M.
+
+    Examples
+    --------
     >>> Resolvent(np.array([[0.0, 0.5], [0.0, 0.0]])).solve(np.array([1.0, 2.0]))
     array([2., 2.])
+
     """
 
     def __init__(self, matrix: Matrix) -> None:
@@ -61,7 +69,19 @@ class Resolvent:
             self._solver = _Dense(np.eye(matrix.shape[0]) - matrix)
 
     def solve(self, right: Vector, *, transposed: bool = False) -> Vector:
-        """Find x with (I − M) x = right, or (I − Mᵀ) x = right; `right` may have columns."""
+        """Solve (I − M) x = right, or (I − Mᵀ) x = right.
+
+        Parameters
+        ----------
+        right : array of shape (states,) or (states, columns)
+        transposed : bool
+            Whether to solve the transposed system.
+
+        Returns
+        -------
+        array in the shape of `right`
+
+        """
         solution = self.solve_unchecked(right, transposed=transposed)
         # The condition number is at least |x| / |right|; times a rounding, that is the error of x.
         grown, given = np.abs(solution).max(axis=0), np.abs(right).max(axis=0)
@@ -70,15 +90,15 @@ class Resolvent:
         return solution
 
     def solve_unchecked(self, right: Vector, *, transposed: bool = False) -> Vector:
-        """The same, where only the direction of x matters if I − M is nearly singular."""
+        """Solve without the check for singularity, where only the direction of x matters."""
         return self._solver.solve(right, transposed)
 
 
 @final
 class _Sparse:
-    """Only states whose column of M is not empty need solving for; the others follow from them.
+    """Solves only for states whose column of M is not empty; the others follow from them.
 
-    Where β is 1 on most states, this leaves a small part of the chain.
+    If β is 1 on most states, this leaves a small part of the chain.
     """
 
     def __init__(self, matrix: Sparse) -> None:
@@ -88,25 +108,27 @@ class _Sparse:
         columns = matrix[:, self._needed]
         inner: Sparse = columns[self._needed]
         system: Sparse = sparse.csr_array(sparse.eye_array(inner.shape[0], format="csr") - inner)
-        self._discount_t = sparse.csr_array(columns)
+        self._columns = sparse.csr_array(columns)
         self._solver = (_Direct if inner.shape[0] <= DIRECT_STATES else _Multigrid)(system)
 
     def solve(self, right: Vector, transposed: bool) -> Vector:
         needed = self._needed
         if not transposed:
-            return np.asarray(right + self._discount_t @ self._solver.solve(right[needed], False))
+            return np.asarray(right + self._columns @ self._solver.solve(right[needed], False))
         solution = right.copy()
         elsewhere = right.copy()
         elsewhere[needed] = 0
-        solution[needed] = self._solver.solve(right[needed] + self._discount_t.T @ elsewhere, True)
+        solution[needed] = self._solver.solve(right[needed] + self._columns.T @ elsewhere, True)
         return solution
 
 
 @final
 class _Dense:
+    """LU factors of a dense system."""
+
     def __init__(self, system: Dense) -> None:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", linalg.LinAlgWarning)  # seen in the solution instead
+            warnings.simplefilter("ignore", linalg.LinAlgWarning)  # found by checking the solution
             self._triangles, self._pivots = linalg.lu_factor(system, check_finite=False)
 
     def solve(self, right: Vector, transposed: bool) -> Vector:
@@ -118,6 +140,8 @@ class _Dense:
 
 @final
 class _Direct:
+    """LU factors of a sparse system."""
+
     def __init__(self, system: Sparse) -> None:
         try:
             self._factors = sparse_linalg.splu(
@@ -134,13 +158,15 @@ class _Direct:
 
 @final
 class _Multigrid:
+    """BiCGSTAB with multigrid, refined until it is as accurate as a direct solution."""
+
     def __init__(self, system: Sparse) -> None:
-        # Imported here because it takes as long as all of numpy, and only large chains need it.
+        # Imported here because it is slow to load and only large chains need it.
         import pyamg  # noqa: PLC0415
 
         hierarchy = pyamg.ruge_stuben_solver(sparse.csr_matrix(system), max_coarse=500)
-        # The transposed system is preconditioned by the transposed cycle: it is for I − M, whose
-        # slowest mode is a constant vector, that the interpolation is right.
+        # The transposed system is preconditioned by the transposed cycle, because the interpolation
+        # suits I − M, whose slowest mode is a constant vector.
         self._systems = [(level.A, sparse.csr_matrix(level.A.T)) for level in hierarchy.levels]
         self._transfers = [(level.P, level.R) for level in hierarchy.levels[:-1]]
         self._sweep = pyamg.relaxation.relaxation.gauss_seidel
@@ -155,7 +181,7 @@ class _Multigrid:
         return solution
 
     def _refine(self, right: Vector, transposed: bool) -> Vector:
-        """Solve, then solve again for what is left over, until nothing more is gained."""
+        """Solve, then solve for the residual again, until the error no longer decreases."""
         system = self._systems[0][transposed]
         cycle = sparse_linalg.LinearOperator(
             system.shape, lambda residual: self._cycle(0, residual, transposed), dtype=np.float64

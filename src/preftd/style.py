@@ -1,4 +1,4 @@
-"""How things look: one colour and line per method everywhere, legible in greyscale."""
+"""The style of figures: one colour and line per method everywhere, legible in greyscale."""
 
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 WIDTH = 1.2
-"""Of lines, in points."""
+"""The width of lines, in points."""
 PAD = 0.1
-"""Around a figure, in inches."""
+"""The margin around a figure, in inches."""
 
 
 class Look(NamedTuple):
@@ -38,7 +38,7 @@ LOOKS = {
     "ETD-variable": Look("#56B4E9", (0, (6, 1.2, 1.5, 1.2)), "xxxx", "D"),
     "PTD": Look("#111111", "solid", "", "o"),
 }
-"""By name of a rule, and of the paper's two ways to set the interest of ETD."""
+"""The look of each rule, and of the paper's two ways to set the interest of ETD."""
 
 
 OTHERS = (
@@ -47,14 +47,18 @@ OTHERS = (
     Look("#E69F00", (0, (3, 1, 1, 1, 1, 1)), "ooo", "<"),
     Look("#882255", (0, (3, 3)), "----", ">"),
 )
-"""For methods of one's own, by their names; colours that colour-blind people tell apart, from each
-other and from those of LOOKS."""
+"""Looks for custom methods; colour-blind people can distinguish them and those in LOOKS."""
 
 
 def look_of(name: str, taken: Collection[Look] = ()) -> Look:
-    """The look of a method; for one that has none in LOOKS, one of OTHERS follows from its name.
+    """Return the look of a method: from LOOKS, or one of OTHERS chosen by its name.
 
-    If that is taken, it is the next of OTHERS that is not, unless all are.
+    Parameters
+    ----------
+    name : str
+    taken : collection of Look
+        Looks to avoid, as long as OTHERS has one that is free.
+
     """
     if name in LOOKS:
         return LOOKS[name]
@@ -64,13 +68,16 @@ def look_of(name: str, taken: Collection[Look] = ()) -> Look:
 
 
 def looks_of(names: Iterable[str]) -> dict[str, Look]:
-    """Looks of methods that are shown together, whatever their order.
+    """Return looks of methods that are shown together; their order does not matter.
 
-    Of methods with the same look the first by name keeps it, and the others take one that is left.
-    Those for which none is left come last.
+    If several methods have the same look, the first by name keeps it and the others get free ones,
+    as long as there are any.
 
+    Examples
+    --------
     >>> looks_of(["mine", "PTD"]) == {"PTD": LOOKS["PTD"], "mine": look_of("mine")}
     True
+
     """
     every = sorted(set(names))
     keeps = {look_of(name): name for name in reversed(every)}
@@ -89,16 +96,16 @@ RC: Any = {
     "savefig.dpi": 200,
     "svg.hashsalt": "preftd",
 }
-"""Settings of matplotlib for every figure."""
+"""Matplotlib settings for all figures."""
 TYPED: Any = {"parse_math": False}
-"""For texts with names of users, which are shown as typed: dollars are no mathematics."""
+"""Shows texts that users chose as typed: dollar signs do not start mathematics."""
 
 
 def save_figure(axes: "Axes", *paths: Path) -> None:
-    """Write the figure that holds these axes to PNG, SVG or PDF files."""
+    """Write the figure of these axes to PNG, SVG or PDF files."""
     for path in paths:
         if path.suffix not in (".png", ".svg", ".pdf"):
-            raise InputError(f"{path} is none of .png, .svg and .pdf: choose one of these endings.")
+            raise InputError(f"{path} does not end in .png, .svg or .pdf: change the ending.")
     figure = axes.get_figure(root=True)
     if figure is None:
         return
@@ -111,7 +118,7 @@ def save_figure(axes: "Axes", *paths: Path) -> None:
 
 
 def lay_out(figure: "Figure") -> None:
-    """Give axes their places, without the drawing that would do so too."""
+    """Compute the positions of axes without drawing the figure."""
     engine = figure.get_layout_engine()
     if engine is not None:
         engine.execute(figure)
@@ -119,9 +126,9 @@ def lay_out(figure: "Figure") -> None:
 
 @contextmanager
 def _laid_out(figure: "Figure") -> "Iterator[Bbox]":
-    """The part of a figure that is drawn on, in inches; places are kept until all is written.
+    """The bounding box of a figure, in inches; positions of axes stay fixed inside the context.
 
-    Otherwise matplotlib finds both out anew for each file, and draws everything twice to do so.
+    Otherwise matplotlib computes both again for each file, which draws everything twice.
     """
     from matplotlib import rc_context  # noqa: PLC0415  (slow to load)
 
@@ -129,7 +136,7 @@ def _laid_out(figure: "Figure") -> "Iterator[Bbox]":
     box = figure.get_tightbbox().padded(PAD)
     engine = figure.get_layout_engine()
     with rc_context({"figure.autolayout": False, "figure.constrained_layout.use": False}):
-        figure.set_layout_engine(None)  # which asks these settings
+        figure.set_layout_engine(None)  # it reads these settings
     try:
         yield box
     finally:

@@ -83,8 +83,8 @@ def test_observations_that_do_not_fit_are_refused(
 
 def test_identity_and_one_hot() -> None:
     np.testing.assert_array_equal(Identity(4)([[1, 2], [3, 4]]), [1, 2, 3, 4])
-    np.testing.assert_array_equal(OneHot(3)(np.int64(2)), [2])
-    with pytest.raises(InputError, match="observation 3 has no place"):
+    np.testing.assert_array_equal(OneHot(3)(np.int64(2)).array, [2])
+    with pytest.raises(InputError, match="observation is 3 but size is 3"):
         OneHot(3)(3)
 
 

@@ -9,7 +9,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from preftd import Experience, InputError, tasks
 from preftd.arrays import Vector
-from preftd.experience import OneHot, Recorder, TileCoding, VectorRecorder
+from preftd.experience import Indices, OneHot, Recorder, TileCoding, VectorRecorder
 from preftd.experience.environment import encoder_for
 
 
@@ -76,8 +76,8 @@ def test_two_takes_are_one() -> None:
     first, second = recorder.take(25), recorder.take(35)
     for name, parts in (
         ("features", [first.features(), second.features()]),
-        ("into", [first.discount_t, second.discount_t]),
-        ("begins", [first.is_first, second.is_first]),
+        ("discount_t", [first.discount_t, second.discount_t]),
+        ("is_first", [first.is_first, second.is_first]),
     ):
         whole = Recorder(cartpole(), clumsy, discount=0.9, seed=3).take(60)
         expected = whole.features() if name == "features" else getattr(whole, name)
@@ -147,16 +147,16 @@ class Halves:
     size = 2
 
     def __call__(self, observation: Vector) -> Any:
-        return np.array([int(observation[0] > 1)])
+        return Indices([int(observation[0] > 1)])
 
 
 @pytest.mark.parametrize(
     ("code", "message"),
     [
-        (lambda x: x[:3], "let it give 2 numbers, or places"),
-        (lambda _: [0, 5], "places of ones between 0 and 1"),
-        (lambda x: [0] if x[0] < 0.001 else [0, 1], "places, and"),
-        (lambda _: "left", "let it give 2 numbers"),
+        (lambda x: x[:3], "let it return 2 numbers, or Indices"),
+        (lambda _: Indices([0, 5]), "index 5, but there are 2 features"),
+        (lambda x: Indices([0] if x[0] < 0.001 else [0, 1]), "indices, and"),
+        (lambda _: "left", "let it return 2 numbers"),
     ],
 )
 def test_encoders_that_break_their_promise_are_refused(code: Any, message: str) -> None:
@@ -222,9 +222,9 @@ def test_discrete_observations_are_one_hot() -> None:
 
 
 def test_what_cannot_be_recorded_is_said() -> None:
-    with pytest.raises(InputError, match="no natural encoder"):
+    with pytest.raises(InputError, match="no default encoder"):
         encoder_for(gymnasium.spaces.Text(3))
-    with pytest.raises(InputError, match="neither be called"):
+    with pytest.raises(InputError, match="neither callable nor has"):
         Recorder(cartpole(), 3, discount=0.9)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="discount is 2"):
         Recorder(cartpole(), lean, discount=2)

@@ -2,10 +2,12 @@
 
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 
-from preftd import Experience, InputError, tasks
+from preftd import TD, Experience, InputError, LinearLearner, tasks
+from preftd.experience import Indices, Recorder
 
 
 def test_a_termination_has_discount_0_and_a_truncation_keeps_its_own() -> None:
@@ -35,17 +37,19 @@ def test_a_log_of_a_task_is_the_experience_of_the_task() -> None:
     np.testing.assert_array_equal(log.features(), drawn.features())
     inner = ~drawn.is_last
     np.testing.assert_array_equal(log.next_features()[inner], drawn.next_features()[inner])
-    for name in ("reward", "discount", "into", "begins", "ends"):
+    for name in ("reward", "discount_tp1", "discount_t", "is_first", "is_last"):
         np.testing.assert_array_equal(getattr(log, name), getattr(drawn, name))
 
 
-def test_places_of_ones_are_an_index_not_a_vector() -> None:
-    log = Experience.from_log([2, 0, 1], [0, 0, 0], discount=0.5, terminated=[0, 0, 1], size=3)
+def test_indices_are_not_stored_as_vectors() -> None:
+    log = Experience.from_log(
+        Indices([2, 0, 1]), [0, 0, 0], discount=0.5, terminated=[0, 0, 1], size=3
+    )
     assert log.dense.shape == (0, 3)
     np.testing.assert_array_equal(log.features(), np.eye(3)[[2, 0, 1]])
 
 
-def test_several_active_places_add_up() -> None:
+def test_several_active_indices_add_up() -> None:
     flags = np.array([True])
     experience = Experience(
         4,
@@ -72,12 +76,14 @@ def test_several_active_places_add_up() -> None:
         ({"terminated": [0, 0, 2]}, "terminated holds something other"),
         ({"discount": 1.5}, r"discount\[0\] is 1.5"),
         ({"discount": [0.9, 0.9]}, "discount has shape"),
-        ({"features": [0, 1, 5], "size": 3}, "between 0 and size"),
-        ({"features": [0, 1, 2]}, "give size"),
+        ({"features": Indices([0, 1, 5]), "size": 3}, "index 5, but there are 3 features"),
+        ({"features": Indices([0, -1, 2]), "size": 3}, "index -1, but there are 3 features"),
+        ({"features": [0, 1, 2], "size": 3}, r"or Indices\("),
+        ({"features": Indices([0, 1, 2])}, "give size"),
         ({"features": [[1.0], [np.nan], [2.0]]}, r"features\[1, 0\] is nan"),
         ({"reward": [0, np.inf, 0]}, r"reward\[1\] is inf"),
         ({"reward": [[0, 0, 0]]}, "reward has shape"),
-        ({"final": [[1.0]]}, "no episode is cut short"),
+        ({"final": [[1.0]]}, "no episode is truncated"),
     ],
 )
 def test_wrong_logs_get_one_sentence(changes: dict[str, Any], message: str) -> None:
@@ -90,3 +96,59 @@ def test_wrong_logs_get_one_sentence(changes: dict[str, Any], message: str) -> N
     }
     with pytest.raises(InputError, match=message):
         Experience.from_log(log.pop("features"), log.pop("reward"), **log)
+
+
+def test_a_visit_knows_what_led_to_it() -> None:
+    log = Experience.from_log(
+        [[1.0], [2.0], [3.0], [4.0]],
+        [10, 20, 30, 40],
+        discount=0.9,
+        terminated=[0, 0, 1, 1],
+        action=[5, 6, 7, 8],
+    )
+    led = [(v.reward_t, v.discount_t, v.action_tm1, v.is_first) for v in map(log.visit, range(4))]
+    assert led == [(0, 0, None, True), (10, 0.9, 5, False), (20, 0.9, 6, False), (0, 0, None, True)]
+
+
+@pytest.mark.parametrize("cut", [1, 2, 3])
+def test_a_visit_knows_what_led_to_it_across_pieces(cut: int) -> None:
+    task = tasks.make("random_walk")
+    whole = task.sampler(0).steps(40)
+    sampler = task.sampler(0)
+    pieces = [sampler.steps(10 * cut), sampler.steps(40 - 10 * cut)]
+    sliced = [whole[: 10 * cut], whole[10 * cut :]]
+    recorder = Recorder(task_environment(), lambda _: 0, discount=0.9, seed=1)
+    recorded = [recorder.take(10 * cut), recorder.take(40 - 10 * cut)]
+    again = Recorder(task_environment(), lambda _: 0, discount=0.9, seed=1).take(40)
+    for stream, parts in ((whole, pieces), (whole, sliced), (again, recorded)):
+        expected = [stream.visit(t)[2:] for t in range(40)]
+        found = [part.visit(t)[2:] for part in parts for t in range(len(part))]
+        assert found == expected
+
+
+def task_environment() -> gymnasium.Env[Any, Any]:
+    return gymnasium.make("preftd/RandomWalk-v0")
+
+
+def test_importance_ratios_are_numbers_of_0_or_more() -> None:
+    log: dict[str, Any] = {"discount": 0.9, "terminated": [0, 1]}
+    kept = Experience.from_log([[1.0], [2.0]], [0, 0], rho=[0, 2.5], **log)
+    assert kept.rho is not None
+    assert kept.rho.tolist() == [0, 2.5]
+    with pytest.raises(InputError, match=r"rho\[1\] is -1"):
+        Experience.from_log([[1.0], [2.0]], [0, 0], rho=[0, -1], **log)
+    with pytest.raises(InputError, match=r"action\[1\] is 0\.5: give integers"):
+        Experience.from_log([[1.0], [2.0]], [0, 0], action=[0, 0.5], **log)
+    with pytest.raises(InputError, match=r"action has shape \(1,\)"):
+        Experience.from_log([[1.0], [2.0]], [0, 0], action=[0], **log)
+
+
+def test_an_integer_array_is_a_vector_of_numbers() -> None:
+    learner = LinearLearner(3, TD(), 0.1)
+    learner.update([1.0, 1.0, 1.0], 1.0, None, discount=0.0, beta=1.0)
+    numbers = learner.predict(np.array([1, 2, 3]))
+    assert numbers == learner.predict([1.0, 2.0, 3.0]) != learner.predict(Indices([1, 2]))
+    with pytest.raises(InputError, match=r"shape \(2,\): give 3 numbers, or Indices"):
+        learner.predict(np.array([1, 2]))
+    with pytest.raises(InputError, match="give a list of integers"):
+        Indices([0.5])

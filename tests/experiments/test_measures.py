@@ -15,7 +15,7 @@ from preftd.experience import Experience
 from preftd.experiments import CellsFailedError, Measure, results
 from preftd.experiments.measures import returns, updated
 from preftd.preferences import Constant, Observability, Signal
-from preftd.report.figures import draw, fitting
+from preftd.report.figures import applicable_figures, draw
 from preftd.report.summary import table
 from preftd.rules import Rule, stream_coefficients
 from preftd.tasks.environment import TaskEnvironment
@@ -145,7 +145,7 @@ def test_tables_and_figures_of_returns_say_so(tmp_path: Path) -> None:
     found = run_here(acting(), tmp_path)
     assert "chosen for the largest mean score" in table(found)
     assert "return, mean over all episodes" in table(found)
-    assert len(draw(found, fitting(found), tmp_path / "figures", "x")) == 6
+    assert len(draw(found, applicable_figures(found), tmp_path / "figures", "x")) == 6
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ STEPS, SIZE = 40, 3
 def stream(seed: int) -> dict[str, Vector]:
     """A stream with terminations, truncations, and importance ratios.
 
-    `into` is the discount of the transition into a step's state: 0 where an episode begins.
+    `discount_t` is the discount of the transition into a step's state: 0 where an episode begins.
     `out` is that of the transition out of it: 0 at a termination, but not at a truncation.
     """
     rng = np.random.default_rng(seed)
@@ -28,7 +28,7 @@ def stream(seed: int) -> dict[str, Vector]:
     terminated = ends & (rng.random(STEPS) < 0.5)
     discount = rng.uniform(0.5, 1, STEPS)
     return {
-        "into": np.where(begins, 0.0, np.roll(discount, 1)),
+        "discount_t": np.where(begins, 0.0, np.roll(discount, 1)),
         "out": np.where(terminated, 0.0, discount),
         "beta": rng.choice([0.0, 1.0, rng.random()], STEPS),
         "interest": rng.choice([0.0, 1.0, rng.random()], STEPS),
@@ -41,7 +41,7 @@ def td_errors(rng: np.random.Generator, data: dict[str, Vector], x: Dense) -> Ve
     """δ_t with random weights; an episode's end shows a final observation of its own."""
     w = rng.normal(size=SIZE)
     final = rng.normal(size=(STEPS, SIZE))
-    begins_next = np.append(data["into"][1:] == 0, True)
+    begins_next = np.append(data["discount_t"][1:] == 0, True)
     x_next = np.where(begins_next[:, None], final, np.roll(x, -1, axis=0))
     return np.asarray(data["reward"] + data["out"] * (x_next @ w) - x @ w)
 
@@ -51,7 +51,7 @@ def td_errors(rng: np.random.Generator, data: dict[str, Vector], x: Dense) -> Ve
 def test_forward_equals_backward_with_frozen_weights(name: str, seed: int) -> None:
     data, rng = stream(seed), np.random.default_rng(seed)
     decay, gain = RULES[name](1.0).coefficients(
-        beta=data["beta"], discount_t=data["into"], interest=data["interest"], rho=data["rho"]
+        beta=data["beta"], discount_t=data["discount_t"], interest=data["interest"], rho=data["rho"]
     )
     x = rng.normal(size=(STEPS, SIZE))
     delta = td_errors(rng, data, x)

@@ -6,9 +6,9 @@ import pytest
 from preftd import ETD, PTD, TD, LinearLearner, evaluate, tasks
 from preftd.arrays import Vector
 from preftd.experiments.evaluation import Evaluation
+from preftd.paper.corridors.beyond_claims import exact_limit
+from preftd.paper.walk.studies import VALUES
 from preftd.preferences import Constant, Observability, Signal
-from preftd.report.paper.claims.limits import limit_of
-from preftd.report.paper.walk import VALUES
 from preftd.rules import Rule
 from preftd.theory import limit
 
@@ -101,7 +101,7 @@ def test_true_online_hidden_states_leave_no_trace(rule: Rule) -> None:
 
 def test_the_limit_of_td_grows_with_the_length_as_the_claim_says() -> None:
     found = [
-        limit_of(task, n, "TD(λ)") for task in ("corridor", "double_corridor") for n in (5, 25)
+        exact_limit(task, n, "TD(λ)") for task in ("corridor", "double_corridor") for n in (5, 25)
     ]
     np.testing.assert_allclose(found, [1.398, 1.683, 4.330, 4.399], atol=5e-4)
 
@@ -116,7 +116,7 @@ def test_a_lower_beta_on_observable_states_does_no_harm_with_a_step_size_between
 
 def test_a_constant_step_size_moves_the_mean_weights_which_may_be_for_the_better() -> None:
     found = evaluate(DOUBLE, TD(), Observability(), [0.05, 0.0125], 600, 25).errors[:, :, 200:]
-    above = found.mean(axis=2) - limit_of("double_corridor", 5, "TD(λ)")
+    above = found.mean(axis=2) - exact_limit("double_corridor", 5, "TD(λ)")
     mean, error = above.mean(axis=0), above.std(axis=0, ddof=1) / 5
     assert mean[0] + 3 * error[0] < 0
     assert abs(mean[1]) < abs(mean[0]) / 2

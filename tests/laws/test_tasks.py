@@ -23,6 +23,10 @@ MADE: list[Callable[[], Task]] = [
     lambda: tasks.make("cross_grid", size=5),
     lambda: tasks.make("random_grid", size=3, seed=4),
 ]
+PER_STEP = (
+    *("reward", "discount_tp1", "discount_t", "is_first", "is_last"),
+    *("state", "observable", "action"),
+)
 LIMIT = 5.0
 """Standard errors that an average may be off."""
 
@@ -140,7 +144,7 @@ def same(a: Experience, b: Experience) -> None:
     """Equal in everything that can be seen."""
     np.testing.assert_array_equal(a.features(), b.features())
     np.testing.assert_array_equal(a.next_features()[~a.is_last], b.next_features()[~b.is_last])
-    for name in ("reward", "discount", "into", "begins", "ends", "state", "observable"):
+    for name in PER_STEP:
         np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
 
 

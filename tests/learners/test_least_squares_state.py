@@ -80,7 +80,7 @@ def test_saved_and_loaded_it_goes_on_to_the_bit(name: str, recursive: bool) -> N
     two.load_state_dict(state)
     np.testing.assert_array_equal(one.weights, two.weights)
     for learner in (one, two):
-        # The first of these goes on in the midst of an episode.
+        # The first of these continues in the midst of an episode.
         feed(learner, e[middle : middle + 3], np.full(3, 0.5))
         learner.learn(e[middle + 3 :], beta=0.3)
     assert same(one.state_dict(), two.state_dict())

@@ -1,4 +1,4 @@
-"""Save, load and go on; and what is refused leaves a linear learner as it was."""
+"""Save, load and continue; and what is refused leaves a linear learner as it was."""
 
 from pathlib import Path
 from typing import Any

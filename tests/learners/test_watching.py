@@ -118,7 +118,7 @@ def test_what_goes_wrong_on_the_way_changes_nothing() -> None:
 @pytest.mark.parametrize(
     "spec",
     [Linear("forward"), Network(3, "forward"), LeastSquares(), as_spec(lambda *_: None)],
-    ids=repr,
+    ids=["linear", "network", "least squares", "custom"],
 )
 def test_learners_that_do_not_learn_at_every_step_are_refused(spec: Any) -> None:
     with pytest.raises(InputError, match="use a learner that learns at every step"):

@@ -19,8 +19,10 @@ from preftd.preferences import (
     Observability,
     PerState,
     Signal,
+    as_preference,
 )
 
+CORRIDOR = tasks.make("corridor", length=6)
 STREAM = tasks.make("corridor", length=6).sampler(seed=2).steps(200)
 EVERY: list[Signal] = [
     Constant(0.3),
@@ -133,25 +135,38 @@ class _Coarse:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Constant(1.5), "beta is 1.5"),
+        (lambda: Constant(-0.5), "beta is -0.5"),
+        (lambda: Constant(1.5).stream(STREAM), r"beta\[0\] is 1.5"),
+        (lambda: as_preference(Constant(1.5)), "preference reaches 1.5"),
+        (lambda: as_preference(1.5), "preference reaches 1.5"),
+        (lambda: as_preference([0.5, 2.0]), "preference reaches 2"),
+        (lambda: as_preference("high"), "preference is 'high': give a number"),
+        (lambda: as_preference(Constant), "give a number"),
         (lambda: Constant(float("nan")), "beta is nan"),
         (lambda: Constant(True), "beta is True: give a number"),
         (lambda: Observability(hidden=False), "hidden is False: give a number"),
         (lambda: Observability(hidden=-0.1), "hidden is -0.1"),
-        (lambda: PerState([0.5, 2.0]), r"beta\[1\] is 2"),
+        (lambda: PerState([0.5, -2.0]), r"beta\[1\] is -2"),
+        (lambda: PerState([]), "one number for each state"),
+        (lambda: PerState([0.5]).per_state(CORRIDOR), "beta has 1 numbers but corridor"),
+        (lambda: Function(lambda _: 1.0).per_state(CORRIDOR), "depends on more than the state"),
+        (lambda: Surprised().stream(STREAM), "watches the learner"),
         (lambda: PerState([[0.5]]), "one number for each state"),
         (lambda: Displacement({}), "thresholds are missing"),
         (lambda: Displacement([0.5, 0.5]), "thresholds are missing"),  # type: ignore[arg-type]
         (lambda: Displacement({0.5: 1.0}), "an entry is 0.5"),  # type: ignore[dict-item]
-        (lambda: Displacement({0: -1.0}), "0 or more"),
+        (lambda: Displacement({0: -1.0}), "threshold is negative: give 0 or more"),
         (lambda: Function(3), "cannot be called"),  # type: ignore[arg-type]
-        (lambda: Function(lambda x: x).stream(STREAM), "let it give one number"),  # type: ignore[arg-type, return-value]
-        (lambda: PerState([0.5]).step(Visit(np.zeros(1), True, state=-1)), "beta is for 0"),
+        (lambda: Function(lambda x: x).stream(STREAM), "return one number"),  # type: ignore[arg-type, return-value]
+        (
+            lambda: PerState([0.5]).step(Visit(np.zeros(1), True, state=-1)),
+            "beta covers states 0 to 0",
+        ),
         (lambda: Displacement({0: 1.0}, between=2), "between is 2"),
         (lambda: Function(lambda x: float(len(x))).stream(STREAM), r"beta\[0\] is 3"),
         (lambda: Function(lambda _: float("nan")).stream(STREAM), r"beta\[0\] is nan"),
         (lambda: Function(lambda _: 7.0).step(STREAM.visit(0)), "beta is 7"),
-        (lambda: PerState([0.5]).stream(STREAM), "beta is for 0 to 0"),
+        (lambda: PerState([0.5]).stream(STREAM), "beta covers states 0 to 0 but"),
         (lambda: Displacement({9: 1.0}).stream(STREAM), "entry 9"),
         (lambda: Observability().step(Visit(np.zeros(1), True)), "which steps are observable"),
         (lambda: Observability().stream(walk([0, 1], [True, False])), "which steps are observable"),
@@ -162,3 +177,53 @@ class _Coarse:
 def test_what_is_no_preference_is_refused(make: Callable[[], object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         make()
+
+
+class Surprised(Signal):
+    """Trusts what surprised the learner little."""
+
+    watches_learner = True
+
+    def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
+        assert visit.td_error is not None
+        return 1 / (1 + visit.td_error**2), memory
+
+
+def test_a_number_an_array_and_a_function_are_preferences() -> None:
+    assert as_preference(0.5) == Constant(0.5)
+    assert as_preference(Observability()) == Observability()
+    table = as_preference(np.linspace(0, 1, 13))
+    assert isinstance(table, PerState)
+    np.testing.assert_array_equal(table.beta, np.linspace(0, 1, 13))
+    betas, _ = as_preference(lambda x: float(x[0] > 0)).stream(STREAM)
+    np.testing.assert_array_equal(betas, STREAM.features()[:, 0] > 0)
+
+
+@pytest.mark.parametrize("preference", EVERY[:4], ids=lambda preference: type(preference).__name__)
+def test_per_state_is_what_streams_say_of_each_state(preference: Signal) -> None:
+    per_state, (betas, _) = preference.per_state(CORRIDOR), preference.stream(STREAM)
+    assert STREAM.state is not None
+    np.testing.assert_array_equal(per_state[STREAM.state], betas)
+
+
+class Memory(Signal):
+    """β from the reward, discount and action that led to a step."""
+
+    def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
+        assert memory is None
+        if visit.is_first:
+            assert (visit.reward_t, visit.discount_t, visit.action_tm1) == (0.0, 0.0, None)
+            return 1.0, None
+        assert visit.action_tm1 is not None
+        return (visit.reward_t + visit.discount_t + visit.action_tm1) / 4, None
+
+
+def test_a_preference_sees_what_led_to_a_step() -> None:
+    log = Experience.from_log(
+        [[0.0]] * 4,
+        [0.5, 1.0, 0.0, 0.0],
+        discount=0.5,
+        terminated=[0, 0, 0, 1],
+        action=[0, 1, 2, 0],
+    )
+    assert Memory().stream(log)[0].tolist() == [1.0, 0.25, 0.625, 0.625]

@@ -17,7 +17,7 @@ def stream(seed: int, shape: tuple[int, ...] = (30,)) -> dict[str, Vector]:
     rng = np.random.default_rng(seed)
     return {
         "beta": rng.choice([0.0, 1.0, rng.random()], shape),
-        "discount": rng.choice([0.0, 0.9, 1.0], shape),
+        "discount_t": rng.choice([0.0, 0.9, 1.0], shape),
         "interest": rng.random(shape),
         "rho": rng.exponential(size=shape),
     }
@@ -52,7 +52,7 @@ def test_streams_side_by_side_equal_each_alone(name: str, seed: int) -> None:
 def test_gain_is_affine_in_the_follow_on(
     name: str, beta: float, interest: float, low: float, high: float, share: float
 ) -> None:
-    """The theory room relies on it: the expected gain is the gain at the expected follow-on."""
+    """The theory relies on it: the expected gain is the gain at the expected follow-on."""
     gain = RULES[name](1.0).gain
     mixed = gain(beta, interest, share * low + (1 - share) * high)
     apart = share * gain(beta, interest, low) + (1 - share) * gain(beta, interest, high)
@@ -63,7 +63,7 @@ def test_gain_is_affine_in_the_follow_on(
 @given(seed=seeds)
 def test_nothing_passes_from_one_episode_to_the_next(name: str, seed: int) -> None:
     data = stream(seed)
-    data["discount"][10] = 0.0
+    data["discount_t"][10] = 0.0
     whole = RULES[name](1.0).coefficients(**data)
     second = RULES[name](1.0).coefficients(**{k: v[10:] for k, v in data.items()})
     assert whole.decay[10] == 0
@@ -123,18 +123,21 @@ def test_emphatic_gain_is_proportional_to_a_constant_interest(seed: int, factor:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"beta": [0, 1.5], "discount": [0, 1]}, r"beta\[1\] is 1.5"),
-        ({"beta": [0, np.nan], "discount": [0, 1]}, r"beta\[1\] is nan"),
-        ({"lambda_": [-0.1, 0], "discount": [0, 1]}, r"lambda_\[0\] is -0.1"),
-        ({"beta": [0, 1], "discount": [0, 2]}, r"discount\[1\] is 2"),
-        ({"beta": [0, 1], "discount": [0, 1], "rho": [1, -1]}, r"rho\[1\] is -1"),
-        ({"beta": [0, 1, 1], "discount": [0, 1]}, r"beta has shape \(3,\)"),
-        ({"beta": 1, "lambda_": 0, "discount": [0, 1]}, "either beta or lambda_"),
-        ({"discount": [0, 1]}, "either beta or lambda_"),
-        ({"beta": 1, "discount": 0.9}, "one for each step"),
+        ({"beta": [0, 1.5], "discount_t": [0, 1]}, r"beta\[1\] is 1.5"),
+        ({"beta": [0, np.nan], "discount_t": [0, 1]}, r"beta\[1\] is nan"),
+        ({"lambda_": [-0.1, 0], "discount_t": [0, 1]}, r"lambda_\[0\] is -0.1"),
+        ({"beta": [0, 1], "discount_t": [0, 2]}, r"discount_t\[1\] is 2"),
+        ({"beta": [0, 1], "discount_t": [0, 1], "rho": [1, -1]}, r"rho\[1\] is -1"),
+        ({"beta": [0, 1, 1], "discount_t": [0, 1]}, r"beta has shape \(3,\)"),
+        (
+            {"beta": 1, "lambda_": 0, "discount_t": [0, 1]},
+            r"beta and lambda_ .* are both given or both missing",
+        ),
+        ({"discount_t": [0, 1]}, r"beta and lambda_ .* are both given or both missing"),
+        ({"beta": 1, "discount_t": 0.9}, "one for each step"),
     ],
 )
-def test_bad_streams_are_refused_by_name_and_place(
+def test_bad_streams_are_refused_by_name_and_index(
     arguments: dict[str, list[float]], message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
@@ -144,15 +147,15 @@ def test_bad_streams_are_refused_by_name_and_place(
 @pytest.mark.parametrize(
     "arguments",
     [
-        {"beta": 1.5, "discount": 1.0},
-        {"beta": float("nan"), "discount": 1.0},
-        {"beta": 1.0, "discount": -1.0},
-        {"beta": 1.0, "discount": 1.0, "interest": -1.0},
-        {"beta": 1.0, "discount": 1.0, "interest": float("nan")},
-        {"beta": 1.0, "discount": 1.0, "rho": -1.0},
-        {"beta": 1.0, "discount": 1.0, "rho": float("inf")},
-        {"discount": 1.0},
-        {"beta": 1.0, "lambda_": 0.0, "discount": 1.0},
+        {"beta": 1.5, "discount_t": 1.0},
+        {"beta": float("nan"), "discount_t": 1.0},
+        {"beta": 1.0, "discount_t": -1.0},
+        {"beta": 1.0, "discount_t": 1.0, "interest": -1.0},
+        {"beta": 1.0, "discount_t": 1.0, "interest": float("nan")},
+        {"beta": 1.0, "discount_t": 1.0, "rho": -1.0},
+        {"beta": 1.0, "discount_t": 1.0, "rho": float("inf")},
+        {"discount_t": 1.0},
+        {"beta": 1.0, "lambda_": 0.0, "discount_t": 1.0},
     ],
 )
 def test_bad_steps_are_refused(arguments: dict[str, float]) -> None:

@@ -141,7 +141,7 @@ for name, store in STORES.items():
 
 
 @pytest.mark.parametrize(("build", "where"), CASES.values(), ids=CASES)
-def test_bad_input_is_refused_with_its_place_and_a_remedy(
+def test_bad_input_is_refused_with_its_index_and_a_remedy(
     build: Callable[[], Any], where: str
 ) -> None:
     with pytest.raises(InputError) as refusal:

@@ -172,12 +172,12 @@ def test_states_that_are_left_for_good_are_not_visited_but_have_values(
 
 
 @both_storages
-def test_a_process_starts_as_it_goes_on_unless_told_otherwise(
+def test_a_process_starts_in_its_stationary_distribution_by_default(
     store: Store,
 ) -> None:
     transition = store(np.array([[0.5, 0.5], [0.25, 0.75]]))
     by_default = MarkovRewardProcess(transition, 0, 0.5)
     np.testing.assert_allclose(by_default.start, [1 / 3, 2 / 3], rtol=1e-14)
-    told = MarkovRewardProcess(transition, 0, 0.5, start=[1, 0])
-    np.testing.assert_array_equal(told.start, [1, 0])
-    np.testing.assert_allclose(told.stationary_distribution, [1 / 3, 2 / 3], rtol=1e-14)
+    given = MarkovRewardProcess(transition, 0, 0.5, start=[1, 0])
+    np.testing.assert_array_equal(given.start, [1, 0])
+    np.testing.assert_allclose(given.stationary_distribution, [1 / 3, 2 / 3], rtol=1e-14)

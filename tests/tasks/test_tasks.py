@@ -1,4 +1,4 @@
-"""The tasks of the paper: their sizes, values and rewards; and tasks of one's own."""
+"""The tasks of the paper: their sizes, values and rewards; and custom tasks."""
 
 from typing import Any
 
@@ -8,6 +8,7 @@ import pytest
 from preftd import InputError, Task, tasks
 from preftd.tasks import Outcomes
 from preftd.tasks.catalogue import describe, overview, parse
+from preftd.tasks.environment import TaskEnvironment
 
 
 def test_random_walk_values_rise_from_minus_0_9_to_0_9() -> None:
@@ -66,7 +67,7 @@ def test_cross_grid_pays_5_on_entering_the_corner() -> None:
     assert v[here] == pytest.approx(0.25 * 5 + 0.99 * 0.25 * (v[up] + v[left] + v[here]))
 
 
-def test_random_grid_hides_half_of_the_cells_anew_for_each_seed() -> None:
+def test_random_grid_hides_half_of_the_cells_depending_on_the_seed() -> None:
     grids = [tasks.make("random_grid", size=8, seed=seed) for seed in range(5)]
     for grid in grids:
         assert (~grid.observable).sum() == 32
@@ -100,8 +101,8 @@ def test_wrong_parameters_get_one_sentence(
         tasks.make(name, **parameters)
 
 
-def test_a_task_of_ones_own_is_a_table_and_what_states_show() -> None:
-    """A machine that wears down: run it (0) or mend it (1); its gauge shows only if it is new."""
+def test_a_custom_task_is_a_table_and_features() -> None:
+    """A machine that wears down: run it (0) or repair it (1); its gauge works only if new."""
     rows = [
         # state, action, probability, next state, reward
         (0, 0, 0.8, 0, 1.0),
@@ -138,7 +139,7 @@ def test_a_task_of_ones_own_is_a_table_and_what_states_show() -> None:
         ([(0, 0, -1, 0, 0), (0, 0, 2, 0, 0)], r"probability\[0\] is -1"),
         ([(0, 1, 1, 0, 0)], "state 0 and action 0 sum to 0"),
         ([(0, 0, 1, 0)], "rows have shape"),
-        ([(-1, 0, 1, 0, 0)], "counted from 0"),
+        ([(-1, 0, 1, 0, 0)], "a state or action is negative: give rows"),
         ([(0, 0, 1, -1, 0, -1)], r"spread\[0\] is -1"),
     ],
 )
@@ -151,7 +152,7 @@ def test_episodes_that_may_never_end_are_refused() -> None:
     rows = [(0, 0, 1, 0, 0), (1, 0, 1, -1, 1)]
     with pytest.raises(InputError, match="from state 0 episodes never end"):
         Task("stuck", Outcomes.of(rows), np.eye(2), 0.9, start=[1, 0])
-    # Rows will do for a table.
+    # Rows are accepted instead of a table.
     assert (
         len(Task("free", [(0, 0, 1, -1, 1)], [[1.0]], 0.9, start=[1]).sampler(0).episodes(3)) == 3
     )
@@ -176,6 +177,28 @@ def test_a_walk_may_be_long() -> None:
     task = tasks.make("random_walk", states=20_001)
     assert task.values[10_000] == pytest.approx(0, abs=1e-9)
     assert len(task.sampler(0).steps(100)) == 100
+
+
+@pytest.mark.parametrize(
+    ("observable", "message"),
+    [([1, 0], r"observable has shape \(2,\)"), ([0.5], "observable holds something other than 0")],
+)
+def test_states_are_observable_or_not(observable: list[float], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Task("odd", [(0, 0, 1, -1, 0)], [[1.0]], 1.0, start=[1], observable=observable)
+
+
+def test_an_environment_refuses_steps_before_a_reset_and_unknown_actions() -> None:
+    environment = TaskEnvironment("corridor", length=1)
+    with pytest.raises(InputError, match="call reset first"):
+        environment.step(np.int64(0))
+    environment.reset(seed=0)
+    with pytest.raises(InputError, match=r"action is 2: give a whole number from 0 to 1"):
+        environment.step(np.int64(2))
+    while not environment.step(np.int64(0))[2]:
+        pass
+    with pytest.raises(InputError, match="call reset first"):
+        environment.step(np.int64(0))
 
 
 def test_an_episodic_task_needs_a_start() -> None:

@@ -88,7 +88,10 @@ BAD_TOML: dict[str, tuple[bytes, str]] = {
     "name unlike any": (toml(zzz="1"), "'zzz': known are transition, discount,"),
     "no transition": (toml("transition"), "transition is missing: add it"),
     "no features": (toml("features"), "features is missing: add it"),
-    "beta and lambda": (toml(**{"lambda": "0"}), "either beta or lambda (which is 1 − beta)"),
+    "beta and lambda": (
+        toml(**{"lambda": "0"}),
+        "beta and lambda (which is 1 − beta) are both given or both missing",
+    ),
     "a word as transition": (toml(transition='"often"'), "transition is not an array of real"),
     "words as features": (toml(features='[["1"], ["2"]]'), "features is not an array of real"),
     "a word in beta": (toml(beta='["1", 0]'), "beta is not an array of real"),
@@ -119,7 +122,10 @@ BAD_NPZ: dict[str, tuple[bytes, str]] = {
     "array said to be vast": (zipped(header("(10000000, 10000000)}")), "not an NPZ file"),
     "unknown array": (npz(betta=1), "'betta': did you mean 'beta'?"),
     "no discount": (npz("discount"), "discount is missing: add it"),
-    "neither beta nor lambda": (npz("beta"), "either beta or lambda (which is 1 − beta)"),
+    "neither beta nor lambda": (
+        npz("beta"),
+        "beta and lambda (which is 1 − beta) are both given or both missing",
+    ),
     "a word as discount": (npz(discount="0.9"), "discount is not an array of real"),
     "complex features": (npz(features=1j * np.eye(2)), "features is not an array of real"),
     "complex sparse": (npz(transition_data=SPARSE.data + 1j), "transition is not an array of real"),
@@ -190,7 +196,7 @@ def test_a_file_that_is_not_there_is_named(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["folder.toml", "folder.npz"])
 def test_a_folder_is_not_a_file(name: str, tmp_path: Path) -> None:
     (tmp_path / name).mkdir()
-    with pytest.raises(InputError, match=r"folder.* cannot be read: Is a directory\."):
+    with pytest.raises(InputError, match=r"folder.* cannot be read \(Is a directory\): "):
         load_problem(tmp_path / name)
     assert name in refused(tmp_path / name)
 

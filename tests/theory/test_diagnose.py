@@ -1,4 +1,4 @@
-"""The diagnosis: its verdicts are what happens, and its remedies mend."""
+"""The diagnosis: its verdicts are right, and its remedies work."""
 
 import numpy as np
 import pytest
@@ -42,16 +42,16 @@ def test_a_step_size_just_below_converges_and_just_above_does_not() -> None:
 
 
 @given(problems())
-def test_the_remedies_mend(problem: RandomProblem) -> None:
+def test_the_remedies_work(problem: RandomProblem) -> None:
     """PTD with the same β is positive definite; raising β where advised determines what it can."""
     found = diagnose(problem.process, problem.features, PTD(), problem.beta)
     assert found.positive_definite
     beta = problem.beta.copy()
     beta[found.would_determine] = 0.5
-    mended = diagnose(problem.process, problem.features, PTD(), beta)
+    fixed = diagnose(problem.process, problem.features, PTD(), beta)
     everywhere = diagnose(problem.process, problem.features, PTD(), np.ones_like(beta))
-    assert mended.undetermined.shape[1] == everywhere.undetermined.shape[1]
-    gained = found.undetermined.shape[1] - mended.undetermined.shape[1]
+    assert fixed.undetermined.shape[1] == everywhere.undetermined.shape[1]
+    gained = found.undetermined.shape[1] - fixed.undetermined.shape[1]
     assert gained == found.would_determine.size
 
 
@@ -80,7 +80,7 @@ def test_hidden_states_drop_out_and_are_named() -> None:
     assert "let updates reach state 1" in text
 
 
-def test_redundant_features_are_told_from_hidden_states() -> None:
+def test_redundant_features_are_distinguished_from_hidden_states() -> None:
     process = MarkovRewardProcess(np.full((2, 2), 1 / 2), [1, 2], 0.9)
     found = diagnose(process, [[1, 0, 1], [0, 1, 1]], PTD(), beta=1)
     assert found.undetermined.shape == (3, 1)

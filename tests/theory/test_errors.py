@@ -78,7 +78,7 @@ CHAIN = MarkovRewardProcess([[0.5, 0.5], [0.5, 0.5]], 0, 0.9)
     [
         (lambda: diagnose(CHAIN, np.eye(2), TD, 1), r"give an instance, such as PTD\(\)"),  # type: ignore[arg-type]
         (lambda: diagnose(tasks.make("corridor"), np.eye(2), TD(), 1), "a task's .process"),  # type: ignore[arg-type]
-        (lambda: operator(CHAIN, TD()), "either beta or lambda_"),
+        (lambda: operator(CHAIN, TD()), "beta and lambda_ .* are both given or both missing"),
         (lambda: operator(CHAIN, TD(), 1)([1, 2, 3]), "values has shape"),
         (lambda: value_error(CHAIN, np.eye(2), [1]), "weights has shape"),
         (lambda: value_error(CHAIN, np.eye(2), [1, 2], over=[0, 0]), "over is 0 everywhere"),

@@ -23,7 +23,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 @st.composite
 def tables(draw: st.DrawFn) -> dict[str, Any]:
-    """What a file may hold, in every shape that is allowed, with names left out at random."""
+    """What a file may hold, in every shape that is allowed, with names omitted at random."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n, k = draw(st.integers(2, 6)), draw(st.integers(1, 3))
     drawn: dict[str, Any] = {

@@ -1,5 +1,5 @@
 // The backward view of a network with one step size, as one would write it in C: an input with a
-// single 1 is a place, and nothing else is skipped. Row i of `hidden` belongs to input i.
+// single 1 is an index, and nothing else is skipped. Row i of `hidden` belongs to input i.
 #include <stdint.h>
 #include <string.h>
 

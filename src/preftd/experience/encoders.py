@@ -1,7 +1,9 @@
-"""From observations to features: unchanged, one-hot, tile coding, polynomials.
+"""Encoders turn observations into features: identity, one-hot, tile coding, polynomials.
 
 An encoder returns a vector of features, or `Indices`: where the ones are in a vector of zeros.
 """
+
+from __future__ import annotations
 
 from itertools import combinations_with_replacement
 from typing import Any, Protocol, final
@@ -14,45 +16,61 @@ from preftd.experience.indices import Indices
 
 
 class Encoder(Protocol):
-    """Anything with a size that turns an observation into features."""
+    """Any callable with a `size` that turns an observation into features."""
 
     @property
     def size(self) -> int:
-        """How many features there are."""
+        """The number of features."""
 
     def __call__(self, observation: Any) -> NDArray[np.float64] | Indices:
-        """Features, shape (size,), or the indices of their ones."""
+        """Return the features, shape (size,), or the indices of their ones."""
 
 
 @final
 class Identity:
-    """The observation itself, flat.
+    """Use the observation itself as features, flattened.
 
+    Parameters
+    ----------
+    size : int
+        The number of entries of an observation.
+
+    Examples
+    --------
     >>> Identity(size=3)([1, 2, 3])
     array([1., 2., 3.])
+
     """
 
     def __init__(self, size: int) -> None:
         self.size = size
 
     def __call__(self, observation: ArrayLike) -> NDArray[np.float64]:
-        """The entries of the observation in a row."""
+        """Return the entries of the observation, shape (size,)."""
         return np.asarray(observation, dtype=np.float64).ravel()
 
 
 @final
 class OneHot:
-    """A 1 at the index given by an integer observation.
+    """Put a 1 at the index that an integer observation gives.
 
+    Parameters
+    ----------
+    size : int
+        The number of possible observations, 0 to size − 1.
+
+    Examples
+    --------
     >>> OneHot(size=4)(2)
     Indices([2])
+
     """
 
     def __init__(self, size: int) -> None:
         self.size = size
 
     def __call__(self, observation: Any) -> Indices:
-        """The index of the 1."""
+        """Return the index of the 1."""
         index = whole("observation", observation)
         if not 0 <= index < self.size:
             raise InputError(f"observation is {index} but size is {self.size}: give a larger size.")
@@ -61,16 +79,24 @@ class OneHot:
 
 @final
 class TileCoding:
-    """Several grids of tiles over a box, each shifted; an observation is in one tile of each.
+    """Cover a box with several shifted grids of tiles; an observation is in one tile of each.
 
-    low, high  corners of the box; what lies outside counts as on its edge
-    tiles      how many tiles along each entry
-    tilings    how many grids; the first is not shifted, the others by multiples of a fraction of a
-               tile that differ between entries, so that shifts do not line up
+    Parameters
+    ----------
+    low, high : array of shape (entries,)
+        Corners of the box. Observations outside are clipped to its edge.
+    tiles : array of integers, shape (entries,)
+        The number of tiles along each entry.
+    tilings : int
+        The number of grids. The first is not shifted. The others are shifted by fractions of a tile
+        that differ between entries, so that the grids do not line up.
 
+    Examples
+    --------
     >>> coder = TileCoding(low=[0, 0], high=[1, 1], tiles=[4, 4], tilings=2)
     >>> coder.size, coder([0.1, 0.9])
     (50, Indices([3, 29]))
+
     """
 
     def __init__(self, low: ArrayLike, high: ArrayLike, tiles: ArrayLike, tilings: int) -> None:
@@ -78,23 +104,23 @@ class TileCoding:
         counts = as_array("tiles", tiles)
         if not (self._low.ndim == 1 and self._low.shape == high_.shape == counts.shape):
             raise InputError(
-                "low, high and tiles differ in length: give one of each for every entry."
+                "low, high and tiles differ in length: give one number for each entry in all three."
             )
         if not (self._low < high_).all():
-            raise InputError("low is not below high in some entry: exchange them.")
+            raise InputError("low is not below high in some entry: swap them there.")
         if tilings < 1 or (counts < 1).any() or not np.array_equal(counts, np.floor(counts)):
             raise InputError("tiles and tilings are counts: give whole numbers of 1 or more.")
         self._width = (high_ - self._low) / counts
         self._high = high_
         entries = np.arange(counts.size)
-        # Tilings are shifted by up to one tile, so each needs one tile more than the box has.
+        # Shifts are smaller than one tile, so each grid needs one more tile than the box.
         self._shape = tuple(int(n) + 1 for n in counts)
         self._shifts = (np.arange(tilings)[:, None] * (2 * entries + 1) % tilings) / tilings
         self._first = np.arange(tilings) * int(np.prod(self._shape))
         self.size = tilings * int(np.prod(self._shape))
 
     def __call__(self, observation: ArrayLike) -> Indices:
-        """The tile of each tiling."""
+        """Return the index of the tile in each grid, shape (tilings,)."""
         x = _entries(observation, self._low.size)
         inside = np.clip(x, self._low, self._high)
         tile = np.floor((inside - self._low) / self._width + self._shifts).astype(np.intp)
@@ -105,15 +131,27 @@ class TileCoding:
 
 @final
 class Polynomial:
-    """All products of up to `degree` entries, the constant 1 first.
+    """Use all products of up to `degree` entries as features, the constant 1 first.
 
+    Parameters
+    ----------
+    entries : int
+        The number of entries of an observation.
+    degree : int
+        The largest number of factors in a product.
+
+    Examples
+    --------
     >>> Polynomial(entries=2, degree=2)([2, 3])
     array([1., 2., 3., 4., 6., 9.])
+
     """
 
     def __init__(self, entries: int, degree: int) -> None:
         if entries < 1 or degree < 0:
-            raise InputError("entries and degree are counts: give 1 or more and 0 or more.")
+            raise InputError(
+                f"entries is {entries} and degree {degree}: give 1 or more, and 0 or more."
+            )
         self._entries = entries
         self._products = [
             list(chosen)
@@ -123,13 +161,13 @@ class Polynomial:
         self.size = len(self._products)
 
     def __call__(self, observation: ArrayLike) -> NDArray[np.float64]:
-        """The products."""
+        """Return the products, shape (size,)."""
         x = _entries(observation, self._entries)
         return np.array([x[chosen].prod() for chosen in self._products])
 
 
 def _entries(observation: ArrayLike, count: int) -> NDArray[np.float64]:
-    """An observation of so many finite numbers."""
+    """Check that an observation has `count` finite numbers."""
     x = as_array("observation", observation).ravel()
     if x.size != count:
         raise InputError(f"observation has {x.size} entries, not {count}: use another encoder.")

@@ -1,12 +1,14 @@
-"""Any Gymnasium environment with a policy, as a stream of experience.
+"""Recorders: experience from any Gymnasium environment and a policy.
 
-A recorder continues where it stopped: two takes of 50 steps equal one of 100. Vector
-environments give one stream per environment, in whichever way they start episodes again:
+A recorder continues where it stopped: two takes of 50 steps equal one of 100. Vector environments
+give one stream per environment, in all three autoreset modes of Gymnasium:
 
-    next step   the call after an episode's last step only resets: it is no step, and is left out
-    same step   the reset is done at once: the last observation is found in `info["final_obs"]`
-    disabled    the recorder resets the environments whose episodes are over
+    next step   the call after an episode's last step only resets, so it is not recorded
+    same step   the last step also resets; its observation is in `info["final_obs"]`
+    disabled    the recorder resets the environments whose episodes have ended
 """
+
+from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeAlias, final
@@ -26,25 +28,37 @@ class Predictor(Protocol):
     """A policy in the style of Stable-Baselines3."""
 
     def predict(self, observation: Any) -> tuple[Any, Any]:
-        """(action, state of the policy)."""
+        """Return the action for an observation, and the state of the policy."""
 
 
 Policy: TypeAlias = Callable[[Any], Any] | Predictor
-"""From an observation (of all environments, if there are several) to an action (or all actions)."""
+"""A function from an observation to an action (for vector environments, from all to all)."""
 
 
 @final
 class Recorder:
-    """Experience from one environment.
+    """Record experience from one environment.
 
-    discount  while an episode goes on
-    encoder   observations to features; by default one-hot for Discrete and as it is for Box spaces
-    seed      given to the first reset
+    Parameters
+    ----------
+    environment : gymnasium.Env
+    policy : callable, or object with `predict`
+        Turns an observation into an action.
+    discount : float
+        The discount of each step that does not terminate.
+    encoder : Encoder, optional
+        Turns observations into features (default: one-hot for Discrete spaces, the observation
+        itself for Box spaces).
+    seed : int, optional
+        Passed to the first reset.
 
+    Examples
+    --------
     >>> import gymnasium
     >>> recorder = Recorder(gymnasium.make("CartPole-v1"), lambda x: int(x[2] > 0), discount=0.99)
     >>> len(recorder.take(100))
     100
+
     """
 
     def __init__(
@@ -63,7 +77,18 @@ class Recorder:
         self._observation: Any = None
 
     def take(self, steps: int) -> Experience:
-        """The next steps; the last episode may go on in the next take."""
+        """Record the next steps; an unfinished episode continues in the next take.
+
+        Parameters
+        ----------
+        steps : int
+
+        Returns
+        -------
+        Experience
+            Of length `steps`.
+
+        """
         for _ in range(steps):
             if self._fresh:
                 self._observation, info = self._environment.reset(seed=self._seed)
@@ -78,7 +103,17 @@ class Recorder:
 
 @final
 class VectorRecorder:
-    """Experience from each of several environments stepped together; arguments as for one."""
+    """Record experience from the environments of a vector environment, one stream for each.
+
+    Parameters
+    ----------
+    environments : gymnasium.vector.VectorEnv
+    policy : callable, or object with `predict`
+        Turns the observations of all environments into their actions.
+    discount, encoder, seed
+        As for `Recorder`.
+
+    """
 
     def __init__(
         self,
@@ -96,10 +131,22 @@ class VectorRecorder:
         self._over = np.zeros(environments.num_envs, dtype=np.bool_)
         self._observations, info = environments.reset(seed=seed)
         for i, writer in enumerate(self._writers):
-            writer.begin(self._observations[i], _of(info, i))
+            writer.begin(self._observations[i], _info_of(info, i))
 
     def take(self, calls: int) -> list[Experience]:
-        """One stream for each environment, from so many calls of `step`."""
+        """Record the next calls of `step`; unfinished episodes continue in the next take.
+
+        Parameters
+        ----------
+        calls : int
+            How often `step` is called.
+
+        Returns
+        -------
+        list of Experience
+            One stream for each environment.
+
+        """
         for _ in range(calls):
             if self._mode is AutoresetMode.DISABLED and self._over.any():
                 self._reset(self._over)
@@ -108,7 +155,7 @@ class VectorRecorder:
             ended = terminated | truncated
             for i, writer in enumerate(self._writers):
                 if self._mode is AutoresetMode.NEXT_STEP and self._over[i]:
-                    writer.begin(seen[i], _of(info, i))
+                    writer.begin(seen[i], _info_of(info, i))
                     continue
                 reset_at_once = self._mode is AutoresetMode.SAME_STEP and ended[i]
                 last = info["final_obs"][i] if reset_at_once else seen[i]
@@ -118,40 +165,42 @@ class VectorRecorder:
                     last,
                     bool(terminated[i]),
                     bool(truncated[i]),
-                    _of(info, i),
+                    _info_of(info, i),
                 )
                 if reset_at_once:
-                    writer.begin(seen[i], _of(info, i))
+                    writer.begin(seen[i], _info_of(info, i))
             self._observations = seen
             self._over = ended & (self._mode is not AutoresetMode.SAME_STEP)
         return [writer.take() for writer in self._writers]
 
     def _reset(self, over: NDArray[np.bool_]) -> None:
+        """Reset the environments whose episodes have ended."""
         self._observations, info = self._environments.reset(options={"reset_mask": over})
         for i in np.flatnonzero(over):
-            self._writers[i].begin(self._observations[i], _of(info, int(i)))
+            self._writers[i].begin(self._observations[i], _info_of(info, int(i)))
 
 
 def encoder_for(space: spaces.Space[Any]) -> Encoder:
-    """One-hot for Discrete spaces and the observation itself for Box spaces."""
+    """Return the default encoder: one-hot for Discrete spaces, the identity for Box spaces."""
     if isinstance(space, spaces.Discrete) and space.start == 0:
         return OneHot(int(space.n))
     if isinstance(space, spaces.Box):
         return Identity(int(np.prod(space.shape)))
-    raise InputError(f"there is no natural encoder for {space}: give one as encoder=.")
+    raise InputError(f"there is no default encoder for {space}: give one as encoder=.")
 
 
 def _acting(policy: Policy) -> Callable[[Any], Any]:
+    """A function from observations to actions, from either kind of policy."""
     predict = getattr(policy, "predict", None)
     if predict is not None:
         return lambda observation: predict(observation)[0]
     if callable(policy):
         return policy
-    raise InputError("policy can neither be called nor has it .predict: give one that does.")
+    raise InputError("policy is neither callable nor has .predict: give a function or an agent.")
 
 
-def _of(info: Mapping[str, Any], i: int) -> dict[str, Any]:
-    """What a vector environment's info says of one environment."""
+def _info_of(info: Mapping[str, Any], i: int) -> dict[str, Any]:
+    """The entries of a vector environment's info that belong to environment i."""
     return {
         key: info[key][i]
         for key in ("state", "observable")

@@ -1,7 +1,9 @@
-"""Features that are 1 at a few indices and 0 elsewhere, said explicitly.
+"""Features that are 1 at a few indices and 0 elsewhere, stated explicitly.
 
 An integer array is a vector of numbers like any other; only `Indices` means positions of ones.
 """
+
+from __future__ import annotations
 
 from typing import Any, final
 
@@ -11,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from preftd.arrays import InputError
 
 FEW = 64
-"""Of fewer numbers than these, a list finds the least faster than an array does."""
+"""Below this many numbers, the least is found faster in a list than in an array."""
 
 
 @final
@@ -47,11 +49,13 @@ class Indices:
 
 
 def as_indices(name: str, given: Indices, size: int) -> NDArray[np.int32]:
-    """The indices as int32, checked to lie below `size`."""
+    """Return the indices as int32, checked to lie in 0 to size − 1."""
     array = given.array
-    if array.size < FEW:
+    if 0 < array.size < FEW:
         few = array.tolist()
-        least, most = min(few, default=0), max(few, default=0)
+        least, most = min(few), max(few)
+    elif not array.size:
+        return array.astype(np.int32)
     else:
         least, most = int(array.min()), int(array.max())
     if least < 0 or most >= size:

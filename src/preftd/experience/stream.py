@@ -20,21 +20,17 @@ given. So a one-hot vector costs four bytes, and one that is seen twice (as x_{t
 stored once.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, fields, replace
 from typing import NamedTuple, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import (
-    Dense,
-    InputError,
-    Vector,
-    as_array,
-    check_not_negative,
-    check_unit_interval,
-)
-from preftd.experience.indices import Indices, as_indices
+from preftd.arrays import Dense, InputError, Vector, as_array, check_unit_interval
+from preftd.experience import columns
+from preftd.experience.indices import Indices
 
 Codes = NDArray[np.int32]
 Flags = NDArray[np.bool_]
@@ -155,15 +151,15 @@ class Experience:
         if rewards.ndim != 1:
             raise InputError(f"reward has shape {rewards.shape}: give one number for each step.")
         steps = rewards.size
-        stop = _flags("terminated", terminated, steps)
-        cut = _flags("truncated", False if truncated is None else truncated, steps) & ~stop
+        stop = columns.flags("terminated", terminated, steps)
+        cut = columns.flags("truncated", False if truncated is None else truncated, steps) & ~stop
         if steps:
             cut[-1] = not stop[-1]
-        discount_tp1 = np.where(stop, 0.0, _per_step("discount", discount, steps))
+        discount_tp1 = np.where(stop, 0.0, columns.per_step("discount", discount, steps))
         check_unit_interval("discount", discount_tp1)
         is_last = stop | cut
         is_first = np.concatenate([[True], is_last[:-1]])[:steps]
-        codes, rows, width = _coded("features", features, size)
+        codes, rows, width = columns.coded("features", features, size)
         if codes.size != steps:
             raise InputError(
                 f"features has {codes.size} rows but there are {steps} rewards: give one for each."
@@ -172,14 +168,14 @@ class Experience:
         # A terminated step has no next state; its own stands in, multiplied by a discount of 0.
         following[stop] = codes[stop]
         if final is not None and not cut.any():
-            raise InputError("final is given but no episode is truncated: leave it out.")
+            raise InputError("final is given but no episode is truncated: omit it.")
         if cut.any():
             if final is None:
                 raise InputError(
                     f"final is missing: {cut.sum()} episodes are truncated (the first at step "
                     f"{int(np.argmax(cut))}), so give what was observed after each."
                 )
-            last, last_rows, last_width = _coded("final", final, size)
+            last, last_rows, last_width = columns.coded("final", final, size)
             if last.size != cut.sum() or last_width != width:
                 raise InputError(
                     f"final has {last.size} rows of {last_width}: give one row of {width} for each "
@@ -198,24 +194,38 @@ class Experience:
             np.where(is_first, 0.0, before),
             is_first,
             is_last,
-            action=None if action is None else _actions(action, steps),
-            rho=None if rho is None else _ratios(rho, steps),
+            action=None if action is None else columns.actions(action, steps),
+            rho=None if rho is None else columns.ratios(rho, steps),
         )
 
     def features(self, which: slice | NDArray[np.intp] = slice(None)) -> Dense:
-        """x_t as vectors, shape (steps, size)."""
+        """Return x_t as vectors, shape (steps, size).
+
+        Parameters
+        ----------
+        which : slice or array of integers
+            The steps (default: all).
+
+        """
         return self._decoded(self.code_t[which])
 
     def next_features(self, which: slice | NDArray[np.intp] = slice(None)) -> Dense:
-        """x_{t+1} as vectors, shape (steps, size)."""
+        """Return x_{t+1} as vectors, shape (steps, size).
+
+        Parameters
+        ----------
+        which : slice or array of integers
+            The steps (default: all).
+
+        """
         return self._decoded(self.code_tp1[which])
 
     def observations(self) -> Dense:
-        """What was observed at each step, shape (steps, n): raw if that was kept, else features."""
+        """Return what was observed, shape (steps, n): raw observations if kept, else features."""
         return self.features() if self.observation is None else self.observation
 
     def visit(self, step: int) -> Visit:
-        """One step, as a preference sees it."""
+        """Return one step, as a preference sees it."""
         raw = self.features(slice(step, step + 1)) if self.observation is None else None
         first, action, reward = bool(self.is_first[step]), None, 0.0
         if not first:
@@ -234,10 +244,12 @@ class Experience:
         )
 
     def __getitem__(self, which: slice) -> Self:
-        """Consecutive steps, sharing the vectors of all."""
+        """Return consecutive steps; they share the vectors of the whole stream."""
         given: object = which
         if not isinstance(given, slice) or which.step not in (None, 1):
-            raise InputError(f"{which!r} is no range of steps: use visit(step), or a plain slice.")
+            raise InputError(
+                f"{which!r} is not a range of steps: use a plain slice, or visit(step)."
+            )
         first = which.indices(len(self))[0]
         per_step = {name: getattr(self, name) for name in _PER_STEP}
         cut = {name: array[which] for name, array in per_step.items() if array is not None}
@@ -248,6 +260,7 @@ class Experience:
         return replace(self, **cut, reward_before=before, action_before=action)
 
     def _decoded(self, codes: Codes) -> Dense:
+        """The features of codes as vectors, shape (codes, size)."""
         vectors = np.zeros((codes.size, self.size))
         dense, few = codes < 0, codes >= 0
         vectors[dense] = self.dense[-1 - codes[dense]]
@@ -259,47 +272,3 @@ class Experience:
 
 _WHOLE = ("size", "dense", "active", "reward_before", "action_before")
 _PER_STEP = tuple(f.name for f in fields(Experience) if f.name not in _WHOLE)
-
-
-def _coded(name: str, given: ArrayLike | Indices, size: int | None) -> tuple[Codes, Dense, int]:
-    """(codes, dense rows, number of features)."""
-    if isinstance(given, Indices):
-        if size is None:
-            raise InputError(f"{name} are indices of ones: give size, the number of features.")
-        return as_indices(name, given, size).copy(), np.zeros((0, size)), size
-    array = as_array(name, given)
-    if array.ndim != 2:
-        raise InputError(
-            f"{name} has shape {array.shape}: give a row of numbers for each step, or "
-            "Indices([...]) for one-hot features."
-        )
-    if size not in (None, array.shape[1]):
-        raise InputError(f"{name} has {array.shape[1]} columns, not {size}: leave out size.")
-    return -1 - np.arange(len(array), dtype=np.int32), array, array.shape[1]
-
-
-def _per_step(name: str, given: ArrayLike, steps: int) -> Vector:
-    array = as_array(name, given)
-    if array.shape not in ((), (steps,)):
-        raise InputError(f"{name} has shape {array.shape}: give one number, or {steps}.")
-    return np.broadcast_to(array, (steps,))
-
-
-def _flags(name: str, given: ArrayLike, steps: int) -> Flags:
-    array = _per_step(name, given, steps)
-    if not np.isin(array, (0, 1)).all():
-        raise InputError(f"{name} holds something other than 0 and 1: give true or false.")
-    return array.astype(np.bool_)
-
-
-def _actions(given: ArrayLike, steps: int) -> Codes:
-    array = as_array("action", given)
-    if array.shape != (steps,) or not np.array_equal(array, np.floor(array)):
-        raise InputError(f"action has shape {array.shape}: give an integer for each step.")
-    return array.astype(np.int32)
-
-
-def _ratios(given: ArrayLike, steps: int) -> Vector:
-    ratios = _per_step("rho", given, steps)
-    check_not_negative("rho", ratios)
-    return ratios

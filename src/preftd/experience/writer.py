@@ -1,5 +1,7 @@
 """Recording experience step by step."""
 
+from __future__ import annotations
+
 import copy
 from collections.abc import Mapping
 from typing import Any, final
@@ -27,6 +29,7 @@ class Writer:
         self._clear()
 
     def _clear(self) -> None:
+        """Start an empty take."""
         self._rows: list[NDArray[np.float64]] = []
         self._indices: list[NDArray[np.int32]] = []
         self._steps: list[tuple[int, int, float, float, float, bool, bool]] = []
@@ -36,7 +39,7 @@ class Writer:
         self._infos: list[Mapping[str, Any]] = []
 
     def begin(self, observation: Any, info: Mapping[str, Any]) -> None:
-        """An episode starts with this observation."""
+        """Start an episode with this observation."""
         self._discount_t, self._is_first = 0.0, True
         self._see(observation, info)
         self._pending = True
@@ -50,7 +53,7 @@ class Writer:
         truncated: bool,
         info: Mapping[str, Any],
     ) -> None:
-        """An action was taken where the last observation was made, and this was observed next."""
+        """Record an action taken at the last observation, its reward and what was seen next."""
         code, (observation, own_info) = self._code, self._now
         chosen = as_action(action)
         self._actions.append(chosen)
@@ -67,7 +70,7 @@ class Writer:
         self._pending = not ends
 
     def take(self) -> Experience:
-        """What was written since the last take."""
+        """Return the steps recorded since the last take."""
         columns = list(zip(*self._steps, strict=True)) or [()] * 7
         code_t, code_tp1, reward, discount_tp1, discount_t, is_first, is_last = map(
             np.array, columns
@@ -98,8 +101,9 @@ class Writer:
         return taken
 
     def _see(self, observation: Any, info: Mapping[str, Any]) -> None:
+        """Encode an observation, store its features and remember its code."""
         encoded = self._encoder(observation)
-        # Copies, because environments may show the same array again with other numbers in it.
+        # A copy, because environments may reuse the array of an observation.
         self._now = (copy.deepcopy(observation), info)
         if isinstance(encoded, Indices):
             indices = self._checked(encoded)
@@ -119,6 +123,7 @@ class Writer:
         self._code = -len(self._rows)
 
     def _checked(self, encoded: Indices) -> NDArray[np.int32]:
+        """The indices, checked to be as many as before."""
         indices = as_indices("the encoder's result", encoded, self._encoder.size)
         if indices.size == 0 or self._ones not in (None, indices.size):
             raise InputError(
@@ -129,10 +134,11 @@ class Writer:
         return indices.copy()
 
     def _active(self) -> NDArray[np.int32] | None:
+        """The indices of the ones, shape (codes, ones), where there is more than one each."""
         return np.stack(self._indices) if self._indices else None
 
     def _raw(self) -> NDArray[np.float64] | None:
-        """Observations as numbers in rows, where that is what they are and the features are not."""
+        """The raw observations, shape (steps, n), if they are numbers and differ from features."""
         if isinstance(self._encoder, Identity) or not self._seen:
             return None
         first = np.asarray(self._seen[0])
@@ -142,18 +148,20 @@ class Writer:
 
 
 def as_action(action: Any) -> int | None:
-    """An action as an integer; None for actions that are not, such as those of a Box space."""
+    """Return an action as an integer, or None if it is not one (as in a Box space)."""
     chosen = np.asarray(action)
     return int(chosen) if chosen.ndim == 0 and chosen.dtype.kind in "iu" else None
 
 
 def _all_known(actions: list[int | None]) -> NDArray[np.int32] | None:
+    """The actions as an array, if all are known."""
     if not actions or any(action is None for action in actions):
         return None
     return np.array(actions, dtype=np.int32)
 
 
 def _known(infos: list[Mapping[str, Any]], key: str, kind: type[np.generic]) -> NDArray[Any] | None:
+    """The entry `key` of every info as an array, if all infos have it."""
     if not infos or not all(key in info for info in infos):
         return None
     return np.array([info[key] for info in infos], dtype=kind)

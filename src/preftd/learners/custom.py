@@ -44,7 +44,7 @@ class Specification(Protocol):
 
     @property
     def takes_step_size(self) -> bool:
-        """Whether it has a step size; if not, `start` gets [None] in place of step sizes."""
+        """Whether it has a step size; if not, `start` gets [None] as step sizes."""
 
     def start(self, size: int, step_sizes: Any, seed: SupportsIndex) -> Batch:
         """The learners of a seed, for inputs of so many features."""

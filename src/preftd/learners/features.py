@@ -21,8 +21,8 @@ def as_features(
     """
     if type(given) is np.ndarray and given.dtype is _FLOAT and given.shape == (size,):
         return given if given.flags.carray else np.array(given)
-    if isinstance(given, Indices):
-        if not len(given):
+    if type(given) is Indices:
+        if not given.array.size:
             raise InputError(f"{name} has no indices: give at least one.")
         return as_indices(name, given, size)
     x = np.array(as_array(name, given))

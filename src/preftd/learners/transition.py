@@ -54,6 +54,14 @@ def check_features_finite(x: NDArray[Any], x_next: NDArray[Any]) -> None:
             raise InputError(f"{name} holds something that is not finite: leave the step out.")
 
 
+def not_finite(x: NDArray[Any], x_next: NDArray[Any], reward: float = 0.0) -> InputError:
+    """Why a TD error is not finite."""
+    check_features_finite(x, x_next)
+    if not np.isfinite(reward):
+        return InputError(f"reward is {reward}: leave the step out.")
+    return DivergedError("the prediction is not finite: lower the step size.")
+
+
 def as_vector(x: NDArray[Any], size: int) -> Vector:
     """One vector of features, from a vector or from indices as `as_features` gives them."""
     if x.dtype.char == "d":

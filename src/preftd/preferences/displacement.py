@@ -1,8 +1,8 @@
 """Preference for observations that are far from the last preferred one: the paper's CartPole rule.
 
-β_t = 1 at the beginning of an episode, and whenever one of the chosen entries has moved by more
-than its threshold since the last step with β = 1
-= a constant otherwise
+β_t = 1         at the start of an episode, and where one of the chosen entries has moved by
+                more than its threshold since the last step with β = 1
+β_t = between   elsewhere
 """
 
 from collections.abc import Mapping
@@ -17,10 +17,17 @@ from preftd.preferences.signal import Signal
 
 @final
 class Displacement(Signal):
-    """1 where an observation has moved far enough, a constant in between.
+    """1 where an observation has moved far enough since the last 1, a constant in between.
 
-    thresholds  for each entry of the observation that counts, how far it must have moved
+    Parameters
+    ----------
+    thresholds : dict of int to float
+        For each entry of the observation that counts, how far it must move.
+    between : float
+        β elsewhere, in [0, 1].
 
+    Examples
+    --------
     >>> import numpy as np
     >>> rule = Displacement({0: 1.0}, between=0.1)
     >>> memory = None
@@ -31,6 +38,7 @@ class Displacement(Signal):
     0.1
     1.0
     0.1
+
     """
 
     def __init__(self, thresholds: Mapping[int, float], between: float = 0.1) -> None:
@@ -39,18 +47,18 @@ class Displacement(Signal):
         self._entries = np.array([whole("an entry", entry) for entry in thresholds])
         self._limits = as_array("thresholds", list(thresholds.values()))
         if (self._limits < 0).any() or (self._entries < 0).any():
-            raise InputError("entries and thresholds must be 0 or more: give sizes of movements.")
+            raise InputError("an entry or a threshold is negative: give 0 or more.")
         self.between = unit("between", between)
 
     def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
-        """Compare with the last preferred observation, which is the memory."""
+        """Compare the observation with the last preferred one, which is the memory."""
         now = self._chosen(visit.observation[None, :])[0]
         if visit.is_first or memory is None or (np.abs(now - memory) > self._limits).any():
             return 1.0, now
         return self.between, memory
 
     def along(self, experience: Experience, memory: Any) -> tuple[Vector, Any]:
-        """The same, jumping from one preferred step to the next."""
+        """β of each step, shape (steps,), found by jumping from one preferred step to the next."""
         seen = self._chosen(experience.observations())
         starts = np.append(np.flatnonzero(experience.is_first), len(seen))
         betas = np.full(len(seen), self.between)
@@ -60,7 +68,7 @@ class Displacement(Signal):
                 betas[t], memory = 1.0, seen[t]
                 t += 1
                 continue
-            # Look ahead in growing steps, within the episode, for the next that is far enough.
+            # Look ahead in blocks of growing size, within the episode, for the next far one.
             end, look = starts[np.searchsorted(starts, t, side="right")], 16
             while t < end:
                 far = (np.abs(seen[t : min(t + look, end)] - memory) > self._limits).any(axis=1)
@@ -73,9 +81,10 @@ class Displacement(Signal):
         return betas, memory
 
     def _chosen(self, observations: Vector) -> Vector:
+        """The entries that have thresholds, shape (steps, thresholds)."""
         if self._entries.max() >= observations.shape[1]:
             raise InputError(
                 f"a threshold is for entry {self._entries.max()}, but observations have only "
-                f"{observations.shape[1]}: count from 0, and name entries they have."
+                f"{observations.shape[1]}: count entries from 0."
             )
         return np.asarray(observations[:, self._entries])

@@ -1,6 +1,6 @@
-"""What a signal is: a number for each step, for whole streams and one step at a time.
+"""The base class of signals: a number for each step, for whole streams or one step at a time.
 
-A signal in [0, 1] is a preference β; a signal that is 0 or more is an interest.
+A signal in [0, 1] can be a preference β, a signal of 0 or more an interest.
 """
 
 from abc import ABC, abstractmethod
@@ -26,30 +26,58 @@ class Signal(ABC):
 
     @abstractmethod
     def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
-        """The number of one step, and what to remember; not checked yet."""
+        """Return the number of one step, and what to remember.
+
+        Parameters
+        ----------
+        visit : Visit
+            The step.
+        memory : Any
+            What this method returned at the step before; None at first.
+
+        Returns
+        -------
+        tuple of (float, Any)
+
+        """
 
     def along(self, experience: Experience, memory: Any) -> tuple[Vector, Any]:
-        """The numbers of a stream, shape (steps,), and what to remember; override it for speed."""
+        """Return the numbers of a stream, shape (steps,), and what to remember.
+
+        Override it for speed; it must agree with `at`.
+        """
         numbers = np.empty(len(experience))
         for t in range(len(experience)):
             numbers[t], memory = self.at(experience.visit(t), memory)
         return numbers, memory
 
     def per_state(self, task: "Task") -> Vector:
-        """The number of each state, shape (states,), if it depends on nothing but the state."""
+        """Return the number of each state, shape (states,), if it depends on the state alone."""
         raise InputError(
             f"{self!r} depends on more than the state of {task.name}, so there is no exact limit: "
-            "use a signal that does not, such as Observability()."
+            "use a signal that depends on the state alone, such as Observability()."
         )
 
     @property
     def largest(self) -> float | None:
-        """The largest number that it can give; None if that is not known beforehand."""
+        """The largest number it can give, or None if that is not known in advance."""
         return None
 
     @final
     def step(self, visit: Visit, memory: Any = None) -> tuple[float, Any]:
-        """β at one step, checked to lie in [0, 1], and what to remember for the next."""
+        """Return β at one step, checked to lie in [0, 1], and what to remember for the next.
+
+        Parameters
+        ----------
+        visit : Visit
+        memory : Any, optional
+            What the call for the step before returned.
+
+        Returns
+        -------
+        tuple of (float, Any)
+
+        """
         beta, memory = self.at(visit, memory)
         if not 0 <= beta <= 1:
             raise InputError(f"beta is {beta}: it must lie in [0, 1].")
@@ -57,7 +85,19 @@ class Signal(ABC):
 
     @final
     def stream(self, experience: Experience, memory: Any = None) -> tuple[Vector, Any]:
-        """β at each step of a stream, checked to lie in [0, 1], and what to remember after it."""
+        """Return β at each step of a stream, checked to lie in [0, 1], and what to remember.
+
+        Parameters
+        ----------
+        experience : Experience
+        memory : Any, optional
+            What the call for the piece before returned, if the stream comes in pieces.
+
+        Returns
+        -------
+        tuple of (array of shape (steps,), Any)
+
+        """
         if self.watches_learner:
             raise InputError(
                 f"{self!r} watches the learner, so β is known only while it learns: use it with a "

@@ -1,5 +1,7 @@
 """Signals that depend on one step only."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
@@ -20,6 +22,11 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Constant(Signal):
     """The same number everywhere.
+
+    Parameters
+    ----------
+    beta : float
+        In [0, 1] for a preference, 0 or more for an interest.
 
     Examples
     --------
@@ -47,7 +54,7 @@ class Constant(Signal):
         """The number, shape (steps,)."""
         return np.full(len(experience), self.beta), None
 
-    def per_state(self, task: "Task") -> Vector:
+    def per_state(self, task: Task) -> Vector:
         """The number, shape (states,)."""
         return np.full(task.states, self.beta)
 
@@ -55,7 +62,12 @@ class Constant(Signal):
 @final
 @dataclass(frozen=True)
 class Observability(Signal):
-    """One number where the state shows itself, another where it is hidden.
+    """One number where the state is observable, another where it is hidden.
+
+    Parameters
+    ----------
+    observable, hidden : float
+        In [0, 1] for a preference, 0 or more for an interest.
 
     Examples
     --------
@@ -89,7 +101,7 @@ class Observability(Signal):
             raise InputError(_NOT_KNOWN)
         return np.where(experience.observable, self.observable, self.hidden), None
 
-    def per_state(self, task: "Task") -> Vector:
+    def per_state(self, task: Task) -> Vector:
         """One or the other, shape (states,)."""
         return np.where(task.observable, self.observable, self.hidden)
 
@@ -130,7 +142,7 @@ class PerState(Signal):
         """The number of each step's state, shape (steps,)."""
         return look_up("beta", self.beta, experience.state), None
 
-    def per_state(self, task: "Task") -> Vector:
+    def per_state(self, task: Task) -> Vector:
         """The numbers themselves, shape (states,)."""
         if self.beta.size != task.states:
             raise InputError(
@@ -144,19 +156,19 @@ class PerState(Signal):
 
 
 def look_up(name: str, table: Vector, states: Codes | None) -> Vector:
-    """The entry of a table of shape (states,) for each step."""
+    """Return the entry of a table of shape (states,) for each step, shape (steps,)."""
     if states is None:
         raise InputError(_NO_STATES)
     if states.size and not (states.min() >= 0 and states.max() < table.size):
         raise InputError(
-            f"states from {states.min()} to {states.max()} are visited, but {name} is for 0 to "
-            f"{table.size - 1}: give one for each state."
+            f"{name} covers states 0 to {table.size - 1} but states {states.min()} to "
+            f"{states.max()} are visited: give one for each state."
         )
     return np.asarray(table[states])
 
 
 _NO_STATES = (
-    "the experience does not know its states: use a preference that looks at observations instead."
+    "the experience does not know its states: use a preference that depends on observations."
 )
 
 
@@ -164,6 +176,11 @@ _NO_STATES = (
 @dataclass(frozen=True)
 class Function(Signal):
     """Any function of the observation.
+
+    Parameters
+    ----------
+    function : callable
+        Turns an observation, an array of shape (n,), into a number.
 
     Examples
     --------
@@ -189,15 +206,25 @@ class Function(Signal):
         return np.array([self._of(x) for x in experience.observations()]), None
 
     def _of(self, observation: Vector) -> float:
+        """The function's result, checked to be a number."""
         found = self.function(observation)
         try:
             return float(found)
         except (TypeError, ValueError):
-            raise InputError(f"the function gave {found!r}: let it give one number.") from None
+            raise InputError(f"the function returned {found!r}: return one number.") from None
 
 
 def as_signal(name: str, given: Any) -> Signal:
-    """A signal from a number, an array with one number for each state, a function, or a signal."""
+    """Return a signal from a number, an array, a function or a signal.
+
+    Parameters
+    ----------
+    name : str
+        The name of the argument, for error messages.
+    given : float, array of shape (states,), callable, or Signal
+        A number stands for `Constant`, an array for `PerState`, a function for `Function`.
+
+    """
     if isinstance(given, Signal):
         return given
     if callable(given) and not isinstance(given, type):
@@ -206,14 +233,20 @@ def as_signal(name: str, given: Any) -> Signal:
         array = as_array(name, given)
     except InputError:
         raise InputError(
-            f"{name} is {given!r}: give a number, one for each state, a function of the "
-            "observation, or a signal such as Observability()."
+            f"{name} is {given!r}: give a number, an array with one for each state, a function of "
+            "the observation, or a signal such as Observability()."
         ) from None
     return Constant(number(name, given)) if array.ndim == 0 else PerState(given)
 
 
 def as_preference(given: Any, name: str = "preference") -> Signal:
-    """The same, refused if it is known to leave [0, 1].
+    """Return a signal as `as_signal` does, and refuse one that is known to leave [0, 1].
+
+    Parameters
+    ----------
+    given : float, array of shape (states,), callable, or Signal
+    name : str
+        The name of the argument, for error messages.
 
     Examples
     --------
@@ -223,9 +256,10 @@ def as_preference(given: Any, name: str = "preference") -> Signal:
     """
     signal = as_signal(name, given)
     if signal.largest is not None and signal.largest > 1:
-        raise InputError(f"{name} reaches {signal.largest:g}: a preference lies in [0, 1].")
+        raise InputError(f"{name} reaches {signal.largest:g}: give numbers in [0, 1].")
     return signal
 
 
 def _not_negative(name: str, given: float) -> None:
+    """Refuse what is not a number of 0 or more."""
     check_not_negative(name, np.array(number(name, given)))

@@ -1,4 +1,6 @@
-"""Rules turn a preference β into what learners and theory need: `Coefficients(decay, gain)`."""
+"""Rules turn a preference β into the two numbers per step that learners use: decay and gain."""
+
+from __future__ import annotations
 
 from collections.abc import Callable
 
@@ -16,7 +18,7 @@ RULES: dict[str, Callable[[ArrayLike], Rule]] = {
     "etd": ETD,
     "ptd": lambda _interest: PTD(),
 }
-"""Every rule, made from an interest (which most ignore); the laws are tested over this table."""
+"""Every rule, built from an interest (which most ignore); tests run over this table."""
 
 __all__ = [
     "ETD",

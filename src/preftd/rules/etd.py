@@ -1,5 +1,7 @@
 """Emphatic TD."""
 
+from __future__ import annotations
+
 from typing import ClassVar, final
 
 from numpy.typing import ArrayLike
@@ -37,7 +39,7 @@ class ETD(Rule):
         return self._interest
 
     def gain(self, beta: Number, interest: Number, follow_on: Number) -> Number:
-        """The emphasis M."""
+        """Return the emphasis M."""
         return (1 - beta) * interest + beta * follow_on
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""The follow-on of streams side by side, compiled."""
+"""The compiled kernel for the follow-on of several streams, one per column."""
 
 from numba import njit
 
@@ -7,7 +7,7 @@ from preftd.arrays import Dense, Vector
 
 @njit(cache=True, nogil=True)
 def accumulate(carried: Vector, discount_t: Dense, interest: Dense, rho: Dense) -> Dense:
-    """F_t = γ_t ρ_{t−1} F_{t−1} + i_t in each column; `carried` is ρ F, before and after."""
+    """F_t = γ_t ρ_{t−1} F_{t−1} + i_t in each column; `carried` is ρ F and is updated."""
     follow_on = interest.copy()
     for t in range(follow_on.shape[0]):
         for stream in range(follow_on.shape[1]):

@@ -1,5 +1,7 @@
 """Interest: how much each step matters in itself, a number of 0 or more."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias, final
@@ -19,6 +21,11 @@ from preftd.tasks import Task
 class FromBeta:
     """Interest computed from the preference: i_t = function(β_t), entry by entry.
 
+    Parameters
+    ----------
+    function : callable
+        Turns β, a number or an array, into an interest of the same shape.
+
     Examples
     --------
     >>> from preftd import ETD
@@ -34,12 +41,12 @@ class FromBeta:
             raise InputError(f"{self.function!r} cannot be called: give a function of β.")
 
     def of(self, beta: Any) -> Any:
-        """The interest, in the shape of β."""
+        """Return the interest, in the shape of β."""
         found = self.function(beta)
         if np.shape(found) != np.shape(beta):
             raise InputError(
-                f"the interest of β has shape {np.shape(found)}, not {np.shape(beta)}: let the "
-                "function work entry by entry."
+                f"the interest from β has shape {np.shape(found)}, not {np.shape(beta)}: compute "
+                "it entry by entry."
             )
         return found if np.ndim(beta) == 0 else np.asarray(found, dtype=np.float64)
 
@@ -49,10 +56,12 @@ Interest: TypeAlias = float | Vector | Signal | FromBeta
 
 
 def as_interest(given: ArrayLike | Signal | FromBeta) -> Interest:
-    """An interest from what a user gave."""
+    """Return an interest, checked, from a number, an array, a signal or a FromBeta."""
     if isinstance(given, Signal | FromBeta):
         if isinstance(given, Signal) and given.watches_learner:
-            raise InputError(f"interest is {given!r}, which watches the learner: use another.")
+            raise InputError(
+                f"interest is {given!r}, which watches the learner: use another signal."
+            )
         return given
     array = as_array("interest", given)
     if array.ndim > 1:
@@ -64,21 +73,21 @@ def as_interest(given: ArrayLike | Signal | FromBeta) -> Interest:
 
 
 def without_state(interest: Interest, beta: Any) -> Any:
-    """The interest of steps of which nothing but β is known, in the shape of β or one number."""
+    """Return the interest of steps of which only β is known: one number, or in β's shape."""
     if isinstance(interest, float):
         return interest
     if isinstance(interest, FromBeta):
         return interest.of(beta)
     raise InputError(
-        "the rule's interest is not one number, and steps do not know their state: "
-        "give the interest of each step as interest=."
+        "the rule's interest depends on the state, which is not known here: give the interest of "
+        "each step as interest=."
     )
 
 
 def interest_along(
     interest: Interest | None, experience: Experience, memory: Any
 ) -> tuple[NDArray[np.float64] | None, Any]:
-    """The interest of each step, shape (steps,), or None if β alone determines it; and memory."""
+    """Return the interest of each step, shape (steps,), or None if β determines it; and memory."""
     if isinstance(interest, np.ndarray):
         return look_up("interest", interest, experience.state), None
     if isinstance(interest, Signal):
@@ -90,14 +99,14 @@ def interest_along(
 
 
 def interest_per_state(interest: Interest, beta: Vector, task: Task | None) -> ArrayLike:
-    """The interest of each state, shape (states,), or one number for all."""
+    """Return the interest of each state, shape (states,), or one number for all."""
     if isinstance(interest, FromBeta):
         return np.asarray(interest.of(beta))
     if isinstance(interest, Signal):
         if task is None:
             raise InputError(
                 "the rule's interest is a signal of a stream: give a number per state, or use "
-                "theory.limit, which knows the task."
+                "theory.limit with a task."
             )
         return interest.per_state(task)
     return interest

@@ -9,10 +9,13 @@ from preftd.rules.rule import Number, Rule
 @final
 @dataclass(frozen=True)
 class PTD(Rule):
-    """A state is updated as much as it is bootstrapped from: gain_t = β_t (paper, equation 6)."""
+    """Preferential TD: gain_t = β_t (paper, equation 6).
+
+    A state is updated as much as it is bootstrapped from.
+    """
 
     name: ClassVar[str] = "PTD"
 
     def gain(self, beta: Number, interest: Number, follow_on: Number) -> Number:
-        """β."""
+        """Return β."""
         return beta

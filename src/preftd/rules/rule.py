@@ -4,13 +4,14 @@
                                                     gain_t  = ρ_t gain(β_t, i_t, F_t)
     F_t = γ_t ρ_{t−1} F_{t−1} + i_t                 the follow-on: discounted interest of the past
 
-γ_t is the discount of the transition *into* x_t, so it is 0 at the first step of an episode, which
-is what makes trace and follow-on start afresh there. λ is 1 − β. ρ is the importance ratio, 1 where
-the data come from the policy in question.
+γ_t is the discount of the transition *into* x_t. It is 0 at the first step of an episode, so trace
+and follow-on start from 0 there. λ is 1 − β. ρ is the importance ratio, 1 on-policy.
 
-A rule is its `gain`, and nothing else. It must be affine in F: then its expectation at a state is
-its value at the expected F, which is how the theory knows every rule exactly.
+A rule is defined by its `gain` alone. The gain must be affine in F: then its expectation at a state
+is its value at the expected F, so the theory is exact for every rule.
 """
+
+from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from typing import ClassVar, Generic, NamedTuple, TypeVar
@@ -25,25 +26,38 @@ Number = TypeVar("Number", float, NDArray[np.float64])
 
 
 class Coefficients(NamedTuple, Generic[Number]):
-    """The two numbers of a step, or arrays of them, time first."""
+    """The decay and gain of one step, or arrays of them with time along the first axis."""
 
     decay: Number
     gain: Number
 
 
 class Rule(ABC):
-    """A method: the weight that an update gets."""
+    """A method, defined by the weight that it gives to an update; define `gain` for your own."""
 
     name: ClassVar[str]
+    """How tables and figures show it."""
 
     @property
     def interest(self) -> Interest | None:
-        """How much steps matter in themselves; None for a rule that keeps no follow-on."""
+        """How much steps matter in themselves; None for a rule without follow-on."""
         return None
 
     @abstractmethod
     def gain(self, beta: Number, interest: Number, follow_on: Number) -> Number:
-        """The weight of an update, entry by entry; affine in `follow_on`."""
+        """Return the weight of an update.
+
+        Parameters
+        ----------
+        beta, interest, follow_on : float, or arrays of the same shape
+            β_t, i_t and F_t.
+
+        Returns
+        -------
+        float or array
+            In the shape of the arguments, computed entry by entry, and affine in `follow_on`.
+
+        """
 
     def step(
         self,
@@ -55,13 +69,30 @@ class Rule(ABC):
         rho: float = 1.0,
         lambda_: float | None = None,
     ) -> tuple[Coefficients[float], float]:
-        """The coefficients of one step, and what to carry to the next (0.0 at first).
+        """Return the coefficients of one step, and what to carry to the next.
 
+        Parameters
+        ----------
+        carried : float
+            What the step before returned; 0.0 at first.
+        discount_t : float
+            The discount of the transition into x_t; 0 where an episode starts.
+        beta : float
+            The preference; or give `lambda_`, which is 1 − β.
+        interest : float, optional
+            The interest of the step (default: that of the rule).
+        rho : float
+            The importance ratio.
+        lambda_ : float
+
+        Examples
+        --------
         >>> from preftd import ETD
         >>> rule, carried = ETD(interest=1.0), 0.0
         >>> _, carried = rule.step(carried, beta=1.0, discount_t=0.0)
         >>> rule.step(carried, beta=1.0, discount_t=0.9)
         (Coefficients(decay=0.0, gain=1.9), 1.9)
+
         """
         given = beta if lambda_ is None else lambda_
         if given is None or (beta is not None and lambda_ is not None):
@@ -75,11 +106,11 @@ class Rule(ABC):
     def advance(
         self, carried: float, discount_t: float, beta: float, interest: float | None, rho: float
     ) -> tuple[float, float, float]:
-        """(decay, gain, what to carry): `step` for those who count nanoseconds."""
+        """Return (decay, gain, what to carry): `step` without the overhead."""
         own, source = 0.0, self.interest
         if source is not None:
             own = interest if interest is not None else without_state(source, beta)
-        # One comparison in the usual case; what is wrong is looked for only if something is.
+        # Find out which argument is wrong only if one is.
         if not (0 <= beta <= 1 and 0 <= discount_t <= 1) or not (
             0 <= rho < _INFINITY and 0 <= own < _INFINITY and 0 <= carried < _INFINITY
         ):
@@ -97,13 +128,32 @@ class Rule(ABC):
         rho: ArrayLike = 1.0,
         lambda_: ArrayLike | None = None,
     ) -> Coefficients[NDArray[np.float64]]:
-        """The coefficients of whole streams, time along the first axis; equal to `step` to the bit.
+        """Return the coefficients of whole streams, equal to those of `step` to the bit.
 
-        `discount_t` is 0 where an episode starts. Arguments are broadcast against it.
+        Parameters
+        ----------
+        discount_t : array of shape (steps, ...)
+            The discount of the transition into x_t; 0 where an episode starts.
+        beta : float or array
+            The preference; or give `lambda_`, which is 1 − β. Like all that follow, it is broadcast
+            to the shape of `discount_t`.
+        interest : float or array, optional
+            The interest of each step (default: that of the rule).
+        rho : float or array
+            The importance ratios.
+        lambda_ : float or array
 
+        Returns
+        -------
+        Coefficients
+            Arrays in the shape of `discount_t`.
+
+        Examples
+        --------
         >>> from preftd import PTD
         >>> PTD().coefficients(beta=[1, 0.5, 0], discount_t=[0, 0.9, 0.9])
         Coefficients(decay=array([0.  , 0.45, 0.9 ]), gain=array([1. , 0.5, 0. ]))
+
         """
         return self.stream(
             0.0, discount_t=discount_t, beta=beta, interest=interest, rho=rho, lambda_=lambda_
@@ -119,7 +169,16 @@ class Rule(ABC):
         rho: ArrayLike = 1.0,
         lambda_: ArrayLike | None = None,
     ) -> tuple[Coefficients[NDArray[np.float64]], NDArray[np.float64]]:
-        """The same for a stream in pieces: also what to carry to the next (0.0 at first)."""
+        """Return the coefficients of a piece of a stream, and what to carry to the next piece.
+
+        Parameters
+        ----------
+        carried : float, or array of the shape of one step
+            What the piece before returned; 0.0 at first.
+        discount_t, beta, interest, rho, lambda_
+            As for `coefficients`.
+
+        """
         discounts = as_array("discount_t", discount_t)
         if discounts.ndim == 0:
             raise InputError(
@@ -148,7 +207,7 @@ _INFINITY = float("inf")
 
 
 def _refusal(beta: float, discount_t: float, rho: float, interest: float, carried: float) -> str:
-    """Which of the signals of a step cannot be."""
+    """The message about the first argument of a step that is out of range."""
     for name, share in (("β", beta), ("discount_t", discount_t)):
         if not 0 <= share <= 1:
             return f"{name} is {share}: it must lie in [0, 1]."
@@ -158,13 +217,15 @@ def _refusal(beta: float, discount_t: float, rho: float, interest: float, carrie
     return f"what is carried is {carried}: it must be finite, and 0 or more."
 
 
-ONE_OF_BETA_AND_LAMBDA = "give either beta or lambda_ (which is 1 − beta), one of the two."
+ONE_OF_BETA_AND_LAMBDA = (
+    "beta and lambda_ (which is 1 − beta) are both given or both missing: give one of them."
+)
 
 
 def as_beta(
     beta: ArrayLike | None, lambda_: ArrayLike | None, shape: tuple[int, ...]
 ) -> NDArray[np.float64]:
-    """β of the given shape, from β or from λ = 1 − β."""
+    """Return β in the given shape, from β or from λ = 1 − β."""
     name, given = ("beta", beta) if lambda_ is None else ("lambda_", lambda_)
     if given is None or (beta is not None and lambda_ is not None):
         raise InputError(ONE_OF_BETA_AND_LAMBDA)
@@ -174,17 +235,18 @@ def as_beta(
 
 
 def _like(pattern: NDArray[np.float64], name: str, given: ArrayLike) -> NDArray[np.float64]:
+    """An argument as an array in the shape of another."""
     return broadcast(name, as_array(name, given), pattern.shape)
 
 
 def broadcast(name: str, array: NDArray[np.float64], shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """The array in the shape of a stream, or of one step of several."""
+    """Return the array in the shape of a stream, or of one step of several streams."""
     try:
         return np.broadcast_to(array, shape)
     except ValueError:
         raise InputError(
             f"{name} has shape {array.shape}, which does not fit {shape}: "
-            "give one number, or as many as there are."
+            "give one number, or an array of that shape."
         ) from None
 
 
@@ -194,7 +256,7 @@ def _follow_on(
     interest: NDArray[np.float64],
     rho: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """(F_t at each step, ρ F at the last), streams side by side."""
+    """F_t at each step, and ρ F at the last; streams are the columns."""
     from preftd.rules.follow_on import accumulate  # noqa: PLC0415  (compiles)
 
     shape = discount_t.shape

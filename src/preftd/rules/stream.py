@@ -1,5 +1,7 @@
 """The coefficients of a stream of experience: preference and interest applied to a rule."""
 
+from __future__ import annotations
+
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,7 +75,7 @@ def stream_coefficients(
 
 
 def ratios(experience: Experience, rho: ArrayLike | None) -> ArrayLike:
-    """The importance ratios of a stream: those given, else its own, else 1."""
+    """Return the importance ratios of a stream: those given, else its own, else 1."""
     if rho is not None:
         return rho
     return 1.0 if experience.rho is None else experience.rho

@@ -9,13 +9,13 @@ from preftd.rules.rule import Number, Rule
 @final
 @dataclass(frozen=True)
 class TD(Rule):
-    """Every visit is updated in full: gain_t = 1 (paper, equation 3).
+    """TD(λ): gain_t = 1 (paper, equation 3).
 
-    With a λ that differs between states this may diverge.
+    With a λ that differs between states, it may diverge.
     """
 
     name: ClassVar[str] = "TD(λ)"
 
     def gain(self, beta: Number, interest: Number, follow_on: Number) -> Number:
-        """1, in the shape of β."""
+        """Return 1, in the shape of β."""
         return 1 + 0 * beta

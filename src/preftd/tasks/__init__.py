@@ -1,4 +1,4 @@
-"""The truth: chains with rewards, what their states show, and the tasks of the paper."""
+"""Tasks: chains with rewards and features, solved exactly or sampled, and those of the paper."""
 
 from preftd.tasks.catalogue import TASKS, make
 from preftd.tasks.features import Features

@@ -1,4 +1,4 @@
-"""All tasks by name."""
+"""The table of tasks, and how to make and describe them by name."""
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
@@ -26,14 +26,24 @@ TASKS: dict[str, Callable[..., Task]] = {
         counterexample_2,
     )
 }
-"""Every task, by the name that users type; the laws are tested over this table."""
+"""Every task by name; tests run over this table."""
 
 
 def make(name: str, **parameters: Any) -> Task:
-    """The task of that name.
+    """Make the task of that name.
 
+    Parameters
+    ----------
+    name : str
+        A name in `TASKS`.
+    **parameters
+        Parameters of the task, such as `length=5`.
+
+    Examples
+    --------
     >>> make("corridor", length=5)
     <Task corridor(length=5): 11 states, 3 features>
+
     """
     nearest("task", name, TASKS)
     for parameter in parameters:
@@ -42,18 +52,19 @@ def make(name: str, **parameters: Any) -> Task:
 
 
 def overview() -> Iterator[str]:
-    """A line on each task: its name with its parameters and their defaults, and what it is."""
+    """Return a line for each task: its name, parameters with defaults, and summary."""
     calls = {name: f"{name}{inspect.signature(make)}" for name, make in TASKS.items()}
     calls = {
         name: call.partition(" ->")[0].replace(": int = ", "=") for name, call in calls.items()
     }
     width = max(map(len, calls.values()))
     for name, make_task in TASKS.items():
-        yield f"{calls[name].ljust(width)}  {inspect.getdoc(make_task)}"
+        summary = (inspect.getdoc(make_task) or "").partition("\n")[0]
+        yield f"{calls[name].ljust(width)}  {summary}"
 
 
 def describe(task: Task) -> str:
-    """What there is to know of a task, in a few lines."""
+    """Return a description of a task in a few lines."""
     length = task.mean_episode_length
     lines = [
         task.name,
@@ -67,7 +78,7 @@ def describe(task: Task) -> str:
 
 
 def parse(settings: Sequence[str]) -> dict[str, int]:
-    """Parameters from text such as "length=10"."""
+    """Return parameters from texts such as "length=10"."""
     parameters = {}
     for setting in settings:
         name, _, value = setting.partition("=")
@@ -75,6 +86,6 @@ def parse(settings: Sequence[str]) -> dict[str, int]:
             parameters[name.strip()] = int(value)
         except ValueError:
             raise InputError(
-                f"{setting!r} sets nothing: write a name, =, and a whole number."
+                f"{setting!r} is not a parameter: write a name, =, and a whole number."
             ) from None
     return parameters

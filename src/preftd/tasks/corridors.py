@@ -1,7 +1,7 @@
 """Corridors: decisions whose outcome is seen only after a walk through hidden states.
 
-Hidden states show Gaussian noise of mean 0.5 and standard deviation 1 in every feature, drawn
-afresh at each visit; decisions and goals show a 1 in a place of their own.
+Decisions and goals have one-hot features. Hidden states show Gaussian noise of mean 0.5 and
+standard deviation 1 in every feature, drawn afresh at each visit.
 """
 
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from preftd.tasks.task import Task
 
 @dataclass
 class _Map:
-    """States as they are laid out, one after the other."""
+    """The map of a corridor task: states are added one after the other."""
 
     position: list[tuple[float, float]] = field(default_factory=list)
     names: dict[int, str] = field(default_factory=dict)
@@ -26,12 +26,13 @@ class _Map:
     reward: dict[int, tuple[float, float]] = field(default_factory=dict)
 
     def observable(self, name: str, x: float, y: float) -> int:
+        """Add an observable state; returns its number."""
         self.position.append((x, y))
         self.names[len(self.position) - 1] = name
         return len(self.position) - 1
 
     def corridor(self, length: int, into: int) -> int:
-        """Add hidden states that lead to a state; returns the first, or that state if none."""
+        """Add `length` hidden states that lead to `into`; returns the first state of the way."""
         x, y = self.position[into]
         first = len(self.position)
         for i in range(length):
@@ -41,6 +42,7 @@ class _Map:
         return first if length else into
 
     def task(self, name: str) -> Task:
+        """Build the task."""
         states = len(self.position)
         going = np.array([self.following.get(s, (-1, -1)) for s in range(states)])
         paid = np.array([self.reward.get(s, (0.0, 0.0)) for s in range(states)])
@@ -59,7 +61,14 @@ class _Map:
 
 
 def corridor(length: int = 10) -> Task:
-    """One decision, two chains of `length` states, the last of each a goal: +2 above, −1 below."""
+    """One decision, two chains of `length` states, the last of each a goal: +2 above, −1 below.
+
+    Parameters
+    ----------
+    length : int
+        The number of states in each chain, goal included.
+
+    """
     length = between("length", length, 1, MOST_STATES // 10)
     plan = _Map()
     first = plan.observable("S1", 0, 0)
@@ -73,7 +82,14 @@ def corridor(length: int = 10) -> Task:
 
 
 def double_corridor(length: int = 10) -> Task:
-    """Two decisions in a row, corridors of `length` hidden states, three goals: 3, 2 and 1."""
+    """Two decisions in a row, corridors of `length` hidden states, three goals: 3, 2 and 1.
+
+    Parameters
+    ----------
+    length : int
+        The number of hidden states in each corridor.
+
+    """
     length = between("length", length, 1, MOST_STATES // 10)
     plan = _Map()
     middle, end = length + 1.0, 2 * (length + 1.0)

@@ -1,4 +1,6 @@
-"""Tasks as Gymnasium environments, made of the same table."""
+"""Tasks as Gymnasium environments, built from the same table of outcomes."""
+
+from __future__ import annotations
 
 from typing import Any, final
 
@@ -14,15 +16,26 @@ from preftd.tasks.task import Task
 
 @final
 class TaskEnvironment(gymnasium.Env[NDArray[np.float64], np.int64]):
-    """A task to act in. It shows features; `info` tells the state, if it shows itself, its value.
+    """A task as an environment, whose observations are features of shape (features,).
 
-    When an episode has ended, the state is −1 and the value 0.
+    `info` has the state, whether it is observable, and its true value. After the end of an episode
+    the state is −1, not observable, and its value 0.
 
+    Parameters
+    ----------
+    task : Task or str
+        A task, or the name of one in `TASKS`.
+    **parameters
+        Parameters of a task that is given by name.
+
+    Examples
+    --------
     >>> import gymnasium, preftd
     >>> environment = gymnasium.make("preftd/Corridor-v0", length=10)
     >>> observation, info = environment.reset(seed=0)
     >>> info
     {'state': 0, 'observable': True, 'value': 0.5}
+
     """
 
     metadata = {"render_modes": []}  # noqa: RUF012  (as Gymnasium declares it)
@@ -41,7 +54,7 @@ class TaskEnvironment(gymnasium.Env[NDArray[np.float64], np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.float64], dict[str, Any]]:
-        """Begin an episode."""
+        """Start an episode."""
         super().reset(seed=seed, options=options)
         self._state = int(self.np_random.choice(self.task.states, p=self.task.start))
         return self._see(), self._info()
@@ -49,11 +62,13 @@ class TaskEnvironment(gymnasium.Env[NDArray[np.float64], np.int64]):
     def step(
         self, action: np.int64
     ) -> tuple[NDArray[np.float64], float, bool, bool, dict[str, Any]]:
-        """Take an action; the end of an episode shows zeros, and its value is 0."""
-        if self._state < 0 or not self.action_space.contains(action):
+        """Take an action; the observation after the end of an episode is zeros."""
+        if self._state < 0:
+            raise InputError("no episode has started, or it has ended: call reset first.")
+        if not self.action_space.contains(action):
             raise InputError(
-                f"action {action} cannot be taken: call reset first, and give a whole number below "
-                f"{self.task.outcomes.actions}."
+                f"action is {action}: give a whole number from 0 to "
+                f"{self.task.outcomes.actions - 1}."
             )
         outcomes = self.task.outcomes
         pair = self._state * outcomes.actions + int(action)
@@ -69,6 +84,7 @@ class TaskEnvironment(gymnasium.Env[NDArray[np.float64], np.int64]):
         return self._see(), reward, ends, False, self._info()
 
     def _see(self) -> NDArray[np.float64]:
+        """The features of the current state."""
         state, seen = self._state, np.zeros(self.task.features.size)
         if state < 0:
             return seen
@@ -82,6 +98,7 @@ class TaskEnvironment(gymnasium.Env[NDArray[np.float64], np.int64]):
         return seen
 
     def _info(self) -> dict[str, Any]:
+        """The current state, whether it is observable, and its true value."""
         state, ended = self._state, self._state < 0
         return {
             "state": state,

@@ -1,7 +1,9 @@
-"""What a state shows of itself: a fixed feature vector, or a fresh random one at each visit.
+"""The features of states: fixed vectors, or random ones drawn afresh at each visit.
 
-φ_t = μ(s_t) + noise of covariance Σ(s_t), drawn anew at each visit, independent of all else
+φ_t = μ(s_t) + noise of covariance Σ(s_t), independent between visits
 """
+
+from __future__ import annotations
 
 from functools import cached_property
 from typing import Self, final
@@ -27,13 +29,20 @@ from preftd.arrays import (
 
 @final
 class Features:
-    """Mean features, n × k (dense or sparse), and their covariance at each state, if random.
+    """The mean features of states and, if they are random, their covariance.
 
-    covariance  one variance per state (n), one per state and feature (n × k), or n × k × k
+    Parameters
+    ----------
+    mean : array or scipy.sparse matrix of shape (states, size)
+    covariance : array of shape (states,), (states, size) or (states, size, size), optional
+        One variance per state, one per state and feature, or a matrix per state.
 
+    Examples
+    --------
     >>> Features([[1, 0], [0.5, 0.5]], covariance=[0, 1]).mean_covariance(np.array([0.5, 0.5]))
     array([[0.5, 0. ],
            [0. , 0.5]])
+
     """
 
     def __init__(self, mean: MatrixLike, covariance: ArrayLike | None = None) -> None:
@@ -47,8 +56,8 @@ class Features:
             self.covariance = _checked_covariance(covariance, self.states, self.size)
 
     @classmethod
-    def of(cls, given: "Features | MatrixLike", states: int) -> Self:
-        """Features of that many states, from what a user gave for them."""
+    def of(cls, given: Features | MatrixLike, states: int) -> Self:
+        """Return features, checked to belong to this many states, from features or a matrix."""
         features = given if isinstance(given, cls) else cls(given)  # type: ignore[arg-type]
         if features.states != states:
             raise InputError(
@@ -58,7 +67,13 @@ class Features:
         return features
 
     def mean_covariance(self, weights: Vector) -> Dense:
-        """Σ_s weights(s) Σ(s), k × k; 0 if the features are not random."""
+        """Return Σ_s weights(s) Σ(s), shape (size, size); 0 if the features are not random.
+
+        Parameters
+        ----------
+        weights : array of shape (states,)
+
+        """
         if self.covariance is None:
             return np.zeros((self.size, self.size))
         if self.covariance.ndim == 1:
@@ -68,13 +83,18 @@ class Features:
         return np.asarray(np.tensordot(weights, self.covariance, axes=1))
 
     def codes(self) -> tuple[Dense, NDArray[np.int32], NDArray[np.bool_]]:
-        """(fixed vectors, code of what each state shows, whether it is drawn anew at each visit).
+        """Return the features as codes of `Experience`.
 
-        Codes are those of experience: the place of a state's only 1, or −1 − row of a vector.
+        Returns
+        -------
+        tuple
+            The fixed vectors that are not one-hot, shape (rows, size); the code of each state, the
+            index of its only 1 or −1 − row of those; and whether it is drawn afresh at each visit.
+
         """
         covariance = np.zeros(self.states) if self.covariance is None else self.covariance
         fresh = np.asarray(covariance.reshape(self.states, -1).any(axis=1))
-        rows = sparse.csr_array(self.mean)  # without zeros, as tables store none
+        rows = sparse.csr_array(self.mean)  # stores no zeros
         single = np.diff(rows.indptr) == 1
         one_hot = single & ~fresh
         one_hot[one_hot] = rows.data[rows.indptr[:-1][one_hot]] == 1
@@ -85,7 +105,16 @@ class Features:
         return self.rows(fixed), shown, fresh
 
     def draw(self, states: NDArray[np.int32], noise: np.random.Generator, out: Dense) -> None:
-        """Fill rows of `out` with what so many visits to states with random features show."""
+        """Draw the features of visits to states with random features.
+
+        Parameters
+        ----------
+        states : array of integers, shape (visits,)
+        noise : numpy.random.Generator
+        out : array of shape (visits, size)
+            Filled with the features.
+
+        """
         from preftd.normals import fill_normal  # noqa: PLC0415  (compiles)
 
         fill_normal(noise, out)
@@ -103,7 +132,7 @@ class Features:
 
     @cached_property
     def _common(self) -> tuple[float | None, Vector | None]:
-        """Spread and mean of the states with random features, if all have the same."""
+        """The standard deviation and mean of random features, each if all states share it."""
         covariance = np.asarray(self.covariance)
         random = np.flatnonzero(covariance.reshape(self.states, -1).any(axis=1))
         spread = mean = None
@@ -118,6 +147,7 @@ class Features:
         return spread, mean
 
     def _spread_out(self, states: NDArray[np.int32], out: Dense) -> None:
+        """Give standard normal noise the covariance of each visit's state."""
         covariance = np.asarray(self.covariance)
         if covariance.ndim == 1:
             out *= np.sqrt(covariance[states])[:, None]
@@ -128,35 +158,36 @@ class Features:
 
     @cached_property
     def _roots(self) -> NDArray[np.float64]:
-        """R with R Rᵀ = Σ, for each state."""
+        """R with R Rᵀ = Σ for each state, shape (states, size, size)."""
         values, vectors = np.linalg.eigh(np.asarray(self.covariance))
         return np.asarray(vectors * np.sqrt(np.maximum(values, 0))[:, None, :])
 
     def predict(self, weights: Vector) -> Vector:
-        """The mean prediction at each state, Φ w."""
+        """Return the mean prediction at each state, Φ w, shape (states,)."""
         return np.asarray(self.mean @ weights)
 
     def transposed_times(self, vector: Vector) -> Vector:
-        """Φᵀ x."""
+        """Return Φᵀ x, shape (size,), for x of shape (states,)."""
         return np.asarray(self.mean.T @ vector)
 
     def weighted_square(self, weights: Vector) -> Dense:
-        """Φᵀ diag(weights) Φ, k × k."""
+        """Return Φᵀ diag(weights) Φ, shape (size, size)."""
         if is_sparse(self.mean):
             scaled = sparse.diags_array(weights, format="csr") @ self.mean
             return np.asarray((self.mean.T @ scaled).toarray())
         return np.asarray(self.mean.T @ (weights[:, None] * self.mean))
 
     def columns(self, which: slice) -> Dense:
-        """Some columns of the mean, dense."""
+        """Return columns of the mean, dense."""
         return as_dense(self.mean[:, which])
 
     def rows(self, states: NDArray[np.intp]) -> Dense:
-        """Some rows of the mean, dense."""
+        """Return rows of the mean, dense."""
         return as_dense(self.mean[states])
 
 
 def _checked_covariance(given: ArrayLike, states: int, size: int) -> NDArray[np.float64]:
+    """The covariance, checked to be of a known shape, symmetric and positive semidefinite."""
     covariance = as_array("covariance", given)
     if covariance.shape not in ((states,), (states, size), (states, size, size)):
         raise InputError(
@@ -173,6 +204,6 @@ def _checked_covariance(given: ArrayLike, states: int, size: int) -> NDArray[np.
     if wrong.any():
         raise InputError(
             f"covariance of state {int(np.argmax(wrong))} is not a covariance: "
-            "it must be symmetric with no negative eigenvalue."
+            "give a symmetric matrix without negative eigenvalues."
         )
     return covariance

@@ -1,4 +1,6 @@
-"""What the graph of a chain decides: whether values exist, and which states recur."""
+"""Checks on the graph of a chain: whether values exist, episodes end, and which states recur."""
+
+from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +11,7 @@ from preftd.arrays import InputError, Matrix, Sparse
 
 
 def check_values_exist(transition: Matrix, discounted: Matrix) -> None:
-    """Refuse a chain that can go on for ever without discounting: its values are infinite sums."""
+    """Refuse a chain that can continue for ever without discounting: its values do not exist."""
     graph = _graph(transition)
     undiscounted = _graph(discounted)
     # A state leaks if some step out of it is discounted; values exist where a leak can be reached.
@@ -19,13 +21,13 @@ def check_values_exist(transition: Matrix, discounted: Matrix) -> None:
     if stuck.any():
         state = int(np.argmax(stuck))
         raise InputError(
-            f"from state {state} the discount is 1 for ever: make it less than 1 there, or let "
-            "episodes end, by a transition with discount 0."
+            f"from state {state} the discount is 1 for ever: lower it there, or end episodes by a "
+            "transition with discount 0."
         )
 
 
 def recurrent_states(transition: Matrix) -> NDArray[np.intp]:
-    """The states that are visited for ever; refuses a chain with several such classes."""
+    """Return the states that are visited for ever; refuse a chain with several such classes."""
     graph = _graph(transition)
     count, member = csgraph.connected_components(graph, connection="strong")
     sources, targets = graph.nonzero()
@@ -47,18 +49,19 @@ def check_episodes_end(moves: Matrix, start: NDArray[np.bool_], ending: NDArray[
     stuck = forward & ~_can_reach(graph, ending)
     if stuck.any():
         raise InputError(
-            f"from state {int(np.argmax(stuck))} episodes never end: give it a way to the end, or "
-            "let nothing end and leave out start."
+            f"from state {int(np.argmax(stuck))} episodes never end: add outcomes that lead to the "
+            "end, or remove all ends and omit start."
         )
 
 
 def _graph(matrix: Matrix) -> Sparse:
+    """The transitions that are possible, as a sparse matrix."""
     graph: Sparse = sparse.csr_array(matrix)  # without zeros, as tables store none
     return graph
 
 
 def _can_reach(graph: Sparse, goal: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which states reach the goal: a walk backwards from one extra state behind all of it."""
+    """Which states can reach a goal, found backwards from an extra state after all goals."""
     states = graph.shape[0]
     backwards = sparse.csr_array(graph.T)
     last_row = np.flatnonzero(goal)

@@ -1,8 +1,10 @@
-"""Grids: a random walk to the bottom right corner, part of the cells hidden.
+"""Grids: a random walk to the bottom right corner, with some cells hidden.
 
-Observable cells show a 1 in a place of their own, hidden ones standard Gaussian noise in every
-feature, drawn afresh at each visit. The goal is where episodes end, not a state.
+Observable cells have one-hot features. Hidden cells show standard Gaussian noise in every feature,
+drawn afresh at each visit. The goal is the end of the episode, not a state.
 """
+
+from __future__ import annotations
 
 import math
 
@@ -21,7 +23,14 @@ REWARD, DISCOUNT = 5.0, 0.99
 
 
 def cross_grid(size: int = 8) -> Task:
-    """A grid on which a cross is hidden: the middle half of the rows, and of the columns."""
+    """A grid with a hidden cross: the middle half of the rows, and of the columns.
+
+    Parameters
+    ----------
+    size : int
+        The number of rows and of columns.
+
+    """
     size = between("size", size, 2, math.isqrt(MOST_STATES))
     arm = np.zeros(size, dtype=np.bool_)
     arm[size // 4 : size - size // 4] = size >= 4
@@ -29,13 +38,28 @@ def cross_grid(size: int = 8) -> Task:
 
 
 def open_grid(size: int = 8) -> Task:
-    """A grid on which nothing is hidden."""
+    """A grid without hidden cells.
+
+    Parameters
+    ----------
+    size : int
+        The number of rows and of columns.
+
+    """
     size = between("size", size, 2, math.isqrt(MOST_STATES))
     return _grid(f"open_grid(size={size})", np.zeros((size, size), dtype=np.bool_))
 
 
 def random_grid(size: int = 8, seed: int = 0) -> Task:
-    """A grid on which half of the cells, drawn from the seed, are hidden."""
+    """A grid with half of the cells hidden, which ones depends on the seed.
+
+    Parameters
+    ----------
+    size : int
+        The number of rows and of columns.
+    seed : int
+
+    """
     size = between("size", size, 2, math.isqrt(MOST_STATES))
     seed = between("seed", seed, 0, 2**64)
     name = f"random_grid(size={size}, seed={seed})"
@@ -46,6 +70,7 @@ def random_grid(size: int = 8, seed: int = 0) -> Task:
 
 
 def _grid(name: str, hidden: NDArray[np.bool_]) -> Task:
+    """A grid with some cells hidden, shape (size, size)."""
     size = len(hidden)
     cells = np.arange(size * size).reshape(size, size)
     goal = size * size - 1
@@ -54,15 +79,15 @@ def _grid(name: str, hidden: NDArray[np.bool_]) -> Task:
     going = np.stack([up, down, left, right], axis=-1).reshape(-1, 4)[:goal]
     ends = going == goal
     observable = ~hidden.ravel()[:goal]
-    places = np.flatnonzero(observable)
-    shown = sparse.csr_array((np.ones(places.size), (places, places)), shape=(goal, size * size))
+    cell = np.flatnonzero(observable)
+    one_hot = sparse.csr_array((np.ones(cell.size), (cell, cell)), shape=(goal, size * size))
     start = np.zeros((size, size))
     start[: size // 2, : size // 2] = 1 / (size // 2) ** 2
     row, column = np.divmod(np.arange(goal), size)
     return Task(
         name,
         Outcomes.deterministic(np.where(ends, -1, going), REWARD * ends),
-        Features(shown, covariance=np.where(observable, 0.0, 1.0)),
+        Features(one_hot, covariance=np.where(observable, 0.0, 1.0)),
         DISCOUNT,
         start=start.ravel()[:goal],
         observable=observable,

@@ -11,11 +11,19 @@ from preftd.arrays import Dense
 @final
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Positions of states, x to the right and y upwards.
+    """Positions of states in a picture.
 
-    kind  "graph": states are nodes, outcomes arrows; "grid": states are cells of side 1
-    names of some states, written into their nodes
-    end   where the end of an episode is drawn, if it has a place of its own (a grid's corner)
+    Parameters
+    ----------
+    position : array of shape (states, 2)
+        x to the right and y upwards.
+    kind : "graph" or "grid"
+        Whether states are nodes joined by arrows, or cells of side 1.
+    names : dict of int to str, optional
+        Names of states, written into their nodes.
+    end : tuple of (x, y), optional
+        Where the end of episodes is drawn, if it has a cell of its own.
+
     """
 
     position: Dense
@@ -25,12 +33,12 @@ class Layout:
 
     @classmethod
     def circle(cls, states: int) -> Self:
-        """All states around a circle."""
+        """Arrange the states on a circle."""
         angle = np.pi - 2 * np.pi * np.arange(states) / states
         radius = max(1.0, states / 5)
         return cls(radius * np.stack([np.cos(angle), np.sin(angle)], axis=1))
 
     @classmethod
     def row(cls, states: int) -> Self:
-        """All states in a row."""
+        """Arrange the states in a row."""
         return cls(np.stack([np.arange(states), np.zeros(states)], axis=1))

@@ -1,5 +1,7 @@
 """From a Markov decision process and a policy to the tables of a Markov reward process."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -30,9 +32,14 @@ def average_over_actions(
     reward: MatrixLike | Sequence[MatrixLike],
     discount: MatrixLike | Sequence[MatrixLike],
 ) -> tuple[Matrix, Vector, MatrixLike]:
-    """(transition, expected reward per state, discount) under the policy."""
+    """Return (transition, expected reward per state, discount) under the policy.
+
+    The parameters are those of `MarkovRewardProcess.from_mdp`.
+    """
     if not isinstance(transitions, Sequence) and np.asarray(transitions).ndim == 0:
-        raise InputError("transitions is a single thing: give a list, one n × n matrix per action.")
+        raise InputError(
+            "transitions is not a list of matrices: give one n × n matrix for each action."
+        )
     tables = [transition_table(f"transitions[{a}]", p) for a, p in enumerate(_each(transitions))]
     if not tables:
         raise InputError("transitions has no actions: give one n × n matrix for each action.")
@@ -53,11 +60,12 @@ def average_over_actions(
 
 
 def _each(given: Any) -> list[MatrixLike]:
+    """The matrices of a sequence or of an array of three dimensions."""
     return list(given) if isinstance(given, Sequence) else list(np.asarray(given))
 
 
 def _per_action(name: str, given: Any, actions: int) -> list[MatrixLike] | None:
-    """The matrix of each action, or None if there is one thing for all actions."""
+    """The matrix of each action, or None if the same holds for all actions."""
     if sparse.issparse(given):
         return None
     some_sparse = isinstance(given, Sequence) and any(sparse.issparse(one) for one in given)
@@ -72,14 +80,14 @@ def _per_action(name: str, given: Any, actions: int) -> list[MatrixLike] | None:
 
 
 def policy_table(policy: ArrayLike, states: int, actions: int, *, name: str = "policy") -> Dense:
-    """Probabilities, states × actions, from these or from one action per state."""
+    """Return probabilities, shape (states, actions), from these or from one action per state."""
     table = as_array(name, policy)
     if table.shape == (states,) and np.array_equal(table, np.floor(table)):
         outside = (table < 0) | (table >= actions)
         if outside.any():
             state = int(np.argmax(outside))
             raise InputError(
-                f"{name}[{state}] is {table[state]:.6g}: actions are numbered 0 to {actions - 1}."
+                f"{name}[{state}] is {table[state]:.6g}: give an action from 0 to {actions - 1}."
             )
         return np.eye(actions)[table.astype(np.intp)]
     if table.shape != (states, actions):
@@ -98,7 +106,7 @@ def policy_table(policy: ArrayLike, states: int, actions: int, *, name: str = "p
 
 
 def _rewards(tables: list[Matrix], given: Any) -> Dense:
-    """Expected reward, states × actions."""
+    """The expected rewards, shape (states, actions)."""
     states, actions = tables[0].shape[0], len(tables)
     matrices = _per_action("reward", given, actions)
     if matrices is not None:
@@ -118,6 +126,7 @@ def _rewards(tables: list[Matrix], given: Any) -> Dense:
 
 
 def _mix(tables: list[Matrix], chosen: Dense) -> Matrix:
+    """The average of the actions' matrices, weighted by the policy."""
     if any(is_sparse(p) for p in tables):
         mixed = sparse.csr_array(tables[0].shape)
         for a, p in enumerate(tables):
@@ -129,7 +138,7 @@ def _mix(tables: list[Matrix], chosen: Dense) -> Matrix:
 
 
 def share(part: Matrix, whole: Matrix) -> Matrix:
-    """Divide where whole is not 0; at most 1 in spite of rounding."""
+    """Return part / whole, and 0 where whole is 0; at most 1 in spite of rounding."""
     if is_sparse(whole):
         ratio: Sparse = sparse.csr_array(part)
         if ratio.nnz == 0:

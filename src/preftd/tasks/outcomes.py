@@ -1,10 +1,12 @@
-"""The one table of a task: everything that can happen, a row each.
+"""The table of a task: everything that can happen, one row for each possible outcome.
 
-    in `state`, `action` leads with `probability` to `next_state`, or to the end if it `ends`,
-    and pays `reward`, plus Gaussian noise of standard deviation `spread`
+    In `state`, `action` leads with `probability` to `next_state`, or ends the episode if it `ends`,
+    and pays `reward` plus Gaussian noise of standard deviation `spread`.
 
-Model, simulator and environment are all made of this table, so they cannot disagree.
+The exact process, the sampler and the environment are built from this table, so they agree.
 """
+
+from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Self, final
@@ -29,7 +31,10 @@ Whole = NDArray[np.int32]
 @final
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """Everything that can happen; rows in the order of states, then actions."""
+    """Everything that can happen: arrays of shape (rows,), ordered by state, then action.
+
+    Build it with `Outcomes.of` or `Outcomes.deterministic`.
+    """
 
     state: Whole
     action: Whole
@@ -41,18 +46,25 @@ class Outcomes:
 
     @classmethod
     def of(cls, rows: ArrayLike) -> Self:
-        """A table from rows (state, action, probability, next state, reward); −1 is the end.
+        """Build the table from rows.
 
-        A sixth number in each row, if there, is the standard deviation of the reward.
+        Parameters
+        ----------
+        rows : array of shape (rows, 5) or (rows, 6)
+            State, action, probability, next state (−1 ends the episode), reward, and optionally the
+            standard deviation of the reward.
 
+        Examples
+        --------
         >>> Outcomes.of([(0, 0, 0.5, 0, 0), (0, 0, 0.5, -1, 1)]).states
         1
+
         """
         table = as_array("rows", rows)
         if table.ndim != 2 or table.shape[1] not in (5, 6):
             raise InputError(
                 f"rows have shape {table.shape}: give (state, action, probability, next state, "
-                "reward) for each, and a spread of the reward if there is one."
+                "reward) for each, and optionally the reward's standard deviation."
             )
         for name, column in (("state", 0), ("action", 1), ("next state", 3)):
             whole = table[:, column] == np.floor(table[:, column])
@@ -62,13 +74,15 @@ class Outcomes:
                     "give a whole number."
                 )
         if not (len(table) and table[:, :2].min() >= 0):
-            raise InputError("the table needs rows, with states and actions counted from 0.")
+            raise InputError(
+                "rows are missing, or a state or action is negative: give rows, counting from 0."
+            )
         known = (table[:, 3] >= -1) & (table[:, 3] <= table[:, 0].max())
         if not known.all():
             row = int(np.argmin(known))
             raise InputError(
                 f"row {row} leads to state {table[row, 3]:g}, which has no rows: "
-                "give it some, or write −1 for the end."
+                "add rows for it, or write −1 for the end."
             )
         table = table[np.lexsort((table[:, 1], table[:, 0]))]
         state, action, next_state = (table[:, c].astype(np.int32) for c in (0, 1, 3))
@@ -79,7 +93,16 @@ class Outcomes:
     def deterministic(
         cls, next_state: ArrayLike, reward: ArrayLike, spread: ArrayLike = 0.0
     ) -> Self:
-        """A table from next states (states × actions, −1 is the end) and rewards."""
+        """Build the table of a task in which each action has one outcome.
+
+        Parameters
+        ----------
+        next_state : array of integers, shape (states, actions)
+            −1 ends the episode.
+        reward, spread : array that broadcasts to (states, actions)
+            The reward, and its standard deviation.
+
+        """
         going = np.asarray(next_state)
         states, actions = going.shape
         columns = (
@@ -101,26 +124,35 @@ class Outcomes:
             state, action = (int(i) for i in np.argwhere(wrong)[0])
             raise InputError(
                 f"the probabilities of state {state} and action {action} sum to "
-                f"{sums[state, action]:.10g}, not 1: every action must be possible in every state."
+                f"{sums[state, action]:.10g}, not 1: give outcomes of every action in every state."
             )
 
     @property
     def states(self) -> int:
-        """How many states there are."""
+        """The number of states."""
         return int(self.state.max()) + 1
 
     @property
     def actions(self) -> int:
-        """How many actions there are."""
+        """The number of actions."""
         return int(self.action.max()) + 1
 
     def _sums(self) -> Dense:
+        """The sum of probabilities of each state and action, shape (states, actions)."""
         sums = np.zeros((self.states, self.actions))
         np.add.at(sums, (self.state, self.action), self.probability)
         return sums
 
     def under(self, policy: Dense) -> tuple[Sparse, Vector, Vector]:
-        """(P between states, probability of the end, expected reward) of each state."""
+        """Average over the actions of a policy, shape (states, actions).
+
+        Returns
+        -------
+        tuple
+            Probabilities of moves between states, shape (states, states), and, of shape (states,),
+            of the end of the episode, and the expected reward.
+
+        """
         chance = self.probability * policy[self.state, self.action]
         stays = ~self.ends
         shape = (self.states, self.states)

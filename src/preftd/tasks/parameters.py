@@ -3,11 +3,11 @@
 from preftd.arrays import InputError, whole
 
 MOST_STATES = 10_000_000
-"""Larger tasks than this do not fit into the memory of ordinary machines."""
+"""Larger tasks do not fit into the memory of ordinary machines."""
 
 
 def between(name: str, value: int, least: int, most: int) -> int:
-    """A whole number in a range."""
+    """Return an integer, checked to lie between `least` and `most`."""
     number = whole(name, value)
     if not least <= number <= most:
         raise InputError(f"{name} is {value}: give a whole number from {least} to {most}.")

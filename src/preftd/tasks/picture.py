@@ -1,5 +1,7 @@
 """Pictures of tasks: states, hidden or observable, rewards, and β if given."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,11 +17,20 @@ if TYPE_CHECKING:
     from preftd.tasks.task import Task
 
 OBSERVABLE, HIDDEN, GOAL, START, INK = "#fbf7ef", "#c3c6cc", "#6b4226", "#0072B2", "#222222"
-"""Colours: light where a state shows itself, grey where it is hidden, brown where episodes end."""
+"""Colours: light for observable states, grey for hidden ones, brown where episodes end."""
 
 
-def draw(task: "Task", beta: ArrayLike | None = None, axes: Axes | None = None) -> Axes:
-    """Draw a task into axes, or into a new figure of fitting size."""
+def draw(task: Task, beta: ArrayLike | None = None, axes: Axes | None = None) -> Axes:
+    """Draw a task into axes, or into a new figure of suitable size.
+
+    Parameters
+    ----------
+    task : Task
+    beta : float or array of shape (states,), optional
+        Numbers to write at the states, in [0, 1].
+    axes : matplotlib.axes.Axes, optional
+
+    """
     betas = None
     if beta is not None:
         betas = per_state("beta", beta, task.states)
@@ -35,7 +46,8 @@ def draw(task: "Task", beta: ArrayLike | None = None, axes: Axes | None = None) 
     return axes
 
 
-def _draw_grid(task: "Task", betas: Vector | None, axes: Axes) -> None:
+def _draw_grid(task: Task, betas: Vector | None, axes: Axes) -> None:
+    """Draw states as cells."""
     for s, (x, y) in enumerate(task.layout.position):
         colour = OBSERVABLE if task.observable[s] else HIDDEN
         axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour, edgecolor="white"))
@@ -61,7 +73,8 @@ def _draw_grid(task: "Task", betas: Vector | None, axes: Axes) -> None:
     _legend(task, axes, "--")
 
 
-def _draw_graph(task: "Task", betas: Vector | None, axes: Axes) -> None:
+def _draw_graph(task: Task, betas: Vector | None, axes: Axes) -> None:
+    """Draw states as nodes and transitions as arrows."""
     position, names, outcomes = task.layout.position, task.layout.names or {}, task.outcomes
     nodes = [_node(task, s) for s in range(task.states)]
     for s, node in enumerate(nodes):
@@ -82,7 +95,7 @@ def _draw_graph(task: "Task", betas: Vector | None, axes: Axes) -> None:
             axes.add_patch(_arrow(position[a], position[b], nodes[a], nodes[b], bend))
         paid = outcomes.reward[(outcomes.state == a) & (outcomes.next_state == b)]
         if paid.any():
-            # To the side to which the arrow bends, or above the loop.
+            # On the side to which the arrow bends, or above the loop.
             along = position[b] - position[a]
             away = np.array([along[1], -along[0]]) * 0.32 if a != b else np.array([0.0, 0.75])
             x, y = (position[a] + position[b]) / 2 + away
@@ -94,8 +107,8 @@ def _draw_graph(task: "Task", betas: Vector | None, axes: Axes) -> None:
     _legend(task, axes, "-")
 
 
-def _node(task: "Task", state: int) -> Patch:
-    """Boxes for states where something is decided, circles for goals, small ones if hidden."""
+def _node(task: Task, state: int) -> Patch:
+    """A box for a named state, a circle for goals and others, a small one if hidden."""
     x, y = task.layout.position[state]
     observable, names = task.observable[state], task.layout.names or {}
     leaves = (task.outcomes.ends & (task.outcomes.state == state)).any()
@@ -111,6 +124,7 @@ def _node(task: "Task", state: int) -> Patch:
 
 
 def _arrow(a: Vector, b: Vector, leave: Patch, enter: Patch, bend: float) -> FancyArrowPatch:
+    """An arrow between two nodes."""
     return FancyArrowPatch(
         tuple(a),
         tuple(b),
@@ -128,6 +142,7 @@ def _arrow(a: Vector, b: Vector, leave: Patch, enter: Patch, bend: float) -> Fan
 
 
 def _loop(axes: Axes, at: Vector) -> None:
+    """Draw an arrow from a node to itself."""
     x, y = at
     axes.add_patch(
         FancyArrowPatch(
@@ -142,7 +157,7 @@ def _loop(axes: Axes, at: Vector) -> None:
     )
 
 
-def _reward(task: "Task", axes: Axes, state: int) -> None:
+def _reward(task: Task, axes: Axes, state: int) -> None:
     """The reward of leaving, written on the side to which the state looks out of the picture."""
     outcomes, position = task.outcomes, task.layout.position
     rows = (outcomes.state == state) & outcomes.ends
@@ -165,10 +180,12 @@ def _reward(task: "Task", axes: Axes, state: int) -> None:
 
 
 def _amounts(rewards: Vector) -> str:
+    """The different rewards, such as "+1 or -1"."""
     return " or ".join(f"{reward:+g}" for reward in np.unique(rewards)[::-1])
 
 
-def _legend(task: "Task", axes: Axes, start_line: str) -> None:
+def _legend(task: Task, axes: Axes, start_line: str) -> None:
+    """Explain the colours."""
     patches = [Patch(facecolor=OBSERVABLE, edgecolor=INK, label="observable")]
     if not task.observable.all():
         patches.append(Patch(facecolor=HIDDEN, edgecolor=INK, label="hidden"))

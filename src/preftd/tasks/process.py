@@ -1,15 +1,17 @@
-"""Markov reward processes: the exact truth about a chain and its rewards.
+"""Markov reward processes, exactly: values and long-run visits of a chain with rewards.
 
-With P(s, s') the probability of going from s to s', γ(s, s') the discount on the way, and r(s) the
-expected reward on leaving s,
+With P(s, s') the probability of going from s to s', γ(s, s') the discount of that transition, and
+r(s) the expected reward on leaving s,
 
-    Pγ = P ∘ γ                  what is left of a value after one step
+    Pγ = P ∘ γ                  discounted transitions
     v  = r + Pγ v               the true values
-    dᵀ = dᵀ P                   how often each state is visited in the long run
+    dᵀ = dᵀ P                   the stationary distribution: visits in the long run
 
-The end of an episode is a transition to where the next one starts, with discount 0: nothing of the
-next episode's value comes back, and d counts visits over many episodes.
+The end of an episode is a transition to the start of the next one with discount 0. So the value of
+the next episode does not count, and d counts visits over many episodes.
 """
+
+from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -28,21 +30,31 @@ from preftd.tasks.tables import discounted, expected, transition_table
 
 @final
 class MarkovRewardProcess:
-    """A chain with rewards and discounts, checked when built and not changed after.
+    """A chain with rewards and discounts, checked when built and immutable.
 
-    transition  n × n, dense or scipy.sparse (which stays sparse); rows sum to 1
-    reward      expected reward: a number, one per state (on leaving it), or n × n per transition
-    discount    a number, one per state (on entering it), or n × n per transition, where what a
-                sparse matrix does not store is 0
-    start       probabilities of the first state; by default those of the long run
-    visits      how often each state is updated, if another policy acts; by default as often as the
-                chain visits it in the long run
+    Parameters
+    ----------
+    transition : array or scipy.sparse matrix of shape (states, states)
+        Probabilities; rows sum to 1. A sparse matrix stays sparse.
+    reward : float, array of shape (states,), or array or sparse matrix of shape (states, states)
+        Expected reward: one for all, per state (on leaving it), or per transition.
+    discount : float, array of shape (states,), or array or sparse matrix of shape (states, states)
+        One for all, per state (on entering it), or per transition. Entries that a sparse matrix
+        does not store are 0.
+    start : array of shape (states,), optional
+        Probabilities of the first state (default: the stationary distribution).
+    visits : array of shape (states,), optional
+        How often the data visit each state, if another policy acts (default: the stationary
+        distribution).
 
+    Examples
+    --------
     >>> process = MarkovRewardProcess([[0, 1], [1, 0]], reward=[1, 0], discount=0.5)
     >>> process.values
     array([1.33333333, 0.66666667])
     >>> process.stationary_distribution
     array([0.5, 0.5])
+
     """
 
     def __init__(
@@ -59,9 +71,10 @@ class MarkovRewardProcess:
         self.reward: Vector = expected(self.transition, "reward", reward)
         self.discounted_transition: Matrix = discounted(self.transition, "discount", discount)
         check_values_exist(self.transition, self.discounted_transition)
-        self._recurrent = recurrent_states(self.transition)
         self._start = None if start is None else as_distribution("start", start, self.states)
         self._visits = None if visits is None else as_distribution("visits", visits, self.states)
+        if visits is None:
+            recurrent_states(self.transition)  # refuse now what has no one long run
 
     @classmethod
     def from_mdp(
@@ -72,46 +85,61 @@ class MarkovRewardProcess:
         discount: MatrixLike | Sequence[MatrixLike],
         start: ArrayLike | None = None,
     ) -> Self:
-        """The chain that a policy makes of a Markov decision process.
+        """Build the process that a policy induces in a Markov decision process.
 
-        transitions  one n × n matrix per action
-        policy       n × actions probabilities, or one action (a whole number) per state
-        reward       a number, one per state, n × actions, or one n × n matrix per action
-        discount     as for the process, or one n × n matrix per action
+        Parameters
+        ----------
+        transitions : sequence of (states, states) matrices, one per action
+        policy : array of shape (states, actions) or (states,)
+            Probabilities, or one action (an integer) per state.
+        reward : float, array of shape (states,) or (states, actions), or a matrix per action
+            The matrices have shape (states, states).
+        discount : float, array or matrix as for the process, or a matrix per action
+        start : array of shape (states,), optional
+            Probabilities of the first state (default: the stationary distribution).
 
+        Examples
+        --------
         >>> stay, swap = [[1, 0], [0, 1]], [[0, 1], [1, 0]]
         >>> MarkovRewardProcess.from_mdp([stay, swap], [1, 1], reward=1, discount=0.5).values
         array([2., 2.])
+
         """
         return cls(*average_over_actions(transitions, policy, reward, discount), start)
 
     @property
     def start(self) -> Vector:
-        """Probabilities of the first state."""
-        return self.stationary_distribution if self._start is None else self._start
+        """Probabilities of the first state, shape (states,)."""
+        return self.visits if self._start is None else self._start
+
+    @property
+    def off_policy(self) -> bool:
+        """Whether another policy than that of the chain visits its states."""
+        return self._visits is not None
 
     @property
     def visits(self) -> Vector:
-        """How often each state is visited by the data; on-policy, the stationary distribution."""
+        """How often the data visit each state, shape (states,); on-policy, in the long run."""
         return self.stationary_distribution if self._visits is None else self._visits
 
     @cached_property
     def stationary_distribution(self) -> Vector:
-        """How often each state is visited in the long run; 0 where visits cease."""
-        within = self.transition[self._recurrent][:, self._recurrent]
+        """How often the chain visits each state in the long run, shape (states,)."""
+        recurrent = recurrent_states(self.transition)
+        within = self.transition[recurrent][:, recurrent]
         visits = np.zeros(self.states)
-        visits[self._recurrent] = stationary_distribution(within)
+        visits[recurrent] = stationary_distribution(within)
         visits.setflags(write=False)
         return visits
 
     @cached_property
     def discounted_visits(self) -> Resolvent:
-        """(I − Pγ)⁻¹: discounted sums over what follows; transposed, over what came before."""
+        """(I − Pγ)⁻¹: discounted sums over the future; transposed, over the past."""
         return Resolvent(self.discounted_transition)
 
     @cached_property
     def values(self) -> Vector:
-        """The expected discounted sum of rewards from each state on."""
+        """The expected discounted sum of future rewards at each state, shape (states,)."""
         values = self.discounted_visits.solve(self.reward)
         values.setflags(write=False)
         return values

@@ -1,4 +1,4 @@
-"""The random walk: states in a row, left or right, +1 for leaving at the right, −1 at the left."""
+"""The random walk: states in a row, +1 for leaving at the right end, −1 at the left."""
 
 import numpy as np
 from scipy import sparse
@@ -10,7 +10,14 @@ from preftd.tasks.task import Task
 
 
 def random_walk(states: int = 19) -> Task:
-    """A walk to the left or right until it leaves at either end; every state shows itself."""
+    """A walk to the left or right until it leaves at either end; all states are observable.
+
+    Parameters
+    ----------
+    states : int
+        The number of states.
+
+    """
     states = between("states", states, 1, MOST_STATES)
     here = np.arange(states)
     right = np.where(here == states - 1, -1, here + 1)

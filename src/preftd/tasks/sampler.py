@@ -1,8 +1,8 @@
-"""Episodes of a task, drawn as they are asked for.
+"""Samplers: episodes and steps of a task, drawn on request.
 
-A sampler has three generators, for moves, for rewards and for what hidden states show, each found
-by the task's name and the seed. It draws in order, and nothing that it does not hand out, so the
-same seed gives the same experience however it is asked for: ten episodes at once or one by one.
+A sampler has three generators, for moves, rewards and random features, each seeded by the task's
+name and the seed. It draws nothing in advance, so the same seed gives the same experience whether
+you ask for ten episodes at once or one by one.
 """
 
 from typing import TYPE_CHECKING, SupportsIndex, final
@@ -17,20 +17,28 @@ from preftd.tasks.sampling_kernel import Buffers, Position, draw_steps
 if TYPE_CHECKING:
     from preftd.tasks.task import Task
 
-_ROOM = 4096
-"""Steps for which there is room at first; doubled as needed."""
+_CAPACITY = 4096
+"""Steps that buffers hold at first; doubled as needed."""
 
 
 @final
 class Sampler:
-    """The experience of one task and seed, in order.
+    """Draw the experience of one task and seed, in order.
 
+    Parameters
+    ----------
+    task : Task
+    seed : int
+
+    Examples
+    --------
     >>> from preftd import tasks
     >>> walk = tasks.make("random_walk")
     >>> one_by_one = walk.sampler(seed=3)
     >>> first, second = one_by_one.episodes(1), one_by_one.episodes(1)
     >>> len(first) + len(second) == len(walk.sampler(seed=3).episodes(2))
     True
+
     """
 
     def __init__(self, task: "Task", seed: SupportsIndex) -> None:
@@ -42,24 +50,39 @@ class Sampler:
         self._noise = generator(*key, "noise")
         self._position = Position(state=-1, code=0, is_first=True, fresh=0)
         self._before: tuple[float, int | None] = (0.0, None)
-        self._room = _ROOM
-        # The vector that the current state showed, if it was fresh: the next step begins in it.
+        self._capacity = _CAPACITY
+        # The features of the current state, if they were drawn afresh: the next step starts there.
         self._held = np.empty((0, task.features.size))
 
     def episodes(self, count: int) -> Experience:
-        """The next so many episodes; one that is under way is finished first, as one of them."""
+        """Draw the next episodes; an unfinished one is finished and counts as the first.
+
+        Parameters
+        ----------
+        count : int
+            The number of episodes.
+
+        """
         if not self._task.episodic:
             raise InputError(f"{self._task.name} has no episodes: ask for steps.")
-        taken = self._take(self._room, _counted(count))
-        self._room = max(_ROOM, len(taken) + len(taken) // 4)
+        taken = self._take(self._capacity, _counted(count))
+        self._capacity = max(_CAPACITY, len(taken) + len(taken) // 4)
         return taken
 
     def steps(self, count: int) -> Experience:
-        """The next so many steps; the last episode may go on in the next take."""
+        """Draw the next steps; an unfinished episode continues in the next call.
+
+        Parameters
+        ----------
+        count : int
+            The number of steps.
+
+        """
         return self._take(_counted(count), -1)
 
-    def _take(self, room: int, episodes: int) -> Experience:
-        buffers, position, written = Buffers.of_size(room), self._position, 0
+    def _take(self, capacity: int, episodes: int) -> Experience:
+        """Draw `episodes` episodes, or `capacity` steps if that is −1."""
+        buffers, position, written = Buffers.of_size(capacity), self._position, 0
         first_vector = len(self._fixed) + len(self._held)
         while True:
             written, episodes, position = draw_steps(
@@ -75,8 +98,8 @@ class Sampler:
             if episodes <= 0:
                 break
             buffers = buffers.doubled()
-        dense = self._vectors(buffers.shower[: position.fresh])
-        self._go_on(position, dense)
+        dense = self._vectors(buffers.fresh_state[: position.fresh])
+        self._remember(position, dense)
         steps, table = slice(written), self._table
         rows = buffers.row[steps]
         states, actions = table.state[rows], table.action[rows]
@@ -101,17 +124,17 @@ class Sampler:
             action_before=action_before,
         )
 
-    def _vectors(self, shower: Codes) -> Dense:
-        """The vectors of a take: those that never change, the one held over, the fresh ones."""
+    def _vectors(self, states: Codes) -> Dense:
+        """The vectors of a take: those that do not change, the one held over, the fresh ones."""
         known = len(self._fixed) + len(self._held)
-        vectors = np.empty((known + len(shower), self._task.features.size))
+        vectors = np.empty((known + len(states), self._task.features.size))
         vectors[: len(self._fixed)] = self._fixed
         vectors[len(self._fixed) : known] = self._held
-        self._task.features.draw(shower, self._noise, vectors[known:])
+        self._task.features.draw(states, self._noise, vectors[known:])
         return vectors
 
-    def _go_on(self, position: Position, vectors: Dense) -> None:
-        """Remember where the take ended; a fresh vector there becomes the next take's first."""
+    def _remember(self, position: Position, vectors: Dense) -> None:
+        """Remember where the take ended; fresh features there are held for the next take."""
         row = -1 - position.code
         fresh = position.state >= 0 and row >= len(self._fixed)
         self._held = vectors[row : row + 1].copy() if fresh else vectors[:0].copy()
@@ -120,7 +143,8 @@ class Sampler:
 
 
 def _counted(count: int) -> int:
-    number = whole("the number asked for", count)
+    """An integer of 1 or more."""
+    number = whole("count", count)
     if number < 1:
-        raise InputError(f"{count} is too few: ask for 1 or more.")
+        raise InputError(f"count is {count}: ask for 1 or more.")
     return number

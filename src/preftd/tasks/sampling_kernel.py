@@ -16,14 +16,14 @@ Whole = NDArray[np.int32]
 
 
 class Table(NamedTuple):
-    """A task's outcomes under the policy that acts, made ready for sampling."""
+    """A task's outcomes under the behaviour policy, prepared for sampling."""
 
     first: Whole
     """Rows of state s are first[s] to first[s + 1] − 1."""
     bound: Vector
-    """A state's row is the first whose bound exceeds a uniform number."""
-    even: Whole
-    """How many rows a state has, if they are equally likely (faster to choose from); else 0."""
+    """A state's row is the first whose bound exceeds a uniform random number."""
+    equally_likely: Whole
+    """The number of a state's rows if they are equally likely (a faster choice), else 0."""
     state: Whole
     """The state, action and importance ratio of each row."""
     action: Whole
@@ -33,19 +33,19 @@ class Table(NamedTuple):
     spread: Vector
     ends: NDArray[np.bool_]
     starts: Whole
-    """States where episodes may start, and the bounds that choose among them."""
+    """The states where episodes may start, and the bounds that choose among them."""
     start_bound: Vector
     fixed: Dense
-    """Vectors that states show at each visit."""
+    """Feature vectors that do not change between visits, shape (vectors, features)."""
     shown: Whole
-    """The code of what a state shows, for states that show the same at each visit."""
+    """The code of a state's features, if they do not change between visits."""
     fresh: NDArray[np.bool_]
-    """Whether a state shows a new vector at each visit."""
+    """Whether a state's features are drawn afresh at each visit."""
     discount: float
 
     @classmethod
     def of(cls, task: "Task") -> Self:
-        """The table of a task."""
+        """Prepare the table of a task."""
         rows, (fixed, shown, fresh) = task.outcomes, task.features.codes()
         acts = task.behaviour[rows.state, rows.action]
         chance = rows.probability * acts
@@ -54,13 +54,15 @@ class Table(NamedTuple):
         first = np.searchsorted(state, np.arange(task.states + 1)).astype(np.int32)
         bound = np.concatenate([_bounds(chance[possible][a:b]) for a, b in pairwise(first)])
         counts = np.diff(first)
-        likely = np.abs(chance[possible] - 1 / np.repeat(counts, counts)) < SUM_TOLERANCE
-        even = np.where(np.logical_and.reduceat(likely, first[:-1]), counts, 0).astype(np.int32)
+        equal = np.abs(chance[possible] - 1 / np.repeat(counts, counts)) < SUM_TOLERANCE
+        equally_likely = np.where(np.logical_and.reduceat(equal, first[:-1]), counts, 0).astype(
+            np.int32
+        )
         starts = np.flatnonzero(task.start).astype(np.int32)
         return cls(
             first,
             bound,
-            even,
+            equally_likely,
             state,
             action,
             task.policy[state, action] / acts[possible],
@@ -78,6 +80,7 @@ class Table(NamedTuple):
 
 
 def _bounds(chances: Vector) -> Vector:
+    """Cumulative probabilities, the last one infinite."""
     bounds = np.cumsum(chances)
     # Whatever rounding does, some row is chosen.
     bounds[-1] = np.inf
@@ -95,15 +98,15 @@ class Buffers(NamedTuple):
     is_first: NDArray[np.bool_]
     is_last: NDArray[np.bool_]
     row: Whole
-    """The row of the table that was drawn, which tells state, action and importance ratio."""
-    shower: Whole
-    """The state of each fresh vector, in the order in which they are shown."""
+    """The row of the table that was drawn, which has the state, action and importance ratio."""
+    fresh_state: Whole
+    """The state of each vector drawn afresh, in the order of visits."""
 
     @classmethod
     def of_size(cls, steps: int) -> Self:
-        """Room for so many steps, each of which may show two vectors."""
+        """Allocate buffers for this many steps, each of which may need two fresh vectors."""
         codes, numbers = np.empty((3, steps), dtype=np.int32), np.empty((3, steps))
-        flags, shower = np.empty((2, steps), np.bool_), np.empty(2 * steps, dtype=np.int32)
+        flags, fresh_state = np.empty((2, steps), np.bool_), np.empty(2 * steps, dtype=np.int32)
         reward, discount_tp1, discount_t = numbers
         return cls(
             codes[0],
@@ -114,23 +117,24 @@ class Buffers(NamedTuple):
             flags[0],
             flags[1],
             codes[2],
-            shower,
+            fresh_state,
         )
 
     def doubled(self) -> Self:
-        """The same, with as much room again."""
+        """Return a copy with twice the capacity."""
         return type(self)(*(np.concatenate([a, np.empty_like(a)]) for a in self))
 
 
 class Position(NamedTuple):
-    """Where a sampler stands."""
+    """Where a sampler continues."""
 
     state: int
-    """The state to leave next, −1 before an episode."""
+    """The current state, −1 before an episode."""
     code: int
+    """The code of its features."""
     is_first: bool
     fresh: int
-    """How many fresh vectors have been shown since the buffers were empty."""
+    """The number of fresh vectors since the buffers were empty."""
 
 
 @njit(cache=True, nogil=True)
@@ -144,9 +148,9 @@ def draw_steps(
     first_vector: int,
     position: Position,
 ) -> tuple[int, int, Position]:
-    """Draw until the buffers are full or so many episodes have ended (−1: however many).
+    """Draw until the buffers are full or `episodes` episodes have ended (−1: no limit).
 
-    Returns how many steps are written, how many episodes are missing, and the new position.
+    Returns the number of steps written, the number of episodes still missing, and the new position.
     """
     state, code, is_first, fresh = position
     while written < buffers.code_t.size and episodes != 0:
@@ -156,12 +160,12 @@ def draw_steps(
             is_first = True
             code = table.shown[state]
             if table.fresh[state]:
-                buffers.shower[fresh] = state
+                buffers.fresh_state[fresh] = state
                 code = -1 - first_vector - fresh
                 fresh += 1
         u = moves.random()
-        row = table.first[state] + int(u * table.even[state])
-        if table.even[state] == 0:
+        row = table.first[state] + int(u * table.equally_likely[state])
+        if table.equally_likely[state] == 0:
             while u >= table.bound[row]:
                 row += 1
         reward = table.reward[row]
@@ -183,10 +187,10 @@ def draw_steps(
             state = table.next_state[row]
             code = table.shown[state]
             if table.fresh[state]:
-                buffers.shower[fresh] = state
+                buffers.fresh_state[fresh] = state
                 code = -1 - first_vector - fresh
                 fresh += 1
-        # At the end there is no next state; the last one stands in, under a discount of 0.
+        # After the end there is no next state; the last one stands in, with a discount of 0.
         buffers.code_tp1[written] = code
         written += 1
     return written, episodes, Position(state, code, is_first, fresh)

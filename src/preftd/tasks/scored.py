@@ -1,4 +1,6 @@
-"""What is asked of predictions on a task: the states that count, what they show, their values."""
+"""The states on which predictions are scored: the observable ones."""
+
+from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, Self
 
@@ -12,20 +14,28 @@ if TYPE_CHECKING:
 
 
 class Scored(NamedTuple):
-    """The observable states; for one whose features are random, a prediction from their mean."""
+    """The observable states and their values.
+
+    Where the features of a state are random, the prediction is that of their mean.
+    """
 
     codes: NDArray[np.int32]
-    """What each shows, in the codes of experience: a place, or −1 − row of `dense`."""
+    """Shape (scored,): features as codes of `Experience`, an index or −1 − row of `dense`."""
     dense: Dense
+    """Shape (rows, features)."""
     values: Vector
+    """Shape (scored,)."""
 
     @classmethod
-    def of(cls, task: "Task") -> Self:
-        """The scored states of a task.
+    def of(cls, task: Task) -> Self:
+        """Return the scored states of a task.
 
+        Examples
+        --------
         >>> from preftd import tasks
         >>> Scored.of(tasks.make("corridor", length=5)).values
         array([ 0.5,  2. , -1. ])
+
         """
         fixed, shown, fresh = task.features.codes()
         random = np.flatnonzero(fresh & task.observable)

@@ -1,4 +1,6 @@
-"""Tables over transitions: probabilities, and what else is given per state or transition."""
+"""Tables over transitions: probabilities, and numbers per state or per transition."""
+
+from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
@@ -22,7 +24,7 @@ from preftd.arrays import (
 
 
 def transition_table(name: str, given: MatrixLike) -> Matrix:
-    """A square matrix of probabilities whose rows sum to 1."""
+    """Return a matrix of probabilities, n × n, checked: rows sum to 1."""
     table = as_matrix(name, given)
     if table.shape[0] != table.shape[1] or table.shape[0] == 0:
         raise InputError(
@@ -36,13 +38,13 @@ def transition_table(name: str, given: MatrixLike) -> Matrix:
         row = int(np.argmax(wrong))
         raise InputError(
             f"{name} row {row} sums to {sums[row]:.10g}, not 1: divide the row by its sum, or, if "
-            "episodes end there, add the transition to the start of the next with discount 0."
+            "episodes end there, add a transition to the start of the next with discount 0."
         )
     return table
 
 
 def expected(transition: Matrix, name: str, given: MatrixLike) -> Vector:
-    """x(s), given as a number or per state, or Σ_s' P(s, s') x(s, s'), given per transition."""
+    """Return x(s), shape (n,): a number, one per state, or Σ_s' P(s, s') x(s, s') of n × n."""
     table = as_table(name, given)
     if not is_sparse(table) and table.ndim < 2:
         return per_state(name, table, transition.shape[0])
@@ -51,7 +53,7 @@ def expected(transition: Matrix, name: str, given: MatrixLike) -> Vector:
 
 
 def discounted(transition: Matrix, name: str, given: MatrixLike) -> Matrix:
-    """P ∘ γ, with γ a number, per state entered, or per transition."""
+    """Return P ∘ γ, n × n, with γ a number, one per state entered, or n × n."""
     table = as_table(name, given)
     if not is_sparse(table) and table.ndim < 2:
         discount: Matrix = per_state(name, table, transition.shape[0])
@@ -62,6 +64,7 @@ def discounted(transition: Matrix, name: str, given: MatrixLike) -> Matrix:
 
 
 def _same_shape(transition: Matrix, name: str, table: Matrix) -> Matrix:
+    """The table, checked to have an entry for each transition."""
     if table.shape != transition.shape:
         raise InputError(
             f"{name} has shape {table.shape} but there are {transition.shape[0]} states: "
@@ -71,7 +74,7 @@ def _same_shape(transition: Matrix, name: str, table: Matrix) -> Matrix:
 
 
 def _times(transition: Matrix, factor: Matrix) -> Matrix:
-    """Entry by entry; sparse if the transition is."""
+    """The product entry by entry; sparse if the transition is."""
     if not is_sparse(transition):
         return transition * as_dense(factor)
     product: Sparse = sparse.csr_array(transition.multiply(factor))

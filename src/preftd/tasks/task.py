@@ -1,4 +1,6 @@
-"""A task: a table of outcomes, a policy, and what states show."""
+"""A task: a table of outcomes, a policy, and the features of states."""
+
+from __future__ import annotations
 
 from functools import cached_property
 from typing import TYPE_CHECKING, SupportsIndex, final
@@ -40,18 +42,37 @@ DENSE_STATES = 500
 
 @final
 class Task:
-    """Something to predict: exact process, sampler, environment and picture, all of one table.
+    """A prediction problem: exact process, sampler, environment and picture from one table.
 
-    name        with its parameters; random numbers are found by it
-    outcomes    everything that can happen: a table, or its rows
-    features    what states show: a matrix, or `Features(mean, covariance)` if it is random
-    discount    on every step that does not end an episode
-    start       probabilities of the first state; for a chain without episodes the long run's
-    observable  whether each state shows itself, and its value is asked for; by default all do
-    policy      states × actions, the policy whose values are asked for; by default all actions are
-                equally likely
-    behaviour   states × actions, the policy that acts; by default the same
-    layout      where states are drawn; by default in a circle
+    Parameters
+    ----------
+    name : str
+        The name with its parameters. It seeds the random numbers of the sampler.
+    outcomes : Outcomes, or array of shape (rows, 5) or (rows, 6)
+        Everything that can happen; see `Outcomes.of` for the columns.
+    features : Features, or array or sparse matrix of shape (states, features)
+        What each state shows; `Features(mean, covariance)` if that is random.
+    discount : float
+        The discount of each step that does not end an episode.
+    start : array of shape (states,), optional
+        Probabilities of the first state, needed if episodes end (default: the stationary
+        distribution).
+    observable : array of bool, shape (states,), optional
+        Whether each state is observable. Predictions are scored there (default: all).
+    policy : array of shape (states, actions) or (states,), optional
+        The target policy, whose values are predicted: probabilities, or one action per state
+        (default: all actions equally likely).
+    behaviour : array of shape (states, actions) or (states,), optional
+        The policy that acts (default: the target policy).
+    layout : Layout, optional
+        Where states are drawn (default: on a circle).
+
+    Examples
+    --------
+    >>> coin = Task("coin", [(0, 0, 0.5, 0, 1), (0, 0, 0.5, -1, 0)], [[1]], 1.0, start=[1])
+    >>> coin.values
+    array([1.])
+
     """
 
     def __init__(  # noqa: PLR0913  (what a task consists of)
@@ -81,7 +102,9 @@ class Task:
         self.behaviour = self.policy if behaviour is None else self._covering(behaviour)
         self.layout = layout or Layout.circle(states)
         if start is None and self.episodic:
-            raise InputError("start is missing: episodes end, so say where they begin.")
+            raise InputError(
+                "start is missing but episodes end: give the probabilities of the first state."
+            )
         given = None if start is None else as_distribution("start", start, states)
         if given is not None and self.episodic:
             for acting in (self.policy, self.behaviour):
@@ -92,12 +115,12 @@ class Task:
 
     @property
     def states(self) -> int:
-        """How many states there are."""
+        """The number of states."""
         return self.outcomes.states
 
     @property
     def values(self) -> Vector:
-        """The true value of each state."""
+        """The true value of each state, shape (states,)."""
         return self.process.values
 
     @property
@@ -107,12 +130,12 @@ class Task:
 
     @property
     def off_policy(self) -> bool:
-        """Whether the policy that acts differs from the one whose values are asked for."""
+        """Whether a behaviour policy other than the target policy acts."""
         return self.behaviour is not self.policy
 
     @cached_property
     def mean_episode_length(self) -> float:
-        """The expected number of steps of an episode as sampled; infinite if there is no end."""
+        """The expected number of steps of a sampled episode; infinite if episodes do not end."""
         if not self.episodic:
             return float("inf")
         moves, _, _ = self.outcomes.under(self.behaviour)
@@ -121,30 +144,47 @@ class Task:
         return float(self.start @ to_the_end.solve(np.ones(self.states)))
 
     @cached_property
-    def table(self) -> "Table":
-        """The outcomes, made ready for drawing."""
+    def table(self) -> Table:
+        """The outcomes, prepared for sampling."""
         from preftd.tasks.sampling_kernel import Table  # noqa: PLC0415  (compiles)
 
         return Table.of(self)
 
     @cached_property
     def scored(self) -> Scored:
-        """What is asked of predictions: observable states and their values."""
+        """The observable states and their values, on which predictions are scored."""
         return Scored.of(self)
 
-    def sampler(self, seed: SupportsIndex) -> "Sampler":
-        """The episodes of a seed, drawn as they are asked for.
+    def sampler(self, seed: SupportsIndex) -> Sampler:
+        """Return a sampler, which draws episodes or steps on request.
 
+        Parameters
+        ----------
+        seed : int
+            The same task and seed give the same experience.
+
+        Examples
+        --------
         >>> from preftd import tasks
         >>> len(tasks.make("corridor", length=5).sampler(seed=0).episodes(2))
         12
+
         """
         from preftd.tasks.sampler import Sampler  # noqa: PLC0415  (compiles)
 
         return Sampler(self, seed)
 
-    def plot(self, beta: ArrayLike | None = None, axes: "Axes | None" = None) -> "Axes":
-        """A picture: states, hidden or observable, rewards, and β if given."""
+    def plot(self, beta: ArrayLike | None = None, axes: Axes | None = None) -> Axes:
+        """Draw the task: states, hidden or observable, rewards, and β if given.
+
+        Parameters
+        ----------
+        beta : float or array of shape (states,), optional
+            Numbers to write at the states, in [0, 1].
+        axes : matplotlib.axes.Axes, optional
+            Where to draw (default: a new figure).
+
+        """
         from preftd.tasks.picture import draw  # noqa: PLC0415  (matplotlib)
 
         return draw(self, beta, axes)
@@ -153,6 +193,7 @@ class Task:
         return f"<Task {self.name}: {self.states} states, {self.features.size} features>"
 
     def _process(self, start: Vector | None) -> MarkovRewardProcess:
+        """The exact process, visited by the behaviour policy."""
         transition, reward, discount = self._chain(self.policy, start)
         visits = None
         if self.off_policy:
@@ -161,20 +202,20 @@ class Task:
         return MarkovRewardProcess(transition, reward, discount, start, visits=visits)
 
     def _chain(self, policy: Dense, start: Vector | None) -> tuple[Matrix, Vector, Matrix]:
-        """(transition with restarts, expected reward, discount) under a policy."""
+        """The transitions with restarts, expected rewards and discounts under a policy."""
         moves, ending, reward = self.outcomes.under(policy)
         transition: Sparse = moves
         if start is not None:
             restart = sparse.csr_array(ending[:, None]) @ sparse.csr_array(start[None, :])
             transition = sparse.csr_array(moves + restart)
-        # A pair of states may be joined by a move and by a restart; only the move is discounted.
+        # A pair of states may be joined by a move and by a restart, whose discount is 0.
         kept = self.discount * share(moves, transition)
         if self.states <= DENSE_STATES:
             return as_dense(transition), reward, as_dense(kept)
         return transition, reward, kept
 
     def _covering(self, behaviour: ArrayLike) -> Dense:
-        """The policy that acts, checked to take every action that the target policy takes."""
+        """The behaviour policy, checked to take every action that the target policy takes."""
         acting = policy_table(
             behaviour, self.outcomes.states, self.outcomes.actions, name="behaviour"
         )
@@ -182,16 +223,19 @@ class Task:
         if missed.any():
             state, action = (int(i) for i in np.argwhere(missed)[0])
             raise InputError(
-                f"behaviour never takes action {action} in state {state} but policy does: give "
-                "every action of policy some probability."
+                f"behaviour never takes action {action} in state {state} but policy does: give it "
+                "a probability above 0."
             )
         return acting
 
 
 def _mask(name: str, given: ArrayLike, states: int) -> NDArray[np.bool_]:
+    """True or false for each state, checked."""
     array = as_array(name, given)
-    if array.shape != (states,) or not np.isin(array, (0, 1)).all():
+    if array.shape != (states,):
         raise InputError(
             f"{name} has shape {array.shape}: give true or false for each of {states} states."
         )
+    if not np.isin(array, (0, 1)).all():
+        raise InputError(f"{name} holds something other than 0 and 1: give true or false.")
     return array.astype(np.bool_)

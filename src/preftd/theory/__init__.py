@@ -1,4 +1,4 @@
-"""Where a rule goes, whether it gets there, and why: exact answers about expected updates."""
+"""Exact theory of expected updates: whether a rule converges, to what, and why."""
 
 from preftd.theory.diagnose import Diagnosis, compare, diagnose
 from preftd.theory.errors import project, projected_bellman_error, value_error

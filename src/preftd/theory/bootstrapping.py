@@ -1,14 +1,16 @@
-"""Where a chain bootstraps: the expected β-return and the transition matrix P^β between bootstraps.
+"""Bootstrapping: the expected β-return, and the transition matrix P^β between bootstraps.
 
     B = diag(β), C = I − B, Pγ = transition probabilities times discounts, r = expected reward
 
     G(v)   = (I − PγC)⁻¹ (r + PγB v)        expected β-return if the values are v   (equation 4)
-    P^β    = (I − PγC)⁻¹ PγB                where, and how discounted, the return bootstraps
+    P^β    = (I − PγC)⁻¹ PγB                where the return bootstraps, discounted
     I − P^β = (I − PγC)⁻¹ (I − Pγ)
 
-None of these depends on the rule, so one preparation serves all rules of a comparison; only the
-expected gain ḡ, by which a state's updates are weighted, does.
+None of these depends on the rule, so they are computed once for all rules of a comparison. Only the
+expected gain ḡ, which weights the updates of a state, does.
 """
+
+from __future__ import annotations
 
 from functools import cached_property
 from typing import Self, final
@@ -29,7 +31,13 @@ from preftd.theory.gain import expected_gain
 class Bootstrapping:
     """A process together with how much it bootstraps from each of its states.
 
-    With a `task`, an interest may be any signal that depends on the state alone.
+    Parameters
+    ----------
+    process : MarkovRewardProcess
+    beta : array of shape (states,)
+    task : Task, optional
+        With a task, the interest of a rule may be any signal that depends on the state alone.
+
     """
 
     def __init__(
@@ -41,7 +49,7 @@ class Bootstrapping:
     def of(
         cls, process: MarkovRewardProcess, beta: ArrayLike | None, lambda_: ArrayLike | None
     ) -> Self:
-        """From what a user gave."""
+        """Check the arguments of a user; give one of `beta` and `lambda_`."""
         if not isinstance(process, MarkovRewardProcess):
             raise InputError(
                 f"process is {process!r}: give a MarkovRewardProcess, such as a task's .process."
@@ -53,18 +61,18 @@ class Bootstrapping:
         """(I − PγC)⁻¹: sums until the return bootstraps."""
         kept = self.process.discounted_transition
         if is_sparse(kept):
-            going_on = sparse.csr_array(kept @ sparse.diags_array(1 - self.beta, format="csr"))
-            going_on.eliminate_zeros()
-            return Resolvent(going_on)
+            continued = sparse.csr_array(kept @ sparse.diags_array(1 - self.beta, format="csr"))
+            continued.eliminate_zeros()
+            return Resolvent(continued)
         return Resolvent(kept * (1 - self.beta))
 
     def lookahead(self, values: Vector) -> Vector:
-        """G(v): the expected β-return from each state."""
+        """Return G(v), the expected β-return from each state, shape (states,)."""
         one_step = self.process.discounted_transition @ (self.beta * values)
         return self._continued.solve(self.process.reward + one_step)
 
     def gain(self, rule: Rule) -> Vector:
-        """ḡ: the rule's expected gain at each state, in the long run."""
+        """Return ḡ, the rule's expected gain at each state in the long run, shape (states,)."""
         if not isinstance(rule, Rule):
             raise InputError(f"rule is {rule!r}: give an instance, such as PTD().")
         return expected_gain(
@@ -76,20 +84,20 @@ class Bootstrapping:
         )
 
     def reward_until_bootstrap(self) -> Vector:
-        """(I − PγC)⁻¹ r."""
+        """Return (I − PγC)⁻¹ r, shape (states,)."""
         return self._continued.solve(self.process.reward)
 
     def lost(self, values: Dense) -> Dense:
-        """(I − P^β) v, for a vector or for the columns of a matrix."""
+        """Return (I − P^β) v for v of shape (states,) or (states, columns)."""
         return self._continued.solve(values - self.process.discounted_transition @ values)
 
     def lost_transposed(self, weights: Vector) -> Vector:
-        """(I − P^β)ᵀ x."""
+        """Return (I − P^β)ᵀ x, shape (states,)."""
         sums = self._continued.solve(weights, transposed=True)
         return np.asarray(sums - self.process.discounted_transition.T @ sums)
 
     def transition(self) -> Matrix | sparse_linalg.LinearOperator:
-        """P^β: a matrix for a dense process, a linear operator for a sparse one."""
+        """Return P^β, n × n: a matrix for a dense process, a linear operator for a sparse one."""
         kept = self.process.discounted_transition
         if not is_sparse(kept):
             return self._continued.solve(kept * self.beta)

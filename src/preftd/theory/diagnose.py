@@ -1,13 +1,15 @@
-"""Does a rule converge, where to, and if not, why: one typed answer.
+"""Diagnoses: whether a rule converges, to what, and if not, why.
 
 The expected update b − A w converges for some step size if every eigenvalue of A has a positive
-real part; positive definiteness of A (of its symmetric part) is more, and is what Theorem 3 proves
-for PTD, by way of
+real part. A positive definite A (its symmetric part) is a stronger condition, which Theorem 3
+proves for PTD from
 
     K = diag(d∘ḡ) (I − P^β),   row sums of K ≥ 0 (Lemma 2),   column sums of K ≥ 0 (Lemma 3)
 
-A negative column sum at s says that more is bootstrapped from s than is updated there.
+A negative column sum at s means that s is bootstrapped from more than it is updated.
 """
+
+from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,32 +38,34 @@ ROUNDING = 1e-12
 @final
 @dataclass(frozen=True, eq=False)
 class Diagnosis:
-    """What is to be expected of one rule; `str()` of it reads as a report."""
+    """What the theory says about one rule; print it for a readable report."""
 
     rule: Rule
     key: KeyMatrix
     weights: Vector
-    """d ∘ ḡ: how much updating each state gets."""
+    """d ∘ ḡ: how much each state is updated, shape (states,)."""
     smallest_eigenvalue: float
-    """Of the symmetric part of A, on the directions that are determined."""
+    """The smallest of the symmetric part of A, on the determined directions."""
     positive_definite: bool
-    """On the directions that are determined."""
+    """Whether A is positive definite on the determined directions."""
     eigenvalues: NDArray[np.complex128]
-    """Of A, on the directions that are determined."""
+    """Those of A on the determined directions."""
     stable: bool
-    """Whether expected updates converge for a small enough step size."""
+    """Whether expected updates converge with a small enough step size."""
     largest_step_size: float
     """Constant step sizes below this converge; 0 if none does, infinity if nothing is updated."""
     row_sums: Vector
+    """Those of K, shape (states,)."""
     column_sums: Vector
+    """Those of K, shape (states,)."""
     undetermined: Dense
-    """Columns: directions of w that no update ever changes."""
+    """Directions of w that no update changes, as columns: shape (features, directions)."""
     would_determine: NDArray[np.intp]
-    """Visited states that, if they were updated, would determine them as far as any can."""
+    """Visited states that would determine these directions, as far as possible, if updated."""
     fixed_point: Vector | None
-    """Of least norm if there are many; None if A is singular where it should not be."""
+    """Shape (features,), the smallest if there are many; None if A is singular by accident."""
     value_error: float | None
-    """Mean squared error of the values at the fixed point, over visits."""
+    """The mean squared error of the values at the fixed point, weighted by visits."""
 
     def __str__(self) -> str:
         from preftd.theory.explain import report  # noqa: PLC0415  (it reads diagnoses)
@@ -77,12 +81,24 @@ def diagnose(
     *,
     lambda_: ArrayLike | None = None,
 ) -> Diagnosis:
-    """Whether, where and why a rule converges.
+    """Find out whether a rule converges, to what, and why.
 
+    Parameters
+    ----------
+    process : MarkovRewardProcess
+    features : Features, or array or sparse matrix of shape (states, features)
+    rule : Rule
+    beta : float or array of shape (states,)
+        The preference; or give `lambda_`, which is 1 − β.
+    lambda_ : float or array of shape (states,)
+
+    Examples
+    --------
     >>> from preftd import TD
     >>> chain = MarkovRewardProcess([[0.5, 0.5], [0.5, 0.5]], reward=0, discount=0.99)
     >>> diagnose(chain, [[0.5], [1]], TD(), lambda_=[0.99, 0.8]).stable
     False
+
     """
     return compare(process, features, [rule], beta, lambda_=lambda_)[0]
 
@@ -95,7 +111,20 @@ def compare(
     *,
     lambda_: ArrayLike | None = None,
 ) -> list[Diagnosis]:
-    """A diagnosis for each rule, at little more cost than one; `report` shows them side by side."""
+    """Diagnose several rules at little more cost than one; `report` shows them side by side.
+
+    Parameters
+    ----------
+    process, features, beta, lambda_
+        As for `diagnose`.
+    rules : sequence of Rule
+
+    Returns
+    -------
+    list of Diagnosis
+        One for each rule.
+
+    """
     bootstrapping = Bootstrapping.of(process, beta, lambda_)
     return diagnoses(bootstrapping, Features.of(features, process.states), rules)
 
@@ -103,7 +132,7 @@ def compare(
 def diagnoses(
     bootstrapping: Bootstrapping, features: Features, rules: Sequence[Rule]
 ) -> list[Diagnosis]:
-    """A diagnosis for each rule; what they share is computed once."""
+    """Diagnose each rule; what they share is computed once."""
     lost = bootstrapping.lost(np.ones(bootstrapping.process.states))
     return [
         _diagnose(bootstrapping, features, update, update.weights * lost)
@@ -114,6 +143,7 @@ def diagnoses(
 def _diagnose(
     bootstrapping: Bootstrapping, features: Features, update: ExpectedUpdate, row_sums: Vector
 ) -> Diagnosis:
+    """Diagnose one rule from its expected update."""
     process = bootstrapping.process
     symmetric = (update.reduced + update.reduced.T) / 2
     definite = _is_positive_definite(symmetric)
@@ -144,7 +174,7 @@ def _diagnose(
 
 
 def _is_positive_definite(symmetric: Dense) -> bool:
-    """Decided after scaling to a unit diagonal, so that rare states do not look like rounding."""
+    """Whether it is, decided after scaling to a unit diagonal: rare states are not rounding."""
     diagonal = np.diag(symmetric)
     if (diagonal <= 0).any():
         return False
@@ -154,12 +184,12 @@ def _is_positive_definite(symmetric: Dense) -> bool:
 
 
 def _largest_step_size(eigenvalues: NDArray[np.complex128]) -> float:
-    """|1 − α λ| < 1 for every eigenvalue λ, if and only if α < 2 Re λ / |λ|²."""
+    """The bound on α: |1 − α λ| < 1 for an eigenvalue λ if and only if α < 2 Re λ / |λ|²."""
     return float((2 * eigenvalues.real / np.abs(eigenvalues) ** 2).min(initial=np.inf))
 
 
 def readable_basis(basis: Dense) -> Dense:
-    """The same span, with each column 1 in an entry where the others are 0."""
+    """Return a basis of the same span in which each column is 1 where the others are 0."""
     if basis.shape[1] == 0:
         return basis
     pivots = linalg.qr(basis.T, mode="r", pivoting=True)[1][: basis.shape[1]]
@@ -170,11 +200,12 @@ def readable_basis(basis: Dense) -> Dense:
 def _would_determine(
     features: Features, update: ExpectedUpdate, visits: Vector
 ) -> NDArray[np.intp]:
-    left_out = np.flatnonzero((update.weights == 0) & (visits > 0))
-    if update.undetermined.shape[1] == 0 or left_out.size == 0:
-        return left_out[:0]
-    shown = features.rows(left_out) @ update.undetermined
+    """Visited states that are not updated and would determine undetermined directions."""
+    not_updated = np.flatnonzero((update.weights == 0) & (visits > 0))
+    if update.undetermined.shape[1] == 0 or not_updated.size == 0:
+        return not_updated[:0]
+    shown = features.rows(not_updated) @ update.undetermined
     triangle, pivots = linalg.qr(shown.T, mode="r", pivoting=True)
     size = np.abs(np.diag(triangle[:, : triangle.shape[0]]))
     useful = int((size > ROUNDING * size.max(initial=0.0)).sum())
-    return np.sort(left_out[pivots[:useful]])
+    return np.sort(not_updated[pivots[:useful]])

@@ -1,11 +1,13 @@
-"""How good weights are: value error, projection, projected Bellman error.
+"""Errors of weights: value error, projection, projected Bellman error.
 
     ‖x‖²_D = Σ_s d(s) x(s)²             Π v = Φ w with the w that minimises E ‖φᵀw − v‖²_D
     value error             E ‖φᵀw − v‖²_D, v the true values
     projected Bellman error ‖Π (T Φw − Φw)‖²_D = (b − A w)ᵀ (Φᵀ D Φ)⁺ (b − A w)
 
-With random features, E is also over what a visit shows.
+With random features, E is also over the features of a visit.
 """
+
+from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,11 +33,22 @@ def value_error(
     *,
     over: ArrayLike | None = None,
 ) -> float:
-    """The mean squared error of the values, over visits or with other weights of states (`over`).
+    """Return the mean squared error of the values.
 
+    Parameters
+    ----------
+    process : MarkovRewardProcess
+    features : Features, or array or sparse matrix of shape (states, features)
+    weights : array of shape (features,)
+    over : array of shape (states,), optional
+        How much each state counts (default: its visits).
+
+    Examples
+    --------
     >>> chain = MarkovRewardProcess([[0, 1], [1, 0]], reward=1, discount=0.5)
     >>> value_error(chain, [[1], [1]], [1.5])
     0.25
+
     """
     features = Features.of(features, process.states)
     w = _weights(weights, features)
@@ -47,11 +60,24 @@ def value_error(
 def project(
     process: MarkovRewardProcess, features: Features | MatrixLike, values: ArrayLike
 ) -> Vector:
-    """Π v: the nearest values that the features can represent, states weighted by their visits.
+    """Return Π v, the nearest values that the features can represent, weighted by visits.
 
+    Parameters
+    ----------
+    process : MarkovRewardProcess
+    features : Features, or array or sparse matrix of shape (states, features)
+    values : float or array of shape (states,)
+
+    Returns
+    -------
+    array of shape (states,)
+
+    Examples
+    --------
     >>> chain = MarkovRewardProcess([[0, 1], [1, 0]], reward=1, discount=0.5)
     >>> project(chain, [[1], [1]], [0, 1])
     array([0.5, 0.5])
+
     """
     features = Features.of(features, process.states)
     visits = process.visits
@@ -68,7 +94,19 @@ def projected_bellman_error(
     *,
     lambda_: ArrayLike | None = None,
 ) -> float:
-    """‖Π (T Φw − Φw)‖²_D, which is 0 at the rule's fixed point (Theorem 3)."""
+    """Return ‖Π (T Φw − Φw)‖²_D, which is 0 at the rule's fixed point (Theorem 3).
+
+    Parameters
+    ----------
+    process : MarkovRewardProcess
+    features : Features, or array or sparse matrix of shape (states, features)
+    rule : Rule
+    weights : array of shape (features,)
+    beta : float or array of shape (states,)
+        The preference; or give `lambda_`, which is 1 − β.
+    lambda_ : float or array of shape (states,)
+
+    """
     features = Features.of(features, process.states)
     key = expected_update(process, features, rule, beta, lambda_).key
     step = key.b - key.A @ _weights(weights, features)
@@ -81,7 +119,7 @@ def _gram(features: Features, visits: Vector) -> Dense:
 
 
 def _solve_gram(gram: Dense, target: Vector) -> Vector:
-    """The least solution; directions that no visited state shows are left at 0."""
+    """The smallest solution; it is 0 in directions that no visited state shows."""
     scale = np.sqrt(np.diag(gram))
     scale[scale == 0] = 1
     scaled = gram / np.outer(scale, scale)
@@ -89,6 +127,7 @@ def _solve_gram(gram: Dense, target: Vector) -> Vector:
 
 
 def _weights(given: ArrayLike, features: Features) -> Vector:
+    """The weights, checked to be one for each feature."""
     weights = as_array("weights", given)
     if weights.shape != (features.size,):
         raise InputError(
@@ -99,9 +138,10 @@ def _weights(given: ArrayLike, features: Features) -> Vector:
 
 
 def _state_weights(over: ArrayLike, process: MarkovRewardProcess) -> Vector:
+    """How much each state counts, scaled to sum to 1."""
     states = per_state("over", over, process.states)
     check_not_negative("over", states)
     total = float(states.sum())
     if total == 0:
-        raise InputError("over is 0 everywhere: give some states a weight.")
+        raise InputError("over is 0 everywhere: give some states a weight above 0.")
     return states / total

@@ -3,12 +3,14 @@
     A = Φᵀ diag(d∘ḡ) (I − P^β) Φ + Σ_s (d∘ḡ)(s) Σ_s              (Lemma 1, appendix form)
     b = Φᵀ diag(d∘ḡ) (I − PγC)⁻¹ r
 
-Φ holds the mean features; the last term of A is there when features are random, drawn afresh at
-each visit with covariance Σ_s: an update at s multiplies the trace's own, equally noisy, copy of φ.
+Φ holds the mean features. The last term of A is there if features are random, drawn afresh at each
+visit with covariance Σ_s: the trace of an update at s contains the same noisy φ as the prediction.
 
-A state with weight 0 drops out. If the others' features do not span all directions, w is free along
-the rest, which `undetermined` holds, and the fixed point given is the one with none of it.
+States with weight 0 have no effect. If the features of the others do not span all directions, w is
+free along the rest, `undetermined`, and the fixed point is the one without a part along them.
 """
+
+from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,33 +25,33 @@ from preftd.tasks import Features, MarkovRewardProcess
 from preftd.theory.bootstrapping import Bootstrapping
 
 _BLOCK = 1 << 22
-"""Numbers handled at a time where all states times all features would be too many."""
+"""How many numbers are computed at a time, to bound the memory."""
 
 
 class KeyMatrix(NamedTuple):
-    """The expected update is b − A w."""
+    """A, shape (features, features), and b, shape (features,): the expected update is b − A w."""
 
     A: Dense
     b: Vector
 
 
 class NoFixedPointError(ArithmeticError):
-    """No weights make the expected update 0, or a whole line of them does, by accident."""
+    """No weights make the expected update 0, or by accident infinitely many do."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class ExpectedUpdate:
-    """What a rule does on average with given features and preference."""
+    """The expected update of a rule with given features and preference."""
 
     rule: Rule
     weights: Vector
-    """d ∘ ḡ, per state."""
+    """d ∘ ḡ, shape (states,)."""
     key: KeyMatrix
     determined: Dense
-    """Orthonormal columns: the directions of w that updated states see."""
+    """Directions of w that updated states show, as orthonormal columns."""
     undetermined: Dense
-    """Orthonormal columns: the rest."""
+    """The other directions of w, as orthonormal columns."""
 
     @property
     def reduced(self) -> Dense:
@@ -58,9 +60,9 @@ class ExpectedUpdate:
 
     @property
     def fixed_point(self) -> Vector:
-        """The w with A w = b, of least norm if there are many."""
+        """The w with A w = b, the smallest if there are many, shape (features,)."""
         reduced, target = self.reduced, self.determined.T @ self.key.b
-        # Rows are scaled first: a rarely visited state makes a small row, not a singular matrix.
+        # Scale the rows first: a rarely visited state makes a small row, not a singular matrix.
         scale = np.abs(reduced).max(axis=1, initial=0.0)
         singular = bool((scale == 0).any())
         if not singular and scale.size:
@@ -77,7 +79,7 @@ class ExpectedUpdate:
 def expected_updates(
     bootstrapping: Bootstrapping, features: Features, rules: Sequence[Rule]
 ) -> list[ExpectedUpdate]:
-    """The expected update of each rule; what they share is computed once."""
+    """Return the expected update of each rule; what they share is computed once."""
     process = bootstrapping.process
     weights = [process.visits * bootstrapping.gain(rule) for rule in rules]
     reward = bootstrapping.reward_until_bootstrap()
@@ -96,7 +98,7 @@ def expected_updates(
 
 
 def span(features: Features, seen: NDArray[np.bool_]) -> tuple[Dense, Dense]:
-    """Orthonormal bases of what the features of some states span, and of what they do not."""
+    """Return orthonormal bases of the span of some states' features, and of its complement."""
     states = np.flatnonzero(seen)
     triangle: Dense = np.zeros((0, features.size))
     rows = max(features.size, _BLOCK // features.size)
@@ -114,7 +116,7 @@ def span(features: Features, seen: NDArray[np.bool_]) -> tuple[Dense, Dense]:
     rank = int((singular > tolerance * singular.max(initial=0.0)).sum())
     if rank == features.size:
         return np.eye(rank), np.zeros((rank, 0))
-    # Undo the scaling of columns: kernel vectors divide by it.
+    # Undo the scaling of columns: divide kernel vectors by it.
     kernel = np.linalg.qr(right[rank:].T / scale[:, None])[0]
     complement = np.linalg.qr(kernel, mode="complete")[0][:, kernel.shape[1] :]
     return complement, kernel
@@ -127,7 +129,7 @@ def expected_update(
     beta: ArrayLike | None = None,
     lambda_: ArrayLike | None = None,
 ) -> ExpectedUpdate:
-    """The expected update of one rule."""
+    """Return the expected update of one rule."""
     bootstrapping = Bootstrapping.of(process, beta, lambda_)
     return expected_updates(bootstrapping, Features.of(features, process.states), [rule])[0]
 
@@ -140,14 +142,31 @@ def key_matrix(
     *,
     lambda_: ArrayLike | None = None,
 ) -> KeyMatrix:
-    """(A, b): the rule's expected update is b − A w.
+    """Return (A, b); the rule's expected update is b − A w.
 
+    Parameters
+    ----------
+    process : MarkovRewardProcess
+    features : Features, or array or sparse matrix of shape (states, features)
+    rule : Rule
+    beta : float or array of shape (states,)
+        The preference; or give `lambda_`, which is 1 − β.
+    lambda_ : float or array of shape (states,)
+
+    Returns
+    -------
+    KeyMatrix
+        A of shape (features, features), b of shape (features,).
+
+    Examples
+    --------
     >>> from preftd import PTD, TD
     >>> chain = MarkovRewardProcess([[0.5, 0.5], [0.5, 0.5]], reward=0, discount=0.99)
     >>> key_matrix(chain, [[0.5], [1]], TD(), lambda_=[0.99, 0.8]).A.round(4)
     array([[-0.0429]])
     >>> key_matrix(chain, [[0.5], [1]], PTD(), lambda_=[0.99, 0.8]).A.round(5)
     array([[0.00997]])
+
     """
     return expected_update(process, features, rule, beta, lambda_).key
 
@@ -160,13 +179,25 @@ def fixed_point(
     *,
     lambda_: ArrayLike | None = None,
 ) -> Vector:
-    """The weights at which the expected update is 0; the smallest of them if there are many.
+    """Return the weights at which the expected update is 0, the smallest if there are many.
 
-    That they exist does not mean the rule goes there: see `diagnose`.
+    That they exist does not mean that the rule converges to them: see `diagnose`.
 
+    Parameters
+    ----------
+    process, features, rule, beta, lambda_
+        As for `key_matrix`.
+
+    Returns
+    -------
+    array of shape (features,)
+
+    Examples
+    --------
     >>> from preftd import PTD
     >>> chain = MarkovRewardProcess([[0, 1], [1, 0]], reward=[1, 0], discount=0.5)
     >>> fixed_point(chain, [[1, 0], [0, 1]], PTD(), beta=[1, 0.5])
     array([1.33333333, 0.66666667])
+
     """
     return expected_update(process, features, rule, beta, lambda_).fixed_point

@@ -1,4 +1,6 @@
-"""Diagnoses in words: a table of rules side by side, then why, and what would mend it."""
+"""Reports: diagnoses as a table of rules side by side, then the reasons and remedies."""
+
+from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
@@ -10,7 +12,13 @@ from preftd.theory.diagnose import ROUNDING, Diagnosis
 
 
 def report(diagnoses: Diagnosis | Sequence[Diagnosis]) -> str:
-    """One diagnosis, or several side by side, then the reasons and remedies of each."""
+    """Return a report: a table with a column for each diagnosis, then reasons and remedies.
+
+    Parameters
+    ----------
+    diagnoses : Diagnosis or sequence of Diagnosis
+
+    """
     if isinstance(diagnoses, Diagnosis):
         diagnoses = [diagnoses]
     rows = [["", *(d.rule.name for d in diagnoses)]]
@@ -21,15 +29,15 @@ def report(diagnoses: Diagnosis | Sequence[Diagnosis]) -> str:
     ]
     for d in diagnoses:
         lines += ["", f"{d.rule.name}: {reason(d)}"]
-        lines += [f"  mend: {remedy}" for remedy in remedies(d)]
+        lines += [f"  fix: {remedy}" for remedy in remedies(d)]
     return "\n".join(lines)
 
 
 def reason(d: Diagnosis) -> str:
-    """Why the rule converges or does not, in a sentence or two."""
+    """Return why the rule converges or does not, in a sentence or two."""
     if d.eigenvalues.size == 0:
         shown = d.weights.any()
-        cause = "what the updated states show is 0" if shown else "no visited state has any weight"
+        cause = "the updated states have features 0" if shown else "no visited state has a weight"
         return f"updates nothing, because {cause}."
     state = int(np.argmin(d.column_sums))
     if not d.stable:
@@ -42,19 +50,19 @@ def reason(d: Diagnosis) -> str:
         return cause
     if not d.positive_definite:
         return (
-            "the expected update converges, but A is not positive definite, so no theorem promises "
-            "it: other features of the same states may diverge."
+            "the expected update converges, but A is not positive definite, so no theorem "
+            "guarantees it: with other features of the same states it may diverge."
         )
     if d.undetermined.shape[1]:
         return (
-            "the expected update converges in what the updated states show; "
-            f"the rest of w stays as it was: {_directions(d)}."
+            "the expected update converges in the directions that updated states show; "
+            f"the rest of w never changes: {_directions(d)}."
         )
     return "the expected update converges to its one fixed point, because A is positive definite."
 
 
 def remedies(d: Diagnosis) -> list[str]:
-    """What would mend it; nothing if there is nothing to mend."""
+    """Return what would fix it; empty if nothing needs fixing."""
     advice = []
     if d.eigenvalues.size and not d.positive_definite:
         advice.append(
@@ -67,24 +75,26 @@ def remedies(d: Diagnosis) -> list[str]:
         )
     if d.undetermined.shape[1] > d.would_determine.size:
         advice.append(
-            "drop features: no visited state tells "
-            + ("the remaining ones" if d.would_determine.size else "them")
-            + " apart."
+            "drop features: no visited state distinguishes "
+            + ("the remaining ones." if d.would_determine.size else "them.")
         )
     return advice
 
 
 def _least(sums: Vector) -> str:
+    """The least sum and its state; rounding errors are 0."""
     state = int(np.argmin(sums))
     least = 0.0 if not _is_negative(sums) and abs(sums[state]) < ROUNDING else sums[state]
     return f"{_number(least)} (state {state})"
 
 
 def _is_negative(sums: Vector) -> bool:
+    """Whether a sum is negative by more than rounding."""
     return bool(sums.min() < -ROUNDING * max(1.0, float(np.abs(sums).max())))
 
 
 def _worst(d: Diagnosis) -> str:
+    """The eigenvalue with the least real part."""
     worst = d.eigenvalues[np.argmin(d.eigenvalues.real)]
     if worst.imag:
         return f"the eigenvalues {_number(worst.real)} ± {_number(abs(worst.imag))}i"
@@ -92,33 +102,39 @@ def _worst(d: Diagnosis) -> str:
 
 
 def _verdict(d: Diagnosis) -> str:
+    """Whether the rule converges."""
     if d.eigenvalues.size == 0:
         return "does nothing"
     return "converges" if d.stable else "diverges"
 
 
 def _definite(d: Diagnosis) -> str:
+    """Whether A is positive definite."""
     if not d.positive_definite or d.eigenvalues.size == 0:
         return "no"
     return "where determined" if d.undetermined.shape[1] else "yes"
 
 
 def _smallest_eigenvalue(d: Diagnosis) -> str:
+    """The smallest eigenvalue of the symmetric part of A."""
     return _number(d.smallest_eigenvalue) if d.eigenvalues.size else "–"
 
 
 def _step_size(d: Diagnosis) -> str:
+    """The bound on constant step sizes."""
     if not d.stable:
         return "none"
     return "any" if np.isinf(d.largest_step_size) else _number(d.largest_step_size)
 
 
 def _undetermined(d: Diagnosis) -> str:
+    """The number of undetermined directions."""
     count = d.undetermined.shape[1]
     return f"{count} of {d.key.b.size}" if count else "none"
 
 
 def _fixed_point(d: Diagnosis) -> str:
+    """The fixed point, at most three weights."""
     if d.fixed_point is None:
         return "none"
     rounding = ROUNDING * np.abs(d.fixed_point).max()
@@ -127,6 +143,7 @@ def _fixed_point(d: Diagnosis) -> str:
 
 
 def _directions(d: Diagnosis) -> str:
+    """The undetermined directions, at most three."""
     shown = ["".join(_terms(direction)) for direction in d.undetermined.T[:3]]
     more = d.undetermined.shape[1] - len(shown)
     return "; ".join(shown) + (f"; and {more} more" if more > 0 else "")
@@ -144,6 +161,7 @@ def _terms(direction: Vector) -> Iterator[str]:
 
 
 def _states(states: NDArray[np.intp]) -> str:
+    """The numbers of states, at most six."""
     shown = ", ".join(str(s) for s in states[:6])
     more = len(states) - 6
     return (
@@ -154,6 +172,7 @@ def _states(states: NDArray[np.intp]) -> str:
 
 
 def _number(x: float) -> str:
+    """A number with four digits, without a negative zero."""
     return f"{x + 0.0:.4g}"
 
 

@@ -1,8 +1,10 @@
-"""Questions to the theory room as files: TOML for small chains, NPZ for large ones; never pickle.
+"""Problems in files: TOML for small chains, NPZ for large ones; never pickle.
 
-Both hold the same names. In NPZ a sparse table is four arrays: NAME_data, NAME_indices, NAME_indptr
-and NAME_shape (CSR), as `save_problem` writes them.
+Both hold the tables in `NAMES`. In NPZ, a sparse table is four arrays (CSR): NAME_data,
+NAME_indices, NAME_indptr and NAME_shape, as `save_problem` writes them.
 """
+
+from __future__ import annotations
 
 import os
 import tomllib
@@ -33,14 +35,14 @@ NAMES = {
     "transition": "n × n probabilities",
     "discount": "a number, one per state entered, or n × n",
     "features": "n × k",
-    "beta": "a number or one per state; or give lambda",
+    "beta": "a number or one per state; or lambda",
     "lambda": "1 − beta",
-    "reward": "a number, one per state, or n × n; 0 if left out",
-    "interest": "for ETD: a number or one per state; 1 if left out",
-    "covariance": "of features that are random at each visit: n, n × k or n × k × k",
-    "start": "probabilities of the first state",
+    "reward": "a number, one per state, or n × n (default: 0)",
+    "interest": "for ETD: a number or one per state (default: 1)",
+    "covariance": "of random features: n, n × k or n × k × k (default: not random)",
+    "start": "probabilities of the first state (default: the stationary distribution)",
 }
-"""What a file may hold."""
+"""The tables that a file may hold, and their shapes."""
 
 _SPARSE_PARTS = ("data", "indices", "indptr", "shape")
 
@@ -48,16 +50,25 @@ _SPARSE_PARTS = ("data", "indices", "indptr", "shape")
 @final
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A chain, its features, a preference, and an interest for the rules that have one."""
+    """A chain, its features, a preference, and an interest for the rules that use one."""
 
     process: MarkovRewardProcess
     features: Features
     beta: Vector
+    """Shape (states,)."""
     interest: Vector
+    """Shape (states,)."""
 
 
 def load_problem(path: str | os.PathLike[str]) -> Problem:
-    """Read a problem from a TOML or NPZ file."""
+    """Read a problem from a TOML or NPZ file.
+
+    Parameters
+    ----------
+    path : path
+        A file ending in .toml or .npz, with the tables in `NAMES`.
+
+    """
     tables = _read(Path(path))
     for name in tables:
         nearest("table", name, NAMES)
@@ -69,7 +80,9 @@ def load_problem(path: str | os.PathLike[str]) -> Problem:
     )
     features = Features.of(Features(tables["features"], tables.get("covariance")), process.states)
     if ("beta" in tables) == ("lambda" in tables):
-        raise InputError("give either beta or lambda (which is 1 − beta), one of the two.")
+        raise InputError(
+            "beta and lambda (which is 1 − beta) are both given or both missing: give one of them."
+        )
     beta = as_beta(tables.get("beta"), tables.get("lambda"), (process.states,))
     interest = as_array("interest", tables.get("interest", 1.0))
     check_not_negative("interest", interest)
@@ -77,17 +90,27 @@ def load_problem(path: str | os.PathLike[str]) -> Problem:
 
 
 def save_problem(path: str | os.PathLike[str], **tables: MatrixLike) -> None:
-    """Write tables (named as in `NAMES`, `lambda_` for lambda), dense or sparse, to an NPZ file.
+    """Write tables to an NPZ file.
 
+    Parameters
+    ----------
+    path : path
+        A file ending in .npz.
+    **tables : array or scipy.sparse matrix
+        Named as in `NAMES`; `lambda_` stands for lambda.
+
+    Examples
+    --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = f"{folder}/chain.npz"
     ...     save_problem(file, transition=sparse.eye_array(1), discount=0.9, features=[[1]], beta=1)
     ...     load_problem(file).process
     MarkovRewardProcess(1 states, sparse)
+
     """
     if Path(path).suffix != ".npz":
-        raise InputError(f"{path} does not end in .npz: give it that ending.")
+        raise InputError(f"{path} does not end in .npz: change the ending.")
     arrays: dict[str, Any] = {}
     for key, table in tables.items():
         name = key.rstrip("_")
@@ -102,31 +125,36 @@ def save_problem(path: str | os.PathLike[str], **tables: MatrixLike) -> None:
 
 
 def _read(path: Path) -> Mapping[str, Any]:
+    """The tables in a file."""
     readers = {".toml": _read_toml, ".npz": _read_npz}
     if path.suffix.lower() not in readers:
-        raise InputError(f"{path} is neither .toml nor .npz: give a file of one of these kinds.")
+        raise InputError(f"{path} is neither .toml nor .npz: give a file of one of these types.")
     try:
         return readers[path.suffix.lower()](path)
     except FileNotFoundError:
         raise InputError(f"there is no file {path}: check the name and the folder.") from None
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}.") from None
+        raise InputError(
+            f"{path} cannot be read ({error.strerror or error}): give a file that can."
+        ) from None
 
 
 def _read_toml(path: Path) -> Mapping[str, Any]:
+    """The tables in a TOML file."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except UnicodeDecodeError:
-        raise InputError(f"{path} is not text in UTF-8: save it as such, or as .npz.") from None
-    except (ValueError, RecursionError) as error:  # also of numbers too long to be read
-        raise InputError(f"{path} is not TOML: {_sentence(error)}.") from None
+        raise InputError(f"{path} is not text in UTF-8: save it in UTF-8, or as .npz.") from None
+    except (ValueError, RecursionError) as error:  # ValueError also for numbers of too many digits
+        raise InputError(f"{path} is not TOML ({_sentence(error)}): correct it.") from None
 
 
 def _read_npz(path: Path) -> Mapping[str, Any]:
+    """The tables in an NPZ file."""
     try:
-        # Opened here because numpy leaves a file open that turns out not to be a zip.
+        # Opened here because numpy leaves a file open that is not a zip file.
         with path.open("rb") as file, warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # files of Python 2 are fine
+            warnings.simplefilter("ignore", UserWarning)  # files written by Python 2 are fine
             with np.load(file, allow_pickle=False) as arrays:
                 return _joined({name: arrays[name] for name in arrays.files})
     except (InputError, OSError):
@@ -139,12 +167,12 @@ def _read_npz(path: Path) -> Mapping[str, Any]:
 
 
 def _sentence(error: Exception) -> str:
-    """The first line of what an error says, which may say nothing."""
+    """The first line of an error's message, or its type if it has none."""
     return str(error).partition("\n")[0].rstrip(".") or type(error).__name__
 
 
 def _joined(arrays: dict[str, Any]) -> dict[str, Any]:
-    """Sparse tables put together from their parts."""
+    """The tables, with sparse ones assembled from their parts."""
     for name in NAMES:
         parts = {part: f"{name}_{part}" for part in _SPARSE_PARTS}
         given = [part for part in parts.values() if part in arrays]
@@ -153,7 +181,7 @@ def _joined(arrays: dict[str, Any]) -> dict[str, Any]:
         missing = [part for part in parts.values() if part not in arrays]
         if missing:
             raise InputError(
-                f"{missing[0]} is missing: a sparse table is {', '.join(parts.values())}."
+                f"{missing[0]} is missing: a sparse table needs {', '.join(parts.values())}."
             )
         if name in arrays:
             raise InputError(f"{name} is given twice, dense and sparse: give one of the two.")

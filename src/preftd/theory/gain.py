@@ -1,11 +1,11 @@
-"""The expected gain of an update at each state, ḡ, for every rule without naming one.
+"""The expected gain of an update at each state, ḡ, for any rule.
 
     TD      1                       PTD     β
     ETD     (1 − β) i + β f / d               f = (I − Pγᵀ)⁻¹ (d ∘ i) = d ∘ E[F | s]
 
-Since a gain is affine in F, it is enough to give it E[F | s] = f / d. Off-policy, d are the visits
-of the policy that acts and P is the chain of the target policy: the importance ratios in F see to
-that.
+Since a gain is affine in F, its expectation is the gain at E[F | s] = f / d. Off-policy, d are the
+visits of the behaviour policy and P is the chain of the target policy, because F contains the
+importance ratios.
 """
 
 from collections.abc import Callable
@@ -25,7 +25,18 @@ def expected_gain(
     accumulate: Callable[[Vector], Vector],
     task: Task | None = None,
 ) -> Vector:
-    """ḡ, shape (states,); `accumulate` turns the interest of one step, d ∘ i, into f."""
+    """Return ḡ, shape (states,).
+
+    Parameters
+    ----------
+    rule : Rule
+    beta, visits : array of shape (states,)
+    accumulate : callable
+        Turns the interest of one step, d ∘ i, into f, both of shape (states,).
+    task : Task, optional
+        Needed if the interest is a signal.
+
+    """
     if rule.interest is None:
         nothing = np.zeros_like(visits)
         return rule.gain(beta, nothing, nothing)
@@ -33,6 +44,6 @@ def expected_gain(
     interest = per_state("interest", given, visits.size)
     check_not_negative("interest", interest)
     past = accumulate(visits * interest)
-    # A state that is never visited has no past but itself.
+    # The follow-on of a state that is never visited is its own interest.
     follow_on = np.divide(past, visits, out=interest.copy(), where=visits > 0)
     return rule.gain(beta, interest, follow_on)

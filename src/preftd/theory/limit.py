@@ -1,7 +1,7 @@
-"""Where a method ends on a task: its error at the fixed point of the expected update, exactly.
+"""The error of a method in the limit: at the fixed point of the expected update, exactly.
 
-With decreasing step sizes, a method that converges reaches this error. With a constant step size,
-the noise of single steps comes on top.
+With decreasing step sizes, a method that converges reaches this error. A constant step size adds
+the noise of single steps.
 """
 
 from collections.abc import Sequence
@@ -19,14 +19,14 @@ from preftd.theory.diagnose import Diagnosis, diagnoses
 
 
 def limit(task: Task, rule: Rule, preference: Any) -> float:
-    """The mean squared error over observable states at the fixed point of the expected update.
+    """Return the mean squared error over observable states at the fixed point.
 
     Parameters
     ----------
     task : Task
     rule : Rule
     preference : float, array of shape (states,), or Signal
-        One that depends on nothing but the state.
+        One that depends on the state alone.
 
     Returns
     -------
@@ -46,7 +46,20 @@ def limit(task: Task, rule: Rule, preference: Any) -> float:
 
 
 def limits(task: Task, rules: Sequence[Rule], preference: Any) -> list[float]:
-    """The same for several rules; what they share is computed once."""
+    """Return the limits of several rules; what they share is computed once.
+
+    Parameters
+    ----------
+    task, preference
+        As for `limit`.
+    rules : sequence of Rule
+
+    Returns
+    -------
+    list of float
+        One for each rule.
+
+    """
     if not isinstance(task, Task):
         raise InputError(f'task is {task!r}: give one, such as tasks.make("corridor").')
     beta = as_preference(preference).per_state(task)
@@ -56,6 +69,7 @@ def limits(task: Task, rules: Sequence[Rule], preference: Any) -> list[float]:
 
 
 def _error(task: Task, found: Diagnosis) -> float:
+    """The error at the fixed point, infinite if the rule does not converge to it."""
     if found.fixed_point is None or not found.stable:
         return inf
     errors = (task.features.predict(found.fixed_point) - task.values)[task.observable]

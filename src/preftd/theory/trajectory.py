@@ -1,10 +1,12 @@
-"""Time in the theory: where expected updates go, and how fast expectations settle.
+"""Expected updates over time: trajectories of weights, and key matrices from a given start.
 
 w_{t+1} = w_t + α_t (b − A w_t)                                     mean trajectory
 
 d_{t+1} = Pᵀ d_t,   E_t = (I − B) Pγᵀ E_{t−1} + diag(d_t ∘ ḡ_t) Φ    from a given start
 E[A_t] = E_tᵀ (I − Pγ) Φ + Σ_s d_t(s) ḡ_t(s) Σ_s,   E[b_t] = E_tᵀ r
 """
+
+from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import repeat
@@ -25,13 +27,26 @@ def mean_trajectory(
     steps: int,
     start: ArrayLike | None = None,
 ) -> Dense:
-    """The weights w_0 … w_steps under expected updates; row t is w_t.
+    """Return the weights w_0 … w_steps under expected updates.
 
-    step_size  a number, one for each step, or a function of t = 0, 1, …
-    start      w_0, by default 0
+    Parameters
+    ----------
+    key : KeyMatrix
+    step_size : float, array of shape (steps,), or function of t = 0, 1, …
+    steps : int
+    start : array of shape (features,), optional
+        w_0 (default: 0).
 
+    Returns
+    -------
+    array of shape (steps + 1, features)
+        Row t is w_t.
+
+    Examples
+    --------
     >>> mean_trajectory(KeyMatrix(np.eye(1), np.ones(1)), 0.5, steps=3).ravel()
     array([0.   , 0.5  , 0.75 , 0.875])
+
     """
     if whole("steps", steps) < 0:
         raise InputError(f"steps is {steps}: give 0 or more.")
@@ -41,7 +56,7 @@ def mean_trajectory(
         raise InputError(f"start has shape {w.shape}: give {size} weights.")
     trajectory = np.empty((steps + 1, size))
     trajectory[0] = w
-    # Far past divergence numbers overflow: infinity is then the right thing to show.
+    # Diverging weights overflow to infinity, which is the right result.
     with np.errstate(over="ignore", invalid="ignore"):
         for t, alpha in zip(range(steps), _schedule(step_size, steps), strict=False):
             trajectory[t + 1] = trajectory[t] + alpha * (key.b - key.A @ trajectory[t])
@@ -51,6 +66,7 @@ def mean_trajectory(
 def _schedule(
     step_size: float | Sequence[float] | Callable[[int], float], steps: int
 ) -> Iterator[float]:
+    """The step size of each step."""
     if callable(step_size):
         return (step_size(t) for t in range(steps))
     sizes = as_array("step_size", step_size)
@@ -69,14 +85,21 @@ def key_matrices_over_time(
     *,
     lambda_: ArrayLike | None = None,
 ) -> Iterator[KeyMatrix]:
-    """E[A_t], E[b_t] for t = 0, 1, … from the process's start and an empty trace; without end.
+    """Yield E[A_t], E[b_t] for t = 0, 1, … without end, from the start and an empty trace.
 
-    They approach `key_matrix` if the chain is aperiodic, with a finite sum of distances (Lemma 5).
+    They converge to `key_matrix` if the chain is aperiodic, with a finite sum of distances
+    (Lemma 5).
+
+    Parameters
+    ----------
+    process, features, rule, beta, lambda_
+        As for `key_matrix`.
+
     """
-    if process.visits is not process.stationary_distribution:
+    if process.off_policy:
         raise InputError(
             "the process is visited by another policy, whose chain is not known here: use "
-            "key_matrix, which needs only its visits."
+            "key_matrix, which needs only the visits."
         )
     features = Features.of(features, process.states)
     preference = as_beta(beta, lambda_, (process.states,))

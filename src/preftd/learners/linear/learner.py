@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self, TypeAlias, final
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import Dense, InputError, Vector, as_array, check_unit_interval, whole
+from preftd.arrays import Dense, InputError, whole
 from preftd.experience import Experience, Indices
 from preftd.learners.features import as_features, as_pair
 from preftd.learners.linear.forward import learn_forward
 from preftd.learners.linear.online_kernel import step_one
+from preftd.learners.linear.predictions import step_predictions
 from preftd.learners.linear.state import LinearState
 from preftd.learners.linear.views import VIEWS
 from preftd.learners.step_size import Decreasing, step_size_parts, step_sizes_of
@@ -23,19 +24,15 @@ from preftd.learners.transition import (
     after_the_end,
     as_flag,
     check_discount,
-    check_features_finite,
     check_rule,
+    not_finite,
     not_numbers,
 )
 from preftd.learners.watching import learn_watching
 from preftd.names import nearest
 from preftd.rules import Carried, Rule
-from preftd.rules.rule import broadcast
 
 _INFINITY = float("inf")
-_SIGNALS = ("reward", "discount", "beta", "interest", "rho")
-Given: TypeAlias = tuple[Any, Any, Any, Any, Any]
-"""Reward, discount, β, interest and ρ as the user gave them."""
 
 
 @final
@@ -187,7 +184,9 @@ class LinearLearner:
         carried: Any
         if self.predictions is not None:
             given = (reward, discount, beta, interest, rho)
-            delta, carried, discount = self._update_many(state, x, y, given)
+            delta, carried, discount = step_predictions(
+                state, self.rule, x, y, given, self._alpha(), self._true_online
+            )
         else:
             discount_t = state.discount_t
             alpha = self._alpha() if self._constant is None else self._constant
@@ -211,7 +210,7 @@ class LinearLearner:
             else:
                 delta = state.step_indices(x, y, numbers, self._true_online)
             if not -_INFINITY < delta < _INFINITY:
-                raise _not_finite(x, y, paid)
+                raise not_finite(x, y, paid)
         state.follow_on = carried
         state.discount_t = 0.0 * discount if truncated else discount
         state.steps += 1
@@ -226,7 +225,7 @@ class LinearLearner:
         interest: ArrayLike | None = None,
         rho: ArrayLike | None = None,
     ) -> Self:
-        """Learn from a stream as `update` would, compiled.
+        """Learn from a stream as `update` would, compiled; returns the learner itself.
 
         A stream may come in pieces, in the forward view in whole episodes. All of it is learned or,
         if predictions stop being finite on the way, nothing: so each call first copies the state,
@@ -245,11 +244,6 @@ class LinearLearner:
         rho : float or array of shape (steps,)
             ρ_t (default: those of the experience, or 1).
 
-        Returns
-        -------
-        LinearLearner
-            The learner itself.
-
         Examples
         --------
         >>> from preftd import PTD, tasks
@@ -262,8 +256,8 @@ class LinearLearner:
         """
         if self.predictions is not None:
             raise InputError("learn is for one prediction: call update for each step.")
-        signal, state = one_of(preference, beta), self._state
         check_size(experience, self.size)
+        signal, state = one_of(preference, beta), self._state
         if signal is not None and signal.watches_learner and self._online:
             learn_watching(self, experience, signal, interest, rho)
             return self
@@ -288,11 +282,7 @@ class LinearLearner:
         return self
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
-        """All that changes while learning, as arrays: weights, trace, follow-on and the rest.
-
-        Load it into a learner made in the same way, and learning continues as if it had not
-        stopped.
-        """
+        """All that changes while learning, as arrays; a learner made in the same way loads it."""
         return self._state.arrays() | self.memory.arrays()
 
     def load_state_dict(self, state: Mapping[str, ArrayLike]) -> None:
@@ -301,40 +291,7 @@ class LinearLearner:
         self._state = LinearState.of_arrays(rest, self._state.scale, self.predictions)
         self.memory = memory
 
-    def _update_many(
-        self, state: LinearState, x: NDArray[Any], y: NDArray[Any], given: Given
-    ) -> tuple[Vector, Vector, Vector]:
-        """(δ, what is carried, discounts) of many predictions."""
-        shape = state.value.shape
-        signals = {
-            name: broadcast(name, as_array(name, signal), shape)
-            for name, signal in zip(_SIGNALS, given, strict=True)
-            if name != "interest" or signal is not None  # the rule's own if it is not given
-        }
-        reward, discount = signals.pop("reward"), signals.pop("discount")
-        check_unit_interval("discount", discount)
-        if not discount.any():
-            y = x
-        discount_t = np.asarray(state.discount_t)
-        (decay, gain), carried = self.rule.stream(
-            state.follow_on, discount_t=discount_t[None], **signals
-        )
-        alpha = np.full(shape, self._alpha())
-        numbers = np.stack([reward, discount, discount_t, decay[0], gain[0], alpha])
-        delta = state.step_many(x, y, numbers, self._true_online)
-        if delta is None:
-            raise _not_finite(x, y, 0.0)
-        return delta, carried, discount
-
     def _alpha(self) -> float:
         if isinstance(self._step_size, float):
             return self._step_size
         return float(self._step_size.at(np.array(self._state.steps)))
-
-
-def _not_finite(x: NDArray[Any], y: NDArray[Any], reward: float) -> InputError:
-    """Why δ is not finite."""
-    check_features_finite(x, y)
-    if not np.isfinite(reward):
-        return InputError(f"reward is {reward}: leave the step out.")
-    return DivergedError("the prediction is not finite: lower the step size.")

@@ -60,7 +60,7 @@ class LinearState:
         self.sparse: SparseState | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copies are made anew: weights and trace must go on being parts of one memory."""
+        """Copies are made anew: weights and trace must stay parts of one memory."""
         predictions = len(self.discount_t) if isinstance(self.discount_t, np.ndarray) else None
         return _rebuilt, (np.array(self.scale), predictions, self.arrays())
 

@@ -24,7 +24,7 @@ def learn_adam(
     scored: Scored,
     errors: Dense,
 ) -> None:
-    """Learn from whole episodes; moments are m, v and how many steps there were, and go on."""
+    """Learn from whole episodes; moments are m, v and the number of steps, and are kept."""
     work, spare = work_for(weights, steps), np.empty(weights.out.size)
     mean, square, taken = moments
     change, share = like(weights), np.empty(step_sizes.size)

@@ -26,6 +26,7 @@ from preftd.learners.transition import (
     check_discount,
     check_features_finite,
     check_rule,
+    not_finite,
     not_numbers,
 )
 from preftd.learners.watching import learn_watching
@@ -209,43 +210,39 @@ class NetworkLearner:
         arrays = checked_state(rest, self._own_state())
         check_not_negative("follow_on", arrays["follow_on"])
         discount_t = unit("discount_t", arrays["discount_t"])
-        self._batch.put(_gathered("", arrays), 0)
+        self._batch.put(Parameters.of(arrays, ""), 0)
         self._state = State.of(self.parameters)
         if self._online:
             self._state = self._state._replace(
-                trace=_gathered("trace_", arrays), pending=_gathered("pending_", arrays)
+                trace=Parameters.of(arrays, "trace_"), pending=Parameters.of(arrays, "pending_")
             )
         if self._batch.moments is not None:
             mean, square, taken = self._batch.moments
-            self._batch.put(_gathered("mean_", arrays), 0, mean)
-            self._batch.put(_gathered("square_", arrays), 0, square)
+            self._batch.put(Parameters.of(arrays, "mean_"), 0, mean)
+            self._batch.put(Parameters.of(arrays, "square_"), 0, square)
             taken[0] = arrays["taken"]
         self._follow_on, self.discount_t = float(arrays["follow_on"]), discount_t
         self.memory = memory
 
     def _own_state(self) -> dict[str, NDArray[Any]]:
-        parts = {"": self.parameters}
+        kept = {"follow_on": np.array(self._follow_on), "discount_t": np.array(self.discount_t)}
+        kept |= self.parameters.arrays("")
         if self._online:
-            parts |= {"trace_": self._state.trace, "pending_": self._state.pending}
-        kept: dict[str, Any] = {"follow_on": self._follow_on, "discount_t": self.discount_t}
+            kept |= self._state.trace.arrays("trace_") | self._state.pending.arrays("pending_")
         if self._batch.moments is not None:
             mean, square, taken = self._batch.moments
-            parts |= {"mean_": self._batch.lane_of(mean, 0)}
-            parts |= {"square_": self._batch.lane_of(square, 0)}
-            kept["taken"] = taken[0]
-        for prefix, part in parts.items():
-            kept |= {prefix + name: array for name, array in part._asdict().items()}
-        return {name: np.array(array) for name, array in kept.items()}
+            kept |= self._batch.lane_of(mean, 0).arrays("mean_")
+            kept |= self._batch.lane_of(square, 0).arrays("square_")
+            kept["taken"] = taken[0].copy()
+        return kept
 
     def _step(self, now: Transition) -> float:
         """One step as the reference takes it; δ."""
         before = self._state._replace(weights=self.parameters)
         with np.errstate(over="ignore", invalid="ignore"):
             delta, after = STEPS[self.view](before, now, self.step_size)
-        if not (np.isfinite(delta) and _finite(after.weights)):
-            if not np.isfinite(now.reward):
-                raise InputError(f"reward is {now.reward}: leave the step out.")
-            raise DivergedError("the prediction is not finite: lower the step size.")
+        if not (np.isfinite(delta) and after.weights.is_finite):
+            raise not_finite(now.x, now.x, now.reward)
         self._state = after
         self._batch.put(after.weights, 0)
         return delta
@@ -263,7 +260,7 @@ class NetworkLearner:
             self._empty()
             whole = steps.part(slice(first, last))
             self._batch.learn(whole, nothing_scored(self.size))
-            if not _finite(self.parameters):
+            if not self.parameters.is_finite:
                 raise DivergedError(
                     "weights are not finite: lower the step size; nothing of this stream was "
                     "learned."
@@ -292,12 +289,3 @@ class NetworkLearner:
         self._batch.put(plus(self.parameters, self.step_size, self._state.pending), 0)
         nothing = times(0.0, self.parameters)
         self._state = self._state._replace(trace=nothing, pending=nothing)
-
-
-def _gathered(prefix: str, arrays: Mapping[str, NDArray[Any]]) -> Parameters:
-    hidden, hidden_bias, out, bias = (arrays[prefix + name] for name in Parameters._fields)
-    return Parameters(hidden, hidden_bias, out, float(bias))
-
-
-def _finite(weights: Parameters) -> bool:
-    return all(bool(np.isfinite(part).all()) for part in weights)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, SupportsIndex
+from collections.abc import Mapping
+from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as np
+from numpy.typing import NDArray
 
 from preftd.arrays import Dense, Vector
 from preftd.randomness import generator
@@ -20,6 +22,21 @@ class Parameters(NamedTuple):
     out: Vector
     """Shape (units,)."""
     bias: float
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether all numbers are."""
+        return all(bool(np.isfinite(part).all()) for part in self)
+
+    def arrays(self, prefix: str) -> dict[str, NDArray[Any]]:
+        """Copies of the parts, as a part of a learner's state."""
+        return {prefix + name: np.array(part) for name, part in self._asdict().items()}
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, NDArray[Any]], prefix: str) -> Parameters:
+        """What `arrays` gave."""
+        hidden, hidden_bias, out, bias = (arrays[prefix + name] for name in cls._fields)
+        return cls(hidden, hidden_bias, out, float(bias))
 
 
 def _xavier(inputs: int, units: int, seed: SupportsIndex) -> Parameters:

@@ -1,4 +1,4 @@
-"""Figures of single evaluations: several may be drawn into the same axes, one after the other."""
+"""Figures of single evaluations; several can be drawn into the same axes by several calls."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from preftd.experiments.intervals import Interval
 
 _LOOKS: WeakKeyDictionary[Axes, dict[str, Look]] = WeakKeyDictionary()
-"""Looks of rules that are drawn already, by axes: each evaluation is added by a call of its own."""
+"""Looks of rules that earlier calls have drawn, by axes."""
 
 
 def draw_curve(found: Evaluation, axes: Axes | None, level: float) -> Axes:
-    """The error after each episode with the best step size."""
+    """Draw the error of each episode with the best step size, into new axes by default."""
     with mpl.rc_context(RC):
         axes = axes or _new_axes()
         if found.diverged.any(axis=0).all():
@@ -45,7 +45,7 @@ def draw_curve(found: Evaluation, axes: Axes | None, level: float) -> Axes:
 
 
 def draw_step_sizes(found: Evaluation, axes: Axes | None, level: float) -> Axes:
-    """The error over all episodes against the step size."""
+    """Draw the error over all episodes against the step size, into new axes by default."""
     with mpl.rc_context(RC):
         axes = axes or _new_axes()
         sizes = np.array([size_of(alpha) or np.nan for alpha in found.step_sizes])
@@ -56,7 +56,7 @@ def draw_step_sizes(found: Evaluation, axes: Axes | None, level: float) -> Axes:
         draw_line(axes, line, "x", line.rows.filter(pl.Series(fine)), marked=True)
         axes.lines[-1].set_label(found.name)
         if not fine.all():
-            # At the upper edge, whatever the range; those of other evaluations are above.
+            # At the upper edge, below the crosses of other evaluations.
             rows = sum(drawn.get_marker() == "x" for drawn in axes.lines)
             axes.plot(
                 np.sort(sizes[~fine]),
@@ -78,7 +78,7 @@ def _new_axes() -> Axes:
 def _line(
     found: Evaluation, axes: Axes, label: str, x: Vector, numbers: Interval | tuple[Vector, Vector]
 ) -> Line:
-    """A line of means with intervals; learners other than the paper's are drawn thicker."""
+    """A line of means with intervals; thick if the learner is not the default one."""
     mean, width = numbers
     with np.errstate(invalid="ignore"):  # an infinite mean less an infinite width
         rows = pl.DataFrame({"x": x, "centre": mean, "low": mean - width, "high": mean + width})
@@ -86,7 +86,7 @@ def _line(
 
 
 def _look(rule: str, axes: Axes) -> Look:
-    """The look of a rule, other than those of the other rules in the same axes."""
+    """The look of a rule, different from those of other rules in the same axes."""
     drawn = _LOOKS.setdefault(axes, {})
     if rule not in drawn:
         drawn[rule] = look_of(rule, drawn.values())

@@ -1,0 +1,1 @@
+"""Two chains on which TD(λ) diverges and PTD converges: theory and simulation."""

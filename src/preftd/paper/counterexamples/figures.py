@@ -1,0 +1,139 @@
+"""Both counterexamples, computed, simulated, drawn and explained."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from preftd.files import write_whole
+from preftd.paper.counterexamples.simulation import simulate, size_of_values
+from preftd.rules import RULES
+from preftd.style import RC, look_of, save_figure
+from preftd.tasks import make
+from preftd.tasks.counterexamples import LAMBDAS
+from preftd.theory import Diagnosis, compare, mean_trajectory, report
+
+STEP_SIZES = {"TD(λ)": 0.001, "ETD": 0.001, "PTD": 0.01}
+"""Small, so that sampled updates go the way of expected ones; PTD's factor β is small already."""
+
+STEPS = 50_000
+SEEDS = 20
+FAR = 1e12
+"""Stands for anything larger: far outside the figure, near enough to be drawn."""
+RANGE = (1e-2, 1e3)
+"""Sizes of the values that the figure shows."""
+
+
+def write_counterexamples(
+    folder: Path, seeds: int = SEEDS, say: Callable[[str], object] = lambda _: None
+) -> list[Path]:
+    """Write the figure and a page into a folder; returns the paths. `say` is told what is done."""
+    folder.mkdir(parents=True, exist_ok=True)
+    say(f"simulating and drawing both counterexamples: {STEPS:,} steps, {seeds} seeds …")
+    rules = [make_rule(1.0) for make_rule in RULES.values()]
+    diagnoses = {}
+    for name, lambda_ in LAMBDAS.items():
+        task = make(name)
+        diagnoses[name] = compare(task.process, task.features, rules, lambda_=lambda_)
+    pictures = _draw(folder, diagnoses, seeds)
+    page = folder / "convergence.md"
+    write_whole(page, lambda file: file.write(_page(diagnoses, seeds).encode()))
+    return [*pictures, page]
+
+
+def _draw(folder: Path, diagnoses: Mapping[str, list[Diagnosis]], seeds: int) -> list[Path]:
+    with mpl.rc_context(RC):
+        figure = Figure(figsize=(7.2, 5.2), layout="constrained")
+        axes = figure.subplots(2, len(diagnoses), gridspec_kw={"height_ratios": [3, 2]})
+        for column, (name, found) in enumerate(diagnoses.items()):
+            _draw_weights(axes[0, column], name, found, seeds)
+            _draw_column_sums(axes[1, column], found)
+            axes[1, column].legend(frameon=False, fontsize=8)
+        written = [folder / f"counterexamples.{kind}" for kind in ("png", "svg")]
+        save_figure(axes[0, 0], *written)
+    return written
+
+
+def _draw_weights(axis: Axes, name: str, diagnoses: Sequence[Diagnosis], seeds: int) -> None:
+    features = make(name).features.columns(slice(None))
+    names = [d.rule.name for d in diagnoses]
+    alphas = [STEP_SIZES.get(name, 0.001) for name in names]
+    times = np.unique(np.linspace(0, STEPS - 1, 400).astype(int))
+    runs = simulate(name, [d.rule for d in diagnoses], alphas, STEPS, seeds)[times]
+    runs = np.where(np.isfinite(runs), runs, FAR)
+    for i, d in enumerate(diagnoses):
+        low, middle, high = np.minimum(np.quantile(runs[:, i], [0.1, 0.5, 0.9], axis=1), FAR)
+        mean = mean_trajectory(d.key, alphas[i], STEPS - 1, np.ones(d.key.b.size))[times]
+        expected = np.nan_to_num(size_of_values(mean, features), nan=FAR, posinf=FAR)
+        colour, line, *_ = look_of(names[i])
+        label = f"{names[i]}, α = {alphas[i]:g}"
+        axis.fill_between(times, low, high, color=colour, alpha=0.25, linewidth=0)
+        axis.plot(times, middle, color=colour, linestyle=line, linewidth=2, label=label)
+        axis.plot(times, expected, color=colour, linewidth=0.8)
+    axis.set(yscale="log", ylim=RANGE, xlim=(0, STEPS), xlabel="step")
+    axis.set_title(_title(name), loc="left")
+    axis.set_ylabel("size of the values (right: 0)")
+    axis.legend(frameon=False, fontsize=8)
+
+
+def _draw_column_sums(axis: Axes, diagnoses: Sequence[Diagnosis]) -> None:
+    """Column sums over update weights: below 0, more is bootstrapped from than is updated."""
+    width = 0.8 / len(diagnoses)
+    for i, d in enumerate(diagnoses):
+        share = d.column_sums / d.weights
+        positions = np.arange(share.size) + (i - (len(diagnoses) - 1) / 2) * width
+        colour, _, hatch, _ = look_of(d.rule.name)
+        inside = "white" if hatch else colour
+        axis.bar(
+            positions,
+            share,
+            width,
+            label=d.rule.name,
+            hatch=hatch,
+            facecolor=inside,
+            edgecolor=colour,
+        )
+        for position, height in zip(positions, share, strict=True):
+            offset = 3 if height >= 0 else -3
+            axis.annotate(
+                f"{height:.2f}",
+                (position, height),
+                (0, offset),
+                textcoords="offset points",
+                ha="center",
+                va="bottom" if height >= 0 else "top",
+                fontsize=7,
+            )
+    axis.axhline(0, color="black", linewidth=0.8)
+    axis.margins(y=0.2)
+    axis.set_xticks(range(diagnoses[0].weights.size), [f"state {s}" for s in range(2)])
+    axis.set_ylabel("column sum / weight")
+
+
+def _title(name: str) -> str:
+    return name.replace("_", " ").capitalize()
+
+
+def _page(diagnoses: Mapping[str, list[Diagnosis]], seeds: int) -> str:
+    parts = [
+        "# Where the rules go, and why",
+        "Two chains on which TD(λ) diverges although it learns on-policy. A rule's expected update "
+        "is b − A w; it converges if the eigenvalues of A have positive real parts. Everything "
+        "below is computed exactly from the chains, except the thick lines and bands of the "
+        "figure, which are simulated.",
+        "![Size of the values over time, and column sums](counterexamples.png)",
+        "Above: root-mean-square values from weights of 1 (the right ones are 0); thick, the "
+        f"median of {seeds} simulated runs with the band of the middle 80 %; thin, the expected "
+        "update. Below: column sums of diag(d∘ḡ)(I − P^β) as a share of the weight of updates at "
+        "the state. Below 0, more is bootstrapped from the state than is updated there.",
+    ]
+    for name, found in diagnoses.items():
+        parts.append(f"## {_title(name)}")
+        for d in found:
+            rows = "; ".join(", ".join(f"{x:.5g}" for x in row) for row in d.key.A)
+            parts.append(f"A of {d.rule.name}: [{rows}]")
+        parts.append(f"```text\n{report(found)}\n```")
+    return "\n\n".join(parts) + "\n"

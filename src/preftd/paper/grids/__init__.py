@@ -1,0 +1,1 @@
+"""Grids with hidden cells (figures 4 to 6, A.6 to A.12): trained features, and whole networks."""

@@ -1,0 +1,149 @@
+"""Figures 5, 6, A.9 to A.12, and one beyond the paper: networks of several widths on both grids."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+import numpy as np
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from preftd.arrays import Vector
+from preftd.experiments.results import Results
+from preftd.paper.grids.studies import (
+    NETWORK_EPISODES,
+    NETWORKS,
+    SIZES,
+    TASKS,
+    VIEWS,
+    WIDTHS,
+    at_size,
+    with_units,
+)
+from preftd.paper.panel_rows import (
+    Drawing,
+    PaperFigure,
+    Row,
+    all_lines,
+    draw_rows,
+    draw_search,
+    only,
+    seeds_with,
+)
+from preftd.paper.study import Found
+from preftd.report.figures.end_labels import Label
+from preftd.report.figures.layout import step_size_note
+from preftd.report.figures.lines import drawable
+from preftd.report.figures.panels import Line, Panel, panels, with_diverged
+from preftd.report.figures.widths import draw_widths
+from preftd.style import look_of
+
+LEVEL = 0.9
+"""Of intervals, as in the paper."""
+ERROR = f"mean squared error,\nmean of {NETWORK_EPISODES} episodes"
+VIEW_WIDTHS = {"forward": 0.7, "backward": 1.3, "held": 2.4}
+"""Widths of lines, where views are compared."""
+
+
+def _by_width(results: Found, view: str) -> Figure:
+    """The four methods in a view."""
+    rows = [
+        Row(f"grid {title}", ERROR, _panels({"": results[NETWORKS[task, view]]}))
+        for task, title in TASKS.items()
+    ]
+    return _draw(rows, results[NETWORKS["cross_grid", view]], f" The {view} view.")
+
+
+def _held(results: Found) -> Figure:
+    """PTD and ETD-variable in all three views."""
+    rows = []
+    for task, title in TASKS.items():
+        for rule in ("PTD", "ETD-variable"):
+            kept = pl.col("rule") == rule
+            found = {view: only(results[NETWORKS[task, view]], kept) for view in VIEWS}
+            rows.append(Row(f"grid {title}, {rule}", ERROR, list(map(_by_view, _panels(found)))))
+    return _draw(rows, results[NETWORKS["cross_grid", VIEWS[0]]], "")
+
+
+def _search(results: Found, task: str, view: str) -> Figure:
+    """The search for step sizes, a row for each size."""
+    found = results[NETWORKS[task, view]]
+    rows = [
+        (
+            f"{size} × {size}",
+            {
+                name: only(found, pl.col("task") == at_size(size), pl.col("learner") == name)
+                for name in map(with_units, WIDTHS)
+            },
+        )
+        for size in SIZES
+    ]
+    return draw_search(rows, LEVEL, f"Grid {TASKS[task]}, the {view} view.")
+
+
+def _panels(found: Mapping[str, Results]) -> list[Panel]:
+    """A panel for each size; networks of one view are one learner, whatever their width."""
+    runs, widths = [], []
+    for view, results in found.items():
+        as_one = pl.lit(view).alias("learner")
+        runs.append(results.runs.with_columns(as_one))
+        widths.append(with_diverged(results, results.widths(LEVEL)).with_columns(as_one))
+    drawn = panels(pl.concat(runs), pl.concat(widths))
+    return [
+        panel._replace(title=f"{size} × {size}") for size, panel in zip(SIZES, drawn, strict=True)
+    ]
+
+
+def _by_view(panel: Panel) -> Panel:
+    """All views of a method in its own look, told apart by their width."""
+
+    def restyled(line: Line) -> Line:
+        rule, view = line.rows.select("rule", "learner").row(0)
+        return line._replace(look=look_of(rule), width=VIEW_WIDTHS[view], label=view)
+
+    return panel._replace(lines=list(map(restyled, panel.lines)))
+
+
+def _draw(rows: Sequence[Row], results: Results, told: str) -> Figure:
+    def draw(axes: Axes, panel: Panel) -> list[Label]:
+        return draw_widths(axes, panel, WIDTHS, results.score)
+
+    def needed(panel: Panel) -> Vector:
+        found = drawable(pl.concat([line.rows for line in panel.lines]), results.score)
+        return np.append(found["centre"].to_numpy(), 0.0)
+
+    note = f"{seeds_with(all_lines(rows), LEVEL)}. {step_size_note(results)}{told}"
+    return draw_rows(rows, Drawing(("units", "hidden units"), needed, draw, "widths"), note)
+
+
+FIGURES = (
+    *(
+        PaperFigure(
+            name,
+            f"Both grid tasks: error of networks against their width, {view} view, four methods",
+            (NETWORKS["cross_grid", view], NETWORKS["random_grid", view]),
+            partial(_by_width, view=view),
+        )
+        for name, view in (("figure_5", "forward"), ("figure_6", "backward"))
+    ),
+    *(
+        PaperFigure(
+            name,
+            f"Grid {TASKS[task]}: the search for the step sizes of networks, {view} view",
+            (NETWORKS[task, view],),
+            partial(_search, task=task, view=view),
+        )
+        for name, task, view in (
+            ("figure_a9", "cross_grid", "forward"),
+            ("figure_a10", "random_grid", "forward"),
+            ("figure_a11", "cross_grid", "backward"),
+            ("figure_a12", "random_grid", "backward"),
+        )
+    ),
+    PaperFigure(
+        "held",
+        "Both grid tasks, beyond the paper: networks in the held view beside the other two",
+        tuple(NETWORKS.values()),
+        _held,
+    ),
+)

@@ -1,0 +1,101 @@
+"""What users order of the paper, and what is run, or looked up, for it."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from preftd.experiments.plan import Plan
+from preftd.experiments.progress import progress_here
+from preftd.experiments.results import Results
+from preftd.experiments.store import Store
+from preftd.experiments.study import Study
+from preftd.paper.stored_searches import FILE, provenance, read_search, reported_only, together
+from preftd.paper.study import PaperStudy
+
+
+class Order(NamedTuple):
+    """Where results and figures go, and how much is computed.
+
+    out       the folder of results
+    seeds     how many seeds (default: those of each study)
+    workers   how many processes compute (default: one for each core)
+    full      whether to run long searches, and to report all seeds of their studies
+    searches  the file with the results of long searches
+    """
+
+    out: Path
+    seeds: int | None = None
+    workers: int | None = None
+    full: bool = False
+    searches: Path = FILE
+
+
+class Wanted(NamedTuple):
+    """What an order wants of a study.
+
+    whole   the study as the paper has it
+    run     the study that is run
+    search  the results of its search, if these are read from the file
+    """
+
+    whole: Study
+    run: Study
+    search: Results | None
+
+    def results(self, found: Results) -> Results:
+        """The results of the study, given those of what was run."""
+        return found if self.search is None else together(self.search, found)
+
+
+def wanted(study: PaperStudy, order: Order, found: Callable[[PaperStudy], Results]) -> Wanted:
+    """What an order wants of a study; `found` gives results of studies that it needs."""
+    whole = study.study(*map(found, study.needs))
+    if order.full or not study.long_search:
+        run = whole if order.seeds is None else whole.with_seeds(order.seeds)
+        return Wanted(whole, run, None)
+    search = read_search(whole, order.searches)
+    return Wanted(whole, reported_only(whole, search, order.seeds), search)
+
+
+def without_search(studies: Iterable[PaperStudy], order: Order) -> list[PaperStudy]:
+    """Those of some studies that cannot be run, as their long search is neither stored nor wanted.
+
+    A study that another one needs counts as well.
+    """
+    if order.full:
+        return []
+    stored = provenance(order.searches)
+    return [
+        study for study in _with_needs(studies) if study.long_search and study.name not in stored
+    ]
+
+
+def _with_needs(studies: Iterable[PaperStudy]) -> list[PaperStudy]:
+    """Each study once, after those that it needs."""
+    return list(dict.fromkeys(one for study in studies for one in (*study.needs, study)))
+
+
+class Stored(NamedTuple):
+    """Results of the studies that are complete in a folder, and the studies that are not."""
+
+    found: dict[PaperStudy, Results]
+    missing: list[PaperStudy]
+
+
+def stored(studies: Iterable[PaperStudy], order: Order) -> Stored:
+    """Look up some studies in the folder of results; nothing is computed."""
+    store = Store(order.out, warn=progress_here().say)
+    found: dict[PaperStudy, Results] = {}
+    missing: list[PaperStudy] = []
+    for study in _with_needs(studies):
+        if without_search([study], order) or any(one in missing for one in study.needs):
+            missing.append(study)
+            continue
+        asked = wanted(study, order, found.__getitem__)
+        plan = Plan.of(asked.run, store)
+        # A claim tested on a part of the seeds would be another claim.
+        if plan.unfinished or plan.counts(store)[1]:
+            missing.append(study)
+        else:
+            found[study] = asked.results(plan.results(store))
+    return Stored(found, missing)

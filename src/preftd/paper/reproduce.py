@@ -1,0 +1,117 @@
+"""Making the figures of the paper: studies are run when they are needed, each once, and drawn."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import final
+
+from matplotlib import rc_context
+
+from preftd.arrays import InputError
+from preftd.experiments.executors import Executor, Processes
+from preftd.experiments.manifest import Manifest
+from preftd.experiments.progress import Progress, progress_here
+from preftd.experiments.results import Results
+from preftd.experiments.runner import run
+from preftd.experiments.store import Store
+from preftd.experiments.study import Study
+from preftd.names import nearest
+from preftd.paper.contents import COUNTEREXAMPLES, FIGURES, STUDIES, TITLES
+from preftd.paper.counterexamples.figures import SEEDS, write_counterexamples
+from preftd.paper.order import Order, wanted, without_search
+from preftd.paper.panel_rows import PaperFigure
+from preftd.paper.stored_searches import write_search
+from preftd.paper.study import PaperStudy
+from preftd.paper.summary import write_summary
+from preftd.style import RC, save_figure
+
+HERE = Path(__file__).parent
+"""In the repository of the studies."""
+
+
+def reproduce(names: Sequence[str], order: Order) -> Iterator[str]:
+    """Make some figures, or all and a summary; yields lines that say what was written."""
+    for name in names:
+        nearest("figure", name, TITLES)
+    chosen = list(dict.fromkeys(names)) or list(TITLES)
+    return _make(chosen, order)
+
+
+def _make(names: Sequence[str], order: Order) -> Iterator[str]:
+    figures = [FIGURES[name] for name in names if name in FIGURES]
+    _check_searches(figures, order)
+    progress = progress_here()
+    store = Store(order.out, warn=progress.say)
+    with Processes(order.workers, progress.say) as processes:
+        results = ResultsOnDemand(order, store, processes, progress)
+        for name in names:
+            if name == COUNTEREXAMPLES:
+                paths = write_counterexamples(order.out, order.seeds or SEEDS, progress.say)
+            else:
+                paths = _draw(FIGURES[name], results, order.out / "figures")
+            yield from (f"wrote {path}" for path in paths)
+        if set(names) == set(TITLES):
+            # Some claims need studies that no figure shows.
+            yield f"wrote {write_summary(order.out, results.all(STUDIES))}"
+
+
+def _check_searches(figures: Sequence[PaperFigure], order: Order) -> None:
+    """Refuse figures whose long search is not stored, before anything is computed."""
+    missing = without_search([study for figure in figures for study in figure.studies], order)
+    if missing:
+        name = min(study.name for study in missing)
+        raise InputError(
+            f"the search of {name!r} is not on file: search with `preftd reproduce --full`."
+        )
+
+
+def _draw(figure: PaperFigure, results: "ResultsOnDemand", folder: Path) -> list[Path]:
+    found = results.all(figure.studies)
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [folder / f"{figure.name}.{ending}" for ending in ("png", "svg")]
+    with rc_context(RC):  # some settings matter when a file is written
+        save_figure(figure.draw(found).axes[0], *paths)
+    return paths
+
+
+@final
+class ResultsOnDemand:
+    """Results by study; a study is run when its results are first asked for."""
+
+    def __init__(self, order: Order, store: Store, executor: Executor, progress: Progress) -> None:
+        self._order, self._store = order, store
+        self._executor, self._progress = executor, progress
+        self._results: dict[PaperStudy, Results] = {}
+        # The commit as it is now: writing the file of searches may itself be a change.
+        searches = order.full and order.seeds is None
+        self._begun = Manifest.begin("reproduce", HERE) if searches else None
+
+    def __call__(self, study: PaperStudy) -> Results:
+        """The results of a study."""
+        if study not in self._results:
+            asked = wanted(study, self._order, self)
+            found = run(
+                asked.run,
+                self._store,
+                executor=self._executor,
+                progress=self._progress,
+                repository=HERE,
+            )
+            self._results[study] = asked.results(found)
+            if self._begun and study.long_search:
+                self._store_search(study, asked.whole, self._begun)
+        return self._results[study]
+
+    def all(self, studies: Iterable[PaperStudy]) -> dict[PaperStudy, Results]:
+        """The results of some studies, which are on disk by then."""
+        return {study: self(study) for study in studies}
+
+    def _store_search(self, study: PaperStudy, whole: Study, begun: Manifest) -> None:
+        path = self._order.searches
+        try:
+            built_from_it = [other.name for other in STUDIES if study in other.needs]
+            write_search(whole, self._results[study], path, begun, built_from_it)
+        except OSError as error:  # the package may be where users may not write
+            self._progress.say(
+                f"{path} cannot be written ({error.strerror}): the search of {study.name} is in "
+                f"{self._order.out} only, and `preftd reproduce` without --full does not read it."
+            )

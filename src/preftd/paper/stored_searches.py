@@ -1,0 +1,150 @@
+"""The results of long searches, stored in a file of this package for those who do not search.
+
+The file has a row for every run of a search, with its score; its metadata hold the provenance of
+each study. Step sizes are chosen from it by the same code as after a search.
+"""
+
+import io
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from preftd.arrays import InputError
+from preftd.experiments.content import SCHEMA
+from preftd.experiments.evaluation import size_of
+from preftd.experiments.inputs import as_seeds
+from preftd.experiments.manifest import Manifest
+from preftd.experiments.results import ALGORITHM, COLUMNS, Results
+from preftd.experiments.study import Chosen, Search, Study
+from preftd.files import remove_unfinished, write_whole
+
+FILE = Path(__file__).with_suffix(".parquet")
+QUICK_SEEDS = 4
+"""How many seeds are reported where the search is read from the file."""
+KEPT = [name for name in COLUMNS if name not in ("cell", "stage", "error")]
+PROVENANCE = "provenance"
+COMMAND = "preftd reproduce --full"
+"""The command that searches; its other arguments do not change a search."""
+COMPARED = ("schema", "seeds", "episodes")
+"""Fields of the provenance that must agree with the study."""
+
+
+def write_search(
+    study: Study, results: Results, path: Path, begun: Manifest, built_from_it: Collection[str] = ()
+) -> None:
+    """Write the search of a study into the file; it replaces an earlier one.
+
+    If its results are the same, the file keeps them and their provenance.
+
+    Parameters
+    ----------
+    study, results
+        The study, and its results.
+    path
+        The file.
+    begun
+        The manifest of the command that searched.
+    built_from_it
+        Names of studies that are built from these results: if these changed, their searches are
+        dropped from the file.
+    """
+    rows = results.tried.select(pl.lit(study.name).alias("study"), *KEPT, "score")
+    told, known = _provenance(study, begun), dict(provenance(path))
+    if known:
+        before = pl.read_parquet(path)
+        same = all(known.get(study.name, {}).get(name) == told[name] for name in COMPARED)
+        if same and before.filter(study=study.name).equals(rows):
+            return
+        replaced = {study.name, *built_from_it}
+        known = {name: of for name, of in known.items() if name not in replaced}
+        rows = pl.concat([before.filter(~pl.col("study").is_in(replaced)), rows])
+    known[study.name] = told
+    written = io.BytesIO()
+    metadata = {PROVENANCE: json.dumps(known, ensure_ascii=False)}
+    rows.write_parquet(written, compression="zstd", metadata=metadata)
+    remove_unfinished(path.parent)
+    write_whole(path, lambda file: file.write(written.getvalue()))
+
+
+def read_search(study: Study, path: Path) -> Results:
+    """The search of a study: a run for each row, whose error is its score."""
+    told = provenance(path).get(study.name)
+    if told is None:
+        raise InputError(
+            f"the search of {study.name!r} is not on file: search with `preftd reproduce --full`."
+        )
+    found = pl.read_parquet(path).filter(study=study.name)
+    _check_same(study, told, found)
+    runs = found.with_columns(
+        pl.lit("search").alias("stage"),
+        pl.concat_str(pl.lit("searched "), pl.int_range(pl.len()).cast(pl.String)).alias("cell"),
+        pl.concat_list("score").alias("error"),
+    )
+    return Results(runs.select(*COLUMNS), study.score)
+
+
+def provenance(path: Path) -> Mapping[str, Any]:
+    """By study name: date, command, versions, commit, seeds, episodes, criterion."""
+    if not path.exists():
+        return {}
+    try:
+        found: Mapping[str, Any] = json.loads(pl.read_parquet_metadata(path)[PROVENANCE])
+    except (pl.exceptions.PolarsError, KeyError, ValueError):
+        raise InputError(
+            f"{path} is damaged: delete it, and search with `preftd reproduce --full`."
+        ) from None
+    return found
+
+
+def _check_same(study: Study, told: Mapping[str, Any], found: pl.DataFrame) -> None:
+    """Refuse another search: of other seeds, episodes, step sizes or an older schema."""
+    now = {**_searched(study), "schema": SCHEMA}
+    other = [name for name in COMPARED if told[name] != now[name]]
+    for rule, sizes in study.axes.step_sizes.items():
+        if set(found.filter(rule=rule)["step_size"]) != set(map(size_of, sizes)):
+            other.append(f"step sizes of {rule}")
+    if other:
+        raise InputError(
+            f"the search of {study.name!r} on file is another one ({other[0]}): search again with "
+            "`preftd reproduce --full`."
+        )
+
+
+def reported_only(study: Study, search: Results, seeds: int | None) -> Study:
+    """The study with the step sizes that its search chose, without what always diverged."""
+    chosen = search.chosen.select(*ALGORITHM, "step_size").rows()
+    known = Chosen({(task, *labels): size for task, *labels, size in chosen})
+    return replace(study, search=known).with_seeds(QUICK_SEEDS if seeds is None else seeds)
+
+
+def together(search: Results, reported: Results) -> Results:
+    """A search, and the runs reported with the step sizes that it chose."""
+    return Results(pl.concat([search.runs, reported.runs]), search.score)
+
+
+def _provenance(study: Study, begun: Manifest) -> dict[str, Any]:
+    return {
+        "date": begun.started,
+        "command": COMMAND,
+        "versions": begun.versions,
+        "commit": begun.commit,
+        "schema": begun.schema,
+        **_searched(study),
+        "criterion": f"least {study.score.name}, mean over {study.score.span} and all seeds, of "
+        "step sizes with which no run diverged",
+    }
+
+
+def _searched(study: Study) -> dict[str, Any]:
+    """The seeds of the search (first, last, how many) and its episodes."""
+    if not isinstance(study.search, Search):
+        raise InputError(f"search of {study.name!r} is None: give a study with a search.")
+    seeds = as_seeds("search.seeds", study.search.seeds)
+    return {
+        "seeds": [seeds[0], seeds[-1], len(seeds)],
+        "episodes": study.search.episodes or study.episodes,
+    }

@@ -1,0 +1,81 @@
+"""Compile every kernel once, on all cores, before the tests share them from the cache on disk.
+
+Without this, each worker of a parallel test run compiles the same kernels at the same time.
+"""
+
+import sys
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+import conftest  # noqa: F401  (it says where compiled code is kept)
+
+from preftd import ETD, PTD, LeastSquaresLearner, Linear, LinearLearner, Network, evaluate, tasks
+from preftd.experience import Indices
+from preftd.learners import advantages, beta_returns
+from preftd.preferences import Constant, Observability
+
+GRID, CORRIDOR = ("cross_grid", {"size": 4}), ("corridor", {"length": 2})
+
+
+def _study(learner: Linear | Network) -> None:
+    for (name, parameters), preference in ((GRID, Observability()), (CORRIDOR, Constant(0.5))):
+        task = tasks.make(name, **parameters)
+        for rule in (ETD(), PTD()):
+            evaluate(task, rule, preference, [0.01], 2, 1, learner=learner, workers=1)
+
+
+def _linear(view: str) -> None:
+    _study(Linear(view))
+
+
+def _network(view: str) -> None:
+    _study(Network(3, view))
+
+
+def _adam(_: str) -> None:
+    _study(Network(3, "forward", "adam"))
+
+
+def _online(_: str) -> None:
+    vector, indices = [1.0, 0.0], Indices([0])
+    for features in (vector, indices):
+        for predictions in (None, 2):
+            learner = LinearLearner(2, PTD(), 0.1, predictions=predictions)
+            learner.update(features, 1.0, features, discount=0.9, beta=1.0)
+            learner.predict(features)
+    for task in (tasks.make("corridor", length=2), tasks.make("random_walk")):
+        episodes = task.sampler(0).episodes(2)
+        LinearLearner(task.features.size, PTD(), 0.1).learn(episodes, beta=1.0)
+
+
+def _least_squares(_: str) -> None:
+    episodes = tasks.make("corridor", length=2).sampler(0).episodes(2)
+    for recursive in (False, True):
+        learner = LeastSquaresLearner(3, PTD(), recursive=recursive)
+        learner.learn(episodes, beta=1.0)
+        learner.update([1.0, 0.0, 0.0], 1.0, [0.0, 1.0, 0.0], discount=0.9, beta=1.0)
+    beta_returns([0.0], [0.0], [0.0], [0.0])
+    advantages([0.0], [0.0])
+
+
+JOBS: list[tuple[Callable[[str], None], str]] = [
+    (_network, "backward"),
+    (_network, "held"),
+    (_adam, ""),
+    (_network, "forward"),
+    (_online, ""),
+    *((_linear, view) for view in ("backward", "forward", "true_online")),
+    (_least_squares, ""),
+]
+
+
+def _run(job: tuple[Callable[[str], None], str]) -> None:
+    compile_one, view = job
+    compile_one(view)
+
+
+if __name__ == "__main__":
+    with ProcessPoolExecutor() as pool:
+        list(pool.map(_run, JOBS))

@@ -1,0 +1,179 @@
+"""Claims as users see them: the table, the page and the command."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from made_runs import frame
+from made_runs import run as run_of
+from paper.made_claims import World
+from preftd.arrays import InputError
+from preftd.experiments import Here, run
+from preftd.experiments.results import Results
+from preftd.experiments.score import Score
+from preftd.paper.contents import CLAIMS
+from preftd.paper.grids.studies import FEATURE_NET, SEEDS
+from preftd.paper.order import Order
+from preftd.paper.study import PaperStudy
+from preftd.paper.summary import (
+    Answer,
+    ask,
+    claim_lines,
+    claims_page,
+    details,
+    effect_text,
+    few_seeds,
+    interval_text,
+    table,
+    write_summary,
+)
+from preftd.paper.verdict import Case, Finding, Region
+from preftd.paper.walk.studies import BY_BETA
+from test_cli import complaint, printed
+from test_cli import run as command
+
+
+@pytest.fixture(scope="module")
+def made() -> dict[PaperStudy, Results]:
+    return World().results()
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with one study of the walk, of two seeds."""
+    out = tmp_path_factory.mktemp("results")
+    run(BY_BETA.study().with_seeds(2), out, executor=Here())
+    return out
+
+
+def test_the_table_holds_every_claim_with_its_words(made: dict[PaperStudy, Results]) -> None:
+    rows = ask(list(CLAIMS.values()), made)
+    text = table(rows)
+    head, *below = text.split("\n\n", 1)[0].splitlines()
+    assert head.split() == ["claim", "effect", "interval", "claimed", "verdict"]
+    assert [line.split()[0] for line in below[1:]] == list(CLAIMS)
+    assert all(line.endswith("  reproduced") for line in below[1:])
+    flat = re.sub(r"\s+", " ", text.replace("-\n    ", "-"))
+    for claim in CLAIMS.values():
+        assert claim.statement in flat
+        assert claim.because in flat
+    assert max(map(len, text.splitlines())) <= 110
+
+
+def test_the_verdict_of_the_table_is_that_of_the_finding() -> None:
+    rows = ask([CLAIMS["limit_reached"]], World(true=False).results())
+    line = table(rows).splitlines()[2]
+    assert line.split("  ")[0] == "limit_reached"
+    assert line.endswith("not reproduced")
+
+
+def test_it_says_in_how_many_cases_a_claim_holds() -> None:
+    cases = (Case("a", 2, 1.5, 3), Case("b", 1, 0.5, 1.5), Case("c", float("inf"), 0, float("inf")))
+    row = Answer(CLAIMS["limit_reached"], Finding("a ratio", Region(low=1), cases))
+    measured = list(details(row))[1]
+    assert measured == (
+        "Measured: a ratio, from 1.00 to 2.00; reproduced in 1 of 3 cases, the weakest is c."
+    )
+    alone = Answer(CLAIMS["limit_reached"], Finding("a ratio", Region(low=1), cases[:1]))
+    assert list(details(alone))[1] == "Measured: a ratio."
+    averages = (Case("x over y", 2, 1.5, 3), Case("", 3, 2.5, 3.5))
+    many = Answer(CLAIMS["limit_reached"], Finding("a ratio", Region(low=1), cases, averages))
+    told = "On average: x over y 2.00 [1.50, 3.00], 3.00 [2.50, 3.50]: reproduced."
+    assert list(details(many))[2] == told
+
+
+@pytest.mark.parametrize(
+    ("case", "effect", "interval"),
+    [
+        (Case("", 1.00062, 1.00031, 1.00092), "1.00062", "[1.00031, 1.00092]"),
+        (Case("", -0.409, -0.435, -0.382), "−0.409", "[−0.435, −0.382]"),
+        (Case("", 25.49, 16.3, 39.8), "25", "[16, 40]"),
+        (Case("", 1.0, 1.0, 1.0), "1.00", "[1.00, 1.00]"),
+        (Case("", float("inf"), float("-inf"), float("inf")), "unknown", "[−∞, ∞]"),
+    ],
+)
+def test_numbers_have_the_digits_that_their_interval_gives(
+    case: Case, effect: str, interval: str
+) -> None:
+    assert effect_text(case) == effect
+    assert interval_text(case) == interval
+
+
+def test_the_page_shows_figures_and_claims(made: dict[PaperStudy, Results], tmp_path: Path) -> None:
+    (tmp_path / "figures").mkdir()
+    (tmp_path / "figures" / "figure_2.png").touch()
+    path = write_summary(tmp_path, made)
+    assert path == tmp_path / "summary.md"
+    text = path.read_text()
+    assert "![figure_2](figures/figure_2.png)" in text
+    assert "figure_3.png" not in text, "it is not there"
+    assert (
+        f"{len(CLAIMS)} claims: {len(CLAIMS)} reproduced, 0 inconclusive, 0 not reproduced" in text
+    )
+    assert "Not tested" not in text
+    assert re.search(rf"The grids are reported on \d+ of {SEEDS} seeds", text), (
+        "made-up ones are few"
+    )
+    for claim in CLAIMS.values():
+        assert claim.statement in text
+        assert claim.because in text
+        assert f"### {claim.name}" in text
+
+
+def test_the_page_says_what_could_not_be_tested(made: dict[PaperStudy, Results]) -> None:
+    text = claims_page({BY_BETA: made[BY_BETA]}, {})
+    assert "3 claims" in text
+    assert "Not tested, as results are missing: walk_td_intermediate_best" in text
+    assert "0 claims" in claims_page({}, {})
+
+
+def test_the_page_says_nothing_of_seeds_if_all_are_there() -> None:
+    rows = [run_of(seed, [1.0], stage="report") for seed in range(SEEDS)]
+    all_of_them = {FEATURE_NET: Results(frame(rows), Score())}
+    assert list(few_seeds(all_of_them)) == []
+    fewer = {FEATURE_NET: Results(frame(rows[1:]), Score())}
+    assert "on 49 of 50 seeds" in "\n".join(few_seeds(fewer))
+
+
+def test_a_page_needs_no_figures(tmp_path: Path) -> None:
+    assert "## Figures" not in write_summary(tmp_path / "new", {}).read_text()
+
+
+def test_claims_are_told_from_what_is_stored(stored: Path) -> None:
+    name = "walk_ptd_beta_0_learns_nothing"
+    before = sorted(stored.rglob("*"))
+    text = printed("claims", name, "--out", stored, "--seeds", "2")
+    assert re.search(rf"{name} +1\.00 +\[1\.00, 1\.00\] +0\.909 to 1\.1 +reproduced", text)
+    assert sorted(stored.rglob("*")) == before, "nothing is computed"
+
+
+def test_what_is_missing_is_told_and_how_to_compute_it(stored: Path) -> None:
+    names = ("walk_ptd_beta_0_learns_nothing", "walk_ptd_better_than_td")
+    done = command("claims", *names, "--out", stored, "--seeds", "2")
+    assert done.returncode == 2
+    assert "walk_ptd_beta_0_learns_nothing" in done.stdout
+    assert "walk_ptd_better_than_td" not in done.stdout
+    assert done.stderr == (
+        "preftd: 1 of 2 claims cannot be tested, as results are missing of walk by lambda: "
+        f"compute them with `preftd reproduce --out {stored} --seeds 2`.\n"
+    )
+
+
+def test_a_study_of_fewer_seeds_counts_as_missing(stored: Path) -> None:
+    lines = claim_lines(["walk_ptd_best_above_1"], Order(stored))
+    with pytest.raises(InputError, match="missing of walk by beta"):
+        list(lines)
+
+
+def test_nothing_is_stored_where_there_is_nothing(tmp_path: Path) -> None:
+    code, said = complaint("claims", "limit_reached", "--out", tmp_path / "none")
+    assert code == 2
+    assert "corridor to the limit, double_corridor to the limit" in said
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_wrong_claim_suggests_the_nearest() -> None:
+    code, said = complaint("claims", "limit_reache")
+    assert code == 2
+    assert "did you mean 'limit_reached'?" in said
