@@ -41,7 +41,7 @@ STUDY = Study(
     tasks=TWO_STATES,
     rules=[TD(), PTD(), ETD()],
     preferences={"β = 1, 1": 1.0, "β = ½, 1": [0.5, 1.0], "β = 0, 1": [0.0, 1.0]},
-    step_sizes=[0.001, 0.003, 0.01, 0.03, 0.1],
-    episodes=200,
+    step_sizes=[0.003, 0.01, 0.03, 0.1],
+    episodes=1000,
     seeds=20,
 )

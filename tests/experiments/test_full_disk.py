@@ -1,4 +1,4 @@
-"""A full disk: one line says so, nothing is lost, and with room again the run goes on."""
+"""A full disk: one line says so, nothing is lost, and with space again the run resumes."""
 
 import errno
 import os

@@ -13,6 +13,7 @@ import functools
 import hashlib
 import json
 import logging
+import pathlib
 import re
 import types
 from collections.abc import Mapping
@@ -204,7 +205,7 @@ def _task(value: Task, describe: Describe) -> Plain:
 _REPRESENTED = (
     *(bytes, bytearray, complex, range, slice, types.EllipsisType, types.NotImplementedType),
     *(decimal.Decimal, fractions.Fraction, datetime.date, datetime.time, datetime.timedelta),
-    *(np.dtype, types.GenericAlias, types.UnionType),
+    *(np.dtype, types.GenericAlias, types.UnionType, pathlib.PurePath),
 )
 """What Python writes in full."""
 

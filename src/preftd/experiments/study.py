@@ -19,7 +19,7 @@ from preftd.experiments.axes import Axes, OneOrMore, StepSizes, made_task
 from preftd.experiments.cells import Labels
 from preftd.experiments.inputs import as_count, as_seeds
 from preftd.experiments.learning import TaskSource, acts
-from preftd.experiments.measures import KNOWN, Measure, as_measure
+from preftd.experiments.measures import KNOWN, UPDATED, Measure, as_measure
 from preftd.experiments.score import Score
 from preftd.experiments.search import Chosen, Search
 from preftd.learners.linear.batch import Linear
@@ -240,6 +240,12 @@ def _check_measures(study: Study) -> None:
         raise InputError(
             f"measures are {', '.join(names)}, but the score needs {study.score.measure.name!r}: "
             "add it."
+        )
+    watched = any(signal.watches_learner for _, signal in study.axes.preferences)
+    if UPDATED.name in names and watched and not study.acting:
+        raise InputError(
+            "measures has 'updated', which is not known for a preference that watches the learner: "
+            "leave it out."
         )
     if not study.acting and (other := [name for name in names if name not in KNOWN]):
         raise InputError(

@@ -101,6 +101,8 @@ def _choice(results: Results) -> str:
     """How the step sizes were chosen."""
     if results.given:
         return "as given by the study"
+    if results.runs["step_size"].is_null().all():
+        return "none: the learners take no step size"
     best = f"chosen for the {results.score.best} mean score on"
     if "search" not in results.runs["stage"]:
         return f"{best} the reported seeds: scores are optimistically biased"

@@ -43,7 +43,7 @@ from preftd.learners.transition import (
 )
 from preftd.rules import Carried, Rule
 
-_BLOCK = 1 << 16
+BLOCK = 1 << 16
 """Numbers handled at a time: with their likes they stay in the cache."""
 
 
@@ -183,7 +183,7 @@ class LeastSquaresLearner:
         check_finite("reward", e.reward)
         # What goes wrong in the midst of a stream leaves the learner as it was before all of it.
         system, trace = self._system.with_arrays(self._system.arrays), self._trace
-        rows = max(1, _BLOCK // self.size)
+        rows = max(1, BLOCK // self.size)
         for first in range(0, len(e), rows):
             which = slice(first, first + rows)
             x, y = e.features(which), e.next_features(which)

@@ -7,8 +7,9 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.transforms import blended_transform_factory
 
-from preftd.report.figures.end_labels import FLAT, MARK, SIZE, TEXT, points
+from preftd.report.figures.end_labels import FLAT, SIZE, TEXT, points
 from preftd.report.figures.panels import Line, Panel
+from preftd.style import MARK
 
 ROW = 8.0
 """The distance between rows of crosses, in points."""

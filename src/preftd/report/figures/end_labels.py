@@ -17,13 +17,11 @@ from matplotlib.transforms import (
 
 from preftd.arrays import Vector
 from preftd.report.figures.titles import fit_titles
-from preftd.style import TYPED, WIDTH, Look, lay_out
+from preftd.style import MARK, TYPED, WIDTH, Look, lay_out
 
 SIZE = 7.0
 """The font size, in points."""
 ROW = 1.3 * SIZE
-MARK = 3.0
-"""The size of markers, in points."""
 INCHES = 1.6
 """The width of a legend column."""
 BEND, FLAT, TEXT = 2.0, 7.0, 20.0

@@ -155,6 +155,8 @@ def step_size_note(results: Results) -> str:
     """Return a sentence on how the step sizes were chosen."""
     if results.given:
         return "Step sizes given."
+    if results.runs["step_size"].is_null().all():
+        return "No step sizes."
     if "search" not in results.runs["stage"]:
         return "Step sizes chosen on the same seeds."
     return f"Step sizes chosen on {_counted(results.chosen['seeds'])} other seeds."

@@ -6,10 +6,9 @@ from matplotlib.axes import Axes
 
 from preftd.arrays import Vector
 from preftd.experiments.score import Score
-from preftd.report.figures.end_labels import MARK
 from preftd.report.figures.panels import Line
+from preftd.style import Band, draw_band
 
-SHADE = 0.18
 REACH = 1.5
 """Axes include bands up to this factor beyond the lines."""
 
@@ -67,29 +66,9 @@ def draw_line(axes: Axes, line: Line, across: str, rows: pl.DataFrame, marked: b
 
     """
     rows = rows.sort(across)
-    x, centre, low, high = (rows[n].to_numpy() for n in (across, "centre", "low", "high"))
-    look = line.look
-    axes.plot(
-        x,
-        centre,
-        color=look.colour,
-        linestyle=look.line,
-        linewidth=line.width,
-        marker=look.marker if marked else None,
-        markersize=MARK,
-    )
-    if np.isfinite(low).all():
-        # Values below the limit of a logarithmic axis cannot be drawn.
-        bottom, top = axes.get_ylim()
-        seen = np.maximum(low, bottom) if axes.get_yscale() == "log" else low
-        if x.size == 1:  # a band would have no width
-            axes.plot([x[0], x[0]], [seen[0], high[0]], color=look.colour, linewidth=line.width)
-            return height_of(axes, centre[0])
-        # No band where the line has left the panel.
-        axes.fill_between(
-            x, seen, high, where=centre <= top, color=look.colour, alpha=SHADE, linewidth=0
-        )
-    return height_of(axes, centre[-1]) if rows.height else np.nan
+    band = Band(*(rows[name].to_numpy() for name in (across, "centre", "low", "high")))
+    draw_band(axes, line.look, band, line.width, marked=marked)
+    return height_of(axes, band.centre[-1]) if rows.height else np.nan
 
 
 def height_of(axes: Axes, value: float) -> float:
