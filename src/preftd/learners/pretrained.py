@@ -101,7 +101,7 @@ class Pretrained:
     @property
     def label(self) -> str:
         """Its name in figures, beside that of the rule."""
-        return ", ".join(filter(None, ("trained features", self.linear.label)))
+        return self.linear.label
 
     @property
     def watchable(self) -> bool:
