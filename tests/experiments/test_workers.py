@@ -1,5 +1,7 @@
 """Workers: they know what a study's file knows, and when one dies that is said, not waited for."""
 
+import shutil
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -28,6 +30,7 @@ from preftd.preferences import Observability
 
 BEGIN = """
 import os
+import shutil
 import signal
 import time
 from dataclasses import dataclass
@@ -180,7 +183,7 @@ def test_a_dead_worker_is_reported_with_exit_code_1_on_the_command_line(tmp_path
 def test_workers_that_cannot_start_are_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("preftd.experiments.worker.__name__", "nowhere")
+    monkeypatch.setattr(sys, "executable", shutil.which("false"))
     with pytest.raises(WorkerLostError, match=r"ended at once \(code 1\).*: run the same again"):
         run(small(), tmp_path, workers=1, progress=Told())
 
