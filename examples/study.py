@@ -1,11 +1,11 @@
-"""A study of one's own: a new task, a new preference, two rules.
+"""A custom study: a new task, a new preference, two rules.
 
     preftd run examples/study.py
 
-A robot wanders through a row of rooms, left or right as it likes, until it leaves at either end;
-only the right exit pays. Some rooms are full of fog, where its sensor shows noise. How good is it
-to be in each clear room? The preference looks at the observation alone, as one would have to in
-real life: a clear room lights one entry, fog lights many.
+A robot moves through a row of rooms, left or right at random, until it leaves at either end; only
+the right exit pays. Some rooms are foggy, and its sensor shows noise there. What is the value of
+each clear room? The preference uses only the observation, as a real robot would have to: a clear
+room sets one entry, fog sets many.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from preftd.preferences import Constant, Signal
 
 
 def foggy_rooms(rooms: int, every: int) -> Task:
-    """Rooms in a row, of which every so many-th is full of fog; leaving to the right pays 1."""
+    """A row of rooms, every `every`-th of them foggy; leaving to the right pays 1."""
     room = np.arange(rooms)
     foggy = room % every == every - 1
     left, right = room - 1, np.where(room == rooms - 1, -1, room + 1)
@@ -37,16 +37,16 @@ def foggy_rooms(rooms: int, every: int) -> Task:
 
 @dataclass(frozen=True)
 class Clarity(Signal):
-    """1 if most of an observation is in its largest entry, otherwise 0."""
+    """1 if the largest entry dominates an observation, otherwise 0."""
 
     most: float = 0.9
 
     def at(self, visit: Visit, memory: None) -> tuple[float, None]:
-        """β of one observation."""
+        """Return β for one observation."""
         return float(self._of(visit.observation[None, :])[0]), None
 
-    def stream_coefficients(self, experience: Experience, memory: None) -> tuple[Vector, None]:
-        """β of many observations at once, which is optional, but faster."""
+    def along(self, experience: Experience, memory: None) -> tuple[Vector, None]:
+        """Return β for many observations at once; optional, but faster."""
         return self._of(experience.observations()), None
 
     def _of(self, observations: Vector) -> Vector:

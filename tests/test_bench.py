@@ -1,4 +1,4 @@
-"""The benchmarks measure what they say; how fast that is, is not for tests."""
+"""Benchmarks measure what they claim to; tests do not judge the speed."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ SIZE = 24
 
 
 @pytest.mark.parametrize("size", [20, SIZE])
-def test_a_run_is_measured_in_full(size: int) -> None:
+def test_all_parts_of_a_run_are_measured(size: int) -> None:
     measured = scale.run(size)
     process = make("cross_grid", size=size).process
     assert measured["states"] == process.states == size**2 - 1
@@ -52,7 +52,7 @@ def test_the_grid_is_the_one_drawn_cell_by_cell(size: int) -> None:
     for cell in range(end):
         y, x = divmod(cell, size)
         for down, right in ((1, 0), (-1, 0), (0, 1), (0, -1)):
-            # Who walks into a wall stays where he is.
+            # A step into a wall does not move.
             to = min(max(y + down, 0), size - 1) * size + min(max(x + right, 0), size - 1)
             if to != end:
                 moving[cell, to] += 0.25
@@ -67,7 +67,7 @@ def test_the_grid_is_the_one_drawn_cell_by_cell(size: int) -> None:
     np.testing.assert_allclose(task.process.reward, 5 * leaving.sum(axis=1), atol=1e-15)
 
 
-def test_the_features_are_smooth_and_tell_states_apart() -> None:
+def test_the_features_are_smooth_and_distinguish_states() -> None:
     features = scale.smooth_features(SIZE, scale.FEATURES)
     assert features.shape == (SIZE**2, scale.FEATURES)
     np.testing.assert_array_equal(features[:, 0], 1)

@@ -1,4 +1,4 @@
-"""The benchmark of the experiment engine measures the same studies in all its columns."""
+"""The benchmark of the experiment engine measures the same studies in all columns."""
 
 import pytest
 
@@ -8,6 +8,7 @@ from preftd.paper.contents import STUDIES
 from test_bench_learners import number, tables
 
 
+@pytest.mark.slow
 def test_every_study_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     found = engine.studies(scale=0.005)
     shortened = {**found, "the paper's": found["the paper's"][:1]}

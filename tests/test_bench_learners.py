@@ -1,4 +1,4 @@
-"""The benchmarks of learners compare like with like; how fast that is, is not for tests."""
+"""Benchmarks of learners compare the same work; tests do not judge the speed."""
 
 import shutil
 import sys
@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from preftd.bench import grids, linear, network, online, peers, torch_network
-from preftd.bench.contest import Contender, MissingError, Times, compete
 from preftd.bench.processes import PEAK, BenchError, run_program
+from preftd.bench.timing import Contender, MissingError, Times, compete
 from preftd.learners.network.batch import Network
 from preftd.learners.network.parameters import Parameters
 from preftd.paper.corridors.studies import METHODS
@@ -18,7 +18,7 @@ from preftd.rules import Rule
 from preftd.tasks import make
 
 STEPS = 300
-needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc")
+needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is missing")
 
 
 def cells(line: str) -> list[str]:
@@ -26,7 +26,7 @@ def cells(line: str) -> list[str]:
 
 
 def tables(lines: Iterator[str]) -> list[list[list[str]]]:
-    """Rows of each table; a table is Markdown with a name and numbers in each row."""
+    """The rows of Markdown tables, each with a name and numbers."""
     found = []
     for text in "\n".join(lines).split("\n\n"):
         names, rule, *rows = map(cells, text.splitlines())
@@ -41,9 +41,11 @@ def number(cell: str) -> float:
     return float(cell.replace(",", ""))
 
 
-def study(rule: Rule, size: int = 6) -> network.Study:
+def study(rule: Rule, size: int = 6) -> network.Workload:
     task = make("cross_grid", size=size)
-    return network.Study(network.with_signals(task.sampler(seed=0).episodes(3), rule), task.scored)
+    return network.Workload(
+        network.steps_for_rule(task.sampler(seed=0).episodes(3), rule), task.scored
+    )
 
 
 def same(one: Parameters, other: Parameters) -> bool:
@@ -54,7 +56,7 @@ def same(one: Parameters, other: Parameters) -> bool:
 @needs_gcc
 @pytest.mark.parametrize("features", linear.FEATURES)
 def test_all_linear_contenders_learn_the_same_weights(features: int) -> None:
-    weights = {name: c.once() for name, c in linear.on_vectors(features, STEPS).items()}
+    weights = {name: c.once() for name, c in linear.vector_contenders(features, STEPS).items()}
     assert np.abs(weights["NumPy"]).max() > 1e-3
     for name in ("ours, 24", "ours, 1"):
         np.testing.assert_allclose(weights[name][:, -1], weights["NumPy"], rtol=0, atol=1e-9)
@@ -100,7 +102,7 @@ def test_torch_learns_the_same_weights_in_the_other_views(view: str, rule: Rule)
 
 
 def test_updates_are_counted_step_by_step_and_lane_by_lane() -> None:
-    counts = {name: c.updates for name, c in linear.on_vectors(3, STEPS).items()}
+    counts = {name: c.updates for name, c in linear.vector_contenders(3, STEPS).items()}
     assert counts == {"ours, 24": 24 * STEPS, "ours, 1": STEPS, "C": STEPS, "NumPy": STEPS}
     taken = study(network.RULES[0])
     steps = taken.steps.code_t.size
@@ -112,7 +114,7 @@ def test_updates_are_counted_step_by_step_and_lane_by_lane() -> None:
 
 
 @needs_gcc
-def test_the_table_of_linear_learning_has_ratios_of_its_own_numbers() -> None:
+def test_the_ratios_of_linear_learning_are_those_of_the_times() -> None:
     [[names, *rows]] = tables(linear.table(seconds=0.0, steps=200))
     assert len(rows) == 8
     for row in rows:
@@ -139,7 +141,7 @@ def test_the_table_of_networks_has_a_row_for_each_view_and_rule() -> None:
             assert number(found[name]) == pytest.approx(slow / fast, rel=0.02)
 
 
-def test_the_tables_of_calls_tell_time_and_memory() -> None:
+def test_the_tables_of_calls_have_times_and_memory() -> None:
     programs = {"nothing": "pass"}
     calls, first, memory = tables(online.table(0.0, programs, programs))
     assert len(calls) == 1 + len(online.calls())
@@ -148,18 +150,18 @@ def test_the_tables_of_calls_tell_time_and_memory() -> None:
     assert 0.01 < number(memory[1][1]) < 2
 
 
-def test_a_process_has_its_own_peak() -> None:
+def test_peak_memory_is_that_of_the_process() -> None:
     programs = [f"import numpy as np; kept = np.ones({n})\n{PEAK}" for n in (1, 2**26)]
     peaks = [float(run_program(program)[1]) for program in programs]
     assert peaks[1] - peaks[0] == pytest.approx(0.5, abs=0.05)
 
 
-def test_a_program_that_fails_is_told_in_a_sentence() -> None:
+def test_the_error_of_a_failed_program_is_one_sentence() -> None:
     with pytest.raises(BenchError, match="failed: ValueError: no luck"):
         run_program("raise ValueError('no luck')")
 
 
-def test_who_cannot_run_is_named_and_the_others_go_on() -> None:
+def test_a_contender_that_cannot_run_says_why_and_the_others_run() -> None:
     def cannot(_: object) -> None:
         raise MissingError("no gcc")
 
@@ -170,7 +172,7 @@ def test_who_cannot_run_is_named_and_the_others_go_on() -> None:
 
 
 @pytest.mark.parametrize(("found", "said"), [(None, "no gcc"), ("false", "gcc failed")])
-def test_without_a_compiler_there_is_no_c(
+def test_without_a_compiler_c_says_why(
     found: str | None, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("preftd.bench.peers.shutil.which", lambda _: found)
@@ -179,7 +181,7 @@ def test_without_a_compiler_there_is_no_c(
         peers.linear_in_c(linear.stream(3, 2), 0.1)
 
 
-def test_without_torch_its_cell_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_torch_it_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     torch_network._torch.cache_clear()
     with pytest.raises(MissingError, match="no torch"):
@@ -189,10 +191,10 @@ def test_without_torch_its_cell_says_so(monkeypatch: pytest.MonkeyPatch) -> None
 def test_times_are_the_best_of_each_contender_over_its_updates(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    # Each run takes so long: five rounds of one run, each between two looks at the clock.
+    # The duration of each run: five rounds of one run, each timed by two calls of the clock.
     seconds = [5.0, 4.0, 3.0, 8.0, 6.0]
     looks = iter(np.cumsum([[100.0, 1.0, taken] for taken in seconds]).tolist())
-    monkeypatch.setattr("preftd.bench.contest.time.perf_counter", lambda: next(looks))
+    monkeypatch.setattr("preftd.bench.timing.time.perf_counter", lambda: next(looks))
     times = compete({"ours": Contender(lambda _: None, 2)}, 0.0)
     assert times.ns == {"ours": 1.5e9}
 
@@ -201,8 +203,9 @@ def test_a_ratio_is_how_much_longer_the_first_takes() -> None:
     assert Times({"a": 6.0, "b": 1.5}, {}).ratio("a", "b") == "4"
 
 
+@pytest.mark.slow
 def test_a_search_in_torch_is_the_same_work() -> None:
-    studies, sizes = grids.of_a_seed("cross_grid", 6), [5e-4, 1e-2]
+    studies, sizes = grids.seed_workloads("cross_grid", 6), [5e-4, 1e-2]
     for view in torch_network.VIEWS:
         own = grids.ours(studies, view, sizes)
         theirs = grids.torch(studies, view, torch_steps=10**6)
@@ -214,6 +217,7 @@ def test_a_search_in_torch_is_the_same_work() -> None:
             assert same(one, other)
 
 
+@pytest.mark.slow
 def test_searches_of_all_views_and_tasks_are_measured() -> None:
     ((names, *rows),) = tables(grids.table(seconds=0.01, size=4))
     assert names == ["ns per update", "ours", "torch", "torch / ours"]

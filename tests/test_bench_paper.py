@@ -1,4 +1,4 @@
-"""The benchmark of the paper's experiments makes all of them."""
+"""The benchmark of the paper runs all of its experiments."""
 
 import pytest
 
@@ -18,7 +18,7 @@ def test_all_figures_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paper, "reproduce", reproduce)
     ((_, *rows),) = tables(paper.table(seeds=2))
     all_of_it, *parts = made
-    assert all_of_it == (list(TITLES), 1), "it compiles"
+    assert all_of_it == (list(TITLES), 1), "the first run compiles"
     assert parts == [(names, 2) for names in paper.PARTS.values() for _ in range(2)]
     assert [(row[0], number(row[1])) for row in rows] == [
         (part, len(names)) for part, names in paper.PARTS.items()

@@ -58,7 +58,7 @@ def test_the_example_ends_in_figures_and_a_table(tmp_path: Path) -> None:
 def test_a_study_is_run_looked_at_and_shown(small: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     before = printed("status", small, "--out", out)
-    assert "small: search 0 of 12 cells; report begins when it is over" in before
+    assert "small: search 0 of 12 cells; the report starts when the search is complete" in before
     first = run("run", small, "--out", out, "--workers", "1")
     assert first.returncode == 0, first.stderr
     (written,) = (out / "runs").iterdir()
@@ -81,20 +81,22 @@ def test_a_study_that_diverges_everywhere_is_shown_and_the_next_is_run(
     done = run("run", small, "--out", tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("none: all diverged") == 2
-    assert "no figures of 'wild', as every run diverged: try smaller step sizes." in done.stdout
+    assert (
+        "no figures of 'wild', because every run diverged: try smaller step sizes." in done.stdout
+    )
     assert (tmp_path / "figures" / "small_curves.png").exists()
 
 
 def test_what_is_not_computed_is_not_shown(small: Path, tmp_path: Path) -> None:
     code, said = complaint("show", small, "--out", tmp_path / "nothing")
     assert code == 2
-    assert f"there are no runs of 'small' in {tmp_path / 'nothing'}: run the study first" in said
+    assert f"{tmp_path / 'nothing'} has no runs of 'small': run the study first" in said
     assert not (tmp_path / "nothing").exists()
 
 
 def test_a_folder_that_is_none_is_not_taken_for_an_empty_one(small: Path, tmp_path: Path) -> None:
     assert printed("status", "--out", tmp_path / "x") == (
-        f"{tmp_path / 'x'}: there is no such folder yet\n"
+        f"{tmp_path / 'x'}: this folder does not exist yet\n"
     )
     code, said = complaint("status", "--out", small)
     assert code == 2
@@ -151,7 +153,7 @@ def test_studies_that_can_be_shown_are_shown_and_the_others_named(
     done = run("show", both, "--out", out)
     assert done.returncode == 2
     assert "PTD" in done.stdout
-    assert done.stderr.startswith(f"preftd: there are no runs of 'new' in {out}")
+    assert done.stderr.startswith(f"preftd: {out} has no runs of 'new'")
 
 
 def test_a_search_that_is_not_over_is_called_so(
@@ -162,7 +164,7 @@ def test_a_search_that_is_not_over_is_called_so(
     [job] = jobs(Expansion(study).search)
     half = only(job, job.ids[:6])
     keep(store, half)
-    said = "the search of 'small' is not over, 6 of 12 cells are stored: run the study to resume"
+    said = "the search of 'small' is incomplete, 6 of 12 cells are stored: run the study to resume"
     with pytest.raises(InputError, match=said):
         list(studies.show(study, tmp_path / "out", told))
     assert capsys.readouterr().err == ""

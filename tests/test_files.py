@@ -1,4 +1,4 @@
-"""A file is there whole or not at all."""
+"""A file is complete or absent."""
 
 import errno
 import os
@@ -41,7 +41,7 @@ def test_a_file_is_written_and_written_over(tmp_path: Path) -> None:
     assert names(tmp_path) == ["result"]
 
 
-def test_its_name_may_follow_from_what_was_written(tmp_path: Path) -> None:
+def test_the_name_of_a_file_can_depend_on_its_content(tmp_path: Path) -> None:
     def rename(file: BinaryIO) -> str:
         file.seek(0)
         [unfinished] = names(tmp_path)
@@ -54,7 +54,7 @@ def test_its_name_may_follow_from_what_was_written(tmp_path: Path) -> None:
     assert names(tmp_path) == [path.name]
 
 
-def test_threads_may_write_the_same_at_the_same_time(tmp_path: Path) -> None:
+def test_threads_can_write_the_same_file_at_the_same_time(tmp_path: Path) -> None:
     together = threading.Barrier(4)
 
     def write(file: BinaryIO) -> None:
@@ -68,7 +68,7 @@ def test_threads_may_write_the_same_at_the_same_time(tmp_path: Path) -> None:
     assert names(tmp_path) == ["result"]
 
 
-def test_until_it_is_whole_the_old_one_is_there(tmp_path: Path) -> None:
+def test_the_old_file_stays_until_the_new_one_is_complete(tmp_path: Path) -> None:
     path = tmp_path / "result"
     path.write_bytes(b"old")
 
@@ -86,7 +86,7 @@ def test_until_it_is_whole_the_old_one_is_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "error", [KeyboardInterrupt(), ValueError("bad"), OSError(errno.EIO, "io")]
 )
-def test_whatever_happens_nothing_half_written_stays(error: BaseException, tmp_path: Path) -> None:
+def test_no_error_leaves_a_partial_file(error: BaseException, tmp_path: Path) -> None:
     path = tmp_path / "result"
     path.write_bytes(b"old")
 
@@ -100,7 +100,7 @@ def test_whatever_happens_nothing_half_written_stays(error: BaseException, tmp_p
     assert names(tmp_path) == ["result"]
 
 
-def test_a_full_disk_is_said_with_the_name_that_was_asked_for(tmp_path: Path) -> None:
+def test_the_error_of_a_full_disk_names_the_requested_path(tmp_path: Path) -> None:
     def write(_: BinaryIO) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -110,14 +110,14 @@ def test_a_full_disk_is_said_with_the_name_that_was_asked_for(tmp_path: Path) ->
     assert failure.value.filename == str(tmp_path / "result")
 
 
-def test_a_missing_folder_is_said_with_the_name_that_was_asked_for(tmp_path: Path) -> None:
+def test_the_error_of_a_missing_folder_names_the_requested_path(tmp_path: Path) -> None:
     path = tmp_path / "missing" / "result"
     with pytest.raises(FileNotFoundError) as failure:
         write_whole(path, lambda file: file.write(b""))
     assert failure.value.filename == str(path)
 
 
-def test_an_error_without_a_number_keeps_its_words(tmp_path: Path) -> None:
+def test_an_error_without_a_number_keeps_its_message(tmp_path: Path) -> None:
     def write(_: BinaryIO) -> None:
         raise OSError("the cable is out")
 
@@ -125,7 +125,7 @@ def test_an_error_without_a_number_keeps_its_words(tmp_path: Path) -> None:
         write_whole(tmp_path / "result", write)
 
 
-def test_it_is_synced_before_and_after_it_gets_its_name(
+def test_a_file_is_synced_before_and_after_it_is_renamed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, synced = tmp_path / "result", []
@@ -140,10 +140,10 @@ def test_it_is_synced_before_and_after_it_gets_its_name(
     assert synced == [(path.stat().st_ino, False), (tmp_path.stat().st_ino, True)]
 
 
-def test_only_what_dead_processes_of_this_machine_left_is_removed(tmp_path: Path) -> None:
+def test_only_partial_files_of_dead_processes_of_this_machine_are_removed(tmp_path: Path) -> None:
     dead = ended_process()
     kept = {
-        f".result.{host()}.{os.getpid()}": "of a process that lives",
+        f".result.{host()}.{os.getpid()}": "of a running process",
         f".result.elsewhere.{dead}": "of another machine",
         f"result.{host()}.{dead}": "not hidden",
         f".{host()}.{dead}": "not of a file",
@@ -159,23 +159,23 @@ def test_only_what_dead_processes_of_this_machine_left_is_removed(tmp_path: Path
     remove_unfinished(tmp_path / "missing")
 
 
-def test_a_container_of_the_same_name_is_another_place(
+def test_a_container_with_the_same_host_name_is_another_machine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """There, what is a living process here has no number, or that of another."""
+    """A process id means another process there, or none."""
     inside = tmp_path / "inside"
     inside.touch()
     outside = host()
     (tmp_path / f".result.{outside}.{ended_process()}").touch()
-    monkeypatch.setattr(files, "NUMBERS", inside)
+    monkeypatch.setattr(files, "PID_NAMESPACE", inside)
     assert host() == f"{socket.gethostname()}-{inside.stat().st_ino}"
     assert host() != outside
     before = names(tmp_path)
     remove_unfinished(tmp_path)
     assert names(tmp_path) == before
-    monkeypatch.setattr(files, "OUTERMOST", inside.stat().st_ino)
+    monkeypatch.setattr(files, "HOST_NAMESPACE", inside.stat().st_ino)
     assert host() == socket.gethostname()
-    monkeypatch.setattr(files, "NUMBERS", tmp_path / "not on this system")
+    monkeypatch.setattr(files, "PID_NAMESPACE", tmp_path / "not on this system")
     assert host() == socket.gethostname()
 
 
@@ -186,14 +186,14 @@ REMOVE = (
 
 
 def can_be_apart() -> bool:
-    """Whether this machine lets us have processes of our own numbers, as containers do."""
+    """Whether this machine allows a new namespace of process ids, as containers have."""
     if shutil.which(APART[0]) is None:
         return False
     return subprocess.run([*APART, "true"], capture_output=True, check=False).returncode == 0
 
 
-@pytest.mark.skipif(not can_be_apart(), reason="needs a right that this machine does not give")
-def test_a_container_leaves_alone_what_is_written_outside(tmp_path: Path) -> None:
+@pytest.mark.skipif(not can_be_apart(), reason="needs permission to create namespaces")
+def test_a_container_does_not_remove_files_written_outside(tmp_path: Path) -> None:
     def write(file: BinaryIO) -> None:
         file.write(b"whole")
         subprocess.run([*APART, sys.executable, "-c", REMOVE, str(tmp_path)], check=True)
@@ -217,7 +217,7 @@ write_whole(Path(sys.argv[1]), write)
 """
 
 
-def test_what_a_killed_process_leaves_can_be_removed(tmp_path: Path) -> None:
+def test_the_partial_file_of_a_killed_process_can_be_removed(tmp_path: Path) -> None:
     path = tmp_path / "result"
     done = subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False)
     assert done.returncode == -9
@@ -227,7 +227,7 @@ def test_what_a_killed_process_leaves_can_be_removed(tmp_path: Path) -> None:
     assert names(tmp_path) == []
 
 
-def test_processes_are_known_to_live_or_not() -> None:
+def test_alive_says_whether_a_process_is_running() -> None:
     assert alive(os.getpid())
     assert alive(1)
     assert not alive(ended_process())

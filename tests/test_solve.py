@@ -138,8 +138,8 @@ def test_multigrid_is_what_large_sparse_systems_are_solved_by(
         built.append(system.shape[0])
         return multigrid(system)
 
-    multigrid = solve._Multigrid
-    monkeypatch.setattr(solve, "_Multigrid", counted)
+    multigrid = solve.Multigrid
+    monkeypatch.setattr(solve, "Multigrid", counted)
     matrix = GRAPHS[graph](STATES["multigrid"])
     prepared(matrix, "direct", monkeypatch)
     assert built == []

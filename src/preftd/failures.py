@@ -1,5 +1,5 @@
-"""Failures that are not the fault of the input."""
+"""The base class of failures that are not caused by invalid input."""
 
 
 class FailedError(RuntimeError):
-    """Something could not be finished; the message says what and what to do, in a sentence."""
+    """A command failed; the message is one sentence with the cause and the remedy."""

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all."""
+"""Atomic file writes: a file is complete or absent."""
 
 import errno
 import itertools
@@ -10,10 +10,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
-NUMBERS = Path("/proc/self/ns/pid")
-"""Stands for the processes that know each other by number, on Linux."""
-OUTERMOST = 0xEFFFFFFC
-"""What it has outside of all containers, on every machine."""
+PID_NAMESPACE = Path("/proc/self/ns/pid")
+"""The namespace of process ids on Linux; its inode identifies a container."""
+HOST_NAMESPACE = 0xEFFFFFFC
+"""The inode of that namespace outside of containers, on every machine."""
 _COUNT = itertools.count()
 
 
@@ -22,11 +22,24 @@ def write_whole(
     write: Callable[[BinaryIO], object],
     rename: Callable[[BinaryIO], str] | None = None,
 ) -> Path:
-    """Write to a temporary name, sync and rename: no crash and no full disk leaves a stump.
+    """Write a temporary file, sync it and rename it: a crash or a full disk leaves no partial file.
 
-    If the name follows from what was written, `rename` is given the file and says it.
+    Parameters
+    ----------
+    path : Path
+        Where the file is written.
+    write : callable
+        Writes the content to the open file.
+    rename : callable, optional
+        Takes the open file after writing and returns its final name (default: that of `path`).
+
+    Returns
+    -------
+    Path
+        The written file.
+
     """
-    # Its own also among threads, of which two may write the same.
+    # The count makes the name unique among threads, two of which may write the same file.
     unfinished = path.with_name(f".{path.name}.{next(_COUNT)}.{host()}.{os.getpid()}")
     try:
         with unfinished.open("w+b") as file:
@@ -38,7 +51,7 @@ def write_whole(
         _sync(path.parent)
         return found
     except OSError as error:
-        # The user asked for this name, and knows nothing of the temporary one.
+        # The message names the path that was asked for, not the temporary one.
         raise OSError(error.errno, error.strerror or str(error), str(path)) from None
     finally:
         with suppress(OSError):  # on a read-only file system even this fails
@@ -46,33 +59,33 @@ def write_whole(
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Remove what processes of this machine left half written when they were killed."""
+    """Remove partial files of processes of this machine that were killed."""
     for path in folder.glob(".*"):
         found = re.fullmatch(rf"\..+\.{re.escape(host())}\.(\d+)", path.name)
         if found and not alive(int(found[1])):
-            with suppress(OSError):  # another user's, perhaps; it does no harm
+            with suppress(OSError):  # it may belong to another user, and does no harm
                 path.unlink()
 
 
 def host() -> str:
-    """What this machine calls itself; in a container, also within which numbers of processes.
+    """Return the name of this machine; in a container, followed by its namespace of process ids.
 
-    Containers may share a name and a folder, but do not see each other's processes.
+    Containers may share a host name and a folder, but not process ids.
     """
     try:
-        numbers = NUMBERS.stat().st_ino
-    except OSError:  # there are no containers here
+        namespace = PID_NAMESPACE.stat().st_ino
+    except OSError:  # this system has no containers
         return socket.gethostname()
-    return socket.gethostname() + ("" if numbers == OUTERMOST else f"-{numbers}")
+    return socket.gethostname() + ("" if namespace == HOST_NAMESPACE else f"-{namespace}")
 
 
 def alive(process: int) -> bool:
-    """Whether a process of this machine is still there."""
+    """Return whether a process of this machine is running."""
     if os.name != "posix":
-        return True  # asking would be a signal there
+        return True  # os.kill would end the process
     try:
         os.kill(process, 0)
-    except (ProcessLookupError, OverflowError):  # the second, if no process has such numbers
+    except (ProcessLookupError, OverflowError):  # OverflowError: too large for a process id
         return False
     except PermissionError:
         return True
@@ -80,14 +93,14 @@ def alive(process: int) -> bool:
 
 
 def _sync(folder: Path) -> None:
-    """Make a rename last, where folders can be synced."""
+    """Sync a folder, so that a rename survives a crash, where the system supports it."""
     if os.name != "posix":
         return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     except OSError as error:
-        if error.errno != errno.EINVAL:  # how a file system says that it does not do that
+        if error.errno != errno.EINVAL:  # not supported by this file system
             raise
     finally:
         os.close(descriptor)

@@ -109,7 +109,7 @@ class _Sparse:
         inner: Sparse = columns[self._needed]
         system: Sparse = sparse.csr_array(sparse.eye_array(inner.shape[0], format="csr") - inner)
         self._columns = sparse.csr_array(columns)
-        self._solver = (_Direct if inner.shape[0] <= DIRECT_STATES else _Multigrid)(system)
+        self._solver = (_Direct if inner.shape[0] <= DIRECT_STATES else Multigrid)(system)
 
     def solve(self, right: Vector, transposed: bool) -> Vector:
         needed = self._needed
@@ -157,7 +157,7 @@ class _Direct:
 
 
 @final
-class _Multigrid:
+class Multigrid:
     """BiCGSTAB with multigrid, refined until it is as accurate as a direct solution."""
 
     def __init__(self, system: Sparse) -> None:
@@ -173,6 +173,7 @@ class _Multigrid:
         self._coarsest = _Dense(hierarchy.levels[-1].A.toarray())
 
     def solve(self, right: Vector, transposed: bool) -> Vector:
+        """Solve for one right-hand side, or for the columns of a matrix."""
         if right.ndim == 1:
             return self._refine(right, transposed)
         solution = np.empty_like(right, order="F")

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
-from preftd.arrays import InputError
+import numpy as np
+
+from preftd.arrays import InputError, Vector
 from preftd.files import write_whole
 
 if TYPE_CHECKING:
@@ -99,6 +101,47 @@ RC: Any = {
 """Matplotlib settings for all figures."""
 TYPED: Any = {"parse_math": False}
 """Shows texts that users chose as typed: dollar signs do not start mathematics."""
+
+
+MARK = 3.0
+"""The size of markers, in points."""
+SHADE = 0.18
+"""The opacity of bands."""
+
+
+class Band(NamedTuple):
+    """Points of a line and an interval around each, arrays of shape (points,)."""
+
+    x: Vector
+    centre: Vector
+    low: Vector
+    high: Vector
+
+
+def draw_band(axes: "Axes", look: Look, band: Band, width: float, *, marked: bool) -> None:
+    """Draw a line and, if all intervals are finite, a band around it."""
+    x, centre, low, high = band
+    axes.plot(
+        x,
+        centre,
+        color=look.colour,
+        linestyle=look.line,
+        linewidth=width,
+        marker=look.marker if marked else None,
+        markersize=MARK,
+    )
+    if not np.isfinite(low).all():
+        return
+    # Values below the limit of a logarithmic axis cannot be drawn.
+    bottom, top = axes.get_ylim()
+    seen = np.maximum(low, bottom) if axes.get_yscale() == "log" else low
+    if x.size == 1:  # a band would have no width
+        axes.plot([x[0], x[0]], [seen[0], high[0]], color=look.colour, linewidth=width)
+        return
+    # No band where the line has left the panel.
+    axes.fill_between(
+        x, seen, high, where=centre <= top, color=look.colour, alpha=SHADE, linewidth=0
+    )
 
 
 def save_figure(axes: "Axes", *paths: Path) -> None:

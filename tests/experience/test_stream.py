@@ -152,3 +152,11 @@ def test_an_integer_array_is_a_vector_of_numbers() -> None:
         learner.predict(np.array([1, 2]))
     with pytest.raises(InputError, match="give a list of integers"):
         Indices([0.5])
+
+
+def test_a_visit_carries_its_action_and_importance_ratio() -> None:
+    log: dict[str, Any] = {"discount": 0.9, "terminated": [0, 1]}
+    known = Experience.from_log([[1.0], [2.0]], [0, 0], action=[3, 4], rho=[0.5, 2], **log)
+    assert [(v.action, v.rho) for v in map(known.visit, range(2))] == [(3, 0.5), (4, 2.0)]
+    unknown = Experience.from_log([[1.0], [2.0]], [0, 0], **log)
+    assert (unknown.visit(1).action, unknown.visit(1).rho) == (None, None)

@@ -10,8 +10,8 @@ from experiments.small_studies import Told, computed, report_cells, run_here, se
 from preftd import Chosen, Decreasing, Search, Study
 from preftd.experiments import results
 from preftd.learners import Linear, Network
-from preftd.report.figures import fitting
-from preftd.report.figures.layout import choice
+from preftd.report.figures import applicable_figures
+from preftd.report.figures.layout import step_size_note
 from preftd.report.status import status_lines
 from preftd.report.summary import table
 
@@ -90,9 +90,9 @@ def test_tables_and_figures_say_that_step_sizes_were_given(tmp_path: Path) -> No
     found = run_here(known(), tmp_path)
     [line] = [line for line in table(found).splitlines() if line.startswith("step size  ")]
     assert line.endswith("as given by the study")
-    assert choice(found) == "Step sizes given."
+    assert step_size_note(found) == "Step sizes given."
     assert found.runs["step_size"].n_unique() == 2
-    assert fitting(found) == ["curves", "bars"]
+    assert applicable_figures(found) == ["curves", "bars"]
     assert set(found.runs.select(pl.col("rule"), "learner").rows()) == {
         ("PTD", "net"),
         ("TD(λ)", "linear"),

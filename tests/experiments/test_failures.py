@@ -66,9 +66,9 @@ def test_a_preference_that_raises_at_a_seed_leaves_all_others_theirs(tmp_path: P
     np.testing.assert_array_equal(
         found.filter(preference="sound")["error"].to_list(), sound.runs["error"].to_list()
     )
-    # Once the preference is mended, only its cells are computed.
-    mended = preferences | {"fragile": Fragile(100)}
-    assert computed(replace(study, preferences=mended), tmp_path) == 12
+    # Once the preference is fixed, only its cells are computed.
+    fixed = preferences | {"fragile": Fragile(100)}
+    assert computed(replace(study, preferences=fixed), tmp_path) == 12
 
 
 def test_a_failed_cell_is_described_in_full_and_tried_again(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from preftd import PTD, TD, Chosen, InputError, Linear, Search, evaluate
 from preftd.experience import Visit
 from preftd.learners import LeastSquares
 from preftd.preferences import Constant, Function, PerState, Signal
-from preftd.report.figures import draw, fitting
+from preftd.report.figures import applicable_figures, draw
 from preftd.report.summary import table
 
 BETA = np.linspace(0, 1, CORRIDOR.states)
@@ -55,7 +55,7 @@ def test_least_squares_has_no_step_size(tmp_path: Path) -> None:
     reported = found.reported.filter(learner="least squares", rule="PTD").sort("seed")
     np.testing.assert_array_equal(np.array(reported["error"].to_list()), wanted.errors[:, 0])
     assert " none " in table(found)
-    assert len(draw(found, fitting(found), tmp_path / "figures", "x")) == 6
+    assert len(draw(found, applicable_figures(found), tmp_path / "figures", "x")) == 6
     assert wanted.plot().get_xlabel() == "episode"
 
 
@@ -63,7 +63,7 @@ def test_a_study_of_least_squares_alone_needs_no_step_sizes(tmp_path: Path) -> N
     alone = small(learners=LeastSquares(), step_sizes=None)
     found = run_here(alone, tmp_path)
     assert found.runs.height == 4
-    assert "step_sizes" not in fitting(found)
+    assert "step_sizes" not in applicable_figures(found)
     place = ("corridor(length=3)", "PTD", "", "")
     known = small(learners=LeastSquares(), step_sizes=None, search=Chosen({place: None}))
     assert computed(known, tmp_path) == 0

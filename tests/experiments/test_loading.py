@@ -54,7 +54,7 @@ WRONG = {
     "no study": ("x = Study\n", "{path} defines no study: write study = Study(...) in it."),
     "two of a name": (
         "one, two = make('mine'), make('mine')\n",
-        "{path} has two studies called 'mine': give each a name of its own.",
+        "{path} has two studies called 'mine': give each its own name.",
     ),
     "two whose figures have the same names": (
         "one, two, three = make('a b'), make('a c'), make('a_b')\n",

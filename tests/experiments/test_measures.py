@@ -12,10 +12,10 @@ import pytest
 from experiments.small_studies import CORRIDOR, computed, report_cells, run_here, small
 from preftd import PTD, TD, Features, InputError, Score, Search, Study, Task, tasks
 from preftd.experience import Experience
-from preftd.experiments import CellsFailedError, Measure, results, run
+from preftd.experiments import CellsFailedError, Measure, results
 from preftd.experiments.measures import returns, updated
 from preftd.preferences import Constant, Observability, Signal
-from preftd.report.figures import draw, fitting
+from preftd.report.figures import applicable_figures, draw
 from preftd.report.summary import table
 from preftd.rules import Rule, stream_coefficients
 from preftd.tasks.environment import TaskEnvironment
@@ -139,15 +139,13 @@ def test_a_study_of_an_algorithm_that_acts_maximises_its_return(tmp_path: Path) 
     assert not found.runs["diverged"].any()
     assert "error" not in found.runs.columns
     assert computed(study, tmp_path) == 0
-    again = run(study, tmp_path / "processes", workers=2)
-    assert again.runs.equals(found.runs), "also in workers"
 
 
 def test_tables_and_figures_of_returns_say_so(tmp_path: Path) -> None:
     found = run_here(acting(), tmp_path)
     assert "chosen for the largest mean score" in table(found)
     assert "return, mean over all episodes" in table(found)
-    assert len(draw(found, fitting(found), tmp_path / "figures", "x")) == 6
+    assert len(draw(found, applicable_figures(found), tmp_path / "figures", "x")) == 6
 
 
 @dataclass(frozen=True)

@@ -23,9 +23,8 @@ from experiments.small_studies import (
     the_job,
 )
 from preftd.experiments import CellsFailedError, Here, run
-from preftd.experiments.result_files import MEASURE
+from preftd.experiments.result_files import FILE, MEASURE
 from preftd.experiments.store import Store
-from preftd.experiments.tables import FILE
 from preftd.experiments.work import JobResult, compute
 from preftd.files import host, remove_unfinished
 from preftd.preferences import Function

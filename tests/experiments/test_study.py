@@ -10,7 +10,7 @@ import pytest
 from preftd import ETD, PTD, TD, Decreasing, InputError, Linear, Network, tasks
 from preftd.experience import Visit
 from preftd.experiments import Score, Search, Study
-from preftd.experiments.study import FIRST_SEARCH_SEED
+from preftd.experiments.search import FIRST_SEARCH_SEED
 from preftd.preferences import Constant, Observability, Signal
 from preftd.rules import Rule
 

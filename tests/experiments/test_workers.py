@@ -1,5 +1,7 @@
 """Workers: they know what a study's file knows, and when one dies that is said, not waited for."""
 
+import shutil
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -19,13 +21,16 @@ from experiments.small_studies import (
 )
 from preftd import ETD, TD, tasks
 from preftd.experiments import CellsFailedError, Processes, Search, results, run
+from preftd.experiments.executors import COMPILING
 from preftd.experiments.jobs import Job
 from preftd.experiments.loading import load_studies
+from preftd.experiments.work import JobResult
 from preftd.experiments.worker import Worker, WorkerLostError
 from preftd.preferences import Observability
 
 BEGIN = """
 import os
+import shutil
 import signal
 import time
 from dataclasses import dataclass
@@ -99,19 +104,26 @@ def test_workers_know_what_a_studys_file_defines_and_imports(tmp_path: Path) -> 
     assert stored_files(tmp_path / "processes") == stored_files(tmp_path / "here")
 
 
-def test_what_is_compiled_once_is_not_compiled_again(
+def test_what_is_compiled_once_is_said_and_not_compiled_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What a study prints is not printed for every stage and study of a command."""
-    compiled: list[int] = []
-    monkeypatch.setattr(
-        "preftd.experiments.executors._Crew.compile", lambda _, jobs: compiled.append(len(jobs))
-    )
+    sent, said, compute = list[Job](), list[str](), Worker.compute
+
+    def noted(worker: Worker, job: Job) -> JobResult:
+        sent.append(job)
+        return compute(worker, job)
+
+    monkeypatch.setattr(Worker, "compute", noted)
+    monkeypatch.setattr("preftd.experiments.executors.PATIENCE", 0.01)
     monkeypatch.setattr("preftd.experiments.jobs.SECONDS", 1e-9)
-    with Processes(2) as processes:
+    with Processes(2, said.append) as processes:
         for study in (small(search=Search(seeds=2)), small(rules=[ETD(), TD()])):
             run(study, tmp_path, executor=processes, progress=Told())
-    assert compiled == [2, 0, 1]
+    compiled = [job for job in sent if job.groups[0].sample.episodes == 1]
+    rules = [job.groups[0].settings[0].labels.rule for job in compiled]
+    assert rules == ["TD(λ)", "PTD", "ETD"]
+    assert set(said) == {COMPILING}
 
 
 DEADLY = (
@@ -143,18 +155,13 @@ study = Study(
 )
 
 
-@pytest.mark.parametrize("death", ["os._exit(3)", "os.kill(os.getpid(), signal.SIGKILL)"])
-def test_a_cell_that_kills_its_worker_is_found_and_the_others_go_on(
-    death: str, tmp_path: Path
-) -> None:
+def test_a_cell_that_kills_its_worker_is_found_and_the_others_go_on(tmp_path: Path) -> None:
+    death = "os.kill(os.getpid(), signal.SIGKILL)"
     (deadly,) = load_studies(study_file(tmp_path, DEADLY.replace("DEATH", death)))
     with pytest.raises(CellsFailedError) as failed:
         run(deadly, tmp_path / "out", workers=2, progress=Told())
     assert [one.cell.setting.labels.preference for one in failed.value.failed] == ["deadly"]
-    code = 3 if "exit" in death else -9
-    assert f"the process that computed it ended with code {code}, in this cell:" in str(
-        failed.value
-    )
+    assert "the process that computed it ended with code -9, in this cell:" in str(failed.value)
     found = results(deadly, tmp_path / "out").runs
     assert found["preference"].to_list() == ["harmless"]
     alone = replace(deadly, preferences=Observability())
@@ -176,7 +183,7 @@ def test_a_dead_worker_is_reported_with_exit_code_1_on_the_command_line(tmp_path
 def test_workers_that_cannot_start_are_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("preftd.experiments.worker.__name__", "nowhere")
+    monkeypatch.setattr(sys, "executable", shutil.which("false"))
     with pytest.raises(WorkerLostError, match=r"ended at once \(code 1\).*: run the same again"):
         run(small(), tmp_path, workers=1, progress=Told())
 
@@ -206,8 +213,10 @@ study = Study(
 def test_cells_that_raise_are_reported_and_the_exit_code_is_1(tmp_path: Path) -> None:
     widest = str(tasks.make("cross_grid", size=3).features.size)
     path, out = study_file(tmp_path, FRAGILE.replace("WIDEST", widest)), tmp_path / "out"
-    code, shown, said = finished(command("run", path, "--out", out))
+    process = command("run", path, "--out", out)
+    code, shown, said = finished(process)
     assert code == 1
+    assert still_there(process) == []
     for part in ("4 cells failed", "ZeroDivisionError: too wide", "seed        1", "in trust"):
         assert part in said
     assert "all others are stored" in said
@@ -225,14 +234,6 @@ def test_if_all_cells_raise_the_exit_code_is_1_too(tmp_path: Path) -> None:
     assert code == 1
     assert "12 cells failed" in said
     assert said.splitlines()[-1] == "preftd: cells failed in fragile: see above."
-
-
-def test_workers_end_when_the_program_that_started_them_does(tmp_path: Path) -> None:
-    """Nobody stays behind after an orderly end either."""
-    path = study_file(tmp_path, FRAGILE.replace("WIDEST", "1_000_000"))
-    process = command("run", path, "--out", tmp_path / "out", "--workers", "2")
-    assert finished(process)[0] == 0
-    assert still_there(process) == []
 
 
 def test_a_worker_can_be_ended_while_a_job_is_on_its_way_to_it() -> None:

@@ -53,7 +53,8 @@ def test_episodes_are_plain_arrays_of_their_own() -> None:
     kept = [array.copy() for array in STEPS]
     errors = batch.learn(STEPS, GRID.scored)
     np.testing.assert_array_equal(errors, np.full((4, 2), (GRID.scored.values**2).mean()))
-    assert all(np.array_equal(a, b) for a, b in zip(kept, STEPS, strict=True))
+    for before, array in zip(kept, STEPS, strict=True):
+        np.testing.assert_array_equal(array, before)
     assert len(seen) == 8
     whole = Episode(*(np.concatenate(parts) for parts in zip(*seen[::2], strict=True)))
     np.testing.assert_array_equal(whole.features, EPISODES.features())

@@ -11,8 +11,8 @@ from preftd.experiments import Here, Results, run
 from preftd.paper.study import PaperStudy
 from preftd.paper.walk import figures
 from preftd.paper.walk import studies as walk
-from preftd.report.algorithms import shades
-from preftd.report.figures.exits import leaves
+from preftd.report.figures.edge_labels import leaving_point
+from preftd.report.looks import shades
 from preftd.style import LOOKS
 from seen import check_texts
 
@@ -79,9 +79,9 @@ def test_names_stand_where_curves_leave() -> None:
     axes: Any = Figure(figsize=(4, 4)).subplots()
     axes.set(xlim=(0, 4), ylim=(0, 1))
     xs = np.arange(5.0)
-    assert leaves(axes, xs, np.full(5, 0.25)) == pytest.approx((1, 0.25))
+    assert leaving_point(axes, xs, np.full(5, 0.25)) == pytest.approx((1, 0.25))
     # From 0.5 at 2 to 1.5 at 3: it is 1 in the middle. An earlier spike is no leaving.
-    assert leaves(axes, xs, np.array([0, 3, 0.5, 1.5, 9])) == pytest.approx((2.5 / 4, 1))
+    assert leaving_point(axes, xs, np.array([0, 3, 0.5, 1.5, 9])) == pytest.approx((2.5 / 4, 1))
 
 
 def test_shades_go_from_light_to_dark_through_the_colour_of_the_rule() -> None:

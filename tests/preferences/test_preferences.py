@@ -227,3 +227,10 @@ def test_a_preference_sees_what_led_to_a_step() -> None:
         action=[0, 1, 2, 0],
     )
     assert Memory().stream(log)[0].tolist() == [1.0, 0.25, 0.625, 0.625]
+
+
+def test_a_function_of_what_states_always_show_is_known_for_each() -> None:
+    walk, trust = tasks.make("random_walk"), Function(lambda x: float(x[:5].sum()))
+    betas, _ = trust.stream(steps := walk.sampler(0).episodes(3))
+    assert steps.state is not None
+    np.testing.assert_array_equal(trust.per_state(walk)[steps.state], betas)

@@ -1,4 +1,4 @@
-"""Figures as files: the same each time, drawn once, with nothing cut off."""
+"""Figure files: reproducible, drawn once, with nothing cut off."""
 
 from pathlib import Path
 from typing import Any
@@ -11,15 +11,15 @@ from made_runs import study
 from preftd import InputError
 from preftd.experiments.results import Results
 from preftd.experiments.score import Score
-from preftd.report.figures import FIGURES, draw, fitting
+from preftd.report.figures import FIGURES, applicable_figures, draw
 from preftd.style import save_figure
 
 PAPERS = Results(study(units=(4, 16)), Score())
 
 
-def test_files_are_written_and_the_same_again(tmp_path: Path) -> None:
+def test_figure_files_are_reproducible(tmp_path: Path) -> None:
     results = Results(study(tasks=1, units=(4, 16)), Score())
-    names = fitting(results)
+    names = applicable_figures(results)
     assert names == list(FIGURES)
     once = draw(results, names, tmp_path / "once", "study")
     again = draw(results, names, tmp_path / "again", "study")
@@ -30,7 +30,7 @@ def test_files_are_written_and_the_same_again(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no figure 'curve': did you mean 'curves'"):
         draw(PAPERS, ["curve"], tmp_path / "wrong", "study")
     assert not (tmp_path / "wrong").exists()
-    assert fitting(Results(study(step_sizes=[0.1]), Score())) == ["curves", "bars"]
+    assert applicable_figures(Results(study(step_sizes=[0.1]), Score())) == ["curves", "bars"]
 
 
 def test_a_figure_is_drawn_once_for_each_file_and_nothing_is_cut_off(
@@ -53,5 +53,5 @@ def test_a_figure_is_drawn_once_for_each_file_and_nothing_is_cut_off(
     picture = imread(paths[0])[..., :3].min(axis=2)
     assert picture.shape[1] > 1.5 * 2 * 200, "wider than two inches"
     edges = [picture[:9], picture[-9:], picture[:, :9], picture[:, -9:]]
-    assert all((edge == 1).all() for edge in edges), "white all around"
+    assert all((edge == 1).all() for edge in edges), "a white margin"
     assert 'viewBox="0 0 ' in paths[1].read_text()

@@ -1,4 +1,4 @@
-"""What is written in figures of results: titles, names, ticks and notes, where all can be read."""
+"""Texts in figures (titles, labels, ticks and notes) are complete and legible."""
 
 import warnings
 from pathlib import Path
@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from made_runs import frame, run, study
 from preftd.experiments.results import Results
 from preftd.experiments.score import Score
-from preftd.report.figures import draw, fitting
-from preftd.report.figures.labels import spread
+from preftd.report.figures import applicable_figures, draw
+from preftd.report.figures.end_labels import spread
 from seen import check_texts, drawn, texts, written
 
 PAPERS = Results(study(units=(4, 16)), Score())
@@ -32,7 +32,7 @@ CASES = {
     "networks": study(tasks=1, rules=THREE, units=(4, 16, 64)),
     "one algorithm": study(tasks=1, rules={"PTD": "PTD"}),
     "one algorithm, three tasks": study(tasks=3, rules={"PTD": "PTD"}),
-    "one's own": study(tasks=1, rules={"TD": "TD(λ)", "mine": "mine", "yours": "yours"}),
+    "custom rules": study(tasks=1, rules={"TD": "TD(λ)", "mine": "mine", "yours": "yours"}),
     "two step sizes": study(step_sizes=[0.03, 0.3]),
     "near step sizes": study(tasks=3, step_sizes=[0.03, 0.032, 0.04, 0.05, 0.06, 0.065, 0.08]),
     "many step sizes": study(tasks=7, seeds=2, step_sizes=[2.0**-i for i in range(12)]),
@@ -40,7 +40,7 @@ CASES = {
 
 
 def called(runs: pl.DataFrame, **names: str) -> pl.DataFrame:
-    """The same with other labels: each column's in a pattern, with what it was."""
+    """The same runs with other labels: a pattern per column, filled with the old label."""
     return runs.with_columns(
         **{column: pl.format(name, pl.col(column)) for column, name in names.items()}
     )
@@ -58,18 +58,20 @@ CASES |= {
 }
 
 
-FILLED = [(n, case) for case, runs in CASES.items() for n in fitting(Results(runs, Score()))]
+FILLED = [
+    (n, case) for case, runs in CASES.items() for n in applicable_figures(Results(runs, Score()))
+]
 
 
 @pytest.mark.parametrize(("name", "case"), FILLED)
-def test_no_text_lies_over_another_or_outside(name: str, case: str) -> None:
+def test_texts_do_not_overlap_or_leave_the_figure(name: str, case: str) -> None:
     results = Results(CASES[case], Score())
     check_texts(drawn(name, results))
 
 
 @pytest.mark.parametrize("name", ["curves", "step_sizes", "bars"])
 @pytest.mark.parametrize("case", ["long titles", "long words", "two long titles", "one long title"])
-def test_titles_are_wrapped_into_their_panel_whole(name: str, case: str) -> None:
+def test_titles_are_wrapped_to_their_panel_and_complete(name: str, case: str) -> None:
     runs = CASES[case]
     figure = drawn(name, Results(runs, Score()))
     titles = [axes.get_title(loc="left") for axes in figure.axes]
@@ -79,23 +81,23 @@ def test_titles_are_wrapped_into_their_panel_whole(name: str, case: str) -> None
     assert all("\n" in title for title in titles)
     boxes = [text.get_window_extent() for text in texts(figure) if text.get_text() in titles]
     assert all(box.x1 <= figure.bbox.width for box in boxes)
-    # The figure grows by their lines, and panels stay as high as they are without.
+    # The figure grows by the lines of titles; panels keep their height.
     short = runs.with_columns(task=pl.col("task").str.tail(1))
     plain = drawn(name, Results(short, Score())).axes[0].get_window_extent().height
     assert figure.axes[0].get_window_extent().height > 0.9 * plain
 
 
 @pytest.mark.parametrize("name", ["curves", "step_sizes", "widths", "bars"])
-def test_labels_are_text_as_typed_and_never_mathematics(name: str, tmp_path: Path) -> None:
+def test_labels_are_shown_as_typed_and_never_as_mathematics(name: str, tmp_path: Path) -> None:
     runs = called(CASES["dollars"].filter(pl.col("rule") != "TD"), learner="${}$")
-    paths = draw(Results(runs, Score()), [name], tmp_path, "mine")  # $\bad$ cannot be formula
+    paths = draw(Results(runs, Score()), [name], tmp_path, "mine")  # $\bad$ is no valid formula
     assert all(path.stat().st_size for path in paths)
-    told = " ".join(written(drawn(name, Results(runs, Score())))).replace("\n", " ")
-    assert r"$\bad PTD$" in told
-    assert "$5 or $10, corridor 0" in told
+    shown = " ".join(written(drawn(name, Results(runs, Score())))).replace("\n", " ")
+    assert r"$\bad PTD$" in shown
+    assert "$5 or $10, corridor 0" in shown
 
 
-def test_names_in_a_legend_are_text_as_typed_and_all_there() -> None:
+def test_a_legend_shows_all_labels_as_typed() -> None:
     rules = {f"_{i} for $5 or $10 {chr(92)}bad": "PTD" for i in range(20)}
     figure = drawn("curves", Results(study(tasks=1, seeds=2, rules=rules), Score()))
     (legend,) = figure.legends
@@ -112,19 +114,19 @@ def test_ticks_of_a_logarithmic_axis_are_still_mathematics() -> None:
 
 
 @pytest.mark.parametrize("case", ["networks", "one algorithm", "one algorithm, three tasks"])
-def test_bars_have_room_beside_titles_and_notes(case: str) -> None:
+def test_bars_have_space_between_titles_and_notes(case: str) -> None:
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # of axes for which no room is left
+        warnings.simplefilter("error")  # that there is no space for axes
         figure = drawn("bars", Results(CASES[case], Score()))
     note: Any = figure.findobj(lambda one: str(getattr(one, "_text", "")).startswith("Mean of"))[0]
     for axes in figure.axes:
         inches = axes.get_window_extent().height / figure.dpi
-        assert inches / len(axes.patches) > 0.14, "numbers of seven points beside each other"
+        assert inches / len(axes.patches) > 0.14, "numbers of seven points do not overlap"
         assert axes.get_window_extent().y0 > note.get_window_extent().y1
 
 
 def ticks(figure: Figure) -> list[str]:
-    """Labels of step sizes in the first panel, of small ticks as well."""
+    """Labels of step sizes in the first panel, including minor ticks."""
     axis = figure.axes[0].xaxis
     low, high = axis.get_view_interval()
     every = [*axis.get_major_ticks(), *axis.get_minor_ticks()]
@@ -133,7 +135,7 @@ def ticks(figure: Figure) -> list[str]:
     ]
 
 
-def test_step_sizes_are_labelled_if_there_is_room_and_otherwise_decades() -> None:
+def test_step_sizes_are_labelled_if_they_fit_and_otherwise_powers_of_ten() -> None:
     def labels(step_sizes: list[float]) -> list[str]:
         return ticks(drawn("step_sizes", Results(study(step_sizes=step_sizes), Score())))
 
@@ -147,12 +149,12 @@ def test_step_sizes_are_labelled_if_there_is_room_and_otherwise_decades() -> Non
     assert 1 < len(near) < 7
 
 
-def test_labels_stay_where_they_want_to_be_if_there_is_room() -> None:
+def test_labels_keep_their_wanted_positions_if_they_do_not_overlap() -> None:
     wanted, heights = np.array([80.0, 10.0, 50.0]), np.full(3, 10.0)
     np.testing.assert_array_equal(spread(wanted, heights, 100.0), wanted)
 
 
-def test_labels_do_not_overlap_nor_leave_nor_change_order() -> None:
+def test_spread_labels_do_not_overlap_or_leave_the_space_or_change_order() -> None:
     rng = np.random.default_rng(0)
     for _ in range(200):
         heights = rng.choice([9.0, 18.0], size=6)

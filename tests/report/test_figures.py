@@ -1,4 +1,4 @@
-"""Figures of results, by what is drawn in them."""
+"""What figures of results show."""
 
 import warnings
 from math import inf
@@ -22,7 +22,7 @@ def test_a_single_episode_is_a_point_with_its_interval(seeds: int) -> None:
     runs = study(tasks=1, seeds=seeds).with_columns(pl.col("error").list.head(1))
     results = Results(runs, Score())
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # of limits that are the same
+        warnings.simplefilter("error")  # that both limits are the same
         figure = drawn("curves", results)
     axes, found = figure.axes[0], results.curves()
     low, high = axes.get_xlim()
@@ -44,7 +44,7 @@ def test_a_task_on_which_everything_diverged_has_a_panel() -> None:
     assert "PTD\ndiverged" in written(drawn("curves", Results(frame(rows), Score())))
 
 
-def test_curves_have_a_line_and_a_band_per_algorithm_and_a_name_at_its_end() -> None:
+def test_curves_have_a_line_a_band_and_an_end_label_per_algorithm() -> None:
     figure = drawn("curves", Results(study(tasks=3), Score()))
     assert len(figure.axes) == 3
     for panel, axes in enumerate(figure.axes):
@@ -53,21 +53,23 @@ def test_curves_have_a_line_and_a_band_per_algorithm_and_a_name_at_its_end() -> 
         assert len(axes.collections) == 4
     assert set(PAPER) <= written(figure)
     (note,) = [text for text in written(figure) if text.startswith("Mean of")]
-    told = "Mean of 5 seeds; bands: 95 % intervals (Student). Step sizes chosen on the same seeds."
-    assert note == told
+    expected = (
+        "Mean of 5 seeds; bands: 95 % intervals (Student). Step sizes chosen on the same seeds."
+    )
+    assert note == expected
     assert "mean squared error" in written(figure)
     assert "root mean squared error" in written(drawn("curves", Results(study(), Score("rmse"))))
 
 
 @pytest.mark.parametrize("name", ["curves", "step_sizes", "widths", "bars"])
-def test_notes_say_what_counts_at_most(name: str) -> None:
+def test_notes_say_at_what_scores_are_capped(name: str) -> None:
     def note(score: Score) -> str:
-        (told,) = [t for t in written(drawn(name, Results(PAPERS.runs, score))) if "seeds" in t]
-        return told.replace("\n", " ")
+        (text,) = [t for t in written(drawn(name, Results(PAPERS.runs, score))) if "seeds" in t]
+        return text.replace("\n", " ")
 
     what = "Errors" if name == "curves" else "Means over episodes"
-    assert f". {what} count as 2.5 at most." in note(Score(ceiling=2.5))
-    assert "at most" not in note(Score())
+    assert f". {what} are capped at 2.5." in note(Score(ceiling=2.5))
+    assert "capped" not in note(Score())
 
 
 def test_long_curves_are_thinned_evenly_to_their_end() -> None:
@@ -103,7 +105,7 @@ def test_more_than_six_lines_are_spread_over_panels() -> None:
     assert all(len(lines_of(figure, panel, 20)) == 4 for panel in range(4))
 
 
-def test_names_without_room_go_into_a_legend() -> None:
+def test_labels_that_do_not_fit_go_into_a_legend() -> None:
     figure = drawn("curves", Results(CASES["too many"], Score()))
     (legend,) = figure.legends
     assert len(legend.get_texts()) == 20
@@ -131,14 +133,14 @@ def test_step_sizes_show_scores_chosen_ones_and_how_many_runs_diverged() -> None
     assert "mean squared error,\nall episodes" in written(figure)
 
 
-def test_step_sizes_far_above_where_lines_begin_do_not_flatten_the_others() -> None:
+def test_step_sizes_with_very_large_errors_do_not_flatten_the_others() -> None:
     rows = [
         run(s, [x], step_size=a) for s in (0, 1) for a, x in ((0.1, 1.0), (0.2, 0.5), (0.4, 1e5))
     ]
     assert drawn("step_sizes", Results(frame(rows), Score())).axes[0].get_ylim()[1] < 2
 
 
-def test_decreasing_step_sizes_are_lines_of_their_own() -> None:
+def test_decreasing_step_sizes_have_separate_lines() -> None:
     decreasing = [
         run(0, [2], step_size=a, schedule=f"Decreasing(initial={a}, delay=10, power=1)")
         for a in (0.1, 0.2)
@@ -168,7 +170,7 @@ def test_widths_have_a_line_per_rule_over_all_widths() -> None:
         drawn("widths", Results(study(), Score()))
 
 
-def test_bars_are_as_long_as_scores_and_say_them() -> None:
+def test_bars_show_scores_as_lengths_and_numbers() -> None:
     results = Results(study(tasks=2), Score())
     figure = drawn("bars", results)
     for panel, axes in enumerate(figure.axes):
@@ -181,7 +183,7 @@ def test_bars_are_as_long_as_scores_and_say_them() -> None:
 
 
 def diverging() -> pl.DataFrame:
-    """PTD diverged for one of three fresh seeds, TD with every step size, ETD never."""
+    """PTD diverged for one of three reported seeds, TD with every step size, ETD never."""
     rows = [run(0, [inf, inf], stage="search", rule="TD", rule_name="TD(λ)", diverged=True)]
     for rule in ("ETD", "PTD"):
         rows.append(run(0, [1, 1], stage="search", rule=rule, rule_name=rule))
@@ -205,11 +207,11 @@ def test_divergence_is_shown_and_does_not_flatten_the_others() -> None:
     assert any(text.endswith(", 1 of 3 diverged") for text in written(capped))
 
 
-def test_what_cannot_be_drawn_is_refused() -> None:
+def test_figures_without_reported_runs_are_refused() -> None:
     runs = diverging()
     with pytest.raises(InputError, match="every run diverged with every step size: try smaller"):
         drawn("curves", Results(runs.filter(rule="TD"), Score()))
-    with pytest.raises(InputError, match="only the search: finish the study first"):
+    with pytest.raises(InputError, match="only the search has runs, the report has none: finish"):
         drawn("bars", Results(runs.filter(stage="search"), Score()))
     assert drawn("step_sizes", Results(runs.filter(rule="TD"), Score())).axes
 

@@ -1,4 +1,4 @@
-"""Methods are told apart in figures, also in greyscale, and look the same in all of them."""
+"""Methods look the same in all figures, and different from each other, also in greyscale."""
 
 from collections.abc import Sequence
 from itertools import combinations, permutations
@@ -12,7 +12,7 @@ from matplotlib.colors import to_rgb
 from made_runs import PAPER, study
 from preftd.experiments.results import Results
 from preftd.experiments.score import Score
-from preftd.report.algorithms import MARKERS, looks
+from preftd.report.looks import MARKERS, looks
 from preftd.style import LOOKS, OTHERS, Look, look_of
 from seen import drawn, lines_of
 
@@ -50,21 +50,21 @@ def test_variants_in_a_panel_differ_in_line_marker_and_hatch(rules: int, prefere
 
 
 @pytest.mark.parametrize(("rules", "preferences"), [(4, 1), (3, 2), (2, 3), (1, 6)])
-def test_rules_of_ones_own_and_their_variants_differ(rules: int, preferences: int) -> None:
+def test_custom_rules_and_their_variants_differ(rules: int, preferences: int) -> None:
     own = {f"my rule {i}": f"rule {i}" for i in range(rules)}
     runs = study(tasks=1, seeds=1, rules=own, preferences=list("abcdef")[:preferences])
     seen = looks(runs, ["rule", "preference"])
     for one, other in combinations([*seen.values(), *LOOKS.values()], 2):
         assert all(a != b for a, b in zip(one, other, strict=True)), (one, other)
     assert {seen[rule, "a"] for rule in own} <= set(OTHERS)
-    # Rules that are known already take nothing from them, wherever they come.
+    # Rules of the library do not change their looks, in any order.
     known = study(tasks=1, seeds=1, rules={"PTD": "PTD"})
     assert looks(pl.concat([known, runs]), ["rule", "preference"]) == seen | {
         ("PTD", ""): LOOKS["PTD"]
     }
 
 
-def test_rules_of_ones_own_beyond_the_palette_are_variants() -> None:
+def test_custom_rules_beyond_the_palette_are_variants() -> None:
     runs = study(tasks=1, seeds=1, rules={f"rule {i}": f"rule {i}" for i in range(7)})
     seen = looks(runs, ["rule"])
     assert len(set(seen.values()) & set(OTHERS)) == len(OTHERS)
@@ -78,14 +78,14 @@ def own_looks(names: Sequence[str]) -> dict[str, Look]:
 
 
 @pytest.mark.parametrize("order", list(permutations(["mine A", "mine B", "PTD"])))
-def test_the_look_of_a_rule_of_ones_own_follows_from_its_name(order: tuple[str, ...]) -> None:
+def test_the_look_of_a_custom_rule_follows_from_its_name(order: tuple[str, ...]) -> None:
     alone = {name: own_looks([name])[name] for name in order}
-    # Here as everywhere, and with every version of Python: not by hash(), which is salted.
+    # The same on every machine and with every version of Python, unlike hash().
     assert alone["mine A"] == OTHERS[0]
     assert own_looks(order) == alone
 
 
-def test_only_a_rule_whose_look_is_taken_takes_another() -> None:
+def test_only_a_rule_whose_look_is_taken_gets_another() -> None:
     by_look: dict[Look, list[str]] = {}
     for name in (f"rule {i}" for i in range(30)):
         by_look.setdefault(look_of(name), []).append(name)
@@ -98,7 +98,7 @@ def test_only_a_rule_whose_look_is_taken_takes_another() -> None:
         assert seen[second] in set(OTHERS) - {seen[first], seen[other]}
 
 
-def test_no_rule_loses_its_look_to_those_for_which_none_is_left() -> None:
+def test_rules_keep_their_looks_when_there_are_too_many_rules() -> None:
     names = [f"rule {i}" for i in range(7)]
     seen = own_looks(names)
     kept = {name for name, look in seen.items() if look in OTHERS}
@@ -123,12 +123,12 @@ def test_the_papers_methods_differ_in_greyscale() -> None:
         assert abs(greyscale(one.colour) - greyscale(other.colour)) > 0.12
 
 
-def test_variants_of_a_rule_keep_their_look_when_others_are_left_out_of_a_figure() -> None:
+def test_variants_of_a_rule_keep_their_looks_when_others_are_not_drawn() -> None:
     runs = study(tasks=1, preferences=["a", "b"], rules={"TD": "TD(λ)", "mine": "PTD"})
     seen = looks(runs, ["rule", "preference"])
     assert seen["mine", "a"] == LOOKS["PTD"]
     assert seen["mine", "b"].colour not in {LOOKS["PTD"].colour, seen["TD", "b"].colour}
-    # TD with preference a diverges with every step size: the other one does not take its place.
+    # TD with preference a diverges with every step size: TD with b does not get its look.
     lost = pl.col("rule").eq("TD") & pl.col("preference").eq("a")
     results = Results(runs.with_columns(diverged=pl.col("diverged") | lost), Score())
     colours = [line.get_color() for line in lines_of(drawn("curves", results), 0, 20)]

@@ -13,14 +13,14 @@ from preftd.report.summary import HEAD, table
 
 
 def cells(text: str) -> list[list[str]]:
-    """Rows of the table, cut where its columns begin."""
+    """The cells of a table, by row."""
     lines = text.split("\n\n", maxsplit=1)[0].splitlines()
     starts = [lines[0].index(name) for name in HEAD]
     ends = [*starts[1:], None]
     return [[line[a:b].strip() for a, b in zip(starts, ends, strict=True)] for line in lines]
 
 
-def test_the_table_says_what_was_found() -> None:
+def test_the_table_shows_statistics_of_reported_runs() -> None:
     results = Results(study(seeds=5), Score())
     head, rule, *rows = cells(table(results))
     assert tuple(head) == HEAD
@@ -45,16 +45,16 @@ def test_the_table_says_what_was_found() -> None:
     ]
 
 
-def test_it_says_which_seeds_chose() -> None:
+def test_the_legend_names_the_seeds_that_chose_step_sizes() -> None:
     rows = [run(s, [1], stage="search") for s in (0, 1, 2, 5)] + [run(s, [1]) for s in (8, 9)]
     searched = table(Results(frame(rows), Score("rmse", last=1)))
     assert "least mean score on seeds 0–2, 5, which are not reported" in searched
     assert "root mean squared error, mean over last episode and seeds 8–9" in searched
     plain = table(Results(frame(rows[4:]), Score()))
-    assert "least mean score on the seeds that are reported" in plain
+    assert "least mean score on the reported seeds" in plain
 
 
-def test_it_says_what_diverged_and_what_has_not_been_run() -> None:
+def test_algorithms_that_diverged_or_have_not_run_are_listed() -> None:
     lost = [
         run(s, [inf], stage="search", rule="TD", diverged=True, step_size=a)
         for s in (0, 1)
@@ -73,35 +73,35 @@ def test_it_says_what_diverged_and_what_has_not_been_run() -> None:
 
 
 @pytest.mark.parametrize("seeds", [1, 2])
-def test_no_interval_is_claimed_of_one_seed(seeds: int) -> None:
+def test_one_seed_has_no_interval(seeds: int) -> None:
     text = cells(table(Results(study(seeds=seeds), Score())))[-1][3]
     assert ("±" in text) == (seeds > 1)
     assert "inf" not in text
 
 
-def test_it_says_how_many_seeds_a_row_has_if_some_are_missing() -> None:
+def test_rows_count_their_seeds_if_some_are_missing() -> None:
     whole = frame([run(s, [1, 2], rule=rule) for s in range(5) for rule in ("TD", "PTD")])
     assert "seeds" not in table(Results(whole, Score())).splitlines()[0]
     failed = (pl.col("rule") == "TD") & pl.col("seed").is_in([1, 3])
-    told = table(Results(whole.filter(~failed), Score()))
-    head, _, td, ptd, *_ = told.splitlines()
+    text = table(Results(whole.filter(~failed), Score()))
+    head, _, td, ptd, *_ = text.splitlines()
     assert [line.split()[-1] for line in (head, td, ptd)] == ["seeds", "3", "5"]
-    assert "mean over all episodes and seeds 0–4, as far as a row has them\n" in told
-    assert "\nseeds         how many the row has" in told
+    assert "mean over all episodes and seeds 0–4 (some rows have fewer)\n" in text
+    assert "\nseeds         seeds of the row: other cells failed" in text
 
 
-def test_it_says_that_step_sizes_were_chosen_on_fewer_seeds() -> None:
+def test_the_legend_says_if_step_sizes_were_chosen_on_fewer_seeds() -> None:
     rows = [run(s, [1], stage="search", rule=rule) for s in range(3) for rule in ("TD", "PTD")]
     found = [run(9, [1], rule=rule) for rule in ("TD", "PTD")]
     whole = table(Results(frame([*rows, *found]), Score()))
     assert "least mean score on seeds 0–2, which are not reported" in whole
     less = table(Results(frame([*rows[1:], *found]), Score()))
-    assert "least mean score on seeds 0–2 as far as there are runs, which are not" in less
+    assert "least mean score on seeds 0–2 (some rows: fewer), which are not reported" in less
 
 
-def test_it_says_what_scores_are_at_most() -> None:
+def test_the_legend_names_the_ceiling_of_scores() -> None:
     runs = frame([run(s, [4, inf]) for s in (0, 1)])
-    told = table(Results(runs, Score("rmse", ceiling=2.5)))
-    assert "root mean squared error, mean over all episodes (at most 2.5) and seeds 0–1\n" in told
-    assert "last episode  root mean squared error after it (at most 2.5), mean over" in told
+    text = table(Results(runs, Score("rmse", ceiling=2.5)))
+    assert "root mean squared error, mean over all episodes (at most 2.5) and seeds 0–1\n" in text
+    assert "last episode  root mean squared error of the last episode (at most 2.5), mean" in text
     assert "at most" not in table(Results(study(), Score()))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from preftd import ETD, PTD, Experience, InputError, tasks
+from preftd import ETD, PTD, Experience, InputError, Rule, tasks
 from preftd.preferences import Constant, Displacement, Function, Observability, PerState, Signal
 from preftd.rules import RULES, Carried, FromBeta, stream_coefficients
 
@@ -168,3 +168,39 @@ def test_importance_ratios_of_the_experience_count_unless_others_are_given() -> 
     np.testing.assert_array_equal(own.gain, given.gain)
     np.testing.assert_array_equal(own.decay, given.decay)
     np.testing.assert_array_equal(own.gain, rho * ignored.coefficients.gain)
+
+
+class Weighted(Rule):
+    """A custom rule whose interest is whatever was given."""
+
+    name = "weighted"
+
+    def __init__(self, interest: Any) -> None:
+        self._interest = interest
+
+    @property
+    def interest(self) -> Any:
+        return self._interest
+
+    def gain(self, beta: Any, interest: Any, follow_on: Any) -> Any:
+        return interest + 0 * beta + 0 * follow_on
+
+
+def test_the_interest_of_a_custom_rule_may_be_a_number_or_a_list() -> None:
+    whole = stream_coefficients(Weighted(2), Constant(0.5), STEPS).coefficients.gain
+    np.testing.assert_array_equal(whole, 2.0)
+    listed = stream_coefficients(Weighted([3.0] * TASK.states), Constant(0.5), STEPS)
+    np.testing.assert_array_equal(listed.coefficients.gain, 3.0)
+    assert Weighted(2).step(0.0, discount_t=0.0, beta=1.0)[0].gain == 2.0
+
+
+@pytest.mark.parametrize(
+    ("interest", "message"),
+    [
+        (lambda _: 2.0, r"give Function\(f\) .* or FromBeta\(f\)"),
+        (FromBeta(lambda beta: 1.0 if beta > 0.5 else 0.0), "np.where"),
+    ],
+)
+def test_functions_that_are_no_interest_get_a_remedy(interest: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        stream_coefficients(ETD(interest), Observability(), STEPS)

@@ -1,4 +1,4 @@
-"""Speed and memory, measured on the machine at hand and reported as tables."""
+"""Benchmarks of speed and memory on this machine, reported as Markdown tables."""
 
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
@@ -7,7 +7,7 @@ from preftd.names import nearest
 
 
 def _table(name: str) -> Callable[[], Iterator[str]]:
-    """A benchmark that is loaded when it runs: all together would slow the command line down."""
+    """A benchmark that is imported when it runs: importing all would slow the command line down."""
 
     def run() -> Iterator[str]:
         yield from import_module(f"preftd.bench.{name}").table()
@@ -28,11 +28,11 @@ BENCHMARKS = {
         "paper",
     )
 }
-"""Every benchmark: it yields the lines of Markdown tables as they become known."""
+"""Benchmarks by name; each yields lines of Markdown tables as soon as they are measured."""
 
 
 def run_benchmarks(names: Sequence[str]) -> Iterator[str]:
-    """The tables of some benchmarks."""
+    """Run benchmarks by name and yield the lines of their tables."""
     for name in names:
         nearest("benchmark", name, BENCHMARKS)
     for name in names:

@@ -1,13 +1,12 @@
-"""The experiment engine: what a study takes beyond the learning itself.
+"""The overhead of the experiment engine: the time of a study beyond learning.
 
-Studies are run in this process, and of each run it is measured how much of it was spent learning;
-all else is the engine's: describing cells, choosing step sizes, putting results together, and
-waiting for files to be written, which a thread does while the next job learns: that it takes turns
-with the learning is waiting too. What the engine computes altogether, also in threads for which
-nobody waits, is measured apart: where all cores learn, it takes the place of learning. Then studies
-are run with a process for each core, and asked for again when all is stored. Everything is compiled
-beforehand, but studies are built anew for each round. Of every number the best of some rounds
-counts: what else runs on the machine, or beside it, only adds to them.
+First, studies run in this process. The time that is not spent learning is the engine's: describing
+cells, choosing step sizes, combining results, and waiting for the thread that writes files (also
+while that thread interrupts the learning). The CPU time of the engine in all threads is measured
+separately, because it delays learning when all cores learn. Then studies run with a process per
+core, and once more when all results are stored. Everything is compiled beforehand, but each round
+builds its studies again. Every number is the best of several rounds, because other programs on the
+machine only add time.
 """
 
 import gc
@@ -17,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple, final
 
-from preftd.bench.contest import ROUNDS, digits, head, row
+from preftd.bench.timing import ROUNDS, digits, head, row
 from preftd.experiments.executors import Executor, Here, Processes
 from preftd.experiments.inputs import as_workers
 from preftd.experiments.jobs import Job
@@ -37,7 +36,7 @@ STEP_SIZES = [10 ** (-i / 6) for i in range(18)]
 
 
 def studies(scale: float = 1.0) -> dict[str, list[Study]]:
-    """Many cells of little work, few of much, and the paper's walks and corridors."""
+    """Return studies by name: many small cells, few large ones, and the paper's short studies."""
     lengths = (5, 10, 15, 20, 25)
     many = Study(
         name="linear",
@@ -59,12 +58,12 @@ def studies(scale: float = 1.0) -> dict[str, list[Study]]:
         learners=[Network(units) for units in (4, 16)],
     )
     seeds = None if scale == 1 else max(1, round(25 * scale))
-    paper = [made if seeds is None else made.with_seeds(seeds) for made in _of_the_paper()]
+    paper = [made if seeds is None else made.with_seeds(seeds) for made in _paper_studies()]
     return {"linear": [many], "networks": [few], "the paper's": paper}
 
 
 def table(scale: float = 1.0) -> Iterator[str]:
-    """Seconds, and the engine's share, in a Markdown table."""
+    """Yield the lines of a Markdown table: seconds, and the engine's share."""
     cores = as_workers(None)
     yield from head(
         ["studies", "cells", "learning s", "engine s", "engine, % of learning", "its CPU s",
@@ -78,10 +77,10 @@ def table(scale: float = 1.0) -> Iterator[str]:
             learning, engine, computing = (min(times) for times in zip(*rounds, strict=True))
             with TemporaryDirectory() as folder:
                 _run(some, Path(folder) / "first", processes)  # starts and compiles
-                rooms = [Path(folder) / f"{i}" for i in range(ROUNDS)]
-                together = min(_run(studies(scale)[name], room, processes) for room in rooms)
-                again = min(_run(studies(scale)[name], room, Here()) for room in rooms)
-                cells = len(Store(rooms[0]).stored())
+                outs = [Path(folder) / f"{i}" for i in range(ROUNDS)]
+                together = min(_run(studies(scale)[name], out, processes) for out in outs)
+                again = min(_run(studies(scale)[name], out, Here()) for out in outs)
+                cells = len(Store(outs[0]).stored())
             yield row([
                 name, f"{cells:,}", digits(learning), digits(engine),
                 f"{100 * engine / learning:.1f}", digits(computing),
@@ -89,7 +88,7 @@ def table(scale: float = 1.0) -> Iterator[str]:
             ])  # fmt: skip
 
 
-def _of_the_paper() -> list[Study]:
+def _paper_studies() -> list[Study]:
     return [study.study() for study in STUDIES if not study.long_search]
 
 
@@ -99,18 +98,18 @@ class _Round(NamedTuple):
     learning: float
     engine: float
     computing: float
-    """What all threads computed beside the learning."""
+    """CPU time of all threads, except for learning."""
 
 
 @final
 class _Timed:
-    """Computes here, and measures for how long, less what this thread waits for another."""
+    """Runs jobs in this process, and measures the CPU time of their thread."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
 
     def run(self, jobs: Sequence[Job]) -> Generator[JobResult, None, None]:
-        """Compute the jobs in order."""
+        """Run the jobs in order."""
         for job in jobs:
             began = time.thread_time()
             done = compute(job)
@@ -120,7 +119,7 @@ class _Timed:
 
 def _round(some: Sequence[Study]) -> _Round:
     timed = _Timed()
-    gc.collect()  # what is left of other rounds, and of compiling, is not this one's
+    gc.collect()  # garbage of earlier rounds and of compiling is not counted
     with TemporaryDirectory() as folder:
         began = time.process_time()
         seconds = _run(some, Path(folder), timed)
@@ -129,11 +128,11 @@ def _round(some: Sequence[Study]) -> _Round:
 
 
 def _run(some: Sequence[Study], out: Path, executor: Executor) -> float:
-    """Run studies one after the other; seconds."""
+    """Run studies one after the other and return the seconds that it takes."""
     out.mkdir(exist_ok=True)
     store = Store(out)
     began = time.perf_counter()
-    with (out / "progress.txt").open("w") as told:
+    with (out / "progress.txt").open("w") as lines:
         for study in some:
-            run(study, store, executor=executor, progress=Lines(told))
+            run(study, store, executor=executor, progress=Lines(lines))
     return time.perf_counter() - began

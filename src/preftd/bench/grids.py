@@ -1,15 +1,16 @@
-"""The paper's networks: what a seed of their searches takes, against the same work in torch.
+"""The searches of the paper's networks: the time for a seed, compared with the same work in torch.
 
-Ours learns as a search does, on the largest grid: four methods, five widths and all step sizes from
-the same episodes, with the error of all cells after each. Torch learns with the same methods and
-widths, with one step size and, which is in its favour, without errors.
+This library does what a search does on the largest grid: it learns with four methods, five widths
+and all step sizes from the same episodes, and computes the error of all cells after each episode.
+Torch learns with the same methods and widths, but with one step size and without errors, which is
+an advantage.
 """
 
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from preftd.bench.contest import Contender, compete, head, row
-from preftd.bench.network import TORCH_STEPS, Study, with_signals
+from preftd.bench.network import TORCH_STEPS, Workload, steps_for_rule
+from preftd.bench.timing import Contender, compete, head, row
 from preftd.bench.torch_network import network_in_torch
 from preftd.experiments.learning import task_of
 from preftd.learners.network.batch import Network, NetworkBatch
@@ -18,61 +19,65 @@ from preftd.paper.corridors.studies import METHODS
 from preftd.paper.grids.studies import NETWORK_STEP_SIZES, SIZES, VIEWS, WIDTHS, grid
 
 SECONDS = 12.0
-"""How long the contenders of a row run, together."""
+"""How long all contenders of a row run together."""
 EPISODES = 5
 
-Begun: TypeAlias = list[tuple[Study, NetworkBatch]]
-"""What there is to learn from, and networks that have not yet."""
+Untrained: TypeAlias = list[tuple[Workload, NetworkBatch]]
+"""Workloads, each with networks before learning."""
 
 
 def table(seconds: float = SECONDS, size: int = SIZES[-1]) -> Iterator[str]:
-    """Times per step, method, width and step size in ns, as lines of a Markdown table."""
+    """Yield the lines of a Markdown table: ns per step, method, width and step size."""
     yield from head(["ns per update", "ours", "torch", "torch / ours"])
     for view in VIEWS:
         for name, step_sizes in NETWORK_STEP_SIZES[view].items():
-            studies = of_a_seed(name, size)
-            contenders = {"ours": ours(studies, view, step_sizes), "torch": torch(studies, view)}
+            work = seed_workloads(name, size)
+            contenders = {"ours": ours(work, view, step_sizes), "torch": torch(work, view)}
             times = compete(contenders, seconds)
-            shown = (times.cell("ours"), times.cell("torch"), times.ratio("torch", "ours"))
-            yield row([f"{name}, {view} view", *shown])
+            cells = (times.cell("ours"), times.cell("torch"), times.ratio("torch", "ours"))
+            yield row([f"{name}, {view} view", *cells])
 
 
-def of_a_seed(name: str, size: int) -> list[Study]:
-    """A few episodes with the signals of each method."""
+def seed_workloads(name: str, size: int) -> list[Workload]:
+    """Return the workloads of a seed, one per method: a few episodes on a grid."""
     task = task_of(grid(name, size), 0)
     experience = task.sampler(seed=0).episodes(EPISODES)
-    return [Study(with_signals(experience, rule), task.scored) for rule in METHODS.values()]
+    return [Workload(steps_for_rule(experience, rule), task.scored) for rule in METHODS.values()]
 
 
-def ours(studies: Sequence[Study], view: str, step_sizes: Sequence[float]) -> Contender:
-    """All widths, and all step sizes at once."""
+def ours(workloads: Sequence[Workload], view: str, step_sizes: Sequence[float]) -> Contender:
+    """Return the contender of this library: all widths, and all step sizes at once."""
 
-    def begin() -> Begun:
+    def setup() -> Untrained:
         return [
-            (study, Network(units, view).start(study.steps.dense.shape[1], step_sizes, 0))
-            for study in studies
+            (work, Network(units, view).start(work.steps.dense.shape[1], step_sizes, 0))
+            for work in workloads
             for units in WIDTHS
         ]
 
-    def learned(begun: Begun) -> list[Parameters]:
-        for study, batch in begun:
-            batch.learn(*study)
-        return [batch.parameters(0) for _, batch in begun]
+    def learn(untrained: Untrained) -> list[Parameters]:
+        for work, batch in untrained:
+            batch.learn(*work)
+        return [batch.parameters(0) for _, batch in untrained]
 
-    steps = sum(study.steps.code_t.size for study in studies)
-    return Contender(learned, steps * len(WIDTHS) * len(step_sizes), begin)
+    steps = sum(work.steps.code_t.size for work in workloads)
+    return Contender(learn, steps * len(WIDTHS) * len(step_sizes), setup)
 
 
-def torch(studies: Sequence[Study], view: str, torch_steps: int = TORCH_STEPS) -> Contender:
-    """All widths, the smallest step size; step by step only some of the steps."""
-    taken = [s.steps if view == "forward" else s.steps.part(slice(torch_steps)) for s in studies]
+def torch(workloads: Sequence[Workload], view: str, torch_steps: int = TORCH_STEPS) -> Contender:
+    """Return the contender of torch: all widths, and the smallest step size.
+
+    Views that learn step by step take only the first `torch_steps` steps.
+    """
+    whole = view == "forward"
+    taken = [w.steps if whole else w.steps.part(slice(torch_steps)) for w in workloads]
     alpha = min(NETWORK_STEP_SIZES[view]["cross_grid"])
 
-    def begin() -> list[Parameters]:
+    def setup() -> list[Parameters]:
         inputs = taken[0].dense.shape[1]
         return [Network(units).start(inputs, [alpha], 0).parameters(0) for units in WIDTHS]
 
-    def learned(begun: list[Parameters]) -> list[Parameters]:
-        return [network_in_torch(steps, alpha, one, view) for steps in taken for one in begun]
+    def learn(initial: list[Parameters]) -> list[Parameters]:
+        return [network_in_torch(steps, alpha, one, view) for steps in taken for one in initial]
 
-    return Contender(learned, sum(steps.code_t.size for steps in taken) * len(WIDTHS), begin)
+    return Contender(learn, sum(steps.code_t.size for steps in taken) * len(WIDTHS), setup)

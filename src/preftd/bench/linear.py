@@ -1,8 +1,8 @@
-"""Linear learning: 24 step sizes in one pass, against loops in C and NumPy that take one at a time.
+"""Linear learning with 24 step sizes in one pass, compared with C and NumPy loops that take one.
 
-Features are vectors of a random stream that stays in the cache; β is 1 at 30 % of the steps and 0
-at the others. The weights of all contenders agree. A second table compares the held view with the
-paper's algorithm, for several β.
+Features are random vectors that fit into the cache; β is 1 at 30 % of the steps and 0 at the
+others. All contenders compute the same weights. A second table compares the held view with the
+paper's algorithm for several β.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from preftd.arrays import Dense
-from preftd.bench.contest import Contender, Times, compete, head, row
 from preftd.bench.peers import linear_in_c, linear_in_numpy
+from preftd.bench.timing import Contender, Times, compete, head, row
 from preftd.experiments import evaluate
 from preftd.learners.linear.batch import Linear, LinearBatch
 from preftd.learners.steps import Steps
@@ -21,7 +21,7 @@ from preftd.tasks import make
 from preftd.tasks.scored import Scored
 
 SECONDS = 3.0
-"""How long the contenders of a row run, together."""
+"""How long all contenders of a row run together."""
 FEATURES = (3, 19, 32)
 STEPS, VECTORS, EPISODES = 20_000, 1_000, 400
 STEP_SIZES = tuple(np.geomspace(1e-4, 1e-2, 24).tolist())
@@ -36,16 +36,18 @@ BETAS = {
 
 
 def table(seconds: float = SECONDS, steps: int = STEPS) -> Iterator[str]:
-    """Times per update in ns, and ratios of them, as lines of a Markdown table."""
+    """Yield the lines of a Markdown table: ns per update, and ratios."""
     ratios = ("C / ours, 24", "NumPy / ours, 24", "ours, 1 / C")
     yield from head(["ns per update", *COLUMNS, *ratios])
     for features in FEATURES:
-        yield _row(f"PTD, {features} features", compete(on_vectors(features, steps), seconds))
+        yield _row(
+            f"PTD, {features} features", compete(vector_contenders(features, steps), seconds)
+        )
     for features in FEATURES:
         contenders = ours(stream(features, steps), "true_online")
         yield _row(f"true online PTD, {features} features", compete(contenders, seconds))
     for rule in (TD(), PTD()):
-        times = compete(on_the_walk(rule, max(1, steps * EPISODES // STEPS)), seconds)
+        times = compete(walk_contenders(rule, max(1, steps * EPISODES // STEPS)), seconds)
         yield _row(f"{rule.name}, random walk of 19 states, drawn and scored", times)
     yield ""
     names = [
@@ -74,8 +76,8 @@ def _row(name: str, times: Times) -> str:
     return row([name, *map(times.cell, COLUMNS), *(times.ratio(*pair) for pair in ratios)])
 
 
-def on_vectors(features: int, steps: int) -> dict[str, Contender]:
-    """Each learns from the same stream and returns its weights."""
+def vector_contenders(features: int, steps: int) -> dict[str, Contender]:
+    """Return contenders that learn from the same vectors and return their weights."""
     taken, alpha = stream(features, steps), STEP_SIZES[-1]
     return ours(taken, "backward") | {
         "C": Contender(lambda _: linear_in_c(taken, alpha), steps),
@@ -84,37 +86,40 @@ def on_vectors(features: int, steps: int) -> dict[str, Contender]:
 
 
 def ours(steps: Steps, view: str) -> dict[str, Contender]:
-    """What this library does with 24 step sizes, and with the last; it scores once, at the end."""
+    """Return contenders of this library: all 24 step sizes, and the last; both score once.
 
-    def learned(learners: LinearBatch) -> Dense:
+    `run` returns weights of shape (features, step sizes).
+    """
+
+    def learn(learners: LinearBatch) -> Dense:
         learners.learn(steps, Scored(np.zeros(1, np.int32), steps.dense[:0], np.zeros(1)))
         return learners.weights
 
     def contender(step_sizes: Sequence[float]) -> Contender:
         features, count = steps.dense.shape[1], steps.code_t.size * len(step_sizes)
-        return Contender(learned, count, lambda: Linear(view).start(features, step_sizes, seed=0))
+        return Contender(learn, count, lambda: Linear(view).start(features, step_sizes, seed=0))
 
     return {"ours, 24": contender(STEP_SIZES), "ours, 1": contender(STEP_SIZES[-1:])}
 
 
-def on_the_walk(rule: Rule, episodes: int) -> dict[str, Contender]:
-    """A study from beginning to end: drawing the walk, learning, scoring each episode."""
+def walk_contenders(rule: Rule, episodes: int) -> dict[str, Contender]:
+    """Return contenders that evaluate on the random walk: draw, learn and score each episode."""
     task = make("random_walk")
     count = len(task.sampler(seed=0).episodes(episodes))
 
-    def study(step_sizes: Sequence[float]) -> Dense:
+    def errors(step_sizes: Sequence[float]) -> Dense:
         return evaluate(
             task, rule, Constant(0.5), step_sizes, episodes=episodes, seeds=1, workers=1
         ).errors
 
     return {
-        "ours, 24": Contender(lambda _: study(STEP_SIZES), count * len(STEP_SIZES)),
-        "ours, 1": Contender(lambda _: study(STEP_SIZES[-1:]), count),
+        "ours, 24": Contender(lambda _: errors(STEP_SIZES), count * len(STEP_SIZES)),
+        "ours, 1": Contender(lambda _: errors(STEP_SIZES[-1:]), count),
     }
 
 
 def stream(features: int, steps: int, kind: str = "β = 1 at 30 %, else 0") -> Steps:
-    """One long episode of random vectors, some of which come again and again."""
+    """Return one long episode in which VECTORS random vectors recur in turn."""
     draw = np.random.default_rng(features)
     dense = 0.3 * draw.standard_normal((VECTORS, features))
     codes = (-1 - np.arange(steps + 1) % VECTORS).astype(np.int32)

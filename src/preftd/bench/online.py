@@ -1,7 +1,7 @@
 """Calls from Python, one step at a time; the first call in a new process; memory of large studies.
 
-First calls are measured from the start of Python to its end, imports and all, once a process before
-has filled the cache of compiled code.
+The time of a first call is that of the whole Python process, including imports, after an earlier
+process has filled the cache of compiled code.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from preftd.bench.contest import Contender, compete, digits, head, row
 from preftd.bench.processes import PEAK, run_program
+from preftd.bench.timing import Contender, compete, digits, head, row
 from preftd.experience import Indices
 from preftd.learners import LeastSquaresLearner, LinearLearner, beta_returns
 from preftd.rules import PTD
@@ -19,11 +19,11 @@ SECONDS = 1.0
 """How long each call is repeated."""
 PREDICTIONS, FEATURES = 10_000, 100
 CALLS = 200
-"""How many calls are taken together, where they are short."""
+"""The number of short calls that are timed together."""
 
 
 def _update(learner: str, x: str) -> str:
-    """A program that makes one update."""
+    """The source of a program that makes one update."""
     return (
         "import numpy as np, preftd\n"
         f"learner, x = preftd.{learner}, {x}\n"
@@ -32,7 +32,7 @@ def _update(learner: str, x: str) -> str:
 
 
 def _study(learner: str, task: str, step_sizes: Sequence[float], episodes: int) -> str:
-    """A program that evaluates a method on two seeds."""
+    """The source of a program that evaluates a method on two seeds."""
     return (
         "import preftd; from preftd.preferences import Observability\n"
         f"task, learner = preftd.tasks.make({task}), preftd.{learner}\n"
@@ -68,7 +68,7 @@ def table(
     first_calls: Mapping[str, str] = FIRST_CALLS,
     studies: Mapping[str, str] = STUDIES,
 ) -> Iterator[str]:
-    """Three Markdown tables: calls, first calls, memory."""
+    """Yield the lines of three Markdown tables: calls, first calls, memory."""
     yield from head(["call", "µs", "at most"])
     for name, (contender, most) in calls().items():
         ns = compete({name: contender}, seconds).ns[name]
@@ -87,7 +87,7 @@ def table(
 
 
 def calls() -> dict[str, tuple[Contender, str]]:
-    """What is called, and how many µs it may take, if that is laid down."""
+    """Return contenders by name, each with its target in µs (empty: no target)."""
     draw = np.random.default_rng(0)
     vectors = draw.standard_normal((2, FEATURES))
     found: dict[str, tuple[Contender, str]] = {}

@@ -1,6 +1,6 @@
-"""The paper's experiments: how long `preftd reproduce` takes, on all cores.
+"""The paper's experiments: the time that `preftd reproduce` takes on all cores.
 
-Part 1 is all of the walks and corridors, part 2 the grids without their long searches.
+Part 1 is everything but the grids; part 2 is the grids without their long searches.
 """
 
 import time
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from preftd.bench.contest import digits, head, row
+from preftd.bench.timing import digits, head, row
 from preftd.experiments.inputs import as_workers
 from preftd.experiments.store import Store
 from preftd.paper.contents import FIGURES, TITLES
@@ -23,11 +23,18 @@ PARTS = {
     "part 2, without searches": _GRIDS,
     "both, with claims": list(TITLES),
 }
-"""Figures of each."""
+"""The figures of each part."""
 
 
 def table(seeds: int | None = None) -> Iterator[str]:
-    """Seconds, in a Markdown table: all of it, and when all is stored; `seeds`, if not all."""
+    """Yield the lines of a Markdown table: seconds at first, and when all results are stored.
+
+    Parameters
+    ----------
+    seeds : int, optional
+        The number of seeds of each study (default: all).
+
+    """
     yield from head(["", "figures", "runs", "cores", "seconds", "again, s"])
     with TemporaryDirectory() as folder:
         _seconds(list(TITLES), Order(Path(folder) / "first", seeds=1))  # compiles

@@ -1,4 +1,4 @@
-"""The same learning as others would write it: in C, in NumPy. One step size at a time."""
+"""The same algorithms as plain loops in C and NumPy, with one step size at a time."""
 
 import ctypes
 import shutil
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from preftd.arrays import Vector
-from preftd.bench.contest import MissingError
+from preftd.bench.timing import MissingError
 from preftd.learners.network.parameters import Parameters
 from preftd.learners.steps import Steps
 
@@ -20,14 +20,14 @@ FLAGS = ("-O3", "-march=native", "-shared", "-fPIC")
 
 
 def linear_in_c(steps: Steps, alpha: float) -> Vector:
-    """The weights after all steps; features are vectors."""
+    """Return the weights after all steps, of shape (features,); features are vectors."""
     w, e = np.zeros((2, steps.dense.shape[1]))
     _c_loop("linear_loop.c")(*_for_c(steps), alpha, w, e)
     return w
 
 
 def linear_in_numpy(steps: Steps, alpha: float) -> Vector:
-    """The same."""
+    """Return the weights after all steps, of shape (features,); features are vectors."""
     w, e = np.zeros((2, steps.dense.shape[1]))
     x, x_next = steps.dense[-1 - steps.code_t], steps.dense[-1 - steps.code_tp1]
     reward, discount, decay, gain = steps.reward, steps.discount_tp1, steps.decay, steps.gain
@@ -38,16 +38,16 @@ def linear_in_numpy(steps: Steps, alpha: float) -> Vector:
     return w
 
 
-def network_in_c(steps: Steps, alpha: float, begin: Parameters) -> Parameters:
-    """The backward view of a network; the weights after all steps."""
-    hidden, hidden_bias, out, bias = (np.array(part, dtype=np.float64) for part in begin)
+def network_in_c(steps: Steps, alpha: float, initial: Parameters) -> Parameters:
+    """Return the parameters of a network after all steps, in the backward view."""
+    hidden, hidden_bias, out, bias = (np.array(part, dtype=np.float64) for part in initial)
     learn, trace = _c_loop("network_loop.c"), np.empty_like(hidden)
     learn(*_for_c(steps), alpha, out.size, hidden, hidden_bias, out, bias, trace)
     return Parameters(hidden, hidden_bias, out, float(bias))
 
 
 def _for_c(steps: Steps) -> tuple[Any, ...]:
-    """What both loops in C take first."""
+    """The first arguments of both loops in C."""
     s = steps
     per_step = (s.code_t, s.code_tp1, s.reward, s.discount_tp1, s.decay, s.gain)
     return s.code_t.size, s.dense.shape[1], s.dense, *per_step
@@ -55,7 +55,7 @@ def _for_c(steps: Steps) -> tuple[Any, ...]:
 
 @cache
 def _c_loop(file: str) -> Callable[..., None]:
-    """`learn` of a file, compiled for this machine; takes whole numbers, floats and arrays."""
+    """The function `learn` of a C file, compiled here; it takes integers, floats and arrays."""
     compiler = shutil.which("gcc")
     if compiler is None:
         raise MissingError("no gcc")

@@ -1,7 +1,7 @@
-"""How fast experience is drawn: steps alone, and the noise that hidden states show.
+"""The speed of drawing experience: steps alone, and the noise that hidden states show.
 
-Steps are drawn on grids without hidden cells and on the random walk. Noise is compared with what
-NumPy's generator needs for as many numbers, into memory that is there already.
+Steps are drawn on the random walk and on grids without hidden cells. The time for noise is compared
+with that of NumPy's generator for as many numbers, written to allocated memory.
 """
 
 import time
@@ -12,11 +12,11 @@ import numpy as np
 from preftd.tasks import Features, Task, make
 
 SECONDS = 1.0
-"""How long each measurement goes on."""
+"""How long each measurement lasts."""
 
 
 def table(seconds: float = SECONDS) -> Iterator[str]:
-    """The measurements as lines of a Markdown table, each as soon as it is known."""
+    """Yield the lines of a Markdown table."""
     yield "| task | million steps / s | one episode at a time | noise, times NumPy's own time |"
     yield "|---|---:|---:|---:|"
     plain = [make("random_walk"), make("cross_grid", size=8), make("cross_grid", size=16)]
@@ -29,14 +29,14 @@ def table(seconds: float = SECONDS) -> Iterator[str]:
 
 
 def _observable(task: Task) -> Task:
-    """The same task with nothing hidden."""
+    """The same task without hidden states."""
     return Task(
         task.name, task.outcomes, Features(np.eye(task.states)), task.discount, start=task.start
     )
 
 
 def rate(task: Task, seconds: float, steps: int) -> float:
-    """Million steps per second, taken in whole episodes of about so many steps together."""
+    """Return million steps per second, in calls that draw whole episodes of about `steps` steps."""
     episodes = max(1, round(steps / task.mean_episode_length))
     sampler = task.sampler(seed=0)
     sampler.episodes(episodes)
@@ -47,9 +47,9 @@ def rate(task: Task, seconds: float, steps: int) -> float:
 
 
 def noise_ratio(task: Task, seconds: float) -> float:
-    """Time of all that is drawn beyond steps, over NumPy's for as many random numbers.
+    """Return the time of drawing noise, divided by NumPy's for as many random numbers.
 
-    In takes of about 2,000 steps: larger ones also pay for memory that was never used before.
+    Each call draws about 2,000 steps: larger calls also pay for newly allocated memory.
     """
     episodes = max(1, round(2000 / task.mean_episode_length))
     sampler, plain = task.sampler(seed=0), _observable(task).sampler(seed=0)
@@ -63,7 +63,7 @@ def noise_ratio(task: Task, seconds: float) -> float:
         ended = time.perf_counter()
         noisy, steps_alone = noisy + between - began, steps_alone + ended - between
         if len(out) < vectors[0]:
-            # Filled once, so that the memory is there when it counts.
+            # Filled once, so that the memory is allocated before the measurement.
             out = np.zeros((2 * vectors[0], vectors[1]))
         began = time.perf_counter()
         generator.standard_normal(out=out[: vectors[0]])

@@ -1,7 +1,7 @@
-"""How the theory room scales: a large sparse grid, three rules, no dense n × n matrix.
+"""How exact theory scales: a large sparse grid, three rules, no dense n × n matrix.
 
 The grid is the paper's first grid task at any size, with 32 smooth features. Each size runs in a
-process of its own, so that its peak memory is its own.
+separate process, so that peak memory can be measured.
 """
 
 import json
@@ -23,7 +23,7 @@ FEATURES = 32
 
 
 class Measurement(TypedDict):
-    """One size: wall-clock seconds of each part, peak memory of all, and a check of the result."""
+    """One size: wall-clock seconds of each part, total peak memory, and a check of the result."""
 
     states: int
     transitions: int
@@ -36,7 +36,7 @@ class Measurement(TypedDict):
 
 
 def table(sizes: Sequence[int] = SIZES) -> Iterator[str]:
-    """The measurements as lines of a Markdown table, each as soon as it is known."""
+    """Yield the lines of a Markdown table."""
     yield "| states | transitions | chain s | visits s | updates s | total s | µs each | peak GiB |"
     yield "|---:|---:|---:|---:|---:|---:|---:|---:|"
     for m in measure(sizes):
@@ -49,7 +49,7 @@ def table(sizes: Sequence[int] = SIZES) -> Iterator[str]:
 
 
 def measure(sizes: Sequence[int]) -> Iterator[Measurement]:
-    """Measure each size in turn."""
+    """Measure each size in a separate process."""
     for size in sizes:
         program = f"import json, preftd.bench.scale as s; print(json.dumps(s.run({int(size)})))"
         measurement: Measurement = json.loads(run_program(program).printed)
@@ -57,7 +57,7 @@ def measure(sizes: Sequence[int]) -> Iterator[Measurement]:
 
 
 def run(size: int) -> Measurement:
-    """Key matrices and fixed points of all rules on a size × size grid, timed."""
+    """Time the key matrices and fixed points of all rules on a grid of size × size cells."""
     began = time.perf_counter()
     task = make("cross_grid", size=size)
     process, transition = task.process, task.process.transition
@@ -85,7 +85,7 @@ def run(size: int) -> Measurement:
 
 
 def smooth_features(side: int, size: int) -> Dense:
-    """Products of cosines over a square of cells, the smoothest first."""
+    """Return products of cosines over side × side cells, smoothest first: (side², size)."""
     waves = np.cos(np.pi * np.outer(np.arange(size), (np.arange(side) + 0.5) / side))
     order = sorted(((i, j) for i in range(size) for j in range(size)), key=lambda p: (sum(p), p))
     columns = [np.outer(waves[i], waves[j]).ravel() for i, j in order[:size]]

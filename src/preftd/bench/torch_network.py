@@ -1,4 +1,4 @@
-"""Networks as one would write them in torch: gradients from autograd, one thread, one step size."""
+"""Networks in plain torch: gradients from autograd, one thread, one step size."""
 
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -8,25 +8,25 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from preftd.arrays import Vector
-from preftd.bench.contest import MissingError
+from preftd.bench.timing import MissingError
 from preftd.learners.network.parameters import Parameters
 from preftd.learners.steps import Steps
 
 
-def network_in_torch(steps: Steps, alpha: float, begin: Parameters, view: str) -> Parameters:
-    """The weights after all steps in a view."""
-    net = _Net(begin, steps)
+def network_in_torch(steps: Steps, alpha: float, initial: Parameters, view: str) -> Parameters:
+    """Return the parameters of a network after all steps, in a view."""
+    net = _Net(initial, steps)
     VIEWS[view](net, steps, alpha)
     return net.parameters()
 
 
 @final
 class _Net:
-    """A network, and what it is shown."""
+    """A network and its inputs."""
 
-    def __init__(self, begin: Parameters, steps: Steps) -> None:
+    def __init__(self, initial: Parameters, steps: Steps) -> None:
         self.torch = torch = _torch()
-        inputs, units = begin.hidden.shape
+        inputs, units = initial.hidden.shape
         self.value = torch.nn.Sequential(
             torch.nn.Linear(inputs, units), torch.nn.ReLU(), torch.nn.Linear(units, 1)
         ).double()
@@ -34,16 +34,16 @@ class _Net:
         self._ones = torch.eye(inputs, dtype=torch.float64)
         self._dense = torch.from_numpy(steps.dense)
         with torch.no_grad():
-            parts: tuple[ArrayLike, ...] = (begin.hidden.T, *begin[1:])
+            parts: tuple[ArrayLike, ...] = (initial.hidden.T, *initial[1:])
             for weight, part in zip(self.weights, parts, strict=True):
                 weight.copy_(torch.tensor(np.reshape(part, weight.shape)))
 
-    def shown(self, code: int) -> Any:
+    def input(self, code: int) -> Any:
         """The input of a code."""
         return self._dense[-1 - code] if code < 0 else self._ones[code]
 
-    def all_shown(self, codes: NDArray[np.int32]) -> Any:
-        """The inputs of many codes."""
+    def inputs(self, codes: NDArray[np.int32]) -> Any:
+        """The inputs of codes, a row each."""
         of = self.torch.from_numpy(codes)
         found = self.torch.empty(codes.size, self._ones.shape[0], dtype=self.torch.float64)
         found[of >= 0] = self._ones[of[of >= 0]]
@@ -51,21 +51,21 @@ class _Net:
         return found
 
     def zeros(self) -> list[Any]:
-        """As many as there are weights."""
+        """Zeros in the shapes of the weights."""
         return [self.torch.zeros_like(weight) for weight in self.weights]
 
     def gradients(self, output: Any) -> Any:
-        """Of a number, by all weights."""
+        """Gradients of a scalar with respect to all weights."""
         return self.torch.autograd.grad(output, self.weights)
 
     def parameters(self) -> Parameters:
-        """The weights as ours are kept."""
+        """The weights in the form of this library."""
         hidden, hidden_bias, out, bias = (w.detach().numpy().copy() for w in self.weights)
         return Parameters(hidden.T, hidden_bias, out[0], float(bias[0]))
 
 
 def _traced(net: _Net, steps: Steps) -> Iterator[tuple[float, list[Any]]]:
-    """δ and traces, step by step, with the weights of that moment."""
+    """Yield δ and traces of each step, computed with the current weights."""
     torch, traces = net.torch, net.zeros()
     signals = (
         steps.code_t,
@@ -75,14 +75,14 @@ def _traced(net: _Net, steps: Steps) -> Iterator[tuple[float, list[Any]]]:
         steps.decay,
         steps.gain,
     )
-    # Plain numbers: torch takes longer with NumPy's.
-    for at, following, reward, discount, decay, gain in zip(
+    # Python numbers, because torch is slower with NumPy scalars.
+    for code_t, code_tp1, reward, discount, decay, gain in zip(
         *(signal.tolist() for signal in signals), strict=True
     ):
-        v = net.value(net.shown(at))
+        v = net.value(net.input(code_t))
         gradients = net.gradients(v)
         with torch.no_grad():
-            delta = reward + discount * net.value(net.shown(following)).item() - v.item()
+            delta = reward + discount * net.value(net.input(code_tp1)).item() - v.item()
             torch._foreach_mul_(traces, decay)
             torch._foreach_add_(traces, gradients, alpha=gain)
         yield delta, traces
@@ -106,13 +106,13 @@ def _held(net: _Net, steps: Steps, alpha: float) -> None:
 
 
 def _forward(net: _Net, steps: Steps, alpha: float) -> None:
-    """Whole episodes at once, as a framework likes it best."""
+    """Whole episodes at once, which suits torch best."""
     torch, ends = net.torch, np.flatnonzero(steps.is_last) + 1
     for first, end in zip([0, *ends[:-1]], ends, strict=True):
         now = slice(first, end)
-        v = net.value(net.all_shown(steps.code_t[now]))[:, 0]
+        v = net.value(net.inputs(steps.code_t[now]))[:, 0]
         with torch.no_grad():
-            ahead = net.value(net.all_shown(steps.code_tp1[now]))[:, 0].numpy()
+            ahead = net.value(net.inputs(steps.code_tp1[now]))[:, 0].numpy()
         delta = steps.reward[now] + steps.discount_tp1[now] * ahead - v.detach().numpy()
         advantages = _advantages(delta, steps.decay[now])
         gradients = net.gradients(torch.from_numpy(steps.gain[now] * advantages) @ v)
@@ -139,7 +139,7 @@ VIEWS: dict[str, Callable[[_Net, Steps, float], None]] = {
 @cache
 def _torch() -> Any:
     try:
-        import torch  # noqa: PLC0415  (nothing else needs it)
+        import torch  # noqa: PLC0415  (optional)
     except ImportError:
         raise MissingError("no torch") from None
     torch.set_num_threads(1)

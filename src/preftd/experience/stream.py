@@ -50,6 +50,10 @@ class Visit(NamedTuple):
     """The discount that led here; 0 at the start of an episode."""
     action_tm1: int | None = None
     """The action that led here; None at the start of an episode."""
+    action: int | None = None
+    """The action taken here."""
+    rho: float | None = None
+    """The importance ratio of that action; None means 1."""
     value: float | None = None
     """The learner's v(x_t) before the update, for a signal that watches the learner."""
     td_error: float | None = None
@@ -243,6 +247,8 @@ class Experience:
             reward,
             float(self.discount_t[step]),
             action,
+            None if self.action is None else int(self.action[step]),
+            None if self.rho is None else float(self.rho[step]),
         )
 
     def __getitem__(self, which: slice) -> Self:

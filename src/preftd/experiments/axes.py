@@ -68,6 +68,11 @@ class Axes:
             check_rule(name, rule)
         labels = _labelled("rules", rules, named, lambda rule: rule.name)
         stepping = any(map(takes_step_size, methods.values()))
+        if not stepping and step_sizes is not None and len(step_sizes):
+            raise InputError("step_sizes are given, but no learner takes any: leave them out.")
+        for signal in signals.values():
+            if signal.watches_learner:
+                _check_watchable(signal, methods)
         return cls(
             _labelled("tasks", tasks, sources, _name_of_task),
             labels,
@@ -79,6 +84,15 @@ class Axes:
     def sizes_of(self, rule: str, learner: str) -> tuple[StepSize | None, ...]:
         """The step sizes of a rule and a learner, by their labels; None if there are none."""
         return self.step_sizes[rule] if takes_step_size(dict(self.learners)[learner]) else (None,)
+
+
+def _check_watchable(signal: Signal, learners: Mapping[str, Any]) -> None:
+    for name, learner in learners.items():
+        if not (acts(learner) or getattr(learner, "watchable", False)):
+            raise InputError(
+                f"{name} is {learner!r}, which has no value at each step, but {signal!r} watches "
+                "the learner: use a learner that learns step by step, such as Linear()."
+            )
 
 
 def _members(name: str, given: Any) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import functools
 import hashlib
 import json
 import logging
+import pathlib
 import re
 import types
 from collections.abc import Mapping
@@ -146,7 +147,9 @@ def _number(value: float, _: Describe) -> Plain:
 
 def _array(value: Any, _: Describe) -> Plain:
     if value.dtype.hasobject:
-        raise InputError("an array of Python objects has no content of its own: give numbers.")
+        raise InputError(
+            "an array of Python objects has no content that could be compared: give numbers."
+        )
     whole = hashlib.sha256(value.tobytes()).hexdigest()
     kind = "" if type(value) is np.ndarray else f"{_kind(value)} "  # a matrix computes otherwise
     return {"name": f"{kind}{value.dtype}{list(value.shape)}", "sha256": whole}
@@ -202,7 +205,7 @@ def _task(value: Task, describe: Describe) -> Plain:
 _REPRESENTED = (
     *(bytes, bytearray, complex, range, slice, types.EllipsisType, types.NotImplementedType),
     *(decimal.Decimal, fractions.Fraction, datetime.date, datetime.time, datetime.timedelta),
-    *(np.dtype, types.GenericAlias, types.UnionType),
+    *(np.dtype, types.GenericAlias, types.UnionType, pathlib.PurePath),
 )
 """What Python writes in full."""
 

@@ -37,6 +37,7 @@ from preftd.experiments.learning import (
     trivial_error,
 )
 from preftd.experiments.measures import ERROR
+from preftd.learners.custom import Custom
 from preftd.learners.linear.batch import Linear
 from preftd.learners.step_size import Decreasing, StepSize
 from preftd.preferences import as_preference
@@ -83,8 +84,9 @@ def evaluate(
         `Linear(...)`, `Network(...)`, `LeastSquares(...)`, or a function of size, step size and
         seed that makes a learner of yours.
     workers : int
-        How many seeds are computed at the same time (default: one for each core). The result does
-        not depend on it.
+        How many seeds are computed at the same time, in threads (default: one for each core; one
+        for custom learners, whose libraries may share random numbers between threads). The result
+        does not depend on it.
 
     Returns
     -------
@@ -103,8 +105,10 @@ def evaluate(
     0.1
 
     """
-    chosen, count = as_seeds("seeds", seeds), as_workers(workers)
     method, signal = as_learner("learner", learner), as_preference(preference)
+    chosen, count = as_seeds("seeds", seeds), as_workers(workers)
+    if isinstance(method, Custom):
+        count = 1
     as_count("episodes", episodes)
     check_task("task", task)
     check_rule("rule", rule)
@@ -219,7 +223,7 @@ class Evaluation:
             Of the interval.
 
         """
-        from preftd.report.figures.evaluation import draw_curve  # noqa: PLC0415  (matplotlib)
+        from preftd.experiments.evaluation_plots import draw_curve  # noqa: PLC0415  (matplotlib)
 
         return draw_curve(self, axes, level)
 
@@ -234,7 +238,7 @@ class Evaluation:
             Of the interval.
 
         """
-        from preftd.report.figures.evaluation import draw_step_sizes  # noqa: PLC0415  (the same)
+        from preftd.experiments.evaluation_plots import draw_step_sizes  # noqa: PLC0415
 
         return draw_step_sizes(self, axes, level)
 

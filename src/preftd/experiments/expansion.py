@@ -74,15 +74,16 @@ class Expansion:
     def _groups(
         self, stage: str, seeds: Sequence[int], episodes: int, choice: Choice | None
     ) -> Iterator[CellGroup]:
-        study = self._study
+        study, measures = self._study, self._study.measured
+        acting = study.acting
         for label, source in study.axes.tasks:
             settings = tuple(self._settings(label, choice))
             for seed in seeds if settings else ():
                 # Made here, so that the task that is computed is the one that the id is of.
-                made = _made(label, source, seed, study.acting) if makes_tasks(source) else source
+                made = _made(label, source, seed, acting) if makes_tasks(source) else source
                 task = self._tasks.get(label) or digest(content(made))
                 name = short_hash(f"{SCHEMA} {task} {seed} {episodes}{self._measures}")
-                sample = Sample(name, made, seed, episodes, study.measured)
+                sample = Sample(name, made, seed, episodes, measures)
                 yield CellGroup(stage, sample, settings)
 
     def _settings(self, task: str, choice: Choice | None) -> Iterator[Setting]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress, groupby
-from typing import final
+from typing import TypeAlias, final
 
 from preftd.experiments.cells import CellGroup, Setting, ids_of, short_hash, units_of
 from preftd.tasks import Task
@@ -64,8 +64,8 @@ def jobs(groups: Sequence[CellGroup]) -> list[Job]:
     run, when it is resumed, writes the same files.
     """
     found = []
-    for _, alike in groupby(_without_repeats(groups), key=_kind):
-        members = list(alike)
+    for _, alike in groupby(_without_repeats(groups), key=lambda group: group[0]):
+        members = [group for _, group in alike]
         work = _seconds(members[0])
         together = max(1, round(SECONDS / work))
         for first in range(0, len(members), together):
@@ -74,24 +74,31 @@ def jobs(groups: Sequence[CellGroup]) -> list[Job]:
     return found
 
 
-def _kind(group: CellGroup) -> tuple[str, str, list[str]]:
-    ids = [setting.id for setting in group.settings]
-    return group.stage, group.settings[0].labels.task, ids
+Kind: TypeAlias = tuple[str, str, tuple[str, ...]]
+"""What the groups of a job have in common: stage, task and the ids of their settings."""
 
 
-def _without_repeats(groups: Sequence[CellGroup]) -> Iterator[CellGroup]:
-    """The same groups without cells that came before under other labels."""
-    seen: set[str] = set()
+def _without_repeats(groups: Sequence[CellGroup]) -> Iterator[tuple[Kind, CellGroup]]:
+    """The same groups without cells that came before under other labels, and their kinds."""
+    seen: dict[str, set[str]] = {}
+    ids_of_settings = {
+        id(group.settings): tuple(setting.id for setting in group.settings) for group in groups
+    }
     for group in groups:
-        kept = []
-        for cell, setting in zip(group.ids, group.settings, strict=True):
-            if cell not in seen:
-                seen.add(cell)
-                kept.append(setting)
-        if len(kept) == len(group.settings):
-            yield group
-        elif kept:
-            yield group._replace(settings=tuple(kept))
+        before = seen.setdefault(group.sample.id, set())
+        ids = ids_of_settings[id(group.settings)]
+        task = group.settings[0].labels.task
+        if not before and len(set(ids)) == len(ids):
+            before.update(ids)
+            yield (group.stage, task, ids), group
+            continue
+        left: dict[str, Setting] = {}
+        for name, setting in zip(ids, group.settings, strict=True):
+            if name not in before:
+                left.setdefault(name, setting)
+        before.update(left)
+        if left:
+            yield (group.stage, task, (*left,)), group._replace(settings=(*left.values(),))
 
 
 def _seconds(group: CellGroup) -> float:

@@ -281,10 +281,13 @@ def diverged(measured: Mapping[str, Dense], task: Any) -> NDArray[np.bool_]:
 
     Those with an error far above that of predicting 0, or with a measure that is not finite.
     """
-    found = np.any([~np.isfinite(numbers).all(axis=1) for numbers in measured.values()], axis=0)
-    if ERROR.name in measured and isinstance(task, Task):
-        found |= measured[ERROR.name].max(axis=1) > DIVERGED * trivial_error(task)
-    return np.asarray(found)
+    found = [
+        numbers.max(axis=1) > DIVERGED * trivial_error(task)
+        if name == ERROR.name and isinstance(task, Task)
+        else ~np.isfinite(numbers).all(axis=1)
+        for name, numbers in measured.items()
+    ]
+    return np.asarray(np.any(found, axis=0))
 
 
 def trivial_error(task: Task) -> float:

@@ -1,4 +1,4 @@
-"""Studies from a Python file, such as a user writes."""
+"""Studies from a Python file."""
 
 import sys
 import traceback
@@ -27,7 +27,7 @@ def _check_names(path: Path, studies: Sequence[Study]) -> None:
     for first, second in combinations(studies, 2):
         if first.name == second.name:
             raise InputError(
-                f"{path} has two studies called {first.name!r}: give each a name of its own."
+                f"{path} has two studies called {first.name!r}: give each its own name."
             )
         if first.stem.casefold() == second.stem.casefold():  # the same file on some systems
             raise InputError(

@@ -1,6 +1,6 @@
-"""What made the results: a file for each run of a study, beside the results themselves.
+"""Manifests: for each run of a study a file that says when, where and by what it was made.
 
-Results do not depend on when, where and by whom they were computed; this is for people who ask.
+Results do not depend on it; it is for people.
 """
 
 import json
@@ -39,11 +39,11 @@ class Manifest:
     """How many cells the study has, as far as they are known."""
     computed: int = 0
     failures: list[dict[str, Any]] = field(default_factory=list)
-    """Of each cell that raised, all there is to it, and the traceback."""
+    """Each cell that raised: its description, and the traceback."""
     schema: int = SCHEMA
     versions: dict[str, str] = field(default_factory=dict)
     commit: str | None = None
-    """Of the repository that the study is from, if it is from one."""
+    """Of the repository that the study is from, if there is one."""
     machine: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -71,7 +71,7 @@ class Manifest:
         )
 
     def write(self, folder: Path) -> Path:
-        """Write it into a folder, under a name of its own."""
+        """Write it into a folder, under its own name."""
         folder.mkdir(parents=True, exist_ok=True)
         when = self.started.translate(str.maketrans("", "", "-:")).replace("+0000", "Z")
         path = folder / f"{when}-{os.getpid()}.json"
@@ -81,7 +81,7 @@ class Manifest:
 
 
 def read_manifests(folder: Path) -> list[dict[str, Any]]:
-    """All runs that are written down in a folder, the oldest first; what is none is passed over."""
+    """All manifests in a folder, the oldest first; other files are passed over."""
     found = []
     for path in sorted(folder.glob("*.json")):
         try:
@@ -94,7 +94,7 @@ def read_manifests(folder: Path) -> list[dict[str, Any]]:
 
 
 def state_of(manifest: Mapping[str, Any]) -> str:
-    """What became of a run; one that was killed could not write it down."""
+    """How a run ended; one that was killed could not write it down."""
     machine: Any = manifest.get("machine")
     process = machine.get("process") if isinstance(machine, dict) else None
     if (

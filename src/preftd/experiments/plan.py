@@ -3,17 +3,32 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import compress
-from typing import Self, final
+from typing import Any, Self, final
 
 import polars as pl
 
-from preftd.experiments.cells import CellGroup, Labels, ids_of
+from preftd.experiments.cells import CellGroup, Labels, Setting, ids_of, units_of
 from preftd.experiments.evaluation import size_of
 from preftd.experiments.expansion import Choice, Expansion
+from preftd.experiments.result_files import cell_table
 from preftd.experiments.results import ALGORITHM, STEP_SIZE, Results
 from preftd.experiments.store import Store
 from preftd.experiments.study import Chosen, Study
-from preftd.experiments.tables import study_table
+
+STUDY: dict[str, Any] = {
+    "cell": pl.String,
+    "stage": pl.String,
+    "task": pl.String,
+    "rule": pl.String,
+    "preference": pl.String,
+    "learner": pl.String,
+    "rule_name": pl.String,
+    "units": pl.Int64,
+    "step_size": pl.Float64,
+    "schedule": pl.String,
+    "seed": pl.Int64,
+}
+"""What a study calls its cells."""
 
 
 @final
@@ -63,6 +78,24 @@ def gather(study: Study, groups: Sequence[CellGroup], store: Store) -> pl.DataFr
     there, stored = store.read(ids_of(groups), measures)
     known = study_table(groups)
     return (known if there.all() else known.filter(there)).hstack(stored)
+
+
+def study_table(groups: Sequence[CellGroup]) -> pl.DataFrame:
+    """The cells with the labels of their study."""
+
+    def of_setting(setting: Setting) -> dict[str, Any]:
+        rule, _, learner = setting.algorithm
+        return {
+            **dict(zip(Labels._fields, setting.labels, strict=True)),
+            "rule_name": rule.name,
+            "units": units_of(learner),
+            "step_size": size_of(setting.step_size),
+            "schedule": setting.description.schedule,
+        }
+
+    return cell_table(
+        groups, STUDY, lambda g: {"stage": g.stage, "seed": g.sample.seed}, of_setting
+    )
 
 
 def _unfinished(groups: Sequence[CellGroup], runs: pl.DataFrame) -> frozenset[Labels]:

@@ -12,19 +12,19 @@ EVERY = 1.0
 
 
 class Progress(Protocol):
-    """Told what happens during a run, by a thread that keeps results; `say` also by others."""
+    """What a run tells how far it is; `advance` is called by the thread that writes files."""
 
     def begin(self, title: str, cells: int, stored: int, work: float) -> None:
-        """So many cells are wanted, of which some are stored; the others are so much work."""
+        """Of so many cells some are stored; the others are about so many seconds of work."""
 
     def advance(self, cells: int, work: float, seconds: float) -> None:
         """So many more cells are stored, which were so much of the work and took so long."""
 
     def say(self, text: str) -> None:
-        """Something that the user should know."""
+        """A sentence for the user."""
 
     def end(self) -> None:
-        """Nothing more comes, for now; said again, or before anything began, it means no more."""
+        """End of a stage; it may be called again, or before anything began."""
 
 
 def progress_on(stream: TextIO) -> Progress:

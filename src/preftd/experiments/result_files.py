@@ -10,18 +10,31 @@ import io
 import mmap
 import os
 import re
-from collections.abc import Set
+from collections.abc import Callable, Sequence, Set
+from itertools import groupby
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import polars as pl
 
-from preftd.experiments.cells import short_hash
+from preftd.experiments.cells import CellGroup, Description, Setting, short_hash
 from preftd.experiments.content import SCHEMA
+from preftd.experiments.evaluation import size_of
 from preftd.experiments.jobs import Job
-from preftd.experiments.tables import FILE, file_table
 from preftd.experiments.work import JobResult
 
+FILE: dict[str, Any] = {
+    "cell": pl.String,
+    "task": pl.String,
+    "rule": pl.String,
+    "preference": pl.String,
+    "learner": pl.String,
+    "step_size": pl.Float64,
+    "schedule": pl.String,
+    "seed": pl.Int64,
+    "episodes": pl.Int64,
+}
+"""What cells consist of."""
 MEASURE = pl.List(pl.Float64)
 """The type of the column of a measure: its number after each episode."""
 DESCRIPTION = [name for name in FILE if name != "cell"]
@@ -39,6 +52,20 @@ class Refused(NamedTuple):
     """Whether it was written by preftd, so that its cells are now missing."""
     damaged: bytes | None = None
     """Its bytes, if they are not those that were written."""
+
+
+def file_table(groups: Sequence[CellGroup]) -> pl.DataFrame:
+    """The cells with what they consist of."""
+
+    def of_group(group: CellGroup) -> dict[str, Any]:
+        sample = group.sample
+        return {"task": sample.task.name, "seed": sample.seed, "episodes": sample.episodes}
+
+    def of_setting(setting: Setting) -> dict[str, Any]:
+        described = dict(zip(Description._fields, setting.description, strict=True))
+        return {**described, "step_size": size_of(setting.step_size)}
+
+    return cell_table(groups, FILE, of_group, of_setting)
 
 
 def rows_of(job: Job, result: JobResult) -> pl.DataFrame:
@@ -72,10 +99,11 @@ def file_name(cells: str, file: BinaryIO) -> str:
         return f"{cells}-{_hash(whole)}.parquet"
 
 
-def read_rows(path: Path, asked: Set[str]) -> pl.DataFrame | Refused:
-    """A file, after a check of every byte: all of it if it holds cells that are asked for.
+def read_rows(path: Path, asked: Set[str] | None) -> pl.DataFrame | Refused:
+    """A file, after a check of every byte.
 
-    Otherwise only the ids of its cells.
+    All of it if it holds cells that are asked for, otherwise only their ids. None asks for all of a
+    file whose cells are known.
     """
     name = _NAME.fullmatch(path.name)
     if name is None:
@@ -92,19 +120,26 @@ def read_rows(path: Path, asked: Set[str]) -> pl.DataFrame | Refused:
         return Refused("holds no results of preftd")
 
 
-def _parsed(whole: bytes, name: str, asked: Set[str]) -> pl.DataFrame | Refused:
+def _parsed(whole: bytes, name: str, asked: Set[str] | None) -> pl.DataFrame | Refused:
+    cells = _cells(whole, name) if asked is not None else None
+    if isinstance(cells, Refused):
+        return cells
+    if cells is not None and asked is not None and asked.isdisjoint(cells["cell"]):
+        return cells
+    rows = pl.read_parquet(io.BytesIO(whole))
+    return rows if _are_results(rows) else Refused("holds no results of preftd")
+
+
+def _cells(whole: bytes, name: str) -> pl.DataFrame | Refused:
+    """The cells of a file, if they are those of its name."""
     schema = pl.read_parquet_metadata(io.BytesIO(whole)).get(_SCHEMA_KEY)
     if schema != str(SCHEMA):
         return Refused(f"holds results of another version (schema {schema})")
     cells = pl.read_parquet(io.BytesIO(whole), columns=["cell"])
     if cells["cell"].dtype != pl.String or cells["cell"].null_count():
         return Refused("holds no results of preftd")
-    if name_of_cells(cells) != name:
-        return Refused("does not hold the cells of its name")
-    if asked.isdisjoint(cells["cell"]):
-        return cells
-    rows = pl.read_parquet(io.BytesIO(whole))
-    return rows if _are_results(rows) else Refused("holds no results of preftd")
+    same = name_of_cells(cells) == name
+    return cells if same else Refused("does not hold the cells of its name")
 
 
 def _are_results(rows: pl.DataFrame) -> bool:
@@ -126,3 +161,24 @@ def _are_numbers(measured: pl.Series, episodes: pl.Series) -> bool:
 
 def _hash(whole: bytes | mmap.mmap) -> str:
     return hashlib.sha256(whole).hexdigest()[:16]
+
+
+def cell_table(
+    groups: Sequence[CellGroup],
+    schema: dict[str, Any],
+    of_group: Callable[[CellGroup], dict[str, Any]],
+    of_setting: Callable[[Setting], dict[str, Any]],
+) -> pl.DataFrame:
+    """A row for each cell, in the order of the groups; groups that share settings go together."""
+    parts = [pl.DataFrame(schema=schema)]
+    for _, alike in groupby(groups, key=lambda group: id(group.settings)):
+        same = list(alike)
+        left = [{"sample": group.sample.id, **of_group(group)} for group in same]
+        right = [{"setting": one.id, **of_setting(one)} for one in same[0].settings]
+        kinds = schema | {"sample": pl.String, "setting": pl.String}
+        samples = pl.DataFrame(left, schema={name: kinds[name] for name in left[0]})
+        settings = pl.DataFrame(right, schema={name: kinds[name] for name in right[0]})
+        both = samples.join(settings, how="cross", maintain_order="left_right")
+        cell = pl.concat_str("sample", "setting").alias("cell")
+        parts.append(both.with_columns(cell).select(*schema))
+    return pl.concat(parts)

@@ -34,7 +34,7 @@ COLUMNS = {
     "diverged": pl.Boolean(),
     "error": pl.List(pl.Float64()),
 }
-"""What there is to know of a run: labels of the study, and a list for a measure."""
+"""Columns of a run: labels of the study, and a list for each measure."""
 
 ALGORITHM = ["task", "rule", "preference", "learner"]
 """Columns of an algorithm on a task, which has its own step size."""

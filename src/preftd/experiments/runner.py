@@ -70,7 +70,7 @@ def run(
     executor : Executor
         Where jobs are computed (default: in processes on this machine).
     progress : Progress
-        What is told how far the run is (default: standard error).
+        Where to report how far the run is (default: standard error).
     repository : Path
         A folder of the repository that the study is from, whose commit is written down (default:
         the current folder).

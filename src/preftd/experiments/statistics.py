@@ -28,21 +28,36 @@ def summarise(
 ) -> pl.DataFrame:
     """For each group of rows alike in `by`: centre over seeds, and its interval.
 
-    frame     has a row per seed in each group, with columns `seed` and `diverged`
-    value     the column to summarise
-    level     how often the interval holds what many seeds would give
-    centre    the mean, or the mean of the middle half of the seeds (iqm)
-    interval  Student's, for means, or the bootstrap's: percentiles over resampled seeds
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        A row per seed in each group, with columns `seed` and `diverged`.
+    by : sequence of str
+        Columns in which the rows of a group agree.
+    value : str
+        The column to summarise.
+    level : float
+        How often the interval holds what many seeds would give.
+    centre : str
+        "mean", or "iqm", the mean of the middle half of the seeds.
+    interval : str
+        "student", for means, or "bootstrap": percentiles over resampled seeds.
 
-    Columns are those of `by`, then centre, low, high, seeds (how many) and diverged (how many).
-    With one seed, the interval is infinite; so is that around an infinite centre.
+    Returns
+    -------
+    polars.DataFrame
+        Columns of `by`, then centre, low, high, seeds (how many) and diverged (how many). With one
+        seed, the interval is infinite; so is that around an infinite centre.
 
+    Examples
+    --------
     >>> runs = pl.DataFrame(
     ...     {"rule": ["TD", "TD", "PTD", "PTD"], "seed": [0, 1, 0, 1], "diverged": [False] * 4,
     ...      "score": [2.0, 4.0, 1.0, 1.0]})
     >>> found = summarise(runs, by=["rule"], level=0.5)
     >>> found.with_columns(pl.col("low", "high").round(6)).rows()
     [('TD', 3.0, 2.0, 4.0, 2, 0), ('PTD', 1.0, 1.0, 1.0, 2, 0)]
+
     """
     _check_columns(frame, by, value)
     check_level(level)

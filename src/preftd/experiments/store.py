@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import compress, repeat
+from itertools import repeat
 from pathlib import Path
 from typing import Any, final
 
@@ -93,7 +93,7 @@ class Store:
         schema |= dict.fromkeys(measures, MEASURE)
         frames = [self._rows[name].select(list(schema)) for name in names]
         rows = pl.concat([pl.DataFrame(schema=schema), *frames])
-        wanted = pl.Series("cell", list(compress(ids, there)), dtype=pl.String)
+        wanted = pl.Series("cell", ids, dtype=pl.String).filter(pl.Series(there))
         if not rows["cell"].equals(wanted):
             once = rows.unique("cell", keep="first", maintain_order=True)
             rows = wanted.to_frame().join(once, on="cell", how="left", maintain_order="left")
@@ -106,14 +106,14 @@ class Store:
 
     def _find(self, ids: Sequence[str]) -> tuple[NDArray[np.bool_], list[str]]:
         """Which cells are stored, and the files that hold them, whose results are at hand."""
-        asked = frozenset(ids)
         while True:
-            if not asked <= self._file_of.keys():
-                self._look(asked)
-            there = np.array([cell in self._file_of for cell in ids], np.bool_)
-            names = list(dict.fromkeys(self._file_of[cell] for cell in compress(ids, there)))
-            missing = [name for name in names if name not in self._rows]
-            if self._read([self.cells / name for name in missing], asked):
+            found = list(map(self._file_of.get, ids))
+            if None in found and self._look(frozenset(ids)):
+                found = list(map(self._file_of.get, ids))
+            there = np.array([name is not None for name in found], np.bool_)
+            names = [name for name in dict.fromkeys(found) if name is not None]
+            missing = [self.cells / name for name in names if name not in self._rows]
+            if not missing or self._read(missing, None):
                 return there, names
             # A file is no longer what it was: others may hold its cells.
             self._file_of.clear()
@@ -121,15 +121,15 @@ class Store:
             for name, rows in self._rows.items():
                 self._remember(name, rows)
 
-    def _look(self, asked: Set[str]) -> None:
-        """Look at files that are not known yet."""
+    def _look(self, asked: Set[str]) -> bool:
+        """Look at files that are not known yet; whether there are any."""
         seen = self._known | self._refused
-        self._read([path for path in self.paths() if path.name not in seen], asked)
+        new = [path for path in self.paths() if path.name not in seen]
+        self._read(new, asked)
+        return bool(new)
 
-    def _read(self, paths: Sequence[Path], asked: Set[str]) -> bool:
+    def _read(self, paths: Sequence[Path], asked: Set[str] | None) -> bool:
         """Read files, and results of those that hold cells asked for; whether all are whole."""
-        if not paths:
-            return True
         # Side by side: nearly all of it happens outside of Python.
         with ThreadPoolExecutor() as pool:
             looked = list(zip(paths, pool.map(read_rows, paths, repeat(asked)), strict=True))
@@ -137,7 +137,8 @@ class Store:
             if isinstance(found, Refused):
                 self._refuse(path, found)
             else:
-                self._remember(path.name, found)
+                if asked is not None:
+                    self._remember(path.name, found)
                 if "diverged" in found.columns:
                     self._rows[path.name] = found.drop(DESCRIPTION)
         return not any(isinstance(found, Refused) for _, found in looked)

@@ -17,85 +17,20 @@ from typing import Any, Self, final
 from preftd.arrays import InputError
 from preftd.experiments.axes import Axes, OneOrMore, StepSizes, made_task
 from preftd.experiments.cells import Labels
-from preftd.experiments.inputs import are_several, as_count, as_seeds
+from preftd.experiments.inputs import as_count, as_seeds
 from preftd.experiments.learning import TaskSource, acts
-from preftd.experiments.measures import KNOWN, Measure, as_measure
+from preftd.experiments.measures import KNOWN, UPDATED, Measure, as_measure
 from preftd.experiments.score import Score
+from preftd.experiments.search import Chosen, Search
 from preftd.learners.linear.batch import Linear
-from preftd.learners.step_size import StepSize, as_step_size
 from preftd.rules import Rule
 
-FIRST_SEARCH_SEED = 1_000_000
-"""Where search seeds begin if only their number is given: far from those that are reported."""
+__all__ = ["Chosen", "Search", "Study"]
+
 MOST_SEED = 2**63
 MOST_NAME = 100
-"""Bytes of a study's name: names of files may have 255, and say more than that."""
+"""Bytes of a study's name: names of files may have 255, and are longer."""
 _NAME = r"\w[\w ,.+()=-]*"
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class Search:
-    """How step sizes are chosen: by the study's score, on seeds that are not reported.
-
-    Parameters
-    ----------
-    seeds : int or sequence of int
-        Which seeds, or how many (1000000, 1000001, …).
-    episodes : int
-        How many episodes each run of the search has (default: as many as the study).
-
-    """
-
-    seeds: int | Iterable[int]
-    episodes: int | None = None
-
-    def __post_init__(self) -> None:
-        if are_several(self.seeds):
-            chosen = as_seeds("search.seeds", self.seeds)
-        else:
-            count = as_count("search.seeds", self.seeds)
-            chosen = tuple(range(FIRST_SEARCH_SEED, FIRST_SEARCH_SEED + count))
-        object.__setattr__(self, "seeds", chosen)
-        if self.episodes is not None:
-            object.__setattr__(self, "episodes", as_count("search.episodes", self.episodes))
-
-
-@final
-@dataclass(frozen=True)
-class Chosen:
-    """Known step sizes: nothing is searched, and these alone are reported.
-
-    Parameters
-    ----------
-    step_sizes : mapping
-        By the labels of a task, a rule, a preference and a learner, a step size (None for a learner
-        that takes none). Combinations that are not named are not run.
-
-    Examples
-    --------
-    >>> chosen = Chosen({("length 5", "TD(λ)", "", ""): 0.03, ("length 5", "PTD", "", ""): 0.3})
-    >>> chosen.step_sizes["length 5", "PTD", "", ""]
-    0.3
-
-    """
-
-    step_sizes: Mapping[tuple[str, str, str, str], StepSize | None]
-
-    def __post_init__(self) -> None:
-        given: object = self.step_sizes
-        if not isinstance(given, Mapping) or not given:
-            raise InputError(
-                f"search.step_sizes is {given!r}: give step sizes by labels, as in "
-                '{("length 5", "PTD", "", ""): 0.1}.'
-            )
-        sizes = {
-            _labels(labels): size
-            if size is None
-            else as_step_size(f"search.step_sizes[{labels!r}]", size)
-            for labels, size in given.items()
-        }
-        object.__setattr__(self, "step_sizes", MappingProxyType(sizes))
 
 
 @final
@@ -277,15 +212,6 @@ def _searched(search: Search | Chosen | None) -> tuple[int, ...]:
     return as_seeds("search.seeds", search.seeds) if isinstance(search, Search) else ()
 
 
-def _labels(given: object) -> Labels:
-    if not isinstance(given, tuple) or len(given) != len(Labels._fields):
-        raise InputError(
-            f"search.step_sizes has the labels {given!r}: give those of a task, a rule, a "
-            "preference and a learner."
-        )
-    return Labels(*given)
-
-
 def _check_chosen(chosen: Chosen, axes: Axes) -> None:
     """Refuse what is not in the study."""
     for given, size in chosen.step_sizes.items():
@@ -314,6 +240,12 @@ def _check_measures(study: Study) -> None:
         raise InputError(
             f"measures are {', '.join(names)}, but the score needs {study.score.measure.name!r}: "
             "add it."
+        )
+    watched = any(signal.watches_learner for _, signal in study.axes.preferences)
+    if UPDATED.name in names and watched and not study.acting:
+        raise InputError(
+            "measures has 'updated', which is not known for a preference that watches the learner: "
+            "leave it out."
         )
     if not study.acting and (other := [name for name in names if name not in KNOWN]):
         raise InputError(

@@ -23,7 +23,7 @@ from preftd.failures import FailedError
 ONE_THREAD = {
     f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB")
 }
-"""Workers have a core each; libraries that start threads of their own would get in their way."""
+"""Workers have a core each; libraries that start threads would get in their way."""
 
 _LENGTH = struct.Struct("<Q")
 
@@ -44,7 +44,7 @@ class Worker:
     """A worker, as its parent sees it."""
 
     def __init__(self) -> None:
-        # In a session of its own, Ctrl-C on the terminal does not reach it: that is for the parent.
+        # In its own session, Ctrl-C on the terminal does not reach it: that is for the parent.
         # It finds modules where the parent does, also those that lie beside a study's file.
         begin = f"import sys; sys.path[:] = {sys.path!r}; import {__name__} as w; w.serve()"
         self._process = subprocess.Popen(

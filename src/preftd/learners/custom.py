@@ -104,13 +104,15 @@ class Custom:
         `predict(features)`.
     label : str
         Its name in figures.
+    takes_step_size : bool
+        Whether it has a step size; if not, the factory gets None.
 
     """
 
     factory: Factory
     label: str
+    takes_step_size: bool = True
 
-    takes_step_size: ClassVar[bool] = True
     watchable: ClassVar[bool] = False
 
     def start(self, size: int, step_sizes: Sequence[StepSize], seed: SupportsIndex) -> CustomBatch:
@@ -184,7 +186,8 @@ def as_spec(given: Any) -> Specification:
     Parameters
     ----------
     given : specification or callable
-        A factory's label is its attribute `label`, or else its name.
+        A factory's label is its attribute `label`, or else its name; with an attribute
+        `takes_step_size = False` it has no step size.
 
     Examples
     --------
@@ -218,4 +221,4 @@ def as_spec(given: Any) -> Specification:
             "step size and seed that makes a learner."
         )
     label = getattr(given, "label", None) or getattr(given, "__name__", type(given).__name__)
-    return Custom(given, str(label))
+    return Custom(given, str(label), bool(getattr(given, "takes_step_size", True)))

@@ -24,7 +24,7 @@ from preftd.learners.step_size import Decreasing, StepSize
 from preftd.learners.steps import Steps
 from preftd.learners.streams import check_size
 from preftd.learners.transition import after_the_end, as_vector
-from preftd.preferences import Signal
+from preftd.preferences import Signal, as_preference
 from preftd.rules import Rule, stream_coefficients
 from preftd.tasks import Task
 from preftd.tasks.scored import Scored
@@ -55,6 +55,9 @@ class Training:
     preference: Signal
     step_size: float
     episodes: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "preference", as_preference(self.preference))
 
     def net(self, seed: SupportsIndex) -> NetworkBatch:
         """The network of a seed, trained."""

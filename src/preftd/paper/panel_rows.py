@@ -14,12 +14,12 @@ from preftd.arrays import Vector
 from preftd.experiments.results import ALGORITHM, STEP_SIZE, Results
 from preftd.experiments.score import Score
 from preftd.paper.study import Found, PaperStudy
-from preftd.report.figures.crosses import ROW, count_crosses, draw_crosses, rows_of_crosses
-from preftd.report.figures.labels import Label, label_ends
-from preftd.report.figures.layout import around, rows_of_panels, set_scales
-from preftd.report.figures.lines import sound
+from preftd.report.figures.divergence_marks import ROW, cross_rows, draw_crosses, write_cross_counts
+from preftd.report.figures.end_labels import Label, label_ends
+from preftd.report.figures.layout import rows_of_panels, set_scales, write_axis_labels
+from preftd.report.figures.lines import drawable
 from preftd.report.figures.panels import Line, Panel, panels
-from preftd.report.figures.step_sizes import draw_step_sizes, fit_across
+from preftd.report.figures.step_sizes import draw_step_sizes, set_step_size_axis
 from preftd.report.figures.titles import write_title
 from preftd.style import RC, look_of
 
@@ -94,7 +94,7 @@ class Drawing(NamedTuple):
 def draw_rows(rows: Sequence[Row], how: Drawing, note: str) -> Figure:
     """A figure of rows, each with its own scales; lines are named at the right."""
     count = len(rows[0].panels)
-    crosses = rows_of_crosses([p for row in rows for p in row.panels]) if how.crosses else []
+    crosses = cross_rows([p for row in rows for p in row.panels]) if how.crosses else []
     if crosses:
         note += f" ×: {how.crosses} at which runs diverged (large: all, small: some); at the "
         note += f"right, how many of {how.counted.name}."
@@ -111,12 +111,12 @@ def draw_rows(rows: Sequence[Row], how: Drawing, note: str) -> Figure:
                 if crosses:
                     draw_crosses(here, panel.lines, how.across[0], crosses)
             if crosses:
-                count_crosses(axes[-1], how.counted.lines(row.panels), crosses)
+                write_cross_counts(axes[-1], how.counted.lines(row.panels), crosses)
             ends.append((axes[-1], labels))
             cut_off += _cut_off(row, how, axes[0].get_ylim()[1])
         if cut_off:
             note += f" Spikes that leave their panel reach {', '.join(cut_off)}."
-        around(figure, every, how.across[1], "", note)
+        write_axis_labels(figure, every, how.across[1], "", note)
         for row, here in zip(rows, every[::count], strict=True):
             here.set_ylabel("\n".join(filter(None, (row.title, row.measure))), fontsize=8)
         label_ends(figure, ends)
@@ -204,7 +204,7 @@ def draw_search(
     every, chosen = pl.concat(sizes), pl.concat(rings)
 
     def draw(axes: Axes, panel: Panel) -> list[Label]:
-        fit_across(axes, every)
+        set_step_size_axis(axes, every)
         return draw_step_sizes(axes, panel, chosen, score)
 
     how = Drawing(
@@ -224,6 +224,6 @@ def _needed(panel: Panel, score: Score) -> Vector:
     """From 0 to a little more than the largest error with a smallest step size."""
     told = []
     for line in panel.lines:
-        errors = sound(line.rows, score).sort("step_size")["centre"].to_numpy()
+        errors = drawable(line.rows, score).sort("step_size")["centre"].to_numpy()
         told += [errors[0]] if errors.size else []
     return np.array([0.0, ABOVE * max(told, default=1.0)])

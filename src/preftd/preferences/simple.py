@@ -205,6 +205,12 @@ class Function(Signal):
         """The function of each observation, shape (steps,)."""
         return np.array([self._of(x) for x in experience.observations()]), None
 
+    def per_state(self, task: Task) -> Vector:
+        """Return the function of what each state shows, shape (states,), if that is fixed."""
+        if task.features.codes()[2].any():  # some states show something new at each visit
+            return super().per_state(task)
+        return np.array([self._of(x) for x in task.features.columns(slice(None))])
+
     def _of(self, observation: Vector) -> float:
         """The function's result, checked to be a number."""
         found = self.function(observation)

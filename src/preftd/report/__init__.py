@@ -1,1 +1,1 @@
-"""Pictures and pages made of results."""
+"""Tables and figures of study results."""

@@ -1,4 +1,4 @@
-"""What a folder of results holds: how much of each study is there, and what became of its runs."""
+"""The status of a results folder: stored cells of each study, and how its runs ended."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,15 +11,15 @@ from preftd.experiments.store import Store
 from preftd.experiments.study import Study
 
 RUNS = 10
-"""How many of the last runs are listed."""
+"""The number of most recent runs that are listed."""
 
 
 def status_lines(out: Path, studies: Sequence[Study]) -> Iterator[str]:
-    """Lines on a folder of results, and on how far these studies are."""
+    """Yield lines of text: the folder, the progress of each study, and the last runs."""
     store = Store(out, warn=progress_here().say)
     stored = store.stored()
     held = f"{len(stored):,} cells in {len(store.paths()):,} files"
-    yield f"{out}: {held if out.exists() else 'there is no such folder yet'}"
+    yield f"{out}: {held if out.exists() else 'this folder does not exist yet'}"
     for study in studies:
         plan = Plan.of(study, store)
         yield f"{study.name}: {_progress(plan, stored)}"
@@ -39,8 +39,8 @@ def _progress(plan: Plan, stored: set[str]) -> str:
         return report
     search = f"search {_share(plan.search, stored)}"
     if not plan.report:
-        return f"{search}; report begins when it is over"
-    rest = f"; the search is not over in {len(plan.unfinished)} places" if plan.unfinished else ""
+        return f"{search}; the report starts when the search is complete"
+    rest = f"; {len(plan.unfinished)} searches are incomplete" if plan.unfinished else ""
     return f"{search}, report {report}{rest}"
 
 

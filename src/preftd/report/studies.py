@@ -1,4 +1,4 @@
-"""Studies run and shown: a table, and figures beside the results."""
+"""Run studies and show their results: a table, and figures next to the stored results."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -13,20 +13,39 @@ from preftd.experiments.runner import CellsFailedError, run
 from preftd.experiments.store import Store
 from preftd.experiments.study import Study
 from preftd.failures import FailedError
-from preftd.report.figures import draw, fitting
+from preftd.report.figures import applicable_figures, draw
 from preftd.report.summary import table
 
 
 class StudiesFailedError(FailedError):
-    """Cells of some studies raised, which was reported when it happened."""
+    """Cells of some studies failed; each failure was reported when it happened."""
 
 
 def run_and_show(
     studies: Sequence[Study], out: Path, workers: int | None, progress: Progress, repository: Path
 ) -> Iterator[str]:
-    """Run studies of a folder one after the other; lines to be read on each when it is done.
+    """Run studies one after the other and yield lines of text about each when it is done.
 
-    A study in which cells fail is reported and shown as far as it goes, and the next is run.
+    If cells of a study fail, the failure is reported, the results that exist are shown, and the
+    next study runs.
+
+    Parameters
+    ----------
+    studies : sequence of Study
+    out : Path
+        The results folder.
+    workers : int, optional
+        The number of worker processes (default: one per core).
+    progress : Progress
+        Reports progress and failures.
+    repository : Path
+        The repository whose commit is recorded with the run.
+
+    Raises
+    ------
+    StudiesFailedError
+        After all studies, if cells of any of them failed.
+
     """
     failed, store = [], Store(out, warn=progress.say)
     with Processes(workers, progress.say) as processes:
@@ -47,43 +66,43 @@ def run_and_show(
 
 
 def show_all(studies: Sequence[Study], out: Path, progress: Progress) -> Iterator[str]:
-    """What is stored of studies; of those that cannot be shown, it is said after the others."""
-    wrong = []
+    """Show the stored results of studies; raise one error for all that cannot be shown."""
+    errors = []
     for study in studies:
         try:
             yield from show(study, out, progress)
         except InputError as error:
-            wrong.append(str(error))
-    if wrong:
-        raise InputError("\n".join(wrong))
+            errors.append(str(error))
+    if errors:
+        raise InputError("\n".join(errors))
 
 
 def show(study: Study, out: Path, progress: Progress) -> Iterator[str]:
-    """What is stored of a study: lines to be read, and figures, whose paths are told."""
+    """Show the stored results of a study: yield the lines of a table and the paths of figures."""
     store = Store(out, warn=progress.say)
     plan = Plan.of(study, store)
-    there, missing = plan.counts(store)
-    if not there:
+    stored, missing = plan.counts(store)
+    if not stored:
         raise InputError(
-            f"there are no runs of {study.name!r} in {out}: run the study first, or give another "
-            "folder by --out."
+            f"{out} has no runs of {study.name!r}: run the study first, or choose another folder "
+            "with --out."
         )
     if not plan.report and not plan.searched.height:
         raise InputError(
-            f"the search of {study.name!r} is not over, {there:,} of {there + missing:,} cells are "
-            "stored: run the study to resume it."
+            f"the search of {study.name!r} is incomplete, {stored:,} of {stored + missing:,} cells "
+            "are stored: run the study to resume it."
         )
     yield from _shown(study, plan.results(store), out)
     if missing:
-        yield f"{missing:,} cells failed or were not run yet: run the study to compute them."
-    for place in sorted(plan.unfinished):
-        yield f"not shown, as its search is not over: {', '.join(filter(None, place))}"
+        yield f"{missing:,} cells are missing or failed: run the study to compute them."
+    for labels in sorted(plan.unfinished):
+        yield f"not shown, because the search is incomplete: {', '.join(filter(None, labels))}"
 
 
 def _shown(study: Study, found: Results, out: Path) -> Iterator[str]:
     yield table(found)
     if not found.chosen.height:
-        yield f"no figures of {study.name!r}, as every run diverged: try smaller step sizes."
+        yield f"no figures of {study.name!r}, because every run diverged: try smaller step sizes."
         return
-    for path in draw(found, fitting(found), out / "figures", study.stem):
+    for path in draw(found, applicable_figures(found), out / "figures", study.stem):
         yield f"wrote {path}"

@@ -1,4 +1,4 @@
-"""A study's results as a table of plain text."""
+"""The results of a study as a plain-text table."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -8,7 +8,7 @@ import polars as pl
 
 from preftd.experiments.results import ALGORITHM, STEP_SIZE, Results
 from preftd.experiments.statistics import summarise
-from preftd.report.algorithms import labels
+from preftd.report.looks import labels
 
 LEVEL = 0.95
 HEAD = ("task", "algorithm", "step size", "score", "IQM", "last episode", "diverged")
@@ -17,18 +17,20 @@ GAP = "  "
 
 
 def table(results: Results) -> str:
-    """Chosen step size, score with its interval, IQM, last episode and divergences.
+    """Return a table with a row per task and algorithm, in the order of the study.
 
-    A row per task and algorithm, in the order of the study; below, what the columns mean and which
-    seeds chose the step sizes. Where rows lack seeds, a column says how many each has.
+    The columns are the chosen step size, the score with its interval, the interquartile mean (IQM),
+    the score of the last episode and the number of diverged runs. If seeds are missing, another
+    column counts the seeds of each row. A legend explains the columns and which seeds chose the
+    step sizes.
     """
     named = labels(results.runs, ALGORITHM[1:])
     found, seeds = _found(results), _seeds(results)
-    lacking = any(row["seeds"] < len(seeds) for row in found.values())
-    rows: list[tuple[str, ...]] = [(*HEAD, SEEDS) if lacking else HEAD]
+    incomplete = any(row["seeds"] < len(seeds) for row in found.values())
+    rows: list[tuple[str, ...]] = [(*HEAD, SEEDS) if incomplete else HEAD]
     for key in results.runs.select(ALGORITHM).unique(maintain_order=True).rows():
-        cells = _cells(found[key]) if key in found else _without(results, key)
-        count = (str(found[key]["seeds"]) if key in found else "",) if lacking else ()
+        cells = _cells(found[key]) if key in found else _not_reported(results, key)
+        count = (str(found[key]["seeds"]) if key in found else "",) if incomplete else ()
         rows.append((key[0], named[key[1:]], *cells, *count))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     rows.insert(1, tuple("-" * width for width in widths))
@@ -36,17 +38,17 @@ def table(results: Results) -> str:
         GAP.join(part.ljust(width) for part, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     ]
-    return "\n".join([*lines, "", *_legend(results, seeds, lacking)]) + "\n"
+    return "\n".join([*lines, "", *_legend(results, seeds, incomplete)]) + "\n"
 
 
 def _seeds(results: Results) -> list[int]:
-    """All that are reported."""
+    """All reported seeds."""
     report = results.runs.filter(pl.col("stage") == "report")
     return report["seed"].unique().sort().to_list()
 
 
 def _found(results: Results) -> dict[tuple[str, ...], dict[str, Any]]:
-    """By task and algorithm, what the table says of reported runs."""
+    """Statistics of the reported runs, by task and algorithm."""
     runs, by = results.reported, [*ALGORITHM, *STEP_SIZE]
     last = runs.with_columns(results.score.of_episodes.list.last().alias("score"))
     every = summarise(runs, by, level=LEVEL).with_columns(
@@ -69,50 +71,55 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _without(results: Results, key: tuple[str, ...]) -> tuple[str, ...]:
-    """Of an algorithm of which nothing is reported: it diverged, or its turn has not come."""
+def _not_reported(results: Results, key: tuple[str, ...]) -> tuple[str, ...]:
+    """The cells of an algorithm without reported runs: it diverged, or is yet to run."""
     parts = zip(ALGORITHM, key, strict=True)
     tried = results.tried.filter(*(pl.col(name) == part for name, part in parts))
     if key in results.chosen.select(ALGORITHM).rows():
         return ("chosen, not yet run", "", "", "", "")
-    lost = f"{tried['diverged'].sum()} of {tried.height}"
-    return ("none: all diverged", "", "", "", lost)
+    diverged = f"{tried['diverged'].sum()} of {tried.height}"
+    return ("none: all diverged", "", "", "", diverged)
 
 
-def _legend(results: Results, seeds: list[int], lacking: bool) -> list[str]:
-    score, told = results.score, ranges(seeds) + ", as far as a row has them" * lacking
+def _legend(results: Results, seeds: list[int], incomplete: bool) -> list[str]:
+    score, shown = results.score, ranges(seeds) + " (some rows have fewer)" * incomplete
     most = "" if score.ceiling is None else f" (at most {score.ceiling:g})"
     lines = [
         f"step size     {_choice(results)}",
-        f"score         {score.name}, mean over {score.span}{most} and seeds {told}",
-        f"±             half the width of Student's {LEVEL * 100:g} % interval of that mean",
+        f"score         {score.name}, mean over {score.span}{most} and seeds {shown}",
+        f"±             half the width of the {LEVEL * 100:g} % interval of that mean (Student)",
         "IQM           mean of the middle half of the seeds",
-        f"last episode  {score.name} after it{most}, mean over seeds",
-        "diverged      runs with this step size (or with any, where none could be chosen)",
+        f"last episode  {score.name} of the last episode{most}, mean over seeds",
+        "diverged      diverged runs with this step size (with any, if none could be chosen)",
     ]
-    if lacking:
-        lines.append("seeds         how many the row has: other cells failed or were not run yet")
+    if incomplete:
+        lines.append("seeds         seeds of the row: other cells failed or have not run yet")
     return lines
 
 
 def _choice(results: Results) -> str:
-    """What chose the step sizes."""
+    """How the step sizes were chosen."""
     if results.given:
         return "as given by the study"
+    if results.runs["step_size"].is_null().all():
+        return "none: the learners take no step size"
     best = f"chosen for the {results.score.best} mean score on"
     if "search" not in results.runs["stage"]:
-        return f"{best} the seeds that are reported: scores are optimistically biased"
+        return f"{best} the reported seeds: scores are optimistically biased"
     seeds = results.tried["seed"].unique().to_list()
-    lacking = bool((results.chosen["seeds"] < len(seeds)).any())
-    among = " as far as there are runs" if lacking else ""
-    return f"{best} seeds {ranges(seeds)}{among}, which are not reported"
+    incomplete = bool((results.chosen["seeds"] < len(seeds)).any())
+    fewer = " (some rows: fewer)" if incomplete else ""
+    return f"{best} seeds {ranges(seeds)}{fewer}, which are not reported"
 
 
 def ranges(numbers: Iterable[int]) -> str:
-    """Numbers in order, those in a row as a range.
+    """Return numbers in order, with consecutive ones as a range.
 
+    Examples
+    --------
     >>> ranges([7, 0, 1, 2])
     '0–2, 7'
+
     """
     parts: list[tuple[int, int]] = []
     for number in sorted(numbers):
@@ -120,5 +127,4 @@ def ranges(numbers: Iterable[int]) -> str:
             parts[-1] = (parts[-1][0], number)
         else:
             parts.append((number, number))
-    told = ", ".join(str(a) if a == b else f"{a}–{b}" for a, b in parts)
-    return told or "still to come"
+    return ", ".join(str(a) if a == b else f"{a}–{b}" for a, b in parts) or "yet to run"

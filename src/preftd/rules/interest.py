@@ -42,7 +42,13 @@ class FromBeta:
 
     def of(self, beta: Any) -> Any:
         """Return the interest, in the shape of β."""
-        found = self.function(beta)
+        try:
+            found = self.function(beta)
+        except ValueError:  # a comparison of an array, most likely
+            raise InputError(
+                "the interest from β cannot be computed for an array: compute it entry by entry, "
+                "for instance with np.where."
+            ) from None
         if np.shape(found) != np.shape(beta):
             raise InputError(
                 f"the interest from β has shape {np.shape(found)}, not {np.shape(beta)}: compute "
@@ -63,6 +69,11 @@ def as_interest(given: ArrayLike | Signal | FromBeta) -> Interest:
                 f"interest is {given!r}, which watches the learner: use another signal."
             )
         return given
+    if callable(given):
+        raise InputError(
+            f"interest is {given!r}: give Function(f) for a function of the observation, or "
+            "FromBeta(f) for one of β."
+        )
     array = as_array("interest", given)
     if array.ndim > 1:
         raise InputError(
@@ -72,12 +83,15 @@ def as_interest(given: ArrayLike | Signal | FromBeta) -> Interest:
     return number("interest", given) if array.ndim == 0 else array
 
 
-def without_state(interest: Interest, beta: Any) -> Any:
+def without_state(interest: Any, beta: Any) -> Any:
     """Return the interest of steps of which only β is known: one number, or in β's shape."""
     if isinstance(interest, float):
         return interest
-    if isinstance(interest, FromBeta):
-        return interest.of(beta)
+    known = as_interest(interest)  # a custom rule may give any number or list
+    if isinstance(known, float):
+        return known
+    if isinstance(known, FromBeta):
+        return known.of(beta)
     raise InputError(
         "the rule's interest depends on the state, which is not known here: give the interest of "
         "each step as interest=."
@@ -88,6 +102,7 @@ def interest_along(
     interest: Interest | None, experience: Experience, memory: Any
 ) -> tuple[NDArray[np.float64] | None, Any]:
     """Return the interest of each step, shape (steps,), or None if β determines it; and memory."""
+    interest = None if interest is None else as_interest(interest)
     if isinstance(interest, np.ndarray):
         return look_up("interest", interest, experience.state), None
     if isinstance(interest, Signal):
@@ -100,6 +115,7 @@ def interest_along(
 
 def interest_per_state(interest: Interest, beta: Vector, task: Task | None) -> ArrayLike:
     """Return the interest of each state, shape (states,), or one number for all."""
+    interest = as_interest(interest)
     if isinstance(interest, FromBeta):
         return np.asarray(interest.of(beta))
     if isinstance(interest, Signal):

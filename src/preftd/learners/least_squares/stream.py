@@ -9,7 +9,7 @@ from preftd.learners.least_squares.systems import Block, Inverse, Sums
 from preftd.learners.steps import Steps, decoded
 from preftd.learners.transition import refused_step
 
-_BLOCK = 1 << 16
+BLOCK = 1 << 16
 """Numbers handled at a time: with their likes they stay in the cache."""
 
 
@@ -27,7 +27,7 @@ def absorb_stream(system: Sums | Inverse, steps: Steps, begun: Begun) -> Begun:
     """
     rows, complete, fade, paid, waits = rows_of(steps, begun.fade, begun.paid, begun.waits)
     trace, x, size = begun.trace, begun.features, steps.dense.shape[1]
-    length = max(1, _BLOCK // size)
+    length = max(1, BLOCK // size)
     for first in range(0, len(rows.step), length):
         which, whole = slice(first, first + length), slice(first, min(first + length, complete))
         features = decoded(rows.code[which], steps.dense, steps.active)

@@ -44,9 +44,9 @@ from preftd.paper.panel_rows import (
     only,
 )
 from preftd.paper.study import Found
-from preftd.report.figures.curves import draw_curves, found_curves
-from preftd.report.figures.labels import Label
-from preftd.report.figures.layout import LEVEL, choice, seeds_shown
+from preftd.report.figures.curves import draw_curves, thinned_curves
+from preftd.report.figures.end_labels import Label
+from preftd.report.figures.layout import LEVEL, seeds_note, step_size_note
 from preftd.report.figures.panels import Line, Panel, panels
 
 SPIKES = 0.98
@@ -164,17 +164,17 @@ def _row(
     change: Callable[[Panel], Panel] = lambda panel: panel,
 ) -> Row:
     """A panel for each length; what is found for a line has a column with its limit."""
-    found = with_limits(found_curves(results), limits)
+    found = with_limits(thinned_curves(results), limits)
     drawn = list(map(change, panels(results.runs, found)))
     return Row(title_of(task), results.score.name, drawn)
 
 
 def _draw(rows: Sequence[Row], results: Results, note: str) -> Figure:
     """A figure of rows; the results say how step sizes were chosen."""
-    shown = seeds_shown(all_lines([row._replace(panels=row.panels[:1]) for row in rows]), "bands")
+    shown = seeds_note(all_lines([row._replace(panels=row.panels[:1]) for row in rows]), "bands")
     how = Drawing(("episode", "episode"), _needed, _draw_panel, highest=_highest, wide=WIDE)
     dashed = "Thin dashes: the exact limit of each method"
-    return draw_rows(rows, how, f"{shown}. {choice(results)} {dashed}{note}")
+    return draw_rows(rows, how, f"{shown}. {step_size_note(results)} {dashed}{note}")
 
 
 def _draw_panel(axes: Axes, panel: Panel) -> list[Label]:

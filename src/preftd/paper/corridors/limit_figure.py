@@ -8,6 +8,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from preftd.arrays import Vector
 from preftd.experiments.results import ALGORITHM, Results
 from preftd.experiments.statistics import summarise
 from preftd.paper.corridors.limits import ZERO, draw_limit, limit_of_line, limits_of, with_limits
@@ -24,10 +25,10 @@ from preftd.paper.corridors.studies import (
 )
 from preftd.paper.panel_rows import WIDE, PaperFigure
 from preftd.paper.study import Found
-from preftd.report.figures.curves import draw_curves, found_curves, reached
-from preftd.report.figures.labels import SIZE, Label, label_ends
-from preftd.report.figures.layout import LEVEL, rows_of_panels, seeds_shown, set_scales, write_note
-from preftd.report.figures.lines import draw_line, to_show
+from preftd.report.figures.curves import draw_curves, panel_values, thinned_curves
+from preftd.report.figures.end_labels import SIZE, Label, label_ends
+from preftd.report.figures.layout import LEVEL, rows_of_panels, seeds_note, set_scales, write_note
+from preftd.report.figures.lines import REACH, draw_line
 from preftd.report.figures.panels import Line, Panel, panels
 from preftd.report.figures.ticks import mark_decades
 from preftd.style import RC, look_of
@@ -54,11 +55,11 @@ def _limits(results: Found) -> Figure:
     with mpl.rc_context(RC):
         figure, every = rows_of_panels(3, across, HEIGHT, WIDE)
         above, middle, below = (every[i : i + across] for i in range(0, 3 * across, across))
-        write_note(figure, f"{seeds_shown(by_length[0], 'bands')}. {NOTE}")
-        set_scales(above, [reached(panel, score) for panel in long_runs], logarithmic=True)
+        write_note(figure, f"{seeds_note(by_length[0], 'bands')}. {NOTE}")
+        set_scales(above, [panel_values(panel, score) for panel in long_runs], logarithmic=True)
         ends = list(zip(above, map(_draw_long, above, TASKS, long_runs), strict=True))
         for some, found, column in ((middle, by_part, "part"), (below, by_length, "length")):
-            set_scales(some, [np.append(to_show(of), 0.0) for of in found], logarithmic=False)
+            set_scales(some, [_needed(of) for of in found], logarithmic=False)
             ends += [
                 (axes, _draw_left(axes, of, column)) for axes, of in zip(some, found, strict=True)
             ]
@@ -72,7 +73,7 @@ def _limits(results: Found) -> Figure:
 
 def _long_runs(task: str, results: Results) -> Panel:
     """Learning curves at the only length, with limits."""
-    found = with_limits(found_curves(results, np.geomspace), limits_of(TO_THE_LIMIT[task]))
+    found = with_limits(thinned_curves(results, np.geomspace), limits_of(TO_THE_LIMIT[task]))
     (panel,) = panels(results.runs, found)
     return panel
 
@@ -127,6 +128,16 @@ def _remains(task: str, where: str, runs: pl.DataFrame, column: str) -> pl.DataF
     left = known.with_columns((half - pl.col("limit")).alias("score"))
     title = f"{title_of(task)}, {where}"
     return summarise(left, ["rule", column], level=LEVEL).with_columns(pl.lit(title).alias("title"))
+
+
+def _needed(found: pl.DataFrame) -> Vector:
+    """Values that the axis must reach: 0, centres, and bands but for what is much farther out.
+
+    Centres may be a little below 0, and bands of few seeds are wide.
+    """
+    centre, low, high = found.select("centre", "low", "high").to_numpy().T
+    low, high = np.maximum(low, centre.min() / REACH), np.minimum(high, centre.max() * REACH)
+    return np.concatenate([centre, low, high, [0.0]])
 
 
 def _draw_left(axes: Axes, found: pl.DataFrame, column: str) -> list[Label]:

@@ -31,10 +31,10 @@ from preftd.paper.panel_rows import (
     seeds_with,
 )
 from preftd.paper.study import Found
-from preftd.report.figures.labels import Label
-from preftd.report.figures.layout import choice
-from preftd.report.figures.lines import sound
-from preftd.report.figures.panels import Line, Panel, panels, with_lost
+from preftd.report.figures.end_labels import Label
+from preftd.report.figures.layout import step_size_note
+from preftd.report.figures.lines import drawable
+from preftd.report.figures.panels import Line, Panel, panels, with_diverged
 from preftd.report.figures.widths import draw_widths
 from preftd.style import look_of
 
@@ -87,7 +87,7 @@ def _panels(found: Mapping[str, Results]) -> list[Panel]:
     for view, results in found.items():
         as_one = pl.lit(view).alias("learner")
         runs.append(results.runs.with_columns(as_one))
-        widths.append(with_lost(results, results.widths(LEVEL)).with_columns(as_one))
+        widths.append(with_diverged(results, results.widths(LEVEL)).with_columns(as_one))
     drawn = panels(pl.concat(runs), pl.concat(widths))
     return [
         panel._replace(title=f"{size} × {size}") for size, panel in zip(SIZES, drawn, strict=True)
@@ -109,10 +109,10 @@ def _draw(rows: Sequence[Row], results: Results, told: str) -> Figure:
         return draw_widths(axes, panel, WIDTHS, results.score)
 
     def needed(panel: Panel) -> Vector:
-        found = sound(pl.concat([line.rows for line in panel.lines]), results.score)
+        found = drawable(pl.concat([line.rows for line in panel.lines]), results.score)
         return np.append(found["centre"].to_numpy(), 0.0)
 
-    note = f"{seeds_with(all_lines(rows), LEVEL)}. {choice(results)}{told}"
+    note = f"{seeds_with(all_lines(rows), LEVEL)}. {step_size_note(results)}{told}"
     return draw_rows(rows, Drawing(("units", "hidden units"), needed, draw, "widths"), note)
 
 

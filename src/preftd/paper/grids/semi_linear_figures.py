@@ -31,8 +31,8 @@ from preftd.paper.panel_rows import (
 )
 from preftd.paper.study import Found, PaperStudy
 from preftd.report.figures.curves import draw_curves
-from preftd.report.figures.layout import choice
-from preftd.report.figures.panels import Panel, panels, with_lost
+from preftd.report.figures.layout import step_size_note
+from preftd.report.figures.panels import Panel, panels, with_diverged
 
 LEVEL = 0.5
 """Of intervals, as in the paper."""
@@ -98,12 +98,12 @@ def _online(results: Results) -> Results:
 
 
 def _panel(task: str, size: int, results: Results) -> Panel:
-    [panel] = panels(results.runs, with_lost(results, results.curves(LEVEL)))
+    [panel] = panels(results.runs, with_diverged(results, results.curves(LEVEL)))
     return panel._replace(title=f"grid {TASKS[task]}, {size} × {size}")
 
 
 def _draw(rows: Sequence[Row], results: Results, told: str) -> Figure:
-    note = f"{seeds_with(all_lines(rows), LEVEL)}. {choice(results)} {FEATURES} {told}"
+    note = f"{seeds_with(all_lines(rows), LEVEL)}. {step_size_note(results)} {FEATURES} {told}"
     return draw_rows(rows, Drawing(("episode", "episode"), _needed, draw_curves), note)
 
 

@@ -13,10 +13,10 @@ from preftd.experiments.results import Results
 from preftd.paper.panel_rows import WIDE, PaperFigure
 from preftd.paper.study import Found
 from preftd.paper.walk.studies import BY_BETA, BY_LAMBDA, ETD_LABELS
-from preftd.report.algorithms import shades
-from preftd.report.figures.exits import Exit, label_exits, leaves
-from preftd.report.figures.layout import LEVEL, around, outer, rows_of_panels
-from preftd.report.figures.step_sizes import fit_across
+from preftd.report.figures.edge_labels import EdgeLabel, label_edges, leaving_point
+from preftd.report.figures.layout import LEVEL, outer_axes, rows_of_panels, write_axis_labels
+from preftd.report.figures.step_sizes import set_step_size_axis
+from preftd.report.looks import shades
 from preftd.style import RC, look_of
 
 RANGE = (0.2, 0.6)
@@ -59,22 +59,23 @@ def _draw(panels: Sequence[Curves], across: int) -> Figure:
         figure, every = rows_of_panels(len(panels) // across, across, HEIGHT, WIDE)
         labels = []
         for axes, panel in zip(every, panels, strict=True):
-            fit_across(axes, panel.found)
+            set_step_size_axis(axes, panel.found)
             axes.set_ylim(*RANGE)
             labels.append((axes, _draw_curves(axes, panel)))
             # Inside, where there are no curves: names of curves are above.
             axes.set_title(panel.title.replace(", ", ",\n"), loc="left", x=0.05, y=0.05, pad=0)
-            axes.tick_params(labelleft=axes in outer(every)[0])
+            axes.tick_params(labelleft=axes in outer_axes(every)[0])
         up = "root mean squared error,\nfirst 10 episodes"
-        around(figure, every, "step size α", up, _note([panel.found for panel in panels]))
-        label_exits(figure, labels)
+        note = _note([panel.found for panel in panels])
+        write_axis_labels(figure, every, "step size α", up, note)
+        label_edges(figure, labels)
     return figure
 
 
-def _draw_curves(axes: Axes, panel: Curves) -> list[Exit]:
+def _draw_curves(axes: Axes, panel: Curves) -> list[EdgeLabel]:
     """Curves from light to dark, their best step sizes, and where they leave the panel."""
     curves = panel.found.partition_by("preference", as_dict=True, maintain_order=True)
-    exits = []
+    labels = []
     looks = shades(look_of(panel.looks_like), len(curves))
     for ((name,), rows), look in zip(curves.items(), looks, strict=True):
         x, y = rows.sort("step_size").select("step_size", "centre").to_numpy().T
@@ -82,8 +83,8 @@ def _draw_curves(axes: Axes, panel: Curves) -> list[Exit]:
         if np.ptp(y) > 0:  # with β = 0 nothing is learned, whatever the step size
             best = int(np.argmin(y))
             axes.plot(x[best], y[best], "o", color=look.colour, markersize=DOT)
-        exits.append(Exit(str(name), look, *leaves(axes, x, y), WIDTH))
-    return exits
+        labels.append(EdgeLabel(str(name), look, *leaving_point(axes, x, y), WIDTH))
+    return labels
 
 
 def _note(found: Sequence[pl.DataFrame]) -> str:

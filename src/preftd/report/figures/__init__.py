@@ -1,4 +1,4 @@
-"""Figures of a study: each takes its results and reads nothing else."""
+"""Figures of a study, drawn from its results alone."""
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def _figure(name: str) -> "Callable[[Results], Figure]":
     def draw_it(results: Results) -> "Figure":
-        module = import_module(f"{__name__}.{name}")  # and with it matplotlib, when it is needed
+        module = import_module(f"{__name__}.{name}")  # loads matplotlib only when needed
         figure: Figure = getattr(module, name)(results)
         return figure
 
@@ -25,11 +25,11 @@ def _figure(name: str) -> "Callable[[Results], Figure]":
 FIGURES: "dict[str, Callable[[Results], Figure]]" = {
     name: _figure(name) for name in ("curves", "step_sizes", "widths", "bars")
 }
-"""By name, what draws a figure of results."""
+"""Functions that draw a figure of results, by name."""
 
 
-def fitting(results: Results) -> list[str]:
-    """Figures that these results can fill: of step sizes or widths if there are several."""
+def applicable_figures(results: Results) -> list[str]:
+    """Return names of figures for results: step sizes and widths only if there are several."""
     several = {
         "step_sizes": not results.given and results.tried["step_size"].drop_nulls().n_unique() > 1,
         "widths": results.runs["units"].drop_nulls().n_unique() > 1,
@@ -38,14 +38,31 @@ def fitting(results: Results) -> list[str]:
 
 
 def draw(results: Results, names: Sequence[str], folder: Path, stem: str) -> list[Path]:
-    """Write figures into a folder as <stem>_<name>, PNG and SVG; returns what it wrote."""
+    """Write figures to <folder>/<stem>_<name>.png and .svg.
+
+    Parameters
+    ----------
+    results : Results
+    names : sequence of str
+        Keys of FIGURES.
+    folder : Path
+        Created if missing.
+    stem : str
+        How the file names start.
+
+    Returns
+    -------
+    list of Path
+        The written files.
+
+    """
     from matplotlib import rc_context  # noqa: PLC0415  (slow to load)
 
     for name in names:
         nearest("figure", name, FIGURES)
     folder.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
-    with rc_context(RC):  # some settings matter when a file is written
+    with rc_context(RC):  # some settings apply when the file is written
         for name in names:
             paths = [folder / f"{stem}_{name}.{ending}" for ending in ("png", "svg")]
             save_figure(FIGURES[name](results).axes[0], *paths)

@@ -1,4 +1,4 @@
-"""Which lines share a panel."""
+"""The lines of a figure, grouped into panels."""
 
 from typing import NamedTuple
 
@@ -6,24 +6,24 @@ import polars as pl
 
 from preftd.arrays import InputError
 from preftd.experiments.results import Results
-from preftd.report.algorithms import labels, looks
+from preftd.report.looks import labels, looks
 from preftd.style import WIDTH, Look
 
 TOGETHER = 6
-"""More lines than this in a panel are spread over panels by learner, then by preference."""
+"""If a panel has more lines, each learner gets its own panel, then each preference."""
 
 
 class Line(NamedTuple):
-    """An algorithm in a panel, and what was found of it.
+    """An algorithm in a panel, with its results.
 
-    Where it diverged with every step size, there is a row without a centre.
+    If it diverged with every step size, it has a row whose centre is null.
     """
 
     label: str
     look: Look
     rows: pl.DataFrame
     width: float = WIDTH
-    """In points."""
+    """The width of the line, in points."""
 
 
 class Panel(NamedTuple):
@@ -33,30 +33,43 @@ class Panel(NamedTuple):
     lines: list[Line]
 
 
-def with_lost(results: Results, found: pl.DataFrame) -> pl.DataFrame:
-    """What was found, and rows without a centre for algorithms that diverged with any step size."""
+def with_diverged(results: Results, found: pl.DataFrame) -> pl.DataFrame:
+    """Add rows with a null centre for algorithms that diverged with every step size."""
     if not found.height:
         if not results.chosen.height:
             raise InputError("every run diverged with every step size: try smaller ones.")
-        raise InputError("no run is there to report, only the search: finish the study first.")
+        raise InputError("only the search has runs, the report has none: finish the study first.")
     return pl.concat([found, results.lost], how="diagonal")
 
 
 def panels(study: pl.DataFrame, found: pl.DataFrame) -> list[Panel]:
-    """A panel per task, and a line per rule, preference and learner; all in the study's order."""
-    beside = ["rule", "preference", "learner"]
-    apart = ["task"]
+    """Return a panel per task with a line per rule, preference and learner.
+
+    Parameters
+    ----------
+    study : DataFrame
+        All runs of the study, whose order panels and lines keep.
+    found : DataFrame
+        The results to draw, with the columns "task", "rule", "preference" and "learner".
+
+    """
+    line_columns = ["rule", "preference", "learner"]
+    panel_columns = ["task"]
     for name in ("learner", "preference"):
-        most = found.group_by(apart).agg(pl.struct(beside).n_unique().alias("lines"))["lines"].max()
+        most = (
+            found.group_by(panel_columns)
+            .agg(pl.struct(line_columns).n_unique().alias("lines"))["lines"]
+            .max()
+        )
         if isinstance(most, int) and most > TOGETHER and found[name].n_unique() > 1:
-            beside.remove(name)
-            apart.append(name)
-    names, seen = labels(found, beside), looks(study, beside)
-    split = found.partition_by(apart, as_dict=True)
+            line_columns.remove(name)
+            panel_columns.append(name)
+    names, seen = labels(found, line_columns), looks(study, line_columns)
+    split = found.partition_by(panel_columns, as_dict=True)
     return [
-        Panel(_title(place), _lines(split[place], beside, names, seen))
-        for place in study.select(apart).unique(maintain_order=True).rows()
-        if place in split
+        Panel("\n".join(filter(None, key)), _lines(split[key], line_columns, names, seen))
+        for key in study.select(panel_columns).unique(maintain_order=True).rows()
+        if key in split
     ]
 
 
@@ -68,7 +81,3 @@ def _lines(
 ) -> list[Line]:
     split = found.partition_by(columns, as_dict=True)
     return [Line(names[key], look, split[key]) for key, look in seen.items() if key in split]
-
-
-def _title(place: tuple[str, ...]) -> str:
-    return "\n".join(filter(None, place))

@@ -1,4 +1,4 @@
-"""The score against the width of the hidden layer, with the chosen step size of each width."""
+"""The score against the width of the hidden layer, each with its chosen step size."""
 
 from collections.abc import Sequence
 
@@ -11,64 +11,67 @@ from matplotlib.ticker import NullLocator
 from preftd.arrays import InputError
 from preftd.experiments.results import Results
 from preftd.experiments.score import Score
-from preftd.report.figures.crosses import ROW, count_crosses, draw_crosses, rows_of_crosses
-from preftd.report.figures.labels import Label, label_ends
+from preftd.report.figures.divergence_marks import (
+    ROW,
+    cross_rows,
+    crosses_note,
+    draw_crosses,
+    write_cross_counts,
+)
+from preftd.report.figures.end_labels import Label, label_ends
 from preftd.report.figures.layout import (
     LEVEL,
-    MEANS,
-    around,
-    ceiling,
-    choice,
-    fit,
+    fit_scales,
     grid,
-    seeds_shown,
+    study_note,
+    write_axis_labels,
 )
-from preftd.report.figures.lines import draw_line, sound, to_show
-from preftd.report.figures.panels import Panel, panels, with_lost
+from preftd.report.figures.lines import axis_values, draw_line, drawable
+from preftd.report.figures.panels import Panel, panels, with_diverged
 from preftd.report.figures.titles import write_title
 from preftd.style import RC
 
 
 def widths(results: Results) -> Figure:
-    """A panel per task; a line and a band per rule and preference.
+    """Draw a panel per task; a line and a band per rule and preference.
 
-    Crosses above a panel are networks of which runs diverged.
+    A cross above the panel marks a width with diverged runs; it is small if not all diverged.
     """
     study = results.runs.filter(pl.col("units").is_not_null())
     if not study.height:
         raise InputError("no learner of the study is a network: draw another figure.")
-    found = with_lost(results, results.widths(LEVEL)).filter(pl.col("units").is_not_null())
+    found = with_diverged(results, results.widths(LEVEL)).filter(pl.col("units").is_not_null())
     drawn = panels(_families(study, study), _families(found, study))
     units = study["units"].unique().sort().to_list()
     with mpl.rc_context(RC):
-        crosses = rows_of_crosses(drawn)
+        crosses = cross_rows(drawn)
         figure, every = grid([panel.title for panel in drawn], 2.1 + len(crosses) * ROW / 72)
         needed = [pl.concat([line.rows for line in panel.lines]) for panel in drawn]
-        fit(every, [to_show(sound(rows, results.score)) for rows in needed])
+        fit_scales(every, [axis_values(drawable(rows, results.score)) for rows in needed])
         ends = []
         for axes, panel in zip(every, drawn, strict=True):
             labels = draw_widths(axes, panel, units, results.score)
             draw_crosses(axes, panel.lines, "units", crosses)
-            count_crosses(axes, panel.lines, crosses)
+            write_cross_counts(axes, panel.lines, crosses)
             write_title(axes, panel.title, pad=7 + ROW * len(crosses))
             ends.append((axes, labels))
-        note = f"{seeds_shown(found, 'bands')}. {choice(results)}{ceiling(results.score, MEANS)}"
+        note = study_note(results, found, "bands")
         if crosses:
-            note += "\n×: widths at which runs diverged (large: all, small: some), and how many."
+            note += crosses_note("widths")
         up = f"{results.score.name},\n{results.score.span}"
-        around(figure, every, "hidden units", up, note)
+        write_axis_labels(figure, every, "hidden units", up, note)
         label_ends(figure, ends)
     return figure
 
 
 def draw_widths(axes: Axes, panel: Panel, units: Sequence[int], score: Score) -> list[Label]:
-    """The lines of a panel; names for their ends."""
+    """Draw the lines of a panel, with a tick per number of units; return labels for their ends."""
     axes.set(xscale="log", xlim=(units[0] / 1.1, units[-1] * 1.1))
     axes.set_xticks(units, [str(n) for n in units])
     axes.xaxis.set_minor_locator(NullLocator())
     labels = []
     for line in panel.lines:
-        rows = sound(line.rows, score)
+        rows = drawable(line.rows, score)
         end = draw_line(axes, line, "units", rows, marked=True)
         reaches = units[-1] in rows["units"]
         labels.append(Label(line.label, line.look, end, reaches, marked=True, width=line.width))
@@ -76,9 +79,9 @@ def draw_widths(axes: Axes, panel: Panel, units: Sequence[int], score: Score) ->
 
 
 def _families(frame: pl.DataFrame, study: pl.DataFrame) -> pl.DataFrame:
-    """Learners that differ in their width only are one: called alike, less the number of units.
+    """Give learners that differ only in width the same name: theirs without the number of units.
 
-    If no width occurs twice, all learners are one, whatever they are called.
+    If every width occurs once, all learners get the same name.
     """
     learners = study.select("units", "learner").unique()
     if learners["units"].is_unique().all():

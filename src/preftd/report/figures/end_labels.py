@@ -1,4 +1,4 @@
-"""Names at the ends of lines, none over another."""
+"""Labels at the right ends of lines, without overlap."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -17,48 +17,63 @@ from matplotlib.transforms import (
 
 from preftd.arrays import Vector
 from preftd.report.figures.titles import fit_titles
-from preftd.style import TYPED, WIDTH, Look, lay_out
+from preftd.style import MARK, TYPED, WIDTH, Look, lay_out
 
 SIZE = 7.0
-"""Of the letters, in points."""
+"""The font size, in points."""
 ROW = 1.3 * SIZE
-MARK = 3.0
-"""Of markers, in points."""
 INCHES = 1.6
-"""Width of a column of a legend."""
+"""The width of a legend column."""
 BEND, FLAT, TEXT = 2.0, 7.0, 20.0
-"""Points to the right of the axes where a line is taken up, goes on flat, and has its name."""
+"""Points to the right of the axes where a leader line starts, becomes flat, and meets its label."""
 
 
 class Label(NamedTuple):
-    """A name, and how high its line ends, as a part of the height of the axes; NaN if nowhere."""
+    """A label, and where its line ends, as a share of the axes' height (NaN: no line)."""
 
     text: str
     look: Look
     end: float
     reaches: bool = True
-    """Whether the line ends beside its name, and is drawn up to it."""
+    """Whether the line reaches the right edge, so that a leader connects it to the label."""
     marked: bool = False
     """Whether the line has markers."""
     width: float = WIDTH
-    """Of the line, in points."""
+    """The width of the line, in points."""
 
     @property
     def height(self) -> float:
-        """In points."""
+        """The height of the text, in points."""
         return ROW * (1 + self.text.count("\n"))
 
 
 def spread(wanted: Vector, heights: Vector, top: float) -> Vector:
-    """Middles of labels between 0 and `top`, as near to the wanted ones as goes without overlap.
+    """Return positions without overlap, as close as possible to the wanted ones.
 
-    Labels that touch are moved together, to the mean of where they want to be.
+    Labels that would overlap form a block, which moves to the mean of their wanted positions.
 
+    Parameters
+    ----------
+    wanted : array of shape (n,)
+        Wanted positions of the middles of labels.
+    heights : array of shape (n,)
+        Heights of labels.
+    top : float
+        The upper end of the space, which starts at 0.
+
+    Returns
+    -------
+    array of shape (n,)
+        Positions of the middles.
+
+    Examples
+    --------
     >>> spread(np.array([50.0, 52.0]), np.array([10.0, 10.0]), 100.0)
     array([46., 56.])
+
     """
     order = np.argsort(wanted, kind="stable")
-    # Less what lies below within a block, all members of a block want the same.
+    # Relative to the labels below it in a block, each label wants a position of the block.
     below = np.cumsum(heights[order]) - heights[order] / 2
     blocks: list[tuple[float, list[int]]] = []
     for i, want in enumerate(wanted[order] - below):
@@ -74,50 +89,49 @@ def spread(wanted: Vector, heights: Vector, top: float) -> Vector:
 
 
 def label_ends(figure: Figure, labels: Sequence[tuple[Axes, Sequence[Label]]]) -> None:
-    """Write names beside axes; if there is no room for all of them, in a legend."""
+    """Write labels to the right of axes, or a legend if there is too little space."""
     texts = [[_text(axes, label) for label in some] for axes, some in labels]
-    lay_out(figure)  # so that axes have their size, beside the room for names
+    lay_out(figure)  # so that axes have their final size, with space for labels
     if fit_titles(figure, [axes for axes, _ in labels]):
         lay_out(figure)
-    rooms = [axes.get_window_extent().height * 72 / figure.dpi for axes, _ in labels]
+    spaces = [axes.get_window_extent().height * 72 / figure.dpi for axes, _ in labels]
     needed = [sum(label.height for label in some) for _, some in labels]
-    if any(need > room for need, room in zip(needed, rooms, strict=True)):
+    if any(need > space for need, space in zip(needed, spaces, strict=True)):
         for text in (text for some in texts for text in some):
             text.remove()
         _legend(figure, [label for _, some in labels for label in some])
         return
-    figure.set_layout_engine("none")  # the axes keep the size for which names are placed
-    for (axes, some), written, room in zip(labels, texts, rooms, strict=True):
+    figure.set_layout_engine("none")  # keep the size for which labels are positioned
+    for (axes, some), written, space in zip(labels, texts, spaces, strict=True):
         ends = np.array([label.end for label in some])
-        wanted = np.where(np.isnan(ends), 1.0, np.clip(ends, 0, 1)) * room
+        wanted = np.where(np.isnan(ends), 1.0, np.clip(ends, 0, 1)) * space
         heights = np.array([label.height for label in some])
-        for label, text, at in zip(
-            some, written, spread(wanted, heights, room) / room, strict=True
-        ):
+        positions = spread(wanted, heights, space) / space
+        for label, text, at in zip(some, written, positions, strict=True):
             text.set_y(at)
             _lead(axes, label, at)
 
 
 def points(axes: Axes, across: float, up: float) -> Transform:
-    """Points from a corner of the axes, given as parts of their width and height."""
+    """Return the transform of points from a position, given as shares of the axes' size."""
     figure: Any = axes.get_figure(root=True)
     corner: Any = axes.transAxes  # the stubs want a type that it has at run time
     scale: Transform = Affine2D().scale(1 / 72) + figure.dpi_scale_trans
     return scale + ScaledTranslation(across, up, corner)
 
 
-def _beside(axes: Axes) -> Transform:
-    """Across: points to the right of the axes. Upwards: parts of their height."""
+def _right_of(axes: Axes) -> Transform:
+    """Horizontal: points to the right of the axes; vertical: shares of their height."""
     return blended_transform_factory(points(axes, 1, 0), axes.transAxes)
 
 
 def _text(axes: Axes, label: Label) -> Text:
     look: Any = {"fontsize": SIZE, "va": "center", "linespacing": 1.1, **TYPED}
-    return axes.text(TEXT, 0.5, label.text, transform=_beside(axes), **look)
+    return axes.text(TEXT, 0.5, label.text, transform=_right_of(axes), **look)
 
 
 def _lead(axes: Axes, label: Label, at: float) -> None:
-    """From the end of a line to its name, in the look of the line."""
+    """Draw the leader from the end of a line to its label, in the look of the line."""
     across, up = [FLAT, TEXT - 2], [at, at]
     if label.reaches and 0 <= label.end <= 1:
         across, up = [BEND, *across], [label.end, *up]
@@ -127,7 +141,7 @@ def _lead(axes: Axes, label: Label, at: float) -> None:
         color=label.look.colour,
         linestyle=label.look.line,
         linewidth=label.width,
-        transform=_beside(axes),
+        transform=_right_of(axes),
         clip_on=False,
     )
     if label.marked:
@@ -137,13 +151,13 @@ def _lead(axes: Axes, label: Label, at: float) -> None:
             color=label.look.colour,
             marker=label.look.marker,
             markersize=MARK,
-            transform=_beside(axes),
+            transform=_right_of(axes),
             clip_on=False,
         )
 
 
 def _legend(figure: Figure, labels: Sequence[Label]) -> None:
-    """Above, in a figure that grows by it."""
+    """Write a legend above the panels and make the figure higher by it."""
     lines = []
     named = {label.text: label for label in labels}
     for label in named.values():
@@ -155,8 +169,8 @@ def _legend(figure: Figure, labels: Sequence[Label]) -> None:
     across = max(1, int(wide / INCHES))
     figure.set_size_inches(wide, high + -(-len(lines) // across) * 2 * SIZE / 72)
     look: Any = {"ncols": across, "frameon": False, "fontsize": SIZE}
-    # Names come later, as a legend leaves out those that begin with an underscore.
-    later = [str(place) for place in range(len(lines))]
-    legend = figure.legend(lines, later, loc="outside upper left", **look)
+    # A legend omits labels that start with an underscore, so the texts are set afterwards.
+    numbers = [str(i) for i in range(len(lines))]
+    legend = figure.legend(lines, numbers, loc="outside upper left", **look)
     for text, name in zip(legend.get_texts(), named, strict=True):
         text.set(text=name, **TYPED)

@@ -1,4 +1,4 @@
-"""What algorithms are called and how they look, in every table and figure of a study."""
+"""Labels and looks of algorithms, the same in every table and figure of a study."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -9,11 +9,11 @@ import polars as pl
 from preftd.style import LOOKS, Look, looks_of
 
 VARIANTS = (0.35, 0.5, 0.6, 0.2, 0.45)
-"""How far variants of a rule are mixed with white, or if it is light already, with black."""
+"""Shares of white in the colours of a rule's variants; of black, if the rule's colour is light."""
 LIGHT = 0.55
-"""Colours lighter than this are light: 0 is black, 1 is white."""
+"""Colours above this lightness count as light: 0 is black, 1 is white."""
 LIGHTEST, DARKEST = 0.7, -0.5
-"""How far ordered values are mixed with white, and with black (below 0)."""
+"""Shares of white (positive) and of black (negative) at the ends of a scale of shades."""
 LINES: tuple[tuple[float, tuple[float, ...]], ...] = (
     (0, (9, 2)),
     (0, (3, 1, 1, 1, 1, 1)),
@@ -24,30 +24,57 @@ LINES: tuple[tuple[float, tuple[float, ...]], ...] = (
     (0, (2, 4)),
 )
 MARKERS = ("<", "p", "*", ">", "h", "d", "P")
-"""None that looks like the cross of runs that diverged."""
+"""Markers of variants; none resembles the cross that marks diverged runs."""
 HATCHES = ("\\\\\\\\", "++++", "ooo", "----", "--||--", "**", "OO")
 
 
 def labels(algorithms: pl.DataFrame, columns: Sequence[str]) -> dict[tuple[str, ...], str]:
-    """Names of algorithms: the rule, and whatever else is not the same for all.
+    """Return labels of algorithms: the rule, and every other column in which they differ.
 
+    Parameters
+    ----------
+    algorithms : DataFrame
+        A row per run, with at least `columns`.
+    columns : sequence of str
+        The columns that identify an algorithm, among them "rule".
+
+    Returns
+    -------
+    dict
+        From the values of `columns` to a label, in the order of `algorithms`.
+
+    Examples
+    --------
     >>> frame = pl.DataFrame({"rule": ["TD", "PTD"], "preference": "a", "learner": ["", "b"]})
     >>> labels(frame, ["rule", "preference", "learner"])
     {('TD', 'a', ''): 'TD', ('PTD', 'a', 'b'): 'PTD, b'}
+
     """
-    told = [name == "rule" or algorithms[name].n_unique() > 1 for name in columns]
+    differs = [name == "rule" or algorithms[name].n_unique() > 1 for name in columns]
     return {
-        key: ", ".join(part for part, tell in zip(key, told, strict=True) if tell and part)
+        key: ", ".join(part for part, shown in zip(key, differs, strict=True) if shown and part)
         for key in algorithms.select(columns).unique(maintain_order=True).rows()
     }
 
 
 def looks(algorithms: pl.DataFrame, columns: Sequence[str]) -> dict[tuple[str, ...], Look]:
-    """How algorithms look, which are told apart by these columns, in the order of the study.
+    """Return looks of algorithms, which `columns` identify.
 
-    The first algorithm of a rule looks like the rule. Others of the same rule are lighter (darker
-    if it is light), and take the next line, marker and hatch that is no rule's. So does a rule of
-    one's own for which no look is left.
+    The first algorithm of a rule has the look of the rule. Further ones are lighter (darker, if the
+    rule is light) and have the next line, marker and hatch that no rule uses. The same holds for
+    custom rules for which no look is left.
+
+    Parameters
+    ----------
+    algorithms : DataFrame
+        A row per run, with `columns`, "rule" and "rule_name".
+    columns : sequence of str
+
+    Returns
+    -------
+    dict
+        From the values of `columns` to a look, in the order of `algorithms`.
+
     """
     known: dict[tuple[str, ...], str] = {}
     for *key, rule, name in algorithms.select(
@@ -59,7 +86,7 @@ def looks(algorithms: pl.DataFrame, columns: Sequence[str]) -> dict[tuple[str, .
     keeps = {look: name for name, look in reversed(rules.items())}
     found: dict[tuple[str, ...], Look] = {}
     before: Counter[Look] = Counter()
-    # Rules for which no look is left come after the rule that has theirs, wherever it is.
+    # A rule whose look belongs to another rule comes after that rule, in any order.
     for own in sorted(known, key=lambda own: keeps[rules[known[own]]] != known[own]):
         look, others = rules[known[own]], len(found) - len(before)
         found[own] = _variant(look, before[look], others, taken) if before[look] else look
@@ -68,20 +95,20 @@ def looks(algorithms: pl.DataFrame, columns: Sequence[str]) -> dict[tuple[str, .
 
 
 def shades(look: Look, count: int) -> list[Look]:
-    """A look from light to dark, all lines solid: for values that have an order."""
+    """Return `count` shades of a look, light to dark, with solid lines: for ordered values."""
     mixed = np.linspace(LIGHTEST, DARKEST, count)
     return [look._replace(colour=_mixed(look.colour, share), line="solid") for share in mixed]
 
 
-def _variant(look: Look, place: int, others: int, taken: Sequence[object]) -> Look:
-    """The place-th variant of a rule, when so many of any rule came before.
+def _variant(look: Look, number: int, others: int, taken: Sequence[object]) -> Look:
+    """Variant `number` (from 1) of a rule, after `others` variants of any rule.
 
-    It takes no line, hatch or marker that a rule has taken.
+    Its line, hatch and marker are not among those of rules (`taken`).
     """
     lines = [line for line in LINES if line not in taken]
     hatches = [hatch for hatch in HATCHES if hatch not in taken]
     markers = [marker for marker in MARKERS if marker not in taken]
-    mixed = VARIANTS[(place - 1) % len(VARIANTS)]
+    mixed = VARIANTS[(number - 1) % len(VARIANTS)]
     return Look(
         _mixed(look.colour, -mixed if _lightness(look.colour) > LIGHT else mixed),
         lines[others % len(lines)],
@@ -91,7 +118,7 @@ def _variant(look: Look, place: int, others: int, taken: Sequence[object]) -> Lo
 
 
 def _mixed(colour: str, share: float) -> str:
-    """A colour mixed with white, or if the share is negative, with black."""
+    """A colour mixed with a share of white, or of black if the share is negative."""
     other = 255 if share > 0 else 0
     mixed = [round(part + abs(share) * (other - part)) for part in _parts(colour)]
     return "#" + "".join(f"{part:02X}" for part in mixed)

@@ -1,4 +1,4 @@
-"""Names where curves leave a panel: above it, or to its right."""
+"""Labels where curves leave a panel, above it or to its right."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -10,17 +10,17 @@ from matplotlib.text import Text
 from matplotlib.transforms import Transform, blended_transform_factory
 
 from preftd.arrays import Vector
-from preftd.report.figures.labels import BEND, FLAT, SIZE, Label, label_ends, points, spread
+from preftd.report.figures.end_labels import BEND, FLAT, SIZE, Label, label_ends, points, spread
 from preftd.style import TYPED, Look, lay_out
 
 ROW = 1.15 * SIZE
-"""Points from one name above a panel to the next; they are turned on their side."""
+"""The distance between labels above a panel, which are rotated, in points."""
 RISE = 10.0
-"""Points above the axes at which names begin."""
+"""The distance between the axes and labels above them, in points."""
 
 
-class Exit(NamedTuple):
-    """A name, and where its curve leaves: parts of the width and height of the axes."""
+class EdgeLabel(NamedTuple):
+    """A label, and where its curve leaves the panel, as shares of its width and height."""
 
     text: str
     look: Look
@@ -30,12 +30,25 @@ class Exit(NamedTuple):
 
     @property
     def above(self) -> bool:
-        """Whether it leaves through the top, and not at the right."""
+        """Whether the curve leaves at the top, not at the right."""
         return self.up >= 1
 
 
-def leaves(axes: Axes, x: Vector, y: Vector) -> tuple[float, float]:
-    """Where a line leaves the axes for good: at its last crossing of the top, or at its end."""
+def leaving_point(axes: Axes, x: Vector, y: Vector) -> tuple[float, float]:
+    """Return where a line finally leaves the axes: where it last crosses the top, or its end.
+
+    Parameters
+    ----------
+    axes : Axes
+    x, y : array of shape (n,)
+        The points of the line, in data coordinates.
+
+    Returns
+    -------
+    tuple of float
+        Shares of the width and height of the axes.
+
+    """
     at = axes.transAxes.inverted().transform(axes.transData.transform(np.column_stack([x, y])))
     inside = np.flatnonzero(at[:, 1] <= 1)
     last = int(inside[-1]) if inside.size else 0
@@ -45,8 +58,8 @@ def leaves(axes: Axes, x: Vector, y: Vector) -> tuple[float, float]:
     return float(x0 + (1 - y0) / (y1 - y0) * (x1 - x0)), 1.0
 
 
-def label_exits(figure: Figure, labels: Sequence[tuple[Axes, Sequence[Exit]]]) -> None:
-    """Write names where curves leave, none over another."""
+def label_edges(figure: Figure, labels: Sequence[tuple[Axes, Sequence[EdgeLabel]]]) -> None:
+    """Write labels where curves leave their panels, without overlap."""
     above = [(axes, [one for one in some if one.above]) for axes, some in labels]
     texts = [[_text(axes, one) for one in some] for axes, some in above]
     right = [
@@ -58,11 +71,11 @@ def label_exits(figure: Figure, labels: Sequence[tuple[Axes, Sequence[Exit]]]) -
     for (axes, some), written in zip(above, texts, strict=True):
         wide = axes.get_window_extent().width * 72 / figure.dpi
         wanted = np.array([one.across for one in some]) * wide
-        places = spread(wanted, np.full(len(some), ROW), wide + ROW / 2) if some else wanted
-        for one, text, place in zip(some, written, places, strict=True):
-            text.set_x(place / wide)
+        positions = spread(wanted, np.full(len(some), ROW), wide + ROW / 2) if some else wanted
+        for one, text, x in zip(some, written, positions / wide, strict=True):
+            text.set_x(x)
             axes.plot(
-                [one.across, place / wide, place / wide],
+                [one.across, x, x],
                 [BEND, FLAT, RISE - 1],
                 color=one.look.colour,
                 linewidth=one.width,
@@ -72,11 +85,11 @@ def label_exits(figure: Figure, labels: Sequence[tuple[Axes, Sequence[Exit]]]) -
 
 
 def _over(axes: Axes) -> Transform:
-    """Across: parts of the width of the axes. Upwards: points above them."""
+    """Horizontal: shares of the width of the axes; vertical: points above them."""
     return blended_transform_factory(axes.transAxes, points(axes, 0, 1))
 
 
-def _text(axes: Axes, one: Exit) -> Text:
+def _text(axes: Axes, one: EdgeLabel) -> Text:
     return axes.text(
         one.across,
         RISE,

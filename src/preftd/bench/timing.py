@@ -1,4 +1,4 @@
-"""Who is faster: contenders run in turn, again and again, so that all see the same machine."""
+"""Compare running times: contenders run in turn, in several rounds, under the same conditions."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -9,42 +9,61 @@ ROUNDS = 5
 
 
 class MissingError(RuntimeError):
-    """A contender cannot run here, for want of a program or library; the message is a few words."""
+    """A contender needs a program or library that is missing; the message fits in a table cell."""
 
 
 @dataclass(frozen=True)
 class Contender:
-    """Something to run, how many updates that makes, and what it is given, made anew each time."""
+    """A function to time.
+
+    Parameters
+    ----------
+    run : callable
+        The function; it takes what `setup` returns.
+    updates : int
+        The number of updates that a call of `run` makes.
+    setup : callable
+        Called before each `run`, and not timed.
+
+    """
 
     run: Callable[[Any], Any]
     updates: int
-    begin: Callable[[], Any] = lambda: None
+    setup: Callable[[], Any] = lambda: None
 
     def once(self) -> Any:
-        """Run, and return what comes out."""
-        return self.run(self.begin())
+        """Run once, and return the result."""
+        return self.run(self.setup())
 
 
 @dataclass(frozen=True)
 class Times:
-    """ns per update of those that ran; of the others, why they did not."""
+    """Times of contenders that ran, in ns per update; reasons why others did not."""
 
     ns: Mapping[str, float]
     missing: Mapping[str, str]
 
     def cell(self, name: str) -> str:
-        """Time per update in ns, to three digits."""
+        """Return the time per update in ns, to three digits, or why the contender did not run."""
         return digits(self.ns[name]) if name in self.ns else self.missing.get(name, "")
 
     def ratio(self, slow: str, fast: str) -> str:
-        """How many times as long one takes as the other; empty if one of them did not run."""
+        """Return the ratio of two times; empty if one of the contenders did not run."""
         if slow not in self.ns or fast not in self.ns:
             return ""
         return digits(self.ns[slow] / self.ns[fast])
 
 
 def compete(contenders: Mapping[str, Contender], seconds: float) -> Times:
-    """The best time of each; together they run for about so many seconds."""
+    """Return the best time of each contender.
+
+    Parameters
+    ----------
+    contenders : mapping of str to Contender
+    seconds : float
+        How long all contenders run together, approximately.
+
+    """
     able: dict[str, Contender] = {}
     missing: dict[str, str] = {}
     for name, contender in contenders.items():
@@ -63,10 +82,10 @@ def compete(contenders: Mapping[str, Contender], seconds: float) -> Times:
 
 
 def _best(contender: Contender, seconds: float) -> float:
-    """The shortest time of a run, among as many as so many seconds allow, or one."""
+    """The shortest time of a run, among those that fit into `seconds`; at least one run."""
     best, until = float("inf"), time.perf_counter() + seconds
     while True:
-        given = contender.begin()
+        given = contender.setup()
         began = time.perf_counter()
         contender.run(given)
         ended = time.perf_counter()
@@ -76,16 +95,16 @@ def _best(contender: Contender, seconds: float) -> float:
 
 
 def row(cells: Iterable[str]) -> str:
-    """A row of a Markdown table."""
+    """Return a row of a Markdown table."""
     return f"| {' | '.join(cells)} |"
 
 
 def head(names: Iterable[str]) -> tuple[str, str]:
-    """The first two lines of a Markdown table: words to the left, numbers to the right."""
+    """Return the first two lines of a Markdown table; all columns but the first align right."""
     first, *others = names
     return row([first, *others]), f"|---|{'---:|' * len(others)}"
 
 
 def digits(number: float) -> str:
-    """Three digits, or all before the point."""
+    """Return a number with three digits, or without decimals from 100 on."""
     return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"

@@ -1,0 +1,38 @@
+"""Imports go one way: a package imports only packages that come before it."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src" / "preftd"
+ORDER = (
+    *("experience", "tasks", "preferences", "rules", "learners", "theory"),
+    *("experiments", "report", "paper", "bench", "cli"),
+)
+"""From the first to the last; `bench` also measures the paper's studies."""
+FILES = sorted(path for path in SOURCE.rglob("*.py") if path.parent != SOURCE)
+
+
+def imported(path: Path) -> set[str]:
+    """The packages of the library that a file imports, also inside functions."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module == "preftd":
+            names |= {f"preftd.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names.add(node.module or "")
+        elif isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+    return {name.split(".")[1] for name in names if name.startswith("preftd.")}
+
+
+@pytest.mark.parametrize("package", ORDER[:-1])
+def test_a_package_imports_only_what_comes_before_it(package: str) -> None:
+    later = set(ORDER[ORDER.index(package) + 1 :])
+    wrong = {
+        str(path.relative_to(SOURCE)): found
+        for path in FILES
+        if path.relative_to(SOURCE).parts[0] == package and (found := imported(path) & later)
+    }
+    assert not wrong
