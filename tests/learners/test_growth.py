@@ -109,7 +109,8 @@ def test_networks_warn_too(view: str) -> None:
     def step() -> None:
         learner.update(x, 1.0, 2 * x, discount=1.0, beta=1.0)
 
-    assert [len(warned(step)) for _ in range(7)] == [0, 0, 0, 0, 0, 1, 0]
+    assert next(found for found in iter(lambda: warned(step), None) if found)
+    assert not warned(step)
 
 
 def test_a_study_marks_what_diverges_without_a_warning() -> None:
@@ -119,7 +120,7 @@ def test_a_study_marks_what_diverges_without_a_warning() -> None:
         watches_learner = True
 
         def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
-            return 0.5 + 0 * visit.value, memory
+            return 0.5, (visit.td_error, memory is None)
 
     for preference in (Constant(0.5), Watches()):
         found = evaluate(task, PTD(), preference, [100.0], 20, 1, learner=Linear(), workers=1)
