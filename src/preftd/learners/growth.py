@@ -24,8 +24,8 @@ class GrowthWarning(UserWarning):
 
 
 @njit(cache=True, nogil=True)
-def note_value(value: float, reward: float, discount_t: float, column: Vector) -> None:
-    """Compare a prediction with the rewards so far; `column` is one of work."""
+def note_reward(reward: float, discount_t: float, column: Vector) -> None:
+    """Add a step to what is known of the rewards; `column` is one of work."""
     if column[GREW] == 0.0:
         column[STEPS] += 1.0
     column[SUM] = discount_t * column[SUM] + abs(reward)
@@ -33,8 +33,20 @@ def note_value(value: float, reward: float, discount_t: float, column: Vector) -
         column[GREW] = UNKNOWN
     elif column[SUM] > column[PEAK]:
         column[PEAK] = column[SUM]
+
+
+@njit(cache=True, nogil=True)
+def compare_value(value: float, column: Vector) -> None:
+    """Compare a prediction with the rewards so far."""
     if abs(value) > TIMES * column[PEAK] >= 0.0:
         column[GREW] = TOO_LARGE
+
+
+@njit(cache=True, nogil=True)
+def note_value(value: float, reward: float, discount_t: float, column: Vector) -> None:
+    """Take note of a step with its prediction."""
+    note_reward(reward, discount_t, column)
+    compare_value(value, column)
 
 
 def warn_of_growth(step: int, stacklevel: int) -> None:
@@ -52,4 +64,4 @@ def warn_of_growth(step: int, stacklevel: int) -> None:
 def note_rewards(reward: Vector, discount_t: Vector, column: Vector) -> None:
     """Take note of the rewards of steps whose predictions are not known."""
     for t in range(reward.size):
-        note_value(0.0, reward[t], discount_t[t], column)
+        note_reward(reward[t], discount_t[t], column)

@@ -12,6 +12,7 @@ from preftd.learners.growth import (
     PEAK,
     STEPS,
     TOO_LARGE,
+    compare_value,
     note_rewards,
     note_value,
     warn_of_growth,
@@ -50,7 +51,7 @@ class Growth:
         if self._column[PEAK] < 0:
             self._column[PEAK] = max(_largest(before, row) for row in x)
         note_rewards(steps.reward, steps.discount_t, self._column)
-        note_value(float(np.abs(batch.predict(x)[:, 0]).max()), 0.0, 1.0, self._column)
+        compare_value(float(np.abs(batch.predict(x)[:, 0]).max()), self._column)
         self._warn()
 
     def _warn(self) -> None:
