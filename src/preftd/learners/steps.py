@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple, Self, TypeVar
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from preftd.arrays import Dense, InputError, Vector
@@ -16,6 +17,7 @@ from preftd.rules import StreamCoefficients
 from preftd.tasks.scored import Scored
 
 Kind = TypeVar("Kind", bound=np.generic)
+Number = TypeVar("Number", float, Vector)
 
 UNFINISHED = "the last episode is not over: learn from whole episodes."
 
@@ -98,9 +100,22 @@ def decoded(codes: NDArray[np.int32], dense: Dense, active: NDArray[np.int32]) -
 def has_weight(steps: Steps) -> NDArray[np.bool_]:
     """Whether x_t has a part in an update, shape (steps,), if updates wait for their targets.
 
-    It has none where the gain is 0 and nothing is bootstrapped from it: where β is 0 and ρ is 1.
+    It has none where the gain is 0 and no target bootstraps from it.
     """
-    return np.asarray((steps.gain != 0) | (steps.decay != steps.discount_t))
+    return np.asarray((steps.gain != 0) | ((steps.beta != 0) & (steps.discount_t != 0)))
+
+
+def discount_into(discount_t: Number, beta: Number, decay: Number) -> Number:
+    """γ β + decay: what multiplies v(x_t) in the TD error before, if updates wait for targets.
+
+    Targets are G = r + γ (β v + (1 − β) ρ G'), and decay is ρ γ (1 − β). If ρ is 1, this is γ to
+    the bit. If not, γ itself would add γ (1 − β) (1 − ρ) v to the target, which is 0 on average,
+    but makes v count where β is 0.
+    """
+    return discount_t - (discount_t * (1 - beta) - decay)
+
+
+compiled_discount_into = njit(cache=True, nogil=True)(discount_into)
 
 
 def scored_features(scored: Scored) -> Dense:

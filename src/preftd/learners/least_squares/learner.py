@@ -37,7 +37,7 @@ from preftd.learners.least_squares.rows import Begun
 from preftd.learners.least_squares.stream import absorb_stream
 from preftd.learners.least_squares.systems import Inverse, Sums
 from preftd.learners.saving import checked_state
-from preftd.learners.steps import Steps
+from preftd.learners.steps import Steps, discount_into
 from preftd.learners.streams import Memory, check_size, coefficients_of, one_of, split_state
 from preftd.learners.transition import (
     after_the_end,
@@ -157,33 +157,40 @@ class LeastSquaresLearner:
             # Plain floats throughout: others are less precise, and the kernels are for these.
             own = None if interest is None else float(interest)
             paid, discount = float(reward), float(discount)
+            share, discount_t = float(beta), self._discount_t
             decay, gain, follow_on = self.rule.advance(
-                self._follow_on, self._discount_t, float(beta), own, float(rho)
+                self._follow_on, discount_t, share, own, float(rho)
             )
         except (TypeError, ValueError) as error:
             raise not_numbers(error) from None
         check_discount(discount)
         if not np.isfinite(paid):
             raise InputError("reward holds something that is not finite: leave the step out.")
-        share = end_share(next_beta, cut)
-        over = 1.0 if discount == 0 else None if share is None else float(share)
-        self._step(x, y, (paid, discount, decay, gain), over)
+        end = end_share(next_beta, cut)
+        over = 1.0 if discount == 0 else None if end is None else float(end)
+        into = discount_into(discount_t, share, decay)
+        looks = gain != 0 or (share != 0 and discount_t != 0)
+        self._step(x, y, (paid, discount, decay, gain, into if looks else None), over)
         self._follow_on = follow_on
         self._discount_t = 0.0 if cut else discount
 
     def _step(
-        self, x: Vector, y: Vector, numbers: tuple[float, float, float, float], over: float | None
+        self,
+        x: Vector,
+        y: Vector,
+        numbers: tuple[float, float, float, float, float | None],
+        over: float | None,
     ) -> None:
         """Complete the row that waits if x has a weight, and begin another; all of it or nothing.
 
-        numbers  reward, discount, decay, gain
+        numbers  reward, discount, decay, gain, and `discount_into`, None if x has no weight
         over     how much the row counts that the end of the episode completes; None if it goes on
         """
-        paid, discount, decay, gain = numbers
+        paid, discount, decay, gain, into = numbers
         begun, complete, rows = self._begun, [], self._rows
-        if gain != 0 or decay != self._discount_t:
+        if into is not None:
             if begun.waits:
-                row = (begun.fade * self._discount_t, begun.paid, 1.0)
+                row = (begun.fade * into, begun.paid, 1.0)
                 self._check(prepare(begun.trace, begun.features, x, row, rows[0]), x, x)
                 complete.append((begun.paid, rows[0]))
             trace, fade = np.empty(self.size), begun.fade if begun.waits else 0.0

@@ -3,8 +3,8 @@
     A ← A + e_k (x_k − Γ x_m)ᵀ          b ← b + e_k R
 
 x_m is the next such state, or what follows the last step of the episode. Between them β and gain
-are 0 and ρ is 1, so that e only decays, and the features of all steps between cancel. The row waits
-for x_m: what is seen in between has no part in the weights, at no time.
+are 0, so that e only decays, and the features of all steps between have no part. The row waits for
+x_m: what is seen in between has no part in the weights, at no time.
 """
 
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from preftd.arrays import Vector
-from preftd.learners.steps import Steps
+from preftd.learners.steps import Steps, compiled_discount_into
 
 
 class Rows(NamedTuple):
@@ -79,9 +79,11 @@ def rows_of(
     if waits:
         step[0], code[0], decay[0], gain[0] = -1, steps.code_t[0], 1.0, 0.0
     for t in range(steps.code_t.size):
-        if steps.gain[t] != 0.0 or steps.decay[t] != steps.discount_t[t]:
+        discount_t, beta = steps.discount_t[t], steps.beta[t]
+        if steps.gain[t] != 0.0 or (beta != 0.0 and discount_t != 0.0):
             if waits:
-                code_next[n], discount[n] = steps.code_t[t], fade * steps.discount_t[t]
+                code_next[n] = steps.code_t[t]
+                discount[n] = fade * compiled_discount_into(discount_t, beta, steps.decay[t])
                 reward[n], step_next[n], n = paid, t, n + 1
             step[n], code[n], gain[n] = t, steps.code_t[t], steps.gain[t]
             decay[n] = steps.decay[t] * fade if waits else 0.0

@@ -12,7 +12,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from preftd.arrays import Dense, Vector
-from preftd.learners.steps import Steps
+from preftd.learners.steps import Steps, compiled_discount_into
 from preftd.learners.vectors import WIDTH, eight, load, multiply_add, store, times
 from preftd.tasks.scored import Scored
 
@@ -138,10 +138,11 @@ def weighted_difference(steps: Steps, t: int, ends: bool, out: Vector) -> bool:
     """Write a_t without values that have no weight, which cancel; returns whether any has one."""
     here, ahead = steps.code_t[t], steps.code_tp1[t]
     discount, dense, active = steps.discount_tp1[t], steps.dense, steps.active
-    used = steps.gain[t] != 0.0 or steps.decay[t] != steps.discount_t[t]
+    used = steps.gain[t] != 0.0 or (steps.beta[t] != 0.0 and steps.discount_t[t] != 0.0)
     looks = discount != 0.0
-    if not ends and steps.gain[t + 1] == 0.0:
-        looks = steps.decay[t + 1] != steps.discount_t[t + 1]
+    if not ends:
+        discount = compiled_discount_into(discount, steps.beta[t + 1], steps.decay[t + 1])
+        looks = looks and (steps.gain[t + 1] != 0.0 or steps.beta[t + 1] != 0.0)
     if used and looks:
         difference(here, ahead, discount, dense, active, out)
         return True

@@ -5,7 +5,7 @@ import numpy as np
 from preftd.arrays import Vector
 from preftd.experience import Experience
 from preftd.learners.returns import advantages, spread, values_along
-from preftd.learners.steps import Steps, has_weight
+from preftd.learners.steps import Steps, discount_into, has_weight
 from preftd.learners.transition import refused_step
 
 
@@ -29,6 +29,8 @@ def learn_forward(
     used = has_weight(steps)
     looks = np.append(used[1:], False)
     looks[steps.is_last] = steps.discount_tp1[steps.is_last] != 0
+    discount = np.append(discount_into(steps.discount_t, steps.beta, steps.decay)[1:], 0.0)
+    discount[steps.is_last] = steps.discount_tp1[steps.is_last]
     for which in steps.episodes():
         episode, gain = experience[which], steps.gain[which]
         # Values without a weight cancel, whatever they are: so they are taken to be 0.
@@ -36,7 +38,7 @@ def learn_forward(
             value_t, value_tp1 = np.zeros((2, gain.size))
             value_t[used[which]] = values_along(episode, episode.code_t[used[which]], weights)
             value_tp1[looks[which]] = values_along(episode, episode.code_tp1[looks[which]], weights)
-            td_error = episode.reward + steps.discount_tp1[which] * value_tp1 - value_t
+            td_error = episode.reward + discount[which] * value_tp1 - value_t
         if not np.isfinite(td_error).all():
             raise refused_step(steps, which.start + int(np.argmin(np.isfinite(td_error))))
         amount = step_sizes[which] * gain * advantages(td_error, steps.decay[which])

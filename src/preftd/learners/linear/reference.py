@@ -26,13 +26,19 @@ def backward(w: Vector, episode: Episode, step_size: ArrayLike) -> Dense:
 
 
 def forward(w: Vector, episode: Episode, step_size: ArrayLike) -> Vector:
-    """The weights after the episode, shape (size,): w ← w + Σ_t α gain_t A_t x_t."""
-    x, x_next, reward, _, discount, _, decay, gain = episode
-    alpha, total, advantage = np.broadcast_to(step_size, x.shape), np.zeros(w.size), 0.0
+    """The weights after the episode, shape (size,): w ← w + Σ_t α gain_t (G_t − w·x_t) x_t.
+
+    G = r + γ (β v' + (1 − β) ρ G') with β and ρ of the next state; after the last step G = r + γ v'
+    """
+    x, x_next, reward, _, discount, beta, decay, gain = episode
+    alpha, total = np.broadcast_to(step_size, x.shape), np.zeros(w.size)
+    share, carried = 1.0, 0.0  # β of the next state, and its decay times G'
     for t in reversed(range(len(x))):
-        delta = reward[t] + discount[t] * (w @ x_next[t]) - w @ x[t]
-        advantage = delta + (decay[t + 1] * advantage if t + 1 < len(x) else 0.0)
-        total += alpha[t] * gain[t] * advantage * x[t]
+        ahead = share * discount[t] * (w @ x_next[t]) if share * discount[t] != 0 else 0.0
+        target = reward[t] + ahead + carried
+        if gain[t] != 0:
+            total += alpha[t] * gain[t] * (target - w @ x[t]) * x[t]
+        share, carried = beta[t], decay[t] * target
     return w + total
 
 

@@ -7,11 +7,12 @@
 P without the last γ v e is kept as p. Arriving in x, with v before the update and v' after it:
 
     w ← w + α β (p + γ v e)
-    p ← (1 − β) (p + γ v e) − decay v' e − gain v' ∇v'(x)
+    p ← (1 − β) p + decay (v − v') e − gain v' ∇v'(x)
     e ← decay e + gain ∇v'(x)                       p ← p + r e
 
-If β and gain are 0 and decay is γ, x has no part in it, and two numbers change: e is kept as fade e
-and p as p + paid e.
+If ρ = 1 this is the definition above. If not, it leaves out γ (1 − β) (1 − ρ) v e, which is 0 on
+average. If β and gain are 0, x has no part in it, and two numbers change: e is kept as fade e and
+p as p + paid e.
 
 β = 1 empties both P and e. If β is 0 at all states between two such, the weights rest there, and
 the whole is one step on multi-step targets: the forward view of that segment, without P or e.
@@ -102,7 +103,7 @@ def add_pending(
     for t in range(span[0], span[1]):
         decay, gain, beta, reward = steps.decay[t], steps.gain[t], steps.beta[t], steps.reward[t]
         discount = steps.discount_t[t]
-        if beta == 0 and gain == 0 and decay == discount:
+        if beta == 0 and gain == 0:
             fade *= decay
             paid += fade * reward
             continue
@@ -116,7 +117,7 @@ def add_pending(
         _write_input(steps, t, x)
         for lane in range(step_sizes.size):
             after, keep = value(weights, units, lane, here, 0), 1 - beta
-            along = keep * (paid + fade * discount * before[lane]) - decay * fade * after
+            along = keep * paid + decay * fade * (before[lane] - after)
             # ∂v/∂out and ∂v/∂a replace the activations
             for u in range(lane * units, (lane + 1) * units):
                 a = here[u]

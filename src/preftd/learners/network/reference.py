@@ -91,7 +91,7 @@ class Transition(NamedTuple):
     @property
     def has_weight(self) -> bool:
         """Whether x has a part in the update, if updates are held back."""
-        return self.beta != 0 or self.gain != 0 or self.decay != self.discount_t
+        return self.beta != 0 or self.gain != 0
 
 
 def backward_step(s: State, now: Transition, step_size: float) -> tuple[float, State]:
@@ -104,16 +104,16 @@ def backward_step(s: State, now: Transition, step_size: float) -> tuple[float, S
 def held_step(s: State, now: Transition, step_size: float) -> tuple[float, State]:
     """An update is applied as its target completes; returns δ and the new state.
 
-    On arriving in x, P = p + γ v e is applied: w ← w + α β P. Then p ← (1 − β) P − v' e with the
-    new e and the value v' after the update, and p ← p + r e. If x has no weight, nothing of this
-    depends on it but δ. At the end all is applied.
+    On arriving in x, w ← w + α β (p + γ v e). Then p ← (1 − β) p + decay (v − v') e − gain v' ∇v',
+    with the value v' after the update, and p ← p + r e with the new e. If x has no weight, nothing
+    of this depends on it but δ. At the end all is applied.
     """
     w, e, p, x = s.weights, s.trace, s.pending, now.x
     if now.has_weight:
         before = value(w, x)
         w = plus(w, step_size * now.beta, plus(p, now.discount_t * before, e))
         after, keep = value(w, x), 1 - now.beta
-        p = plus(times(keep, p), keep * now.discount_t * before - now.decay * after, e)
+        p = plus(times(keep, p), now.decay * (before - after), e)
         p = plus(p, -now.gain * after, gradient(w, x))
         e = plus(times(now.decay, e), now.gain, gradient(w, x))
     else:
@@ -144,14 +144,19 @@ def online(w: Parameters, episode: Episode, step_size: float, view: str) -> Para
 
 
 def forward_change(w: Parameters, episode: Episode) -> Parameters:
-    """Σ_t gain_t A_t ∇v(x_t), A_t = δ_t + decay_{t+1} A_{t+1}, with weights held fixed."""
-    total, advantage, decay = times(0.0, w), 0.0, 0.0
+    """Σ_t gain_t (G_t − v(x_t)) ∇v(x_t) with weights held fixed.
+
+    G = r + γ (β v' + (1 − β) ρ G') with β and ρ of the next state; after the last step G = r + γ v'
+    """
+    total, share, carried = times(0.0, w), 1.0, 0.0
     for t in reversed(range(len(episode.reward))):
-        x, x_next = episode.features[t], episode.next_features[t]
-        delta = td_error(w, x, episode.reward[t], episode.discount_tp1[t], x_next)
-        advantage = delta + decay * advantage
-        total = plus(total, episode.gain[t] * advantage, gradient(w, x))
-        decay = episode.decay[t]
+        x, x_next, ahead = episode.features[t], episode.next_features[t], 0.0
+        if share * episode.discount_tp1[t] != 0:
+            ahead = share * episode.discount_tp1[t] * value(w, x_next)
+        target = episode.reward[t] + ahead + carried
+        if episode.gain[t] != 0:
+            total = plus(total, episode.gain[t] * (target - value(w, x)), gradient(w, x))
+        share, carried = episode.beta[t], episode.decay[t] * target
     return total
 
 
