@@ -159,6 +159,58 @@ def test_the_weights_of_every_moment_are_the_same(
         same(weights(pieces), weights(one))
 
 
+@pytest.mark.parametrize("learning", ONLINE)
+@rules
+@betas
+def test_a_final_observation_counts_as_much_as_its_beta(
+    learning: str, rule: str, kind: str
+) -> None:
+    """At 0 it may show anything; streams, studies and single steps agree."""
+    e, signals, _ = stream(kind)
+    truncated = np.flatnonzero(e.is_last & (e.discount_tp1 != 0))
+    final_beta = np.resize([0.0, 0.4, 1.0], truncated.size)
+    rows = np.array(e.dense)
+    rows[-1 - e.code_tp1[truncated[::3]]] = np.nan
+    unlike = replace(e, dense=rows)
+    spec = PROTECTED[learning]
+    steps, whole, other, full = (new(spec, RULES[rule]) for _ in range(4))
+    ends = dict(zip(truncated.tolist(), final_beta.tolist(), strict=True))
+    for t in range(STEPS):
+        which = slice(t, t + 1)
+        steps.update(
+            e.features(which)[0],
+            float(e.reward[t]),
+            e.next_features(which)[0],
+            discount=float(e.discount_tp1[t]),
+            truncated=t in ends,
+            next_beta=ends.get(t),
+            **{name: float(signal[t]) for name, signal in signals.items()},
+        )
+    whole.learn(e, final_beta=final_beta, **signals)
+    other.learn(unlike, final_beta=final_beta, **signals)
+    same(weights(whole), weights(steps))
+    same(weights(other), weights(steps))
+    assert np.abs(weights(full.learn(e, **signals)) - weights(steps)).max() > 1e-4
+    coefficients = RULES[rule].coefficients(discount_t=e.discount_t, **signals)
+    of_stream = StreamCoefficients(signals["beta"], coefficients, Carried())
+    scored = Scored(np.array([0, 2], dtype=np.int32), np.zeros((0, SIZE)), np.array([0.5, -1.0]))
+    batch = spec.start(SIZE, [0.1 if spec.takes_step_size else None], 1)
+    errors = batch.learn(Steps.of(unlike, of_stream, final_beta), scored)
+    error = np.mean((steps.predict(np.eye(SIZE)[[0, 2]]) - scored.values) ** 2)
+    np.testing.assert_allclose(errors[-1, 0], error, rtol=1e-9)
+
+
+@pytest.mark.parametrize("learning", ["algorithm 1", "true online", "network", "linear forward"])
+def test_a_learner_that_does_not_wait_has_no_beta_of_final_observations(learning: str) -> None:
+    e, signals, _ = stream("any")
+    learner = new((PROTECTED | EXPOSED)[learning], PTD())
+    with pytest.raises(InputError, match="final_beta is for the held view"):
+        learner.learn(e, final_beta=0.0, **signals)
+    held = new(Linear("held"), PTD())
+    with pytest.raises(InputError, match="final_beta"):
+        held.learn(e, final_beta=[0.0, 1.0], **signals)
+
+
 @exposed
 @rules
 @betas
@@ -166,7 +218,7 @@ def test_algorithm_1_and_true_online_learning_break_it(learning: str, rule: str,
     e, signals, hidden = stream(kind)
     found = []
     for seen in (e, showing(e, hidden, "noise")):
-        learner = new(EXPOSED[learning], RULES[rule])
+        learner = new(EXPOSED[learning], RULES[rule], 0.03)
         found.append(weights(learner.learn(seen, **signals)))
     assert np.abs(found[0] - found[1]).max() > 1e-3
     learner = new(EXPOSED[learning], RULES[rule])

@@ -133,5 +133,5 @@ def stream(features: int, steps: int, kind: str = "β = 1 at 30 %, else 0") -> S
     code_t, code_tp1 = codes[:-1].copy(), codes[1:].copy()
     return Steps(
         code_t, code_tp1, dense, indices, reward, discount_tp1, discount_t, is_last, beta,
-        np.array(decay), np.array(gain),
+        np.array(decay), np.array(gain), np.ones(steps),
     )  # fmt: skip

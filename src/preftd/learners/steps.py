@@ -9,11 +9,12 @@ from typing import NamedTuple, Self, TypeVar
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import Dense, InputError, Vector
+from preftd.arrays import Dense, InputError, Vector, as_array, check_unit_interval
 from preftd.experience import Experience
 from preftd.rules import StreamCoefficients
+from preftd.rules.rule import broadcast
 from preftd.tasks.scored import Scored
 
 Kind = TypeVar("Kind", bound=np.generic)
@@ -37,6 +38,8 @@ class Steps(NamedTuple):
     beta: Vector
     decay: Vector
     gain: Vector
+    final_beta: Vector
+    """β of what an episode shows last, at its last step if it is truncated; 1 at others."""
 
     def features(self, which: slice) -> Dense:
         """x_t as vectors, shape (steps, size)."""
@@ -62,8 +65,13 @@ class Steps(NamedTuple):
             first = last + 1
 
     @classmethod
-    def of(cls, experience: Experience, signals: StreamCoefficients) -> Self:
-        """Pack a stream and its signals."""
+    def of(
+        cls,
+        experience: Experience,
+        signals: StreamCoefficients,
+        final_beta: ArrayLike | None = None,
+    ) -> Self:
+        """Pack a stream and its signals; `final_beta` is as in `LinearLearner.learn`."""
         e, active = experience, experience.active
         return cls(
             _packed(e.code_t),
@@ -77,7 +85,19 @@ class Steps(NamedTuple):
             _packed(signals.beta),
             _packed(signals.coefficients.decay),
             _packed(signals.coefficients.gain),
+            final_betas(e, final_beta),
         )
+
+
+def final_betas(experience: Experience, given: ArrayLike | None) -> Vector:
+    """The field `final_beta`, from a number or one for each truncated episode."""
+    betas = np.ones(len(experience))
+    if given is not None:
+        truncated = experience.is_last & (experience.discount_tp1 != 0)
+        share = as_array("final_beta", given)
+        check_unit_interval("final_beta", share)
+        betas[truncated] = broadcast("final_beta", share, (int(truncated.sum()),))
+    return betas
 
 
 def _packed(array: NDArray[Kind]) -> NDArray[Kind]:

@@ -46,13 +46,18 @@ def end_share(
     """
     if next_beta is None:
         return 1.0 if truncated else None
-    if not holds:
-        raise InputError("next_beta is for the held view: leave it out.")
+    check_holds("next_beta", next_beta, holds)
     if not truncated:
         raise InputError("next_beta is for truncated episodes: leave it out, or give truncated.")
     share = as_array("next_beta", next_beta)
     check_unit_interval("next_beta", share)
     return broadcast("next_beta", share, shape)
+
+
+def check_holds(name: str, given: Any, holds: bool) -> None:
+    """Refuse the β of what an episode shows last if the learner does not wait for it."""
+    if given is not None and not holds:
+        raise InputError(f"{name} is for the held view: leave it out.")
 
 
 def check_discount(discount: float) -> None:
@@ -97,7 +102,7 @@ def refused_step(steps: Steps, t: int) -> InputError:
     if ahead and steps.is_last[t]:
         return InputError(
             f"the final observation of the episode that is truncated at step {t} is not finite: "
-            f"leave out the end of the episode; {nothing}"
+            f"give final_beta=0 for it, with a learner that holds updates back; {nothing}"
         )
     if ahead:
         return InputError(

@@ -239,6 +239,7 @@ class LeastSquaresLearner:
         beta: ArrayLike | None = None,
         interest: ArrayLike | None = None,
         rho: ArrayLike | None = None,
+        final_beta: ArrayLike | None = None,
     ) -> Self:
         """Learn from a stream as `update` would, in blocks; a stream may come in pieces.
 
@@ -254,7 +255,7 @@ class LeastSquaresLearner:
         check_finite("reward", e.reward)
         # What goes wrong in the midst of a stream leaves the learner as it was before all of it.
         system = self._system.with_arrays(self._system.arrays)
-        begun, steps = self._begun, Steps.of(e, found)
+        begun, steps = self._begun, Steps.of(e, found, final_beta)
         if e.discount_t[0] == 0:
             self._leave(system)
             begun = Begun.nothing(self.size)

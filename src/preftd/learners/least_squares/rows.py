@@ -92,8 +92,12 @@ def rows_of(
             fade *= steps.decay[t]
         paid += fade * steps.reward[t]
         if waits and (steps.is_last[t] or steps.discount_tp1[t] == 0.0):
-            code_next[n], discount[n] = steps.code_tp1[t], fade * steps.discount_tp1[t]
-            reward[n], step_next[n], n, waits = paid, t, n + 1, False
+            share = steps.final_beta[t]
+            code_next[n], reward[n], step_next[n] = steps.code_tp1[t], paid, t
+            discount[n] = fade * steps.discount_tp1[t] if share != 0.0 else 0.0
+            # The trace ends here: scaled, it scales the row.
+            decay[n], gain[n] = share * decay[n], share * gain[n]
+            n, waits = n + 1, False
     end = n + waits
     rows = Rows(
         step[:end], step_next[:n], code[:end], code_next[:n], discount[:n], reward[:n],

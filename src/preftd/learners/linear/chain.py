@@ -77,7 +77,9 @@ def chain_of(steps: Steps, first: int, end: int, step_sizes: Dense) -> tuple[Ste
         total += fade * steps.reward[t]
         if steps.is_last[t] or steps.discount_tp1[t] == 0.0:
             if going:
-                reward[n], discount[n] = total, fade * steps.discount_tp1[t]
+                share = steps.final_beta[t]
+                reward[n], gain[n] = total, gain[n] * share
+                discount[n] = fade * steps.discount_tp1[t] if share != 0.0 else 0.0
                 # After the end nothing is looked at.
                 code_next[n] = steps.code_tp1[t] if discount[n] != 0.0 else code[n]
                 if not one:
@@ -98,6 +100,7 @@ def chain_of(steps: Steps, first: int, end: int, step_sizes: Dense) -> tuple[Ste
             nothing[:n],
             nothing[:n],
             gain[:n],
+            nothing[:n],
         ),
         sizes,
     )

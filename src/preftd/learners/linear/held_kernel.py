@@ -125,11 +125,12 @@ def visit(steps: Steps, first: int, end: int, states: Visited) -> int:
             n, fade = n + 1, 1.0
         if n > 0:
             states.paid[n - 1] += fade * reward[t]
-    out = steps.discount_tp1[end - 1]
+    share = steps.final_beta[end - 1]
+    out = steps.discount_tp1[end - 1] if share != 0.0 else 0.0
     states.step[n] = end - 1
-    # after a termination nothing is looked at: any state that has a value stands in
+    # nothing is looked at that has no part: any state that has a value stands in
     states.code[n] = steps.code_tp1[end - 1] if out != 0.0 or n == 0 else states.code[0]
-    states.beta[n], states.discount[n] = 1.0, out * fade
+    states.beta[n], states.discount[n] = share, out * fade
     states.decay[n], states.gain[n], states.paid[n] = 0.0, 0.0, 0.0
     return n + 1
 

@@ -217,7 +217,8 @@ def write_numbers(steps: Steps, t: int, step_sizes: Vector, numbers: Dense) -> N
     numbers[GAIN, 0] = steps.gain[t]
     numbers[STEP_SIZE, 0] = step_sizes[min(t, step_sizes.size - 1)]
     numbers[BETA, 0] = steps.beta[t]
-    numbers[END, 0] = 1.0 if steps.is_last[t] or steps.discount_tp1[t] == 0.0 else -1.0
+    ends = steps.is_last[t] or steps.discount_tp1[t] == 0.0
+    numbers[END, 0] = steps.final_beta[t] if ends else -1.0
 
 
 @compiled
@@ -244,7 +245,7 @@ def learn_held_one(
         x[:], x_next[:] = 0.0, 0.0
         if not hidden:
             add_features(steps.code_t[t], steps.dense, steps.active, 1.0, x)
-        if looks_ahead:
+        if looks_ahead and steps.final_beta[t] != 0.0:
             add_features(steps.code_tp1[t], steps.dense, steps.active, 1.0, x_next)
         if not step_held(x, x_next, numbers, scale, arrays, held, work):
             return t

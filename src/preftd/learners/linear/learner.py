@@ -21,7 +21,13 @@ from preftd.learners.linear.views import VIEWS
 from preftd.learners.step_size import Decreasing, step_size_parts, step_sizes_of
 from preftd.learners.steps import Steps
 from preftd.learners.streams import Memory, check_size, coefficients_of, one_of, split_state
-from preftd.learners.transition import after_the_end, as_flag, check_rule, end_share
+from preftd.learners.transition import (
+    after_the_end,
+    as_flag,
+    check_holds,
+    check_rule,
+    end_share,
+)
 from preftd.learners.watching import learn_watching
 from preftd.names import nearest
 from preftd.rules import Carried, Rule
@@ -217,6 +223,7 @@ class LinearLearner:
         beta: ArrayLike | None = None,
         interest: ArrayLike | None = None,
         rho: ArrayLike | None = None,
+        final_beta: ArrayLike | None = None,
     ) -> Self:
         """Learn from a stream as `update` would, compiled; returns the learner itself.
 
@@ -236,6 +243,9 @@ class LinearLearner:
             i_t (default: the rule's interest).
         rho : float or array of shape (steps,)
             ρ_t (default: those of the experience, or 1).
+        final_beta : float or array of shape (truncated episodes,)
+            β of what each truncated episode shows last, in the held view (default: 1). At 0 nothing
+            is bootstrapped from it, and what is pending is dropped.
 
         Examples
         --------
@@ -250,15 +260,16 @@ class LinearLearner:
         if self.predictions is not None:
             raise InputError("learn is for one prediction: call update for each step.")
         check_size(experience, self.size)
+        check_holds("final_beta", final_beta, self._held)
         signal, state = one_of(preference, beta), self._state
         if signal is not None and signal.watches_learner and self._online:
-            learn_watching(self, experience, signal, interest, rho)
+            learn_watching(self, experience, signal, interest, rho, final_beta)
             return self
         if len(experience) == 0:
             return self
         carried = Carried(state.follow_on, *self.memory[:2])
         found = coefficients_of(self.rule, experience, carried, signal, beta, interest, rho)
-        steps, follow_on = Steps.of(experience, found), found.carried.follow_on
+        steps, follow_on = Steps.of(experience, found, final_beta), found.carried.follow_on
         alphas = step_sizes_of([self._step_size], state.steps, len(experience)).reshape(-1)
         learn_steps(state, self.view, experience, steps, alphas, follow_on)
         if state.column[GREW] != 0.0:

@@ -73,7 +73,7 @@ def _learn(
             between = between or steps.beta[t + 1] != 0
             continue
         span = (begin, t + 1)
-        if between:
+        if between or (steps.is_last[t] and steps.final_beta[t] != 1):
             add_pending(weights, units, step_sizes, steps, span, memory, spare)
         else:
             add_updates(weights, units, step_sizes, steps, span, work, weights)
@@ -127,13 +127,14 @@ def add_pending(
             _advance(units, lane, memory, (here, to_a, x), now)
         fade, paid = 1.0, reward
     end = span[1] - 1
-    if steps.discount_tp1[end] != 0:
+    share, discount = steps.final_beta[end], steps.discount_tp1[end]
+    if share * discount != 0:
         activate(weights, steps.code_tp1[end], steps.dense, steps.active, here, 0)
     for lane in range(step_sizes.size):
         along = paid
-        if steps.discount_tp1[end] != 0:
-            along += fade * steps.discount_tp1[end] * value(weights, units, lane, here, 0)
-        _arrive(weights, units, lane, memory, step_sizes[lane], along)
+        if share * discount != 0:
+            along += fade * discount * value(weights, units, lane, here, 0)
+        _arrive(weights, units, lane, memory, share * step_sizes[lane], along)
 
 
 @compiled

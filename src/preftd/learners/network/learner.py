@@ -26,6 +26,7 @@ from preftd.learners.transition import (
     as_vector,
     check_discount,
     check_features_finite,
+    check_holds,
     check_rule,
     end_share,
     not_finite,
@@ -172,6 +173,7 @@ class NetworkLearner:
         beta: ArrayLike | None = None,
         interest: ArrayLike | None = None,
         rho: ArrayLike | None = None,
+        final_beta: ArrayLike | None = None,
     ) -> Self:
         """Learn from a stream as `update` would, whole episodes compiled.
 
@@ -181,8 +183,9 @@ class NetworkLearner:
         """
         signal = one_of(preference, beta)
         check_size(experience, self.size)
+        check_holds("final_beta", final_beta, self.view == "held")
         if signal is not None and signal.watches_learner and self._online:
-            learn_watching(self, experience, signal, interest, rho)
+            learn_watching(self, experience, signal, interest, rho, final_beta)
             return self
         if len(experience) == 0:
             return self
@@ -190,7 +193,7 @@ class NetworkLearner:
         found = coefficients_of(self.rule, experience, carried, signal, beta, interest, rho)
         before = self.state_dict()
         try:
-            self._learn(Steps.of(experience, found))
+            self._learn(Steps.of(experience, found, final_beta))
         except BaseException:
             self.load_state_dict(before)
             raise
@@ -297,7 +300,7 @@ class NetworkLearner:
                     float(steps.decay[t]),
                     float(steps.gain[t]),
                     float(steps.discount_t[t]),
-                    1.0 if steps.is_last[t] else None,
+                    float(steps.final_beta[t]) if steps.is_last[t] else None,
                 )
             )
 
