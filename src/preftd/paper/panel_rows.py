@@ -8,6 +8,7 @@ import matplotlib as mpl
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 
 from preftd.arrays import Vector
@@ -31,6 +32,11 @@ HEIGHT = 1.5
 THIN, THICK = 0.8, 2.0
 """Widths of lines of online and of true online learners, in points."""
 TRUE_ONLINE = "true online"
+VIEW_WIDTHS = {"held": 3.2, "online": 0.7, "true online": 1.3}
+"""Widths of lines where views of linear learners are compared, in the order of drawing."""
+VIEWS_NOTE = "Thin: online, thicker: true online, pale: held; each with its own step sizes."
+PALE = 0.6
+"""The share of white in lines of held learners, so that lines over them are seen."""
 
 
 class PaperFigure(NamedTuple):
@@ -138,6 +144,24 @@ def by_form(panel: Panel) -> Panel:
         return line._replace(look=look_of(rule), width=THICK if learner == TRUE_ONLINE else THIN)
 
     return panel._replace(lines=list(map(restyled, panel.lines)))
+
+
+def by_view(panel: Panel) -> Panel:
+    """Views of one method in its own look: held ones pale and thick, below the others."""
+
+    def restyled(line: Line) -> Line:
+        rule, view = line.rows.select("rule", "learner").row(0)
+        look = look_of(rule)
+        if view == "held":
+            look = look._replace(colour=_with_white(look.colour))
+        return line._replace(look=look, width=VIEW_WIDTHS[view], label=view)
+
+    lines = {line.rows["learner"][0]: restyled(line) for line in panel.lines}
+    return panel._replace(lines=[lines[view] for view in VIEW_WIDTHS])
+
+
+def _with_white(colour: str) -> str:
+    return to_hex([PALE + (1 - PALE) * part for part in to_rgb(colour)])
 
 
 def only(results: Results, *wanted: pl.Expr) -> Results:

@@ -1,4 +1,4 @@
-"""Figures 3, A.2 to A.5, and one beyond the paper: learning curves, and the search behind them.
+"""Figures 3, A.2 to A.5, and two beyond the paper: learning curves, and the search behind them.
 
 Thin dashes are the exact limits of methods.
 """
@@ -21,9 +21,11 @@ from preftd.paper.corridors.limits import (
     with_limits,
 )
 from preftd.paper.corridors.studies import (
+    AT_TRUTH,
     BETWEEN,
     CONSTANT_LAMBDA,
     FOUR_METHODS,
+    IN_VIEWS,
     LENGTHS,
     SEARCHED,
     TASKS,
@@ -32,6 +34,7 @@ from preftd.paper.corridors.studies import (
     title_of,
 )
 from preftd.paper.panel_rows import (
+    VIEWS_NOTE,
     WIDE,
     Counted,
     Drawing,
@@ -39,6 +42,7 @@ from preftd.paper.panel_rows import (
     Row,
     all_lines,
     by_form,
+    by_view,
     draw_rows,
     draw_search,
     only,
@@ -138,6 +142,17 @@ def _true_online(results: Found) -> Figure:
     limits = map(limits_of, TRUE_ONLINE.values())
     rows = list(map(partial(_row, change=by_form), TASKS, found, limits))
     return _draw(rows, found[0], f"{_at_zero(rows)} Thick: true online, with its own step sizes.")
+
+
+def _views(results: Found) -> Figure:
+    """ETD-variable and PTD in three views."""
+    rows, wanted = [], pl.col("task").is_in(list(map(at_length, (5, 15, 25))))
+    for task, study in IN_VIEWS.items():
+        for rule in AT_TRUTH:
+            found = only(results[study], wanted, pl.col("rule") == rule)
+            row = _row(task, found, limits_of(study), by_view)
+            rows.append(row._replace(title=f"{row.title}\n{rule}"))
+    return _draw(rows, found, f"{_at_zero(rows)} {VIEWS_NOTE}")
 
 
 def _figure_a3(results: Found) -> Figure:
@@ -246,5 +261,11 @@ FIGURES = (
         "Both corridor tasks, beyond the paper: true online learners beside online ones",
         tuple(TRUE_ONLINE.values()),
         _true_online,
+    ),
+    PaperFigure(
+        "held_corridors",
+        "Both corridor tasks, beyond the paper: held learners beside online and true online ones",
+        tuple(IN_VIEWS.values()),
+        _views,
     ),
 )

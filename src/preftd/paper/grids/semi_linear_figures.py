@@ -1,4 +1,4 @@
-"""Figures 4, A.6 to A.8, and one beyond the paper: linear learners on the features of networks."""
+"""Figures 4, A.6 to A.8, and two beyond the paper: linear learners on the features of networks."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -9,9 +9,11 @@ from matplotlib.figure import Figure
 
 from preftd.arrays import Vector
 from preftd.experiments.results import Results
+from preftd.paper.corridors.studies import AT_TRUTH
 from preftd.paper.grids.studies import (
     FEATURE_NET,
     SEMI_LINEAR,
+    SEMI_LINEAR_VIEWS,
     SIZES,
     TASKS,
     at_size,
@@ -19,11 +21,13 @@ from preftd.paper.grids.studies import (
 )
 from preftd.paper.panel_rows import (
     TRUE_ONLINE,
+    VIEWS_NOTE,
     Drawing,
     PaperFigure,
     Row,
     all_lines,
     by_form,
+    by_view,
     draw_rows,
     draw_search,
     only,
@@ -92,6 +96,20 @@ def _true_online(results: Found) -> Figure:
     return _draw(rows, any_results, "Thick: true online, with its own step sizes.")
 
 
+def _views(results: Found) -> Figure:
+    """ETD-variable and PTD in three views."""
+    rows = []
+    for task in TASKS:
+        for rule in AT_TRUTH:
+            kept = pl.col("rule") == rule
+            drawn = [
+                by_view(_panel(task, size, only(results[SEMI_LINEAR_VIEWS[task, size]], kept)))
+                for size in SIZES
+            ]
+            rows.append(Row(rule, "mean squared error", drawn))
+    return _draw(rows, results[SEMI_LINEAR_VIEWS["cross_grid", SIZES[0]]], VIEWS_NOTE)
+
+
 def _online(results: Results) -> Results:
     """The four methods in the paper's online form."""
     return only(with_best_interest(results), pl.col("learner") != TRUE_ONLINE)
@@ -152,5 +170,11 @@ FIGURES = (
         "Both grid tasks, trained features, beyond the paper: true online learners",
         _of_sizes(*SIZES),
         _true_online,
+    ),
+    PaperFigure(
+        "semi_linear_held",
+        "Both grid tasks, trained features, beyond the paper: held learners beside the other two",
+        tuple(SEMI_LINEAR_VIEWS.values()),
+        _views,
     ),
 )

@@ -37,9 +37,9 @@ EPISODES = {
 STEP_SIZES = (5e-2, 1e-2, 7e-3, 3e-3, 1e-3, 7e-4, 3e-4, 1e-4)
 MORE_FOR_ETD_VARIABLE = (5e-5, 1e-5)
 VIEW_STEP_SIZES = (
-    *(0.8, 0.5, 0.3, 0.2, 0.15, 0.1, 7e-2, 5e-2, 3e-2, 2e-2, 1.5e-2, 1e-2, 7e-3, 5e-3, 4e-3, 3e-3),
-    *(2e-3, 1.5e-3, 1e-3, 7e-4, 5e-4, 3e-4, 2e-4, 1.5e-4, 1e-4, 7e-5, 5e-5, 3e-5, 2e-5, 1e-5),
-)
+    2, 1.2, 0.8, 0.5, 0.3, 0.2, 0.15, 0.1, 7e-2, 5e-2, 3e-2, 2e-2, 1.5e-2, 1e-2, 7e-3, 5e-3, 4e-3,
+    3e-3, 2e-3, 1.5e-3, 1e-3, 7e-4, 5e-4, 3e-4, 2e-4, 1.5e-4, 1e-4, 7e-5, 5e-5, 3e-5, 2e-5, 1e-5,
+)  # fmt: skip
 """Where views of linear learners are compared: the paper's, larger ones, and some between them."""
 INTERESTS = {label: ETD(interest=interest) for interest, label in ETD_LABELS.items()}
 """ETD-fixed is the best of these."""
