@@ -8,7 +8,6 @@ import matplotlib as mpl
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
-from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 
 from preftd.arrays import Vector
@@ -32,11 +31,6 @@ HEIGHT = 1.5
 THIN, THICK = 0.8, 2.0
 """Widths of lines of online and of true online learners, in points."""
 TRUE_ONLINE = "true online"
-VIEW_WIDTHS = {"held": 3.2, "online": 0.7, "true online": 1.3}
-"""Widths of lines where views of linear learners are compared, in the order of drawing."""
-VIEWS_NOTE = "Thin: online, thicker: true online, pale: held; each with its own step sizes."
-PALE = 0.6
-"""The share of white in lines of held learners, so that lines over them are seen."""
 
 
 class PaperFigure(NamedTuple):
@@ -146,35 +140,17 @@ def by_form(panel: Panel) -> Panel:
     return panel._replace(lines=list(map(restyled, panel.lines)))
 
 
-def by_view(panel: Panel) -> Panel:
-    """Views of one method in its own look: held ones pale and thick, below the others."""
-
-    def restyled(line: Line) -> Line:
-        rule, view = line.rows.select("rule", "learner").row(0)
-        look = look_of(rule)
-        if view == "held":
-            look = look._replace(colour=_with_white(look.colour))
-        return line._replace(look=look, width=VIEW_WIDTHS[view], label=view)
-
-    lines = {line.rows["learner"][0]: restyled(line) for line in panel.lines}
-    return panel._replace(lines=[lines[view] for view in VIEW_WIDTHS])
-
-
-def _with_white(colour: str) -> str:
-    return to_hex([PALE + (1 - PALE) * part for part in to_rgb(colour)])
-
-
 def only(results: Results, *wanted: pl.Expr) -> Results:
     """The results of some runs only."""
     return Results(results.runs.filter(*wanted), results.score)
 
 
-def seeds_with(found: pl.DataFrame, level: float) -> str:
-    """How many seeds there are, and the level of their intervals."""
+def seeds_with(found: pl.DataFrame, level: float, shown: str = "bands") -> str:
+    """How many seeds there are, and the level of their intervals, which are shown by `shown`."""
     most = max(found["seeds"].drop_nulls().to_list(), default=0)
     if most == 1:
         return "One seed, no interval"
-    return f"Mean of {most} seeds; bands: {level * 100:g} % intervals (Student)"
+    return f"Mean of {most} seeds; {shown}: {level * 100:g} % intervals (Student)"
 
 
 def all_lines(rows: Sequence[Row]) -> pl.DataFrame:

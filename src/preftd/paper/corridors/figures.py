@@ -21,7 +21,6 @@ from preftd.paper.corridors.limits import (
     with_limits,
 )
 from preftd.paper.corridors.studies import (
-    AT_TRUTH,
     BETWEEN,
     CONSTANT_LAMBDA,
     FOUR_METHODS,
@@ -34,7 +33,6 @@ from preftd.paper.corridors.studies import (
     title_of,
 )
 from preftd.paper.panel_rows import (
-    VIEWS_NOTE,
     WIDE,
     Counted,
     Drawing,
@@ -42,12 +40,12 @@ from preftd.paper.panel_rows import (
     Row,
     all_lines,
     by_form,
-    by_view,
     draw_rows,
     draw_search,
     only,
 )
 from preftd.paper.study import Found
+from preftd.paper.view_figures import draw_views
 from preftd.report.figures.curves import draw_curves, thinned_curves
 from preftd.report.figures.end_labels import Label
 from preftd.report.figures.layout import LEVEL, seeds_note, step_size_note
@@ -146,13 +144,9 @@ def _true_online(results: Found) -> Figure:
 
 def _views(results: Found) -> Figure:
     """ETD-variable and PTD in three views."""
-    rows, wanted = [], pl.col("task").is_in(list(map(at_length, (5, 15, 25))))
-    for task, study in IN_VIEWS.items():
-        for rule in AT_TRUTH:
-            found = only(results[study], wanted, pl.col("rule") == rule)
-            row = _row(task, found, limits_of(study), by_view)
-            rows.append(row._replace(title=f"{row.title}\n{rule}"))
-    return _draw(rows, found, f"{_at_zero(rows)} {VIEWS_NOTE}")
+    rows = {title_of(task): results[study] for task, study in IN_VIEWS.items()}
+    lengths = {at_length(length): length for length in LENGTHS}
+    return draw_views(rows, lengths, "length", LEVEL)
 
 
 def _figure_a3(results: Found) -> Figure:

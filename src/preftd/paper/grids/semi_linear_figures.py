@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 
 from preftd.arrays import Vector
 from preftd.experiments.results import Results
-from preftd.paper.corridors.studies import AT_TRUTH
 from preftd.paper.grids.studies import (
     FEATURE_NET,
     SEMI_LINEAR,
@@ -21,19 +20,18 @@ from preftd.paper.grids.studies import (
 )
 from preftd.paper.panel_rows import (
     TRUE_ONLINE,
-    VIEWS_NOTE,
     Drawing,
     PaperFigure,
     Row,
     all_lines,
     by_form,
-    by_view,
     draw_rows,
     draw_search,
     only,
     seeds_with,
 )
 from preftd.paper.study import Found, PaperStudy
+from preftd.paper.view_figures import draw_views
 from preftd.report.figures.curves import draw_curves
 from preftd.report.figures.layout import step_size_note
 from preftd.report.figures.panels import Panel, panels, with_diverged
@@ -98,16 +96,12 @@ def _true_online(results: Found) -> Figure:
 
 def _views(results: Found) -> Figure:
     """ETD-variable and PTD in three views."""
-    rows = []
-    for task in TASKS:
-        for rule in AT_TRUTH:
-            kept = pl.col("rule") == rule
-            drawn = [
-                by_view(_panel(task, size, only(results[SEMI_LINEAR_VIEWS[task, size]], kept)))
-                for size in SIZES
-            ]
-            rows.append(Row(rule, "mean squared error", drawn))
-    return _draw(rows, results[SEMI_LINEAR_VIEWS["cross_grid", SIZES[0]]], VIEWS_NOTE)
+    rows = {}
+    for task, title in TASKS.items():
+        found = [results[SEMI_LINEAR_VIEWS[task, size]] for size in SIZES]
+        rows[f"grid {title}"] = Results(pl.concat([one.runs for one in found]), found[0].score)
+    sizes = {at_size(size): size for size in SIZES}
+    return draw_views(rows, sizes, "size", LEVEL, FEATURES)
 
 
 def _online(results: Results) -> Results:
