@@ -84,6 +84,18 @@ def test_views_are_compared_by_the_width_of_lines(drawn: dict[str, Figure]) -> N
         assert seen == {(LOOKS[rule].colour, width) for width in (0.7, 1.3, 2.4)}
 
 
+def test_views_of_linear_learners_are_shown_by_size(
+    results: dict[PaperStudy, Results], drawn: dict[str, Figure]
+) -> None:
+    panels = [(task, rule) for task in grids.TASKS for rule in ("ETD-variable", "PTD")]
+    for axes, (task, rule) in zip(drawn["semi_linear_held"].axes, panels, strict=True):
+        lines = {line.get_linewidth(): line for line in curves(axes)}
+        for view, width in (("held", 3.6), ("online", 0.7), ("true online", 1.4)):
+            for size, height in zip(grids.SIZES, lines[width].get_ydata(), strict=True):
+                found = results[grids.SEMI_LINEAR_VIEWS[task, size]].bars()
+                assert height == found.filter(rule=rule, learner=view)["centre"].item()
+
+
 def test_a_search_has_a_ring_for_each_method_and_panel(
     results: dict[PaperStudy, Results], drawn: dict[str, Figure]
 ) -> None:

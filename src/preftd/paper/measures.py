@@ -100,9 +100,10 @@ def failing_from(runs: pl.DataFrame, of_zero: float | Vector = np.inf) -> Sample
     sizes, scores, diverged = (
         every[name].to_numpy().reshape(shape) for name in ("step_size", "score", "diverged")
     )
-    least = np.where(diverged, np.inf, scores).argmin(axis=1)[:, None]
-    fails = diverged | ~(scores <= np.reshape(of_zero, (-1, 1)))
-    above = fails & (np.arange(sizes.shape[1]) > least)
+    best_size = np.where(diverged, np.inf, scores).argmin(axis=1)
+    best_size[diverged.all(axis=1)] = -1
+    fails = diverged | (scores > np.reshape(of_zero, (-1, 1)))
+    above = fails & (np.arange(sizes.shape[1]) > best_size[:, None])
     return Sample(seeds, np.where(above, sizes, np.inf).min(axis=1))
 
 

@@ -55,8 +55,8 @@ def draw_views(
     first = next(iter(rows.values()))
     draw = partial(_draw, ticks=sorted(numbers.values()), results=first)
     how = Drawing(("number", across), _needed, draw, wide=WIDE)
-    chosen = step_size_note(next(iter(rows.values())))
-    told = f"{seeds_with(all_lines(drawn), level, 'bars')}. {chosen} {note}".strip()
+    seeds, chosen = seeds_with(all_lines(drawn), level, "bars"), step_size_note(first)
+    told = f"{seeds}. {chosen} Errors are averaged over all episodes. {note}".strip()
     return draw_rows(drawn, how, told)
 
 
