@@ -95,8 +95,7 @@ class _World:
         rows: list[dict[str, Any]] = []
         for rule in AT_TRUTH:
             for view, curve in (("online", others), ("true online", others), ("held", held)):
-                known = {"rule": rule, "learner": view}
-                rows += self._runs(task, size, curve, VIEW_STEP_SIZES, **known)
+                rows += self._runs(task, size, curve, VIEW_STEP_SIZES, rule=rule, learner=view)
         return Results(frame(rows), Score())
 
     def networks(self, task: str, view: str) -> Results:

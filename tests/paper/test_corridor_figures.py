@@ -196,7 +196,8 @@ def test_views_are_compared_by_their_mean_errors(results: Made, drawn: dict[str,
             np.testing.assert_allclose(line.get_ydata(), own["centre"])
             np.testing.assert_allclose(line.get_xdata(), corridors.LENGTHS, atol=0.41)
             assert (line.get_color() == LOOKS[rule].colour) == (view != "held")
-        bars = [bar for drawn in axes.collections for bar in drawn.get_segments()]
+        every: list[Any] = list(axes.collections)
+        bars = [bar for one in every for bar in one.get_segments()]
         ends = sorted((low, high) for (_, low), (_, high) in bars)
         np.testing.assert_allclose(ends, sorted(found["low", "high"].rows()))
     assert {"online", "true online", "held"} <= written(figure)

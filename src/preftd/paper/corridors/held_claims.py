@@ -7,7 +7,7 @@ from preftd.paper.measures import failing_from
 from preftd.paper.samples import LARGER, SAME, SMALLER
 from preftd.paper.verdict import Region
 
-NAMES = {"PTD": "ptd", "ETD-variable": "etd_variable"}
+NAMES = {"PTD": "ptd", "ETD-variable": "etd"}
 """Rules, and how names of claims call them."""
 ORTHOGONAL = (
     "True online learning takes back exactly what it added on the way. What may be left of that is "

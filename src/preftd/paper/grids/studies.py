@@ -85,8 +85,8 @@ def _semi_linear(task: str, size: int, name: str, trained: Results) -> Study:
     """
     rules = {"TD(λ)": TD(), **INTERESTS, "ETD-variable": ETD_VARIABLE, "PTD": PTD()}
     learners = {"": Linear("backward"), "true online": Linear("true_online")}
-    step_sizes = dict.fromkeys(rules, STEP_SIZES)
-    step_sizes["ETD-variable"] += MORE_FOR_ETD_VARIABLE
+    step_sizes: dict[str, Sequence[float]] = dict.fromkeys(rules, STEP_SIZES)
+    step_sizes["ETD-variable"] = (*STEP_SIZES, *MORE_FOR_ETD_VARIABLE)
     return _on_trained_features(task, size, name, trained, rules, learners, step_sizes)
 
 
