@@ -74,8 +74,8 @@ def _panels(results: Results, numbers: Mapping[str, int], level: float) -> list[
 def _line(rows: pl.DataFrame, rule: str, view: str) -> Line:
     look = look_of(rule)
     if view == "held":
-        pale = [PALE + (1 - PALE) * part for part in to_rgb(look.colour)]
-        look = look._replace(colour=to_hex(pale), line="solid")
+        red, green, blue = (PALE + (1 - PALE) * part for part in to_rgb(look.colour))
+        look = look._replace(colour=to_hex((red, green, blue)), line="solid")
     return Line(view, look, rows, WIDTHS[view])
 
 

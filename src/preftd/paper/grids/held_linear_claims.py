@@ -53,8 +53,8 @@ CLAIMS = (
     *(
         Claim(
             f"semi_linear_held_{name}_meets_online",
-            f"If not lower, held {rule}'s error with trained features is at most a tenth above that "
-            "of the paper's online form, on both tasks at all sizes.",
+            f"If not lower, held {rule}'s error with trained features is at most a tenth above "
+            "that of the paper's online form, on both tasks at all sizes.",
             (),
             _over(rule, "online", NOT_LARGER),
         )
