@@ -17,6 +17,7 @@ from preftd.experiments.score import Score
 from preftd.paper.corridors.studies import METHODS
 from preftd.paper.grids import network_figures, semi_linear_figures
 from preftd.paper.grids import studies as grids
+from preftd.paper.grids.quantities import view_fails
 from preftd.paper.grids.studies import with_best_interest
 from preftd.paper.study import PaperStudy
 from preftd.style import LOOKS
@@ -180,6 +181,20 @@ def test_the_best_interest_is_chosen_on_each_task() -> None:
         ("a", "PTD", 7.0),
         ("b", "ETD-fixed", 1.0),
     ]
+
+
+def test_runs_may_be_worse_than_predicting_0_and_not_diverge() -> None:
+    found = made_up()
+    for study in grids.SEMI_LINEAR_VIEWS.values():
+        calm = found[study].runs.with_columns(diverged=pl.lit(False))
+        found[study] = Results(calm, found[study].score)
+    for size in grids.SIZES:
+        diverges, worse = (
+            view_fails("PTD", "held", as_zero=as_zero)[f"task 1, {size} × {size}"].sample(found)
+            for as_zero in (False, True)
+        )
+        assert set(diverges.values) == {np.inf}
+        assert set(worse.values) == {0.05}, "the next above 10^1.5 times the best one"
 
 
 def test_made_up_worlds_have_all_studies(results: dict[PaperStudy, Results]) -> None:

@@ -178,7 +178,7 @@ def test_decades_to_failure_end_where_it_is_worse_than_predicting_0() -> None:
     assert decades_to_failure(scored(rows), 5.0).values.tolist() == [inf]
 
 
-def test_step_sizes_fail_above_the_best_one() -> None:
+def test_step_sizes_fail_from_the_best_one_on() -> None:
     """Seed 0 is worse than predicting 0 with 1 and diverges with 10, seed 1 does neither."""
     sizes, errors = (0.01, 0.1, 1.0, 10.0), [(3.0, 0.5, 2.0, 9e9), (1.0, 0.9, 1.0, 1.0)]
     rows = [
@@ -190,6 +190,7 @@ def test_step_sizes_fail_above_the_best_one() -> None:
     assert failing_from(mixed).values.tolist() == [10.0, inf]
     assert failing_from(mixed, 1.5).values.tolist() == [1.0, inf]
     assert failing_from(mixed, np.array([2.5, 0.95])).values.tolist() == [10.0, 1.0]
+    assert failing_from(mixed, 0.4).values.tolist() == [0.1, 0.1]
     lost = [run(0, [np.nan], step_size=a, diverged=True) for a in sizes]
     assert failing_from(scored(lost)).values.tolist() == [0.01]
 

@@ -82,7 +82,7 @@ def decades_to_failure(runs: pl.DataFrame, of_zero: float) -> Sample:
 
 
 def failing_from(runs: pl.DataFrame, of_zero: float | Vector = np.inf) -> Sample:
-    """The least step size above its best with which a seed diverges, or is worse than predicting 0.
+    """The least step size, from its best on, with which a seed diverges or does worse than 0.
 
     Infinite if it does so at none of the step sizes that were tried.
 
@@ -96,15 +96,14 @@ def failing_from(runs: pl.DataFrame, of_zero: float | Vector = np.inf) -> Sample
     """
     every = runs.sort("seed", "step_size")
     seeds = tuple(every["seed"].unique().sort())
-    shape = len(seeds), -1
     sizes, scores, diverged = (
-        every[name].to_numpy().reshape(shape) for name in ("step_size", "score", "diverged")
+        every[name].to_numpy().reshape(len(seeds), -1)
+        for name in ("step_size", "score", "diverged")
     )
-    best_size = np.where(diverged, np.inf, scores).argmin(axis=1)
-    best_size[diverged.all(axis=1)] = -1
+    at_best = np.where(diverged, np.inf, scores).argmin(axis=1)[:, None]
     fails = diverged | (scores > np.reshape(of_zero, (-1, 1)))
-    above = fails & (np.arange(sizes.shape[1]) > best_size[:, None])
-    return Sample(seeds, np.where(above, sizes, np.inf).min(axis=1))
+    fails &= np.arange(sizes.shape[1]) >= at_best
+    return Sample(seeds, np.where(fails, sizes, np.inf).min(axis=1))
 
 
 def capped(runs: pl.DataFrame) -> pl.DataFrame:
