@@ -25,7 +25,8 @@ def training(step_size: float = 0.01) -> Training:
     return Training(open_grid(4), NETWORK, TD(), Constant(0.0), step_size, episodes=6)
 
 
-def test_it_is_linear_learning_on_what_the_layer_gives() -> None:
+@pytest.mark.parametrize("view", ["backward", "forward", "true_online", "held"])
+def test_it_is_linear_learning_on_what_the_layer_gives(view: str) -> None:
     """The features of every input are written out, and learned from as from any vectors."""
     grid = tasks.make("cross_grid", size=4)
     taken = grid.sampler(3).episodes(5)
@@ -53,8 +54,9 @@ def test_it_is_linear_learning_on_what_the_layer_gives() -> None:
         grid.scored.values,
     )
     signals = stream_coefficients(PTD(), Observability(), taken)
-    expected = LinearBatch(Linear(), 5, SIZES).learn(Steps.of(by_hand, signals), scored)
-    found = Pretrained(training()).start(16, SIZES, 3).learn(Steps.of(taken, signals), grid.scored)
+    expected = LinearBatch(Linear(view), 5, SIZES).learn(Steps.of(by_hand, signals), scored)
+    learner = Pretrained(training(), Linear(view)).start(16, SIZES, 3)
+    found = learner.learn(Steps.of(taken, signals), grid.scored)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 

@@ -19,11 +19,13 @@ from preftd.experiments.results import Results
 from preftd.experiments.score import Score
 from preftd.paper.corridors.beyond_claims import exact_limit
 from preftd.paper.corridors.studies import (
+    AT_TRUTH,
     BETWEEN,
     BY_LENGTH,
     CONSTANT_LAMBDA,
     CONSTANT_STEPS,
     FOUR_METHODS,
+    IN_VIEWS,
     LENGTHS,
     PARTS,
     ROUND,
@@ -132,7 +134,7 @@ class World:
 
     def _corridors(self) -> list[tuple[dict[str, PaperStudy], Settings]]:
         """Studies by task, and the curves of their settings."""
-        four, interests, constant, between, forms = (Settings() for _ in range(5))
+        four, interests, constant, between, forms, views = (Settings() for _ in range(6))
         for n in LENGTHS:
             four |= {(rule, "", "", n): curve for rule, curve in self._four(n).items()}
             for place, interest in enumerate((0.01, 0.05, 0.1)):
@@ -148,6 +150,7 @@ class World:
                     curve = Curve(self._between(rule, beta), 0.1, 0.5)
                     between[rule, f"β = {beta}", "", n] = curve
             forms |= {(rule, "", form, n): c for (rule, form), c in self._forms(n).items()}
+            views |= {(rule, "", view, n): c for (rule, view), c in self._views(n).items()}
         of_ptd = {key: curve for key, curve in forms.items() if key[0] == "PTD"}
         return [
             (FOUR_METHODS, four),
@@ -155,6 +158,7 @@ class World:
             (CONSTANT_LAMBDA, constant),
             (BETWEEN, between),
             (TRUE_ONLINE, forms),
+            (IN_VIEWS, views),
             (BY_LENGTH, of_ptd),
         ]
 
@@ -168,6 +172,16 @@ class World:
                 level = 0.005 if self.true else 0.2 * 1.05**n
             found[rule, "online"] = online
             found[rule, "true online"] = Curve(level, 0.1, 0.8)
+        return found
+
+    def _views(self, n: int) -> dict[tuple[str, str], Curve]:
+        """By rule and view: held ones are as true online ones, or worse than all others."""
+        found = {}
+        for rule in AT_TRUTH:
+            online = found[rule, "online"] = self._four(n)[rule]
+            found[rule, "true online"] = Curve(online.level / 2, 0.1, 0.8)
+            worse = Curve(online.level * 2, 0.03, 0.3)
+            found[rule, "held"] = Curve(online.level / 2, 0.3, 1.2) if self.true else worse
         return found
 
     def _four(self, n: int) -> dict[str, Curve]:
@@ -204,6 +218,7 @@ class World:
                     "preference": preference,
                     "learner": learner,
                     "step_size": size,
+                    "diverged": rule in AT_TRUTH and score > zero,
                 }
                 for stage, first in (("search", 1_000_000), ("report", 0)):
                     for i in range(self.seeds):

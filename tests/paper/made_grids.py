@@ -12,7 +12,7 @@ import numpy as np
 from made_runs import frame, run
 from preftd.experiments.results import Results
 from preftd.experiments.score import Score
-from preftd.paper.corridors.studies import METHODS
+from preftd.paper.corridors.studies import AT_TRUTH, METHODS
 from preftd.paper.grids.quantities import zeros
 from preftd.paper.grids.studies import (
     FEATURE_NET,
@@ -21,8 +21,10 @@ from preftd.paper.grids.studies import (
     NETWORK_STEP_SIZES,
     NETWORKS,
     SEMI_LINEAR,
+    SEMI_LINEAR_VIEWS,
     SIZES,
     STEP_SIZES,
+    VIEW_STEP_SIZES,
     WIDTHS,
     with_units,
 )
@@ -53,6 +55,7 @@ def grid_results(true: bool, seeds: int, noise: float) -> dict[PaperStudy, Resul
     world = _World(true, seeds, noise)
     found = {FEATURE_NET: world.features()}
     found |= {study: world.semi_linear(*of) for of, study in SEMI_LINEAR.items()}
+    found |= {study: world.views(*of) for of, study in SEMI_LINEAR_VIEWS.items()}
     return found | {study: world.networks(*of) for of, study in NETWORKS.items()}
 
 
@@ -83,6 +86,16 @@ class _World:
                 change = (0.9 if self.true else 1.2) if form else 1.0
                 curve = u_curve(level * change, self._tolerance(rule))
                 rows += self._runs(task, size, curve, STEP_SIZES, rule=rule, learner=form)
+        return Results(frame(rows), Score())
+
+    def views(self, task: str, size: int) -> Results:
+        """Held learners below the others, and with larger step sizes; or the other way."""
+        held = u_curve(0.1, 1.5) if self.true else u_curve(0.3, 0.5)
+        others = u_curve(0.2, 0.8)
+        rows: list[dict[str, Any]] = []
+        for rule in AT_TRUTH:
+            for view, curve in (("online", others), ("true online", others), ("held", held)):
+                rows += self._runs(task, size, curve, VIEW_STEP_SIZES, rule=rule, learner=view)
         return Results(frame(rows), Score())
 
     def networks(self, task: str, view: str) -> Results:
@@ -140,4 +153,5 @@ class _World:
                 for i in range(self.seeds):
                     factor = np.exp(rng.normal(0, self.noise)) * (1 + uneven * (-1) ** i)
                     error = curve(step_size, zero) * factor
-                    yield run(first + i, [error] * 10, stage=stage, step_size=step_size, **place)
+                    here = {"stage": stage, "step_size": step_size, "diverged": error > 1.9 * zero}
+                    yield run(first + i, [error] * 10, **here, **place)

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from paper.seen_in_figures import curves, titles
 from preftd import tasks
 from preftd.experiments import Here, Results, run
+from preftd.experiments.expansion import Expansion
 from preftd.paper.corridors import figures, limit_figure
 from preftd.paper.corridors import studies as corridors
 from preftd.paper.study import PaperStudy
@@ -181,6 +182,38 @@ def test_true_online_learners_have_the_look_of_their_method_in_thick_lines(
         np.testing.assert_allclose(curves(figure.axes[-1])[place].get_ydata(), found)
     told = " ".join(written(figure)).replace("\n", " ")
     assert "that of ETD-variable and PTD is 0." in told
+
+
+def test_views_are_compared_by_their_mean_errors(results: Made, drawn: dict[str, Figure]) -> None:
+    figure = drawn["held_corridors"]
+    panels = [(task, rule) for task in corridors.TASKS for rule in ("ETD-variable", "PTD")]
+    assert titles(figure) == [rule for _, rule in panels]
+    for axes, (task, rule) in zip(figure.axes, panels, strict=True):
+        found = results[corridors.IN_VIEWS[task]].bars().filter(rule=rule)
+        lines = {line.get_linewidth(): line for line in curves(axes)}
+        for view, width in (("held", 3.6), ("online", 0.7), ("true online", 1.4)):
+            own, line = found.filter(learner=view), lines[width]
+            np.testing.assert_allclose(line.get_ydata(), own["centre"])
+            np.testing.assert_allclose(line.get_xdata(), corridors.LENGTHS, atol=0.41)
+            assert (line.get_color() == LOOKS[rule].colour) == (view != "held")
+        every: list[Any] = list(axes.collections)
+        bars = [bar for one in every for bar in one.get_segments()]
+        ends = sorted((low, high) for (_, low), (_, high) in bars)
+        np.testing.assert_allclose(ends, sorted(found["low", "high"].rows()))
+    assert {"online", "true online", "held"} <= written(figure)
+    assert "Errors are averaged over all episodes." in " ".join(written(figure)).replace("\n", " ")
+
+
+@pytest.mark.parametrize("task", corridors.TASKS)
+def test_what_two_studies_share_is_computed_once(task: str) -> None:
+    """Views have the seeds and, among others, the step sizes of the study of two forms."""
+    views, forms = (
+        {one for group in Expansion(study[task].study()).search for one in group.ids}
+        for study in (corridors.IN_VIEWS, corridors.TRUE_ONLINE)
+    )
+    both, shared = views & forms, len(corridors.FORMS) * len(corridors.AT_TRUTH)
+    settings = shared * len(corridors.STEP_SIZES[task]) * len(corridors.LENGTHS)
+    assert len(both) == settings * corridors.SEEDS
 
 
 def test_spikes_that_leave_a_panel_are_told(results: Made) -> None:

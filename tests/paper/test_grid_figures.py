@@ -17,6 +17,7 @@ from preftd.experiments.score import Score
 from preftd.paper.corridors.studies import METHODS
 from preftd.paper.grids import network_figures, semi_linear_figures
 from preftd.paper.grids import studies as grids
+from preftd.paper.grids.quantities import view_fails
 from preftd.paper.grids.studies import with_best_interest
 from preftd.paper.study import PaperStudy
 from preftd.style import LOOKS
@@ -82,6 +83,18 @@ def test_views_are_compared_by_the_width_of_lines(drawn: dict[str, Figure]) -> N
     for axes, rule in zip(drawn["held"].axes, rules, strict=True):
         seen = {(line.get_color(), line.get_linewidth()) for line in curves(axes)}
         assert seen == {(LOOKS[rule].colour, width) for width in (0.7, 1.3, 2.4)}
+
+
+def test_views_of_linear_learners_are_shown_by_size(
+    results: dict[PaperStudy, Results], drawn: dict[str, Figure]
+) -> None:
+    panels = [(task, rule) for task in grids.TASKS for rule in ("ETD-variable", "PTD")]
+    for axes, (task, rule) in zip(drawn["semi_linear_held"].axes, panels, strict=True):
+        lines = {line.get_linewidth(): line for line in curves(axes)}
+        for view, width in (("held", 3.6), ("online", 0.7), ("true online", 1.4)):
+            for size, height in zip(grids.SIZES, lines[width].get_ydata(), strict=True):
+                found = results[grids.SEMI_LINEAR_VIEWS[task, size]].bars()
+                assert height == found.filter(rule=rule, learner=view)["centre"].item()
 
 
 def test_a_search_has_a_ring_for_each_method_and_panel(
@@ -168,6 +181,20 @@ def test_the_best_interest_is_chosen_on_each_task() -> None:
         ("a", "PTD", 7.0),
         ("b", "ETD-fixed", 1.0),
     ]
+
+
+def test_runs_may_be_worse_than_predicting_0_and_not_diverge() -> None:
+    found = made_up()
+    for study in grids.SEMI_LINEAR_VIEWS.values():
+        calm = found[study].runs.with_columns(diverged=pl.lit(False))
+        found[study] = Results(calm, found[study].score)
+    for size in grids.SIZES:
+        diverges, worse = (
+            view_fails("PTD", "held", as_zero=as_zero)[f"task 1, {size} × {size}"].sample(found)
+            for as_zero in (False, True)
+        )
+        assert set(diverges.values) == {np.inf}
+        assert set(worse.values) == {0.05}, "the next above 10^1.5 times the best one"
 
 
 def test_made_up_worlds_have_all_studies(results: dict[PaperStudy, Results]) -> None:

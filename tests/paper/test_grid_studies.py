@@ -6,6 +6,7 @@ from preftd.experiments.expansion import Expansion
 from preftd.paper.corridors.studies import METHODS
 from preftd.paper.grids import studies as grids
 from preftd.paper.grids import view_claims
+from preftd.paper.stored_searches import FILE, read_search
 
 BACKWARD = (0.1, 5e-2, 1e-2, 5e-3, 1e-3, 5e-4, 1e-4)
 STEP_SIZES = {
@@ -31,6 +32,18 @@ def test_all_views_learn_from_the_same_episodes(task: str) -> None:
     assert len(set(drawn[0])) == 2 * len(grids.SIZES)
     assert drawn[0] == drawn[1] == drawn[2]
     assert [study.seeds for study in studies] == [tuple(range(grids.SEEDS))] * 3
+
+
+@pytest.mark.parametrize("at", grids.SEMI_LINEAR_VIEWS, ids=str)
+def test_no_view_of_linear_learners_chose_the_largest_or_the_least_step_size(
+    at: tuple[str, int],
+) -> None:
+    features = read_search(grids.FEATURE_NET.study(), FILE)
+    study = grids.SEMI_LINEAR_VIEWS[at].study(features)
+    chosen = read_search(study, FILE).chosen
+    assert chosen.height == len(study.axes.rules) * len(study.axes.learners)
+    tried = grids.VIEW_STEP_SIZES
+    assert all(min(tried) < size < max(tried) for size in chosen["step_size"])
 
 
 def test_views_are_compared_at_the_largest_step_size_that_both_have() -> None:

@@ -120,6 +120,19 @@ def test_what_is_found_again_stays_as_it_was(file: Path, found: Results) -> None
     assert file.read_bytes() == before, "it was found when it was first found"
 
 
+@pytest.mark.parametrize(("factor", "kept"), [(1 + 1e-12, True), (1 + 1e-6, False)])
+def test_another_rounding_is_the_same_search(
+    file: Path, found: Results, factor: float, kept: bool
+) -> None:
+    """Processors round differently: what was made of a search is dropped only if that changed."""
+    write_search(study("made of it"), found, file, BEGUN)
+    changed = found.runs.with_columns(pl.col("error") * factor)
+    before = file.read_bytes()
+    write_search(study(), Results(changed, found.score), file, BEGUN, ["made of it"])
+    assert (file.read_bytes() == before) == kept
+    assert ("made of it" in provenance(file)) == kept
+
+
 def test_what_was_made_of_other_results_is_dropped(file: Path, found: Results) -> None:
     write_search(study("made of it"), found, file, BEGUN)
     write_search(study(), found, file, BEGUN, ["made of it"])

@@ -12,7 +12,14 @@ from made_runs import frame, run
 from preftd.arrays import InputError
 from preftd.experiments.results import Results
 from preftd.experiments.score import Score
-from preftd.paper.measures import best, decades_to_failure, episodes_until, part, widths
+from preftd.paper.measures import (
+    best,
+    decades_to_failure,
+    episodes_until,
+    failing_from,
+    part,
+    widths,
+)
 from preftd.paper.samples import MEAN, RATIO, SAME, Sample
 from preftd.paper.verdict import LEVEL, ROUNDING, Case, Finding, Region, Verdict, level_of_each
 
@@ -169,6 +176,23 @@ def test_decades_to_failure_end_where_it_is_worse_than_predicting_0() -> None:
     rows = [run(0, [x], step_size=a) for a, x in curve.items()]
     assert decades_to_failure(scored(rows), 1.0).values.tolist() == [2.0]
     assert decades_to_failure(scored(rows), 5.0).values.tolist() == [inf]
+
+
+def test_step_sizes_fail_from_the_best_one_on() -> None:
+    """Seed 0 is worse than predicting 0 with 1 and diverges with 10, seed 1 does neither."""
+    sizes, errors = (0.01, 0.1, 1.0, 10.0), [(3.0, 0.5, 2.0, 9e9), (1.0, 0.9, 1.0, 1.0)]
+    rows = [
+        run(seed, [x], step_size=a, diverged=x == 9e9)
+        for seed, curve in enumerate(errors)
+        for a, x in zip(sizes, curve, strict=True)
+    ]
+    mixed = scored(rows[::-1])
+    assert failing_from(mixed).values.tolist() == [10.0, inf]
+    assert failing_from(mixed, 1.5).values.tolist() == [1.0, inf]
+    assert failing_from(mixed, np.array([2.5, 0.95])).values.tolist() == [10.0, 1.0]
+    assert failing_from(mixed, 0.4).values.tolist() == [0.1, 0.1]
+    lost = [run(0, [np.nan], step_size=a, diverged=True) for a in sizes]
+    assert failing_from(scored(lost)).values.tolist() == [0.01]
 
 
 def test_parts_of_learning_curves() -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from preftd.paper.claim import Claim
 from preftd.paper.corridors import (
     beyond_claims,
+    held_claims,
     limit_figure,
     setting_claims,
 )
@@ -12,6 +13,7 @@ from preftd.paper.corridors import claims as corridor_claims
 from preftd.paper.corridors import figures as corridor_figures
 from preftd.paper.corridors import studies as corridor_studies
 from preftd.paper.grids import (
+    held_linear_claims,
     network_claims,
     network_figures,
     semi_linear_claims,
@@ -56,7 +58,9 @@ CLAIMS: dict[str, Claim] = {
         corridor_claims,
         setting_claims,
         beyond_claims,
+        held_claims,
         semi_linear_claims,
+        held_linear_claims,
         network_claims,
         view_claims,
     )

@@ -81,6 +81,31 @@ def decades_to_failure(runs: pl.DataFrame, of_zero: float) -> Sample:
     return Sample(seeds, np.array(found))
 
 
+def failing_from(runs: pl.DataFrame, of_zero: float | Vector = np.inf) -> Sample:
+    """The least step size, from its best on, with which a seed diverges or does worse than 0.
+
+    Infinite if it does so at none of the step sizes that were tried.
+
+    Parameters
+    ----------
+    runs
+        Runs with a score, one per seed and step size.
+    of_zero
+        The score of predicting 0: a number, or one per seed in ascending order, shape (seeds,)
+        (default: only runs that diverge fail).
+    """
+    every = runs.sort("seed", "step_size")
+    seeds = tuple(every["seed"].unique().sort())
+    sizes, scores, diverged = (
+        every[name].to_numpy().reshape(len(seeds), -1)
+        for name in ("step_size", "score", "diverged")
+    )
+    at_best = np.where(diverged, np.inf, scores).argmin(axis=1)[:, None]
+    fails = diverged | (scores > np.reshape(of_zero, (-1, 1)))
+    fails &= np.arange(sizes.shape[1]) >= at_best
+    return Sample(seeds, np.where(fails, sizes, np.inf).min(axis=1))
+
+
 def capped(runs: pl.DataFrame) -> pl.DataFrame:
     """The same runs; a score above the ceiling, or of a run that diverged, is the ceiling."""
     return runs.with_columns(pl.col("score").fill_nan(CEILING).clip(upper_bound=CEILING))

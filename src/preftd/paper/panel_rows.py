@@ -145,12 +145,12 @@ def only(results: Results, *wanted: pl.Expr) -> Results:
     return Results(results.runs.filter(*wanted), results.score)
 
 
-def seeds_with(found: pl.DataFrame, level: float) -> str:
-    """How many seeds there are, and the level of their intervals."""
+def seeds_with(found: pl.DataFrame, level: float, shown: str = "bands") -> str:
+    """How many seeds there are, and the level of their intervals, which are shown by `shown`."""
     most = max(found["seeds"].drop_nulls().to_list(), default=0)
     if most == 1:
         return "One seed, no interval"
-    return f"Mean of {most} seeds; bands: {level * 100:g} % intervals (Student)"
+    return f"Mean of {most} seeds; {shown}: {level * 100:g} % intervals (Student)"
 
 
 def all_lines(rows: Sequence[Row]) -> pl.DataFrame:

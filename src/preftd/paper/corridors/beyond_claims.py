@@ -18,6 +18,7 @@ from preftd.paper.claim import (
 from preftd.paper.corridors.claims import each, errors, quarter
 from preftd.paper.corridors.limits import limit_of
 from preftd.paper.corridors.studies import (
+    AT_TRUTH,
     BY_LENGTH,
     CONSTANT_STEPS,
     FOUR_METHODS,
@@ -71,8 +72,6 @@ def _by_slope(samples: Sequence[Sample]) -> Sample:
     return Sample(samples[0].seeds, np.exp(per_state * (LENGTHS[-1] - LENGTHS[0])))
 
 
-AT_TRUTH = ("ETD-variable", "PTD")
-"""Methods whose limit has no error."""
 AT_LIMIT = Region(-0.02, 0.02)
 """How near an error must come to its limit, as a share of that of predicting 0."""
 SHARE = "over the error of predicting 0"

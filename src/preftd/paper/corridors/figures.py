@@ -1,4 +1,4 @@
-"""Figures 3, A.2 to A.5, and one beyond the paper: learning curves, and the search behind them.
+"""Figures 3, A.2 to A.5, and two beyond the paper: learning curves, and the search behind them.
 
 Thin dashes are the exact limits of methods.
 """
@@ -24,6 +24,7 @@ from preftd.paper.corridors.studies import (
     BETWEEN,
     CONSTANT_LAMBDA,
     FOUR_METHODS,
+    IN_VIEWS,
     LENGTHS,
     SEARCHED,
     TASKS,
@@ -44,6 +45,7 @@ from preftd.paper.panel_rows import (
     only,
 )
 from preftd.paper.study import Found
+from preftd.paper.view_figures import draw_views
 from preftd.report.figures.curves import draw_curves, thinned_curves
 from preftd.report.figures.end_labels import Label
 from preftd.report.figures.layout import LEVEL, seeds_note, step_size_note
@@ -138,6 +140,13 @@ def _true_online(results: Found) -> Figure:
     limits = map(limits_of, TRUE_ONLINE.values())
     rows = list(map(partial(_row, change=by_form), TASKS, found, limits))
     return _draw(rows, found[0], f"{_at_zero(rows)} Thick: true online, with its own step sizes.")
+
+
+def _views(results: Found) -> Figure:
+    """ETD-variable and PTD in three views."""
+    rows = {title_of(task): results[study] for task, study in IN_VIEWS.items()}
+    lengths = {at_length(length): length for length in LENGTHS}
+    return draw_views(rows, lengths, "length", LEVEL)
 
 
 def _figure_a3(results: Found) -> Figure:
@@ -246,5 +255,11 @@ FIGURES = (
         "Both corridor tasks, beyond the paper: true online learners beside online ones",
         tuple(TRUE_ONLINE.values()),
         _true_online,
+    ),
+    PaperFigure(
+        "held_corridors",
+        "Both corridor tasks, beyond the paper: held learners beside online and true online ones",
+        tuple(IN_VIEWS.values()),
+        _views,
     ),
 )

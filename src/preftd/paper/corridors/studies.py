@@ -38,7 +38,16 @@ STEP_SIZES = {
 }  # fmt: skip
 ETD_LABELS = {interest: f"ETD, interest {interest:g}" for interest in (0.01, 0.05, 0.1)}
 """Labels of ETD by the interests that the paper chose ETD-fixed from."""
-FORMS = {"online": Linear(), "true online": Linear("true_online")}
+FORMS = {"online": Linear("backward"), "true online": Linear("true_online")}
+VIEWS = {**FORMS, "held": Linear("held")}
+"""The paper's algorithm, and two that are not in the paper."""
+AT_TRUTH = {rule: METHODS[rule] for rule in ("ETD-variable", "PTD")}
+"""Methods whose limit has no error."""
+MORE_STEP_SIZES = {
+    "corridor": (2.5, 2, 1.8, 1.5, 0.6, 0.4, 0.2, 0.15),
+    "double_corridor": (2.5, 2, 1.8, 1.5, 1.2, 1, 0.6, 0.4, 0.2, 0.15),
+}
+"""Where views are compared: larger ones than the paper's, and some between them."""
 ROUND = {"TD(λ)": 0.03, "ETD-fixed": 1.0, "ETD-variable": 0.1, "PTD": 0.1}
 """Step sizes near those that searches find, for studies with the same one at all lengths."""
 PARTS = (1, 2, 4)
@@ -111,6 +120,13 @@ def _true_online(task: str, name: str) -> Study:
     return replace(study, seeds=MORE_SEEDS)
 
 
+def _views(task: str, name: str) -> Study:
+    """Beyond the paper: both methods whose limit has no error, in three views."""
+    sizes = dict.fromkeys(AT_TRUTH, (*MORE_STEP_SIZES[task], *STEP_SIZES[task]))
+    study = _study(name, task, AT_TRUTH, learners=VIEWS, step_sizes=sizes)
+    return replace(study, seeds=MORE_SEEDS)
+
+
 def _by_length(task: str, name: str) -> Study:
     """Both forms of PTD at one step size for all lengths, so that nothing else differs."""
     return Study(
@@ -157,7 +173,7 @@ def _study(
     rules: Mapping[str, Rule],
     preferences: Signal | Mapping[str, Signal] = Observability(),  # noqa: B008  (it cannot be changed)
     *,
-    learners: Method | Mapping[str, Method] = Linear(),  # noqa: B008  (nor can this)
+    learners: Method | Mapping[str, Method] = Linear("backward"),  # noqa: B008  (nor can this)
     step_sizes: Mapping[str, Sequence[StepSize]] | None = None,
     lengths: Sequence[int] = LENGTHS,
 ) -> Study:
@@ -196,6 +212,7 @@ WITH_INTERESTS = _on_both("interests", _interests)
 CONSTANT_LAMBDA = _on_both("constant lambda", _constant_lambda)
 BETWEEN = _on_both("between", _between)
 TRUE_ONLINE = _on_both("true online", _true_online)
+IN_VIEWS = _on_both("views", _views)
 BY_LENGTH = _on_both("by length", _by_length)
 TO_THE_LIMIT = _on_both("to the limit", _to_the_limit)
 CONSTANT_STEPS = _on_both("constant steps", _constant_steps)
@@ -208,6 +225,7 @@ STUDIES = tuple(
         CONSTANT_LAMBDA,
         BETWEEN,
         TRUE_ONLINE,
+        IN_VIEWS,
         BY_LENGTH,
         TO_THE_LIMIT,
         CONSTANT_STEPS,

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,6 +14,7 @@ from preftd.paper.claim import Cases, Quantity, Runs, tried
 from preftd.paper.grids.studies import (
     NETWORKS,
     SEMI_LINEAR,
+    SEMI_LINEAR_VIEWS,
     SIZES,
     TASKS,
     WIDTHS,
@@ -21,7 +23,7 @@ from preftd.paper.grids.studies import (
     with_best_interest,
     with_units,
 )
-from preftd.paper.measures import CEILING, error_of_zero, widths
+from preftd.paper.measures import CEILING, error_of_zero, failing_from, widths
 from preftd.paper.samples import Sample, rows
 
 
@@ -64,6 +66,28 @@ def linear_errors(rule: str, sizes: Sequence[int] = SIZES, form: str = "") -> Ca
 def linear_tolerance(rule: str) -> Cases:
     """Over how many decades of step sizes the error is more than halfway to its least."""
     return each(lambda *at: tried(SEMI_LINEAR[at], rule=rule, learner="").by(_decades, *at))
+
+
+def view_errors(rule: str, view: str) -> Cases:
+    """Scores of a view of linear learners with trained features, as those of `linear_errors`."""
+
+    def measure(results: Results) -> Sample:
+        return _reported(results, rule=rule, learner=view)
+
+    return each(lambda *at: Quantity.of(SEMI_LINEAR_VIEWS[at], measure))
+
+
+def view_fails(rule: str, view: str, *, as_zero: bool) -> Cases:
+    """The least step sizes above their best with which seeds of the search fail.
+
+    They diverge, or if `as_zero` do worse than predicting 0.
+    """
+
+    def measure(runs: pl.DataFrame, *at: Any) -> Sample:
+        seeds = tuple(sorted(set(runs["seed"])))
+        return failing_from(runs, zeros(*at, seeds)) if as_zero else failing_from(runs)
+
+    return each(lambda *at: tried(SEMI_LINEAR_VIEWS[at], rule=rule, learner=view).by(measure, *at))
 
 
 def net_error(task: str, size: int, units: int, rule: str, view: str) -> Quantity:

@@ -1,4 +1,4 @@
-"""Figures 4, A.6 to A.8, and one beyond the paper: linear learners on the features of networks."""
+"""Figures 4, A.6 to A.8, and two beyond the paper: linear learners on the features of networks."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -12,6 +12,7 @@ from preftd.experiments.results import Results
 from preftd.paper.grids.studies import (
     FEATURE_NET,
     SEMI_LINEAR,
+    SEMI_LINEAR_VIEWS,
     SIZES,
     TASKS,
     at_size,
@@ -30,6 +31,7 @@ from preftd.paper.panel_rows import (
     seeds_with,
 )
 from preftd.paper.study import Found, PaperStudy
+from preftd.paper.view_figures import draw_views
 from preftd.report.figures.curves import draw_curves
 from preftd.report.figures.layout import step_size_note
 from preftd.report.figures.panels import Panel, panels, with_diverged
@@ -92,6 +94,16 @@ def _true_online(results: Found) -> Figure:
     return _draw(rows, any_results, "Thick: true online, with its own step sizes.")
 
 
+def _views(results: Found) -> Figure:
+    """ETD-variable and PTD in three views."""
+    rows = {}
+    for task, title in TASKS.items():
+        found = [results[SEMI_LINEAR_VIEWS[task, size]] for size in SIZES]
+        rows[f"grid {title}"] = Results(pl.concat([one.runs for one in found]), found[0].score)
+    sizes = {at_size(size): size for size in SIZES}
+    return draw_views(rows, sizes, "size", LEVEL, FEATURES)
+
+
 def _online(results: Results) -> Results:
     """The four methods in the paper's online form."""
     return only(with_best_interest(results), pl.col("learner") != TRUE_ONLINE)
@@ -152,5 +164,11 @@ FIGURES = (
         "Both grid tasks, trained features, beyond the paper: true online learners",
         _of_sizes(*SIZES),
         _true_online,
+    ),
+    PaperFigure(
+        "semi_linear_held",
+        "Both grid tasks, trained features, beyond the paper: held learners beside the other two",
+        tuple(SEMI_LINEAR_VIEWS.values()),
+        _views,
     ),
 )

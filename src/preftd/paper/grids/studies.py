@@ -1,6 +1,6 @@
 """Studies of both grid tasks: linear learners on trained features, and whole networks."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import polars as pl
@@ -10,10 +10,11 @@ from preftd.experiments.results import Results
 from preftd.experiments.study import Search, Study
 from preftd.learners import Linear, Network
 from preftd.learners.pretrained import Pretrained, Training
-from preftd.paper.corridors.studies import ETD_LABELS, ETD_VARIABLE, METHODS
+from preftd.paper.corridors.studies import AT_TRUTH, ETD_LABELS, ETD_VARIABLE, METHODS
+from preftd.paper.corridors.studies import VIEWS as LINEAR_VIEWS
 from preftd.paper.study import PaperStudy
 from preftd.preferences import Constant, Observability
-from preftd.rules import ETD, PTD, TD
+from preftd.rules import ETD, PTD, TD, Rule
 from preftd.tasks import Task, make
 from preftd.tasks.grids import open_grid
 
@@ -35,6 +36,11 @@ EPISODES = {
 """Of the learning curves with trained features, for both tasks and each size."""
 STEP_SIZES = (5e-2, 1e-2, 7e-3, 3e-3, 1e-3, 7e-4, 3e-4, 1e-4)
 MORE_FOR_ETD_VARIABLE = (5e-5, 1e-5)
+VIEW_STEP_SIZES = (
+    2, 1.2, 0.8, 0.5, 0.3, 0.2, 0.15, 0.1, 7e-2, 5e-2, 3e-2, 2e-2, 1.5e-2, 1e-2, 7e-3, 5e-3, 4e-3,
+    3e-3, 2e-3, 1.5e-3, 1e-3, 7e-4, 5e-4, 3e-4, 2e-4, 1.5e-4, 1e-4, 7e-5, 5e-5, 3e-5, 2e-5, 1e-5,
+)  # fmt: skip
+"""Where views of linear learners are compared: the paper's, larger ones, and some between them."""
 INTERESTS = {label: ETD(interest=interest) for interest, label in ETD_LABELS.items()}
 """ETD-fixed is the best of these."""
 
@@ -78,6 +84,28 @@ def _semi_linear(task: str, size: int, name: str, trained: Results) -> Study:
     Beyond the paper, also true online. `trained` are the results of the feature net.
     """
     rules = {"TD(λ)": TD(), **INTERESTS, "ETD-variable": ETD_VARIABLE, "PTD": PTD()}
+    learners = {"": Linear("backward"), "true online": Linear("true_online")}
+    step_sizes: dict[str, Sequence[float]] = dict.fromkeys(rules, STEP_SIZES)
+    step_sizes["ETD-variable"] = (*STEP_SIZES, *MORE_FOR_ETD_VARIABLE)
+    return _on_trained_features(task, size, name, trained, rules, learners, step_sizes)
+
+
+def _linear_views(task: str, size: int, name: str, trained: Results) -> Study:
+    """Beyond the paper: both methods whose limit has no error, in three views."""
+    step_sizes = dict.fromkeys(AT_TRUTH, VIEW_STEP_SIZES)
+    return _on_trained_features(task, size, name, trained, AT_TRUTH, LINEAR_VIEWS, step_sizes)
+
+
+def _on_trained_features(
+    task: str,
+    size: int,
+    name: str,
+    trained: Results,
+    rules: Mapping[str, Rule],
+    learners: Mapping[str, Linear],
+    step_sizes: Mapping[str, Sequence[float]],
+) -> Study:
+    """A study with the features of each seed's network; `trained` are results of these."""
     chosen = trained.chosen.filter(task=at_size(size))["step_size"].item()
     training = Training(
         open_grid(size), FEATURES, TD(), Constant(0.0), chosen, episodes=FEATURE_EPISODES
@@ -87,12 +115,8 @@ def _semi_linear(task: str, size: int, name: str, trained: Results) -> Study:
         tasks={at_size(size): grid(task, size)},
         rules=rules,
         preferences=Observability(),
-        learners={
-            "": Pretrained(training),
-            "true online": Pretrained(training, Linear("true_online")),
-        },
-        step_sizes=dict.fromkeys(rules, STEP_SIZES)
-        | {"ETD-variable": (*STEP_SIZES, *MORE_FOR_ETD_VARIABLE)},
+        learners={label: Pretrained(training, linear) for label, linear in learners.items()},
+        step_sizes=step_sizes,
         episodes=EPISODES[task][size],
         seeds=SEEDS,
         search=Search(seeds=SEARCH_SEEDS, episodes=50),
@@ -136,16 +160,26 @@ def _drawn(size: int, seed: int) -> Task:
 
 
 FEATURE_NET = PaperStudy("feature net", _feature_net, long_search=True)
-SEMI_LINEAR = {
-    (task, size): PaperStudy(
-        f"{task} semi-linear, size {size}",
-        partial(_semi_linear, task, size),
-        needs=(FEATURE_NET,),
-        long_search=True,
-    )
-    for task in TASKS
-    for size in SIZES
-}
+
+
+def _each_grid(
+    name: str, build: Callable[[str, int, str, Results], Study]
+) -> dict[tuple[str, int], PaperStudy]:
+    """A study with trained features for each task and size."""
+    return {
+        (task, size): PaperStudy(
+            f"{task} {name}, size {size}",
+            partial(build, task, size),
+            needs=(FEATURE_NET,),
+            long_search=True,
+        )
+        for task in TASKS
+        for size in SIZES
+    }
+
+
+SEMI_LINEAR = _each_grid("semi-linear", _semi_linear)
+SEMI_LINEAR_VIEWS = _each_grid("semi-linear views", _linear_views)
 NETWORKS = {
     (task, view): PaperStudy(
         f"{task} networks, {view}", partial(_networks, task, view), long_search=True
@@ -153,7 +187,7 @@ NETWORKS = {
     for view in VIEWS
     for task in TASKS
 }
-STUDIES = (FEATURE_NET, *SEMI_LINEAR.values(), *NETWORKS.values())
+STUDIES = (FEATURE_NET, *SEMI_LINEAR.values(), *SEMI_LINEAR_VIEWS.values(), *NETWORKS.values())
 
 
 def with_best_interest(results: Results) -> Results:
