@@ -10,8 +10,8 @@ moments M_s = E[ŵ ŵᵀ; the chain is in s] follow a linear map, and in the lon
     M_j = Σ_s E[U M_s Uᵀ; s → j] + Σ_s E[U M_s Uᵀ; s → end] · (chance to start in j)
 
 which needs R and Γ up to their second moments only. Moments tend to the solution if the map
-contracts. It keeps matrices positive, so it contracts if and only if Y = map(Y) + I, for the part of
-w alone, has a positive solution.
+contracts. It keeps matrices positive, so it contracts if and only if Y = map(Y) + I, for the part
+of w alone, has a positive solution.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _long_run(chain: PreferredChain, phi: Dense, alphas: Vector, centre: Vector)
     known = np.tile(np.arange(width**2) == 0, count)  # E[1; s]
     system = sparse.csc_array(sparse.eye_array(known.size) - steps)[~known]
     positive = np.tile(np.pad(np.eye(width - 1), (1, 0)).ravel(), count)
-    given: Vector = system[:, known] @ chain.visits
+    given = np.asarray(system[:, known] @ chain.visits)
     right = np.stack([-given, positive[~known]], axis=1)
     moments, certificate = np.zeros((2, known.size))
     moments[known] = chain.visits
@@ -144,6 +144,8 @@ def _checked(task: Task, rule: Rule, preference: Any) -> tuple[Vector, Vector]:
     if between.any():
         state = int(np.argmax(between))
         raise InputError(f"β of state {state} is {beta[state]:g}: give 0 or 1 for each state.")
+    if not beta.any():
+        raise InputError("preference is 0 everywhere: give 1 for some states.")
     if rule.interest is not None:
         raise InputError(f"the gain of {rule.name} depends on the past: use PTD.")
     gain = rule.gain(beta, np.zeros_like(beta), np.zeros_like(beta))
