@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from preftd.paper.claim import Claim
 from preftd.paper.corridors import (
     beyond_claims,
+    leak_figure,
     limit_figure,
     setting_claims,
 )
@@ -33,6 +34,7 @@ FIGURES: dict[str, PaperFigure] = {
         walk_figures,
         corridor_figures,
         limit_figure,
+        leak_figure,
         semi_linear_figures,
         network_figures,
     )
