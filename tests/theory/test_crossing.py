@@ -11,7 +11,7 @@ from preftd.arrays import Dense, Vector
 from preftd.learners.custom import Episode
 from preftd.learners.linear import reference
 from preftd.theory import crossing
-from preftd.theory.crossing import VIEWS
+from preftd.theory.crossing import VIEWS, CrossingView
 
 VIEW = {
     "backward": reference.backward,
@@ -46,7 +46,7 @@ def changes(view: str, shown: Dense) -> Vector:
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_moments_are_those_of_all_that_can_be_shown(view: str) -> None:
+def test_moments_are_those_of_all_that_can_be_shown(view: CrossingView) -> None:
     """Four points a direction have the moments of normal numbers up to the seventh."""
     points, chances = np.polynomial.hermite_e.hermegauss(4)
     chances = chances / chances.sum()
@@ -58,7 +58,7 @@ def test_moments_are_those_of_all_that_can_be_shown(view: str) -> None:
     mean = np.average(every, axis=0, weights=weight)
     variance = np.average((np.array(every) - mean) ** 2, axis=0, weights=weight)
     hidden = Features(MEANS, SPREADS**2)
-    found = crossing(view, W, X, hidden, Y, ALPHA, reward=REWARD, discount=GAMMA)  # type: ignore[arg-type]
+    found = crossing(view, W, X, hidden, Y, ALPHA, reward=REWARD, discount=GAMMA)
     np.testing.assert_allclose(found.mean, np.append(0.0, mean), atol=1e-12)
     np.testing.assert_allclose(found.variance, np.append(0.0, variance), atol=1e-12)
     assert (found.variance[-1] > 1e-5) == (view != "held")
@@ -81,7 +81,7 @@ def test_backward_each_hidden_state_takes_the_same_share_whatever_its_mean(middl
 def test_true_online_ends_where_held_does_if_features_do_not_overlap() -> None:
     hidden = Features(np.full((9, 3), 0.5), np.ones(9))
     given = [0.3, 2, -1], [1, 0, 0], hidden
-    ends = {view: crossing(view, *given, [0, 1, 0], 0.2, reward=0.1) for view in VIEWS}  # type: ignore[arg-type]
+    ends = {view: crossing(view, *given, [0, 1, 0], 0.2, reward=0.1) for view in VIEWS}
     target = 0.2 * (10 * 0.1 + 2 - 0.3)
     np.testing.assert_allclose(ends["held"].mean, [*[0] * 10, target], atol=1e-15)
     np.testing.assert_allclose(ends["true_online"].mean[-1], target)

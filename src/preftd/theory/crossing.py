@@ -29,7 +29,7 @@ from preftd.names import nearest
 from preftd.tasks import Features
 
 CrossingView: TypeAlias = Literal["backward", "true_online", "held"]
-VIEWS = "backward", "true_online", "held"
+VIEWS: tuple[CrossingView, ...] = ("backward", "true_online", "held")
 NODES = np.sqrt(3.0) * np.array(list(product((-1, 0, 1), repeat=2)))
 CHANCES = np.outer([1, 4, 1], [1, 4, 1]).ravel() / 36
 """Points with the moments of two independent standard normal numbers, up to the fifth."""

@@ -1,17 +1,8 @@
-"""Where the held view ends up at a constant step size: exact mean and covariance of its weights.
+"""Where weights end up at a constant step size: their exact mean, covariance and error.
 
-With β ∈ {0, 1} and no gain where β = 0, one step of the chain of preferred states is
-
-    ŵ ← U ŵ,   U = I + α g φ̂_s ζᵀ,   ŵ = (1, w),  φ̂_s = (0, φ_s),  ζ = (R, Γ φ_j − φ_s)
-
-from s to j, or to the end (Γ = 0). What happens next depends on the past by s alone, so that the
-moments M_s = E[ŵ ŵᵀ; the chain is in s] follow a linear map, and in the long run solve
-
-    M_j = Σ_s E[U M_s Uᵀ; s → j] + Σ_s E[U M_s Uᵀ; s → end] · (chance to start in j)
-
-which needs R and Γ up to their second moments only. Moments tend to the solution if the map
-contracts. It keeps matrices positive, so it contracts if and only if Y = map(Y) + I, for the part
-of w alone, has a positive solution.
+With β ∈ {0, 1} and no gain where β = 0, each step of learning is a random linear map of (1, w),
+which depends on the past by the state, and by the preferred state before it. So the moments of the
+weights solve a linear system: see `moments`.
 """
 
 from __future__ import annotations
@@ -20,17 +11,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.sparse import linalg as sparse_linalg
 
-from preftd.arrays import Dense, InputError, Sparse, Vector, number
+from preftd.arrays import Dense, InputError, Vector, number
+from preftd.names import nearest
 from preftd.preferences import as_preference
 from preftd.rules import Rule
 from preftd.tasks import Task
+from preftd.theory.crossing import VIEWS, CrossingView
+from preftd.theory.held_moments import held_maps
+from preftd.theory.moments import check_count, long_run
+from preftd.theory.online_moments import MOST_FEATURES, Weights, online_maps
 from preftd.theory.preferred_chain import PreferredChain, preferred_chain
-
-MOST = 50_000
-"""The most moments that are solved for."""
 
 
 class SteadyState(NamedTuple):
@@ -47,8 +38,10 @@ class SteadyState(NamedTuple):
     """The mean squared error over observable states, as studies measure it after each episode."""
 
 
-def steady_state(task: Task, rule: Rule, preference: Any, step_size: float) -> SteadyState:
-    """Return what the held view of a linear learner tends to at a constant step size, exactly.
+def steady_state(
+    task: Task, rule: Rule, preference: Any, step_size: float, view: CrossingView = "held"
+) -> SteadyState:
+    """Return what a linear learner tends to at a constant step size, exactly.
 
     Parameters
     ----------
@@ -60,6 +53,9 @@ def steady_state(task: Task, rule: Rule, preference: Any, step_size: float) -> S
     preference : float, array of shape (states,), or Signal
         One that depends on the state alone, and is 0 or 1.
     step_size : float
+    view : "held", "backward" or "true_online"
+        The view of the learner; the paper's Algorithm 1 is backward. The views that learn while
+        hidden states are crossed need a discount of 1, and at most 7 features.
 
     Returns
     -------
@@ -80,20 +76,27 @@ def steady_state(task: Task, rule: Rule, preference: Any, step_size: float) -> S
     True
 
     """
+    nearest("view", view, VIEWS)
     alpha = number("step_size", step_size)
     if not alpha > 0:
         raise InputError(f"step_size is {alpha:g}: give a number above 0.")
     beta, gain = _checked(task, rule, preference)
     chain = preferred_chain(task, beta == 1)
     rows = task.features.rows(chain.states)
-    moving = rows.any(axis=0)
+    moving = np.asarray(rows.any(axis=0))
     phi = rows[:, moving]
     _check_features(task, chain, phi)
     centre = _fixed_point(chain, phi)
-    after = _long_run(chain, phi, alpha * gain[chain.states], centre)
+    if view == "held":
+        maps = held_maps(chain, phi, alpha * gain[chain.states], centre)
+    else:
+        _check_online(task, beta == 0, phi)
+        maps = online_maps(task, chain, Weights(moving, alpha * gain, centre), view)
+    after = long_run(maps)
     size = task.features.size
     if after is None:
         return SteadyState(np.full(size, np.nan), np.full((size, size), np.nan), np.inf)
+    after = after[: 1 + centre.size, : 1 + centre.size]
     shown = np.flatnonzero(task.observable)
     seen = task.features.rows(shown)[:, moving]
     off = np.column_stack([seen @ centre - task.values[shown], seen])
@@ -102,26 +105,6 @@ def steady_state(task: Task, rule: Rule, preference: Any, step_size: float) -> S
     mean[moving] = centre + after[0, 1:]
     covariance[np.ix_(moving, moving)] = after[1:, 1:] - np.outer(after[0, 1:], after[0, 1:])
     return SteadyState(mean, covariance, error)
-
-
-def _long_run(chain: PreferredChain, phi: Dense, alphas: Vector, centre: Vector) -> Dense | None:
-    """E[ŵ ŵᵀ] after an episode, w less the centre; None if it grows without bound."""
-    count, width = len(phi), phi.shape[1] + 1
-    steps, ends = _maps(chain, phi, alphas, centre)
-    known = np.tile(np.arange(width**2) == 0, count)  # E[1; s]
-    system = sparse.csc_array(sparse.eye_array(known.size) - steps)[~known]
-    positive = np.tile(np.pad(np.eye(width - 1), (1, 0)).ravel(), count)
-    given = np.asarray(system[:, known] @ chain.visits)
-    right = np.stack([-given, positive[~known]], axis=1)
-    moments, certificate = np.zeros((2, known.size))
-    moments[known] = chain.visits
-    solver = sparse_linalg.splu(sparse.csc_array(system[:, ~known]))
-    moments[~known], certificate[~known] = solver.solve(right).T
-    blocks = certificate.reshape(count, width, width)[:, 1:, 1:]
-    if not (np.linalg.eigvalsh(blocks) > 0).all():
-        return None
-    after = np.asarray(ends @ moments).reshape(width, width)
-    return np.asarray(after / after[0, 0])
 
 
 def _fixed_point(chain: PreferredChain, phi: Dense) -> Vector:
@@ -154,6 +137,17 @@ def _checked(task: Task, rule: Rule, preference: Any) -> tuple[Vector, Vector]:
     return beta, gain
 
 
+def _check_online(task: Task, hidden: NDArray[np.bool_], phi: Dense) -> None:
+    """Refuse a discount where there are hidden states, and too many features."""
+    if task.discount != 1 and hidden.any():
+        raise InputError(
+            f"the discount is {task.discount:g}, so that traces in hidden states have no end of "
+            'lengths: use view="held".'
+        )
+    if phi.shape[1] > MOST_FEATURES:
+        raise InputError(f'{phi.shape[1]} features are more than {MOST_FEATURES}: use view="held".')
+
+
 def _check_features(task: Task, chain: PreferredChain, phi: Dense) -> None:
     """Refuse random features of preferred states, weights that never move, and too many moments."""
     _, _, fresh = task.features.codes()
@@ -166,48 +160,4 @@ def _check_features(task: Task, chain: PreferredChain, phi: Dense) -> None:
             f"the {len(phi)} preferred states that are visited do not determine the weights of "
             f"their {size} features: use fewer features, or prefer more states."
         )
-    if len(phi) * (size + 1) ** 2 > MOST:
-        raise InputError(
-            f"{len(phi)} preferred states with {size} features make more than {MOST:,} moments: "
-            "use a smaller task."
-        )
-
-
-def _maps(
-    chain: PreferredChain, phi: Dense, alphas: Vector, centre: Vector
-) -> tuple[Sparse, Sparse]:
-    """The maps of all moments, M_s one after the other: to the next step, and to the end."""
-    count, width = len(phi), phi.shape[1] + 1
-    nothing = sparse.csr_array((width**2, width**2))
-    blocks: NDArray[Any] = np.empty((count, count), dtype=object)
-    ends = []
-    for s in range(count):
-        maps = {
-            j: _map(chain, phi, s, j, alphas[s], centre)
-            for j in np.flatnonzero(chain.one[s] > 0).tolist()
-        }
-        ends.append(maps.get(count, nothing))
-        for j in range(count):
-            blocks[j, s] = maps.get(j, nothing) + chain.entry[j] * ends[s]
-    every: Any = sparse.block_array(blocks, format="csr")
-    return every, sparse.hstack(ends, format="csr")
-
-
-def _map(chain: PreferredChain, phi: Dense, s: int, j: int, alpha: float, centre: Vector) -> Any:
-    """E[U ⊗ U; s → j], in which j may be the end, for the weights less the centre."""
-    following = phi[j] if j < len(phi) else np.zeros(phi.shape[1])
-    before, after = (np.append(x @ centre, x) for x in (phi[s], following))
-    paid = np.append(1.0, np.zeros(phi.shape[1]))
-    one, gamma, gamma_2, r, r_gamma, r_2 = (moment[s, j] for moment in chain[3:])
-    # ζ = R paid + Γ after − before
-    first = r * paid + gamma * after - one * before
-    cross = np.outer(paid, r_gamma * after - r * before) - gamma * np.outer(after, before)
-    second = r_2 * np.outer(paid, paid) + gamma_2 * np.outer(after, after)
-    second += one * np.outer(before, before) + cross + cross.T
-    along = np.append(0.0, phi[s])
-    moved = sparse.csr_array(alpha * np.outer(along, first))
-    square = sparse.csr_array(alpha**2 * np.outer(along, along).reshape(-1, 1))
-    twice = sparse.kron(square, sparse.csr_array(second.reshape(1, -1)))
-    unit = sparse.eye_array(along.size)
-    kept = one * sparse.eye_array(along.size**2)
-    return kept + sparse.kron(moved, unit) + sparse.kron(unit, moved) + twice
+    check_count(len(phi), size + 1)

@@ -123,7 +123,7 @@ def _leak(_: Found) -> Figure:
 
 
 def _draw_crossing(axes: Axes, way: Way) -> None:
-    steps = np.arange(HIDDEN + 2)
+    steps = np.arange(HIDDEN + 2.0)
     axes.axvspan(0.5, HIDDEN + 0.5, color=SHADED, linewidth=0, zorder=0)
     mean, variance = one_crossing(way.view, 1.0)
     _draw_lines(axes, steps, [simulated(way, 1.0, seed, 1)[0] for seed in range(SEEDS)], 1 + mean)
@@ -139,7 +139,7 @@ def _draw_crossing(axes: Axes, way: Way) -> None:
 
 
 def _draw_learning(axes: Axes, way: Way) -> None:
-    count = np.arange(CROSSINGS + 1)
+    count = np.arange(CROSSINGS + 1.0)
     lines = [np.append(0.0, simulated(way, 0.0, seed, CROSSINGS)[:, -1]) for seed in range(SEEDS)]
     mean = mean_weights(way.view, 0.0)
     _draw_lines(axes, count, lines, mean)
