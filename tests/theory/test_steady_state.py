@@ -8,9 +8,9 @@ import pytest
 from preftd import ETD, PTD, TD, Features, InputError, Linear, Task, evaluate, tasks, theory
 from preftd.arrays import Dense
 from preftd.preferences import Observability
-from preftd.theory import crossing, steady_state
-from preftd.theory.crossing import VIEWS, CrossingView
+from preftd.theory import steady_state
 from preftd.theory.preferred_chain import preferred_chain
+from theory.loops import LOOP
 
 CORRIDOR = tasks.make("corridor", length=5)
 
@@ -103,26 +103,6 @@ def test_after_an_episode_weights_remember_how_it_ended() -> None:
         np.testing.assert_allclose(found.error, error, atol=1e-12)
 
 
-LOOP = Task(
-    "loop",
-    [
-        (0, 0, 0.5, 1, 0.5, 0.1),
-        (0, 0, 0.5, 2, 1, 0),
-        (1, 0, 0.3, 1, 0.2, 0.3),
-        (1, 0, 0.4, 2, 1, 0),
-        (1, 0, 0.1, 0, -1, 0.5),
-        (1, 0, 0.2, -1, 3, 0),
-        (2, 0, 0.6, 1, 0, 0),
-        (2, 0, 0.4, 0, 0.7, 0),
-    ],
-    Features([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]], [0, 1, 0]),
-    0.8,
-    start=[0.3, 0.6, 0.1],
-    observable=[True, False, True],
-)
-"""Hidden state 1 may be visited many times in a row, first, and last."""
-
-
 def test_stretches_between_preferred_states_by_how_long_they_are() -> None:
     chain = preferred_chain(LOOP, LOOP.observable)
     # from state 0 into state 1, then round k times, and out: to state 0, to state 2, to the end
@@ -176,91 +156,6 @@ def test_simulations_end_there(task: Task, alpha: float) -> None:
     standard_error = errors.std(ddof=1) / np.sqrt(seeds)
     assert abs(errors.mean() - found.error) < 4.5 * standard_error
     assert standard_error < 0.02 * found.error
-
-
-LONGER_LOOP = Task(
-    "longer loop",
-    LOOP.outcomes,
-    Features([[1.0, 0.0], [0.5, 0.5], [0.6, 0.8]], [0, 1, 0]),
-    1.0,
-    start=LOOP.start,
-    observable=LOOP.observable,
-)
-"""The same without a discount, and with preferred states whose features overlap."""
-
-
-@pytest.mark.parametrize("view", VIEWS)
-def test_simulations_of_other_views_end_there_too(view: CrossingView) -> None:
-    """Means over seeds lie within 4.5 of their standard errors, and those of views differ."""
-    seeds, begin, alpha = 40, 300, 0.2
-    errors = evaluate(
-        LONGER_LOOP,
-        PTD(),
-        Observability(),
-        [alpha],
-        3000,
-        seeds,
-        learner=Linear(view),
-        workers=1,
-    ).errors[:, 0, begin:]
-    means = errors.mean(axis=1)
-    standard_error = means.std(ddof=1) / np.sqrt(seeds)
-    found = {
-        one: steady_state(LONGER_LOOP, PTD(), Observability(), alpha, one).error for one in VIEWS
-    }
-    assert abs(means.mean() - found[view]) < 4.5 * standard_error
-    assert all(abs(found[view] - found[one]) > 9 * standard_error for one in VIEWS if one != view)
-
-
-@pytest.mark.parametrize("task", ["corridor", "double_corridor"])
-def test_true_online_ends_where_held_does_on_corridors(task: str) -> None:
-    made = tasks.make(task, length=4)
-    held, other = (steady_state(made, PTD(), Observability(), 0.3, view) for view in VIEWS[:0:-1])
-    np.testing.assert_allclose(other.mean, held.mean, atol=1e-10)
-    np.testing.assert_allclose(other.covariance, held.covariance, atol=1e-10)
-    np.testing.assert_allclose(other.error, held.error, atol=1e-10)
-
-
-def test_without_hidden_states_all_views_are_td_0() -> None:
-    walk = tasks.make("random_walk", states=5)
-    errors = [steady_state(walk, TD(), 1.0, 0.3, view).error for view in VIEWS]
-    np.testing.assert_allclose(errors, errors[-1], rtol=1e-10)
-
-
-def test_backward_moments_stay_the_same_over_a_crossing() -> None:
-    """Goals are known in the long run; the decision's mean and variance are kept by crossings."""
-    length, alpha = 6, 0.2
-    task = tasks.make("corridor", length=length)
-    found = steady_state(task, PTD(), Observability(), alpha, "backward")
-    hidden = Features(np.full((length - 1, 3), 0.5), np.ones(length - 1))
-
-    def after(weight: float) -> Dense:
-        """The first two moments of the weight after a crossing, either way."""
-        w, x = [weight, 2, -1], np.eye(3)
-        ways = [crossing("backward", w, x[0], hidden, goal, alpha) for goal in x[1:]]
-        means = [weight + way.mean[-1] for way in ways]
-        squares = [m**2 + way.variance[-1] for m, way in zip(means, ways, strict=True)]
-        return np.asarray(np.mean([means, squares], axis=1))
-
-    # Both are polynomials of the weight, of degree 2 at most.
-    at = np.array([-1.0, 0.0, 1.0])
-    powers = np.linalg.solve(np.vander(at, increasing=True), [after(weight) for weight in at])
-    mean, second = found.mean[0], found.covariance[0, 0] + found.mean[0] ** 2
-    np.testing.assert_allclose([1, mean, second] @ powers, [mean, second], atol=1e-10)
-    np.testing.assert_allclose(found.mean[1:], [2, -1], atol=1e-10)
-    error = (second - mean + 0.25) / 3
-    np.testing.assert_allclose(found.error, error, atol=1e-10)
-
-
-def test_backward_the_variance_grows_without_bound_at_smaller_step_sizes() -> None:
-    """Held, the limit is 2, whatever the length."""
-    errors = [
-        steady_state(tasks.make("corridor", length=length), PTD(), Observability(), 0.6, view).error
-        for length in (5, 25)
-        for view in VIEWS[::-2]
-    ]
-    np.testing.assert_allclose(errors[::2], 0.75 * 0.6 / 1.4)
-    assert 1 < errors[1] < np.inf == errors[3]
 
 
 def test_a_variance_that_grows_without_bound_is_infinite() -> None:

@@ -16,7 +16,7 @@ from preftd.theory.moments import MomentMaps
 from preftd.theory.preferred_chain import PreferredChain
 
 
-def held_maps(chain: PreferredChain, phi: Dense, alphas: Vector, centre: Vector) -> MomentMaps:
+def held_maps(chain: PreferredChain, phi: Dense, alpha: float, centre: Vector) -> MomentMaps:
     """Return the maps of the moments of (1, w − centre).
 
     Parameters
@@ -24,8 +24,8 @@ def held_maps(chain: PreferredChain, phi: Dense, alphas: Vector, centre: Vector)
     chain : PreferredChain
         Of n states.
     phi : array of shape (n, features)
-    alphas : array of shape (n,)
-        The step size times the gain of each state.
+    alpha : float
+        The step size times the gain of preferred states.
     centre : array of shape (features,)
         Near the weights, so that differences lose no digits.
 
@@ -36,7 +36,7 @@ def held_maps(chain: PreferredChain, phi: Dense, alphas: Vector, centre: Vector)
     ends = []
     for s in range(count):
         maps = {
-            j: _map(chain, phi, s, j, alphas[s], centre)
+            j: _map(chain, phi, s, j, alpha, centre)
             for j in np.flatnonzero(chain.one[s] > 0).tolist()
         }
         ends.append(maps.get(count, nothing))

@@ -1,12 +1,12 @@
-"""The moments of weights in views that learn inside of hidden stretches, without discounts.
+"""The moments of weights in views that learn while hidden states are crossed, without discounts.
 
-A node is a state and the preferred state before it, x, along which the trace points; κ = α g(x).
-With what is still to be added along x, η, the vector (1, w, η) moves linearly:
+A node is a state and the preferred state x before it, along which the trace points. With what is
+still to be added along x, η, and α with the gain of preferred states, (1, w, η) moves linearly:
 
-    arriving in z    w' = w + (η + κ w·z) x
-                     η' = −κ w'·z        backward;  −κ w·z  true online
-    arriving in y, preferred             η' = −α g(y) w'·y, and x is y from then on
-    leaving          η'' = η' + κ r      at the end w'' = w' + η'' x
+    arriving in z                w' = w + (η + γ α w·z) x         (γ = 1 if there are hidden states)
+                                 η' = −α w'·z, or true online in a hidden z, −α w·z
+    leaving                      η'' = η' + α r, and x is z from then on if z is preferred
+    at the end                   w'' = w' + η'' x
 
 What hidden states show is normal. E[U ⊗ U] has powers up to the fourth of it, which are right for
 three points a feature.
@@ -29,19 +29,22 @@ MOST_FEATURES = 7
 """Of random hidden states: 3⁷ points for each."""
 
 
-class Weights(NamedTuple):
-    """Which weights move, and how: arrays of shape (all features,), (states,), (moving,)."""
+class Learning(NamedTuple):
+    """How weights move."""
 
+    view: str
+    """Backward or true online, as users type it."""
+    alpha: float
+    """The step size times the gain of preferred states."""
     moving: NDArray[np.bool_]
-    alphas: Vector
-    """The step size times the gain of each state."""
+    """Which weights move, shape (features,)."""
     centre: Vector
-    """Near the weights, so that differences lose no digits."""
+    """Near these weights, so that differences lose no digits, shape (moving features,)."""
 
 
-def online_maps(task: Task, chain: PreferredChain, weights: Weights, view: str) -> MomentMaps:
+def online_maps(task: Task, chain: PreferredChain, learning: Learning) -> MomentMaps:
     """Return the maps of the moments of (1, w − centre, η)."""
-    arrivals = _Arrivals(task, weights, view)
+    arrivals = _Arrivals(task, chain, learning)
     size = arrivals.size**2
     preferred = chain.states.tolist()
     entries = {(s, s): chance for s, chance in zip(preferred, chain.entry.tolist(), strict=True)}
@@ -52,7 +55,7 @@ def online_maps(task: Task, chain: PreferredChain, weights: Weights, view: str) 
     for node in todo:
         ends.append(np.zeros((size, size)))
         for chance, target, reward, spread in _outcomes(task, node[0]):
-            paid = chance * arrivals.paid(node[1], reward, spread)
+            paid = chance * arrivals.paid(reward, spread)
             if target < 0:
                 ends[-1] += arrivals.ended(node[1]) @ paid
                 continue
@@ -98,9 +101,9 @@ def _together(count: int, moves: list[tuple[int, int, Dense]], ends: list[Dense]
 class _Arrivals:
     """E[U ⊗ U] of all that happens, for vectors (1, w − centre, η), shape (size², size²)."""
 
-    def __init__(self, task: Task, weights: Weights, view: str) -> None:
-        self._task, self._view = task, view
-        self._moving, self._alphas, self._centre = weights
+    def __init__(self, task: Task, chain: PreferredChain, learning: Learning) -> None:
+        self._task, self._preferred = task, chain.states
+        self._view, self._alpha, self._moving, self._centre = learning
         self.size = self._centre.size + 2
         _, _, self._random = task.features.codes()
 
@@ -132,37 +135,33 @@ class _Arrivals:
 
     def arrived(self, state: int, before: int) -> Dense:
         """In a state, if `before` is the preferred state before it."""
-        hidden = self._alphas[state] == 0
         x, chances = self._shown(state)
         value = self._value(x)
-        kappa = self._alphas[before]
-        added = self._pending() + kappa * value
+        added = self._pending() + self._task.discount * self._alpha * value
         maps = np.eye(self.size) + self._along(before)[:, None] * added[:, None, :]
-        if hidden and self._view == "true_online":
-            maps[:, -1] = -kappa * value
+        if self._view == "true_online" and state not in self._preferred:
+            maps[:, -1] = -self._alpha * value
         else:
-            back = kappa if hidden else self._alphas[state]
-            maps[:, -1] = -back * np.einsum("ki,kij->kj", value, maps)
+            maps[:, -1] = -self._alpha * np.einsum("ki,kij->kj", value, maps)
         return _squared(maps, chances)
 
     def begun(self, state: int) -> Dense:
         """In the first preferred state of an episode."""
         one = np.eye(self.size)
-        one[-1] = -self._alphas[state] * self._value(self._mean(state)[None])[0]
+        one[-1] = -self._alpha * self._value(self._mean(state)[None])[0]
         return _squared(one[None], np.ones(1))
 
     def ended(self, before: int) -> Dense:
         """At the end: what is pending is added."""
         one = np.eye(self.size) + np.outer(self._along(before), self._pending())
-        one[-1] = 0.0
         return _squared(one[None], np.ones(1))
 
-    def paid(self, before: int, reward: float, spread: float) -> Dense:
+    def paid(self, reward: float, spread: float) -> Dense:
         """On leaving a state with a reward."""
         one = np.eye(self.size)
-        one[-1, 0] = self._alphas[before] * reward
+        one[-1, 0] = self._alpha * reward
         found = _squared(one[None], np.ones(1))
-        found[-1, 0] += (self._alphas[before] * spread) ** 2
+        found[-1, 0] += (self._alpha * spread) ** 2
         return found
 
 

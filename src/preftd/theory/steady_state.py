@@ -20,7 +20,7 @@ from preftd.tasks import Task
 from preftd.theory.crossing import VIEWS, CrossingView
 from preftd.theory.held_moments import held_maps
 from preftd.theory.moments import check_count, long_run
-from preftd.theory.online_moments import MOST_FEATURES, Weights, online_maps
+from preftd.theory.online_moments import MOST_FEATURES, Learning, online_maps
 from preftd.theory.preferred_chain import PreferredChain, preferred_chain
 
 
@@ -81,6 +81,7 @@ def steady_state(
     if not alpha > 0:
         raise InputError(f"step_size is {alpha:g}: give a number above 0.")
     beta, gain = _checked(task, rule, preference)
+    alpha *= gain
     chain = preferred_chain(task, beta == 1)
     rows = task.features.rows(chain.states)
     moving = np.asarray(rows.any(axis=0))
@@ -88,10 +89,10 @@ def steady_state(
     _check_features(task, chain, phi)
     centre = _fixed_point(chain, phi)
     if view == "held":
-        maps = held_maps(chain, phi, alpha * gain[chain.states], centre)
+        maps = held_maps(chain, phi, alpha, centre)
     else:
         _check_online(task, beta == 0, phi)
-        maps = online_maps(task, chain, Weights(moving, alpha * gain, centre), view)
+        maps = online_maps(task, chain, Learning(view, alpha, moving, centre))
     after = long_run(maps)
     size = task.features.size
     if after is None:
@@ -114,8 +115,8 @@ def _fixed_point(chain: PreferredChain, phi: Dense) -> Vector:
     return np.asarray(np.linalg.solve(weighted.T @ lost, weighted.T @ chain.reward.sum(axis=1)))
 
 
-def _checked(task: Task, rule: Rule, preference: Any) -> tuple[Vector, Vector]:
-    """β and the gain of each state; what has no such steady state is refused."""
+def _checked(task: Task, rule: Rule, preference: Any) -> tuple[Vector, float]:
+    """β of each state, and the gain of preferred ones; what has no such steady state is refused."""
     if not isinstance(task, Task):
         raise InputError(f'task is {task!r}: give one, such as tasks.make("corridor").')
     if not isinstance(rule, Rule):
@@ -134,7 +135,7 @@ def _checked(task: Task, rule: Rule, preference: Any) -> tuple[Vector, Vector]:
     gain = rule.gain(beta, np.zeros_like(beta), np.zeros_like(beta))
     if gain[beta == 0].any():
         raise InputError(f"{rule.name} has a gain at hidden states: use PTD.")
-    return beta, gain
+    return beta, float(gain[beta == 1][0])
 
 
 def _check_online(task: Task, hidden: NDArray[np.bool_], phi: Dense) -> None:
