@@ -106,6 +106,7 @@ class _Arrivals:
         self._view, self._alpha, self._moving, self._centre = learning
         self.size = self._centre.size + 2
         _, _, self._random = task.features.codes()
+        self._known: dict[tuple[bytes, bool, int], Dense] = {}
 
     def _mean(self, state: int) -> Vector:
         return np.asarray(self._task.features.rows(np.array([state]))[0, self._moving])
@@ -136,14 +137,16 @@ class _Arrivals:
     def arrived(self, state: int, before: int) -> Dense:
         """In a state, if `before` is the preferred state before it."""
         x, chances = self._shown(state)
-        value = self._value(x)
-        added = self._pending() + self._task.discount * self._alpha * value
-        maps = np.eye(self.size) + self._along(before)[:, None] * added[:, None, :]
-        if self._view == "true_online" and state not in self._preferred:
-            maps[:, -1] = -self._alpha * value
-        else:
-            maps[:, -1] = -self._alpha * np.einsum("ki,kij->kj", value, maps)
-        return _squared(maps, chances)
+        takes_back_the_same = self._view == "true_online" and state not in self._preferred
+        key = (x.tobytes(), takes_back_the_same, before)  # many hidden states show the same
+        if key not in self._known:
+            value = self._value(x)
+            added = self._pending() + self._task.discount * self._alpha * value
+            maps = np.eye(self.size) + self._along(before)[:, None] * added[:, None, :]
+            seen = value if takes_back_the_same else np.einsum("ki,kij->kj", value, maps)
+            maps[:, -1] = -self._alpha * seen
+            self._known[key] = _squared(maps, chances)
+        return self._known[key]
 
     def begun(self, state: int) -> Dense:
         """In the first preferred state of an episode."""
