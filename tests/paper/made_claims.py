@@ -7,6 +7,7 @@ larger is smaller, whatever to be wider is narrower, and what to be alike differ
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from math import log10
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ from paper.made_grids import grid_results
 from preftd.arrays import Vector
 from preftd.experiments.results import Results
 from preftd.experiments.score import Score
+from preftd.paper.corridors import steady
 from preftd.paper.corridors.beyond_claims import exact_limit
 from preftd.paper.corridors.studies import (
     AT_TRUTH,
@@ -80,6 +82,7 @@ class World:
                 found[study] = self._study(study.name, task, settings)
             found[TO_THE_LIMIT[task]] = self._long(task)
             found[CONSTANT_STEPS[task]] = self._constant(task)
+            found[steady.STEADY[task]] = self._steady(task)
         return found | grid_results(self.true, self.seeds, self.noise)
 
     # -- the random walk
@@ -268,6 +271,20 @@ class World:
                     )
                     for seed in range(self.seeds)
                 ]
+        return Results(frame(rows), Score())
+
+    def _steady(self, task: str) -> Results:
+        """Errors are those of theory, or held ones are larger and online ones smaller."""
+        rows, noise = [], self._noise(f"{task} steady")
+        wrong = {"held": 2.0, "online": 0.5, "true online": 1.0}
+        for label, length, size in product(steady.VIEWS, steady.LENGTHS, steady.STEP_SIZES):
+            error = steady.steady_error(task, length, label, size)
+            course = np.full(EPISODES, error * (1.0 if self.true else wrong[label]))
+            known = {"task": f"length {length}", "rule": "PTD", "learner": label}
+            rows += [
+                run(seed, list(course * next(noise)), step_size=size, **known)
+                for seed in range(self.seeds)
+            ]
         return Results(frame(rows), Score())
 
     def _noise(self, study: str) -> Iterator[Vector]:

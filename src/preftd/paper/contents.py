@@ -6,8 +6,11 @@ from preftd.paper.claim import Claim
 from preftd.paper.corridors import (
     beyond_claims,
     held_claims,
+    held_theory_claims,
+    leak_figure,
     limit_figure,
     setting_claims,
+    steady,
 )
 from preftd.paper.corridors import claims as corridor_claims
 from preftd.paper.corridors import figures as corridor_figures
@@ -27,7 +30,12 @@ from preftd.paper.walk import figures as walk_figures
 from preftd.paper.walk import studies as walk_studies
 from preftd.paper.walk import width_claims
 
-STUDIES = (*walk_studies.STUDIES, *corridor_studies.STUDIES, *grid_studies.STUDIES)
+STUDIES = (
+    *walk_studies.STUDIES,
+    *corridor_studies.STUDIES,
+    *steady.STUDIES,
+    *grid_studies.STUDIES,
+)
 
 FIGURES: dict[str, PaperFigure] = {
     figure.name: figure
@@ -35,6 +43,8 @@ FIGURES: dict[str, PaperFigure] = {
         walk_figures,
         corridor_figures,
         limit_figure,
+        leak_figure,
+        steady,
         semi_linear_figures,
         network_figures,
     )
@@ -59,6 +69,7 @@ CLAIMS: dict[str, Claim] = {
         setting_claims,
         beyond_claims,
         held_claims,
+        held_theory_claims,
         semi_linear_claims,
         held_linear_claims,
         network_claims,

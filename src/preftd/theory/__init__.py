@@ -1,5 +1,6 @@
 """Exact theory of expected updates: whether a rule converges, to what, and why."""
 
+from preftd.theory.crossing import Crossing, crossing
 from preftd.theory.diagnose import Diagnosis, compare, diagnose
 from preftd.theory.errors import project, projected_bellman_error, value_error
 from preftd.theory.expected_update import (
@@ -12,15 +13,19 @@ from preftd.theory.explain import report
 from preftd.theory.files import Problem, load_problem, save_problem
 from preftd.theory.limit import limit, limits
 from preftd.theory.operator import Operator, operator
+from preftd.theory.steady_state import SteadyState, steady_state
 from preftd.theory.trajectory import key_matrices_over_time, mean_trajectory
 
 __all__ = [
+    "Crossing",
     "Diagnosis",
     "KeyMatrix",
     "NoFixedPointError",
     "Operator",
     "Problem",
+    "SteadyState",
     "compare",
+    "crossing",
     "diagnose",
     "fixed_point",
     "key_matrices_over_time",
@@ -34,5 +39,6 @@ __all__ = [
     "projected_bellman_error",
     "report",
     "save_problem",
+    "steady_state",
     "value_error",
 ]
