@@ -10,11 +10,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 import conftest  # noqa: F401  (it says where compiled code is kept)
+import numpy as np
 
 from preftd import ETD, PTD, LeastSquaresLearner, Linear, LinearLearner, Network, evaluate, tasks
 from preftd.experience import Indices
 from preftd.learners import advantages, beta_returns
 from preftd.preferences import Constant, Observability
+from preftd.tasks.control.kernel import reset_kernel, step_kernel
 
 GRID, CORRIDOR = ("cross_grid", {"size": 4}), ("corridor", {"length": 2})
 
@@ -60,6 +62,14 @@ def _least_squares(_: str) -> None:
     advantages([0.0], [0.0])
 
 
+def _control(_: str) -> None:
+    for task in (tasks.CartPole(), tasks.ControlTask(tasks.make("corridor", length=2))):
+        state, observation = np.empty(task.state_size), np.empty(task.observation_size)
+        rng, seen = np.random.default_rng(0), np.empty(2, np.int64)
+        reset_kernel(task.tables, rng, state, observation, seen)
+        step_kernel(task.tables, rng, state, 0, observation, seen)
+
+
 JOBS: list[tuple[Callable[[str], None], str]] = [
     (_network, "backward"),
     (_network, "held"),
@@ -68,6 +78,7 @@ JOBS: list[tuple[Callable[[str], None], str]] = [
     (_online, ""),
     *((_linear, view) for view in ("backward", "forward", "true_online")),
     (_least_squares, ""),
+    (_control, ""),
 ]
 
 
