@@ -40,7 +40,7 @@ class CriticState(NamedTuple):
     weights: Vector
     stream: Trace
     encoding: Encoding
-    view: int
+    view_number: int
     terminates: bool
     """Whether a truncated episode counts as terminated."""
 
@@ -146,7 +146,7 @@ def _run(
             critic.stream,
             buffer.features,
             t,
-            critic.view,
+            critic.view_number,
             step_sizes[1],
             reward,
             (discount_t, discount),
