@@ -27,7 +27,7 @@ class Optimiser(NamedTuple):
     """The number of steps, shape (1,)."""
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def policy(weights: Parameters, tanh: bool, x: Dense, t: int, hidden: Dense, chance: Dense) -> None:
     """Write the hidden layer and the policy at observation x[t] into row t of the last two."""
     units, actions = weights.out.shape
@@ -55,7 +55,7 @@ def policy(weights: Parameters, tanh: bool, x: Dense, t: int, hidden: Dense, cha
         chance[t, a] /= total
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def choose(chance: Dense, t: int, u: float) -> int:
     """The action that a uniform random number chooses."""
     for a in range(chance.shape[1] - 1):
@@ -65,7 +65,7 @@ def choose(chance: Dense, t: int, u: float) -> int:
     return chance.shape[1] - 1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def add_gradient(
     weights: Parameters,
     tanh: bool,
@@ -99,7 +99,7 @@ def add_gradient(
                 change.hidden[i, u] += x[t, i] * hidden[t, u]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def optimise(flat: Vector, change: Vector, optimiser: Optimiser, step_size: float) -> bool:
     """Move the weights along a change; returns whether they are still finite.
 

@@ -24,8 +24,6 @@ from preftd.rules.interest import FromBeta, as_interest
 
 ONE, OBSERVABLE, STATE, MOVED = range(4)
 """What the class of a step depends on: nothing, whether it is observable, its state, its past."""
-UNKNOWN = -1
-"""The class of a step that has none; the signal itself then says why."""
 
 
 class Classes(NamedTuple):
@@ -112,16 +110,16 @@ def _gains(rule: Rule, beta: Dense, interest: Dense, follow_on: float) -> Dense:
     return gains
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def fixed_class(kind: int, seen: NDArray[np.int64], count: int) -> int:
-    """The class of a step that does not depend on the past."""
+    """The class of a step that does not depend on the past; negative if it is not known."""
     if kind == ONE:
         return 0
     found = seen[1] if kind == OBSERVABLE else seen[0]
-    return found if found < count else UNKNOWN
+    return found if found < count else -1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def moved_class(classes: Classes, x: Dense, t: int, last: Vector) -> int:
     """1 at the start and where x[t] is far from the last such step, else 0; `last` is updated."""
     far = t == 0

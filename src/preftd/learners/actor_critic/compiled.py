@@ -9,13 +9,13 @@ import numpy as np
 from gymnasium.utils import seeding
 
 from preftd.arrays import Dense
-from preftd.learners.actor_critic.classes import MOVED, UNKNOWN, Classes
+from preftd.learners.actor_critic.classes import MOVED, Classes
 from preftd.learners.actor_critic.critic_kernel import Trace
 from preftd.learners.actor_critic.encoding import Encoding
 from preftd.learners.actor_critic.episode import Buffer
 from preftd.learners.actor_critic.learner import action_generator, start_actor
 from preftd.learners.actor_critic.options import VIEWS
-from preftd.learners.actor_critic.run_kernel import CriticState, World, run_episodes
+from preftd.learners.actor_critic.run_kernel import FULL, UNKNOWN, CriticState, World, run_episodes
 from preftd.learners.actor_critic.stream import CriticFeatures, Sizes
 from preftd.learners.step_size import StepSizePair
 from preftd.preferences import Signal
@@ -49,19 +49,30 @@ def compiled_run(spec: ActorCritic, task: Any, rule: Rule, preference: Signal) -
     buffer = Buffer.empty(task.limit or CAPACITY, sizes, features.size, features.ones)
 
     def run(pair: StepSizePair, seed: int, measured: Dense) -> bool:
-        generators = (seeding.np_random(seed)[0], action_generator(seed))
-        critic = CriticState(
-            np.zeros(features.size),
-            Trace.empty(features.size),
-            encoding,
-            VIEWS.index(spec.critic.view),
-            spec.critic.truncation == "terminate",
-        )
-        found = np.full(measured.shape, np.nan)
-        actor = start_actor(spec.actor, sizes, seed)
-        step_sizes = (pair.actor, pair.critic)
-        done = run_episodes(world, generators, buffer, actor, critic, classes, step_sizes, found)
-        measured[:] = np.nan
+        nonlocal buffer
+        while True:
+            measured[:] = np.nan
+            critic = CriticState(
+                np.zeros(features.size),
+                Trace.empty(features.size),
+                encoding,
+                VIEWS.index(spec.critic.view),
+                spec.critic.truncation == "terminate",
+            )
+            found = np.empty(measured.shape)
+            done = run_episodes(
+                world,
+                (seeding.np_random(seed)[0], action_generator(seed)),
+                buffer,
+                start_actor(spec.actor, sizes, seed),
+                critic,
+                classes,
+                (pair.actor, pair.critic),
+                found,
+            )
+            if done != FULL:
+                break
+            buffer = buffer.doubled()  # and from the start: the same happens again
         if done != UNKNOWN:
             measured[:, :done] = found[:, :done]
         return bool(done != UNKNOWN)

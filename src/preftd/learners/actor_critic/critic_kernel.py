@@ -134,7 +134,7 @@ def _decay(stream: Trace, decay: float, features: Features, t: int) -> None:
             stream.count[0] += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def step(
     weights: Vector,
     stream: Trace,
@@ -153,35 +153,62 @@ def step(
     shares     β_t, decay_t and gain_t
     ends       whether the episode ends with this step
     """
+    # The paper's case is written out: to hand over that many arrays would take longer than it does.
+    if view == BACKWARD and not features.sparse:
+        x, trace = features.dense, stream.trace
+        value, ahead = 0.0, 0.0
+        for i in range(weights.size):
+            value += weights[i] * x[t, i]
+            ahead += weights[i] * x[t + 1, i]
+        delta = reward + (discounts[1] * ahead if discounts[1] != 0.0 else 0.0) - value
+        if math.isfinite(delta):
+            for i in range(weights.size):
+                trace[i] = shares[1] * trace[i] + shares[2] * x[t, i]
+                weights[i] += alpha * delta * trace[i]
+    else:
+        delta = _step(
+            weights, stream, features, t, view, alpha, reward, discounts, shares, ends
+        )
+    return delta
+
+
+@njit(cache=True, nogil=True)
+def _step(
+    weights: Vector,
+    stream: Trace,
+    features: Features,
+    t: int,
+    view: int,
+    alpha: float,
+    reward: float,
+    discounts: tuple[float, float],
+    shares: tuple[float, float, float],
+    ends: bool,
+) -> float:
+    """The same in any view, with features of both kinds."""
     discount_t, discount = discounts
-    beta, decay, gain = shares
-    sparse = features.sparse
+    _, decay, gain = shares
     value = value_of(weights, features, t)
     value_next = value_of(weights, features, t + 1) if discount != 0.0 else 0.0
-    ahead = discount * value_next
+    before = stream.old[0] if view == TRUE_ONLINE and discount_t != 0.0 else value
+    delta = reward + discount * value_next - before
+    if not (math.isfinite(delta) and math.isfinite(value)):
+        return np.nan
+    if view == HELD:
+        return _step_held(
+            weights, stream, features, t, alpha, reward, discounts, shares, ends, value
+        )
+    _decay(stream, decay, features, t)
     if view == BACKWARD:
-        delta = reward + ahead - value
-        if math.isfinite(delta):
-            _decay(stream, decay, features, t)
-            _add(stream.trace, gain, features, t)
-            _follow(weights, 1.0, alpha * delta, stream, sparse)
-        return delta
-    if view == TRUE_ONLINE:
-        before = value if discount_t == 0.0 else stream.old[0]
-        delta = reward + ahead - before
-        if not math.isfinite(value):
-            return np.nan
-        if math.isfinite(delta):
-            _decay(stream, decay, features, t)
-            overlap = value_of(stream.trace, features, t)
-            _add(stream.trace, gain * (1 - overlap) * alpha, features, t)
-            _follow(weights, 1.0, delta, stream, sparse)
-            _add(weights, gain * (before - value) * alpha, features, t)
-            stream.old[0] = value_next
-        return delta
-    return _step_held(
-        weights, stream, features, t, alpha, reward, discounts, shares, ends, (value, ahead)
-    )
+        _add(stream.trace, gain, features, t)
+        _follow(weights, 1.0, alpha * delta, stream, features.sparse)
+    else:
+        overlap = value_of(stream.trace, features, t)
+        _add(stream.trace, gain * (1 - overlap) * alpha, features, t)
+        _follow(weights, 1.0, delta, stream, features.sparse)
+        _add(weights, gain * (before - value) * alpha, features, t)
+        stream.old[0] = value_next
+    return delta
 
 
 @njit(cache=True, nogil=True)
@@ -195,20 +222,15 @@ def _step_held(
     discounts: tuple[float, float],
     shares: tuple[float, float, float],
     ends: bool,
-    values: tuple[float, float],
+    value: float,
 ) -> float:
-    """The same in the held view; δ is that of the weights once what was pending is applied."""
+    """The held view; δ is that of the weights once what was pending is applied."""
     discount_t, discount = discounts
     beta, decay, gain = shares
-    value, ahead = values
-    sparse = features.sparse
-    if not math.isfinite(reward + ahead - value):
-        return np.nan
-    after = value
+    sparse, after = features.sparse, value
     if beta != 0.0 or gain != 0.0:
-        share = alpha * beta
-        _follow(weights, 1.0, share * discount_t * value, stream, sparse)
-        _move(weights, share, stream, sparse)
+        _follow(weights, 1.0, alpha * beta * discount_t * value, stream, sparse)
+        _move(weights, alpha * beta, stream, sparse)
         after = value_of(weights, features, t)
         _follow(stream.pending, 1 - beta, decay * (value - after), stream, sparse)
         _decay(stream, decay, features, t)
@@ -216,8 +238,7 @@ def _step_held(
         _add(stream.trace, gain, features, t)
     else:
         for k in range(stream.count[0] if sparse else stream.trace.size):
-            i = stream.touched[k] if sparse else k
-            stream.trace[i] *= decay
+            stream.trace[stream.touched[k] if sparse else k] *= decay
     _follow(stream.pending, 1.0, reward, stream, sparse)
     ahead = discount * value_of(weights, features, t + 1) if discount != 0.0 else 0.0
     if ends:

@@ -44,42 +44,39 @@ class Encoding(NamedTuple):
         return None
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def encode(encoding: Encoding, x: Dense, t: int, features: Features) -> None:
     """Write the features of observation x[t] into row t."""
-    size = 0
     if encoding.kind == SAME:
-        size = x.shape[1]
-        for i in range(size):
+        for i in range(x.shape[1]):
             features.dense[t, i] = x[t, i]
-    elif encoding.kind == COSINES:
-        size = encoding.table.shape[0]
-        for k in range(size):
-            angle = 0.0
-            for i in range(x.shape[1]):
-                inside = min(max(x[t, i], encoding.low[i]), encoding.high[i])
-                angle += encoding.table[k, i] * ((inside - encoding.low[i]) / encoding.width[i])
-            features.dense[t, k] = math.cos(np.pi * angle)
+        if encoding.bias:
+            features.dense[t, x.shape[1]] = 1.0
     else:
-        for k in range(encoding.table.shape[0]):
-            flat = 0
-            for i in range(x.shape[1]):
-                inside = min(max(x[t, i], encoding.low[i]), encoding.high[i])
-                scaled = (inside - encoding.low[i]) / encoding.width[i] + encoding.table[k, i]
-                tile = min(int(math.floor(scaled)), encoding.shape[i] - 1)
-                flat = flat * encoding.shape[i] + tile
-            features.active[t, k] = flat + size
-            size += _product(encoding.shape)
-    if encoding.bias:
-        if features.sparse:
-            features.active[t, encoding.table.shape[0]] = size
-        else:
-            features.dense[t, size] = 1.0
+        _encode(encoding, x, t, features)
 
 
 @njit(cache=True, nogil=True)
-def _product(shape: NDArray[np.int64]) -> int:
-    product = 1
-    for count in shape:
-        product *= count
-    return product
+def _encode(encoding: Encoding, x: Dense, t: int, features: Features) -> None:
+    """The same where features are tiles or cosines."""
+    count, tiles = encoding.table.shape[0], 1
+    for side in encoding.shape:
+        tiles *= side
+    for k in range(count):
+        flat, angle = 0, 0.0
+        for i in range(x.shape[1]):
+            inside = min(max(x[t, i], encoding.low[i]), encoding.high[i])
+            scaled = (inside - encoding.low[i]) / encoding.width[i]
+            if encoding.kind == COSINES:
+                angle += encoding.table[k, i] * scaled
+            else:
+                tile = int(math.floor(scaled + encoding.table[k, i]))
+                flat = flat * encoding.shape[i] + min(tile, encoding.shape[i] - 1)
+        if encoding.kind == COSINES:
+            features.dense[t, k] = math.cos(np.pi * angle)
+        else:
+            features.active[t, k] = k * tiles + flat
+    if encoding.bias and features.sparse:
+        features.active[t, count] = count * tiles
+    elif encoding.bias:
+        features.dense[t, count] = 1.0

@@ -7,7 +7,7 @@ with the critic as it is at the end of the episode. G_t is the β-return: the la
 full if the episode was truncated, and not at all if it terminated (γ = 0).
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -17,6 +17,7 @@ from preftd.arrays import Dense, Vector
 from preftd.learners.actor_critic.actor_kernel import Optimiser, add_gradient, optimise, policy
 from preftd.learners.actor_critic.critic_kernel import Features, value_of
 from preftd.learners.actor_critic.parameters import Parameters
+from preftd.learners.network.refcount import uncounted
 
 
 class Buffer(NamedTuple):
@@ -57,6 +58,19 @@ class Buffer(NamedTuple):
             *np.zeros((4, capacity)),
         )
 
+    def doubled(self) -> "Buffer":
+        """A copy with twice the capacity."""
+        sizes = (self.x.shape[1], self.hidden.shape[1], self.chance.shape[1])
+        _, dense, active = self.features
+        ones = active.shape[1] if self.features.sparse else 0
+        longer = Buffer.empty(2 * self.action.size, sizes, dense.shape[1], ones)
+        for old, new in zip(self._arrays(), longer._arrays(), strict=True):
+            new[: len(old)] = old
+        return longer
+
+    def _arrays(self) -> "list[NDArray[Any]]":
+        return [*self.features[1:], *(part for part in self if isinstance(part, np.ndarray))]
+
 
 class ActorState(NamedTuple):
     """An actor while it learns."""
@@ -74,41 +88,6 @@ class ActorState(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def _longer_rows(array: Dense, rows: int) -> Dense:
-    longer = np.zeros((rows, array.shape[1]), array.dtype)
-    longer[: array.shape[0]] = array
-    return longer
-
-
-@njit(cache=True, nogil=True)
-def _longer(array: Vector) -> Vector:
-    longer = np.zeros(2 * array.size, array.dtype)
-    longer[: array.size] = array
-    return longer
-
-
-@njit(cache=True, nogil=True)
-def doubled(buffer: Buffer) -> Buffer:
-    """A copy with twice the capacity."""
-    rows, sparse = 2 * buffer.action.size, buffer.features.sparse
-    return Buffer(
-        _longer_rows(buffer.x, rows + 1),
-        Features(
-            sparse,
-            _longer_rows(buffer.features.dense, 1 if sparse else rows + 1),
-            _longer_rows(buffer.features.active, rows + 1 if sparse else 1),
-        ),
-        _longer_rows(buffer.hidden, rows),
-        _longer_rows(buffer.chance, rows),
-        _longer(buffer.action),
-        _longer(buffer.reward),
-        _longer(buffer.discount),
-        _longer(buffer.decay),
-        _longer(buffer.gain),
-    )
-
-
-@njit(cache=True, nogil=True)
 def recall(buffer: Buffer, steps: int, actor: ActorState) -> None:
     """Compute the policy at each step anew: in a vector environment it may have changed."""
     for t in range(steps):
@@ -117,12 +96,13 @@ def recall(buffer: Buffer, steps: int, actor: ActorState) -> None:
 
 @njit(cache=True, nogil=True)
 def update_actor(
-    buffer: Buffer, steps: int, critic: Vector, actor: ActorState, step_size: float
+    buffer_: Buffer, steps: int, critic_: Vector, actor_: ActorState, step_size: float
 ) -> bool:
     """Learn from an episode of so many steps, whose policy is overwritten.
 
     Returns whether the weights are still finite.
     """
+    buffer, critic, actor = uncounted(buffer_), uncounted(critic_), uncounted(actor_)
     change = actor.change
     change.flat[:] = 0.0
     advantage, decay, value_next = 0.0, 0.0, 0.0

@@ -1,27 +1,30 @@
 """Whole runs, compiled: environment, signals, critic and actor in one loop."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from preftd.arrays import Dense, Vector
 from preftd.learners.actor_critic.actor_kernel import choose, policy
 from preftd.learners.actor_critic.classes import (
     MOVED,
-    UNKNOWN,
     Classes,
     fixed_class,
     moved_class,
 )
 from preftd.learners.actor_critic.critic_kernel import Trace, step
 from preftd.learners.actor_critic.encoding import Encoding, encode
-from preftd.learners.actor_critic.episode import ActorState, Buffer, doubled, update_actor
+from preftd.learners.actor_critic.episode import ActorState, Buffer, update_actor
 from preftd.learners.network.refcount import uncounted
 from preftd.tasks.control.kernel import Tables, reset_kernel, step_kernel
 
 RETURN, DISCOUNTED, STEPS, PREFERRED = range(4)
 """Rows of `measured`."""
+UNKNOWN, FULL, _DIVERGED = -1, -2, -3
+"""A step whose class is not known, an episode longer than the buffer, weights not finite."""
 
 
 class World(NamedTuple):
@@ -56,68 +59,52 @@ def run_episodes(
     step_sizes: tuple[float, float],
     measured: Dense,
 ) -> int:
-    """Act and learn; returns the number of episodes until weights were not finite, or UNKNOWN.
+    """Act and learn; returns how many episodes were run, or why it cannot be done.
 
     generators  for the environment, and for actions
     step_sizes  of actor and critic
-    measured    a column for each episode; so many are run
+    measured    a column for each episode; fewer are run if weights stop being finite
     """
+    state, seen = np.zeros(world.state_size), np.zeros(2, np.int64)
+    observation, last = np.zeros(buffer.x.shape[1]), np.zeros(classes.entries.size)
+    memory = (state, observation, seen, last)
     for episode in range(measured.shape[1]):
-        t, done = 0, False
-        # What an episode carries from one piece to the next, shape (6,).
-        carried = np.zeros(6)
-        state, seen = np.zeros(world.state_size), np.zeros(2, np.int64)
-        last = np.zeros(classes.entries.size)
-        observation = np.zeros(buffer.x.shape[1])
         reset_kernel(world.tables, generators[0], state, observation, seen)
         buffer.x[0] = observation
         encode(critic.encoding, buffer.x, 0, buffer.features)
-        memory = (state, observation, seen, last, carried)
-        while not done:
-            t, code = _run(world, generators, buffer, actor, critic, classes, step_sizes, memory, t)
-            if code == _FULL:
-                buffer = doubled(buffer)
-                continue
-            done = True
-            if code == _STRANGE:
-                return UNKNOWN
-            if code == _DIVERGED:
-                return episode
-        measured[RETURN, episode] = carried[_PAID]
-        measured[DISCOUNTED, episode] = carried[_SUM]
-        measured[STEPS, episode] = t
-        measured[PREFERRED, episode] = carried[_PREFERRED] / t
-        if not update_actor(buffer, t, critic.weights, actor, step_sizes[0]):
+        steps = _run_episode(
+            world, generators, buffer, actor, critic, classes, step_sizes[1], memory,
+            measured, episode,
+        )
+        if steps == _DIVERGED:
+            return episode
+        if steps < 0:
+            return steps
+        if not update_actor(buffer, steps, critic.weights, actor, step_sizes[0]):
             return episode
     return measured.shape[1]
 
 
-_ENDED, _FULL, _DIVERGED, _STRANGE = range(4)
-_FOLLOW_ON, _DISCOUNT_T, _PAID, _SUM, _WEIGHT, _PREFERRED = range(6)
-
-
 @njit(cache=True, nogil=True)
-def _run(
+def _run_episode(
     world_: World,
     generators: tuple[np.random.Generator, np.random.Generator],
     buffer_: Buffer,
     actor_: ActorState,
     critic_: CriticState,
     classes_: Classes,
-    step_sizes: tuple[float, float],
-    memory: tuple[Vector, Vector, Vector, Vector, Vector],
-    t: int,
-) -> tuple[int, int]:
-    """Continue an episode until it ends or the buffer is full; the number of steps, and why."""
+    step_size: float,
+    memory: tuple[Vector, Vector, NDArray[np.int64], Vector],
+    measured_: Dense,
+    episode: int,
+) -> int:
+    """One episode, but for the actor's update; returns the number of steps, or why there is none."""
     world, buffer, actor = uncounted(world_), uncounted(buffer_), uncounted(actor_)
-    critic, classes = uncounted(critic_), uncounted(classes_)
-    state, observation, seen, last, carried = uncounted(memory)
-    if t == 0:
-        carried[_WEIGHT] = 1.0
-    follow_on, discount_t = carried[_FOLLOW_ON], carried[_DISCOUNT_T]
-    paid, discounted, weight = carried[_PAID], carried[_SUM], carried[_WEIGHT]
-    preferred, code = carried[_PREFERRED], _FULL
-    while t < buffer.action.size:
+    critic, classes, measured = uncounted(critic_), uncounted(classes_), uncounted(measured_)
+    state, observation, seen, last = uncounted(memory)
+    follow_on, discount_t, weight = 0.0, 0.0, 1.0
+    paid, discounted, preferred = 0.0, 0.0, 0.0
+    for t in range(buffer.action.size):
         policy(actor.weights, actor.tanh, buffer.x, t, buffer.hidden, buffer.chance)
         action = choose(buffer.chance, t, generators[1].random())
         if classes.beta_kind == MOVED:
@@ -126,8 +113,7 @@ def _run(
             b = fixed_class(classes.beta_kind, seen, classes.beta.size)
         i = fixed_class(classes.interest_kind, seen, classes.interest.shape[1])
         if b < 0 or i < 0:
-            code = _STRANGE
-            break
+            return UNKNOWN
         reward, terminated = step_kernel(
             world.tables, generators[0], state, action, observation, seen
         )
@@ -147,27 +133,23 @@ def _run(
             buffer.features,
             t,
             critic.view_number,
-            step_sizes[1],
+            step_size,
             reward,
             (discount_t, discount),
             (beta, decay, gain),
             terminated or truncated,
         )
-        if not np.isfinite(delta):
-            code = _DIVERGED
-            break
+        if not math.isfinite(delta):
+            return _DIVERGED
         buffer.action[t], buffer.reward[t], buffer.discount[t] = action, reward, discount
         buffer.decay[t], buffer.gain[t] = decay, gain
         paid += reward
         discounted += weight * reward
         weight *= world.discount
-        preferred += beta == 1.0
+        preferred += 1.0 if beta == 1.0 else 0.0
         discount_t = discount
-        t += 1
         if terminated or truncated:
-            code = _ENDED
-            break
-    carried[_FOLLOW_ON], carried[_DISCOUNT_T] = follow_on, discount_t
-    carried[_PAID], carried[_SUM], carried[_WEIGHT] = paid, discounted, weight
-    carried[_PREFERRED] = preferred
-    return t, code
+            measured[RETURN, episode], measured[DISCOUNTED, episode] = paid, discounted
+            measured[STEPS, episode], measured[PREFERRED, episode] = t + 1, preferred / (t + 1)
+            return t + 1
+    return FULL

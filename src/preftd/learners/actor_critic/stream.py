@@ -13,7 +13,7 @@ from preftd.experience import Encoder, Indices
 from preftd.experience.indices import as_indices
 from preftd.learners.actor_critic.critic_kernel import Features, Trace, clear
 from preftd.learners.actor_critic.encoding import Encoding, encode
-from preftd.learners.actor_critic.episode import Buffer, doubled
+from preftd.learners.actor_critic.episode import Buffer
 from preftd.learners.actor_critic.options import Critic
 from preftd.learners.streams import Memory, split_state
 
@@ -97,7 +97,7 @@ class Stream:
         """Write an observation into the row of this step, or of the next."""
         t = self.steps + ahead
         if t >= len(self.buffer.action):
-            self.buffer = doubled(self.buffer)
+            self.buffer = self.buffer.doubled()
         self.buffer.x[t] = x
         self._features.write(self.buffer.x, t, self.buffer.features)
 
