@@ -39,7 +39,7 @@ from preftd.experiments.learning import (
 from preftd.experiments.measures import ERROR
 from preftd.learners.custom import Custom
 from preftd.learners.linear.batch import Linear
-from preftd.learners.step_size import Decreasing, StepSize
+from preftd.learners.step_size import Decreasing, StepSize, StepSizePair, StudyStepSize
 from preftd.preferences import as_preference
 from preftd.rules import Rule
 
@@ -251,6 +251,8 @@ class Evaluation:
         )
 
 
-def size_of(alpha: StepSize | None) -> float | None:
-    """A step size as a number: where it begins, if it decreases; None if there is none."""
+def size_of(alpha: StudyStepSize | None) -> float | None:
+    """A step size as a number: where it begins if it decreases, the critic's of a pair, or None."""
+    if isinstance(alpha, StepSizePair):
+        return alpha.critic
     return alpha.initial if isinstance(alpha, Decreasing) else alpha

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from preftd.arrays import Dense, Vector
 from preftd.experience import Fourier, Identity, TileCoding
-from preftd.learners.actor_critic.critic_kernel import Features
+from preftd.learners.actor_critic.buffers import Features
 
 SAME, TILES, COSINES = range(3)
 
@@ -70,7 +70,7 @@ def _encode(encoding: Encoding, x: Dense, t: int, features: Features) -> None:
             if encoding.kind == COSINES:
                 angle += encoding.table[k, i] * scaled
             else:
-                tile = int(math.floor(scaled + encoding.table[k, i]))
+                tile = math.floor(scaled + encoding.table[k, i])
                 flat = flat * encoding.shape[i] + min(tile, encoding.shape[i] - 1)
         if encoding.kind == COSINES:
             features.dense[t, k] = math.cos(np.pi * angle)

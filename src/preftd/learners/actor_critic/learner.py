@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from preftd.arrays import Dense, InputError, Vector, as_array, whole
 from preftd.learners.actor_critic import random_state
-from preftd.learners.actor_critic.actor_kernel import Optimiser, choose, policy
-from preftd.learners.actor_critic.critic_kernel import step, value_of
-from preftd.learners.actor_critic.episode import ActorState, recall, update_actor
+from preftd.learners.actor_critic.actor_kernel import choose, policy, recall, update_actor
+from preftd.learners.actor_critic.buffers import ActorState, Buffer, Optimiser
+from preftd.learners.actor_critic.critic_kernel import Now, step, value_of
 from preftd.learners.actor_critic.interaction import Episodes, learn_single, learn_vector
 from preftd.learners.actor_critic.options import VIEWS, Actor, Critic
 from preftd.learners.actor_critic.parameters import Parameters, drawn
@@ -90,7 +90,8 @@ class ActorCriticLearner:
         self._state = start_actor(actor, self._sizes, seed)
         self._generator = action_generator(seed)
         self._streams: list[Stream] = []
-        self._one = (np.zeros((1, size)), np.zeros((1, actor.units)), np.zeros((1, actions)))
+        self._one = Buffer.empty(1, self._sizes, 1, 0)
+        """Memory for one observation."""
 
     @property
     def size(self) -> int:
@@ -164,7 +165,7 @@ class ActorCriticLearner:
             found.append(float(value_of(self._weights, scratch.buffer.features, 0)))
         return found[0] if single else np.array(found)
 
-    def update(
+    def update(  # noqa: PLR0913  (the parts of a step)
         self,
         observation: ArrayLike,
         action: int,
@@ -207,7 +208,10 @@ class ActorCriticLearner:
 
         """
         kept = self.stream(stream)
-        x, y = self._single("observation", observation), self._single("next_observation", next_observation)
+        x, y = (
+            self._single("observation", observation),
+            self._single("next_observation", next_observation),
+        )
         chosen, cut = self._action(action), as_flag("truncated", truncated)
         try:
             share, paid, ahead = float(beta), float(reward), float(discount)
@@ -227,18 +231,9 @@ class ActorCriticLearner:
         kept.show(y, ahead=1)
         t, buffer = kept.steps, kept.buffer
         before = self.state_dict() if ends else None
-        delta = step(
-            self._weights,
-            kept.trace,
-            buffer.features,
-            t,
-            VIEWS.index(self.critic.view),
-            self.step_size.critic,
-            paid,
-            (kept.discount_t, ahead),
-            (share, decay, gain),
-            ends,
-        )
+        now = Now(t, paid, kept.discount_t, ahead, share, decay, gain, ends)
+        view = VIEWS.index(self.critic.view)
+        delta = step(self._weights, kept.trace, buffer.features, view, self.step_size.critic, now)
         if not np.isfinite(delta):
             raise DivergedError("the prediction is not finite: lower the critic's step size.")
         buffer.action[t], buffer.reward[t], buffer.discount[t] = chosen, paid, ahead
@@ -349,14 +344,13 @@ class ActorCriticLearner:
         stream.steps, stream.discount_t = 0, 0.0
 
     def _policy(self, x: Vector) -> Vector:
-        seen, hidden, chance = self._one
-        seen[0] = x
-        policy(self._state.weights, self._state.tanh, seen, 0, hidden, chance)
-        return chance[0].copy()
+        self._one.x[0] = x
+        policy(self._state, self._one, 0)
+        return self._one.chance[0].copy()
 
     def _draw(self, x: Vector) -> int:
         self._policy(x)
-        return int(choose(self._one[2], 0, self._generator.random()))
+        return int(choose(self._one.chance, 0, self._generator.random()))
 
     def _action(self, given: Any) -> int:
         action = whole("action", given)

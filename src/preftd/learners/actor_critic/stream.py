@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from preftd.arrays import Dense, InputError, Vector, as_array, check_not_negative, unit, whole
 from preftd.experience import Encoder, Indices
 from preftd.experience.indices import as_indices
-from preftd.learners.actor_critic.critic_kernel import Features, Trace, clear
+from preftd.learners.actor_critic.buffers import Buffer, Features
+from preftd.learners.actor_critic.critic_kernel import Trace, clear
 from preftd.learners.actor_critic.encoding import Encoding, encode
-from preftd.learners.actor_critic.episode import Buffer
 from preftd.learners.actor_critic.options import Critic
 from preftd.learners.streams import Memory, split_state
 

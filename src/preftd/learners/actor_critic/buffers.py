@@ -1,23 +1,29 @@
-"""One episode as it is collected, and the update of the actor at its end, compiled.
+"""What compiled code works on: an episode as it is collected, and an actor while it learns.
 
-    A_t = δ_t + decay_{t+1} A_{t+1} = G_t − v(x_t),  δ_t = r_{t+1} + γ_{t+1} v(x_{t+1}) − v(x_t)
-    Δθ  = Σ_t gain_t A_t ∇log π(a_t | x_t)
-
-with the critic as it is at the end of the episode. G_t is the β-return: the last step bootstraps in
-full if the episode was truncated, and not at all if it terminated (γ = 0).
+Rows of 2-D arrays are given by their number t: to take a row would cost as much as what is done to
+it.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from preftd.arrays import Dense, Vector
-from preftd.learners.actor_critic.actor_kernel import Optimiser, add_gradient, optimise, policy
-from preftd.learners.actor_critic.critic_kernel import Features, value_of
 from preftd.learners.actor_critic.parameters import Parameters
-from preftd.learners.network.refcount import uncounted
+
+Whole = NDArray[np.int64]
+
+
+class Features(NamedTuple):
+    """The features of the observations of an episode, row t those of x_t."""
+
+    sparse: bool
+    """Whether they are given by indices."""
+    dense: Dense
+    """Shape (steps + 1, size), where they are numbers."""
+    active: Whole
+    """Shape (steps + 1, ones), where they are ones at a few indices."""
 
 
 class Buffer(NamedTuple):
@@ -31,7 +37,7 @@ class Buffer(NamedTuple):
     """What the hidden layer gives, shape (capacity, units)."""
     chance: Dense
     """The policy, shape (capacity, actions)."""
-    action: NDArray[np.int64]
+    action: Whole
     """Shape (capacity,), as all that follow."""
     reward: Vector
     discount: Vector
@@ -72,6 +78,17 @@ class Buffer(NamedTuple):
         return [*self.features[1:], *(part for part in self if isinstance(part, np.ndarray))]
 
 
+class Optimiser(NamedTuple):
+    """How weights follow a change, and what is remembered of past ones."""
+
+    adam: bool
+    mean: Vector
+    """Adam's mean of changes, and of their squares, shape (weights,)."""
+    square: Vector
+    taken: Vector
+    """The number of steps, shape (1,)."""
+
+
 class ActorState(NamedTuple):
     """An actor while it learns."""
 
@@ -85,48 +102,3 @@ class ActorState(NamedTuple):
     """Whether the updates of steps are averaged."""
     weighted: bool
     """Whether they are weighted by the rule's gain."""
-
-
-@njit(cache=True, nogil=True)
-def recall(buffer: Buffer, steps: int, actor: ActorState) -> None:
-    """Compute the policy at each step anew: in a vector environment it may have changed."""
-    for t in range(steps):
-        policy(actor.weights, actor.tanh, buffer.x, t, buffer.hidden, buffer.chance)
-
-
-@njit(cache=True, nogil=True)
-def update_actor(
-    buffer_: Buffer, steps: int, critic_: Vector, actor_: ActorState, step_size: float
-) -> bool:
-    """Learn from an episode of so many steps, whose policy is overwritten.
-
-    Returns whether the weights are still finite.
-    """
-    buffer, critic, actor = uncounted(buffer_), uncounted(critic_), uncounted(actor_)
-    change = actor.change
-    change.flat[:] = 0.0
-    advantage, decay, value_next = 0.0, 0.0, 0.0
-    if buffer.discount[steps - 1] != 0.0:
-        value_next = value_of(critic, buffer.features, steps)
-    for t in range(steps - 1, -1, -1):
-        value = value_of(critic, buffer.features, t)
-        delta = buffer.reward[t] + buffer.discount[t] * value_next - value
-        advantage = delta + decay * advantage
-        factor = buffer.gain[t] * advantage if actor.weighted else advantage
-        if factor != 0.0:
-            add_gradient(
-                actor.weights,
-                actor.tanh,
-                buffer.x,
-                t,
-                buffer.hidden,
-                buffer.chance,
-                buffer.action[t],
-                factor,
-                actor.bias,
-                change,
-            )
-        decay, value_next = buffer.decay[t], value
-    if actor.mean:
-        change.flat[:] /= steps
-    return optimise(actor.weights.flat, change.flat, actor.optimiser, step_size)
