@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from preftd.paper.cartpole.quantities import Where, gain_of_preferred
-from preftd.paper.cartpole.studies import CONDITIONS, FOUR_METHODS
-from preftd.paper.claim import Cases, Claim, Comparison, Quantity, difference, ratio
+from preftd.paper.cartpole.studies import CONDITIONS, FOUR_METHODS, name_end
+from preftd.paper.claim import Cases, Claim, Comparison, difference, ratio
 from preftd.paper.samples import ALIKE, LARGER, SAME, SMALLER, Sample
 from preftd.paper.verdict import Region
 
@@ -74,14 +74,14 @@ def main_claims(where: Where, name: str, told: str) -> dict[str, Claim]:
             "",
         ),
         "ptd_slow_at_first": (
-            "PTD learns more slowly at first: in the first fifth of the episodes its mean return is "
-            "below that of TD(λ)",
+            "PTD learns more slowly at first: in the first fifth of the episodes its mean return "
+            "is below that of TD(λ)",
             _over(where, [("PTD", "TD(λ)")], SMALLER, end=FIFTH),
             "",
         ),
         "ptd_catches_up": (
             "PTD catches up: in the last fifth of the episodes its mean return is less than 10 % "
-            "below that of TD(λ)",
+            "is below that of TD(λ)",
             _over(where, [("PTD", "TD(λ)")], Region(low=1 / ALIKE), begin=1 - FIFTH),
             "",
         ),
@@ -197,7 +197,7 @@ def _gain(share: Sample) -> Sample:
 def _of_variants() -> tuple[Claim, ...]:
     found: list[Claim] = []
     for variant, study in FOUR_METHODS.items():
-        name = "" if variant == "no biases" else f"_{variant}"
+        name = name_end(variant)
         told = f" (networks with {variant})"
         found += main_claims(Where(study), name, f", in all conditions{told}").values()
         found += _other_claims(Where(study), name, told)

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from preftd.arrays import Vector
 from preftd.experiments.results import ALGORITHM, KNOWN, Results
 from preftd.experiments.statistics import summarise
-from preftd.paper.cartpole.studies import CONDITIONS, EPISODES, FOUR_METHODS, METHODS
+from preftd.paper.cartpole.studies import CONDITIONS, EPISODES, FOUR_METHODS, METHODS, name_end
 from preftd.paper.panel_rows import Drawing, PaperFigure, Row, all_lines, draw_rows, seeds_with
 from preftd.paper.study import Found
 from preftd.report.figures.curves import draw_curves
@@ -89,7 +89,7 @@ def _needed(panel: Panel) -> Vector:
 def _of(variants: Sequence[str]) -> tuple[PaperFigure, ...]:
     return tuple(
         PaperFigure(
-            "figure_a13" + ("" if variant == "no biases" else f"_{variant}"),
+            f"figure_a13{name_end(variant)}",
             f"CartPole, actor-critic with {variant}: returns and shares of β = 1 of four methods",
             (FOUR_METHODS[variant],),
             partial(_figure_a13, variant=variant),

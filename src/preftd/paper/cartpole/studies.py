@@ -1,6 +1,6 @@
 """Studies of actor-critic on CartPole: figure A.13, and what it depends on."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -26,6 +26,8 @@ OTHERS_BETWEEN = (0.0, 0.5)
 """What the paper also tried."""
 INTEREST = 0.5
 EPISODES, SEEDS, SEARCH_SEEDS = 500, 100, 25
+SHORT, LONG = 5, 100
+"""Over how many episodes stored runs are averaged: for curves, and for claims alone."""
 ACTOR_SIZES = (0.1, 5e-2, 1e-2, 5e-3, 1e-3)
 CRITIC_SIZES = (1e-3, 5e-4, 1e-4, 5e-5, 1e-5, 5e-6, 1e-6)
 TILE_SIZES = tuple(100 * size for size in CRITIC_SIZES)
@@ -86,6 +88,11 @@ def condition(name: str, between: float = BETWEEN) -> Displacement:
     return Displacement(dict(enumerate(THRESHOLDS[name])), between)
 
 
+def name_end(variant: str) -> str:
+    """How names of figures and claims about a variant end."""
+    return "" if variant == "no biases" else f"_{variant}"
+
+
 def with_between(name: str, between: float) -> str:
     """The label of a condition with another value between preferred states."""
     return f"{name}, {between:g} between"
@@ -121,17 +128,23 @@ def _study(name: str, choices: Choices, preferences: Mapping[str, Displacement])
     )
 
 
+def _kept(name: str, build: Callable[[str], Study], every: int) -> PaperStudy:
+    return PaperStudy(name, build, long_search=True, kept_every=every)
+
+
 FOUR_METHODS = {
-    variant: PaperStudy(f"cartpole, {variant}", partial(_four_methods, choices, CONDITIONS))
+    variant: _kept(f"cartpole, {variant}", partial(_four_methods, choices, CONDITIONS), SHORT)
     for variant, choices in VARIANTS.items()
 }
 WITH_BETWEEN = {
-    variant: PaperStudy(f"cartpole between, {variant}", partial(_between, choices))
+    variant: _kept(f"cartpole between, {variant}", partial(_between, choices), LONG)
     for variant, choices in VARIANTS.items()
 }
 CHANGED = {
-    label: PaperStudy(
-        f"cartpole with {label}".replace("'", ""), partial(_four_methods, choices, CONDITIONS[:1])
+    label: _kept(
+        f"cartpole with {label}".replace("'", ""),
+        partial(_four_methods, choices, CONDITIONS[:1]),
+        LONG,
     )
     for label, choices in ABLATIONS.items()
     if choices not in VARIANTS.values()
