@@ -42,13 +42,28 @@ class Where(NamedTuple):
         """Mean returns, over a part of the episodes."""
         return self.each(lambda one: self.runs(rule, one).by(part, "return", begin, end))
 
-    def shares(self, rule: str) -> Cases:
+    def shares(self, rule: str, begin: float = 0.0, end: float = 1.0) -> Cases:
         """Mean shares of steps with β = 1 in an episode."""
-        return self.each(lambda one: self.runs(rule, one).by(part, "preferred"))
+        return self.each(lambda one: self.runs(rule, one).by(part, "preferred", begin, end))
 
     def spread(self, rule: str) -> Cases:
         """How far the mean return of each seed lies from the median."""
         return self.each(lambda one: self.runs(rule, one).by(part, "return").then(from_median))
+
+
+def relative(one: Cases, other: Cases) -> Cases:
+    """How much larger the one is than the other, in parts of the mean of the other over seeds.
+
+    Not the mean of ratios: with some seeds nothing is learned, and these would dominate it.
+    """
+
+    def larger(samples: Sequence[Sample]) -> Sample:
+        more = samples[0].minus(samples[1])
+        return Sample(more.seeds, more.values / samples[1].values.mean())
+
+    return Cases(
+        {name: Quantity.joined([quantity, other[name]], larger) for name, quantity in one.items()}
+    )
 
 
 def from_median(sample: Sample) -> Sample:

@@ -67,17 +67,17 @@ VARIANTS = {
 """Variants B and A."""
 ABLATIONS = {
     "biases": VARIANTS["biases"],
-    "bias in the critic": Choices(critic=Critic(bias=True, truncation="terminate")),
-    "critic with tile coding": Choices(
+    "critic bias": Choices(critic=Critic(bias=True, truncation="terminate")),
+    "tile coding": Choices(
         critic=Critic(features=TILES, truncation="terminate"), critic_sizes=TILE_SIZES
     ),
     "SGD on the sum": Choices(Actor(optimiser="sgd")),
     "SGD on the mean": Choices(Actor(optimiser="sgd", reduction="mean")),
     "ReLU": Choices(Actor(activation="relu")),
-    "Xavier's weights": Choices(Actor(init="xavier")),
+    "Xavier weights": Choices(Actor(init="xavier")),
     "small weights": Choices(Actor(init="small")),
     "limit 500": Choices(limit=500),
-    "truncation bootstraps": Choices(critic=Critic(truncation="bootstrap")),
+    "truncation that bootstraps": Choices(critic=Critic(truncation="bootstrap")),
     "actor gain 1": Choices(Actor(gain="one")),
 }
 """One choice at a time is another one."""
@@ -142,7 +142,7 @@ WITH_BETWEEN = {
 }
 CHANGED = {
     label: _kept(
-        f"cartpole with {label}".replace("'", ""),
+        f"cartpole with {label}",
         partial(_four_methods, choices, CONDITIONS[:1]),
         LONG,
     )
