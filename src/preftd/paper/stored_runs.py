@@ -39,6 +39,10 @@ def shortened(results: Results, study: Study, every: int) -> Results:
     """
     if every == 1:
         return results
+    if study.score.last is not None or study.score.kind == "rmse":
+        raise InputError(
+            f"score of {study.name!r} is not a mean over all episodes: keep runs as they are."
+        )
     reported = pl.col("stage") == "report"
     runs = results.runs.filter(reported).with_columns(
         pl.Series(measure, _means(results.runs.filter(reported)[measure], every).tolist())
