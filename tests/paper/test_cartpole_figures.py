@@ -95,7 +95,7 @@ def test_choices_have_the_returns_and_verdicts_of_their_studies(true: bool) -> N
     for rule, line in zip(METHODS, left.lines, strict=True):
         means = [
             made_up(true)[where.study]
-            .reported.filter(rule=rule, preference="condition 1")["score"]
+            .reported.filter(rule=rule, preference=where.conditions[0])["score"]
             .to_numpy()
             .mean()
             / (500 if label == "limit 500" else 200)

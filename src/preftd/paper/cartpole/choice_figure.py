@@ -9,15 +9,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from preftd.experiments.statistics import summarise
-from preftd.paper.cartpole.choices import CONDITION, MAIN, WHERE
+from preftd.paper.cartpole.choices import MAIN, WHERE
 from preftd.paper.cartpole.studies import ABLATIONS, METHODS, PLAIN
 from preftd.paper.panel_rows import PaperFigure
+from preftd.paper.samples import rows
 from preftd.paper.study import Found
 from preftd.paper.verdict import Verdict
 from preftd.report.figures.layout import LEVEL, seeds_note, write_note
 from preftd.style import RC, look_of
 
-LIMITS = {"no biases": PLAIN.limit, **{label: one.limit for label, one in ABLATIONS.items()}}
+LIMITS = {label: ABLATIONS.get(label, PLAIN).limit for label in WHERE}
 COLUMNS = {
     "td_best": "TD(λ) best",
     "ptd_on_par": "PTD as good",
@@ -42,17 +43,16 @@ APART = 0.17
 
 
 def _draw(results: Found) -> Figure:
-    shown = {label: results[where.study] for label, where in WHERE.items()}
-    bars = {
-        label: summarise(
-            found.reported.filter(preference=CONDITION).with_columns(
+    bars = [
+        summarise(
+            rows(results[where.study].reported, preference=where.conditions[0]).with_columns(
                 pl.col("score") / LIMITS[label]
             ),
             ["rule"],
             level=LEVEL,
         )
-        for label, found in shown.items()
-    }
+        for label, where in WHERE.items()
+    ]
     with mpl.rc_context(RC):
         figure = Figure(figsize=(WIDE, ROW * len(WHERE) + ABOVE), layout="constrained")
         left, right = figure.subplots(1, 2, sharey=True, width_ratios=(1, 0.8))
@@ -60,12 +60,12 @@ def _draw(results: Found) -> Figure:
         left.tick_params(labelsize=7.5)
         left.axhspan(-0.5, 0.5, color="#EEEEEE", linewidth=0)
         right.axhspan(-0.5, 0.5, color="#EEEEEE", linewidth=0)
-        _draw_returns(left, list(bars.values()))
+        _draw_returns(left, bars)
         _draw_verdicts(right, results)
-        seeds = seeds_note(pl.concat(bars.values()), "lines")
+        seeds = seeds_note(pl.concat(bars), "lines")
         write_note(
             figure,
-            f"First row: actor and critic without biases; below, one choice is another. Condition "
+            "First row: actor and critic with no biases; below, one choice is changed. Condition "
             f"1. {seeds}. Step sizes chosen anew for each row on 25 other seeds. Circles: "
             "reproduced (full), inconclusive (half), not reproduced (empty).",
         )
@@ -96,12 +96,10 @@ def _draw_returns(axes: Axes, bars: Sequence[pl.DataFrame]) -> None:
 
 
 def _draw_verdicts(axes: Axes, results: Found) -> None:
-    axes.set(xlim=(-0.5, len(COLUMNS) - 0.5), xticks=range(len(COLUMNS)))
-    axes.tick_params(left=False, labelleft=False, bottom=False, labelbottom=False, top=False)
-    axes.tick_params(labeltop=True)
-    axes.set_xticklabels(
-        COLUMNS.values(), fontsize=7, rotation=40, ha="left", rotation_mode="anchor"
-    )
+    axes.set(xlim=(-0.5, len(COLUMNS) - 0.5), xticks=[])
+    axes.tick_params(left=False, labelleft=False)
+    for column, name in enumerate(COLUMNS.values()):
+        axes.text(column, -0.8, name, fontsize=7, rotation=90, ha="center", va="bottom")
     axes.spines[["left", "bottom"]].set_visible(False)
     for row, claims in enumerate(MAIN.values()):
         for column, what in enumerate(COLUMNS):
@@ -117,7 +115,7 @@ FIGURES = (
     PaperFigure(
         "cartpole_choices",
         "CartPole, what the paper leaves open: returns and verdicts with one choice changed",
-        tuple(where.study for where in WHERE.values()),
+        tuple(dict.fromkeys(where.study for where in WHERE.values())),
         _draw,
     ),
 )

@@ -4,7 +4,15 @@ from collections.abc import Mapping
 
 from preftd.paper.cartpole.claims import main_claims
 from preftd.paper.cartpole.quantities import Where
-from preftd.paper.cartpole.studies import ABLATIONS, CHANGED, CONDITIONS, FOUR_METHODS
+from preftd.paper.cartpole.studies import (
+    ABLATIONS,
+    CHANGED,
+    CONDITIONS,
+    FOUR_METHODS,
+    OTHERS_BETWEEN,
+    WITH_BETWEEN,
+    with_between,
+)
 from preftd.paper.claim import Claim, Quantity
 
 CONDITION = CONDITIONS[0]
@@ -12,6 +20,12 @@ WHERE = {
     "no biases": Where(FOUR_METHODS["no biases"], (CONDITION,)),
     **{
         label: Where(CHANGED.get(label) or FOUR_METHODS[label], (CONDITION,)) for label in ABLATIONS
+    },
+    **{
+        f"β = {value:g} between": Where(
+            WITH_BETWEEN["no biases"], (with_between(CONDITION, value),)
+        )
+        for value in OTHERS_BETWEEN
     },
 }
 """The paper's figure without biases, and with one choice changed at a time."""
@@ -25,7 +39,10 @@ def _of_all(what: str) -> Claim:
     """A claim about all choices; a case for each, and each pair of methods."""
     one = MAIN["no biases"][what]
     groups: dict[str, Mapping[str, Quantity]] = {
-        label: {pair: cases[CONDITION] for pair, cases in claims[what].comparison.groups.items()}
+        label: {
+            pair: cases[WHERE[label].conditions[0]]
+            for pair, cases in claims[what].comparison.groups.items()
+        }
         for label, claims in MAIN.items()
     }
     return Claim(

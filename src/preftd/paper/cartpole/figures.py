@@ -41,7 +41,8 @@ def smooth_curves(results: Results, measure: str) -> pl.DataFrame:
     long = results.reported.select(*KNOWN, "seed", "diverged").with_columns(
         pl.Series("episode", [episodes.tolist()] * len(means)), pl.Series("score", means.tolist())
     )
-    return summarise(long.explode("episode", "score"), [*KNOWN, "episode"], level=LEVEL)
+    points = long.explode("episode", "score", empty_as_null=False)
+    return summarise(points, [*KNOWN, "episode"], level=LEVEL)
 
 
 def inflation(results: Results) -> pl.DataFrame:
