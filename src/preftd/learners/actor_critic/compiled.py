@@ -9,11 +9,10 @@ import numpy as np
 from gymnasium.utils import seeding
 
 from preftd.arrays import Dense
-from preftd.learners.actor_critic.buffers import Buffer
+from preftd.learners.actor_critic.buffers import Buffer, Sizes
 from preftd.learners.actor_critic.classes import MOVED, Classes
 from preftd.learners.actor_critic.critic_kernel import Trace
 from preftd.learners.actor_critic.encoding import Encoding
-from preftd.learners.actor_critic.learner import action_generator, start_actor
 from preftd.learners.actor_critic.options import VIEWS
 from preftd.learners.actor_critic.run_kernel import (
     FULL,
@@ -23,7 +22,8 @@ from preftd.learners.actor_critic.run_kernel import (
     World,
     run_episodes,
 )
-from preftd.learners.actor_critic.stream import CriticFeatures, Sizes
+from preftd.learners.actor_critic.start import action_generator, start_actor
+from preftd.learners.actor_critic.stream import CriticFeatures
 from preftd.learners.step_size import StepSizePair
 from preftd.preferences import Signal
 from preftd.rules import Rule
