@@ -18,7 +18,7 @@ PAIR = StepSizePair(actor=0.05, critic=1e-3)
 MOVED = Displacement({0: 0.5, 1: 0.5, 2: 0.05})
 LOW, HIGH = [-2.4, -3.0, -0.21, -3.0], [2.4, 3.0, 0.21, 3.0]
 CARTPOLE = tasks.CartPole(limit=60)
-CORRIDOR = tasks.ControlTask(tasks.make("corridor", length=4), limit=40)
+GRID = tasks.ControlTask(tasks.make("cross_grid", size=4), limit=40)
 CRITICS = {
     "raw": Critic(),
     "terminates": Critic(truncation="terminate", bias=True),
@@ -33,36 +33,38 @@ ACTORS = {
 }
 
 
-def _both(
-    spec: ActorCritic, task: Any, rule: Rule, preference: Signal, episodes: int, seed: int
-) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Measures of a compiled run, and of the learner in the environment."""
-    assert compiled_run(spec, task, rule, preference) is not None
-    measured = spec.run(task, rule, preference, [PAIR], episodes, seed)
+def _assert_equal(
+    spec: ActorCritic, task: Any, rule: Rule, preference: Signal, rtol: float = 0.0
+) -> None:
+    """Compare measures and weights of a compiled run with the learner in the environment."""
+    compiled, measured = compiled_run(spec, task, rule, preference), np.zeros((4, 12))
+    assert compiled is not None
+    learned = compiled.run(PAIR, 7, measured)
+    assert learned is not None
     environment = task.environment()
     inputs, actions = environment.observation_space.shape[0], int(environment.action_space.n)
-    learner = spec.learner(inputs, actions, rule, PAIR, seed)
-    found = learner.learn(environment, preference, episodes, discount=task.discount, seed=seed)
-    return {k: measured[k][0] for k in MEASURES}, dict(zip(MEASURES, found, strict=True))
-
-
-def _assert_equal(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> None:
-    for name in MEASURES:
-        np.testing.assert_array_equal(one[name], other[name])
-    assert len(set(one["steps"].tolist())) > 3
+    learner = spec.learner(inputs, actions, rule, PAIR, 7)
+    found = learner.learn(environment, preference, 12, discount=task.discount, seed=7)
+    np.testing.assert_array_equal(measured, np.array(found))
+    assert len(set(measured[2].tolist())) > 3
+    np.testing.assert_allclose(learned.critic.weights, learner.weights, rtol, rtol)
+    np.testing.assert_allclose(learned.actor.weights.flat, learner.parameters.flat, rtol, rtol)
+    assert learned.critic.weights.any()
 
 
 @pytest.mark.parametrize("critic", CRITICS.values(), ids=CRITICS)
 @pytest.mark.parametrize("actor", ACTORS.values(), ids=ACTORS)
 def test_compiled_runs_equal_the_learner_in_cartpole(actor: Actor, critic: Critic) -> None:
-    _assert_equal(*_both(ActorCritic(actor, critic), CARTPOLE, PTD(), MOVED, 12, seed=7))
+    # NumPy's cosines may differ in the last digit from those of the C library.
+    rtol = 1e-12 if isinstance(critic.features, Fourier) else 0.0
+    _assert_equal(ActorCritic(actor, critic), CARTPOLE, PTD(), MOVED, rtol)
 
 
 INTERESTS = {
     "number": 0.5,
     "from β": FromBeta(lambda beta: 0.5 * beta),
     "observable": Observability(0.5, 0.1),
-    "per state": np.linspace(0, 1, CORRIDOR.task.states),
+    "per state": np.linspace(0, 1, GRID.task.states),
 }
 
 
@@ -72,7 +74,7 @@ INTERESTS = {
     [
         Constant(0.4),
         Observability(1.0, 0.1),
-        PerState(np.linspace(1, 0, CORRIDOR.task.states)),
+        PerState(np.linspace(1, 0, GRID.task.states)),
         Displacement({0: 0.5}, between=0.2),
     ],
     ids=["constant", "observable", "per state", "moved"],
@@ -80,9 +82,8 @@ INTERESTS = {
 def test_compiled_runs_equal_the_learner_with_every_interest(
     preference: Signal, interest: Any
 ) -> None:
-    # Gains are sums in another order, so that returns agree, whose steps are whole.
-    one, other = _both(ActorCritic(), CORRIDOR, ETD(interest), preference, 10, seed=2)
-    _assert_equal(one, other)
+    # The gain is rounded in another order.
+    _assert_equal(ActorCritic(), GRID, ETD(interest), preference, rtol=1e-12)
 
 
 @pytest.mark.parametrize("rule", [TD(), PTD(), ETD(0.5)], ids=["TD", "PTD", "ETD"])
@@ -105,7 +106,7 @@ class _Curved(Rule):
     def interest(self) -> float:
         return 1.0
 
-    def gain(self, beta: Any, interest: Any, follow_on: Any) -> Any:
+    def gain(self, beta: Any, interest: Any, follow_on: Any) -> Any:  # noqa: ARG002
         return beta * follow_on**2
 
 
@@ -114,7 +115,7 @@ class _Doubled(Rule):
 
     name = "doubled"
 
-    def gain(self, beta: Any, interest: Any, follow_on: Any) -> Any:
+    def gain(self, beta: Any, interest: Any, follow_on: Any) -> Any:  # noqa: ARG002
         return beta
 
     def advance(self, *given: Any) -> tuple[float, float, float]:
@@ -151,11 +152,11 @@ def test_a_signal_says_itself_why_it_cannot_be_used() -> None:
         with pytest.raises(InputError, match=why):
             ActorCritic().run(CARTPOLE, PTD(), preference, [PAIR], 2, 0)
     with pytest.raises(InputError, match="covers states 0 to 1"):
-        ActorCritic().run(CORRIDOR, PTD(), PerState([0.5, 1.0]), [PAIR], 2, 0)
+        ActorCritic().run(GRID, PTD(), PerState([0.5, 1.0]), [PAIR], 2, 0)
 
 
 def test_each_pair_of_step_sizes_is_a_run_of_its_own() -> None:
-    pairs = StepSizePair.grid(actor=[0.1, 0.01], critic=[1e-3, 1e-5])
+    pairs = StepSizePair.grid(actor=[0.1, 0.01], critic=[1e-1, 1e-5])
     together = ActorCritic().run(CARTPOLE, PTD(), MOVED, pairs, 30, 3)
     for row, pair in enumerate(pairs):
         alone = ActorCritic().run(CARTPOLE, PTD(), MOVED, [pair], 30, 3)
@@ -178,19 +179,16 @@ def test_a_run_that_diverges_has_no_measures_from_there_on() -> None:
     spec, rule = ActorCritic(), ETD(0.5)
     found = spec.run(CARTPOLE, rule, MOVED, [wild, PAIR], 30, 3)
     lost = np.isnan(found["return"])
-    assert lost[0].any() and not lost[1].any()
+    assert lost[0].any()
+    assert not lost[1].any()
     first = int(np.argmax(lost[0]))
     assert lost[0, first:].all()
     learner = spec.learner(4, 2, rule, wild, 3)
-    alone = [MOVED, 1]
     environment = CARTPOLE.environment()
-    done = 0
+    for episode in range(first):
+        learner.learn(environment, MOVED, 1, discount=0.99, seed=None if episode else 3)
     with pytest.raises(InputError, match="not finite"):
-        while True:
-            seed = 3 if done == 0 else None
-            learner.learn(environment, *alone, discount=0.99, seed=seed)
-            done += 1
-    assert done == first
+        learner.learn(environment, MOVED, 1, discount=0.99)
 
 
 def test_measures_are_what_their_names_say() -> None:

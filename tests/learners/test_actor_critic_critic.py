@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from learners.actor_critic_cases import ACTIONS, RULES, SIZE, logs
 
+from learners.actor_critic_cases import ACTIONS, RULES, SIZE, logs
 from preftd import ActorCriticLearner, Critic, LinearLearner, Rule, StepSizePair
 from preftd.experience import Encoder, Fourier, Indices, Polynomial, TileCoding
 from preftd.learners.actor_critic import reference

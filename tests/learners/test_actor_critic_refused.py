@@ -151,7 +151,7 @@ class _Fickle:
     def __init__(self, *results: Any) -> None:
         self.results = list(results)
 
-    def __call__(self, observation: Any) -> Any:
+    def __call__(self, observation: Any) -> Any:  # noqa: ARG002
         return self.results.pop(0)
 
 

@@ -6,17 +6,18 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
-from learners.actor_critic_cases import ACTIONS, SIZE, logs
 
+from learners.actor_critic_cases import ACTIONS, SIZE, logs
 from preftd import ETD, Actor, ActorCriticLearner, Critic, InputError, StepSizePair
 from preftd.experience import TileCoding
 from preftd.preferences import Displacement
 
 PAIR = StepSizePair(actor=0.05, critic=0.01)
+ADAM = Actor()
 TILES = TileCoding([-2.0] * SIZE, [2.0] * SIZE, [3] * SIZE, 3)
 
 
-def _made(critic: Critic, actor: Actor = Actor()) -> ActorCriticLearner:
+def _made(critic: Critic, actor: Actor = ADAM) -> ActorCriticLearner:
     return ActorCriticLearner(SIZE, ACTIONS, ETD(0.5), PAIR, actor=actor, critic=critic, seed=4)
 
 
@@ -55,7 +56,8 @@ def test_a_loaded_learner_continues_to_the_bit(critic: Critic, optimiser: str) -
         episodes[3].give(learner, first=cut)
         second.give(learner, first=1, stream=1)
         drawn += [learner.act(x) for x in episodes[1].x]
-    assert actions == whole_actions and len(set(actions)) > 1
+    assert actions == whole_actions
+    assert len(set(actions)) > 1
     one, other = whole.state_dict(), loaded.state_dict()
     assert one.keys() == other.keys()
     for name, array in one.items():
@@ -131,12 +133,18 @@ def test_a_state_that_does_not_fit_is_refused(state: dict[str, Any], why: str) -
 def test_a_learner_that_diverges_is_as_it_was_before_the_step(pair: StepSizePair) -> None:
     actor = Actor(optimiser="sgd")
     learner = ActorCriticLearner(SIZE, ACTIONS, ETD(0.5), pair, actor=actor)
-    before = learner.state_dict()
-    with pytest.raises(InputError, match="not finite"):
-        for log in logs(seed=8):
-            scaled = log._replace(reward=1e10 * log.reward)
-            for t in range(len(log.action)):
-                before = learner.state_dict()
+    refused = False
+    for log in logs(seed=8):
+        scaled = log._replace(reward=1e10 * log.reward)
+        for t in range(len(log.action)):
+            before = learner.state_dict()
+            try:
                 scaled.give_step(learner, t)
+            except InputError as error:
+                refused = "not finite" in str(error)
+                break
+        if refused:
+            break
+    assert refused
     for name, array in learner.state_dict().items():
         np.testing.assert_array_equal(array, before[name], err_msg=name)

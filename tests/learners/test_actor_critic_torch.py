@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
+from learners.actor_critic_cases import ACTIONS, RULES, SIZE, Log, logs
 from preftd import Actor, ActorCriticLearner, Critic, Rule, StepSizePair
 from preftd.learners.actor_critic import reference
-from learners.actor_critic_cases import ACTIONS, RULES, SIZE, Log, logs
 
 PAIR = StepSizePair(actor=0.05, critic=0.02)
 ACTORS = [
