@@ -54,7 +54,7 @@ def evaluate(
     task: TaskSource,
     rule: Rule,
     preference: Signal | ArrayLike,
-    step_sizes: Sequence[StepSize] | None,
+    step_sizes: Sequence[StudyStepSize] | None,
     episodes: int,
     seeds: int | Iterable[int],
     *,
@@ -137,7 +137,7 @@ def evaluate(
     return Evaluation(errors, trivial, chosen, tuple(sizes), rule.name, method.label)
 
 
-def _step_sizes(given: Sequence[StepSize] | None, learner: Any) -> list[StepSize | None]:
+def _step_sizes(given: Sequence[StudyStepSize] | None, learner: Any) -> list[StepSize | None]:
     if takes_step_size(learner):
         return [*as_step_sizes("step_sizes", [] if given is None else given)]
     if given is not None:

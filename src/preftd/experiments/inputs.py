@@ -95,7 +95,7 @@ def are_several(given: int | Iterable[int]) -> "TypeIs[Iterable[int]]":
     return isinstance(given, Iterable) and not (isinstance(given, np.ndarray) and given.ndim == 0)
 
 
-def as_step_sizes(name: str, given: Sequence[StepSize]) -> list[StepSize]:
+def as_step_sizes(name: str, given: Sequence[StudyStepSize]) -> list[StepSize]:
     """Step sizes, each of them possible."""
     return [as_step_size(f"{name}[{i}]", alpha) for i, alpha in enumerate(_listed(name, given))]
 

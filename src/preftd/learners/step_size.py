@@ -77,10 +77,14 @@ StudyStepSize: TypeAlias = StepSize | StepSizePair
 """What a study searches over."""
 
 
-def as_step_size(name: str, given: ArrayLike | Decreasing) -> StepSize:
+def as_step_size(name: str, given: ArrayLike | StudyStepSize) -> StepSize:
     """A step size: above 0 and finite, or decreasing."""
     if isinstance(given, Decreasing):
         return given
+    if isinstance(given, StepSizePair):
+        raise InputError(
+            f"{name} is a pair, for an actor-critic: give a number, or Decreasing(...)."
+        )
     array = as_array(name, given)
     if array.ndim or not array > 0 or are_flags(given):
         raise InputError(f"{name} is {given!r}: give a number above 0, or Decreasing(...).")

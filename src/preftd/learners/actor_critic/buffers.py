@@ -15,6 +15,14 @@ from preftd.learners.actor_critic.parameters import Parameters
 Whole = NDArray[np.int64]
 
 
+class Sizes(NamedTuple):
+    """The sizes of an actor."""
+
+    inputs: int
+    units: int
+    actions: int
+
+
 class Features(NamedTuple):
     """The features of the observations of an episode, row t those of x_t."""
 
@@ -46,9 +54,7 @@ class Buffer(NamedTuple):
     gain: Vector
 
     @classmethod
-    def empty(
-        cls, capacity: int, sizes: tuple[int, int, int], features: int, ones: int
-    ) -> "Buffer":
+    def empty(cls, capacity: int, sizes: Sizes, features: int, ones: int) -> "Buffer":
         """Memory for so many steps; `sizes` are those of the actor, `ones` is 0 for numbers."""
         inputs, units, actions = sizes
         return cls(
@@ -66,7 +72,7 @@ class Buffer(NamedTuple):
 
     def doubled(self) -> "Buffer":
         """A copy with twice the capacity."""
-        sizes = (self.x.shape[1], self.hidden.shape[1], self.chance.shape[1])
+        sizes = Sizes(self.x.shape[1], self.hidden.shape[1], self.chance.shape[1])
         _, dense, active = self.features
         ones = active.shape[1] if self.features.sparse else 0
         longer = Buffer.empty(2 * self.action.size, sizes, dense.shape[1], ones)

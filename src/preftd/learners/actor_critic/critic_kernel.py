@@ -39,10 +39,10 @@ class Trace(NamedTuple):
     old: Vector
     """Shape (1,): v of the true online view."""
     touched: Whole
-    """Shape (size,): the indices that the trace touches, as far as `count` says."""
+    """Shape (size,): the indices that the trace touches, as far as `touches` says."""
     is_touched: NDArray[np.bool_]
     """Shape (size,)."""
-    count: Whole
+    touches: Whole
     """Shape (1,)."""
 
     @classmethod
@@ -80,7 +80,7 @@ def clear(stream: Trace) -> None:
     stream.trace[:] = 0.0
     stream.pending[:] = 0.0
     stream.is_touched[:] = False
-    stream.count[0] = 0
+    stream.touches[0] = 0
 
 
 @njit(cache=True, nogil=True)
@@ -111,7 +111,7 @@ def _add(vector: Vector, factor: float, features: Features, t: int) -> None:
 def _follow(vector: Vector, scale: float, factor: float, stream: Trace, sparse: bool) -> None:
     """Let vector ← scale · vector + factor · trace, where the trace is not 0."""
     if sparse:
-        for k in range(stream.count[0]):
+        for k in range(stream.touches[0]):
             i = stream.touched[k]
             vector[i] = scale * vector[i] + factor * stream.trace[i]
     else:
@@ -126,19 +126,19 @@ def _decay(stream: Trace, decay: float, features: Features, t: int) -> None:
         for i in range(stream.trace.size):
             stream.trace[i] *= decay
         return
-    for k in range(stream.count[0]):
+    for k in range(stream.touches[0]):
         i = stream.touched[k]
         stream.trace[i] *= decay
         if decay == 0.0:
             stream.is_touched[i] = False
     if decay == 0.0:
-        stream.count[0] = 0
+        stream.touches[0] = 0
     for k in range(features.active.shape[1]):
         i = features.active[t, k]
         if not stream.is_touched[i]:
             stream.is_touched[i] = True
-            stream.touched[stream.count[0]] = i
-            stream.count[0] += 1
+            stream.touched[stream.touches[0]] = i
+            stream.touches[0] += 1
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -205,14 +205,14 @@ def _step_held(
         _add(stream.pending, -now.gain * after, features, now.t)
         _add(stream.trace, now.gain, features, now.t)
     else:
-        for k in range(stream.count[0] if sparse else stream.trace.size):
+        for k in range(stream.touches[0] if sparse else stream.trace.size):
             stream.trace[stream.touched[k] if sparse else k] *= now.decay
     _follow(stream.pending, 1.0, now.reward, stream, sparse)
     ahead = now.discount * value_of(weights, features, now.t + 1) if now.discount != 0.0 else 0.0
     if now.ends:
         _follow(weights, 1.0, alpha * ahead, stream, sparse)
         _move(weights, alpha, stream, sparse)
-        for k in range(stream.count[0] if sparse else stream.trace.size):
+        for k in range(stream.touches[0] if sparse else stream.trace.size):
             stream.pending[stream.touched[k] if sparse else k] = 0.0
     return now.reward + ahead - after
 
@@ -220,6 +220,6 @@ def _step_held(
 @njit(cache=True, nogil=True)
 def _move(weights: Vector, factor: float, stream: Trace, sparse: bool) -> None:
     """Let w ← w + factor · p."""
-    for k in range(stream.count[0] if sparse else stream.trace.size):
+    for k in range(stream.touches[0] if sparse else stream.trace.size):
         i = stream.touched[k] if sparse else k
         weights[i] += factor * stream.pending[i]

@@ -37,10 +37,11 @@ class Encoding(NamedTuple):
             return cls(SAME, bias, nothing, nothing, nothing, none, np.zeros((1, 1)))
         if type(encoder) is TileCoding:
             low, high, width, shape, shifts = encoder.grid
-            return cls(TILES, bias, *map(np.array, (low, high, width, shape, shifts)))
+            corners = np.array(low), np.array(high), np.array(width)
+            return cls(TILES, bias, *corners, np.array(shape), np.array(shifts))
         if type(encoder) is Fourier:
-            low, high, waves = map(np.array, (encoder.low, encoder.high, encoder.waves))
-            return cls(COSINES, bias, low, high, high - low, none, waves)
+            low, high = np.array(encoder.low), np.array(encoder.high)
+            return cls(COSINES, bias, low, high, high - low, none, encoder.waves)
         return None
 
 

@@ -148,12 +148,13 @@ def learn_vector(
     seen, info = environments.reset(seed=seed)
     for i, walk in enumerate(walks):
         walk.begin(_flat(seen[i]), info_of(info, i))
-    over, ended = np.zeros(count, np.bool_), []
+    over = np.zeros(count, np.bool_)
+    ended: list[tuple[float, float, int, float]] = []
     while len(ended) < episodes:
         if mode is AutoresetMode.DISABLED and over.any():
             seen, info = environments.reset(options={"reset_mask": over})
-            for i in np.flatnonzero(over):
-                walks[i].begin(_flat(seen[i]), info_of(info, int(i)))
+            for i in np.flatnonzero(over).tolist():
+                walks[i].begin(_flat(seen[i]), info_of(info, i))
             over[:] = False
         # Those that are only reset by the next call draw no action.
         actions = np.array([first + (0 if over[i] else walks[i].act()) for i in range(count)])

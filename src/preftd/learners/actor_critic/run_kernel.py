@@ -94,10 +94,10 @@ def run_episodes(
         if steps == _DIVERGED:
             return episode
         if steps < 0:
-            return steps
+            return int(steps)
         if not update_actor(run.buffer, steps, run.critic.weights, run.actor, step_sizes[0]):
             return episode
-    return measured.shape[1]
+    return int(measured.shape[1])
 
 
 @njit(cache=True, nogil=True)

@@ -9,8 +9,9 @@ from typing import Any, ClassVar, SupportsIndex, final
 import numpy as np
 
 from preftd.arrays import Dense, InputError
-from preftd.learners.actor_critic.learner import ActorCriticLearner, as_pair, check_parts
+from preftd.learners.actor_critic.learner import ActorCriticLearner
 from preftd.learners.actor_critic.options import Actor, Critic, changed
+from preftd.learners.actor_critic.start import as_pair, check_parts
 from preftd.learners.step_size import StepSizePair
 from preftd.learners.transition import DivergedError
 from preftd.preferences import Signal
@@ -103,11 +104,12 @@ class ActorCritic:
         from preftd.learners.actor_critic.compiled import compiled_run  # noqa: PLC0415  (compiles)
 
         pairs = [as_pair(given) for given in step_sizes]
-        run = compiled_run(self, task, rule, preference)
+        compiled = compiled_run(self, task, rule, preference)
         measured = np.full((len(MEASURES), len(pairs), episodes), np.nan)
         for column, pair in enumerate(pairs):
-            if run is None or not run(pair, seed, measured[:, column]):
-                self._run_in_python(task, rule, preference, pair, seed, measured[:, column])
+            own = measured[:, column]
+            if compiled is None or compiled.run(pair, seed, own) is None:
+                self._run_in_python(task, rule, preference, pair, seed, own)
         return dict(zip(MEASURES, measured, strict=True))
 
     def _run_in_python(
