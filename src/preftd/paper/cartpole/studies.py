@@ -26,7 +26,7 @@ OTHERS_BETWEEN = (0.0, 0.5)
 """What the paper also tried."""
 INTEREST = 0.5
 EPISODES, SEEDS, SEARCH_SEEDS = 500, 100, 25
-SHORT, LONG = 5, 100
+SHORT, LONG = 10, 100
 """Over how many episodes stored runs are averaged: for curves, and for claims alone."""
 ACTOR_SIZES = (0.1, 5e-2, 1e-2, 5e-3, 1e-3)
 CRITIC_SIZES = (1e-3, 5e-4, 1e-4, 5e-5, 1e-5, 5e-6, 1e-6)
