@@ -101,7 +101,7 @@ def test_choices_have_the_returns_and_verdicts_of_their_studies(true: bool) -> N
             / (500 if label == "limit 500" else 200)
             for label, where in WHERE.items()
         ]
-        np.testing.assert_allclose(line.get_xdata(), means)
+        np.testing.assert_allclose(np.asarray(line.get_xdata(), dtype=float), means)
     fills = {
         Verdict.REPRODUCED: "full",
         Verdict.INCONCLUSIVE: "left",

@@ -17,7 +17,7 @@ def test_all_studies_are_compared_seed_by_seed(paper_study: PaperStudy) -> None:
     assert study.seeds == tuple(range(100))
     assert study.episodes == 500
     assert study.search is not None
-    assert list(study.rules) == ["TD(λ)", "ETD-fixed", "ETD-variable", "PTD"]
+    assert [label for label, _ in study.axes.rules] == ["TD(λ)", "ETD-fixed", "ETD-variable", "PTD"]
     assert study.score.measure.name == "return"
     assert study.score.measure.maximise
 

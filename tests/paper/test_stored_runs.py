@@ -11,7 +11,8 @@ import pytest
 from experiments.small_studies import Told
 from preftd import tasks
 from preftd.arrays import InputError
-from preftd.experiments import Here, Results, Search, Study
+from preftd.experiments import Chosen, Here, Results, Search, Study
+from preftd.experiments.results import ALGORITHM
 from preftd.experiments.runner import results as stored_results
 from preftd.experiments.score import Score
 from preftd.experiments.store import Store
@@ -21,7 +22,7 @@ from preftd.paper.contents import STUDIES
 from preftd.paper.order import Order, stored, without_search
 from preftd.paper.reproduce import ResultsOnDemand
 from preftd.paper.stored_runs import FILE, read_runs, shortened
-from preftd.paper.stored_searches import QUICK_SEEDS, provenance, read_search
+from preftd.paper.stored_searches import QUICK_SEEDS, provenance, read_search, reported_only
 from preftd.paper.study import PaperStudy
 from preftd.preferences import Displacement
 from preftd.rules import PTD, TD
@@ -146,6 +147,19 @@ def test_runs_with_other_step_sizes_are_refused(order: Order) -> None:
     worse = search.runs.with_columns(pl.col("return").list.eval(-pl.element()))
     with pytest.raises(InputError, match=r"others \(step sizes\)"):
         read_runs(study(), Results(worse, search.score), EVERY, order.runs)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_pairs_of_step_sizes_are_those_that_were_chosen(order: Order, sign: int) -> None:
+    read = read_search(study(), order.searches)
+    runs = read.runs.with_columns(pl.col("return").list.eval(sign * pl.element()))
+    search = Results(runs, read.score)
+    known = reported_only(study(), search, 2).search
+    assert isinstance(known, Chosen)
+    chosen = search.chosen.select(*ALGORITHM, "schedule").rows()
+    assert {key: str(pair) for key, pair in known.step_sizes.items()} == {
+        tuple(labels): schedule for *labels, schedule in chosen
+    }
 
 
 def test_without_runs_on_file_nothing_is_made(order: Order) -> None:
