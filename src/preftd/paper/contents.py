@@ -2,6 +2,10 @@
 
 from collections.abc import Iterator
 
+from preftd.paper.cartpole import between_claims, choice_figure, choices
+from preftd.paper.cartpole import claims as cartpole_claims
+from preftd.paper.cartpole import figures as cartpole_figures
+from preftd.paper.cartpole import studies as cartpole_studies
 from preftd.paper.claim import Claim
 from preftd.paper.corridors import (
     beyond_claims,
@@ -35,6 +39,7 @@ STUDIES = (
     *corridor_studies.STUDIES,
     *steady.STUDIES,
     *grid_studies.STUDIES,
+    *cartpole_studies.STUDIES,
 )
 
 FIGURES: dict[str, PaperFigure] = {
@@ -47,6 +52,8 @@ FIGURES: dict[str, PaperFigure] = {
         steady,
         semi_linear_figures,
         network_figures,
+        cartpole_figures,
+        choice_figure,
     )
     for figure in module.FIGURES
 }
@@ -74,6 +81,9 @@ CLAIMS: dict[str, Claim] = {
         held_linear_claims,
         network_claims,
         view_claims,
+        cartpole_claims,
+        between_claims,
+        choices,
     )
     for claim in module.CLAIMS
 }

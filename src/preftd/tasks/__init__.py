@@ -1,6 +1,8 @@
 """Tasks: chains with rewards and features, solved exactly or sampled, and those of the paper."""
 
 from preftd.tasks.catalogue import TASKS, make
+from preftd.tasks.control.cartpole import CartPole
+from preftd.tasks.control.control_task import ControlTask
 from preftd.tasks.features import Features
 from preftd.tasks.layout import Layout
 from preftd.tasks.outcomes import Outcomes
@@ -10,6 +12,8 @@ from preftd.tasks.task import Task
 
 __all__ = [
     "TASKS",
+    "CartPole",
+    "ControlTask",
     "Features",
     "Layout",
     "MarkovRewardProcess",

@@ -1,0 +1,264 @@
+"""The actor-critic: one transition at a time, or whole episodes of an environment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, SupportsIndex, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from preftd.arrays import Dense, InputError, Vector, whole
+from preftd.learners.actor_critic.agent import Agent
+from preftd.learners.actor_critic.buffers import Sizes
+from preftd.learners.actor_critic.critic_kernel import Now
+from preftd.learners.actor_critic.interaction import Episodes, learn_single, learn_vector
+from preftd.learners.actor_critic.observations import as_rows, as_vector
+from preftd.learners.actor_critic.options import Actor, Critic
+from preftd.learners.actor_critic.parameters import Parameters
+from preftd.learners.actor_critic.start import as_count, as_pair, check_parts
+from preftd.learners.actor_critic.stream import Stream
+from preftd.learners.step_size import StepSizePair
+from preftd.learners.transition import as_flag, check_discount, check_rule, not_numbers
+from preftd.preferences import as_preference
+from preftd.rules import Rule
+
+
+@final
+class ActorCriticLearner:
+    """Acts by a network with one hidden layer, and learns from a linear critic by any rule.
+
+    The critic learns at each step, with the rule's decay and gain. At the end of an episode, the
+    actor takes one step along Σ_t gain_t (G_t − v(x_t)) ∇log π(a_t | x_t), with the β-returns G_t
+    of the critic as it is then.
+
+    Parameters
+    ----------
+    size : int
+        The number of numbers in an observation (for a Discrete space, that of observations).
+    actions : int
+        The number of actions.
+    rule : Rule
+        TD(), PTD(), ETD(...) or your own.
+    step_size : StepSizePair
+        Those of the actor and of the critic.
+    actor : Actor
+    critic : Critic
+    seed : int
+        Of the actor's first weights and of its actions.
+
+    Examples
+    --------
+    >>> import gymnasium
+    >>> from preftd import PTD
+    >>> from preftd.preferences import Displacement
+    >>> learner = ActorCriticLearner(4, 2, PTD(), StepSizePair(actor=0.05, critic=1e-3))
+    >>> preference = Displacement({0: 0.5, 1: 0.5, 2: 0.05})
+    >>> found = learner.learn(gymnasium.make("CartPole-v1"), preference, 20, discount=0.99, seed=0)
+    >>> found.returns.shape
+    (20,)
+    >>> learner.act([0.0, 0.0, 0.1, 0.0]) in (0, 1)
+    True
+
+    """
+
+    def __init__(
+        self,
+        size: int,
+        actions: int,
+        rule: Rule,
+        step_size: StepSizePair,
+        *,
+        actor: Actor = Actor(),  # noqa: B008  (it cannot be changed)
+        critic: Critic = Critic(),  # noqa: B008  (nor can this)
+        seed: SupportsIndex = 0,
+    ) -> None:
+        check_rule(rule)
+        check_parts(actor, critic)
+        sizes = Sizes(as_count("size", size), actor.units, as_count("actions", actions))
+        self.size, self.actions = sizes.inputs, sizes.actions
+        self.rule, self.actor, self.critic = rule, actor, critic
+        self.step_size = as_pair(step_size)
+        self._agent = Agent(sizes, actor, critic, self.step_size, seed)
+
+    @property
+    def weights(self) -> Vector:
+        """A copy of the critic's weights, shape (features,)."""
+        return self._agent.weights.copy()
+
+    @property
+    def parameters(self) -> Parameters:
+        """A copy of the actor's weights."""
+        return Parameters.of(self._agent.actor.weights.flat.copy(), *self._agent.sizes)
+
+    def probabilities(self, observation: ArrayLike) -> Dense:
+        """Return π(· | x).
+
+        Parameters
+        ----------
+        observation : array of shape (size,) or (n, size), or an integer of a Discrete space
+
+        Returns
+        -------
+        array of shape (actions,) or (n, actions)
+
+        """
+        rows, single = as_rows("observation", observation, self.size)
+        found = np.array([self._agent.policy(x) for x in rows]).reshape(-1, self.actions)
+        return np.asarray(found[0] if single else found)
+
+    def act(self, observation: ArrayLike) -> Any:
+        """Draw an action from the policy.
+
+        Parameters
+        ----------
+        observation : array of shape (size,) or (n, size), or an integer of a Discrete space
+
+        Returns
+        -------
+        int, or array of integers of shape (n,), drawn in the order of rows
+
+        """
+        rows, single = as_rows("observation", observation, self.size)
+        found = [self._agent.draw(x) for x in rows]
+        return found[0] if single else np.array(found, dtype=np.int64)
+
+    def predict(self, observation: ArrayLike) -> Any:
+        """Predict v(x).
+
+        Parameters
+        ----------
+        observation : array of shape (size,) or (n, size), or an integer of a Discrete space
+
+        Returns
+        -------
+        float, or array of shape (n,)
+
+        """
+        rows, single = as_rows("observation", observation, self.size)
+        found = [self._agent.value(x) for x in rows]
+        return found[0] if single else np.array(found)
+
+    def update(  # noqa: PLR0913  (the parts of a step)
+        self,
+        observation: ArrayLike,
+        action: int,
+        reward: float,
+        next_observation: ArrayLike,
+        *,
+        discount: float,
+        beta: float,
+        interest: float | None = None,
+        truncated: bool = False,
+        stream: int = 0,
+    ) -> float:
+        """Learn from one transition; what cannot be used raises InputError and changes nothing.
+
+        The critic learns at once. If the episode ends here, so does the actor, from all of it.
+
+        Parameters
+        ----------
+        observation : array of shape (size,), or an integer of a Discrete space
+            x_t.
+        action : int
+            a_t, from `act`.
+        reward : float
+            r_{t+1}.
+        next_observation : array of shape (size,), or an integer of a Discrete space
+            x_{t+1}, which the next call gets as `observation`.
+        discount : float
+            γ_{t+1} of this transition: 0 if the episode terminates with it.
+        beta, interest : float
+            β_t and i_t, those of `observation`. The interest is the rule's own by default.
+        truncated : bool
+            Whether the episode is cut short here.
+        stream : int
+            Which of several environments this is a step of, from 0.
+
+        Returns
+        -------
+        float
+            The TD error δ_t of the critic.
+
+        """
+        kept = self._agent.stream(stream)
+        x = as_vector("observation", observation, self.size)
+        y = as_vector("next_observation", next_observation, self.size)
+        chosen, cut = self._action(action), as_flag("truncated", truncated)
+        try:
+            share, paid, ahead = float(beta), float(reward), float(discount)
+            own = None if interest is None else float(interest)
+            decay, gain, follow_on = self.rule.advance(
+                kept.follow_on, kept.discount_t, share, own, 1.0
+            )
+        except (TypeError, ValueError) as error:
+            raise not_numbers(error) from None
+        check_discount(ahead)
+        if not np.isfinite(paid):
+            raise InputError(f"reward is {paid}: leave the step out.")
+        ends = cut or ahead == 0
+        if cut and self.critic.truncation == "terminate":
+            ahead = 0.0
+        now = Now(kept.steps, paid, kept.discount_t, ahead, share, decay, gain, ends)
+        delta = self._agent.step(kept, x, chosen, y, now)
+        kept.follow_on = follow_on
+        return delta
+
+    def learn(
+        self,
+        environment: Any,
+        preference: Any,
+        episodes: int,
+        *,
+        discount: float,
+        seed: int | None = None,
+    ) -> Episodes:
+        """Act in an environment, and learn from so many episodes.
+
+        Each call starts with a reset. In a vector environment, the streams share weights, and learn
+        in the order of environments at each call of `step`; when so many episodes have ended, those
+        under way are abandoned.
+
+        Parameters
+        ----------
+        environment : gymnasium.Env or gymnasium.vector.VectorEnv
+            With a Discrete space of actions.
+        preference : number, array of shape (states,), function or Signal
+            Where β comes from.
+        episodes : int
+        discount : float
+            The discount of each step that does not terminate.
+        seed : int, optional
+            Passed to the first reset.
+
+        Returns
+        -------
+        Episodes
+            Arrays of shape (episodes,): returns, and so on, in the order in which episodes ended.
+
+        """
+        signal, count = as_preference(preference), as_count("episodes", episodes)
+        run = learn_vector if hasattr(environment, "num_envs") else learn_single
+        return run(self, environment, signal, count, discount, seed)
+
+    def stream(self, number: int) -> Stream:
+        """Return what is kept of an environment, by its number; streams are made when needed."""
+        return self._agent.stream(number)
+
+    def state_dict(self) -> dict[str, NDArray[Any]]:
+        """All that changes while learning, as arrays; a learner made in the same way loads it.
+
+        It has the weights, Adam's moments, the generator of actions, and of each stream the trace
+        and the episode so far.
+        """
+        return self._agent.arrays()
+
+    def load_state_dict(self, state: Mapping[str, ArrayLike]) -> None:
+        """Continue from what `state_dict` gave."""
+        self._agent.put(state)
+
+    def _action(self, given: Any) -> int:
+        action = whole("action", given)
+        if not 0 <= action < self.actions:
+            raise InputError(f"action is {action}: give a whole number below {self.actions}.")
+        return action

@@ -1,0 +1,1 @@
+"""Tasks with actions that a learner chooses: CartPole, and tasks from a table."""
