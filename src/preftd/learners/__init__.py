@@ -1,6 +1,7 @@
 """Learners: coefficients and experience become weights."""
 
 from preftd.learners.custom import Custom, Episode, as_spec
+from preftd.learners.growth import GrowthWarning
 from preftd.learners.least_squares.batch import LeastSquares
 from preftd.learners.least_squares.learner import LeastSquaresLearner
 from preftd.learners.linear.batch import Linear
@@ -16,6 +17,7 @@ __all__ = [
     "Custom",
     "Decreasing",
     "Episode",
+    "GrowthWarning",
     "LeastSquares",
     "LeastSquaresLearner",
     "Linear",
