@@ -166,9 +166,7 @@ def step(
                 trace[i] = shares[1] * trace[i] + shares[2] * x[t, i]
                 weights[i] += alpha * delta * trace[i]
     else:
-        delta = _step(
-            weights, stream, features, t, view, alpha, reward, discounts, shares, ends
-        )
+        delta = _step(weights, stream, features, t, view, alpha, reward, discounts, shares, ends)
     return delta
 
 
@@ -186,6 +184,8 @@ def _step(
     ends: bool,
 ) -> float:
     """The same in any view, with features of both kinds."""
+    if view == HELD:
+        return _step_held(weights, stream, features, t, alpha, reward, discounts, shares, ends)
     discount_t, discount = discounts
     _, decay, gain = shares
     value = value_of(weights, features, t)
@@ -194,10 +194,6 @@ def _step(
     delta = reward + discount * value_next - before
     if not (math.isfinite(delta) and math.isfinite(value)):
         return np.nan
-    if view == HELD:
-        return _step_held(
-            weights, stream, features, t, alpha, reward, discounts, shares, ends, value
-        )
     _decay(stream, decay, features, t)
     if view == BACKWARD:
         _add(stream.trace, gain, features, t)
@@ -222,35 +218,57 @@ def _step_held(
     discounts: tuple[float, float],
     shares: tuple[float, float, float],
     ends: bool,
-    value: float,
 ) -> float:
     """The held view; δ is that of the weights once what was pending is applied."""
     discount_t, discount = discounts
     beta, decay, gain = shares
-    sparse, after = features.sparse, value
-    if beta != 0.0 or gain != 0.0:
-        _follow(weights, 1.0, alpha * beta * discount_t * value, stream, sparse)
-        _move(weights, alpha * beta, stream, sparse)
-        after = value_of(weights, features, t)
-        _follow(stream.pending, 1 - beta, decay * (value - after), stream, sparse)
+    sparse, needed = features.sparse, beta != 0.0 or gain != 0.0
+    before = value_of(weights, features, t)
+    # What is applied on arriving in x_t: w ← w + pending_share p + trace_share e.
+    pending_share = alpha * beta if needed else 0.0
+    trace_share = pending_share * discount_t * before if needed else 0.0
+    value = _value_after(weights, stream, features, t, pending_share, trace_share)
+    ahead = 0.0
+    if discount != 0.0:
+        ahead = discount * _value_after(
+            weights, stream, features, t + 1, pending_share, trace_share
+        )
+    delta = reward + ahead - value
+    if not math.isfinite(delta):
+        return np.nan
+    if needed:
+        _follow(weights, 1.0, trace_share, stream, sparse)
+        _apply(weights, pending_share, stream, sparse)
+        _follow(stream.pending, 1 - beta, decay * (before - value), stream, sparse)
         _decay(stream, decay, features, t)
-        _add(stream.pending, -gain * after, features, t)
+        _add(stream.pending, -gain * value, features, t)
         _add(stream.trace, gain, features, t)
     else:
         for k in range(stream.count[0] if sparse else stream.trace.size):
             stream.trace[stream.touched[k] if sparse else k] *= decay
     _follow(stream.pending, 1.0, reward, stream, sparse)
-    ahead = discount * value_of(weights, features, t + 1) if discount != 0.0 else 0.0
     if ends:
         _follow(weights, 1.0, alpha * ahead, stream, sparse)
-        _move(weights, alpha, stream, sparse)
+        _apply(weights, alpha, stream, sparse)
         for k in range(stream.count[0] if sparse else stream.trace.size):
             stream.pending[stream.touched[k] if sparse else k] = 0.0
-    return reward + ahead - after
+    return delta
 
 
 @njit(cache=True, nogil=True)
-def _move(weights: Vector, factor: float, stream: Trace, sparse: bool) -> None:
+def _value_after(
+    weights: Vector, stream: Trace, features: Features, t: int, of_pending: float, of_trace: float
+) -> float:
+    """v(x_t) with the weights w + of_pending · p + of_trace · e."""
+    value = value_of(weights, features, t)
+    if of_pending != 0.0:
+        value += of_pending * value_of(stream.pending, features, t)
+        value += of_trace * value_of(stream.trace, features, t)
+    return value
+
+
+@njit(cache=True, nogil=True)
+def _apply(weights: Vector, factor: float, stream: Trace, sparse: bool) -> None:
     """Let w ← w + factor · p."""
     for k in range(stream.count[0] if sparse else stream.trace.size):
         i = stream.touched[k] if sparse else k
