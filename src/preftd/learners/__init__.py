@@ -1,5 +1,8 @@
 """Learners: coefficients and experience become weights."""
 
+from preftd.learners.actor_critic.learner import ActorCriticLearner
+from preftd.learners.actor_critic.options import Actor, Critic
+from preftd.learners.actor_critic.specification import ActorCritic
 from preftd.learners.custom import Custom, Episode, as_spec
 from preftd.learners.growth import GrowthWarning
 from preftd.learners.least_squares.batch import LeastSquares
@@ -10,10 +13,14 @@ from preftd.learners.network.batch import Network
 from preftd.learners.network.learner import NetworkLearner
 from preftd.learners.pretrained import Pretrained, PretrainedLearner, Training
 from preftd.learners.returns import advantages, beta_returns, forward_update, offline_update
-from preftd.learners.step_size import Decreasing
+from preftd.learners.step_size import Decreasing, StepSizePair
 from preftd.learners.steps import Steps
 
 __all__ = [
+    "Actor",
+    "ActorCritic",
+    "ActorCriticLearner",
+    "Critic",
     "Custom",
     "Decreasing",
     "Episode",
@@ -26,6 +33,7 @@ __all__ = [
     "NetworkLearner",
     "Pretrained",
     "PretrainedLearner",
+    "StepSizePair",
     "Steps",
     "Training",
     "advantages",
