@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from preftd.paper.claim import Claim
+from preftd.paper.control import credit_claims, credit_figure
 from preftd.paper.corridors import (
     beyond_claims,
     limit_figure,
@@ -35,6 +36,7 @@ FIGURES: dict[str, PaperFigure] = {
         limit_figure,
         semi_linear_figures,
         network_figures,
+        credit_figure,
     )
     for figure in module.FIGURES
 }
@@ -59,6 +61,7 @@ CLAIMS: dict[str, Claim] = {
         semi_linear_claims,
         network_claims,
         view_claims,
+        credit_claims,
     )
     for claim in module.CLAIMS
 }

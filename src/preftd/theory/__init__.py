@@ -11,6 +11,7 @@ from preftd.theory.expected_update import (
 from preftd.theory.explain import report
 from preftd.theory.files import Problem, load_problem, save_problem
 from preftd.theory.limit import limit, limits
+from preftd.theory.noise import weight_noise
 from preftd.theory.operator import Operator, operator
 from preftd.theory.optimal import action_values, optimal
 from preftd.theory.trajectory import key_matrices_over_time, mean_trajectory
@@ -38,4 +39,5 @@ __all__ = [
     "report",
     "save_problem",
     "value_error",
+    "weight_noise",
 ]
