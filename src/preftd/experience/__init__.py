@@ -1,6 +1,6 @@
 """Experience: transitions from tasks, Gymnasium environments and logs, in one type."""
 
-from preftd.experience.encoders import Encoder, Identity, OneHot, Polynomial, TileCoding
+from preftd.experience.encoders import Encoder, Fourier, Identity, OneHot, Polynomial, TileCoding
 from preftd.experience.environment import Recorder, VectorRecorder
 from preftd.experience.indices import Indices
 from preftd.experience.stream import Experience, Visit
@@ -8,6 +8,7 @@ from preftd.experience.stream import Experience, Visit
 __all__ = [
     "Encoder",
     "Experience",
+    "Fourier",
     "Identity",
     "Indices",
     "OneHot",

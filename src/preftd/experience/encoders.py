@@ -1,12 +1,12 @@
-"""Encoders turn observations into features: identity, one-hot, tile coding, polynomials.
+"""Encoders turn observations into features: identity, one-hot, tiles, polynomials, cosines.
 
 An encoder returns a vector of features, or `Indices`: where the ones are in a vector of zeros.
 """
 
 from __future__ import annotations
 
-from itertools import combinations_with_replacement
-from typing import Any, Protocol, final
+from itertools import combinations_with_replacement, product
+from typing import Any, NamedTuple, Protocol, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -77,6 +77,19 @@ class OneHot:
         return Indices([index])
 
 
+class TileGrid(NamedTuple):
+    """The numbers of a tile coding, for compiled code; grids are the rows of `shifts`."""
+
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    width: NDArray[np.float64]
+    """Of a tile, shape (entries,)."""
+    shape: NDArray[np.int64]
+    """How many tiles each grid has along each entry, shape (entries,)."""
+    shifts: NDArray[np.float64]
+    """In tiles, shape (tilings, entries)."""
+
+
 @final
 class TileCoding:
     """Cover a box with several shifted grids of tiles; an observation is in one tile of each.
@@ -118,6 +131,12 @@ class TileCoding:
         self._shifts = (np.arange(tilings)[:, None] * (2 * entries + 1) % tilings) / tilings
         self._first = np.arange(tilings) * int(np.prod(self._shape))
         self.size = tilings * int(np.prod(self._shape))
+
+    @property
+    def grid(self) -> TileGrid:
+        """Its numbers, for compiled code."""
+        shape = np.array(self._shape, dtype=np.int64)
+        return TileGrid(self._low, self._high, self._width, shape, self._shifts)
 
     def __call__(self, observation: ArrayLike) -> Indices:
         """Return the index of the tile in each grid, shape (tilings,)."""
@@ -164,6 +183,45 @@ class Polynomial:
         """Return the products, shape (size,)."""
         x = _entries(observation, self._entries)
         return np.array([x[chosen].prod() for chosen in self._products])
+
+
+@final
+class Fourier:
+    """Use cosines as features: cos(π c·z) for all whole c from 0 to `order`, the constant 1 first.
+
+    z is the observation, scaled so that the box becomes [0, 1] in each entry.
+
+    Parameters
+    ----------
+    low, high : array of shape (entries,)
+        Corners of the box. Observations outside are clipped to its edge.
+    order : int
+        The largest number of half waves along an entry.
+
+    Examples
+    --------
+    >>> Fourier(low=[0], high=[2], order=2)([2])
+    array([ 1., -1.,  1.])
+
+    """
+
+    def __init__(self, low: ArrayLike, high: ArrayLike, order: int) -> None:
+        self.low, self.high = as_array("low", low), as_array("high", high)
+        if self.low.ndim != 1 or self.low.shape != self.high.shape:
+            raise InputError("low and high differ in length: give one number for each entry.")
+        if not (self.low < self.high).all():
+            raise InputError("low is not below high in some entry: swap them there.")
+        if whole("order", order) < 0:
+            raise InputError(f"order is {order}: give 0 or more.")
+        waves = product(range(order + 1), repeat=self.low.size)
+        self.waves = np.array(list(waves), dtype=np.float64)
+        """c, shape (size, entries)."""
+        self.size = len(self.waves)
+
+    def __call__(self, observation: ArrayLike) -> NDArray[np.float64]:
+        """Return the cosines, shape (size,)."""
+        x = np.clip(_entries(observation, self.low.size), self.low, self.high)
+        return np.asarray(np.cos(np.pi * (self.waves @ ((x - self.low) / (self.high - self.low)))))
 
 
 def _entries(observation: ArrayLike, count: int) -> NDArray[np.float64]:

@@ -131,7 +131,7 @@ class VectorRecorder:
         self._over = np.zeros(environments.num_envs, dtype=np.bool_)
         self._observations, info = environments.reset(seed=seed)
         for i, writer in enumerate(self._writers):
-            writer.begin(self._observations[i], _info_of(info, i))
+            writer.begin(self._observations[i], info_of(info, i))
 
     def take(self, calls: int) -> list[Experience]:
         """Record the next calls of `step`; unfinished episodes continue in the next take.
@@ -155,7 +155,7 @@ class VectorRecorder:
             ended = terminated | truncated
             for i, writer in enumerate(self._writers):
                 if self._mode is AutoresetMode.NEXT_STEP and self._over[i]:
-                    writer.begin(seen[i], _info_of(info, i))
+                    writer.begin(seen[i], info_of(info, i))
                     continue
                 reset_at_once = self._mode is AutoresetMode.SAME_STEP and ended[i]
                 last = info["final_obs"][i] if reset_at_once else seen[i]
@@ -165,10 +165,10 @@ class VectorRecorder:
                     last,
                     bool(terminated[i]),
                     bool(truncated[i]),
-                    _info_of(info, i),
+                    info_of(info, i),
                 )
                 if reset_at_once:
-                    writer.begin(seen[i], _info_of(info, i))
+                    writer.begin(seen[i], info_of(info, i))
             self._observations = seen
             self._over = ended & (self._mode is not AutoresetMode.SAME_STEP)
         return [writer.take() for writer in self._writers]
@@ -177,7 +177,7 @@ class VectorRecorder:
         """Reset the environments whose episodes have ended."""
         self._observations, info = self._environments.reset(options={"reset_mask": over})
         for i in np.flatnonzero(over):
-            self._writers[i].begin(self._observations[i], _info_of(info, int(i)))
+            self._writers[i].begin(self._observations[i], info_of(info, int(i)))
 
 
 def encoder_for(space: spaces.Space[Any]) -> Encoder:
@@ -199,7 +199,7 @@ def _acting(policy: Policy) -> Callable[[Any], Any]:
     raise InputError("policy is neither callable nor has .predict: give a function or an agent.")
 
 
-def _info_of(info: Mapping[str, Any], i: int) -> dict[str, Any]:
+def info_of(info: Mapping[str, Any], i: int) -> dict[str, Any]:
     """The entries of a vector environment's info that belong to environment i."""
     return {
         key: info[key][i]

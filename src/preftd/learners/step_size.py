@@ -1,8 +1,9 @@
-"""Step sizes: a number, one for each feature, or one that decreases as steps go by."""
+"""Step sizes: a number, one for each feature, one that decreases, or a pair for actor and critic."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, final
+from itertools import product
+from typing import Any, Self, TypeAlias, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,10 +39,48 @@ class Decreasing:
         return np.asarray(self.initial / (1 + step / self.delay) ** self.power)
 
 
-StepSize: TypeAlias = float | Decreasing
+@final
+@dataclass(frozen=True)
+class StepSizePair:
+    """The two step sizes of an actor-critic.
+
+    Parameters
+    ----------
+    actor, critic : float
+        Above 0.
+
+    Examples
+    --------
+    >>> StepSizePair.grid(actor=[0.1, 0.01], critic=[1e-3])
+    [StepSizePair(actor=0.1, critic=0.001), StepSizePair(actor=0.01, critic=0.001)]
+
+    """
+
+    actor: float
+    critic: float
+
+    def __post_init__(self) -> None:
+        for name in ("actor", "critic"):
+            size = number(name, getattr(self, name))
+            if not size > 0:
+                raise InputError(f"{name} is {size:g}: give a step size above 0.")
+            object.__setattr__(self, name, size)
+
+    @classmethod
+    def grid(cls, actor: Iterable[float], critic: Iterable[float]) -> list[Self]:
+        """Return all pairs of two lists of step sizes, to search over."""
+        return [cls(*pair) for pair in product(actor, critic)]
 
 
-def as_step_size(name: str, given: ArrayLike | Decreasing) -> StepSize:
+StepSize: TypeAlias = float | Decreasing | StepSizePair
+
+
+def as_study_step_size(name: str, given: Any) -> StepSize:
+    """A step size of any kind, as a study takes it."""
+    return given if isinstance(given, StepSizePair) else as_step_size(name, given)
+
+
+def as_step_size(name: str, given: ArrayLike | Decreasing) -> float | Decreasing:
     """A step size: above 0 and finite, or decreasing."""
     if isinstance(given, Decreasing):
         return given
@@ -51,7 +90,7 @@ def as_step_size(name: str, given: ArrayLike | Decreasing) -> StepSize:
     return float(array)
 
 
-def step_size_parts(given: ArrayLike | Decreasing, size: int) -> tuple[StepSize, Vector]:
+def step_size_parts(given: ArrayLike | Decreasing, size: int) -> tuple[float | Decreasing, Vector]:
     """A step size as one for all features, times a factor for each."""
     if isinstance(given, Decreasing) or np.ndim(given) == 0:
         return as_step_size("step_size", given), np.ones(size)

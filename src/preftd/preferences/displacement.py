@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from preftd.arrays import InputError, Vector, as_array, unit, whole
 from preftd.experience import Experience, Visit
@@ -49,6 +50,16 @@ class Displacement(Signal):
         if (self._limits < 0).any() or (self._entries < 0).any():
             raise InputError("an entry or a threshold is negative: give 0 or more.")
         self.between = unit("between", between)
+
+    @property
+    def entries(self) -> NDArray[np.intp]:
+        """The entries of the observation that count, shape (thresholds,)."""
+        return self._entries
+
+    @property
+    def limits(self) -> Vector:
+        """How far each of them must move, shape (thresholds,)."""
+        return self._limits
 
     def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
         """Compare the observation with the last preferred one, which is the memory."""

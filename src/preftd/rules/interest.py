@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from preftd.arrays import InputError, Vector, as_array, check_finite, check_not_negative, number
-from preftd.experience import Experience
+from preftd.experience import Experience, Visit
 from preftd.preferences import Signal
 from preftd.preferences.simple import look_up
 from preftd.tasks import Task
@@ -110,6 +110,17 @@ def interest_along(
         check_finite("interest", numbers)
         check_not_negative("interest", numbers)
         return numbers, memory
+    return None, None
+
+
+def interest_at(interest: Interest | None, visit: Visit, memory: Any) -> tuple[float | None, Any]:
+    """Return the interest of one step, or None if β determines it; and memory."""
+    interest = None if interest is None else as_interest(interest)
+    if isinstance(interest, np.ndarray):
+        state = None if visit.state is None else np.array([visit.state], dtype=np.int32)
+        return float(look_up("interest", interest, state)[0]), None
+    if isinstance(interest, Signal):
+        return interest.at(visit, memory)
     return None, None
 
 

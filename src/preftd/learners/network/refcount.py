@@ -33,6 +33,8 @@ def _without_owner(context: Any, builder: Any, kind: Any, given: Any) -> Any:
         array: Any = context.make_array(kind)(context, builder, given)
         array.meminfo = ir.Constant(array.meminfo.type, None)
         return array._getvalue()
+    if not isinstance(kind, types.BaseTuple):
+        return given  # a number
     parts: Any = kind
     pieces = [
         _without_owner(context, builder, part, builder.extract_value(given, i))

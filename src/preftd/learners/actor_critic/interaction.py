@@ -1,0 +1,213 @@
+"""Acting and learning in a Gymnasium environment, single or vector.
+
+In a vector environment, each environment has its own trace, memory of signals and episode; weights
+are shared, and at each call of `step` the streams learn in the order of environments. The autoreset
+modes of Gymnasium are those of the recorders: the call that only resets is not learned from.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode
+from numpy.typing import NDArray
+
+from preftd.arrays import InputError, Vector, unit
+from preftd.experience import Visit
+from preftd.experience.environment import info_of
+from preftd.learners.streams import Memory
+from preftd.preferences import Signal
+from preftd.rules.interest import interest_at
+
+if TYPE_CHECKING:
+    from preftd.learners.actor_critic.learner import ActorCriticLearner
+
+
+class Episodes(NamedTuple):
+    """What happened in some episodes, in the order in which they ended; shape (episodes,) each."""
+
+    returns: Vector
+    """The sum of rewards."""
+    discounted: Vector
+    """The discounted sum of rewards."""
+    steps: Vector
+    """The number of steps."""
+    preferred: Vector
+    """The share of steps with β = 1."""
+
+
+class _Walk:
+    """One stream on its way through an environment."""
+
+    def __init__(
+        self, learner: ActorCriticLearner, number: int, signal: Signal, discount: float
+    ) -> None:
+        self._learner, self._number, self._signal = learner, number, signal
+        self._discount = discount
+
+    def begin(self, observation: Any, info: Any) -> None:
+        """Start an episode."""
+        self._learner.stream(self._number).abandon()
+        self._x, self._info = observation, info
+        self._led: tuple[float, int | None] = (0.0, None)
+        self._weight, self._paid, self._sum = 1.0, 0.0, 0.0
+        self._steps = self._preferred = 0
+
+    def act(self) -> int:
+        """Draw an action."""
+        self._action = int(self._learner.act(self._x))
+        return self._action
+
+    def step(
+        self, reward: float, observation: Any, terminated: bool, truncated: bool, info: Any
+    ) -> tuple[float, float, int, float] | None:
+        """Learn from what the action led to; what happened in the episode, if it has ended."""
+        learner, stream = self._learner, self._learner.stream(self._number)
+        visit = self._visit(stream.discount_t, stream.memory.td_error)
+        beta, remembered = self._signal.step(visit, stream.memory.preference)
+        interest, of_interest = interest_at(
+            learner.rule.interest, visit, stream.memory.interest
+        )
+        delta = learner.update(
+            self._x,
+            self._action,
+            reward,
+            observation,
+            discount=0.0 if terminated else self._discount,
+            beta=beta,
+            interest=interest,
+            truncated=truncated,
+            stream=self._number,
+        )
+        stream.memory = Memory(remembered, of_interest, delta)
+        self._paid += reward
+        self._sum += self._weight * reward
+        self._weight *= self._discount
+        self._steps += 1
+        self._preferred += beta == 1
+        self._x, self._info, self._led = observation, info, (reward, self._action)
+        if not (terminated or truncated):
+            return None
+        return self._paid, self._sum, self._steps, self._preferred / self._steps
+
+    def _visit(self, discount_t: float, td_error: float) -> Visit:
+        """The step as signals see it."""
+        state, observable = self._info.get("state"), self._info.get("observable")
+        watched = self._signal.watches_learner
+        x = np.asarray(self._x, dtype=np.float64).ravel()
+        return Visit(
+            x if np.ndim(self._x) else np.eye(1, self._learner.size, int(self._x))[0],
+            self._steps == 0,
+            None if state is None else int(state),
+            None if observable is None else bool(observable),
+            self._led[0],
+            discount_t,
+            self._led[1],
+            self._action,
+            value=self._learner.predict(self._x) if watched else None,
+            td_error=td_error if watched else None,
+        )
+
+
+def learn_single(
+    learner: ActorCriticLearner,
+    environment: Any,
+    signal: Signal,
+    episodes: int,
+    discount: float,
+    seed: int | None,
+) -> Episodes:
+    """Learn from so many episodes of one environment."""
+    first = _first_action(learner, environment.observation_space, environment.action_space)
+    walk, ended = _Walk(learner, 0, signal, unit("discount", discount)), []
+    for _ in range(episodes):
+        observation, info = environment.reset(seed=seed)
+        seed = None
+        walk.begin(_flat(observation), info)
+        found = None
+        while found is None:
+            seen, reward, terminated, truncated, info = environment.step(first + walk.act())
+            found = walk.step(float(reward), _flat(seen), bool(terminated), bool(truncated), info)
+        ended.append(found)
+    return _episodes(ended)
+
+
+def learn_vector(
+    learner: ActorCriticLearner,
+    environments: Any,
+    signal: Signal,
+    episodes: int,
+    discount: float,
+    seed: int | None,
+) -> Episodes:
+    """Learn until so many episodes of a vector environment have ended."""
+    spaces_ = environments.single_observation_space, environments.single_action_space
+    first, count = _first_action(learner, *spaces_), environments.num_envs
+    mode = AutoresetMode(environments.metadata["autoreset_mode"])
+    walks = [_Walk(learner, i, signal, unit("discount", discount)) for i in range(count)]
+    seen, info = environments.reset(seed=seed)
+    for i, walk in enumerate(walks):
+        walk.begin(_flat(seen[i]), info_of(info, i))
+    over, ended = np.zeros(count, np.bool_), []
+    while True:
+        if mode is AutoresetMode.DISABLED and over.any():
+            seen, info = environments.reset(options={"reset_mask": over})
+            for i in np.flatnonzero(over):
+                walks[i].begin(_flat(seen[i]), info_of(info, int(i)))
+            over[:] = False
+        # Those that are only reset by the next call draw no action.
+        actions = np.array([first + (0 if over[i] else walks[i].act()) for i in range(count)])
+        seen, rewards, terminated, truncated, info = environments.step(actions)
+        for i, walk in enumerate(walks):
+            if over[i]:
+                walk.begin(_flat(seen[i]), info_of(info, i))
+                over[i] = False
+                continue
+            over[i] = ends = bool(terminated[i] or truncated[i])
+            at_once = ends and mode is AutoresetMode.SAME_STEP
+            last = info["final_obs"][i] if at_once else seen[i]
+            stop, cut = bool(terminated[i]), bool(truncated[i])
+            found = walk.step(float(rewards[i]), _flat(last), stop, cut, info_of(info, i))
+            if found is not None:
+                ended.append(found)
+            if len(ended) == episodes:
+                for j in range(count):
+                    learner.stream(j).abandon()
+                return _episodes(ended)
+            if at_once:
+                walk.begin(_flat(seen[i]), info_of(info, i))
+                over[i] = False
+
+
+def _first_action(learner: ActorCriticLearner, observed: Any, action: Any) -> int:
+    """The number of the first action; spaces that do not fit the learner are refused."""
+    if not isinstance(action, spaces.Discrete):
+        raise InputError(f"the actions are {action}: use an environment with a Discrete space.")
+    if action.n != learner.actions:
+        raise InputError(
+            f"the environment has {action.n} actions, the learner {learner.actions}: make the "
+            "learner with as many."
+        )
+    size = observed.n if isinstance(observed, spaces.Discrete) else np.prod(observed.shape or 0)
+    known = isinstance(observed, spaces.Box) or (
+        isinstance(observed, spaces.Discrete) and observed.start == 0
+    )
+    if not known or size != learner.size:
+        raise InputError(
+            f"the observations are {observed}, the learner takes {learner.size} numbers: make the "
+            "learner for this environment, or wrap the environment."
+        )
+    return int(action.start)
+
+
+def _flat(observation: Any) -> Any:
+    """An observation as one vector, a copy, or as the integer that it is."""
+    array = np.array(observation)
+    return int(array) if array.ndim == 0 else array.astype(np.float64).ravel()
+
+
+def _episodes(ended: list[tuple[float, float, int, float]]) -> Episodes:
+    columns: NDArray[np.float64] = np.array(ended, dtype=np.float64).T
+    return Episodes(*columns)

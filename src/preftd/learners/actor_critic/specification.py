@@ -1,0 +1,151 @@
+"""Actor-critic in a study: it draws its own experience."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, SupportsIndex, final
+
+import numpy as np
+
+from preftd.arrays import Dense, InputError
+from preftd.learners.actor_critic.learner import ActorCriticLearner, as_pair, check_parts
+from preftd.learners.actor_critic.options import Actor, Critic, changed
+from preftd.learners.step_size import StepSizePair
+from preftd.learners.transition import DivergedError
+from preftd.preferences import Signal
+from preftd.rules import Rule
+from preftd.tasks import Task
+
+MEASURES = ("return", "discounted", "steps", "preferred")
+"""What a run yields after each episode: the sum of rewards, their discounted sum, the number of
+steps, and the share of steps with β = 1."""
+
+
+@final
+@dataclass(frozen=True)
+class ActorCritic:
+    """The specification of an actor-critic, for studies.
+
+    Step sizes are pairs, such as `StepSizePair.grid(actor=[...], critic=[...])`. The environment
+    and the learner run compiled together on control tasks of the library, with the preferences
+    `Constant`, `Observability`, `PerState` and `Displacement` and any rule. With other
+    preferences, encoders or tasks they run in Python, much slower, with the same results.
+
+    Parameters
+    ----------
+    actor : Actor
+    critic : Critic
+
+    Examples
+    --------
+    >>> ActorCritic(Actor(activation="relu"), Critic(bias=True)).label
+    'actor-critic, relu, critic bias'
+
+    """
+
+    actor: Actor = Actor()  # noqa: RUF009  (it cannot be changed)
+    critic: Critic = Critic()  # noqa: RUF009  (nor can this)
+
+    takes_step_size: ClassVar[bool] = True
+    takes_pairs: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_parts(self.actor, self.critic)
+
+    @property
+    def label(self) -> str:
+        """Its name in figures: what differs from the defaults."""
+        return ", ".join(["actor-critic", *changed(self.actor), *changed(self.critic)])
+
+    def learner(
+        self,
+        size: int,
+        actions: int,
+        rule: Rule,
+        step_size: StepSizePair,
+        seed: SupportsIndex = 0,
+    ) -> ActorCriticLearner:
+        """A learner, with the weights that the seed draws."""
+        return ActorCriticLearner(
+            size, actions, rule, step_size, actor=self.actor, critic=self.critic, seed=seed
+        )
+
+    def run(
+        self,
+        task: Any,
+        rule: Rule,
+        preference: Signal,
+        step_sizes: Sequence[Any],
+        episodes: int,
+        seed: int,
+    ) -> Mapping[str, Dense]:
+        """Act and learn with each pair of step sizes.
+
+        Parameters
+        ----------
+        task : control task, Task, or object with `discount` and `environment()`
+            Such as `preftd.tasks.CartPole()`. `environment()` returns a Gymnasium environment.
+        rule : Rule
+        preference : Signal
+        step_sizes : sequence of StepSizePair
+        episodes : int
+        seed : int
+            Of the environment, the actor's first weights and the actions.
+
+        Returns
+        -------
+        dict of str to array of shape (step sizes, episodes)
+            "return", "discounted", "steps" and "preferred"; NaN from the episode on in which a run
+            diverged.
+
+        """
+        from preftd.learners.actor_critic.compiled import compiled_run  # noqa: PLC0415  (compiles)
+
+        pairs = [as_pair(given) for given in step_sizes]
+        run = compiled_run(self, task, rule, preference)
+        measured = np.full((len(MEASURES), len(pairs), episodes), np.nan)
+        for column, pair in enumerate(pairs):
+            if run is None or not run(pair, seed, measured[:, column]):
+                self._run_in_python(task, rule, preference, pair, seed, measured[:, column])
+        return dict(zip(MEASURES, measured, strict=True))
+
+    def _run_in_python(
+        self,
+        task: Any,
+        rule: Rule,
+        preference: Signal,
+        pair: StepSizePair,
+        seed: int,
+        measured: Dense,
+    ) -> None:
+        """Write the measures of a run, shape (measures, episodes), that takes Python's time."""
+        environment, discount = _environment(task)
+        size = environment.observation_space
+        actions = int(environment.action_space.n)
+        count = int(getattr(size, "n", 0) or np.prod(size.shape))
+        learner = self.learner(count, actions, rule, pair, seed)
+        measured[:] = np.nan
+        try:
+            for episode in range(measured.shape[1]):
+                first = seed if episode == 0 else None
+                found = learner.learn(environment, preference, 1, discount=discount, seed=first)
+                measured[:, episode] = [column[0] for column in found]
+        except DivergedError:
+            pass  # what is left is NaN
+        finally:
+            environment.close()
+
+
+def _environment(task: Any) -> tuple[Any, float]:
+    """The environment of a task, and the discount."""
+    if isinstance(task, Task):
+        from preftd.tasks.environment import TaskEnvironment  # noqa: PLC0415  (takes a while)
+
+        return TaskEnvironment(task), task.discount
+    if not callable(getattr(task, "environment", None)) or not hasattr(task, "discount"):
+        raise InputError(
+            f"the task is {task!r}, in which nobody can act: give a control task, such as "
+            "CartPole(), or an object with name, discount and environment()."
+        )
+    return task.environment(), float(task.discount)
