@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from preftd.experience import Experience
     from preftd.experiments import Chosen, Evaluation, Score, Search, Study, evaluate
     from preftd.learners import (
+        Actor,
+        ActorCritic,
+        ActorCriticLearner,
+        Critic,
         Decreasing,
         LeastSquares,
         LeastSquaresLearner,
@@ -19,13 +23,18 @@ if TYPE_CHECKING:
         LinearLearner,
         Network,
         NetworkLearner,
+        StepSizePair,
     )
     from preftd.rules import ETD, PTD, TD, Coefficients, Rule
     from preftd.tasks import Features, MarkovRewardProcess, Task
 
 _MODULE_OF = {
+    "Actor": "learners",
+    "ActorCritic": "learners",
+    "ActorCriticLearner": "learners",
     "Chosen": "experiments",
     "Coefficients": "rules",
+    "Critic": "learners",
     "Decreasing": "learners",
     "ETD": "rules",
     "Evaluation": "experiments",
@@ -43,6 +52,7 @@ _MODULE_OF = {
     "Rule": "rules",
     "Score": "experiments",
     "Search": "experiments",
+    "StepSizePair": "learners",
     "Study": "experiments",
     "TD": "rules",
     "Task": "tasks",
@@ -54,8 +64,12 @@ __all__ = [
     "ETD",
     "PTD",
     "TD",
+    "Actor",
+    "ActorCritic",
+    "ActorCriticLearner",
     "Chosen",
     "Coefficients",
+    "Critic",
     "Decreasing",
     "Evaluation",
     "Experience",
@@ -71,6 +85,7 @@ __all__ = [
     "Rule",
     "Score",
     "Search",
+    "StepSizePair",
     "Study",
     "Task",
     "evaluate",

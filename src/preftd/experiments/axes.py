@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, Self, TypeAlias, TypeVar, final
 
 from preftd.arrays import InputError
@@ -11,13 +12,14 @@ from preftd.experiments.content import content, text
 from preftd.experiments.inputs import (
     EXAMPLES,
     as_learner,
-    as_step_sizes,
+    as_study_step_sizes,
+    check_pairs,
     check_rule,
     check_task,
     takes_step_size,
 )
 from preftd.experiments.learning import FAILURES, TaskSource, acts, is_named, makes_tasks, task_of
-from preftd.learners.step_size import StepSize
+from preftd.learners.step_size import StudyStepSize
 from preftd.names import nearest
 from preftd.preferences import Signal, as_preference
 from preftd.rules import Rule
@@ -25,7 +27,7 @@ from preftd.rules import Rule
 Kind = TypeVar("Kind")
 OneOrMore: TypeAlias = Kind | Sequence[Kind] | Mapping[str, Kind]
 """One, several, or several with labels."""
-StepSizes: TypeAlias = Sequence[StepSize]
+StepSizes: TypeAlias = Sequence[StudyStepSize]
 Labelled: TypeAlias = tuple[tuple[str, Kind], ...]
 UNMENTIONED = ("preferences", "learners")
 """Axes whose only member has an empty label: it is the same for all runs."""
@@ -42,7 +44,7 @@ class Axes:
     rules: Labelled[Rule]
     preferences: Labelled[Signal]
     learners: Labelled[Any]
-    step_sizes: Mapping[str, tuple[StepSize, ...]]
+    step_sizes: Mapping[str, tuple[StudyStepSize, ...]]
     """Of each rule, by its label; nothing if no learner takes any."""
 
     @classmethod
@@ -73,15 +75,19 @@ class Axes:
         for signal in signals.values():
             if signal.watches_learner:
                 _check_watchable(signal, methods)
+        sizes = _by_rule(step_sizes, [label for label, _ in labels]) if stepping else {}
+        for own, learner in product(sizes.values(), methods.values()):
+            if takes_step_size(learner):
+                check_pairs(learner, "step_sizes", own)
         return cls(
             _labelled("tasks", tasks, sources, _name_of_task),
             labels,
             _labelled("preferences", preferences, signals, _name_of_preference),
             _labelled("learners", learners, methods, lambda learner: learner.label),
-            _by_rule(step_sizes, [label for label, _ in labels]) if stepping else {},
+            sizes,
         )
 
-    def sizes_of(self, rule: str, learner: str) -> tuple[StepSize | None, ...]:
+    def sizes_of(self, rule: str, learner: str) -> tuple[StudyStepSize | None, ...]:
         """The step sizes of a rule and a learner, by their labels; None if there are none."""
         return self.step_sizes[rule] if takes_step_size(dict(self.learners)[learner]) else (None,)
 
@@ -186,7 +192,7 @@ def _name_of_preference(preference: Signal) -> str:
     return re.sub(r"#[0-9a-f]{8}", "", text(content(preference)))
 
 
-def _by_rule(given: Any, rules: Sequence[str]) -> Mapping[str, tuple[StepSize, ...]]:
+def _by_rule(given: Any, rules: Sequence[str]) -> Mapping[str, tuple[StudyStepSize, ...]]:
     if given is None:
         raise InputError("step_sizes is missing: give a list, such as [0.1, 0.01].")
     if not isinstance(given, Mapping):
@@ -199,8 +205,8 @@ def _by_rule(given: Any, rules: Sequence[str]) -> Mapping[str, tuple[StepSize, .
     return {label: _each_once(f"step_sizes[{label!r}]", given[label]) for label in rules}
 
 
-def _each_once(name: str, given: Any) -> tuple[StepSize, ...]:
-    sizes = as_step_sizes(name, given)
+def _each_once(name: str, given: Any) -> tuple[StudyStepSize, ...]:
+    sizes = as_study_step_sizes(name, given)
     twice = next((size for size in sizes if sizes.count(size) > 1), None)
     if twice is not None:
         raise InputError(f"{name} has {twice} more than once: give each once.")

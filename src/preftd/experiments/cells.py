@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from preftd.experiments.evaluation import size_of
 from preftd.experiments.learning import Algorithm
 from preftd.experiments.measures import Measure
-from preftd.learners.step_size import StepSize
+from preftd.learners.step_size import StudyStepSize
 
 HALF = 16
 """Hexadecimal digits of the id of a sample, and of that of a setting."""
@@ -45,7 +45,7 @@ class Setting(NamedTuple):
     id: str
     labels: Labels
     algorithm: Algorithm
-    step_size: StepSize | None
+    step_size: StudyStepSize | None
     """None for a learner that takes none."""
     description: Description
     ours: bool

@@ -39,7 +39,7 @@ from preftd.experiments.learning import (
 from preftd.experiments.measures import ERROR
 from preftd.learners.custom import Custom
 from preftd.learners.linear.batch import Linear
-from preftd.learners.step_size import Decreasing, StepSize
+from preftd.learners.step_size import Decreasing, StepSize, StepSizePair, StudyStepSize
 from preftd.preferences import as_preference
 from preftd.rules import Rule
 
@@ -54,7 +54,7 @@ def evaluate(
     task: TaskSource,
     rule: Rule,
     preference: Signal | ArrayLike,
-    step_sizes: Sequence[StepSize] | None,
+    step_sizes: Sequence[StudyStepSize] | None,
     episodes: int,
     seeds: int | Iterable[int],
     *,
@@ -137,7 +137,7 @@ def evaluate(
     return Evaluation(errors, trivial, chosen, tuple(sizes), rule.name, method.label)
 
 
-def _step_sizes(given: Sequence[StepSize] | None, learner: Any) -> list[StepSize | None]:
+def _step_sizes(given: Sequence[StudyStepSize] | None, learner: Any) -> list[StepSize | None]:
     if takes_step_size(learner):
         return [*as_step_sizes("step_sizes", [] if given is None else given)]
     if given is not None:
@@ -251,6 +251,8 @@ class Evaluation:
         )
 
 
-def size_of(alpha: StepSize | None) -> float | None:
-    """A step size as a number: where it begins, if it decreases; None if there is none."""
+def size_of(alpha: StudyStepSize | None) -> float | None:
+    """A step size as a number: where it begins if it decreases, the critic's of a pair, or None."""
+    if isinstance(alpha, StepSizePair):
+        return alpha.critic
     return alpha.initial if isinstance(alpha, Decreasing) else alpha

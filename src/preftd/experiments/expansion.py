@@ -21,9 +21,9 @@ from preftd.experiments.content import SCHEMA, content, digest, is_ours, text
 from preftd.experiments.inputs import as_seeds
 from preftd.experiments.learning import Algorithm, TaskSource, makes_tasks
 from preftd.experiments.study import Chosen, Search, Study
-from preftd.learners.step_size import Decreasing, StepSize
+from preftd.learners.step_size import StudyStepSize
 
-Choice = Mapping[tuple[str, str, str, str], StepSize | None]
+Choice = Mapping[tuple[str, str, str, str], StudyStepSize | None]
 """The step size that was chosen, by labels."""
 
 
@@ -36,7 +36,7 @@ class Expansion:
         self._algorithms = list(_described(study))
         sizes = frozenset(chain([None], *study.axes.step_sizes.values()))
         self._step_sizes = {
-            alpha: (digest(size), text(size) if isinstance(alpha, Decreasing) else "")
+            alpha: (digest(size), "" if alpha is None or isinstance(alpha, float) else text(size))
             for alpha in sizes
             for size in [content(alpha)]
         }

@@ -10,7 +10,13 @@ import numpy as np
 from preftd.arrays import InputError, whole
 from preftd.experiments.learning import acts, is_named, makes_tasks
 from preftd.learners.custom import as_spec
-from preftd.learners.step_size import StepSize, as_step_size
+from preftd.learners.step_size import (
+    StepSize,
+    StepSizePair,
+    StudyStepSize,
+    as_step_size,
+    as_study_step_size,
+)
 from preftd.rules import Rule
 from preftd.tasks import Task
 
@@ -89,15 +95,40 @@ def are_several(given: int | Iterable[int]) -> "TypeIs[Iterable[int]]":
     return isinstance(given, Iterable) and not (isinstance(given, np.ndarray) and given.ndim == 0)
 
 
-def as_step_sizes(name: str, given: Sequence[StepSize]) -> list[StepSize]:
+def as_step_sizes(name: str, given: Sequence[StudyStepSize]) -> list[StepSize]:
     """Step sizes, each of them possible."""
+    return [as_step_size(f"{name}[{i}]", alpha) for i, alpha in enumerate(_listed(name, given))]
+
+
+def as_study_step_sizes(name: str, given: Sequence[StudyStepSize]) -> list[StudyStepSize]:
+    """Step sizes or pairs of them, each of them possible."""
+    chosen = enumerate(_listed(name, given))
+    return [as_study_step_size(f"{name}[{i}]", alpha) for i, alpha in chosen]
+
+
+def check_pairs(learner: Any, name: str, sizes: Sequence[StudyStepSize]) -> None:
+    """Refuse pairs for a learner with one step size, and single ones for an actor-critic."""
+    pairs = [isinstance(size, StepSizePair) for size in sizes]
+    if getattr(learner, "takes_pairs", False) and not all(pairs):
+        raise InputError(
+            f"{name} has {sizes[pairs.index(False)]}, but {learner.label} has two step sizes: give "
+            "pairs, such as StepSizePair.grid(actor=[0.1, 0.01], critic=[0.001])."
+        )
+    if any(pairs) and not getattr(learner, "takes_pairs", acts(learner)):
+        raise InputError(
+            f"{name} has {sizes[pairs.index(True)]}, but {learner!r} has one step size: give "
+            "numbers."
+        )
+
+
+def _listed(name: str, given: Any) -> list[Any]:
     try:
         chosen = list(given)
     except TypeError:
         raise InputError(f"{name} is {given!r}: give a list, such as [0.1, 0.01].") from None
     if not chosen:
         raise InputError(f"{name} is empty: give one or more.")
-    return [as_step_size(f"{name}[{i}]", alpha) for i, alpha in enumerate(chosen)]
+    return chosen
 
 
 def as_workers(given: int | None) -> int:

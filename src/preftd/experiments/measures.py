@@ -57,23 +57,34 @@ class Measure:
 ERROR = Measure("error", "mean squared error")
 """Mean over the observable states of (prediction − value)²."""
 RETURN = Measure("return", "return", maximise=True)
-"""Discounted sum of the rewards of the episode."""
+"""Sum of the rewards of the episode: discounted by learners that predict it, plain by those that
+act, which also yield the discounted sum."""
 UPDATED = Measure("updated", "share of steps that update")
 """Share of the steps of the episode whose gain is above 0."""
 KNOWN = {measure.name: measure for measure in (ERROR, RETURN, UPDATED)}
 """Measures that every learner yields that learns from a task's experience."""
+DISCOUNTED = Measure("discounted", "discounted return", maximise=True)
+"""Discounted sum of the rewards of the episode."""
+STEPS = Measure("steps", "steps per episode", maximise=True)
+"""The number of steps of the episode."""
+PREFERRED = Measure("preferred", "share of steps with β = 1")
+"""Share of the steps of the episode at which β is 1."""
+ACTED = {measure.name: measure for measure in (RETURN, DISCOUNTED, STEPS, PREFERRED)}
+"""Measures that an actor-critic yields."""
+NAMED = KNOWN | ACTED
+"""Measures that have names."""
 
 
 def as_measure(name: str, given: str | Measure) -> Measure:
     """A measure, from itself or the name of a known one."""
     if isinstance(given, Measure):
         return given
-    if given not in KNOWN:
+    if given not in NAMED:
         raise InputError(
-            f"{name} is {given!r}: give one of {', '.join(KNOWN)}, or a measure of your own, such "
+            f"{name} is {given!r}: give one of {', '.join(NAMED)}, or a measure of your own, such "
             'as Measure("length", maximise=True).'
         )
-    return KNOWN[given]
+    return NAMED[given]
 
 
 def returns(experience: Experience) -> Vector:

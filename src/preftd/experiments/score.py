@@ -9,7 +9,7 @@ from typing import final
 import polars as pl
 
 from preftd.arrays import InputError, whole
-from preftd.experiments.measures import ERROR, KNOWN, Measure
+from preftd.experiments.measures import ERROR, NAMED, Measure
 
 ERRORS = {"mse": "mean squared error", "rmse": "root mean squared error"}
 """Names of scores of the error."""
@@ -55,10 +55,10 @@ class Score:
     maximise: bool | None = None
 
     def __post_init__(self) -> None:
-        if self.maximise is None and self.kind not in {**ERRORS, **KNOWN}:
+        if self.maximise is None and self.kind not in {**ERRORS, **NAMED}:
             raise InputError(
-                f"kind of the score is {self.kind!r}: give one of {', '.join(ERRORS)}, return and "
-                "updated, or the name of a measure of yours with maximise=True or False."
+                f"kind of the score is {self.kind!r}: give one of {', '.join([*ERRORS, *NAMED])}, "
+                "or the name of a measure of yours with maximise=True or False."
             )
         Measure(self._column)
         if self.ceiling is not None and not _positive(self.ceiling):
@@ -78,7 +78,7 @@ class Score:
     @property
     def measure(self) -> Measure:
         """What is measured, and whether more of it is better."""
-        known = KNOWN.get(self._column, Measure(self._column))
+        known = NAMED.get(self._column, Measure(self._column))
         label = ERRORS.get(self.kind, known.label)
         return Measure(
             known.name, label, known.maximise if self.maximise is None else self.maximise

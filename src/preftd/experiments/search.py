@@ -10,7 +10,7 @@ from typing import final
 from preftd.arrays import InputError
 from preftd.experiments.cells import Labels
 from preftd.experiments.inputs import are_several, as_count, as_seeds
-from preftd.learners.step_size import StepSize, as_step_size
+from preftd.learners.step_size import StudyStepSize, as_study_step_size
 
 FIRST_SEARCH_SEED = 1_000_000
 """The first search seed if only their number is given: far from those that are reported."""
@@ -63,7 +63,7 @@ class Chosen:
 
     """
 
-    step_sizes: Mapping[tuple[str, str, str, str], StepSize | None]
+    step_sizes: Mapping[tuple[str, str, str, str], StudyStepSize | None]
 
     def __post_init__(self) -> None:
         given: object = self.step_sizes
@@ -75,7 +75,7 @@ class Chosen:
         sizes = {
             _labels(labels): size
             if size is None
-            else as_step_size(f"search.step_sizes[{labels!r}]", size)
+            else as_study_step_size(f"search.step_sizes[{labels!r}]", size)
             for labels, size in given.items()
         }
         object.__setattr__(self, "step_sizes", MappingProxyType(sizes))

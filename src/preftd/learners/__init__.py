@@ -1,5 +1,8 @@
 """Learners: coefficients and experience become weights."""
 
+from preftd.learners.actor_critic.learner import ActorCriticLearner
+from preftd.learners.actor_critic.options import Actor, Critic
+from preftd.learners.actor_critic.specification import ActorCritic
 from preftd.learners.custom import Custom, Episode, as_spec
 from preftd.learners.least_squares.batch import LeastSquares
 from preftd.learners.least_squares.learner import LeastSquaresLearner
@@ -9,10 +12,14 @@ from preftd.learners.network.batch import Network
 from preftd.learners.network.learner import NetworkLearner
 from preftd.learners.pretrained import Pretrained, PretrainedLearner, Training
 from preftd.learners.returns import advantages, beta_returns, forward_update, offline_update
-from preftd.learners.step_size import Decreasing
+from preftd.learners.step_size import Decreasing, StepSizePair
 from preftd.learners.steps import Steps
 
 __all__ = [
+    "Actor",
+    "ActorCritic",
+    "ActorCriticLearner",
+    "Critic",
     "Custom",
     "Decreasing",
     "Episode",
@@ -24,6 +31,7 @@ __all__ = [
     "NetworkLearner",
     "Pretrained",
     "PretrainedLearner",
+    "StepSizePair",
     "Steps",
     "Training",
     "advantages",

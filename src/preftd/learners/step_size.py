@@ -1,4 +1,4 @@
-"""Step sizes: a number, one for each feature, one that decreases, or a pair for actor and critic."""
+"""Step sizes: a number, one for each feature, one that decreases, or those of actor and critic."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -72,25 +72,31 @@ class StepSizePair:
         return [cls(*pair) for pair in product(actor, critic)]
 
 
-StepSize: TypeAlias = float | Decreasing | StepSizePair
+StepSize: TypeAlias = float | Decreasing
+StudyStepSize: TypeAlias = StepSize | StepSizePair
+"""What a study searches over."""
 
 
-def as_study_step_size(name: str, given: Any) -> StepSize:
-    """A step size of any kind, as a study takes it."""
-    return given if isinstance(given, StepSizePair) else as_step_size(name, given)
-
-
-def as_step_size(name: str, given: ArrayLike | Decreasing) -> float | Decreasing:
+def as_step_size(name: str, given: ArrayLike | StudyStepSize) -> StepSize:
     """A step size: above 0 and finite, or decreasing."""
     if isinstance(given, Decreasing):
         return given
+    if isinstance(given, StepSizePair):
+        raise InputError(
+            f"{name} is a pair, for an actor-critic: give a number, or Decreasing(...)."
+        )
     array = as_array(name, given)
     if array.ndim or not array > 0 or are_flags(given):
         raise InputError(f"{name} is {given!r}: give a number above 0, or Decreasing(...).")
     return float(array)
 
 
-def step_size_parts(given: ArrayLike | Decreasing, size: int) -> tuple[float | Decreasing, Vector]:
+def as_study_step_size(name: str, given: Any) -> StudyStepSize:
+    """A step size of any kind, as a study takes it."""
+    return given if isinstance(given, StepSizePair) else as_step_size(name, given)
+
+
+def step_size_parts(given: ArrayLike | Decreasing, size: int) -> tuple[StepSize, Vector]:
     """A step size as one for all features, times a factor for each."""
     if isinstance(given, Decreasing) or np.ndim(given) == 0:
         return as_step_size("step_size", given), np.ones(size)

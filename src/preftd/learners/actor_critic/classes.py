@@ -59,11 +59,10 @@ class Classes(NamedTuple):
         valid = (beta >= 0).all() and (beta <= 1).all() and (interest >= 0).all()
         if not valid or not np.allclose(gains[2], base + 8 * slope, rtol=1e-12, atol=1e-12):
             return None
-        moved = isinstance(preference, Displacement)
-        entries = preference.entries if moved else np.zeros(1)
-        limits = preference.limits if moved else np.zeros(1)
-        whole = np.array(entries, dtype=np.int64)
-        return cls(kind, of_interest, whole, np.array(limits), beta, interest, base, slope)
+        entries, limits = np.zeros(1, np.int64), np.zeros(1)
+        if isinstance(preference, Displacement):
+            entries, limits = preference.entries.astype(np.int64), np.array(preference.limits)
+        return cls(kind, of_interest, entries, limits, beta, interest, base, slope)
 
 
 def _kind(signal: Signal) -> tuple[int, Vector] | None:

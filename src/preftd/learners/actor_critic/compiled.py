@@ -9,14 +9,21 @@ import numpy as np
 from gymnasium.utils import seeding
 
 from preftd.arrays import Dense
+from preftd.learners.actor_critic.buffers import Buffer, Sizes
 from preftd.learners.actor_critic.classes import MOVED, Classes
 from preftd.learners.actor_critic.critic_kernel import Trace
 from preftd.learners.actor_critic.encoding import Encoding
-from preftd.learners.actor_critic.episode import Buffer
-from preftd.learners.actor_critic.learner import action_generator, start_actor
 from preftd.learners.actor_critic.options import VIEWS
-from preftd.learners.actor_critic.run_kernel import FULL, UNKNOWN, CriticState, World, run_episodes
-from preftd.learners.actor_critic.stream import CriticFeatures, Sizes
+from preftd.learners.actor_critic.run_kernel import (
+    FULL,
+    UNKNOWN,
+    CriticState,
+    Run,
+    World,
+    run_episodes,
+)
+from preftd.learners.actor_critic.start import action_generator, start_actor
+from preftd.learners.actor_critic.stream import CriticFeatures
 from preftd.learners.step_size import StepSizePair
 from preftd.preferences import Signal
 from preftd.rules import Rule
@@ -28,11 +35,11 @@ if TYPE_CHECKING:
 CAPACITY = 512
 """Steps that there is memory for at first, where episodes have no limit."""
 
-Run = Callable[[StepSizePair, int, Dense], bool]
+RunOnce = Callable[[StepSizePair, int, Dense], bool]
 """Writes the measures of a run, given step sizes and seed; false if it must be run in Python."""
 
 
-def compiled_run(spec: ActorCritic, task: Any, rule: Rule, preference: Signal) -> Run | None:
+def compiled_run(spec: ActorCritic, task: Any, rule: Rule, preference: Signal) -> RunOnce | None:
     """A function that runs, or None if some part cannot be compiled."""
     tables = getattr(task, "tables", None)
     encoding = Encoding.of(spec.critic.features, spec.critic.bias)
@@ -60,16 +67,10 @@ def compiled_run(spec: ActorCritic, task: Any, rule: Rule, preference: Signal) -
                 spec.critic.truncation == "terminate",
             )
             found = np.empty(measured.shape)
-            done = run_episodes(
-                world,
-                (seeding.np_random(seed)[0], action_generator(seed)),
-                buffer,
-                start_actor(spec.actor, sizes, seed),
-                critic,
-                classes,
-                (pair.actor, pair.critic),
-                found,
-            )
+            actor = start_actor(spec.actor, sizes, seed)
+            generators = (seeding.np_random(seed)[0], action_generator(seed))
+            parts = Run(world, buffer, actor, critic, classes)
+            done = run_episodes(parts, generators, (pair.actor, pair.critic), found)
             if done != FULL:
                 break
             buffer = buffer.doubled()  # and from the start: the same happens again

@@ -4,10 +4,13 @@ Features are vectors of numbers, or the indices of a few ones (tile coding). A t
 lists those that it touches, so that a step costs as much as the episode has touched, however many
 features there are. The views:
 
-    backward     e ← decay e + gain x                        w ← w + α δ e
-    true online  e ← decay e + α gain (1 − decay e·x) x      w ← w + δ e + α gain (v − w·x) x
-    held         w ← w + α β (p + γ v e)                     p ← (1 − β) p + decay (v − v') e − gain v' x
-                 e ← decay e + gain x                        p ← p + r e, all of it applied at the end
+    backward     e ← decay e + gain x
+                 w ← w + α δ e
+    true online  e ← decay e + α gain (1 − decay e·x) x
+                 w ← w + δ e + α gain (v − w·x) x
+    held         w ← w + α β (p + γ v e)
+                 p ← (1 − β) p + decay (v − v') e − gain v' x,  e ← decay e + gain x
+                 p ← p + r e, and at the end all is applied: w ← w + α (p + γ' w·x' e)
 
 with δ = r + γ' w·x' − v, where v is w·x, in the true online view with the weights of the step
 before. In the held view, v and v' are w·x before and after the first update.
@@ -20,22 +23,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from preftd.arrays import Dense, Vector
+from preftd.arrays import Vector
+from preftd.learners.actor_critic.buffers import Features, Whole
 
 BACKWARD, TRUE_ONLINE, HELD = range(3)
-
-Whole = NDArray[np.int64]
-
-
-class Features(NamedTuple):
-    """The features of the observations of an episode, row t those of x_t."""
-
-    sparse: bool
-    """Whether they are given by indices."""
-    dense: Dense
-    """Shape (steps + 1, size), where they are numbers."""
-    active: Whole
-    """Shape (steps + 1, ones), where they are ones at a few indices."""
 
 
 class Trace(NamedTuple):
@@ -48,10 +39,10 @@ class Trace(NamedTuple):
     old: Vector
     """Shape (1,): v of the true online view."""
     touched: Whole
-    """Shape (size,): the indices that the trace touches, as far as `count` says."""
+    """Shape (size,): the indices that the trace touches, as far as `touches` says."""
     is_touched: NDArray[np.bool_]
     """Shape (size,)."""
-    count: Whole
+    touches: Whole
     """Shape (1,)."""
 
     @classmethod
@@ -67,13 +58,29 @@ class Trace(NamedTuple):
         )
 
 
+class Now(NamedTuple):
+    """One step, with the coefficients of the rule."""
+
+    t: int
+    """Its row among the features; the next row is what it leads to."""
+    reward: float
+    discount_t: float
+    """γ_t and γ_{t+1}."""
+    discount: float
+    beta: float
+    decay: float
+    gain: float
+    ends: bool
+    """Whether the episode ends with it."""
+
+
 @njit(cache=True, nogil=True)
 def clear(stream: Trace) -> None:
     """Forget the episode that a stream is in."""
     stream.trace[:] = 0.0
     stream.pending[:] = 0.0
     stream.is_touched[:] = False
-    stream.count[0] = 0
+    stream.touches[0] = 0
 
 
 @njit(cache=True, nogil=True)
@@ -104,7 +111,7 @@ def _add(vector: Vector, factor: float, features: Features, t: int) -> None:
 def _follow(vector: Vector, scale: float, factor: float, stream: Trace, sparse: bool) -> None:
     """Let vector ← scale · vector + factor · trace, where the trace is not 0."""
     if sparse:
-        for k in range(stream.count[0]):
+        for k in range(stream.touches[0]):
             i = stream.touched[k]
             vector[i] = scale * vector[i] + factor * stream.trace[i]
     else:
@@ -119,139 +126,100 @@ def _decay(stream: Trace, decay: float, features: Features, t: int) -> None:
         for i in range(stream.trace.size):
             stream.trace[i] *= decay
         return
-    for k in range(stream.count[0]):
+    for k in range(stream.touches[0]):
         i = stream.touched[k]
         stream.trace[i] *= decay
         if decay == 0.0:
             stream.is_touched[i] = False
     if decay == 0.0:
-        stream.count[0] = 0
+        stream.touches[0] = 0
     for k in range(features.active.shape[1]):
         i = features.active[t, k]
         if not stream.is_touched[i]:
             stream.is_touched[i] = True
-            stream.touched[stream.count[0]] = i
-            stream.count[0] += 1
+            stream.touched[stream.touches[0]] = i
+            stream.touches[0] += 1
 
 
 @njit(cache=True, nogil=True, inline="always")
 def step(
-    weights: Vector,
-    stream: Trace,
-    features: Features,
-    t: int,
-    view: int,
-    alpha: float,
-    reward: float,
-    discounts: tuple[float, float],
-    shares: tuple[float, float, float],
-    ends: bool,
+    weights: Vector, stream: Trace, features: Features, view: int, alpha: float, now: Now
 ) -> float:
-    """Learn from step t; nothing is changed if δ, which is returned, is not finite.
-
-    discounts  γ_t and γ_{t+1}
-    shares     β_t, decay_t and gain_t
-    ends       whether the episode ends with this step
-    """
+    """Learn from a step; nothing is changed if δ, which is returned, is not finite."""
     # The paper's case is written out: to hand over that many arrays would take longer than it does.
     if view == BACKWARD and not features.sparse:
-        x, trace = features.dense, stream.trace
+        x, trace, t = features.dense, stream.trace, now.t
         value, ahead = 0.0, 0.0
         for i in range(weights.size):
             value += weights[i] * x[t, i]
             ahead += weights[i] * x[t + 1, i]
-        delta = reward + (discounts[1] * ahead if discounts[1] != 0.0 else 0.0) - value
+        delta = now.reward + (now.discount * ahead if now.discount != 0.0 else 0.0) - value
         if math.isfinite(delta):
             for i in range(weights.size):
-                trace[i] = shares[1] * trace[i] + shares[2] * x[t, i]
+                trace[i] = now.decay * trace[i] + now.gain * x[t, i]
                 weights[i] += alpha * delta * trace[i]
     else:
-        delta = _step(
-            weights, stream, features, t, view, alpha, reward, discounts, shares, ends
-        )
+        delta = _step(weights, stream, features, view, alpha, now)
     return delta
 
 
 @njit(cache=True, nogil=True)
 def _step(
-    weights: Vector,
-    stream: Trace,
-    features: Features,
-    t: int,
-    view: int,
-    alpha: float,
-    reward: float,
-    discounts: tuple[float, float],
-    shares: tuple[float, float, float],
-    ends: bool,
+    weights: Vector, stream: Trace, features: Features, view: int, alpha: float, now: Now
 ) -> float:
     """The same in any view, with features of both kinds."""
-    discount_t, discount = discounts
-    _, decay, gain = shares
+    t = now.t
     value = value_of(weights, features, t)
-    value_next = value_of(weights, features, t + 1) if discount != 0.0 else 0.0
-    before = stream.old[0] if view == TRUE_ONLINE and discount_t != 0.0 else value
-    delta = reward + discount * value_next - before
+    value_next = value_of(weights, features, t + 1) if now.discount != 0.0 else 0.0
+    before = stream.old[0] if view == TRUE_ONLINE and now.discount_t != 0.0 else value
+    delta = now.reward + now.discount * value_next - before
     if not (math.isfinite(delta) and math.isfinite(value)):
         return np.nan
     if view == HELD:
-        return _step_held(
-            weights, stream, features, t, alpha, reward, discounts, shares, ends, value
-        )
-    _decay(stream, decay, features, t)
+        return _step_held(weights, stream, features, alpha, now, value)
+    _decay(stream, now.decay, features, t)
     if view == BACKWARD:
-        _add(stream.trace, gain, features, t)
+        _add(stream.trace, now.gain, features, t)
         _follow(weights, 1.0, alpha * delta, stream, features.sparse)
     else:
         overlap = value_of(stream.trace, features, t)
-        _add(stream.trace, gain * (1 - overlap) * alpha, features, t)
+        _add(stream.trace, now.gain * (1 - overlap) * alpha, features, t)
         _follow(weights, 1.0, delta, stream, features.sparse)
-        _add(weights, gain * (before - value) * alpha, features, t)
+        _add(weights, now.gain * (before - value) * alpha, features, t)
         stream.old[0] = value_next
     return delta
 
 
 @njit(cache=True, nogil=True)
 def _step_held(
-    weights: Vector,
-    stream: Trace,
-    features: Features,
-    t: int,
-    alpha: float,
-    reward: float,
-    discounts: tuple[float, float],
-    shares: tuple[float, float, float],
-    ends: bool,
-    value: float,
+    weights: Vector, stream: Trace, features: Features, alpha: float, now: Now, value: float
 ) -> float:
     """The held view; δ is that of the weights once what was pending is applied."""
-    discount_t, discount = discounts
-    beta, decay, gain = shares
     sparse, after = features.sparse, value
-    if beta != 0.0 or gain != 0.0:
-        _follow(weights, 1.0, alpha * beta * discount_t * value, stream, sparse)
-        _move(weights, alpha * beta, stream, sparse)
-        after = value_of(weights, features, t)
-        _follow(stream.pending, 1 - beta, decay * (value - after), stream, sparse)
-        _decay(stream, decay, features, t)
-        _add(stream.pending, -gain * after, features, t)
-        _add(stream.trace, gain, features, t)
+    if now.beta != 0.0 or now.gain != 0.0:
+        _follow(weights, 1.0, alpha * now.beta * now.discount_t * value, stream, sparse)
+        _move(weights, alpha * now.beta, stream, sparse)
+        after = value_of(weights, features, now.t)
+        _follow(stream.pending, 1 - now.beta, now.decay * (value - after), stream, sparse)
+        _decay(stream, now.decay, features, now.t)
+        _add(stream.pending, -now.gain * after, features, now.t)
+        _add(stream.trace, now.gain, features, now.t)
     else:
-        for k in range(stream.count[0] if sparse else stream.trace.size):
-            stream.trace[stream.touched[k] if sparse else k] *= decay
-    _follow(stream.pending, 1.0, reward, stream, sparse)
-    ahead = discount * value_of(weights, features, t + 1) if discount != 0.0 else 0.0
-    if ends:
+        for k in range(stream.touches[0] if sparse else stream.trace.size):
+            stream.trace[stream.touched[k] if sparse else k] *= now.decay
+    _follow(stream.pending, 1.0, now.reward, stream, sparse)
+    ahead = now.discount * value_of(weights, features, now.t + 1) if now.discount != 0.0 else 0.0
+    if now.ends:
         _follow(weights, 1.0, alpha * ahead, stream, sparse)
         _move(weights, alpha, stream, sparse)
-        for k in range(stream.count[0] if sparse else stream.trace.size):
+        for k in range(stream.touches[0] if sparse else stream.trace.size):
             stream.pending[stream.touched[k] if sparse else k] = 0.0
-    return reward + ahead - after
+    return now.reward + ahead - after
 
 
 @njit(cache=True, nogil=True)
 def _move(weights: Vector, factor: float, stream: Trace, sparse: bool) -> None:
     """Let w ← w + factor · p."""
-    for k in range(stream.count[0] if sparse else stream.trace.size):
+    for k in range(stream.touches[0] if sparse else stream.trace.size):
         i = stream.touched[k] if sparse else k
         weights[i] += factor * stream.pending[i]

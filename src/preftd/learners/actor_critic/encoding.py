@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from preftd.arrays import Dense, Vector
 from preftd.experience import Fourier, Identity, TileCoding
-from preftd.learners.actor_critic.critic_kernel import Features
+from preftd.learners.actor_critic.buffers import Features
 
 SAME, TILES, COSINES = range(3)
 
@@ -37,10 +37,11 @@ class Encoding(NamedTuple):
             return cls(SAME, bias, nothing, nothing, nothing, none, np.zeros((1, 1)))
         if type(encoder) is TileCoding:
             low, high, width, shape, shifts = encoder.grid
-            return cls(TILES, bias, *map(np.array, (low, high, width, shape, shifts)))
+            corners = np.array(low), np.array(high), np.array(width)
+            return cls(TILES, bias, *corners, np.array(shape), np.array(shifts))
         if type(encoder) is Fourier:
-            low, high, waves = map(np.array, (encoder.low, encoder.high, encoder.waves))
-            return cls(COSINES, bias, low, high, high - low, none, waves)
+            low, high = np.array(encoder.low), np.array(encoder.high)
+            return cls(COSINES, bias, low, high, high - low, none, encoder.waves)
         return None
 
 
@@ -70,7 +71,7 @@ def _encode(encoding: Encoding, x: Dense, t: int, features: Features) -> None:
             if encoding.kind == COSINES:
                 angle += encoding.table[k, i] * scaled
             else:
-                tile = int(math.floor(scaled + encoding.table[k, i]))
+                tile = math.floor(scaled + encoding.table[k, i])
                 flat = flat * encoding.shape[i] + min(tile, encoding.shape[i] - 1)
         if encoding.kind == COSINES:
             features.dense[t, k] = math.cos(np.pi * angle)

@@ -67,9 +67,7 @@ class _Walk:
         learner, stream = self._learner, self._learner.stream(self._number)
         visit = self._visit(stream.discount_t, stream.memory.td_error)
         beta, remembered = self._signal.step(visit, stream.memory.preference)
-        interest, of_interest = interest_at(
-            learner.rule.interest, visit, stream.memory.interest
-        )
+        interest, of_interest = interest_at(learner.rule.interest, visit, stream.memory.interest)
         delta = learner.update(
             self._x,
             self._action,
@@ -150,35 +148,34 @@ def learn_vector(
     seen, info = environments.reset(seed=seed)
     for i, walk in enumerate(walks):
         walk.begin(_flat(seen[i]), info_of(info, i))
-    over, ended = np.zeros(count, np.bool_), []
-    while True:
+    over = np.zeros(count, np.bool_)
+    ended: list[tuple[float, float, int, float]] = []
+    while len(ended) < episodes:
         if mode is AutoresetMode.DISABLED and over.any():
             seen, info = environments.reset(options={"reset_mask": over})
-            for i in np.flatnonzero(over):
-                walks[i].begin(_flat(seen[i]), info_of(info, int(i)))
+            for i in np.flatnonzero(over).tolist():
+                walks[i].begin(_flat(seen[i]), info_of(info, i))
             over[:] = False
         # Those that are only reset by the next call draw no action.
         actions = np.array([first + (0 if over[i] else walks[i].act()) for i in range(count)])
         seen, rewards, terminated, truncated, info = environments.step(actions)
         for i, walk in enumerate(walks):
-            if over[i]:
+            begins = bool(over[i])
+            over[i] = not begins and bool(terminated[i] or truncated[i])
+            at_once = bool(over[i]) and mode is AutoresetMode.SAME_STEP
+            if not begins:
+                last = info["final_obs"][i] if at_once else seen[i]
+                stop, cut = bool(terminated[i]), bool(truncated[i])
+                found = walk.step(float(rewards[i]), _flat(last), stop, cut, info_of(info, i))
+                ended += [found] if found is not None else []
+                if len(ended) == episodes:
+                    break
+            if begins or at_once:
                 walk.begin(_flat(seen[i]), info_of(info, i))
                 over[i] = False
-                continue
-            over[i] = ends = bool(terminated[i] or truncated[i])
-            at_once = ends and mode is AutoresetMode.SAME_STEP
-            last = info["final_obs"][i] if at_once else seen[i]
-            stop, cut = bool(terminated[i]), bool(truncated[i])
-            found = walk.step(float(rewards[i]), _flat(last), stop, cut, info_of(info, i))
-            if found is not None:
-                ended.append(found)
-            if len(ended) == episodes:
-                for j in range(count):
-                    learner.stream(j).abandon()
-                return _episodes(ended)
-            if at_once:
-                walk.begin(_flat(seen[i]), info_of(info, i))
-                over[i] = False
+    for i in range(count):
+        learner.stream(i).abandon()
+    return _episodes(ended)
 
 
 def _first_action(learner: ActorCriticLearner, observed: Any, action: Any) -> int:

@@ -46,7 +46,9 @@ class Parameters(NamedTuple):
     @classmethod
     def zeros(cls, inputs: int, units: int, actions: int) -> Parameters:
         """Parameters of 0."""
-        return cls.of(np.zeros((inputs + 1) * units + (units + 1) * actions), inputs, units, actions)
+        return cls.of(
+            np.zeros((inputs + 1) * units + (units + 1) * actions), inputs, units, actions
+        )
 
 
 def drawn(

@@ -5,19 +5,18 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from preftd.arrays import Dense, Vector
-from preftd.learners.actor_critic.actor_kernel import choose, policy
+from preftd.learners.actor_critic.actor_kernel import choose, policy, update_actor
+from preftd.learners.actor_critic.buffers import ActorState, Buffer, Whole
 from preftd.learners.actor_critic.classes import (
     MOVED,
     Classes,
     fixed_class,
     moved_class,
 )
-from preftd.learners.actor_critic.critic_kernel import Trace, step
+from preftd.learners.actor_critic.critic_kernel import Now, Trace, step
 from preftd.learners.actor_critic.encoding import Encoding, encode
-from preftd.learners.actor_critic.episode import ActorState, Buffer, update_actor
 from preftd.learners.network.refcount import uncounted
 from preftd.tasks.control.kernel import Tables, reset_kernel, step_kernel
 
@@ -48,14 +47,33 @@ class CriticState(NamedTuple):
     """Whether a truncated episode counts as terminated."""
 
 
+class Run(NamedTuple):
+    """All that a run consists of, but for generators and step sizes."""
+
+    world: World
+    buffer: Buffer
+    actor: ActorState
+    critic: CriticState
+    classes: Classes
+
+
+class Position(NamedTuple):
+    """Where an episode is; written by each step."""
+
+    state: Vector
+    """Shape (state_size,)."""
+    observation: Vector
+    """Shape (inputs,)."""
+    seen: Whole
+    """Shape (2,): number of the state, and whether it is observable; −1 if not known."""
+    preferred: Vector
+    """What the last step with β = 1 showed, shape (thresholds,)."""
+
+
 @njit(cache=True, nogil=True)
 def run_episodes(
-    world: World,
+    run: Run,
     generators: tuple[np.random.Generator, np.random.Generator],
-    buffer: Buffer,
-    actor: ActorState,
-    critic: CriticState,
-    classes: Classes,
     step_sizes: tuple[float, float],
     measured: Dense,
 ) -> int:
@@ -65,80 +83,68 @@ def run_episodes(
     step_sizes  of actor and critic
     measured    a column for each episode; fewer are run if weights stop being finite
     """
-    state, seen = np.zeros(world.state_size), np.zeros(2, np.int64)
-    observation, last = np.zeros(buffer.x.shape[1]), np.zeros(classes.entries.size)
-    memory = (state, observation, seen, last)
+    at = Position(
+        np.zeros(run.world.state_size),
+        np.zeros(run.buffer.x.shape[1]),
+        np.zeros(2, np.int64),
+        np.zeros(run.classes.entries.size),
+    )
     for episode in range(measured.shape[1]):
-        reset_kernel(world.tables, generators[0], state, observation, seen)
-        buffer.x[0] = observation
-        encode(critic.encoding, buffer.x, 0, buffer.features)
-        steps = _run_episode(
-            world, generators, buffer, actor, critic, classes, step_sizes[1], memory,
-            measured, episode,
-        )
+        steps = _run_episode(run, generators, step_sizes[1], at, measured, episode)
         if steps == _DIVERGED:
             return episode
         if steps < 0:
-            return steps
-        if not update_actor(buffer, steps, critic.weights, actor, step_sizes[0]):
+            return int(steps)
+        if not update_actor(run.buffer, steps, run.critic.weights, run.actor, step_sizes[0]):
             return episode
-    return measured.shape[1]
+    return int(measured.shape[1])
 
 
 @njit(cache=True, nogil=True)
 def _run_episode(
-    world_: World,
+    run_: Run,
     generators: tuple[np.random.Generator, np.random.Generator],
-    buffer_: Buffer,
-    actor_: ActorState,
-    critic_: CriticState,
-    classes_: Classes,
     step_size: float,
-    memory: tuple[Vector, Vector, NDArray[np.int64], Vector],
+    at_: Position,
     measured_: Dense,
     episode: int,
 ) -> int:
-    """One episode, but for the actor's update; returns the number of steps, or why there is none."""
-    world, buffer, actor = uncounted(world_), uncounted(buffer_), uncounted(actor_)
-    critic, classes, measured = uncounted(critic_), uncounted(classes_), uncounted(measured_)
-    state, observation, seen, last = uncounted(memory)
+    """One episode, but for the actor's update; returns its number of steps, or why it has none."""
+    world, buffer, actor, critic, classes = uncounted(run_)
+    at, measured = uncounted(at_), uncounted(measured_)
+    reset_kernel(world.tables, generators[0], at.state, at.observation, at.seen)
+    for k in range(at.observation.size):
+        buffer.x[0, k] = at.observation[k]
+    encode(critic.encoding, buffer.x, 0, buffer.features)
     follow_on, discount_t, weight = 0.0, 0.0, 1.0
     paid, discounted, preferred = 0.0, 0.0, 0.0
     for t in range(buffer.action.size):
-        policy(actor.weights, actor.tanh, buffer.x, t, buffer.hidden, buffer.chance)
+        policy(actor, buffer, t)
         action = choose(buffer.chance, t, generators[1].random())
         if classes.beta_kind == MOVED:
-            b = moved_class(classes, buffer.x, t, last)
+            b = moved_class(classes, buffer.x, t, at.preferred)
         else:
-            b = fixed_class(classes.beta_kind, seen, classes.beta.size)
-        i = fixed_class(classes.interest_kind, seen, classes.interest.shape[1])
+            b = fixed_class(classes.beta_kind, at.seen, classes.beta.size)
+        i = fixed_class(classes.interest_kind, at.seen, classes.interest.shape[1])
         if b < 0 or i < 0:
             return UNKNOWN
         reward, terminated = step_kernel(
-            world.tables, generators[0], state, action, observation, seen
+            world.tables, generators[0], at.state, action, at.observation, at.seen
         )
-        truncated = t + 1 == world.limit and not terminated
-        for k in range(observation.size):
-            buffer.x[t + 1, k] = observation[k]
+        for k in range(at.observation.size):
+            buffer.x[t + 1, k] = at.observation[k]
         encode(critic.encoding, buffer.x, t + 1, buffer.features)
+        truncated = t + 1 == world.limit and not terminated
+        stops = terminated or (truncated and critic.terminates)
+        discount = 0.0 if stops else world.discount
         beta = classes.beta[b]
         follow_on = discount_t * follow_on + classes.interest[b, i]
         decay = discount_t * (1 - beta)
         gain = classes.base[b, i] + classes.slope[b, i] * follow_on
-        stops = terminated or (truncated and critic.terminates)
-        discount = 0.0 if stops else world.discount
-        delta = step(
-            critic.weights,
-            critic.stream,
-            buffer.features,
-            t,
-            critic.view_number,
-            step_size,
-            reward,
-            (discount_t, discount),
-            (beta, decay, gain),
-            terminated or truncated,
-        )
+        ends = terminated or truncated
+        now = Now(t, reward, discount_t, discount, beta, decay, gain, ends)
+        weights, stream, view = critic.weights, critic.stream, critic.view_number
+        delta = step(weights, stream, buffer.features, view, step_size, now)
         if not math.isfinite(delta):
             return _DIVERGED
         buffer.action[t], buffer.reward[t], buffer.discount[t] = action, reward, discount
@@ -148,7 +154,7 @@ def _run_episode(
         weight *= world.discount
         preferred += 1.0 if beta == 1.0 else 0.0
         discount_t = discount
-        if terminated or truncated:
+        if ends:
             measured[RETURN, episode], measured[DISCOUNTED, episode] = paid, discounted
             measured[STEPS, episode], measured[PREFERRED, episode] = t + 1, preferred / (t + 1)
             return t + 1

@@ -9,8 +9,9 @@ from typing import Any, ClassVar, SupportsIndex, final
 import numpy as np
 
 from preftd.arrays import Dense, InputError
-from preftd.learners.actor_critic.learner import ActorCriticLearner, as_pair, check_parts
+from preftd.learners.actor_critic.learner import ActorCriticLearner
 from preftd.learners.actor_critic.options import Actor, Critic, changed
+from preftd.learners.actor_critic.start import as_pair, check_parts
 from preftd.learners.step_size import StepSizePair
 from preftd.learners.transition import DivergedError
 from preftd.preferences import Signal

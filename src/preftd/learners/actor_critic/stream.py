@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from preftd.arrays import Dense, InputError, Vector, as_array, check_not_negative, unit, whole
 from preftd.experience import Encoder, Indices
 from preftd.experience.indices import as_indices
-from preftd.learners.actor_critic.critic_kernel import Features, Trace, clear
+from preftd.learners.actor_critic.buffers import Buffer, Features, Sizes
+from preftd.learners.actor_critic.critic_kernel import Trace, clear
 from preftd.learners.actor_critic.encoding import Encoding, encode
-from preftd.learners.actor_critic.episode import Buffer
 from preftd.learners.actor_critic.options import Critic
 from preftd.learners.streams import Memory, split_state
 
@@ -68,14 +68,6 @@ class CriticFeatures:
                 "numbers."
             )
         into.dense[t, : self._own], into.dense[t, self._own :] = numbers, 1.0
-
-
-class Sizes(NamedTuple):
-    """The sizes of an actor."""
-
-    inputs: int
-    units: int
-    actions: int
 
 
 @final
@@ -152,7 +144,7 @@ class Stream:
         for name in ("trace", "pending", "old"):
             getattr(self.trace, name)[:] = fixed[name]
         touched = np.flatnonzero((self.trace.trace != 0) | (self.trace.pending != 0))
-        self.trace.touched[: touched.size], self.trace.count[0] = touched, touched.size
+        self.trace.touched[: touched.size], self.trace.touches[0] = touched, touched.size
         self.trace.is_touched[touched] = True
         self.follow_on, self.discount_t = float(fixed["follow_on"]), discount_t
         self.memory = memory

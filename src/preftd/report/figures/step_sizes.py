@@ -113,8 +113,12 @@ def draw_step_sizes(axes: Axes, panel: Panel, rings: pl.DataFrame, score: Score)
 
 
 def _by_kind(frame: pl.DataFrame) -> pl.DataFrame:
-    """Separate constant from decreasing step sizes, if there are both, by the learner's name."""
+    """Separate constant from decreasing step sizes, and those of pairs by that of the actor.
+
+    Where there is more than one kind, it is a part of the learner's name.
+    """
     kind = frame["schedule"].str.replace(r"initial=[^,)]*(, )?", "")
+    kind = kind.str.replace(r"StepSizePair\(actor=([^,)]*).*", "actor ${1}")
     if kind.n_unique() <= 1:
         return frame
     parts = frame.select("learner", kind.alias("kind"))

@@ -1,0 +1,55 @@
+"""How an actor-critic starts: checked parts, first weights, generators."""
+
+from __future__ import annotations
+
+from typing import Any, SupportsIndex
+
+import numpy as np
+
+from preftd.arrays import InputError, whole
+from preftd.learners.actor_critic.buffers import ActorState, Optimiser, Sizes
+from preftd.learners.actor_critic.options import Actor, Critic
+from preftd.learners.actor_critic.parameters import Parameters, drawn
+from preftd.learners.step_size import StepSizePair
+from preftd.randomness import generator
+
+
+def start_actor(actor: Actor, sizes: Sizes, seed: SupportsIndex) -> ActorState:
+    """An actor with the weights that a seed draws."""
+    weights = drawn(actor.init, *sizes, actor.bias, generator("actor", *sizes, seed))
+    mean, square = np.zeros((2, weights.flat.size))
+    return ActorState(
+        weights,
+        Parameters.zeros(*sizes),
+        Optimiser(actor.optimiser == "adam", mean, square, np.zeros(1)),
+        actor.activation == "tanh",
+        actor.bias,
+        actor.reduction == "mean",
+        actor.gain == "rule",
+    )
+
+
+def action_generator(seed: SupportsIndex) -> np.random.Generator:
+    """The generator from which actions are drawn."""
+    return generator("actions", seed)
+
+
+def as_pair(given: Any) -> StepSizePair:
+    """The step sizes of actor and critic."""
+    if not isinstance(given, StepSizePair):
+        raise InputError(f"step_size is {given!r}: give StepSizePair(actor=0.01, critic=0.001).")
+    return given
+
+
+def check_parts(actor: object, critic: object) -> None:
+    """Refuse what is no actor or critic."""
+    for name, given, kind in (("actor", actor, Actor), ("critic", critic, Critic)):
+        if not isinstance(given, kind):
+            raise InputError(f"{name} is {given!r}: give one, such as {kind.__name__}().")
+
+
+def as_count(name: str, given: Any) -> int:
+    """A whole number of 1 or more."""
+    if whole(name, given) < 1:
+        raise InputError(f"{name} is {given}: give 1 or more.")
+    return whole(name, given)
