@@ -7,6 +7,13 @@ from preftd.paper.cartpole import claims as cartpole_claims
 from preftd.paper.cartpole import figures as cartpole_figures
 from preftd.paper.cartpole import studies as cartpole_studies
 from preftd.paper.claim import Claim
+from preftd.paper.control import (
+    credit_claims,
+    credit_figure,
+    drop_outs_claims,
+    drop_outs_figure,
+    drop_outs_studies,
+)
 from preftd.paper.corridors import (
     beyond_claims,
     limit_figure,
@@ -34,6 +41,7 @@ STUDIES = (
     *corridor_studies.STUDIES,
     *grid_studies.STUDIES,
     *cartpole_studies.STUDIES,
+    *drop_outs_studies.STUDIES,
 )
 
 FIGURES: dict[str, PaperFigure] = {
@@ -46,6 +54,8 @@ FIGURES: dict[str, PaperFigure] = {
         network_figures,
         cartpole_figures,
         choice_figure,
+        credit_figure,
+        drop_outs_figure,
     )
     for figure in module.FIGURES
 }
@@ -73,6 +83,8 @@ CLAIMS: dict[str, Claim] = {
         cartpole_claims,
         between_claims,
         choices,
+        credit_claims,
+        drop_outs_claims,
     )
     for claim in module.CLAIMS
 }

@@ -9,7 +9,7 @@ unless Numba inlines them.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numba import njit
@@ -62,7 +62,7 @@ class Tables(NamedTuple):
     @classmethod
     def cartpole(cls) -> Self:
         """Return the tables of CartPole."""
-        nothing = np.empty(0, np.int64), 0, 0, 0, 0, np.empty(0), 0, 0, 0, 0, 0, 0
+        nothing = (np.empty(0, np.int64), 0, 0, 0, 0, np.empty(0), 0, 0, 0, 0, 0, 0)
         return cls(CARTPOLE, cartpole_kernel.ACTIONS, *nothing)
 
     @classmethod
@@ -86,12 +86,13 @@ class Tables(NamedTuple):
         shown = np.where(fresh, FRESH, codes.astype(np.int64))
         mean, deviation = _noise(task.features, fresh, task.name)
         start_bound = (reached / reached[-1])[starts]
-        whole, whole_at = _joined(first, rows.next_state, starts, shown, task.observable)
-        numbers, at = _joined(bound, rows.reward, rows.spread, start_bound, fixed, mean, deviation)
-        return cls(TABLE, rows.actions, whole.astype(np.int64), *whole_at, numbers, *at)
+        whole, a = _joined(first, rows.next_state, starts, shown, task.observable)
+        numbers, b = _joined(bound, rows.reward, rows.spread, start_bound, fixed, mean, deviation)
+        tables = (whole.astype(np.int64), *a, numbers.astype(np.float64), *b)
+        return cls._make((TABLE, rows.actions, *tables))
 
 
-def _joined(*parts: NDArray[np.generic]) -> tuple[NDArray[np.generic], list[int]]:
+def _joined(*parts: NDArray[Any]) -> tuple[NDArray[Any], list[int]]:
     """Arrays one after the other, and where each but the first begins."""
     ends = np.cumsum([part.size for part in parts])
     return np.concatenate([part.ravel() for part in parts]), ends[:-1].tolist()
