@@ -12,10 +12,22 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 import conftest  # noqa: F401  (it says where compiled code is kept)
 import numpy as np
 
-from preftd import ETD, PTD, LeastSquaresLearner, Linear, LinearLearner, Network, evaluate, tasks
-from preftd.experience import Indices
+from preftd import (
+    ETD,
+    PTD,
+    ActorCritic,
+    Critic,
+    LeastSquaresLearner,
+    Linear,
+    LinearLearner,
+    Network,
+    StepSizePair,
+    evaluate,
+    tasks,
+)
+from preftd.experience import Indices, TileCoding
 from preftd.learners import advantages, beta_returns
-from preftd.preferences import Constant, Observability
+from preftd.preferences import Constant, Displacement, Observability
 from preftd.tasks.control.kernel import reset_kernel, step_kernel
 
 GRID, CORRIDOR = ("cross_grid", {"size": 4}), ("corridor", {"length": 2})
@@ -70,6 +82,18 @@ def _control(_: str) -> None:
         step_kernel(task.tables, rng, state, 0, observation, seen)
 
 
+def _actor_critic(_: str) -> None:
+    pair, moved = StepSizePair(actor=0.1, critic=0.1), Displacement({0: 1.0})
+    for critic in (Critic(), Critic(features=TileCoding([0.0] * 4, [1.0] * 4, [2] * 4, 2))):
+        spec = ActorCritic(critic=critic)
+        spec.run(tasks.CartPole(limit=9), PTD(), moved, [pair], 2, 0)
+        learner = spec.learner(4, 2, PTD(), pair)
+        for end in (0.9, 0.0):
+            learner.update([0.0] * 4, 0, 1.0, [0.0] * 4, discount=end, beta=1.0)
+        learner.act([0.0] * 4)
+        learner.predict([0.0] * 4)
+
+
 JOBS: list[tuple[Callable[[str], None], str]] = [
     (_network, "backward"),
     (_network, "held"),
@@ -79,6 +103,7 @@ JOBS: list[tuple[Callable[[str], None], str]] = [
     *((_linear, view) for view in ("backward", "forward", "true_online", "held")),
     (_least_squares, ""),
     (_control, ""),
+    (_actor_critic, ""),
 ]
 
 
