@@ -101,7 +101,9 @@ def _study(
 def _factorial(features: str, name: str) -> Study:
     """Both critics, both weights of the actor, three views; half of the observations are noise."""
     learners = {
-        learner_label(view, gain): _learner(features, view, gain) for view in VIEWS for gain in GAINS
+        learner_label(view, gain): _learner(features, view, gain)
+        for view in VIEWS
+        for gain in GAINS
     }
     tasks = {task_label(HALF, "noise"): _task(HALF, "noise")}
     return _study(name, features, tasks, CRITICS, learners, Observability())
