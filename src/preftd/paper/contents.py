@@ -7,6 +7,13 @@ from preftd.paper.cartpole import claims as cartpole_claims
 from preftd.paper.cartpole import figures as cartpole_figures
 from preftd.paper.cartpole import studies as cartpole_studies
 from preftd.paper.claim import Claim
+from preftd.paper.control import (
+    credit_claims,
+    credit_figure,
+    drop_outs_claims,
+    drop_outs_figure,
+    drop_outs_studies,
+)
 from preftd.paper.corridors import (
     beyond_claims,
     held_claims,
@@ -40,6 +47,7 @@ STUDIES = (
     *steady.STUDIES,
     *grid_studies.STUDIES,
     *cartpole_studies.STUDIES,
+    *drop_outs_studies.STUDIES,
 )
 
 FIGURES: dict[str, PaperFigure] = {
@@ -54,6 +62,8 @@ FIGURES: dict[str, PaperFigure] = {
         network_figures,
         cartpole_figures,
         choice_figure,
+        credit_figure,
+        drop_outs_figure,
     )
     for figure in module.FIGURES
 }
@@ -84,6 +94,8 @@ CLAIMS: dict[str, Claim] = {
         cartpole_claims,
         between_claims,
         choices,
+        credit_claims,
+        drop_outs_claims,
     )
     for claim in module.CLAIMS
 }

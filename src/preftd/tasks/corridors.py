@@ -5,6 +5,7 @@ standard deviation 1 in every feature, drawn afresh at each visit.
 """
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -31,9 +32,10 @@ class _Map:
         self.names[len(self.position) - 1] = name
         return len(self.position) - 1
 
-    def corridor(self, length: int, into: int) -> int:
+    def corridor(self, length: int, into: int, above: float = 0.0) -> int:
         """Add `length` hidden states that lead to `into`; returns the first state of the way."""
         x, y = self.position[into]
+        y += above
         first = len(self.position)
         for i in range(length):
             self.position.append((x - length + i, y))
@@ -103,3 +105,35 @@ def double_corridor(length: int = 10) -> Task:
     plan.following[first] = (plan.corridor(length, upper), plan.corridor(length, lower))
     plan.following[upper], plan.following[lower] = (ways[0], ways[1]), (ways[1], ways[2])
     return plan.task(f"double_corridor(length={length})")
+
+
+def decision_corridors(length: int = 10, decisions: int = 3, bait: int = 2) -> Task:
+    """Decisions in a row; one way to the next pays 1 at its end, the other a bait that is lost.
+
+    At decisions 1, 3, … the first action is right, at the others the second. Of the `length` hidden
+    states to the next decision, the last of the right way pays 1; of the other way, the first pays
+    `bait` and the last takes it back. So the best return is the number of decisions.
+
+    Parameters
+    ----------
+    length : int
+        The number of hidden states in each way.
+    decisions : int
+        The number of decisions.
+    bait : int
+        What the wrong way pays at first.
+
+    """
+    length = between("length", length, 2, MOST_STATES // 10)
+    decisions = between("decisions", decisions, 1, MOST_STATES // (20 * length))
+    bait = between("bait", bait, 0, 1_000_000)
+    plan = _Map()
+    shown = [plan.observable(f"S{i + 1}", i * (length + 1.0), 0) for i in range(decisions)]
+    shown.append(plan.observable("G", decisions * (length + 1.0), 0))
+    for i, (here, there) in enumerate(pairwise(shown)):
+        upper, lower = (plan.corridor(length, there, above) for above in (1.2, -1.2))
+        right, wrong = (upper, lower) if i % 2 == 0 else (lower, upper)
+        plan.reward[right + length - 1] = (1.0, 0.0)
+        plan.reward[wrong], plan.reward[wrong + length - 1] = (bait, 0.0), (-bait, 0.0)
+        plan.following[here] = (upper, lower)
+    return plan.task(f"decision_corridors(length={length}, decisions={decisions}, bait={bait})")

@@ -12,7 +12,9 @@ from preftd.theory.expected_update import (
 from preftd.theory.explain import report
 from preftd.theory.files import Problem, load_problem, save_problem
 from preftd.theory.limit import limit, limits
+from preftd.theory.noise import weight_noise
 from preftd.theory.operator import Operator, operator
+from preftd.theory.optimal import action_values, optimal
 from preftd.theory.steady_state import SteadyState, steady_state
 from preftd.theory.trajectory import key_matrices_over_time, mean_trajectory
 
@@ -24,6 +26,7 @@ __all__ = [
     "Operator",
     "Problem",
     "SteadyState",
+    "action_values",
     "compare",
     "crossing",
     "diagnose",
@@ -35,10 +38,12 @@ __all__ = [
     "load_problem",
     "mean_trajectory",
     "operator",
+    "optimal",
     "project",
     "projected_bellman_error",
     "report",
     "save_problem",
     "steady_state",
     "value_error",
+    "weight_noise",
 ]

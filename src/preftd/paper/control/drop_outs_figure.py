@@ -1,0 +1,160 @@
+"""The figure of drop-outs: returns by critic, actor, view and features, and by rate."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import matplotlib as mpl
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from preftd.experiments.results import Results
+from preftd.experiments.statistics import summarise
+from preftd.paper.control.drop_outs_studies import (
+    BY_RATE,
+    FACTORIAL,
+    FEATURES,
+    GAINS,
+    RATES,
+    SHOWN,
+    STUDIES,
+    VIEWS,
+    WITHOUT,
+    WITHOUT_BY_RATE,
+    learner_label,
+)
+from preftd.paper.panel_rows import PaperFigure
+from preftd.paper.samples import rows
+from preftd.paper.study import Found
+from preftd.report.figures.end_labels import Label, label_ends
+from preftd.report.figures.layout import LEVEL, seeds_note, write_note
+from preftd.report.figures.lines import draw_line
+from preftd.report.figures.panels import Line
+from preftd.style import RC, SHADE, WIDTH, Look, look_of
+
+TITLES = {
+    "raw": "four numbers",
+    "bias": "four numbers and 1",
+    "tiles": "tiles",
+    "cosines": "cosines",
+}
+WIDE, HIGH, LOW = 7.2, 1.75, 2.0
+"""Width of the figure and heights of its rows, in inches."""
+MOST = 130
+"""The largest return that is shown above."""
+APART = 0.18
+"""How far methods of a view lie apart, as a share of a row."""
+BLIND, BLIND_LOOK = "TD(0.9), no preferences", Look("#999999", "solid", "", "")
+NOTE = (
+    "CartPole, limit 200, mean return of 500 episodes, {seeds}. Each critic and actor at step "
+    "sizes chosen on 12 other seeds. An observation is dropped with probability 0.5 (top) and noise "
+    "seen in its stead; β = 0 there, 1 elsewhere. Critic by TD(λ), λ = 1 − β (squares), or PTD "
+    "(circles); actor weighted by β (filled) or 1 (hollow); grey: TD(0.9) with no preferences. "
+    "Below: held critics with tiles. What pays is an actor that does not learn from noise, with a "
+    "critic that can represent the value; zeros in place of noise do no harm, and preferences then "
+    "gain little."
+)
+
+
+class Method(NamedTuple):
+    """A critic and an actor."""
+
+    rule: str
+    gain: str
+
+    @property
+    def label(self) -> str:
+        """Its name in the figure."""
+        return f"{self.rule}, {self.gain}"
+
+    @property
+    def look(self) -> Look:
+        """That of the rule; lines of actors weighted by 1 are those of another."""
+        own = look_of(self.rule)
+        if self.gain == "actor β":
+            return own
+        return own._replace(line=(0, (1, 1.5)))
+
+
+FOUR = tuple(Method(rule, gain) for rule in ("TD(λ)", "PTD") for gain in GAINS)
+ALONG = (*FOUR, Method("ETD-variable", "actor β"))
+"""Methods that are shown by rate."""
+
+
+def _draw(found: Found) -> Figure:
+    with mpl.rc_context(RC):
+        figure = Figure(figsize=(WIDE, HIGH + LOW), layout="constrained")
+        panels = figure.add_gridspec(2, len(FEATURES), height_ratios=(HIGH, LOW))
+        told: list[pl.DataFrame] = []
+        for column, features in enumerate(FEATURES):
+            axes = figure.add_subplot(panels[0, column])
+            told += _draw_factorial(axes, found[FACTORIAL[features]], found[WITHOUT[features]])
+            axes.set_title(TITLES[features], loc="left")
+            axes.set(yticks=range(len(VIEWS)), ylim=(len(VIEWS) - 0.5, -0.5), xlim=(0, MOST))
+            axes.set_yticklabels(VIEWS if column == 0 else [])
+            axes.set_xlabel("mean return", fontsize=8)
+        write_note(figure, NOTE.format(seeds=seeds_note(pl.concat(told), "lines").lower()))
+        for row, shown in enumerate(SHOWN):
+            axes = figure.add_subplot(panels[1, 2 * row : 2 * row + 2])
+            labels = _draw_rates(axes, shown, found[BY_RATE], found[WITHOUT_BY_RATE])
+            axes.set_title(f"dropped observations show {shown}", loc="left")
+            axes.set_xlabel("probability that an observation is dropped", fontsize=8)
+            if row == 0:
+                axes.set_ylabel("mean return", fontsize=8)
+        for every in figure.axes:
+            every.tick_params(labelsize=7.5)
+        label_ends(figure, [(axes, labels)])
+    return figure
+
+
+def _draw_factorial(axes: Axes, results: Results, without: Results) -> Iterator[pl.DataFrame]:
+    """Means and intervals of the four methods in each view; yields what is drawn."""
+    blind = summarise(without.reported, ["rule"], level=LEVEL)
+    axes.axvspan(blind["low"][0], blind["high"][0], color=BLIND_LOOK.colour, alpha=2 * SHADE, lw=0)
+    for number, method in enumerate(FOUR):
+        look = method.look
+        for row, view in enumerate(VIEWS):
+            runs = rows(
+                results.reported, rule=method.rule, learner=learner_label(view, method.gain)
+            )
+            own = summarise(runs, ["rule"], level=LEVEL)
+            height = row + APART * (number - 1.5)
+            axes.hlines(height, own["low"][0], own["high"][0], color=look.colour, linewidth=1)
+            axes.plot(
+                own["centre"][0],
+                height,
+                look.marker,
+                color=look.colour,
+                markersize=4,
+                markerfacecolor=look.colour if method.gain == "actor β" else "white",
+            )
+            yield own
+
+
+def _draw_rates(axes: Axes, shown: str, results: Results, without: Results) -> list[Label]:
+    """Returns by rate; returns the names of lines."""
+    labels, rate = [], pl.col("task").str.split(" ").list.first().cast(pl.Float64).alias("rate")
+    axes.set_xlim(float(RATES[0]) - 0.02, float(RATES[-1]) + 0.01)
+    axes.set_ylim(0, 200)
+    lines = [(BLIND, BLIND_LOOK, without.reported)]
+    for method in ALONG:
+        label = learner_label("held", method.gain)
+        runs = rows(results.reported, rule=method.rule, learner=label)
+        lines.append((method.label, method.look, runs))
+    for name, look, runs in lines:
+        own = runs.filter(pl.col("task").str.ends_with(shown)).with_columns(rate)
+        found = summarise(own, ["rate"], level=LEVEL)
+        end = draw_line(axes, Line(name, look, found, WIDTH), "rate", found, marked=True)
+        labels.append(Label(name, look, end, marked=bool(look.marker)))
+    axes.set_xticks([float(one) for one in RATES])
+    return labels
+
+
+FIGURES = (
+    PaperFigure(
+        "drop_outs",
+        "CartPole with drop-outs, beyond the paper: where do preferences pay in control?",
+        STUDIES,
+        _draw,
+    ),
+)
