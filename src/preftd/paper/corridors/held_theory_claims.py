@@ -64,7 +64,8 @@ CLAIMS = (
         (),
         difference(EFFECT, EXACT, _errors("online", ONLINE, over_exact=True)),
         "Weights that move while hidden states are crossed are random linear maps of themselves, "
-        "whose moments are known as well.",
+        "whose moments are known as well. The largest step size was left out after it was seen: "
+        "there, in the longer double corridor, 100 seeds give 0.97 with a standard error of 0.02.",
     ),
     Claim(
         "online_keeps_more_than_held",
@@ -78,6 +79,7 @@ CLAIMS = (
         ),
         "A hidden state is valued twice, with weights that changed in between. Each crossing takes "
         "about α² n times the variance of what n hidden states show from the weight of the state "
-        "before them (`theory.crossing`).",
+        "before them (`theory.crossing`). At half the step size, which was tried first, the exact "
+        "errors differ by 3 % only in the corridor of length 5, and these seeds are inconclusive.",
     ),
 )
