@@ -10,7 +10,7 @@ from preftd.experiments.results import Results
 from preftd.experiments.store import Store
 from preftd.experiments.study import Study
 from preftd.paper.stored_runs import FILE as RUNS
-from preftd.paper.stored_runs import read_runs, shortened, with_recomputed
+from preftd.paper.stored_runs import compared, read_runs, shortened, with_recomputed
 from preftd.paper.stored_searches import FILE, provenance, read_search, reported_only, together
 from preftd.paper.study import PaperStudy
 
@@ -54,14 +54,17 @@ class Wanted(NamedTuple):
     every: int = 1
 
     def results(self, found: Results) -> Results:
-        """The results of the study, given those of what was run.
-
-        Runs that are also on file must be the same there.
-        """
+        """The results of the study, given those of what was run."""
         short = shortened(found, self.whole, self.every)
         if self.kept is not None:
-            short = with_recomputed(self.kept, short, self.whole)
+            short = with_recomputed(self.kept, short)
         return short if self.search is None else together(self.search, short)
+
+    def comparison(self, found: Results) -> str | None:
+        """Whether what was run is as it is on file, in a sentence; None if nothing is on file."""
+        if self.kept is None:
+            return None
+        return compared(self.kept, shortened(found, self.whole, self.every), self.whole)
 
 
 def wanted(study: PaperStudy, order: Order, found: Callable[[PaperStudy], Results]) -> Wanted:

@@ -98,10 +98,9 @@ class ResultsOnDemand:
                 repository=HERE,
             )
             self._results[study] = asked.results(found)
-            if asked.kept is not None:
-                self._progress.say(
-                    f"{study.name}: {found.runs.height} runs computed anew are as they are on file."
-                )
+            comparison = asked.comparison(found)
+            if comparison is not None:
+                self._progress.say(comparison)
             if self._begun and study.long_search:
                 self._store_search(study, asked.whole, self._begun)
         return self._results[study]

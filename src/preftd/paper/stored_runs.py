@@ -2,7 +2,7 @@
 
 The file has a row for every run with the step size that its search chose: for each measure, means
 over consecutive episodes, in single precision. Whoever does not run the study computes a few of
-the runs anew; they must be the same, to the last bit of what is stored.
+the runs anew, and is told whether they are the same, to the last bit of what is stored.
 """
 
 from pathlib import Path
@@ -17,7 +17,6 @@ from preftd.experiments.inputs import as_seeds
 from preftd.experiments.manifest import Manifest
 from preftd.experiments.results import ALGORITHM, COLUMNS, STEP_SIZE, Results
 from preftd.experiments.study import Study
-from preftd.failures import FailedError
 from preftd.paper.stored_searches import KEPT, origin, provenance, write_rows
 
 FILE = Path(__file__).with_suffix(".parquet")
@@ -93,20 +92,25 @@ def read_runs(study: Study, search: Results, every: int, path: Path) -> Results:
     return Results(runs, study.score)
 
 
-def with_recomputed(kept: Results, found: Results, study: Study) -> Results:
-    """Runs from the file and runs that were computed anew, which must agree where both exist."""
+def with_recomputed(kept: Results, found: Results) -> Results:
+    """Runs from the file, and those of other seeds that were computed anew."""
+    others = found.runs.join(kept.runs, on=RUN, how="anti", maintain_order="left")
+    return Results(pl.concat([kept.runs, others]), kept.score)
+
+
+def compared(kept: Results, found: Results, study: Study) -> str:
+    """Whether runs that were computed anew are as they are on file, in a sentence."""
     both = found.runs.join(kept.runs, on=RUN, how="inner", suffix=" kept", maintain_order="left")
     for measure in _measures(study):
         differ = both.filter(pl.col(measure) != pl.col(f"{measure} kept"))
         if differ.height:
-            raise FailedError(
-                f"{differ.height} of {both.height} runs of {study.name!r} are not as they are on "
-                f"file (first {measure} of {differ['rule'][0]}, seed {differ['seed'][0]}): this "
-                "machine computes other numbers, or the code has changed; run `preftd reproduce "
-                "--full`."
+            return (
+                f"{study.name}: {differ.height} of {both.height} runs computed anew are not as "
+                f"they are on file (first {measure} of {differ['rule'][0]}, seed "
+                f"{differ['seed'][0]}). This machine computes other numbers, or the code has "
+                "changed: figures show the runs on file, `preftd reproduce --full` computes all."
             )
-    others = kept.runs.join(found.runs, on=RUN, how="anti", maintain_order="left")
-    return Results(pl.concat([found.runs, others]), kept.score)
+    return f"{study.name}: {both.height} runs computed anew are as they are on file."
 
 
 def _means(lists: pl.Series, every: int) -> Any:
