@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from gymnasium.utils import seeding
@@ -35,12 +34,11 @@ if TYPE_CHECKING:
 CAPACITY = 512
 """Steps that there is memory for at first, where episodes have no limit."""
 
-RunOnce = Callable[[StepSizePair, int, Dense], bool]
-"""Writes the measures of a run, given step sizes and seed; false if it must be run in Python."""
 
-
-def compiled_run(spec: ActorCritic, task: Any, rule: Rule, preference: Signal) -> RunOnce | None:
-    """A function that runs, or None if some part cannot be compiled."""
+def compiled_run(
+    spec: ActorCritic, task: Any, rule: Rule, preference: Signal
+) -> CompiledRun | None:
+    """What runs compiled, or None if some part cannot be compiled."""
     tables = getattr(task, "tables", None)
     encoding = Encoding.of(spec.critic.features, spec.critic.bias)
     if not isinstance(tables, Tables) or encoding is None:
@@ -50,32 +48,51 @@ def compiled_run(spec: ActorCritic, task: Any, rule: Rule, preference: Signal) -
         return None
     if classes.beta_kind == MOVED and classes.entries.max() >= task.observation_size:
         return None  # the signal itself says why
-    sizes = Sizes(task.observation_size, spec.actor.units, task.actions)
-    features = CriticFeatures(sizes.inputs, spec.critic)
-    world = World(tables, task.state_size, task.limit, float(task.discount))
-    buffer = Buffer.empty(task.limit or CAPACITY, sizes, features.size, features.ones)
+    return CompiledRun(spec, task, encoding, classes)
 
-    def run(pair: StepSizePair, seed: int, measured: Dense) -> bool:
-        nonlocal buffer
-        while True:
-            measured[:] = np.nan
-            critic = CriticState(
-                np.zeros(features.size),
-                Trace.empty(features.size),
-                encoding,
-                VIEWS.index(spec.critic.view),
-                spec.critic.truncation == "terminate",
-            )
-            found = np.empty(measured.shape)
-            actor = start_actor(spec.actor, sizes, seed)
+
+@final
+class CompiledRun:
+    """Runs of one specification, rule and preference on one task."""
+
+    def __init__(self, spec: ActorCritic, task: Any, encoding: Encoding, classes: Classes) -> None:
+        self._spec, self._encoding, self._classes = spec, encoding, classes
+        self._sizes = Sizes(task.observation_size, spec.actor.units, task.actions)
+        self._features = CriticFeatures(self._sizes.inputs, spec.critic)
+        self._world = World(task.tables, task.state_size, task.limit, float(task.discount))
+        capacity = task.limit or CAPACITY
+        self._buffer = Buffer.empty(capacity, self._sizes, self._features.size, self._features.ones)
+
+    def run(self, pair: StepSizePair, seed: int, measured: Dense) -> Run | None:
+        """Write the measures of a run, shape (measures, episodes), NaN where it has diverged.
+
+        Returns what has learned, or None if it must be run in Python.
+        """
+        found, done = np.empty(measured.shape), FULL
+        while done == FULL:
+            parts = self._start(seed)
             generators = (seeding.np_random(seed)[0], action_generator(seed))
-            parts = Run(world, buffer, actor, critic, classes)
             done = run_episodes(parts, generators, (pair.actor, pair.critic), found)
-            if done != FULL:
-                break
-            buffer = buffer.doubled()  # and from the start: the same happens again
-        if done != UNKNOWN:
-            measured[:, :done] = found[:, :done]
-        return bool(done != UNKNOWN)
+            if done == FULL:
+                self._buffer = self._buffer.doubled()  # and from the start: the same happens again
+        measured[:] = np.nan
+        if done == UNKNOWN:
+            return None
+        measured[:, :done] = found[:, :done]
+        return parts
 
-    return run
+    def _start(self, seed: int) -> Run:
+        size, critic = self._features.size, self._spec.critic
+        return Run(
+            self._world,
+            self._buffer,
+            start_actor(self._spec.actor, self._sizes, seed),
+            CriticState(
+                np.zeros(size),
+                Trace.empty(size),
+                self._encoding,
+                VIEWS.index(critic.view),
+                critic.truncation == "terminate",
+            ),
+            self._classes,
+        )

@@ -15,8 +15,8 @@ def as_rows(name: str, given: ArrayLike, size: int) -> tuple[Dense, bool]:
     """
     array = as_array(name, given)
     if array.ndim == 0:
-        anything: Any = given
-        index = whole(name, np.asarray(anything)[()])
+        number: Any = np.asarray(given).item()
+        index = whole(name, number)
         if not 0 <= index < size:
             raise InputError(f"{name} is {index}: give a whole number from 0 to {size - 1}.")
         return np.eye(1, size, index), True

@@ -104,11 +104,12 @@ class ActorCritic:
         from preftd.learners.actor_critic.compiled import compiled_run  # noqa: PLC0415  (compiles)
 
         pairs = [as_pair(given) for given in step_sizes]
-        run = compiled_run(self, task, rule, preference)
+        compiled = compiled_run(self, task, rule, preference)
         measured = np.full((len(MEASURES), len(pairs), episodes), np.nan)
         for column, pair in enumerate(pairs):
-            if run is None or not run(pair, seed, measured[:, column]):
-                self._run_in_python(task, rule, preference, pair, seed, measured[:, column])
+            own = measured[:, column]
+            if compiled is None or compiled.run(pair, seed, own) is None:
+                self._run_in_python(task, rule, preference, pair, seed, own)
         return dict(zip(MEASURES, measured, strict=True))
 
     def _run_in_python(

@@ -31,7 +31,8 @@ METHODS = {
 FORMS = {
     "backward": ActorCritic(),
     "held": ActorCritic(critic=Critic(view="held")),
-    "held, gain 1": ActorCritic(Actor(gain="one"), Critic(view="held")),
+    "held, actor 1": ActorCritic(Actor(gain="one"), Critic(view="held")),
+    "held, actor β": ActorCritic(Actor(gain="beta"), Critic(view="held")),
 }
 """The view of the critic, and by what the actor weights its steps (default: the rule's gain)."""
 PAIRS = StepSizePair.grid(
@@ -135,7 +136,7 @@ def _prediction(name: str) -> Study:
         tasks={states: _scored(states) for states in (*SETS[1:], "all states")},
         rules={"TD(λ)": TD(), "PTD": PTD()},
         preferences=preferences | {DOORWAYS_FIRST: _beta("doorways", 0.1)},
-        learners=Linear("true_online"),
+        learners=Linear("held"),
         step_sizes=SIZES,
         episodes=20,
         seeds=SEEDS,

@@ -1,0 +1,181 @@
+"""What cannot be used is refused, with the cause and a remedy."""
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+from preftd import PTD, Actor, ActorCritic, ActorCriticLearner, Critic, InputError, StepSizePair
+from preftd.experience import Fourier, Indices
+from preftd.learners.step_size import as_step_size
+
+PAIR = StepSizePair(actor=0.05, critic=0.01)
+
+
+def _made(**given: Any) -> ActorCriticLearner:
+    usual: dict[str, Any] = {"size": 2, "actions": 2, "rule": PTD(), "step_size": PAIR}
+    return ActorCriticLearner(**(usual | given))
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"size": 0}, "size is 0"),
+        ({"size": 2.5}, "size is 2.5"),
+        ({"actions": 0}, "actions is 0"),
+        ({"rule": "PTD"}, "rule is 'PTD'"),
+        ({"step_size": 0.1}, "StepSizePair"),
+        ({"actor": "tanh"}, "actor is 'tanh'"),
+        ({"critic": None}, "critic is None"),
+        ({"seed": 0.5}, "seed"),
+    ],
+)
+def test_bad_learners_are_refused(given: dict[str, Any], why: str) -> None:
+    with pytest.raises(InputError, match=why):
+        _made(**given)
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "why"),
+    [
+        (Actor, {"units": 0}, "units"),
+        (Actor, {"activation": "tan"}, "did you mean 'tanh'"),
+        (Actor, {"bias": 1}, "bias"),
+        (Actor, {"optimiser": "rmsprop"}, "optimiser"),
+        (Actor, {"reduction": "max"}, "reduction"),
+        (Actor, {"gain": 1}, "gain"),
+        (Actor, {"init": "zero"}, "init"),
+        (Critic, {"view": "forward"}, "view"),
+        (Critic, {"features": "tiles"}, "features"),
+        (Critic, {"bias": None}, "bias"),
+        (Critic, {"truncation": "cut"}, "truncation"),
+        (StepSizePair, {"actor": 0.0, "critic": 0.1}, "actor"),
+        (StepSizePair, {"actor": 0.1, "critic": -1}, "critic"),
+        (StepSizePair, {"actor": 0.1, "critic": np.nan}, "critic"),
+        (StepSizePair, {"actor": True, "critic": 0.1}, "actor"),
+        (ActorCritic, {"actor": Critic()}, "actor"),
+        (ActorCritic, {"critic": Actor()}, "critic"),
+        (Fourier, {"low": [0, 1], "high": [1], "order": 1}, "differ in length"),
+        (Fourier, {"low": [1], "high": [0], "order": 1}, "not below"),
+        (Fourier, {"low": [0], "high": [1], "order": -1}, "order"),
+    ],
+)
+def test_bad_options_are_refused(kind: Any, given: dict[str, Any], why: str) -> None:
+    with pytest.raises(InputError, match=why):
+        kind(**given)
+
+
+STEP: dict[str, Any] = {
+    "observation": [0.0, 1.0],
+    "action": 0,
+    "reward": 1.0,
+    "next_observation": [1.0, 0.0],
+    "discount": 0.9,
+    "beta": 0.5,
+}
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"observation": [1.0]}, "observation has shape"),
+        ({"observation": [np.nan, 0.0]}, "observation"),
+        ({"observation": [[0.0, 1.0]]}, "1 rows"),
+        ({"observation": 2}, "observation is 2"),
+        ({"observation": 0.5}, "observation is 0.5"),
+        ({"next_observation": [np.inf, 0.0]}, "next_observation"),
+        ({"next_observation": None}, "next_observation"),
+        ({"action": 2}, "action is 2"),
+        ({"action": -1}, "action is -1"),
+        ({"action": 0.5}, "action is 0.5"),
+        ({"reward": np.nan}, "reward is nan"),
+        ({"reward": "1 €"}, "must be numbers"),
+        ({"discount": 1.5}, "discount is 1.5"),
+        ({"beta": 1.5}, "β is 1.5"),
+        ({"beta": None}, "must be numbers"),
+        ({"interest": "much"}, "must be numbers"),
+        ({"truncated": 3}, "truncated is 3"),
+        ({"stream": -1}, "stream is -1"),
+        ({"stream": 0.5}, "stream is 0.5"),
+    ],
+)
+def test_a_bad_step_is_refused_and_changes_nothing(given: dict[str, Any], why: str) -> None:
+    learner = _made()
+    learner.update(**STEP)
+    before = learner.state_dict()
+    with pytest.raises(InputError, match=why):
+        learner.update(**(STEP | given))
+    for name, array in learner.state_dict().items():
+        np.testing.assert_array_equal(array, before[name], err_msg=name)
+
+
+class _Odd(gymnasium.Env[Any, Any]):
+    def __init__(self, observed: Any, action: Any) -> None:
+        self.observation_space, self.action_space = observed, action
+
+
+@pytest.mark.parametrize(
+    ("observed", "action", "why"),
+    [
+        (spaces.Box(0, 1, (2,)), spaces.Box(0, 1, (1,)), "Discrete"),
+        (spaces.Box(0, 1, (2,)), spaces.Discrete(3), "3 actions"),
+        (spaces.Box(0, 1, (3,)), spaces.Discrete(2), "takes 2 numbers"),
+        (spaces.Discrete(3), spaces.Discrete(2), "takes 2 numbers"),
+        (spaces.Discrete(2, start=1), spaces.Discrete(2), "takes 2 numbers"),
+        (spaces.MultiBinary(2), spaces.Discrete(2), "takes 2 numbers"),
+    ],
+)
+def test_an_environment_that_does_not_fit_is_refused(observed: Any, action: Any, why: str) -> None:
+    with pytest.raises(InputError, match=why):
+        _made().learn(_Odd(observed, action), 1.0, 1, discount=0.9)
+
+
+def test_bad_arguments_of_learn_are_refused() -> None:
+    fits = _Odd(spaces.Box(0, 1, (2,)), spaces.Discrete(2))
+    for preference, episodes, discount, why in (
+        (1.5, 1, 0.9, "preference"),
+        (1.0, 0, 0.9, "episodes"),
+        (1.0, 1, 1.5, "discount"),
+    ):
+        with pytest.raises(InputError, match=why):
+            _made().learn(fits, preference, episodes, discount=discount)
+
+
+class _Fickle:
+    """An encoder that gives something else each time."""
+
+    size = 3
+
+    def __init__(self, *results: Any) -> None:
+        self.results = list(results)
+
+    def __call__(self, observation: Any) -> Any:  # noqa: ARG002
+        return self.results.pop(0)
+
+
+@pytest.mark.parametrize(
+    ("encoder", "why"),
+    [
+        (_Fickle(np.zeros(3), Indices([1])), "same kind"),
+        (_Fickle(Indices([1]), Indices([1, 2])), "same number"),
+        (_Fickle(Indices([1]), Indices([3])), "features"),
+        (_Fickle(np.zeros(3), np.zeros(2)), "3 numbers"),
+        (_Fickle(np.zeros(3), np.full(3, np.nan)), "nan"),
+    ],
+)
+def test_an_encoder_that_changes_its_mind_is_refused(encoder: Any, why: str) -> None:
+    learner = _made(critic=Critic(features=encoder))
+    with pytest.raises(InputError, match=why):
+        learner.update(**STEP)
+
+
+def test_a_task_in_which_nobody_can_act_is_refused() -> None:
+    with pytest.raises(InputError, match="nobody can act"):
+        ActorCritic().run(object(), PTD(), None, [PAIR], 1, 0)  # type: ignore[arg-type]
+
+
+def test_a_pair_is_no_step_size_of_a_linear_learner() -> None:
+    with pytest.raises(InputError, match="pair"):
+        as_step_size("step_size", PAIR)
