@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from made_runs import frame, run
+from paper.made_cartpole import cartpole_results
 from paper.made_grids import grid_results
 from preftd.arrays import Vector
 from preftd.experiments.results import Results
@@ -78,7 +79,8 @@ class World:
                 found[study] = self._study(study.name, task, settings)
             found[TO_THE_LIMIT[task]] = self._long(task)
             found[CONSTANT_STEPS[task]] = self._constant(task)
-        return found | grid_results(self.true, self.seeds, self.noise)
+        found |= grid_results(self.true, self.seeds, self.noise)
+        return found | cartpole_results(self.true, self.seeds, self.noise)
 
     # -- the random walk
 

@@ -13,7 +13,7 @@ from preftd.paper.grids.studies import NETWORKS
 from preftd.paper.study import PaperStudy
 from preftd.paper.verdict import Finding, Region, Verdict
 
-PAPER = {"2", "3", "4", "5", "6"} | {f"A.{number}" for number in range(1, 13)} - {"A.6"}
+PAPER = {"2", "3", "4", "5", "6"} | {f"A.{number}" for number in range(1, 14)} - {"A.6"}
 """Figures of which the paper says something."""
 each_claim = pytest.mark.parametrize("name", CLAIMS)
 
@@ -72,6 +72,11 @@ def test_it_is_not_reproduced_where_it_is_false(name: str) -> None:
         ("limit_nears_with_small_steps", Region(-0.02, 0.02)),
         ("constant_steps_leave_noise", Region(1 / 1.1, 1.1)),
         ("limit_of_0_goes_on_falling", Region(low=1 / 1.1)),
+        ("cartpole_ptd_on_par", Region(-0.1, 0.1)),
+        ("cartpole_ptd_catches_up", Region(low=-0.1)),
+        ("cartpole_etd_poor", Region(high=-0.1)),
+        ("cartpole_ptd_5_percent", Region(0.025, 0.1)),
+        ("cartpole_ptd_gain_of_few", Region(low=0.5)),
     ],
 )
 def test_where_a_claim_has_a_number_it_is_the_one_that_it_states(name: str, region: Region) -> None:
@@ -98,6 +103,9 @@ def test_where_a_claim_has_a_number_it_is_the_one_that_it_states(name: str, regi
         "semi_linear_ptd_best",
         "forward_ptd_best",
         "held_meets_forward",
+        "cartpole_td_best",
+        "cartpole_ptd_on_par_biases",
+        "cartpole_etd_worse_in_3",
     ],
 )
 @pytest.mark.parametrize("true", [True, False])

@@ -35,11 +35,7 @@ class Expansion:
         self._study = study
         self._algorithms = list(_described(study))
         sizes = frozenset(chain([None], *study.axes.step_sizes.values()))
-        self._step_sizes = {
-            alpha: (digest(size), "" if alpha is None or isinstance(alpha, float) else text(size))
-            for alpha in sizes
-            for size in [content(alpha)]
-        }
+        self._step_sizes = {alpha: (digest(content(alpha)), schedule_of(alpha)) for alpha in sizes}
         self._tasks = {
             label: digest(content(source))
             for label, source in study.axes.tasks
@@ -120,6 +116,11 @@ def _described(study: Study) -> Iterator[_Described]:
         parts: list[Any] = [of_r, of_p, of_f]
         labels, algorithm = (rule, preference, learner), Algorithm(r, p, f)
         yield _Described(labels, algorithm, digest(parts), description, is_ours(parts))
+
+
+def schedule_of(alpha: StudyStepSize | None) -> str:
+    """A step size that is more than one number, as text; empty for others."""
+    return "" if alpha is None or isinstance(alpha, float) else text(content(alpha))
 
 
 def _made(label: str, source: TaskSource, seed: int, acting: bool) -> Any:

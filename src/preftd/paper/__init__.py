@@ -3,6 +3,7 @@
     walk             random walk (figures 2, A.1)
     corridors        corridors of hidden states (figures 3, A.2 to A.5)
     grids            grids with hidden cells (figures 4 to 6, A.6 to A.12)
+    cartpole         actor-critic on CartPole (figure A.13)
     counterexamples  two chains on which TD(λ) diverges (theory and simulation)
 
 `studies.py` of a folder says what is run, its figures what is drawn of the results, and its claims
@@ -17,6 +18,7 @@ What all experiments share:
     samples          from numbers per seed to findings
     verdict          from an interval and a region to a verdict
     stored_searches  the results of long searches, in a file of this package
+    stored_runs      the same for reported runs
     order            what users order, and what is run or looked up for it
     reproduce        making figures
     summary          claims and verdicts as a table and as a page

@@ -2,7 +2,12 @@
 
 from collections.abc import Iterator
 
+from preftd.paper.cartpole import between_claims, choice_figure, choices
+from preftd.paper.cartpole import claims as cartpole_claims
+from preftd.paper.cartpole import figures as cartpole_figures
+from preftd.paper.cartpole import studies as cartpole_studies
 from preftd.paper.claim import Claim
+from preftd.paper.control import credit_claims, credit_figure
 from preftd.paper.corridors import (
     beyond_claims,
     limit_figure,
@@ -25,7 +30,12 @@ from preftd.paper.walk import figures as walk_figures
 from preftd.paper.walk import studies as walk_studies
 from preftd.paper.walk import width_claims
 
-STUDIES = (*walk_studies.STUDIES, *corridor_studies.STUDIES, *grid_studies.STUDIES)
+STUDIES = (
+    *walk_studies.STUDIES,
+    *corridor_studies.STUDIES,
+    *grid_studies.STUDIES,
+    *cartpole_studies.STUDIES,
+)
 
 FIGURES: dict[str, PaperFigure] = {
     figure.name: figure
@@ -35,6 +45,9 @@ FIGURES: dict[str, PaperFigure] = {
         limit_figure,
         semi_linear_figures,
         network_figures,
+        credit_figure,
+        cartpole_figures,
+        choice_figure,
     )
     for figure in module.FIGURES
 }
@@ -59,6 +72,10 @@ CLAIMS: dict[str, Claim] = {
         semi_linear_claims,
         network_claims,
         view_claims,
+        credit_claims,
+        cartpole_claims,
+        between_claims,
+        choices,
     )
     for claim in module.CLAIMS
 }

@@ -9,6 +9,8 @@ from preftd.experiments.progress import progress_here
 from preftd.experiments.results import Results
 from preftd.experiments.store import Store
 from preftd.experiments.study import Study
+from preftd.paper.stored_runs import FILE as RUNS
+from preftd.paper.stored_runs import read_runs, shortened, with_recomputed
 from preftd.paper.stored_searches import FILE, provenance, read_search, reported_only, together
 from preftd.paper.study import PaperStudy
 
@@ -29,6 +31,11 @@ class Order(NamedTuple):
     full: bool = False
     searches: Path = FILE
 
+    @property
+    def runs(self) -> Path:
+        """The file with reported runs, beside that with searches."""
+        return self.searches.with_name(RUNS.name)
+
 
 class Wanted(NamedTuple):
     """What an order wants of a study.
@@ -36,25 +43,38 @@ class Wanted(NamedTuple):
     whole   the study as the paper has it
     run     the study that is run
     search  the results of its search, if these are read from the file
+    kept    its reported runs, if these are read from a file
+    every   over how many episodes measures of reported runs are averaged
     """
 
     whole: Study
     run: Study
     search: Results | None
+    kept: Results | None = None
+    every: int = 1
 
     def results(self, found: Results) -> Results:
-        """The results of the study, given those of what was run."""
-        return found if self.search is None else together(self.search, found)
+        """The results of the study, given those of what was run.
+
+        Runs that are also on file must be the same there.
+        """
+        short = shortened(found, self.whole, self.every)
+        if self.kept is not None:
+            short = with_recomputed(self.kept, short, self.whole)
+        return short if self.search is None else together(self.search, short)
 
 
 def wanted(study: PaperStudy, order: Order, found: Callable[[PaperStudy], Results]) -> Wanted:
     """What an order wants of a study; `found` gives results of studies that it needs."""
-    whole = study.study(*map(found, study.needs))
+    whole, every = study.study(*map(found, study.needs)), study.kept_every
     if order.full or not study.long_search:
         run = whole if order.seeds is None else whole.with_seeds(order.seeds)
-        return Wanted(whole, run, None)
+        return Wanted(whole, run, None, every=every or 1)
     search = read_search(whole, order.searches)
-    return Wanted(whole, reported_only(whole, search, order.seeds), search)
+    run = reported_only(whole, search, order.seeds)
+    if not every:
+        return Wanted(whole, run, search)
+    return Wanted(whole, run, search, read_runs(whole, search, every, order.runs), every)
 
 
 def without_search(studies: Iterable[PaperStudy], order: Order) -> list[PaperStudy]:
@@ -64,9 +84,12 @@ def without_search(studies: Iterable[PaperStudy], order: Order) -> list[PaperStu
     """
     if order.full:
         return []
-    stored = provenance(order.searches)
+    searched, kept = provenance(order.searches), provenance(order.runs)
     return [
-        study for study in _with_needs(studies) if study.long_search and study.name not in stored
+        study
+        for study in _with_needs(studies)
+        if (study.long_search and study.name not in searched)
+        or (study.kept_every and study.name not in kept)
     ]
 
 

@@ -19,6 +19,7 @@ from preftd.paper.contents import COUNTEREXAMPLES, FIGURES, STUDIES, TITLES
 from preftd.paper.counterexamples.figures import SEEDS, write_counterexamples
 from preftd.paper.order import Order, wanted, without_search
 from preftd.paper.panel_rows import PaperFigure
+from preftd.paper.stored_runs import write_runs
 from preftd.paper.stored_searches import write_search
 from preftd.paper.study import PaperStudy
 from preftd.paper.summary import write_summary
@@ -97,6 +98,10 @@ class ResultsOnDemand:
                 repository=HERE,
             )
             self._results[study] = asked.results(found)
+            if asked.kept is not None:
+                self._progress.say(
+                    f"{study.name}: {found.runs.height} runs computed anew are as they are on file."
+                )
             if self._begun and study.long_search:
                 self._store_search(study, asked.whole, self._begun)
         return self._results[study]
@@ -110,6 +115,9 @@ class ResultsOnDemand:
         try:
             built_from_it = [other.name for other in STUDIES if study in other.needs]
             write_search(whole, self._results[study], path, begun, built_from_it)
+            if study.kept_every:
+                path = self._order.runs
+                write_runs(whole, self._results[study], study.kept_every, path, begun)
         except OSError as error:  # the package may be where users may not write
             self._progress.say(
                 f"{path} cannot be written ({error.strerror}): the search of {study.name} is in "

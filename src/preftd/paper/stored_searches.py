@@ -16,9 +16,10 @@ import polars as pl
 from preftd.arrays import InputError
 from preftd.experiments.content import SCHEMA
 from preftd.experiments.evaluation import size_of
+from preftd.experiments.expansion import schedule_of
 from preftd.experiments.inputs import as_seeds
 from preftd.experiments.manifest import Manifest
-from preftd.experiments.results import ALGORITHM, COLUMNS, Results
+from preftd.experiments.results import ALGORITHM, COLUMNS, STEP_SIZE, Results
 from preftd.experiments.study import Chosen, Search, Study
 from preftd.files import remove_unfinished, write_whole
 
@@ -29,6 +30,8 @@ KEPT = [name for name in COLUMNS if name not in ("cell", "stage", "error")]
 PROVENANCE = "provenance"
 COMMAND = "preftd reproduce --full"
 """The command that searches; its other arguments do not change a search."""
+ORIGIN = ("date", "command", "versions", "commit")
+"""Fields of the provenance in which the same results may differ."""
 COMPARED = ("schema", "seeds", "episodes")
 """Fields of the provenance that must agree with the study."""
 
@@ -53,16 +56,32 @@ def write_search(
         dropped from the file.
     """
     rows = results.tried.select(pl.lit(study.name).alias("study"), *KEPT, "score")
-    told, known = _provenance(study, begun), dict(provenance(path))
+    criterion = (
+        f"{study.score.best} {study.score.name}, mean over {study.score.span} and all seeds, of "
+        "step sizes with which no run diverged"
+    )
+    told = {**origin(begun), **_searched(study), "criterion": criterion}
+    write_rows(study.name, rows, told, path, built_from_it)
+
+
+def write_rows(
+    study: str,
+    rows: pl.DataFrame,
+    told: Mapping[str, Any],
+    path: Path,
+    built_from_it: Collection[str] = (),
+) -> None:
+    """Write the rows of a study and their provenance into a file; see `write_search`."""
+    known = dict(provenance(path))
     if known:
-        before = pl.read_parquet(path)
-        same = all(known.get(study.name, {}).get(name) == told[name] for name in COMPARED)
-        if same and before.filter(study=study.name).equals(rows):
+        before, own = pl.read_parquet(path), known.get(study, {})
+        same = all(own.get(name) == told[name] for name in told if name not in ORIGIN)
+        if same and before.filter(study=study).equals(rows):
             return
-        replaced = {study.name, *built_from_it}
+        replaced = {study, *built_from_it}
         known = {name: of for name, of in known.items() if name not in replaced}
         rows = pl.concat([before.filter(~pl.col("study").is_in(replaced)), rows])
-    known[study.name] = told
+    known[study] = told
     written = io.BytesIO()
     metadata = {PROVENANCE: json.dumps(known, ensure_ascii=False)}
     rows.write_parquet(written, compression="zstd", metadata=metadata)
@@ -71,7 +90,7 @@ def write_search(
 
 
 def read_search(study: Study, path: Path) -> Results:
-    """The search of a study: a run for each row, whose error is its score."""
+    """The search of a study: a run for each row, whose only episode has its score."""
     told = provenance(path).get(study.name)
     if told is None:
         raise InputError(
@@ -82,9 +101,9 @@ def read_search(study: Study, path: Path) -> Results:
     runs = found.with_columns(
         pl.lit("search").alias("stage"),
         pl.concat_str(pl.lit("searched "), pl.int_range(pl.len()).cast(pl.String)).alias("cell"),
-        pl.concat_list("score").alias("error"),
+        pl.concat_list("score").alias(study.score.measure.name),
     )
-    return Results(runs.select(*COLUMNS), study.score)
+    return Results(runs.select("cell", "stage", *KEPT, study.score.measure.name), study.score)
 
 
 def provenance(path: Path) -> Mapping[str, Any]:
@@ -105,7 +124,8 @@ def _check_same(study: Study, told: Mapping[str, Any], found: pl.DataFrame) -> N
     now = {**_searched(study), "schema": SCHEMA}
     other = [name for name in COMPARED if told[name] != now[name]]
     for rule, sizes in study.axes.step_sizes.items():
-        if set(found.filter(rule=rule)["step_size"]) != set(map(size_of, sizes)):
+        searched = set(found.filter(rule=rule).select(STEP_SIZE).unique().rows())
+        if searched != {(size_of(alpha), schedule_of(alpha)) for alpha in sizes}:
             other.append(f"step sizes of {rule}")
     if other:
         raise InputError(
@@ -116,26 +136,26 @@ def _check_same(study: Study, told: Mapping[str, Any], found: pl.DataFrame) -> N
 
 def reported_only(study: Study, search: Results, seeds: int | None) -> Study:
     """The study with the step sizes that its search chose, without what always diverged."""
-    chosen = search.chosen.select(*ALGORITHM, "step_size").rows()
-    known = Chosen({(task, *labels): size for task, *labels, size in chosen})
+    every = {alpha for sizes in study.axes.step_sizes.values() for alpha in sizes}
+    sizes = {(size_of(alpha), schedule_of(alpha)): alpha for alpha in every}
+    chosen = search.chosen.select(*ALGORITHM, *STEP_SIZE).rows()
+    known = Chosen({tuple(labels): sizes[size, text] for *labels, size, text in chosen})
     return replace(study, search=known).with_seeds(QUICK_SEEDS if seeds is None else seeds)
 
 
 def together(search: Results, reported: Results) -> Results:
     """A search, and the runs reported with the step sizes that it chose."""
-    return Results(pl.concat([search.runs, reported.runs]), search.score)
+    return Results(pl.concat([search.runs, reported.runs], how="diagonal"), search.score)
 
 
-def _provenance(study: Study, begun: Manifest) -> dict[str, Any]:
+def origin(begun: Manifest) -> dict[str, Any]:
+    """When, how and from what something was computed."""
     return {
         "date": begun.started,
         "command": COMMAND,
         "versions": begun.versions,
         "commit": begun.commit,
         "schema": begun.schema,
-        **_searched(study),
-        "criterion": f"least {study.score.name}, mean over {study.score.span} and all seeds, of "
-        "step sizes with which no run diverged",
     }
 
 

@@ -23,12 +23,16 @@ class PaperStudy:
         Studies whose results it is built from.
     long_search
         Whether its search takes so long that its results are stored in a file of this package.
+    kept_every
+        Whether its reported runs are stored as well: as means over so many consecutive episodes
+        (default: they are not).
     """
 
     name: str
     build: Callable[..., Study]
     needs: "tuple[PaperStudy, ...]" = ()
     long_search: bool = False
+    kept_every: int = 0
 
     def study(self, *needed: Results) -> Study:
         """The study, given the results of the studies that it needs, in the same order."""

@@ -1,0 +1,196 @@
+"""Stored runs: they are shown as after a full run, and a few computed anew must be the same."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from experiments.small_studies import Told
+from preftd import tasks
+from preftd.arrays import InputError
+from preftd.experiments import Here, Results, Search, Study
+from preftd.experiments.runner import results as stored_results
+from preftd.experiments.score import Score
+from preftd.experiments.store import Store
+from preftd.failures import FailedError
+from preftd.learners import Actor, ActorCritic, StepSizePair
+from preftd.paper.contents import STUDIES
+from preftd.paper.order import Order, stored, without_search
+from preftd.paper.reproduce import ResultsOnDemand
+from preftd.paper.stored_runs import FILE, read_runs, shortened
+from preftd.paper.stored_searches import QUICK_SEEDS, provenance, read_search
+from preftd.paper.study import PaperStudy
+from preftd.preferences import Displacement
+from preftd.rules import PTD, TD
+
+EVERY, SEEDS = 3, 6
+
+
+def study(name: str = "acting") -> Study:
+    return Study(
+        name=name,
+        tasks={"CartPole": tasks.CartPole(limit=20)},
+        rules={"TD(λ)": TD(), "PTD": PTD()},
+        preferences=Displacement({0: 0.1}),
+        learners=ActorCritic(Actor(units=2)),
+        step_sizes=StepSizePair.grid(actor=[0.1, 0.01], critic=[1e-3, 1e-4]),
+        episodes=9,
+        seeds=SEEDS,
+        search=Search(seeds=2),
+        score=Score("return"),
+        measures=["return", "preferred"],
+    )
+
+
+KEPT = PaperStudy("acting", study, long_search=True, kept_every=EVERY)
+
+
+def made(order: Order, told: Told | None = None) -> Results:
+    return ResultsOnDemand(order, Store(order.out), Here(), told or Told())(KEPT)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With results of a full order, and files of searches and runs."""
+    path = tmp_path_factory.mktemp("full")
+    made(Order(path, full=True, searches=path / "searches.parquet"))
+    return path
+
+
+@pytest.fixture
+def order(folder: Path, tmp_path: Path) -> Order:
+    """A quick order elsewhere, with copies of these files."""
+    for file in folder.glob("*.parquet"):
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    return Order(tmp_path / "out", searches=tmp_path / "searches.parquet")
+
+
+@pytest.fixture(scope="module")
+def full(folder: Path) -> Results:
+    return made(Order(folder, full=True, searches=folder / "searches.parquet"))
+
+
+def shown(results: Results) -> pl.DataFrame:
+    return results.reported.drop("cell", "stage").sort("rule", "seed")
+
+
+def test_a_quick_order_shows_all_seeds_of_a_full_one(order: Order, full: Results) -> None:
+    told = Told()
+    quick = made(order, told)
+    assert shown(quick).equals(shown(full))
+    assert quick.chosen.equals(full.chosen)
+    assert set(full.reported["seed"]) == set(range(SEEDS))
+    (said,) = (line for line in told.said if "on file" in line)
+    assert said == f"acting: {2 * QUICK_SEEDS} runs computed anew are as they are on file."
+
+
+def test_measures_are_means_over_episodes(folder: Path, full: Results) -> None:
+    every = stored_results(study(), folder)
+    for measure in ("return", "preferred"):
+        one = every.reported.filter(rule="PTD", seed=2)[measure].item().to_list()
+        short = full.reported.filter(rule="PTD", seed=2)[measure].item().to_list()
+        assert len(one) == 9
+        assert short == pytest.approx([sum(one[i : i + 3]) / 3 for i in (0, 3, 6)], rel=1e-7)
+
+
+def changed(order: Order, change: pl.Expr) -> None:
+    """Change the file of runs, but not its provenance."""
+    metadata = pl.read_parquet_metadata(order.runs)
+    pl.read_parquet(order.runs).with_columns(change).write_parquet(order.runs, metadata=metadata)
+
+
+@pytest.mark.parametrize("measure", ["return", "preferred"])
+def test_a_run_that_is_not_as_on_file_is_refused(order: Order, measure: str) -> None:
+    is_other = (pl.col("rule") == "PTD") & (pl.col("seed") == 1)
+    other = pl.col(measure).list.eval(pl.element() * (1 + 2e-7))
+    changed(order, pl.when(is_other).then(other).otherwise(measure).alias(measure))
+    message = f"1 of {2 * QUICK_SEEDS} runs of 'acting' are not as they are on file (first "
+    message += f"{measure} of PTD, seed 1)"
+    with pytest.raises(FailedError, match=re.escape(message)):
+        made(order)
+
+
+def test_a_seed_that_is_not_computed_anew_is_not_checked(order: Order) -> None:
+    last = pl.col("seed") == SEEDS - 1
+    other = pl.col("return").list.eval(pl.element() + 1)
+    changed(order, pl.when(last).then(other).otherwise("return").alias("return"))
+    made(order)
+    with pytest.raises(FailedError, match=f"2 of {2 * SEEDS} runs"):
+        made(order._replace(seeds=SEEDS))
+
+
+def test_more_seeds_than_are_on_file_are_shown_together(order: Order, full: Results) -> None:
+    more = made(order._replace(seeds=SEEDS + 2))
+    assert set(more.reported["seed"]) == set(range(SEEDS + 2))
+    old = Results(
+        more.runs.filter(pl.col("seed") != SEEDS, pl.col("seed") != SEEDS + 1), full.score
+    )
+    assert shown(old).equals(shown(full))
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [({"seeds": 7}, "seeds"), ({"episodes": 12}, "episodes"), ({"every": 9}, "every")],
+)
+def test_other_runs_are_refused(order: Order, changes: dict[str, Any], named: str) -> None:
+    search, every = read_search(study(), order.searches), changes.pop("every", EVERY)
+    with pytest.raises(InputError, match=re.escape(f"on file are others ({named}): run")):
+        read_runs(replace(study(), **changes), search, every, order.runs)
+
+
+def test_runs_with_other_step_sizes_are_refused(order: Order) -> None:
+    search = read_search(study(), order.searches)
+    worse = search.runs.with_columns(pl.col("return").list.eval(-pl.element()))
+    with pytest.raises(InputError, match=r"others \(step sizes\)"):
+        read_runs(study(), Results(worse, search.score), EVERY, order.runs)
+
+
+def test_without_runs_on_file_nothing_is_made(order: Order) -> None:
+    order.runs.unlink()
+    assert without_search([KEPT], order) == [KEPT]
+    assert stored([KEPT], order).missing == [KEPT]
+    with pytest.raises(InputError, match="runs of 'acting' are not on file: run `preftd"):
+        made(order)
+    assert without_search([KEPT], order._replace(full=True)) == []
+
+
+def test_claims_find_what_a_quick_order_stored(order: Order, full: Results) -> None:
+    assert stored([KEPT], order).missing == [KEPT]
+    made(order)
+    assert shown(stored([KEPT], order).found[KEPT]).equals(shown(full))
+
+
+def test_the_same_runs_keep_their_provenance(folder: Path, full: Results) -> None:
+    order = Order(folder, full=True, searches=folder / "searches.parquet")
+    before = order.runs.read_bytes()
+    made(order)
+    assert order.runs.read_bytes() == before
+    told = provenance(order.runs)["acting"]
+    assert (told["seeds"], told["episodes"], told["every"]) == ([0, SEEDS - 1, SEEDS], 9, EVERY)
+    assert full.runs.height
+
+
+@pytest.mark.parametrize(
+    ("changes", "every", "message"),
+    [
+        ({}, 4, "kept_every is 4, but runs have 9 episodes: give a divisor"),
+        ({"score": Score("return", last=3)}, 3, "not a mean over all episodes"),
+    ],
+)
+def test_what_cannot_be_shortened_is_refused(
+    full: Results, changes: dict[str, Any], every: int, message: str
+) -> None:
+    nine = pl.lit([1.0] * 9).alias("return"), pl.lit([0.5] * 9).alias("preferred")
+    runs = Results(full.runs.with_columns(*nine), full.score)
+    with pytest.raises(InputError, match=message):
+        shortened(runs, replace(study(), **changes), every)
+
+
+def test_the_runs_of_all_studies_that_keep_them_are_on_file() -> None:
+    told = provenance(FILE)
+    assert set(told) == {one.name for one in STUDIES if one.kept_every}
+    assert all(re.fullmatch(r"[0-9a-f]{40}", of["commit"]) for of in told.values())
+    assert FILE.stat().st_size < 2_000_000
