@@ -100,7 +100,7 @@ JOBS: list[tuple[Callable[[str], None], str]] = [
     (_adam, ""),
     (_network, "forward"),
     (_online, ""),
-    *((_linear, view) for view in ("backward", "forward", "true_online")),
+    *((_linear, view) for view in ("backward", "forward", "true_online", "held")),
     (_least_squares, ""),
     (_control, ""),
     (_actor_critic, ""),

@@ -31,7 +31,7 @@ def is_sparse(matrix: Matrix) -> "TypeIs[Sparse]":
     return sparse.issparse(matrix)
 
 
-def as_array(name: str, given: ArrayLike) -> NDArray[np.float64]:
+def as_array(name: str, given: ArrayLike, *, finite: bool = True) -> NDArray[np.float64]:
     """Return a read-only float64 copy, checked to be finite.
 
     Parameters
@@ -39,6 +39,8 @@ def as_array(name: str, given: ArrayLike) -> NDArray[np.float64]:
     name : str
         The name of the argument, for error messages.
     given : array of any shape
+    finite : bool
+        False allows entries that are not finite.
 
     Examples
     --------
@@ -56,7 +58,8 @@ def as_array(name: str, given: ArrayLike) -> NDArray[np.float64]:
         )
     with np.errstate(over="ignore"):  # too large numbers become infinite, and are refused
         array = array.astype(np.float64, copy=False)
-    check_finite(name, array)
+    if finite:
+        check_finite(name, array)
     return read_only(array)
 
 

@@ -7,8 +7,10 @@ ENVIRONMENTS = {
     "preftd/RandomWalk-v0": "random_walk",
     "preftd/Corridor-v0": "corridor",
     "preftd/DoubleCorridor-v0": "double_corridor",
+    "preftd/DecisionCorridors-v0": "decision_corridors",
     "preftd/CrossGrid-v0": "cross_grid",
     "preftd/RandomGrid-v0": "random_grid",
+    "preftd/FourRooms-v0": "four_rooms",
     "preftd/Counterexample1-v0": "counterexample_1",
     "preftd/Counterexample2-v0": "counterexample_2",
 }

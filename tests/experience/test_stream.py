@@ -80,7 +80,7 @@ def test_several_active_indices_add_up() -> None:
         ({"features": Indices([0, -1, 2]), "size": 3}, "index -1, but there are 3 features"),
         ({"features": [0, 1, 2], "size": 3}, r"or Indices\("),
         ({"features": Indices([0, 1, 2])}, "give size"),
-        ({"features": [[1.0], [np.nan], [2.0]]}, r"features\[1, 0\] is nan"),
+        ({"features": [[1.0], [np.inf], [2.0]]}, r"features\[1, 0\] is inf"),
         ({"reward": [0, np.inf, 0]}, r"reward\[1\] is inf"),
         ({"reward": [[0, 0, 0]]}, "reward has shape"),
         ({"final": [[1.0]]}, "no episode is truncated"),

@@ -85,6 +85,7 @@ def test_linear_kernels_are_the_readable_reference(view: str, rule: str, name: s
         "backward": lambda *given: reference.backward(*given)[-1],
         "forward": reference.forward,
         "true_online": lambda *given: reference.true_online(*given)[-1],
+        "held": lambda *given: reference.held(*given)[-1],
     }[view]
     for lane, alpha in enumerate(sizes):
         w = np.zeros(task.features.size)

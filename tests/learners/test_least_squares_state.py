@@ -131,10 +131,12 @@ GOOD: dict[str, Any] = {
     "beta": 0.5,
 }
 BAD: list[tuple[dict[str, Any], str]] = [
-    ({"features": [np.nan, 1.0]}, r"features\[0\] is nan"),
+    ({"features": [np.nan, 1.0]}, "features holds something that is not finite"),
     ({"features": np.array([np.nan, 1.0])}, "features holds something that is not finite"),
-    ({"next_features": np.array([np.inf, 1.0])}, "next_features holds something"),
-    ({"next_features": np.array([1.0, np.nan])}, "next_features holds something"),
+    ({"next_features": np.array([np.inf, 1.0]), "truncated": True}, "next_features holds"),
+    ({"next_features": [1.0, np.nan], "truncated": True}, "next_features holds something"),
+    ({"next_beta": 0.5}, "next_beta is for truncated episodes"),
+    ({"next_beta": 1.5, "truncated": True}, "next_beta is 1.5"),
     ({"features": [1.0, 2.0, 3.0]}, r"features has shape \(3,\): give 2 numbers"),
     ({"features": np.array([2])}, r"features has shape \(1,\): give 2 numbers, or Indices"),
     ({"features": Indices([2])}, "index 2, but there are 2 features"),
@@ -175,7 +177,7 @@ def test_a_bad_update_is_refused_in_one_sentence_and_changes_nothing(
 def test_a_bad_stream_is_refused_and_changes_nothing(
     recursive: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("preftd.learners.least_squares.learner.BLOCK", 40)
+    monkeypatch.setattr("preftd.learners.least_squares.stream.BLOCK", 40)
     learner = LeastSquaresLearner(4, ETD(), recursive=recursive)
     learner.learn(stream(0), beta=0.5)
     before = learner.state_dict()
@@ -184,7 +186,7 @@ def test_a_bad_stream_is_refused_and_changes_nothing(
         bad = np.array(getattr(e, array))
         bad[45] = np.nan
         object.__setattr__(e, array, bad)
-        with pytest.raises(InputError, match="is nan"):
+        with pytest.raises(InputError, match="is nan" if array == "reward" else "step 45 are not"):
             learner.learn(e, beta=0.5)
         assert same(learner.state_dict(), before)
     with pytest.raises(InputError, match="the experience has 3 features, the learner 4"):
@@ -194,6 +196,7 @@ def test_a_bad_stream_is_refused_and_changes_nothing(
 def test_a_step_that_makes_the_inverse_singular_is_refused() -> None:
     """Here d = x − γ x' = −1 and e = 1, so that A + ε I = 1 − 1."""
     step: dict[str, Any] = {"reward": 1.0, "next_features": [2.0], "discount": 1.0, "beta": 1.0}
+    step["truncated"] = True
     learner = LeastSquaresLearner(1, TD(), regularisation=1.0, recursive=True)
     before = learner.state_dict()
     with pytest.raises(InputError, match="singular"):

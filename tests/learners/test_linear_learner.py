@@ -14,7 +14,7 @@ from preftd.learners.linear import reference
 from preftd.rules import RULES
 
 rules = pytest.mark.parametrize("name", sorted(RULES))
-views = pytest.mark.parametrize("view", ["backward", "true_online"])
+views = pytest.mark.parametrize("view", ["backward", "true_online", "held"])
 STEP_SIZES: dict[str, Any] = {
     "number": 0.05,
     "schedule": Decreasing(0.1, delay=20, power=0.7),
@@ -35,7 +35,7 @@ def rows(kind: str, steps: int) -> Dense:
 
 
 @rules
-@views
+@pytest.mark.parametrize("view", sorted(REFERENCES))
 @step_sizes
 @pytest.mark.parametrize("seed", range(3))
 def test_each_update_is_that_of_the_reference(name: str, view: str, kind: str, seed: int) -> None:
@@ -293,7 +293,7 @@ def test_settings_that_make_no_sense_are_refused() -> None:
             Decreasing(**{"initial": 0.5, name: True})
 
 
-@pytest.mark.parametrize("view", ["backward", "true_online"])
+@pytest.mark.parametrize("view", ["backward", "true_online", "held"])
 def test_ten_thousand_predictions_learn_in_one_call_as_each_would_alone(view: str) -> None:
     predictions, steps, rng = 10_000, 30, np.random.default_rng(5)
     x = rng.normal(size=(steps + 1, SIZE))

@@ -20,7 +20,7 @@ def sent(learner: LinearLearner) -> LinearLearner:
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, sent])
-@pytest.mark.parametrize("view", ["backward", "true_online"])
+@pytest.mark.parametrize("view", ["backward", "true_online", "held"])
 @pytest.mark.parametrize("kind", ["vectors", "indices", "many", "indices, then vectors"])
 def test_a_copy_goes_on_learning_to_the_bit(
     copied: Callable[[LinearLearner], LinearLearner], view: str, kind: str

@@ -41,7 +41,7 @@ class Surprised(Signal):
 TRAINING = Training(open_grid(4), Network(5, "forward"), PTD(), Constant(1.0), 0.01, 3)
 PRETRAINED = Pretrained(TRAINING)
 SPECS: list[Any] = [
-    Linear(), Linear("true_online"), Network(3), Network(3, "held"), PRETRAINED,
+    Linear(), Linear("true_online"), Linear("held"), Network(3), Network(3, "held"), PRETRAINED,
 ]  # fmt: skip
 
 

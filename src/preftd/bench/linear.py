@@ -1,7 +1,8 @@
 """Linear learning with 24 step sizes in one pass, compared with C and NumPy loops that take one.
 
 Features are random vectors that fit into the cache; β is 1 at 30 % of the steps and 0 at the
-others. All contenders compute the same weights.
+others. All contenders compute the same weights. A second table compares the held view with the
+paper's algorithm for several β.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,6 +26,13 @@ FEATURES = (3, 19, 32)
 STEPS, VECTORS, EPISODES = 20_000, 1_000, 400
 STEP_SIZES = tuple(np.geomspace(1e-4, 1e-2, 24).tolist())
 COLUMNS = ("ours, 24", "ours, 1", "C", "NumPy")
+BETAS = {
+    "β = 1 at 30 %, else 0": ([1.0, 0.0], [0.3, 0.7]),
+    "β = 1 at 5 %, else 0": ([1.0, 0.0], [0.05, 0.95]),
+    "β = 1": ([1.0], [1.0]),
+    "β of 0.3, 0.6 or 0.9": ([0.3, 0.6, 0.9], [1 / 3] * 3),
+}
+"""The values of β in the second table, and how often they occur."""
 
 
 def table(seconds: float = SECONDS, steps: int = STEPS) -> Iterator[str]:
@@ -41,6 +49,26 @@ def table(seconds: float = SECONDS, steps: int = STEPS) -> Iterator[str]:
     for rule in (TD(), PTD()):
         times = compete(walk_contenders(rule, max(1, steps * EPISODES // STEPS)), seconds)
         yield _row(f"{rule.name}, random walk of 19 states, drawn and scored", times)
+    yield ""
+    names = [
+        f"{view}, {count}" for count in (24, 1) for view in ("backward", "held", "held / backward")
+    ]
+    yield from head(["ns per update of PTD", *names])
+    for kind in BETAS:
+        for features in FEATURES:
+            yield _held_row(kind, features, steps, seconds)
+
+
+def _held_row(kind: str, features: int, steps: int, seconds: float) -> str:
+    taken, contenders = stream(features, steps, kind), {}
+    for view in ("backward", "held"):
+        for name, contender in ours(taken, view).items():
+            contenders[name.replace("ours", view)] = contender
+    times, cells = compete(contenders, seconds), [f"{kind}, {features} features"]
+    for count in (24, 1):
+        one, other = f"backward, {count}", f"held, {count}"
+        cells += [times.cell(one), times.cell(other), times.ratio(other, one)]
+    return row(cells)
 
 
 def _row(name: str, times: Times) -> str:
@@ -90,12 +118,13 @@ def walk_contenders(rule: Rule, episodes: int) -> dict[str, Contender]:
     }
 
 
-def stream(features: int, steps: int) -> Steps:
+def stream(features: int, steps: int, kind: str = "β = 1 at 30 %, else 0") -> Steps:
     """Return one long episode in which VECTORS random vectors recur in turn."""
     draw = np.random.default_rng(features)
     dense = 0.3 * draw.standard_normal((VECTORS, features))
     codes = (-1 - np.arange(steps + 1) % VECTORS).astype(np.int32)
-    beta = (draw.random(steps) < 0.3).astype(np.float64)
+    values, chances = BETAS[kind]
+    beta = np.array(values)[np.searchsorted(np.cumsum(chances)[:-1], draw.random(steps))]
     discount_tp1, is_last = np.full(steps, 0.99), np.arange(steps) == steps - 1
     discount_t = np.append(0.0, discount_tp1[1:])
     decay, gain = PTD().coefficients(discount_t=discount_t, beta=beta)
@@ -104,5 +133,5 @@ def stream(features: int, steps: int) -> Steps:
     code_t, code_tp1 = codes[:-1].copy(), codes[1:].copy()
     return Steps(
         code_t, code_tp1, dense, indices, reward, discount_tp1, discount_t, is_last, beta,
-        np.array(decay), np.array(gain),
+        np.array(decay), np.array(gain), np.ones(steps),
     )  # fmt: skip

@@ -5,19 +5,24 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import Dense, InputError, Vector, as_array, check_not_negative
+from preftd.arrays import Dense, InputError, Vector, as_array, check_finite, check_not_negative
 from preftd.experience.indices import Indices, as_indices
 
 
 def coded(
     name: str, given: ArrayLike | Indices, size: int | None
 ) -> tuple[NDArray[np.int32], Dense, int]:
-    """Return the codes of features, the rows of those that are dense, and their number."""
+    """Return the codes of features, the rows of those that are dense, and their number.
+
+    NaN is allowed: learners refuse it where it has a weight.
+    """
     if isinstance(given, Indices):
         if size is None:
             raise InputError(f"{name} are indices of ones: give size, the number of features.")
         return as_indices(name, given, size).copy(), np.zeros((0, size)), size
-    array = as_array(name, given)
+    array = as_array(name, given, finite=False)
+    if np.isinf(array).any():
+        check_finite(name, np.nan_to_num(array, nan=0.0, posinf=np.inf, neginf=-np.inf))
     if array.ndim != 2:
         raise InputError(
             f"{name} has shape {array.shape}: give a row of numbers for each step, or "

@@ -125,6 +125,8 @@ class Experience:
         ----------
         features : array of shape (steps, size), or Indices
             The features x_t. With `Indices`, the index of the only 1 in each; then give `size`.
+            NaN stands for what was not observed: give these steps β = 0, and a learner that then
+            does not look at them (docs/learners.md).
         reward : array of shape (steps,)
             The reward r_{t+1} that follows x_t.
         discount : float or array of shape (steps,)

@@ -4,6 +4,7 @@ from preftd.learners.actor_critic.learner import ActorCriticLearner
 from preftd.learners.actor_critic.options import Actor, Critic
 from preftd.learners.actor_critic.specification import ActorCritic
 from preftd.learners.custom import Custom, Episode, as_spec
+from preftd.learners.growth import GrowthWarning
 from preftd.learners.least_squares.batch import LeastSquares
 from preftd.learners.least_squares.learner import LeastSquaresLearner
 from preftd.learners.linear.batch import Linear
@@ -23,6 +24,7 @@ __all__ = [
     "Custom",
     "Decreasing",
     "Episode",
+    "GrowthWarning",
     "LeastSquares",
     "LeastSquaresLearner",
     "Linear",

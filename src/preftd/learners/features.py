@@ -12,12 +12,16 @@ _FLOAT = np.dtype(np.float64)
 
 
 def as_features(
-    name: str, given: ArrayLike | Indices, size: int, rows: bool = False
+    name: str,
+    given: ArrayLike | Indices,
+    size: int,
+    rows: bool = False,
+    finite: bool = True,
 ) -> NDArray[Any]:
     """A vector of floats, or indices of ones as int32; rows of floats where they are asked for.
 
-    Numbers are not checked to be finite, which would take longer than learning from them: learners
-    see it in what they compute.
+    Vectors that can be used as they are are not checked to be finite, which would take longer than
+    learning from them: learners see it in what they compute.
     """
     if type(given) is np.ndarray and given.dtype is _FLOAT and given.shape == (size,):
         return given if given.flags.carray else np.array(given)
@@ -25,7 +29,7 @@ def as_features(
         if not given.array.size:
             raise InputError(f"{name} has no indices: give at least one.")
         return as_indices(name, given, size)
-    x = np.array(as_array(name, given))
+    x = np.array(as_array(name, given, finite=finite))
     if x.shape != (size,) and not (rows and x.ndim == 2 and x.shape[1] == size):
         raise InputError(
             f"{name} has shape {x.shape}: give {size} numbers, or Indices([...]) for a few ones."
@@ -34,9 +38,12 @@ def as_features(
 
 
 def as_pair(
-    features: ArrayLike | Indices, next_features: ArrayLike | Indices, size: int
+    features: ArrayLike | Indices,
+    next_features: ArrayLike | Indices,
+    size: int,
+    finite: bool = True,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Features of two states, both vectors or both indices."""
+    """Features of two states, both vectors or both indices; `finite` as for `as_features`."""
     if type(features) is np.ndarray and type(next_features) is np.ndarray:
         # What can be used as it is, most often: nothing is looked at twice.
         shape = (size,)
@@ -46,8 +53,8 @@ def as_pair(
             and next_features.flags.carray
         ):
             return features, next_features
-    x = as_features("features", features, size)
-    y = as_features("next_features", next_features, size)
+    x = as_features("features", features, size, finite=finite)
+    y = as_features("next_features", next_features, size, finite=finite)
     if x.dtype != y.dtype:
         raise InputError("features and next_features differ in kind: give vectors or Indices.")
     return x, y

@@ -163,7 +163,8 @@ def forward_update(
     value_t = values_along(experience, experience.code_t, w)
     value_tp1 = values_along(experience, experience.code_tp1, w)
     td_error = experience.reward + experience.discount_tp1 * value_tp1 - value_t
-    return spread(experience, gain * advantages(td_error, decay))
+    amount = gain * advantages(td_error, decay)
+    return spread(experience, np.arange(amount.size), amount)
 
 
 def values_along(experience: Experience, codes: Codes, weights: Vector) -> Vector:
@@ -174,9 +175,9 @@ def values_along(experience: Experience, codes: Codes, weights: Vector) -> Vecto
     return values
 
 
-def spread(experience: Experience, amount: Vector) -> Vector:
-    """Σ_t amount_t x_t, shape (size,), at the cost of what is not 0 in x."""
-    codes = experience.code_t
+def spread(experience: Experience, steps: NDArray[np.intp], amount: Vector) -> Vector:
+    """Σ_t amount_t x_t over some steps, shape (size,), at the cost of what is not 0 in x."""
+    codes = experience.code_t[steps]
     few = codes >= 0
     total = np.asarray(amount[~few] @ experience.dense[-1 - codes[~few]])
     indices = _indices(experience, codes[few])

@@ -8,14 +8,17 @@ from collections.abc import Iterator
 from typing import NamedTuple, Self, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import Dense, InputError, Vector
+from preftd.arrays import Dense, InputError, Vector, as_array, check_unit_interval
 from preftd.experience import Experience
 from preftd.rules import StreamCoefficients
+from preftd.rules.rule import broadcast
 from preftd.tasks.scored import Scored
 
 Kind = TypeVar("Kind", bound=np.generic)
+Number = TypeVar("Number", float, Vector)
 
 UNFINISHED = "the last episode is not over: learn from whole episodes."
 
@@ -35,6 +38,8 @@ class Steps(NamedTuple):
     beta: Vector
     decay: Vector
     gain: Vector
+    final_beta: Vector
+    """β of what an episode shows last, at its last step if it is truncated; 1 at others."""
 
     def features(self, which: slice) -> Dense:
         """x_t as vectors, shape (steps, size)."""
@@ -60,8 +65,13 @@ class Steps(NamedTuple):
             first = last + 1
 
     @classmethod
-    def of(cls, experience: Experience, signals: StreamCoefficients) -> Self:
-        """Pack a stream and its signals."""
+    def of(
+        cls,
+        experience: Experience,
+        signals: StreamCoefficients,
+        final_beta: ArrayLike | None = None,
+    ) -> Self:
+        """Pack a stream and its signals; `final_beta` is as in `LinearLearner.learn`."""
         e, active = experience, experience.active
         return cls(
             _packed(e.code_t),
@@ -75,7 +85,19 @@ class Steps(NamedTuple):
             _packed(signals.beta),
             _packed(signals.coefficients.decay),
             _packed(signals.coefficients.gain),
+            final_betas(e, final_beta),
         )
+
+
+def final_betas(experience: Experience, given: ArrayLike | None) -> Vector:
+    """The field `final_beta`, from a number or one for each truncated episode."""
+    betas = np.ones(len(experience))
+    if given is not None:
+        truncated = experience.is_last & (experience.discount_tp1 != 0)
+        share = as_array("final_beta", given)
+        check_unit_interval("final_beta", share)
+        betas[truncated] = broadcast("final_beta", share, (int(truncated.sum()),))
+    return betas
 
 
 def _packed(array: NDArray[Kind]) -> NDArray[Kind]:
@@ -93,6 +115,27 @@ def decoded(codes: NDArray[np.int32], dense: Dense, active: NDArray[np.int32]) -
     # Indices may repeat (two tilings hashed to one): they add up.
     np.add.at(vectors, (np.flatnonzero(few)[:, None], active[codes[few]]), 1.0)
     return vectors
+
+
+def has_weight(steps: Steps) -> NDArray[np.bool_]:
+    """Whether x_t has a part in an update, shape (steps,), if updates wait for their targets.
+
+    It has none where the gain is 0 and no target bootstraps from it.
+    """
+    return np.asarray((steps.gain != 0) | ((steps.beta != 0) & (steps.discount_t != 0)))
+
+
+def discount_into(discount_t: Number, beta: Number, decay: Number) -> Number:
+    """γ β + decay: what multiplies v(x_t) in the TD error before, if updates wait for targets.
+
+    Targets are G = r + γ (β v + (1 − β) ρ G'), and decay is ρ γ (1 − β). If ρ is 1, this is γ to
+    the bit. If not, γ itself would add γ (1 − β) (1 − ρ) v to the target, which is 0 on average,
+    but makes v count where β is 0.
+    """
+    return discount_t - (discount_t * (1 - beta) - decay)
+
+
+compiled_discount_into = njit(cache=True, nogil=True)(discount_into)
 
 
 def scored_features(scored: Scored) -> Dense:

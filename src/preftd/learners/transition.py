@@ -5,9 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import InputError, Vector
+from preftd.arrays import InputError, Vector, as_array, check_unit_interval
 from preftd.experience.indices import Indices
+from preftd.learners.steps import Steps, has_weight
 from preftd.rules import Rule
+from preftd.rules.rule import broadcast
 
 
 class DivergedError(InputError):
@@ -35,6 +37,29 @@ def as_flag(name: str, given: Any) -> bool:
     return bool(given)
 
 
+def end_share(
+    next_beta: Any, truncated: bool, shape: tuple[int, ...] = (), holds: bool = True
+) -> Any:
+    """β of what a truncated episode shows last (default: 1); None if it is not truncated.
+
+    holds  whether the learner holds updates back: others always bootstrap from it
+    """
+    if next_beta is None:
+        return 1.0 if truncated else None
+    check_holds("next_beta", next_beta, holds)
+    if not truncated:
+        raise InputError("next_beta is for truncated episodes: leave it out, or give truncated.")
+    share = as_array("next_beta", next_beta)
+    check_unit_interval("next_beta", share)
+    return broadcast("next_beta", share, shape)
+
+
+def check_holds(name: str, given: Any, holds: bool) -> None:
+    """Refuse the β of what an episode shows last if the learner does not wait for it."""
+    if given is not None and not holds:
+        raise InputError(f"{name} is for the held view: leave it out.")
+
+
 def check_discount(discount: float) -> None:
     """Refuse one outside [0, 1]."""
     if not 0 <= discount <= 1:
@@ -60,6 +85,44 @@ def not_finite(x: NDArray[Any], x_next: NDArray[Any], reward: float = 0.0) -> In
     if not np.isfinite(reward):
         return InputError(f"reward is {reward}: leave the step out.")
     return DivergedError("the prediction is not finite: lower the step size.")
+
+
+def refused_step(steps: Steps, t: int) -> InputError:
+    """Why learning from a stream stopped at step t."""
+    nothing = "nothing of this stream was learned."
+    if not np.isfinite(steps.features(slice(t, t + 1))).all():
+        return InputError(
+            f"features of step {t} are not finite, where β is {steps.beta[t]:g} and the gain "
+            f"{steps.gain[t]:g}: let both be 0 there, with a learner that then looks at neither, "
+            f"such as the held view; {nothing}"
+        )
+    ahead = (
+        steps.discount_tp1[t] != 0 and not np.isfinite(steps.next_features(slice(t, t + 1))).all()
+    )
+    if ahead and steps.is_last[t]:
+        return InputError(
+            f"the final observation of the episode that is truncated at step {t} is not finite: "
+            f"give final_beta=0 for it, with a learner that holds updates back; {nothing}"
+        )
+    if ahead:
+        return InputError(
+            f"features of step {t + 1} are not finite: use a learner that does not look at them "
+            f"where β and gain are 0, such as the held view; {nothing}"
+        )
+    return DivergedError(
+        f"the prediction is not finite at step {t}: lower the step size; {nothing}"
+    )
+
+
+def refused_stream(steps: Steps, everywhere: bool) -> InputError:
+    """Why weights are not finite after a stream; `everywhere` says that all features are used."""
+    for t in np.flatnonzero(has_weight(steps) | steps.is_last | everywhere).tolist():
+        error = refused_step(steps, t)
+        if not isinstance(error, DivergedError):
+            return error
+    return DivergedError(
+        "weights are not finite: lower the step size; nothing of this stream was learned."
+    )
 
 
 def as_vector(x: NDArray[Any], size: int) -> Vector:

@@ -7,6 +7,7 @@ ahead to the end of the episode, nor with least squares, whose weights are not t
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, Protocol, SupportsIndex, final
 
@@ -16,8 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 from preftd.arrays import Dense, InputError, as_array
 from preftd.experience import Experience, Indices
 from preftd.learners.custom import Specification
+from preftd.learners.growth import GrowthWarning
 from preftd.learners.step_size import StepSize
-from preftd.learners.steps import UNFINISHED, mean_squared_error, scored_features
+from preftd.learners.steps import UNFINISHED, final_betas, mean_squared_error, scored_features
 from preftd.learners.streams import Memory
 from preftd.learners.transition import DivergedError
 from preftd.preferences import Signal
@@ -39,7 +41,7 @@ class OnlineLearner(Protocol):
     def predict(self, features: Any) -> Any:
         """v(x)."""
 
-    def update(
+    def update(  # noqa: PLR0913  (a transition, and its signals)
         self,
         features: Any,
         reward: Any,
@@ -50,6 +52,7 @@ class OnlineLearner(Protocol):
         interest: Any = None,
         rho: Any = 1.0,
         truncated: bool = False,
+        next_beta: Any = None,
     ) -> Any:
         """Learn from one transition; returns δ."""
 
@@ -66,11 +69,12 @@ def learn_watching(
     signal: Signal,
     interest: ArrayLike | None,
     rho: ArrayLike | None,
+    final_beta: ArrayLike | None,
 ) -> None:
     """Learn from a stream step by step, with the learner in view; all of it or nothing."""
     before = learner.state_dict()
     try:
-        _follow(learner, experience, signal, interest, rho)
+        _follow(learner, experience, signal, interest, rho, final_beta)
     except BaseException:
         learner.load_state_dict(before)
         raise
@@ -82,6 +86,7 @@ def _follow(
     signal: Signal,
     interest: ArrayLike | None,
     rho: ArrayLike | None,
+    final_beta: ArrayLike | None,
 ) -> None:
     if not len(e):
         return
@@ -93,6 +98,7 @@ def _follow(
         else (broadcast("interest", as_array("interest", interest), steps), of_interest)
     )
     ratio = broadcast("rho", as_array("rho", ratios(e, rho)), steps)
+    at_ends = None if final_beta is None else final_betas(e, final_beta)
     learner.discount_t = float(e.discount_t[0])
     few = bool((e.code_t >= 0).all() and (e.code_tp1 >= 0).all())
     for t in range(len(e)):
@@ -104,6 +110,11 @@ def _follow(
         )
         with np.errstate(over="ignore", invalid="ignore"):
             value = float(learner.predict(x))
+        if not np.isfinite(e.features(now)).all():
+            raise InputError(
+                f"features of step {t} are not finite, and the signal watches v(x): leave the step "
+                "out, or use a signal that does not watch the learner."
+            )
         if not np.isfinite(value):
             raise DivergedError(f"the prediction is {value} at step {t}: lower the step size.")
         visit = e.visit(t)._replace(value=value, td_error=td_error)
@@ -118,6 +129,7 @@ def _follow(
                 interest=None if given is None else float(given[t]),
                 rho=float(ratio[t]),
                 truncated=bool(e.is_last[t]),
+                next_beta=float(at_ends[t]) if at_ends is not None and e.is_last[t] else None,
             )
         )
     learner.memory = Memory(memory, of_interest, td_error)
@@ -191,7 +203,9 @@ class WatchingBatch:
                 if self._diverged[lane]:
                     break
                 try:
-                    learner.learn(experience[first:end], self._preference)
+                    with warnings.catch_warnings():  # a study marks what diverges
+                        warnings.simplefilter("ignore", GrowthWarning)
+                        learner.learn(experience[first:end], self._preference)
                 except DivergedError:
                     self._diverged[lane] = True
                 else:

@@ -7,6 +7,7 @@ from preftd.paper.cartpole import claims as cartpole_claims
 from preftd.paper.cartpole import figures as cartpole_figures
 from preftd.paper.cartpole import studies as cartpole_studies
 from preftd.paper.claim import Claim
+from preftd.paper.control import credit_claims, credit_figure
 from preftd.paper.corridors import (
     beyond_claims,
     limit_figure,
@@ -44,6 +45,7 @@ FIGURES: dict[str, PaperFigure] = {
         limit_figure,
         semi_linear_figures,
         network_figures,
+        credit_figure,
         cartpole_figures,
         choice_figure,
     )
@@ -70,6 +72,7 @@ CLAIMS: dict[str, Claim] = {
         semi_linear_claims,
         network_claims,
         view_claims,
+        credit_claims,
         cartpole_claims,
         between_claims,
         choices,

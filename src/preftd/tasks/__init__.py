@@ -3,6 +3,7 @@
 from preftd.tasks.catalogue import TASKS, make
 from preftd.tasks.control.cartpole import CartPole
 from preftd.tasks.control.control_task import ControlTask
+from preftd.tasks.control.drop_outs import CartPoleDropOuts
 from preftd.tasks.features import Features
 from preftd.tasks.layout import Layout
 from preftd.tasks.outcomes import Outcomes
@@ -13,6 +14,7 @@ from preftd.tasks.task import Task
 __all__ = [
     "TASKS",
     "CartPole",
+    "CartPoleDropOuts",
     "ControlTask",
     "Features",
     "Layout",

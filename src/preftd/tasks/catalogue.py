@@ -8,8 +8,9 @@ import numpy as np
 
 from preftd.arrays import InputError
 from preftd.names import nearest
-from preftd.tasks.corridors import corridor, double_corridor
+from preftd.tasks.corridors import corridor, decision_corridors, double_corridor
 from preftd.tasks.counterexamples import counterexample_1, counterexample_2
+from preftd.tasks.four_rooms import four_rooms
 from preftd.tasks.grids import cross_grid, random_grid
 from preftd.tasks.random_walk import random_walk
 from preftd.tasks.task import Task
@@ -20,8 +21,10 @@ TASKS: dict[str, Callable[..., Task]] = {
         random_walk,
         corridor,
         double_corridor,
+        decision_corridors,
         cross_grid,
         random_grid,
+        four_rooms,
         counterexample_1,
         counterexample_2,
     )

@@ -5,6 +5,7 @@ standard deviation 1 in every feature, drawn afresh at each visit.
 """
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -31,9 +32,10 @@ class _Map:
         self.names[len(self.position) - 1] = name
         return len(self.position) - 1
 
-    def corridor(self, length: int, into: int) -> int:
+    def corridor(self, length: int, into: int, above: float = 0.0) -> int:
         """Add `length` hidden states that lead to `into`; returns the first state of the way."""
         x, y = self.position[into]
+        y += above
         first = len(self.position)
         for i in range(length):
             self.position.append((x - length + i, y))
@@ -103,3 +105,35 @@ def double_corridor(length: int = 10) -> Task:
     plan.following[first] = (plan.corridor(length, upper), plan.corridor(length, lower))
     plan.following[upper], plan.following[lower] = (ways[0], ways[1]), (ways[1], ways[2])
     return plan.task(f"double_corridor(length={length})")
+
+
+def decision_corridors(length: int = 10, decisions: int = 3, bait: int = 2) -> Task:
+    """Decisions in a row: one way leads on, to a goal that pays 3, the other pays less and ends.
+
+    At decisions 1, 3, … the first action leads on, at the others the second. Each way is a corridor
+    of hidden states; the last state of a wrong way pays the bait and ends the episode. So whether
+    to go on depends on the value of the next decision, far behind noise.
+
+    Parameters
+    ----------
+    length : int
+        The number of hidden states in each way.
+    decisions : int
+        The number of decisions.
+    bait : int
+        What a wrong way pays.
+
+    """
+    length = between("length", length, 1, MOST_STATES // 20)
+    decisions = between("decisions", decisions, 1, MOST_STATES // (20 * length))
+    bait = between("bait", bait, 0, 3)
+    plan = _Map()
+    shown = [plan.observable(f"S{i + 1}", i * (length + 1.0), 0) for i in range(decisions)]
+    shown.append(plan.observable("G", decisions * (length + 1.0), 0))
+    plan.reward[shown[-1]] = (3.0, 0.0)
+    for i, (here, there) in enumerate(pairwise(shown)):
+        on, off = (plan.corridor(length, there, above) for above in (0.0, -1.2))
+        last = off + length - 1
+        plan.reward[last], plan.following[last] = (bait, 0.0), (-1, -1)
+        plan.following[here] = (on, off) if i % 2 == 0 else (off, on)
+    return plan.task(f"decision_corridors(length={length}, decisions={decisions}, bait={bait})")

@@ -11,7 +11,9 @@ from preftd.theory.expected_update import (
 from preftd.theory.explain import report
 from preftd.theory.files import Problem, load_problem, save_problem
 from preftd.theory.limit import limit, limits
+from preftd.theory.noise import weight_noise
 from preftd.theory.operator import Operator, operator
+from preftd.theory.optimal import action_values, optimal
 from preftd.theory.trajectory import key_matrices_over_time, mean_trajectory
 
 __all__ = [
@@ -20,6 +22,7 @@ __all__ = [
     "NoFixedPointError",
     "Operator",
     "Problem",
+    "action_values",
     "compare",
     "diagnose",
     "fixed_point",
@@ -30,9 +33,11 @@ __all__ = [
     "load_problem",
     "mean_trajectory",
     "operator",
+    "optimal",
     "project",
     "projected_bellman_error",
     "report",
     "save_problem",
     "value_error",
+    "weight_noise",
 ]

@@ -135,7 +135,7 @@ def update_actor(
         value = value_of(critic, buffer.features, t)
         delta = buffer.reward[t] + buffer.discount[t] * value_next - value
         advantage = delta + decay * advantage
-        factor = buffer.gain[t] * advantage if actor.weighted else advantage
+        factor = buffer.gain[t] * advantage
         if factor != 0.0:
             add_gradient(actor, buffer, t, factor)
         decay, value_next = buffer.decay[t], value

@@ -80,7 +80,7 @@ class Agent:
         if not np.isfinite(delta):
             raise DivergedError("the prediction is not finite: lower the critic's step size.")
         buffer.action[t], buffer.reward[t], buffer.discount[t] = action, now.reward, now.discount
-        buffer.decay[t], buffer.gain[t] = now.decay, now.gain
+        buffer.decay[t], buffer.gain[t] = now.decay, (now.gain, 1.0, now.beta)[self.actor.gain]
         stream.steps, stream.discount_t = t + 1, now.discount
         if now.ends:
             recall(buffer, t + 1, self.actor)

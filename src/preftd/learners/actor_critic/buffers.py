@@ -52,6 +52,7 @@ class Buffer(NamedTuple):
     """γ_{t+1}."""
     decay: Vector
     gain: Vector
+    """By what the actor weights the step."""
 
     @classmethod
     def empty(cls, capacity: int, sizes: Sizes, features: int, ones: int) -> "Buffer":
@@ -106,5 +107,5 @@ class ActorState(NamedTuple):
     bias: bool
     mean: bool
     """Whether the updates of steps are averaged."""
-    weighted: bool
-    """Whether they are weighted by the rule's gain."""
+    gain: int
+    """The number in `GAINS` of what they are weighted by."""

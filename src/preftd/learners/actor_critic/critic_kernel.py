@@ -168,6 +168,8 @@ def _step(
     weights: Vector, stream: Trace, features: Features, view: int, alpha: float, now: Now
 ) -> float:
     """The same in any view, with features of both kinds."""
+    if view == HELD:
+        return _step_held(weights, stream, features, alpha, now)
     t = now.t
     value = value_of(weights, features, t)
     value_next = value_of(weights, features, t + 1) if now.discount != 0.0 else 0.0
@@ -175,8 +177,6 @@ def _step(
     delta = now.reward + now.discount * value_next - before
     if not (math.isfinite(delta) and math.isfinite(value)):
         return np.nan
-    if view == HELD:
-        return _step_held(weights, stream, features, alpha, now, value)
     _decay(stream, now.decay, features, t)
     if view == BACKWARD:
         _add(stream.trace, now.gain, features, t)
@@ -191,34 +191,54 @@ def _step(
 
 
 @njit(cache=True, nogil=True)
-def _step_held(
-    weights: Vector, stream: Trace, features: Features, alpha: float, now: Now, value: float
-) -> float:
+def _step_held(weights: Vector, stream: Trace, features: Features, alpha: float, now: Now) -> float:
     """The held view; δ is that of the weights once what was pending is applied."""
-    sparse, after = features.sparse, value
-    if now.beta != 0.0 or now.gain != 0.0:
-        _follow(weights, 1.0, alpha * now.beta * now.discount_t * value, stream, sparse)
-        _move(weights, alpha * now.beta, stream, sparse)
-        after = value_of(weights, features, now.t)
-        _follow(stream.pending, 1 - now.beta, now.decay * (value - after), stream, sparse)
+    sparse, needed = features.sparse, now.beta != 0.0 or now.gain != 0.0
+    before = value_of(weights, features, now.t)
+    # What is applied on arriving in x_t: w ← w + of_pending p + of_trace e.
+    of_pending = alpha * now.beta if needed else 0.0
+    of_trace = of_pending * now.discount_t * before if needed else 0.0
+    value = _value_after(weights, stream, features, now.t, of_pending, of_trace)
+    ahead = 0.0
+    if now.discount != 0.0:
+        seen = _value_after(weights, stream, features, now.t + 1, of_pending, of_trace)
+        ahead = now.discount * seen
+    delta = now.reward + ahead - value
+    if not math.isfinite(delta):
+        return np.nan
+    if needed:
+        _follow(weights, 1.0, of_trace, stream, sparse)
+        _apply(weights, of_pending, stream, sparse)
+        _follow(stream.pending, 1 - now.beta, now.decay * (before - value), stream, sparse)
         _decay(stream, now.decay, features, now.t)
-        _add(stream.pending, -now.gain * after, features, now.t)
+        _add(stream.pending, -now.gain * value, features, now.t)
         _add(stream.trace, now.gain, features, now.t)
     else:
         for k in range(stream.touches[0] if sparse else stream.trace.size):
             stream.trace[stream.touched[k] if sparse else k] *= now.decay
     _follow(stream.pending, 1.0, now.reward, stream, sparse)
-    ahead = now.discount * value_of(weights, features, now.t + 1) if now.discount != 0.0 else 0.0
     if now.ends:
         _follow(weights, 1.0, alpha * ahead, stream, sparse)
-        _move(weights, alpha, stream, sparse)
+        _apply(weights, alpha, stream, sparse)
         for k in range(stream.touches[0] if sparse else stream.trace.size):
             stream.pending[stream.touched[k] if sparse else k] = 0.0
-    return now.reward + ahead - after
+    return delta
 
 
 @njit(cache=True, nogil=True)
-def _move(weights: Vector, factor: float, stream: Trace, sparse: bool) -> None:
+def _value_after(
+    weights: Vector, stream: Trace, features: Features, t: int, of_pending: float, of_trace: float
+) -> float:
+    """v(x_t) with the weights w + of_pending · p + of_trace · e."""
+    value = value_of(weights, features, t)
+    if of_pending != 0.0:
+        value += of_pending * value_of(stream.pending, features, t)
+        value += of_trace * value_of(stream.trace, features, t)
+    return value
+
+
+@njit(cache=True, nogil=True)
+def _apply(weights: Vector, factor: float, stream: Trace, sparse: bool) -> None:
     """Let w ← w + factor · p."""
     for k in range(stream.touches[0] if sparse else stream.trace.size):
         i = stream.touched[k] if sparse else k

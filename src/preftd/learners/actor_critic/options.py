@@ -13,7 +13,7 @@ from preftd.names import nearest
 ACTIVATIONS = ("tanh", "relu")
 OPTIMISERS = ("adam", "sgd")
 REDUCTIONS = ("sum", "mean")
-GAINS = ("rule", "one")
+GAINS = ("rule", "one", "beta")
 VIEWS = ("backward", "true_online", "held")
 TRUNCATIONS = ("bootstrap", "terminate")
 
@@ -34,8 +34,8 @@ class Actor:
         One step per episode; Adam with torch's default moments.
     reduction : {"sum", "mean"}
         Whether the updates of an episode's steps are added up or averaged.
-    gain : {"rule", "one"}
-        By what the update of a step is weighted: the rule's gain, or 1.
+    gain : {"rule", "one", "beta"}
+        By what the update of a step is weighted: the rule's gain, 1, or β.
     init : {"uniform", "xavier", "small"}
         The weights it starts with: "uniform" in ±1/√(how many numbers come in), biases too, as
         torch has it; "xavier" in ±√(6 / (how many come in + go out)), biases 0; "small" as

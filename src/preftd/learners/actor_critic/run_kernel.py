@@ -148,7 +148,7 @@ def _run_episode(
         if not math.isfinite(delta):
             return _DIVERGED
         buffer.action[t], buffer.reward[t], buffer.discount[t] = action, reward, discount
-        buffer.decay[t], buffer.gain[t] = decay, gain
+        buffer.decay[t], buffer.gain[t] = decay, (gain, 1.0, beta)[actor.gain]
         paid += reward
         discounted += weight * reward
         weight *= world.discount

@@ -8,7 +8,7 @@ import numpy as np
 
 from preftd.arrays import InputError, whole
 from preftd.learners.actor_critic.buffers import ActorState, Optimiser, Sizes
-from preftd.learners.actor_critic.options import Actor, Critic
+from preftd.learners.actor_critic.options import GAINS, Actor, Critic
 from preftd.learners.actor_critic.parameters import Parameters, drawn
 from preftd.learners.step_size import StepSizePair
 from preftd.randomness import generator
@@ -25,7 +25,7 @@ def start_actor(actor: Actor, sizes: Sizes, seed: SupportsIndex) -> ActorState:
         actor.activation == "tanh",
         actor.bias,
         actor.reduction == "mean",
-        actor.gain == "rule",
+        GAINS.index(actor.gain),
     )
 
 

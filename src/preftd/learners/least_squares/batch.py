@@ -10,7 +10,9 @@ import numpy as np
 
 from preftd.arrays import Dense, InputError
 from preftd.learners.least_squares.learner import LeastSquaresLearner, check_regularisation
-from preftd.learners.least_squares.systems import Block, Inverse, Sums
+from preftd.learners.least_squares.rows import Begun
+from preftd.learners.least_squares.stream import absorb_stream
+from preftd.learners.least_squares.systems import Inverse, Sums
 from preftd.learners.steps import Steps, mean_squared_error, scored_features
 from preftd.rules import Rule
 from preftd.tasks.scored import Scored
@@ -87,12 +89,8 @@ class LeastSquaresBatch:
     def learn(self, steps: Steps, scored: Scored) -> Dense:
         """Learn from whole episodes; mean squared errors after each, episodes × 1."""
         shown, system, errors = scored_features(scored), self._system, []
-        nothing = np.zeros(shown.shape[1])
+        nothing = Begun.nothing(shown.shape[1])
         for which in steps.episodes():
-            per_step = (steps.reward, steps.discount_tp1, steps.decay, steps.gain)
-            numbers = (array[which].copy() for array in per_step)
-            system.absorb(
-                Block(steps.features(which), steps.next_features(which), *numbers), nothing
-            )
+            absorb_stream(system, steps.part(which), nothing)
             errors.append(mean_squared_error(shown @ system.solution, scored))
         return np.array(errors).reshape(-1, 1)

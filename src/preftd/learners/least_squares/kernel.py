@@ -1,7 +1,7 @@
-"""A and b, or an inverse, kept up to date from step to step, compiled.
+"""A and b, or an inverse, kept up to date from row to row, compiled.
 
-What a step is multiplied with: d = x − γ' x', and e ← decay e + gain x. Steps are checked before
-anything is written, so that one which is refused leaves no trace.
+What a row is made of: d = x − Γ x', and e. Rows are checked before anything is written, so that one
+which is refused leaves no trace.
 """
 
 import numpy as np
@@ -17,15 +17,15 @@ SMALLEST_DENOMINATOR = 1e-9
 
 
 TRACE, DIFFERENCE, LEFT, RIGHT = range(4)
-"""Rows of `rows`, an array of shape (4, size): e and d of a step, P e and dᵀ P."""
+"""Rows of `rows`, an array of shape (4, size): e and d of a row, P e and dᵀ P."""
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def traces(decay: Vector, gain: Vector, features: Dense, before: Vector) -> Dense:
-    """e_t = decay_t e_{t−1} + gain_t x_t, a row for each step; `before` is the trace so far."""
-    steps, size = features.shape
-    out = np.empty((steps, size))
-    for t in range(steps):
+    """e_k = decay e + gain x_k, with e of the row before; `before` is the trace so far."""
+    rows, size = features.shape
+    out = np.empty((rows, size))
+    for t in range(rows):
         if t == 0:
             for i in range(size):
                 out[t, i] = decay[t] * before[i] + gain[t] * features[t, i]
@@ -36,64 +36,42 @@ def traces(decay: Vector, gain: Vector, features: Dense, before: Vector) -> Dens
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def prepare(
-    x: Vector, y: Vector, numbers: tuple[float, float, float, float], trace: Vector, rows: Dense
-) -> bool:
-    """Write e and d of a step into their rows; returns whether they can be multiplied.
+def trace_of(decay: float, gain: float, x: Vector, before: Vector, out: Vector) -> bool:
+    """Write e = decay e + gain x; returns whether rows can be made of e and x."""
+    largest, finite = 0.0, True
+    for i in range(x.size):
+        out[i] = decay * before[i] + gain * x[i]
+        finite &= np.isfinite(out[i]) & np.isfinite(x[i])
+        largest = max(largest, abs(out[i]) * max(abs(x[i]), 1.0))
+    return finite and largest < LARGEST
 
-    numbers  reward, discount, decay, gain
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def prepare(
+    e: Vector, x: Vector, x_next: Vector, numbers: tuple[float, float, float], rows: Dense
+) -> bool:
+    """Write e and d of a row; returns whether they can be multiplied.
+
+    numbers  Γ, R, and a factor of the whole row
     """
-    reward, discount, decay, gain = numbers
+    discount, reward, share = numbers
     largest, other, finite = 0.0, max(abs(reward), 1.0), np.isfinite(reward)
     for i in range(x.size):
-        e, d = decay * trace[i] + gain * x[i], x[i] - discount * y[i]
-        rows[TRACE, i], rows[DIFFERENCE, i] = e, d
-        finite &= np.isfinite(e) & np.isfinite(d)
-        largest, other = max(largest, abs(e)), max(other, abs(d))
+        d = x[i] - discount * x_next[i] if discount != 0.0 else x[i]
+        rows[TRACE, i], rows[DIFFERENCE, i] = share * e[i], d
+        finite &= np.isfinite(e[i]) & np.isfinite(d)
+        largest, other = max(largest, abs(e[i])), max(other, abs(d))
     return finite and largest * other < LARGEST
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def add_sums(
-    x: Vector,
-    y: Vector,
-    numbers: tuple[float, float, float, float],
-    trace: Vector,
-    rows: Dense,
-    A: Dense,
-    b: Vector,
-) -> bool:
-    """One step of A ← A + e dᵀ, b ← b + e r; returns False, with nothing changed, if it cannot."""
-    if not prepare(x, y, numbers, trace, rows):
-        return False
-    reward = numbers[0]
-    for i in range(x.size):
+def add_sums(reward: float, rows: Dense, A: Dense, b: Vector) -> None:
+    """A ← A + e dᵀ, b ← b + e R, with a row as `prepare` wrote it."""
+    for i in range(b.size):
         e = rows[TRACE, i]
-        trace[i] = e
         b[i] += e * reward
-        for j in range(x.size):
+        for j in range(b.size):
             A[i, j] += e * rows[DIFFERENCE, j]
-    return True
-
-
-@njit(cache=True, nogil=True, fastmath={"contract"})
-def add_inverse(
-    x: Vector,
-    y: Vector,
-    numbers: tuple[float, float, float, float],
-    trace: Vector,
-    rows: Dense,
-    inverse: Dense,
-    weights: Vector,
-) -> int:
-    """One step of the inverse: 1 if it is done, 0 if it cannot be, −1 if that is singular."""
-    if not prepare(x, y, numbers, trace, rows):
-        return 0
-    if not sherman_morrison(rows[TRACE], rows[DIFFERENCE], numbers[0], rows, inverse, weights):
-        return -1
-    for i in range(x.size):
-        trace[i] = rows[TRACE, i]
-    return 1
 
 
 # Sums may be reordered, which is what lets them be vectorised; NaN and infinity stay what they are.
@@ -130,8 +108,8 @@ def sherman_morrison(
 def add_rows(
     trace: Dense, difference: Dense, reward: Vector, rows: Dense, inverse: Dense, weights: Vector
 ) -> int:
-    """Steps of the inverse in a row; how many were done before one that is singular."""
-    for t in range(len(trace)):
+    """Rows of the inverse, one after the other; how many were done before one that is singular."""
+    for t in range(len(difference)):
         if not sherman_morrison(trace[t], difference[t], reward[t], rows, inverse, weights):
             return t
-    return len(trace)
+    return len(difference)

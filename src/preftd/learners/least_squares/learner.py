@@ -3,6 +3,9 @@
     A = Σ_t e_t (x_t − γ_{t+1} x_{t+1})ᵀ          b = Σ_t e_t r_{t+1}          (A + ε I) w = b
     e_t = decay_t e_{t−1} + gain_t x_t            ε the regularisation
 
+A row is added once its target is complete: when the next state comes that has a weight, or at the
+end of the episode. Where β and gain are 0 (and ρ is 1), what is seen has no part in the weights.
+
 Nothing depends on a step size, and each step is used in full, at the price of n² numbers. The rule
 alone makes it LSTD(λ), preferential or emphatic least squares: A and b over the number of steps
 tend to those of `preftd.theory.key_matrix`, and w to the rule's fixed point, also where the rule's
@@ -29,8 +32,12 @@ from preftd.arrays import (
 )
 from preftd.experience import Experience, Indices
 from preftd.learners.features import as_features
-from preftd.learners.least_squares.systems import Block, Inverse, Sums
+from preftd.learners.least_squares.kernel import prepare, trace_of
+from preftd.learners.least_squares.rows import Begun
+from preftd.learners.least_squares.stream import absorb_stream
+from preftd.learners.least_squares.systems import Inverse, Sums
 from preftd.learners.saving import checked_state
+from preftd.learners.steps import Steps, discount_into
 from preftd.learners.streams import Memory, check_size, coefficients_of, one_of, split_state
 from preftd.learners.transition import (
     after_the_end,
@@ -39,12 +46,10 @@ from preftd.learners.transition import (
     check_discount,
     check_features_finite,
     check_rule,
+    end_share,
     not_numbers,
 )
 from preftd.rules import Carried, Rule
-
-BLOCK = 1 << 16
-"""Numbers handled at a time: with their likes they stay in the cache."""
 
 
 def check_regularisation(regularisation: Any, recursive: bool) -> float:
@@ -97,7 +102,7 @@ class LeastSquaresLearner:
         check_rule(rule)
         ridge = check_regularisation(regularisation, recursive)
         self._system: Sums | Inverse = (Inverse if recursive else Sums)(self.size, ridge)
-        self._trace: Vector = np.zeros(self.size)
+        self._begun, self._rows = Begun.nothing(self.size), np.zeros((2, 4, self.size))
         self._discount_t, self._follow_on = 0.0, 0.0
         self.memory = Memory()
 
@@ -122,7 +127,7 @@ class LeastSquaresLearner:
         values = x @ w if x.dtype == np.float64 else w[x].sum()
         return np.asarray(values) if np.ndim(values) else float(values)
 
-    def update(
+    def update(  # noqa: PLR0913  (a transition, and its signals)
         self,
         features: ArrayLike | Indices,
         reward: float,
@@ -133,32 +138,98 @@ class LeastSquaresLearner:
         interest: float | None = None,
         rho: float = 1.0,
         truncated: bool = False,
+        next_beta: float | None = None,
     ) -> None:
-        """Learn from one transition; the parameters are those of `LinearLearner.update`."""
+        """Learn from one transition; the parameters are those of `LinearLearner.update`.
+
+        The row that waits is added by the call that brings the next state with a weight, and at
+        once where discount is 0 or the episode is truncated. With `next_beta`, that row counts as
+        much as β of `next_features`; at 0 it is dropped.
+        """
         if next_features is None:
             next_features = after_the_end(features, discount)
-        x = as_vector(as_features("features", features, self.size), self.size)
-        y = as_vector(as_features("next_features", next_features, self.size), self.size)
+        x, y = (
+            as_vector(as_features(name, given, self.size, finite=False), self.size)
+            for name, given in (("features", features), ("next_features", next_features))
+        )
         cut = as_flag("truncated", truncated)
         try:
             # Plain floats throughout: others are less precise, and the kernels are for these.
             own = None if interest is None else float(interest)
+            paid, discount = float(reward), float(discount)
+            share, discount_t = float(beta), self._discount_t
             decay, gain, follow_on = self.rule.advance(
-                self._follow_on, self._discount_t, float(beta), own, float(rho)
+                self._follow_on, discount_t, share, own, float(rho)
             )
-            numbers = (float(reward), float(discount), decay, gain)
         except (TypeError, ValueError) as error:
             raise not_numbers(error) from None
-        check_discount(numbers[1])
-        if numbers[1] == 0:
-            y = x  # what comes after the end has no part, whatever was given
-        if not self._system.step(x, y, numbers, self._trace):
-            check_features_finite(x, y)
-            if not np.isfinite(numbers[0]):
-                raise InputError("reward holds something that is not finite: leave the step out.")
-            raise InputError("the trace or what it is multiplied by is too large: scale features.")
+        check_discount(discount)
+        if not np.isfinite(paid):
+            raise InputError("reward holds something that is not finite: leave the step out.")
+        end = end_share(next_beta, cut)
+        over = 1.0 if discount == 0 else None if end is None else float(end)
+        into = discount_into(discount_t, share, decay)
+        looks = gain != 0 or (share != 0 and discount_t != 0)
+        self._step(x, y, (paid, discount, decay, gain, into if looks else None), over)
         self._follow_on = follow_on
-        self._discount_t = 0.0 if cut else numbers[1]
+        self._discount_t = 0.0 if cut else discount
+
+    def _step(
+        self,
+        x: Vector,
+        y: Vector,
+        numbers: tuple[float, float, float, float, float | None],
+        over: float | None,
+    ) -> None:
+        """Complete the row that waits if x has a weight, and begin another; all of it or nothing.
+
+        numbers  reward, discount, decay, gain, and `discount_into`, None if x has no weight
+        over     how much the row counts that the end of the episode completes; None if it goes on
+        """
+        paid, discount, decay, gain, into = numbers
+        begun, complete, rows = self._begun, [], self._rows
+        if into is not None:
+            if begun.waits:
+                row = (begun.fade * into, begun.paid, 1.0)
+                self._check(prepare(begun.trace, begun.features, x, row, rows[0]), x, x)
+                complete.append((begun.paid, rows[0]))
+            trace, fade = np.empty(self.size), begun.fade if begun.waits else 0.0
+            self._check(trace_of(decay * fade, gain, x, begun.trace, trace), x, x)
+            begun = begun._replace(trace=trace, features=x.copy(), fade=1.0, paid=paid, waits=True)
+        elif begun.waits:
+            fade = begun.fade * decay
+            begun = begun._replace(fade=fade, paid=begun.paid + fade * paid)
+        if over is not None:
+            if begun.waits and over != 0:
+                row = (begun.fade * discount, begun.paid, over)
+                fits = prepare(begun.trace, begun.features, y, row, rows[1])
+                self._check(fits, begun.features, y)
+                complete.append((begun.paid, rows[1]))
+            begun = Begun.nothing(self.size)
+        elif begun.waits:
+            begun = begun.looking(y)
+        system = self._system
+        if len(complete) == 2:
+            system = system.with_arrays(system.arrays)  # the second may be refused
+        for reward, row_of in complete:
+            system.add(reward, row_of)
+        self._system, self._begun = system, begun
+
+    def _leave(self, system: Sums | Inverse) -> None:
+        """Complete the row of an episode that was left, as if it were truncated."""
+        begun = self._begun
+        if begun.waits and begun.seen:
+            row = (begun.fade * self._discount_t, begun.paid, 1.0)
+            fits = prepare(begun.trace, begun.features, begun.ahead, row, self._rows[0])
+            self._check(fits, begun.features, begun.ahead)
+            system.add(begun.paid, self._rows[0])
+
+    @staticmethod
+    def _check(fits: bool, x: Vector, y: Vector) -> None:
+        """Refuse a row that cannot be multiplied."""
+        if not fits:
+            check_features_finite(x, y)
+            raise InputError("the trace or what it is multiplied by is too large: scale features.")
 
     def learn(
         self,
@@ -168,6 +239,7 @@ class LeastSquaresLearner:
         beta: ArrayLike | None = None,
         interest: ArrayLike | None = None,
         rho: ArrayLike | None = None,
+        final_beta: ArrayLike | None = None,
     ) -> Self:
         """Learn from a stream as `update` would, in blocks; a stream may come in pieces.
 
@@ -182,18 +254,13 @@ class LeastSquaresLearner:
         found = coefficients_of(self.rule, e, carried, signal, beta, interest, rho)
         check_finite("reward", e.reward)
         # What goes wrong in the midst of a stream leaves the learner as it was before all of it.
-        system, trace = self._system.with_arrays(self._system.arrays), self._trace
-        rows = max(1, BLOCK // self.size)
-        for first in range(0, len(e), rows):
-            which = slice(first, first + rows)
-            x, y = e.features(which), e.next_features(which)
-            check_finite("features", x)
-            check_finite("next_features", y)
-            per_step = (e.reward, e.discount_tp1, *found.coefficients)
-            # Copies, since kernels are compiled for arrays that can be written to.
-            numbers = (array[which].copy() for array in per_step)
-            trace = system.absorb(Block(x, y, *numbers), trace)
-        self._system, self._trace = system, trace
+        system = self._system.with_arrays(self._system.arrays)
+        begun, steps = self._begun, Steps.of(e, found, final_beta)
+        if e.discount_t[0] == 0:
+            self._leave(system)
+            begun = Begun.nothing(self.size)
+        self._begun = absorb_stream(system, steps, begun)
+        self._system = system
         self._follow_on = found.carried.follow_on
         self.memory = Memory(found.carried.preference, found.carried.interest, self.memory.td_error)
         self._discount_t = 0.0 if e.is_last[-1] else float(e.discount_tp1[-1])
@@ -215,12 +282,14 @@ class LeastSquaresLearner:
         check_not_negative("follow_on", arrays["follow_on"])
         discount_t = unit("discount_t", arrays["discount_t"])
         self._system = self._system.with_arrays(arrays)
-        self._trace = arrays["trace"].copy()
+        trace, features, ahead = (arrays[n].copy() for n in ("trace", "features", "ahead"))
+        fade, paid, waits, seen = (float(arrays[n]) for n in ("fade", "paid", "waits", "seen"))
+        self._begun = Begun(trace, features, fade, paid, bool(waits), ahead, bool(seen))
         self._discount_t, self._follow_on = discount_t, float(arrays["follow_on"])
         self.memory = memory
 
     def _own_state(self) -> dict[str, NDArray[Any]]:
         kept: dict[str, Any] = dict(self._system.arrays)
-        kept |= {"regularisation": self._system.regularisation, "trace": self._trace}
+        kept |= {"regularisation": self._system.regularisation, **self._begun._asdict()}
         kept |= {"discount_t": self._discount_t, "follow_on": self._follow_on}
         return {name: np.array(value) for name, value in kept.items()}

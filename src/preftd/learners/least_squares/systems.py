@@ -4,43 +4,46 @@ Neither changes if `step` refuses.
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple, Self, TypeAlias, final
+from typing import NamedTuple, Self, final
 
 import numpy as np
 
 from preftd.arrays import Dense, InputError, Vector
 from preftd.learners.least_squares.kernel import (
+    DIFFERENCE,
     LARGEST,
-    add_inverse,
+    TRACE,
     add_rows,
     add_sums,
+    sherman_morrison,
     traces,
 )
-
-Numbers: TypeAlias = tuple[float, float, float, float]
-"""Reward, discount, decay and gain of a step."""
 
 _UNSEEN = 1e-12
 """Singular values this much smaller than the largest are rounding: nothing was seen there."""
 
 
 class Block(NamedTuple):
-    """Steps in a row, as vectors."""
+    """Rows one after the other, with the features of their states; the last may be incomplete."""
 
     features: Dense
+    """Shape (rows, size)."""
     next_features: Dense
+    """Shape (complete rows, size)."""
     reward: Vector
-    discount_tp1: Vector
+    discount: Vector
     decay: Vector
     gain: Vector
 
     def multiplied(self, before: Vector) -> tuple[Dense, Dense]:
-        """(e, x − γ x') of each step; `before` is the trace so far."""
-        after = traces(self.decay, self.gain, self.features, before)
+        """All e, and x − Γ x' of rows that are complete; `before` is the trace so far."""
+        after, complete = traces(self.decay, self.gain, self.features, before), len(self.reward)
         with np.errstate(over="ignore", invalid="ignore"):
-            difference = self.features - self.discount_tp1[:, None] * self.next_features
-            other = max(np.abs(difference).max(), np.abs(self.reward).max())
-            if not np.abs(after).max() * max(other, 1.0) < LARGEST:
+            difference = self.features[:complete] - self.discount[:, None] * self.next_features
+            other = max(
+                np.abs(a).max(initial=1.0) for a in (difference, self.reward, self.features)
+            )
+            if not np.abs(after).max() * other < LARGEST:
                 raise InputError(
                     "the trace or what it is multiplied by is too large: scale features."
                 )
@@ -54,7 +57,6 @@ class Sums:
     def __init__(self, size: int, regularisation: float) -> None:
         self.regularisation = regularisation
         self.arrays: dict[str, Dense | Vector] = {"A": np.zeros((size, size)), "b": np.zeros(size)}
-        self._rows = np.zeros((2, size))
         self._solution: Vector | None = np.zeros(size)
 
     @property
@@ -64,19 +66,17 @@ class Sums:
             self._solution = self._solved()
         return self._solution
 
-    def step(self, x: Vector, y: Vector, numbers: Numbers, trace: Vector) -> bool:
-        """A ← A + e dᵀ, b ← b + e r; False, with nothing changed, if numbers are too large."""
-        arrays = self.arrays
-        done = bool(add_sums(x, y, numbers, trace, self._rows, arrays["A"], arrays["b"]))
-        if done:
-            self._solution = None
-        return done
+    def add(self, reward: float, rows: Dense) -> None:
+        """A ← A + e dᵀ, b ← b + e R; e and d are the first two of `rows`."""
+        add_sums(reward, rows, self.arrays["A"], self.arrays["b"])
+        self._solution = None
 
     def absorb(self, block: Block, trace: Vector) -> Vector:
-        """The same for steps in a row; returns the trace after them."""
+        """The same for rows one after the other; returns the trace after them."""
         after, difference = block.multiplied(trace)
-        self.arrays["A"] += after.T @ difference
-        self.arrays["b"] += block.reward @ after
+        complete = after[: len(difference)]
+        self.arrays["A"] += complete.T @ difference
+        self.arrays["b"] += block.reward @ complete
         self._solution = None
         return np.array(after[-1])
 
@@ -118,21 +118,19 @@ class Inverse:
         """The weights w."""
         return self.arrays["weights"]
 
-    def step(self, x: Vector, y: Vector, numbers: Numbers, trace: Vector) -> bool:
-        """A ← A + e dᵀ; False, with nothing changed, if numbers are too large."""
+    def add(self, reward: float, rows: Dense) -> None:
+        """A ← A + e dᵀ; e and d are the first two of `rows`."""
         inverse, weights = self.arrays["inverse"], self.arrays["weights"]
-        done = add_inverse(x, y, numbers, trace, self._rows, inverse, weights)
-        if done < 0:
+        if not sherman_morrison(rows[TRACE], rows[DIFFERENCE], reward, rows, inverse, weights):
             raise InputError(_SINGULAR.format("this step"))
-        return bool(done)
 
     def absorb(self, block: Block, trace: Vector) -> Vector:
-        """The same for steps in a row; returns the trace after them."""
+        """The same for rows one after the other; returns the trace after them."""
         after, difference = block.multiplied(trace)
         inverse, weights = self.arrays["inverse"], self.arrays["weights"]
         done = add_rows(after, difference, block.reward, self._rows, inverse, weights)
-        if done < len(after):
-            raise InputError(_SINGULAR.format(f"step {done}"))
+        if done < len(difference):
+            raise InputError(_SINGULAR.format(f"row {done}"))
         return np.array(after[-1])
 
     def with_arrays(self, arrays: Mapping[str, Dense | Vector]) -> Self:

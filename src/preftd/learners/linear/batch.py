@@ -27,7 +27,7 @@ class Linear:
 
     Parameters
     ----------
-    view : {"backward", "forward", "true_online"}
+    view : {"backward", "forward", "true_online", "held"}
         When and how weights move; "backward" is the paper's algorithm.
 
     Examples

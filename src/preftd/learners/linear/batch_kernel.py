@@ -12,7 +12,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from preftd.arrays import Dense, Vector
-from preftd.learners.steps import Steps
+from preftd.learners.steps import Steps, compiled_discount_into
 from preftd.learners.vectors import WIDTH, eight, load, multiply_add, store, times
 from preftd.tasks.scored import Scored
 
@@ -134,6 +134,28 @@ def learn_lanes(  # noqa: C901, PLR0912  (with few features a call takes longer 
 
 
 @compiled
+def weighted_difference(steps: Steps, t: int, ends: bool, out: Vector) -> bool:
+    """Write a_t without values that have no weight, which cancel; returns whether any has one."""
+    here, ahead = steps.code_t[t], steps.code_tp1[t]
+    discount, dense, active = steps.discount_tp1[t], steps.dense, steps.active
+    used = steps.gain[t] != 0.0 or (steps.beta[t] != 0.0 and steps.discount_t[t] != 0.0)
+    looks = discount != 0.0
+    if not ends:
+        discount = compiled_discount_into(discount, steps.beta[t + 1], steps.decay[t + 1])
+        looks = looks and (steps.gain[t + 1] != 0.0 or steps.beta[t + 1] != 0.0)
+    if used and looks:
+        difference(here, ahead, discount, dense, active, out)
+        return True
+    for i in range(out.size):
+        out[i] = 0.0
+    if used:
+        add_features(here, dense, active, -1.0, out)
+    elif looks:
+        add_features(ahead, dense, active, discount, out)
+    return bool(used or looks)
+
+
+@compiled
 def learn_lanes_forward(
     steps: Steps, scored: Scored, step_sizes: Dense, weights: Vector, errors: Dense
 ) -> None:
@@ -151,16 +173,9 @@ def learn_lanes_forward(
             continue
         advantage = np.empty((last + 1 - first, columns))
         for t in range(first, last + 1):
-            difference(
-                steps.code_t[t],
-                steps.code_tp1[t],
-                steps.discount_tp1[t],
-                steps.dense,
-                steps.active,
-                a,
-            )
             advantage[t - first, :] = steps.reward[t]
-            move_and_multiply(nothing, rest, a, weights, advantage[t - first])
+            if weighted_difference(steps, t, t == last, a):
+                move_and_multiply(nothing, rest, a, weights, advantage[t - first])
         for t in range(last - 1, first - 1, -1):
             decay = steps.decay[t + 1]
             for lane in range(columns):

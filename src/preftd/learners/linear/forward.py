@@ -5,8 +5,8 @@ import numpy as np
 from preftd.arrays import Vector
 from preftd.experience import Experience
 from preftd.learners.returns import advantages, spread, values_along
-from preftd.learners.steps import Steps
-from preftd.learners.transition import DivergedError
+from preftd.learners.steps import Steps, discount_into, has_weight
+from preftd.learners.transition import refused_step
 
 
 def learn_forward(
@@ -26,19 +26,22 @@ def learn_forward(
     weights : array of shape (size,)
 
     """
+    used = has_weight(steps)
+    looks = np.append(used[1:], False)
+    looks[steps.is_last] = steps.discount_tp1[steps.is_last] != 0
+    discount = np.append(discount_into(steps.discount_t, steps.beta, steps.decay)[1:], 0.0)
+    discount[steps.is_last] = steps.discount_tp1[steps.is_last]
     for which in steps.episodes():
-        episode = experience[which]
+        episode, gain = experience[which], steps.gain[which]
+        # Values without a weight cancel, whatever they are: so they are taken to be 0.
         with np.errstate(over="ignore", invalid="ignore"):
-            ahead = steps.discount_tp1[which] * values_along(episode, episode.code_tp1, weights)
-            td_error = episode.reward + ahead - values_along(episode, episode.code_t, weights)
+            value_t, value_tp1 = np.zeros((2, gain.size))
+            value_t[used[which]] = values_along(episode, episode.code_t[used[which]], weights)
+            value_tp1[looks[which]] = values_along(episode, episode.code_tp1[looks[which]], weights)
+            td_error = episode.reward + discount[which] * value_tp1 - value_t
         if not np.isfinite(td_error).all():
-            at = which.start + int(np.argmin(np.isfinite(td_error)))
-            raise DivergedError(
-                f"the prediction is not finite at step {at}: lower the step size; nothing of this "
-                "stream was learned."
-            )
-        advantage = advantages(td_error, steps.decay[which])
-        weights = weights + scale * spread(
-            episode, step_sizes[which] * steps.gain[which] * advantage
-        )
+            raise refused_step(steps, which.start + int(np.argmin(np.isfinite(td_error))))
+        amount = step_sizes[which] * gain * advantages(td_error, steps.decay[which])
+        updated = np.flatnonzero(gain)
+        weights = weights + scale * spread(episode, updated, amount[updated])
     return weights

@@ -11,28 +11,26 @@ from numpy.typing import ArrayLike, NDArray
 from preftd.arrays import Dense, InputError, whole
 from preftd.experience import Experience, Indices
 from preftd.learners.features import as_features, as_pair
-from preftd.learners.linear.forward import learn_forward
-from preftd.learners.linear.online_kernel import step_one
-from preftd.learners.linear.predictions import step_predictions
+from preftd.learners.growth import GREW
+from preftd.learners.linear.held_state import HeldState
+from preftd.learners.linear.held_update import update_held
+from preftd.learners.linear.predictions import step_one_prediction, step_predictions
 from preftd.learners.linear.state import LinearState
+from preftd.learners.linear.stream import learn_steps
 from preftd.learners.linear.views import VIEWS
 from preftd.learners.step_size import Decreasing, step_size_parts, step_sizes_of
 from preftd.learners.steps import Steps
 from preftd.learners.streams import Memory, check_size, coefficients_of, one_of, split_state
 from preftd.learners.transition import (
-    DivergedError,
     after_the_end,
     as_flag,
-    check_discount,
+    check_holds,
     check_rule,
-    not_finite,
-    not_numbers,
+    end_share,
 )
 from preftd.learners.watching import learn_watching
 from preftd.names import nearest
 from preftd.rules import Carried, Rule
-
-_INFINITY = float("inf")
 
 
 @final
@@ -50,7 +48,7 @@ class LinearLearner:
         TD(), PTD(), ETD(...) or your own.
     step_size : float, array of shape (size,), or Decreasing
         One for all features or one for each; `Decreasing(...)` decreases as steps go by.
-    view : {"backward", "true_online", "forward"}
+    view : {"backward", "true_online", "held", "forward"}
         When and how weights move; docs/learners.md says when to choose which. "forward" learns from
         whole episodes only: it has `learn`, but no `update`.
     predictions : int
@@ -89,9 +87,10 @@ class LinearLearner:
         self.size, self.rule, self.view, self.predictions = size, rule, view, predictions
         self.memory = Memory()
         self._true_online, self._online = view == "true_online", VIEWS[view].online
+        self._held = view == "held"
         self._step_size, scale = step_size_parts(step_size, size)
         self._constant = self._step_size if isinstance(self._step_size, float) else None
-        self._state = LinearState(scale, predictions)
+        self._state = (HeldState if self._held else LinearState)(scale, predictions)
 
     @property
     def weights(self) -> Dense:
@@ -106,6 +105,8 @@ class LinearLearner:
 
     @discount_t.setter
     def discount_t(self, discount: float) -> None:
+        if isinstance(self._state, HeldState) and discount == 0:
+            self._state.leave(self._alpha())
         self._state.discount_t = discount
 
     def predict(self, features: ArrayLike | Indices) -> Any:
@@ -132,7 +133,7 @@ class LinearLearner:
             return values
         return values[:, 0] if x.ndim == 2 else float(values[0])
 
-    def update(
+    def update(  # noqa: PLR0913  (a transition, and its signals)
         self,
         features: ArrayLike | Indices,
         reward: Any,
@@ -143,8 +144,14 @@ class LinearLearner:
         interest: Any = None,
         rho: Any = 1.0,
         truncated: bool = False,
+        next_beta: Any = None,
     ) -> Any:
         """Learn from one transition; what cannot be used raises InputError and changes nothing.
+
+        In the held view, what is pending is applied by the call that brings the β of the state
+        reached, with the step size of that call; what is left is applied at once where discount is
+        0 or the episode is truncated. Features need not be finite where β and the rule's gain
+        are 0.
 
         Parameters
         ----------
@@ -162,11 +169,16 @@ class LinearLearner:
         truncated : bool
             Whether the episode is cut short here: this update still bootstraps from
             `next_features`, and trace and follow-on start afresh with the next.
+        next_beta : float
+            β of `next_features` where the episode is truncated, in the held view (default: 1). At 0
+            nothing is bootstrapped from it, and what is pending is dropped.
 
         Returns
         -------
         float
-            The TD error δ_t, or with many predictions an array of shape (predictions,).
+            The TD error δ_t, or with many predictions an array of shape (predictions,). In the held
+            view it is that of the weights once what was pending is applied, and NaN where features
+            are not finite.
 
         """
         if not self._online:
@@ -176,44 +188,31 @@ class LinearLearner:
             )
         if next_features is None:
             next_features = after_the_end(features, discount)
-        x, y = as_pair(features, next_features, self.size)
+        pair = as_pair(features, next_features, self.size, not self._held)
         if truncated is not False:
             truncated = as_flag("truncated", truncated)
-        state = self._state
+        state, share = self._state, None
+        if truncated or next_beta is not None:
+            share = end_share(next_beta, truncated, state.value.shape, self._held)
+        given = (reward, discount, beta, interest, rho)
+        alpha = self._alpha() if self._constant is None else self._constant
         delta: Any
         carried: Any
-        if self.predictions is not None:
-            given = (reward, discount, beta, interest, rho)
-            delta, carried, discount = step_predictions(
-                state, self.rule, x, y, given, self._alpha(), self._true_online
+        if self.predictions is None and not self._held:
+            delta, carried, discount = step_one_prediction(
+                state, self.rule, pair, given, alpha, self._true_online
             )
+        elif isinstance(state, HeldState):
+            delta, carried, discount = update_held(state, self.rule, pair, given, alpha, share)
         else:
-            discount_t = state.discount_t
-            alpha = self._alpha() if self._constant is None else self._constant
-            try:
-                # Plain floats throughout: others are less precise, and the kernel is for these.
-                paid, discount = float(reward), float(discount)
-                own = None if interest is None else float(interest)
-                decay, gain, carried = self.rule.advance(
-                    state.follow_on, discount_t, float(beta), own, float(rho)
-                )
-            except (TypeError, ValueError) as error:
-                raise not_numbers(error) from None
-            check_discount(discount)
-            if discount == 0:
-                y = x  # what comes after the end has no part, whatever was given
-            numbers = (paid, discount, discount_t, decay, gain, alpha)
-            if x.dtype.char == "d":
-                if state.sparse is not None:
-                    state.for_vectors()
-                delta = step_one(x, y, *numbers, self._true_online, state.memory, state.value)
-            else:
-                delta = state.step_indices(x, y, numbers, self._true_online)
-            if not -_INFINITY < delta < _INFINITY:
-                raise not_finite(x, y, paid)
+            delta, carried, discount = step_predictions(
+                state, self.rule, pair, given, alpha, self._true_online
+            )
         state.follow_on = carried
         state.discount_t = 0.0 * discount if truncated else discount
         state.steps += 1
+        if state.column[GREW] != 0.0 if self.predictions is None else state.work[GREW].any():
+            state.check_growth(pair[0])
         return delta
 
     def learn(
@@ -224,6 +223,7 @@ class LinearLearner:
         beta: ArrayLike | None = None,
         interest: ArrayLike | None = None,
         rho: ArrayLike | None = None,
+        final_beta: ArrayLike | None = None,
     ) -> Self:
         """Learn from a stream as `update` would, compiled; returns the learner itself.
 
@@ -243,6 +243,9 @@ class LinearLearner:
             i_t (default: the rule's interest).
         rho : float or array of shape (steps,)
             ρ_t (default: those of the experience, or 1).
+        final_beta : float or array of shape (truncated episodes,)
+            β of what each truncated episode shows last, in the held view (default: 1). At 0 nothing
+            is bootstrapped from it, and what is pending is dropped.
 
         Examples
         --------
@@ -257,27 +260,20 @@ class LinearLearner:
         if self.predictions is not None:
             raise InputError("learn is for one prediction: call update for each step.")
         check_size(experience, self.size)
+        check_holds("final_beta", final_beta, self._held)
         signal, state = one_of(preference, beta), self._state
         if signal is not None and signal.watches_learner and self._online:
-            learn_watching(self, experience, signal, interest, rho)
+            learn_watching(self, experience, signal, interest, rho, final_beta)
             return self
         if len(experience) == 0:
             return self
         carried = Carried(state.follow_on, *self.memory[:2])
         found = coefficients_of(self.rule, experience, carried, signal, beta, interest, rho)
-        steps, follow_on = Steps.of(experience, found), found.carried.follow_on
+        steps, follow_on = Steps.of(experience, found, final_beta), found.carried.follow_on
         alphas = step_sizes_of([self._step_size], state.steps, len(experience)).reshape(-1)
-        if self._online:
-            done = state.learn(steps, alphas, self._true_online, follow_on)
-            if done < len(experience):
-                raise DivergedError(
-                    f"the prediction is not finite at step {done}: lower the step size; nothing of "
-                    "this stream was learned."
-                )
-        else:
-            sizes = np.broadcast_to(alphas, (len(experience),))
-            weights = learn_forward(experience, steps, sizes, state.scale, state.weights[:, 0])
-            state.learned(weights, len(experience), follow_on)
+        learn_steps(state, self.view, experience, steps, alphas, follow_on)
+        if state.column[GREW] != 0.0:
+            state.check_growth(state.column)
         self.memory = Memory(found.carried.preference, found.carried.interest, self.memory.td_error)
         return self
 
@@ -288,7 +284,7 @@ class LinearLearner:
     def load_state_dict(self, state: Mapping[str, ArrayLike]) -> None:
         """Continue from what `state_dict` gave."""
         rest, memory = split_state(state)
-        self._state = LinearState.of_arrays(rest, self._state.scale, self.predictions)
+        self._state = type(self._state).of_arrays(rest, self._state.scale, self.predictions)
         self.memory = memory
 
     def _alpha(self) -> float:

@@ -16,6 +16,7 @@ import numpy as np
 from numba import njit
 
 from preftd.arrays import Dense, Vector
+from preftd.learners.growth import OLD_VALUE, TD_ERROR, note_value
 from preftd.learners.linear.batch_kernel import add_features
 from preftd.learners.steps import Steps
 
@@ -26,8 +27,6 @@ REWARD, DISCOUNT, DISCOUNT_T, DECAY, GAIN, STEP_SIZE = range(6)
 """Rows of `numbers`, an array of shape (6, predictions): what a step is made of."""
 
 (
-    OLD_VALUE,
-    TD_ERROR,
     VALUE,
     NEXT_VALUE,
     TRACE_VALUE,
@@ -35,11 +34,11 @@ REWARD, DISCOUNT, DISCOUNT_T, DECAY, GAIN, STEP_SIZE = range(6)
     TRACE_TO_WEIGHTS,
     FEATURES_TO_WEIGHTS,
     UNUSED,
-) = range(9)
-"""Rows of `work`, an array of shape (9, predictions): v of the last step, δ, w·x, w·x', e·x, then
-the factors of an update, and a row to write to what is not needed. `OLD_VALUE` is kept from step to
-step, the others are written anew in each."""
-WORK_ROWS = 9
+) = range(6, 13)
+"""Rows of `work`, an array of shape (13, predictions), after those of `growth.py`: w·x, w·x', e·x,
+then the factors of an update, and a row to write to what is not needed. They are written anew in
+each step."""
+WORK_ROWS = 13
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
@@ -54,11 +53,11 @@ def step_one(  # noqa: PLR0913, PLR0917  (unpacking from Python would take longe
     alpha: float,
     true_online: bool,
     memory: Dense,
-    old: Vector,
+    column: Vector,
 ) -> float:
     """One step of one prediction; nothing is changed if δ, which is returned, is not finite.
 
-    old  v of the last step, shape (1,) or longer; written for the next
+    column  the only one of `work`: v of the last step is written for the next
     """
     value, value_next, overlap = 0.0, 0.0, 0.0
     for i in range(x.size):
@@ -68,29 +67,31 @@ def step_one(  # noqa: PLR0913, PLR0917  (unpacking from Python would take longe
     if not true_online:
         delta = reward + discount * value_next - value
         if np.isfinite(delta):
+            note_value(value, reward, discount_t, column)
             for i in range(x.size):
                 e = decay * memory[TRACE, i] + gain * memory[SCALE, i] * x[i]
                 memory[TRACE, i] = e
                 memory[WEIGHTS, i] += alpha * delta * e
         return delta
-    before = value if discount_t == 0.0 else old[0]
+    before = value if discount_t == 0.0 else column[OLD_VALUE]
     delta = reward + discount * value_next - before
     if not np.isfinite(value):
         return np.nan  # δ need not show it, and the update would
     if np.isfinite(delta):
+        note_value(value, reward, discount_t, column)
         seen = alpha * gain * (1.0 - decay * overlap)
         correction = alpha * gain * (before - value)
         for i in range(x.size):
             e = decay * memory[TRACE, i] + seen * memory[SCALE, i] * x[i]
             memory[TRACE, i] = e
             memory[WEIGHTS, i] += delta * e + correction * memory[SCALE, i] * x[i]
-        old[0] = value_next
+        column[OLD_VALUE] = value_next
     return delta
 
 
 @njit(cache=True, nogil=True)
 def learn_one(
-    steps: Steps, true_online: bool, step_sizes: Vector, memory: Dense, old: Vector
+    steps: Steps, true_online: bool, step_sizes: Vector, memory: Dense, column: Vector
 ) -> int:
     """Learn from steps up to the first whose δ is not finite; returns how many were taken."""
     x, x_next = np.zeros(memory.shape[1]), np.zeros(memory.shape[1])
@@ -111,7 +112,7 @@ def learn_one(
             step_sizes[min(t, step_sizes.size - 1)],
             true_online,
             memory,
-            old,
+            column,
         )
         if not np.isfinite(delta):
             return t
@@ -138,6 +139,7 @@ def multipliers(numbers: Dense, true_online: bool, work: Dense) -> None:
     """Write the factors of the update, and v for the next step."""
     for lane in range(work.shape[1]):
         value, delta = work[VALUE, lane], work[TD_ERROR, lane]
+        note_value(value, numbers[REWARD, lane], numbers[DISCOUNT_T, lane], work[:, lane])
         decay, alpha = numbers[DECAY, lane], numbers[STEP_SIZE, lane]
         gain = numbers[GAIN, lane]
         keeps = true_online and numbers[DISCOUNT_T, lane] != 0.0

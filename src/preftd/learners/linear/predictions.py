@@ -1,4 +1,4 @@
-"""One step of many predictions: their signals are numbers for all, or one for each."""
+"""One step of one prediction, or of many: signals are numbers for all, or one for each."""
 
 from typing import Any, TypeAlias
 
@@ -6,34 +6,77 @@ import numpy as np
 from numpy.typing import NDArray
 
 from preftd.arrays import Vector, as_array, check_unit_interval
+from preftd.learners.linear.online_kernel import step_one
 from preftd.learners.linear.state import LinearState
-from preftd.learners.transition import not_finite
+from preftd.learners.transition import check_discount, not_finite, not_numbers
 from preftd.rules import Rule
 from preftd.rules.rule import broadcast
 
+_INFINITY = float("inf")
 _SIGNALS = ("reward", "discount", "beta", "interest", "rho")
 Given: TypeAlias = tuple[Any, Any, Any, Any, Any]
 """Reward, discount, β, interest and ρ as the user gave them."""
 
 
+def signals_of(given: Given, shape: tuple[int, ...]) -> dict[str, Vector]:
+    """The signals as arrays of shape (predictions,); the rule's own interest if it is not given."""
+    signals = {
+        name: broadcast(name, as_array(name, signal), shape)
+        for name, signal in zip(_SIGNALS, given, strict=True)
+        if name != "interest" or signal is not None
+    }
+    check_unit_interval("discount", signals["discount"])
+    return signals
+
+
+def step_one_prediction(
+    state: LinearState,
+    rule: Rule,
+    pair: tuple[NDArray[Any], NDArray[Any]],
+    given: Given,
+    step_size: float,
+    true_online: bool,
+) -> tuple[float, float, float]:
+    """δ, what is carried, and the discount, of the only prediction."""
+    (x, y), discount_t = pair, state.discount_t
+    reward, discount, beta, interest, rho = given
+    try:
+        # Plain floats throughout: others are less precise, and the kernel is for these.
+        paid, discount = float(reward), float(discount)
+        own = None if interest is None else float(interest)
+        decay, gain, carried = rule.advance(
+            state.follow_on, discount_t, float(beta), own, float(rho)
+        )
+    except (TypeError, ValueError) as error:
+        raise not_numbers(error) from None
+    check_discount(discount)
+    if discount == 0:
+        y = x  # what comes after the end has no part, whatever was given
+    numbers = (paid, discount, discount_t, decay, gain, step_size)
+    if x.dtype.char == "d":
+        if state.sparse is not None:
+            state.for_vectors()
+        delta = step_one(x, y, *numbers, true_online, state.memory, state.column)
+    else:
+        delta = state.step_indices(x, y, numbers, true_online)
+    if not -_INFINITY < delta < _INFINITY:
+        raise not_finite(x, y, paid)
+    return delta, carried, discount
+
+
 def step_predictions(
     state: LinearState,
     rule: Rule,
-    x: NDArray[Any],
-    y: NDArray[Any],
+    pair: tuple[NDArray[Any], NDArray[Any]],
     given: Given,
     step_size: float,
     true_online: bool,
 ) -> tuple[Vector, Vector, Vector]:
     """δ, what is carried, and discounts; arrays of shape (predictions,)."""
+    x, y = pair
     shape = state.value.shape
-    signals = {
-        name: broadcast(name, as_array(name, signal), shape)
-        for name, signal in zip(_SIGNALS, given, strict=True)
-        if name != "interest" or signal is not None  # the rule's own if it is not given
-    }
+    signals = signals_of(given, shape)
     reward, discount = signals.pop("reward"), signals.pop("discount")
-    check_unit_interval("discount", discount)
     if not discount.any():
         y = x
     discount_t = np.asarray(state.discount_t)

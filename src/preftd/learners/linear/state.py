@@ -1,16 +1,23 @@
 """What a linear learner remembers, and how a step changes it."""
 
 from collections.abc import Mapping
-from typing import Any, Self, TypeAlias, final
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from preftd.arrays import Dense, InputError, Vector, check_not_negative, check_unit_interval
-from preftd.learners.linear.online_kernel import (
+from preftd.learners.growth import (
+    GREW,
     OLD_VALUE,
-    SCALE,
+    PEAK,
+    STEPS,
     TD_ERROR,
+    TOO_LARGE,
+    warn_of_growth,
+)
+from preftd.learners.linear.online_kernel import (
+    SCALE,
     TRACE,
     WEIGHTS,
     WORK_ROWS,
@@ -30,12 +37,9 @@ from preftd.learners.steps import Steps
 Numbers: TypeAlias = tuple[float, float, float, float, float, float]
 """Reward, discount, discount_t, decay, gain and step size of a step."""
 
-_ALWAYS = ("weights", "trace", "value", "follow_on", "discount_t", "steps")
-_SPARSE = ("seen", "era", "now", "past")
 _NOT_NEGATIVE = {"follow_on", "steps", "era"}
 
 
-@final
 class LinearState:
     """Weights, traces and all else that changes; columns are predictions.
 
@@ -43,7 +47,14 @@ class LinearState:
     indices, they belong to `sparse`, and most are out of date.
     """
 
-    def __init__(self, scale: Vector, predictions: int | None) -> None:
+    ALWAYS: ClassVar[tuple[str, ...]] = (
+        "weights", "trace", "value", "follow_on", "discount_t", "steps",
+    )  # fmt: skip
+    """What is saved."""
+    SPARSE: ClassVar[tuple[str, ...]] = ("seen", "era", "now", "past")
+    """What is saved of `sparse`, beside that."""
+
+    def __init__(self, scale: Vector, predictions: int | None, work_rows: int = WORK_ROWS) -> None:
         columns = predictions or 1
         # With the scale, if there is one prediction: handing over an array takes as long as a step.
         self.memory = np.zeros((2 if predictions else 3, scale.size * columns))
@@ -51,37 +62,44 @@ class LinearState:
         self.trace = self.memory[TRACE].reshape(-1, columns)
         self.scale = np.array(scale) if predictions else self.memory[SCALE]
         self.scale[:] = scale
-        self.work = np.zeros((WORK_ROWS, columns))
+        self.work = np.zeros((work_rows, columns))
+        self.column = self.work[:, 0]
         self.value = self.work[OLD_VALUE]
         # Numbers if there is one prediction, arrays if there are many.
         self.follow_on: Any = 0.0 if predictions is None else np.zeros(columns)
         self.discount_t: Any = 0.0 if predictions is None else np.zeros(columns)
         self.steps = 0
-        self.sparse: SparseState | None = None
+        self.sparse: Any = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies are made anew: weights and trace must stay parts of one memory."""
         predictions = len(self.discount_t) if isinstance(self.discount_t, np.ndarray) else None
-        return _rebuilt, (np.array(self.scale), predictions, self.arrays())
+        return _rebuilt, (type(self), np.array(self.scale), predictions, self.arrays())
 
     def for_indices(self) -> SparseState:
         """The state made ready for features that are indices."""
         if self.sparse is None:
             self.sparse = SparseState.of(self.weights, self.trace)
-        return self.sparse
+        found: SparseState = self.sparse
+        return found
 
     def for_vectors(self) -> None:
         """The state made ready for features that are vectors."""
         if self.sparse is not None:
-            settle(self.sparse)
+            self.settle(self.sparse)
             self.sparse = None
+
+    @staticmethod
+    def settle(sparse: Any) -> None:
+        """Bring all indices up to date."""
+        settle(sparse)
 
     def settled(self) -> Dense:
         """A copy of the weights, all up to date."""
         if self.sparse is None:
             return np.array(self.weights)
         copied = self.sparse.copied()
-        settle(copied)
+        self.settle(copied)
         return np.asarray(copied.weights)
 
     def values(self, x: NDArray[Any]) -> Vector:
@@ -90,6 +108,10 @@ class LinearState:
             return np.asarray(x @ (self.weights if self.sparse is None else self.settled()))
         if self.sparse is None:
             return np.asarray(self.weights[x].sum(axis=0))
+        return self.values_of_sparse(x)
+
+    def values_of_sparse(self, x: NDArray[Any]) -> Vector:
+        """Predictions of indices, while features are indices."""
         return np.asarray(values_at(x, self.sparse))
 
     def step_indices(
@@ -121,14 +143,26 @@ class LinearState:
 
         It is none if δ stops being finite on the way.
         """
-        before = self.arrays()
+        before, work = self.arrays(), self.work.copy()
         if (steps.code_t < 0).any() or (steps.code_tp1 < 0).any():
             self.for_vectors()
-            done = int(learn_one(steps, true_online, step_sizes, self.memory, self.value))
+            done = int(learn_one(steps, true_online, step_sizes, self.memory, self.column))
         else:
             sparse = self.for_indices()
             done = int(learn_indices(steps, true_online, step_sizes, self.scale, sparse, self.work))
+        return self.all_or_nothing(done, steps, follow_on, before, work)
+
+    def all_or_nothing(
+        self,
+        done: int,
+        steps: Steps,
+        follow_on: float,
+        before: Mapping[str, NDArray[Any]],
+        work: Dense,
+    ) -> int:
+        """Return to what was before if not all steps are done; how many are."""
         if done < steps.code_t.size:
+            self.work[:] = work
             self._put(before)
         else:
             self.follow_on = follow_on
@@ -142,11 +176,25 @@ class LinearState:
         self.follow_on, self.discount_t = follow_on, 0.0
         self.steps += steps
 
+    def check_growth(self, x: NDArray[Any]) -> None:
+        """Warn once if a prediction is too large; x is the scale of features where none is known.
+
+        To be called by what the user calls, if GREW is not 0 anywhere.
+        """
+        if self.work[PEAK].min() < 0:
+            weights = np.abs(self.settled())
+            scale = np.abs(x) @ weights if x.dtype == np.float64 else weights[x].sum(axis=0)
+            self.work[PEAK] = np.where(np.isfinite(scale), scale, np.inf)
+        elif (self.work[GREW] == TOO_LARGE).any():
+            warn_of_growth(int(self.work[STEPS][self.work[GREW] == TOO_LARGE].min()), 4)
+            self.work[PEAK] = np.inf  # once is enough
+        self.work[GREW] = 0.0
+
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Copies of everything."""
-        found = {name: np.array(getattr(self, name)) for name in _ALWAYS}
+        found = {name: np.array(getattr(self, name)) for name in self.ALWAYS}
         if self.sparse is not None:
-            found |= {name: np.array(getattr(self.sparse, name)) for name in _SPARSE}
+            found |= {name: np.array(getattr(self.sparse, name)) for name in self.SPARSE}
         return found
 
     @classmethod
@@ -155,7 +203,7 @@ class LinearState:
     ) -> Self:
         """The state that `arrays` wrote down."""
         state = cls(scale, predictions)
-        if set(_SPARSE) & set(given):
+        if set(cls.SPARSE) & set(given):
             state.for_indices()
         own = state.arrays()
         arrays = checked_state(given, own)
@@ -166,13 +214,18 @@ class LinearState:
             raise InputError("era of the state is out of range: give what state_dict gave.")
         check_unit_interval("discount_t", arrays["discount_t"])
         state._put(arrays)
+        state.forget_growth()
         return state
+
+    def forget_growth(self) -> None:
+        """What rewards were like before is not known."""
+        self.work[PEAK], self.work[STEPS] = -1.0, float(self.steps)
 
     def _put(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Return to what `arrays` wrote down."""
         self.sparse = self.for_indices() if "era" in arrays else None
         for name, array in arrays.items():
-            owner: Any = self.sparse if name in _SPARSE else self
+            owner: Any = self.sparse if name in self.SPARSE else self
             held = getattr(owner, name)
             if isinstance(held, np.ndarray):
                 np.copyto(held, array, casting="unsafe")
@@ -181,8 +234,12 @@ class LinearState:
 
 
 def _rebuilt(
-    scale: Vector, predictions: int | None, arrays: Mapping[str, NDArray[Any]]
+    kind: type[LinearState],
+    scale: Vector,
+    predictions: int | None,
+    arrays: Mapping[str, NDArray[Any]],
 ) -> LinearState:
-    state = LinearState(scale, predictions)
+    state = kind(scale, predictions)
     state._put(arrays)
+    state.forget_growth()
     return state

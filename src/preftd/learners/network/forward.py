@@ -1,10 +1,10 @@
 """The forward view of a network: weights rest during an episode, then take one step.
 
-    G_t = r_{t+1} + (γ_{t+1} − decay_{t+1}) v(x_{t+1}) + decay_{t+1} G_{t+1}      A_t = G_t − v(x_t)
+    G_t = r_{t+1} + γ_{t+1} β_{t+1} v(x_{t+1}) + decay_{t+1} G_{t+1}      A_t = G_t − v(x_t)
     Δw  = α Σ_t gain_t A_t ∇v(x_t)
 
-After the last step decay is 0. An input is evaluated if its gain or the weight of its value in a
-return is not 0; the others are never looked at. The hidden layer works on many inputs at once.
+After the last step β is 1 and decay 0. An input is evaluated if its gain or the weight of its value
+in a return is not 0; the others are never looked at. The hidden layer works on many inputs at once.
 """
 
 from typing import NamedTuple
@@ -115,7 +115,8 @@ def add_updates(
     for t in range(end - 1, begin - 1, -1):
         here, ahead, gain = work.row[t - begin], work.row[t + 1 - begin], steps.gain[t]
         decay = steps.decay[t + 1] if t + 1 < end else 0.0
-        bootstrap = steps.discount_tp1[t] - decay
+        beta = steps.beta[t + 1] if t + 1 < end else 1.0
+        bootstrap = steps.discount_tp1[t] - steps.discount_tp1[t] * (1.0 - beta)
         for lane in range(step_sizes.size):
             target = steps.reward[t]
             if bootstrap != 0:
@@ -142,7 +143,7 @@ def _choose(steps: Steps, begin: int, end: int, work: Work) -> int:
     count = 0
     for t in range(begin, end):
         needed = steps.gain[t] != 0
-        needed = needed or (t > begin and steps.discount_tp1[t - 1] - steps.decay[t] != 0)
+        needed = needed or (t > begin and steps.beta[t] != 0 and steps.discount_t[t] != 0)
         work.row[t - begin] = -1
         if needed:
             work.row[t - begin], work.code[count] = count, steps.code_t[t]

@@ -4,6 +4,16 @@
     on arriving in x_{t+1}:                         w ← w + α β_{t+1} P,   P ← (1 − β_{t+1}) P
     at the end of an episode:                       w ← w + α P,           P ← 0
 
+P without the last γ v e is kept as p. Arriving in x, with v before the update and v' after it:
+
+    w ← w + α β (p + γ v e)
+    p ← (1 − β) p + decay (v − v') e − gain v' ∇v'(x)
+    e ← decay e + gain ∇v'(x)                       p ← p + r e
+
+If ρ = 1 this is the definition above. If not, it leaves out γ (1 − β) (1 − ρ) v e, which is 0 on
+average. If β and gain are 0, x has no part in it, and two numbers change: e is kept as fade e and
+p as p + paid e.
+
 β = 1 empties both P and e. If β is 0 at all states between two such, the weights rest there, and
 the whole is one step on multi-step targets: the forward view of that segment, without P or e.
 """
@@ -63,7 +73,7 @@ def _learn(
             between = between or steps.beta[t + 1] != 0
             continue
         span = (begin, t + 1)
-        if between:
+        if between or (steps.is_last[t] and steps.final_beta[t] != 1):
             add_pending(weights, units, step_sizes, steps, span, memory, spare)
         else:
             add_updates(weights, units, step_sizes, steps, span, work, weights)
@@ -85,50 +95,93 @@ def add_pending(
 ) -> None:
     """The same for any β, a step at a time; e and P begin and end empty."""
     weights, step_sizes, steps = uncounted((weights, step_sizes, steps))
-    (trace, pending), (here, ahead, x) = uncounted((memory, work))
-    columns, ones = weights.out.size, np.ones(1)
+    (trace, pending), (here, to_a, x) = uncounted((memory, work))
     trace.hidden[:], trace.hidden_bias[:], trace.out[:], trace.bias[:] = 0.0, 0.0, 0.0, 0.0
     pending.hidden[:], pending.hidden_bias[:] = 0.0, 0.0
     pending.out[:], pending.bias[:] = 0.0, 0.0
+    fade, paid, before = 0.0, 0.0, np.zeros(step_sizes.size)
     for t in range(span[0], span[1]):
-        decay, gain, discount = steps.decay[t], steps.gain[t], steps.discount_tp1[t]
-        share = 1.0 if t + 1 == span[1] else steps.beta[t + 1]
+        decay, gain, beta, reward = steps.decay[t], steps.gain[t], steps.beta[t], steps.reward[t]
+        discount = steps.discount_t[t]
+        if beta == 0 and gain == 0:
+            fade *= decay
+            paid += fade * reward
+            continue
         activate(weights, steps.code_t[t], steps.dense, steps.active, here, 0)
-        if discount != 0:
-            activate(weights, steps.code_tp1[t], steps.dense, steps.active, ahead, 0)
+        for lane in range(step_sizes.size):
+            before[lane] = value(weights, units, lane, here, 0)
+            along = paid + fade * discount * before[lane]
+            _arrive(weights, units, lane, memory, step_sizes[lane] * beta, along)
+        if beta != 0:
+            activate(weights, steps.code_t[t], steps.dense, steps.active, here, 0)
         _write_input(steps, t, x)
         for lane in range(step_sizes.size):
-            delta = steps.reward[t] - value(weights, units, lane, here, 0)
-            if discount != 0:
-                delta += discount * value(weights, units, lane, ahead, 0)
-            now = (decay, delta, step_sizes[lane] * share, 1 - share)
-            own = slice(lane * units, (lane + 1) * units)
-            # gain ∂v/∂out and gain ∂v/∂a replace the activations
+            after, keep = value(weights, units, lane, here, 0), 1 - beta
+            along = keep * paid + decay * fade * (before[lane] - after)
+            # ∂v/∂out and ∂v/∂a replace the activations
             for u in range(lane * units, (lane + 1) * units):
                 a = here[u]
-                here[u] = gain * (0.0 if a <= 0 else a)
-                ahead[u] = gain * (0.0 if a <= 0 else weights.out[u])
-            for i in range(x.size):
-                row = slice(i * columns + lane * units, i * columns + (lane + 1) * units)
-                _advance(
-                    weights.hidden[row],
-                    trace.hidden[row],
-                    pending.hidden[row],
-                    ahead[own],
-                    x[i],
-                    now,
-                )
-            _advance(
-                weights.hidden_bias[own],
-                trace.hidden_bias[own],
-                pending.hidden_bias[own],
-                ahead[own],
-                1.0,
-                now,
-            )
-            _advance(weights.out[own], trace.out[own], pending.out[own], here[own], 1.0, now)
-            one = slice(lane, lane + 1)
-            _advance(weights.bias[one], trace.bias[one], pending.bias[one], ones, gain, now)
+                here[u] = 0.0 if a <= 0 else a
+                to_a[u] = 0.0 if a <= 0 else weights.out[u]
+            now = (decay * fade, gain, keep, along, -gain * after)
+            _advance(units, lane, memory, (here, to_a, x), now)
+        fade, paid = 1.0, reward
+    end = span[1] - 1
+    share, discount = steps.final_beta[end], steps.discount_tp1[end]
+    if share * discount != 0:
+        activate(weights, steps.code_tp1[end], steps.dense, steps.active, here, 0)
+    for lane in range(step_sizes.size):
+        along = paid
+        if share * discount != 0:
+            along += fade * discount * value(weights, units, lane, here, 0)
+        _arrive(weights, units, lane, memory, share * step_sizes[lane], along)
+
+
+@compiled
+def _arrive(
+    weights: Weights, units: int, lane: int, memory: Memory, step: float, along: float
+) -> None:
+    """Apply w ← w + step (p + along e) to the weights of a lane."""
+    (trace, pending), columns = memory, weights.out.size
+    if step == 0:
+        return
+    for i in range(weights.hidden.size // columns):
+        for k in range(i * columns + lane * units, i * columns + (lane + 1) * units):
+            weights.hidden[k] += step * (pending.hidden[k] + along * trace.hidden[k])
+    for k in range(lane * units, (lane + 1) * units):
+        weights.hidden_bias[k] += step * (pending.hidden_bias[k] + along * trace.hidden_bias[k])
+        weights.out[k] += step * (pending.out[k] + along * trace.out[k])
+    weights.bias[lane] += step * (pending.bias[lane] + along * trace.bias[lane])
+
+
+@compiled
+def _advance(
+    units: int,
+    lane: int,
+    memory: Memory,
+    gradient: Spare,
+    now: tuple[float, float, float, float, float],
+) -> None:
+    """P ← keep p + along e + new ∇v and e ← decay e + gain ∇v, of a lane."""
+    (trace, pending), (to_out, to_a, x) = memory, gradient
+    decay, gain, keep, along, new = now
+    columns, first = to_out.size, lane * units
+    for i in range(x.size):
+        for u in range(first, first + units):
+            k = i * columns + u
+            e, slope = trace.hidden[k], x[i] * to_a[u]
+            pending.hidden[k] = keep * pending.hidden[k] + along * e + new * slope
+            trace.hidden[k] = decay * e + gain * slope
+    for u in range(first, first + units):
+        e = trace.hidden_bias[u]
+        pending.hidden_bias[u] = keep * pending.hidden_bias[u] + along * e + new * to_a[u]
+        trace.hidden_bias[u] = decay * e + gain * to_a[u]
+        e = trace.out[u]
+        pending.out[u] = keep * pending.out[u] + along * e + new * to_out[u]
+        trace.out[u] = decay * e + gain * to_out[u]
+    e = trace.bias[lane]
+    pending.bias[lane] = keep * pending.bias[lane] + along * e + new
+    trace.bias[lane] = decay * e + gain
 
 
 @compiled
@@ -140,21 +193,3 @@ def _write_input(steps: Steps, t: int, x: Vector) -> None:
     x[:] = 0.0
     for i in steps.active[steps.code_t[t]]:
         x[i] += 1.0
-
-
-@compiled
-def _advance(
-    weights: Vector,
-    trace: Vector,
-    pending: Vector,
-    gradient: Vector,
-    factor: float,
-    now: tuple[float, float, float, float],
-) -> None:
-    """e, P and w of some weights, with (decay, δ, α β, 1 − β) of the step."""
-    decay, delta, step, keep = now
-    for k in range(weights.size):
-        trace[k] = decay * trace[k] + factor * gradient[k]
-        total = pending[k] + delta * trace[k]
-        weights[k] += step * total
-        pending[k] = keep * total

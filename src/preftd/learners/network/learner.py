@@ -12,8 +12,9 @@ from preftd.arrays import InputError, Vector, check_not_negative, unit
 from preftd.experience import Experience, Indices
 from preftd.learners.features import as_features, as_pair
 from preftd.learners.network.batch import VIEWS, Network
+from preftd.learners.network.growth import Growth
 from preftd.learners.network.parameters import Parameters
-from preftd.learners.network.reference import STEPS, State, Transition, plus, times, value
+from preftd.learners.network.reference import STEPS, State, Transition, value
 from preftd.learners.saving import checked_state
 from preftd.learners.step_size import Decreasing, as_step_size
 from preftd.learners.steps import Steps, nothing_scored
@@ -25,9 +26,12 @@ from preftd.learners.transition import (
     as_vector,
     check_discount,
     check_features_finite,
+    check_holds,
     check_rule,
+    end_share,
     not_finite,
     not_numbers,
+    refused_stream,
 )
 from preftd.learners.watching import learn_watching
 from preftd.rules import Carried, Rule
@@ -81,10 +85,19 @@ class NetworkLearner:
         self._batch = Network(units, view, optimiser, init).start(size, [alpha], seed)
         self.size, self._online = self._batch.size, VIEWS[view]
         self._state = State.of(self._batch.parameters(0))
-        self._follow_on = 0.0
-        self.discount_t = 0.0
+        self._follow_on, self._discount_t = 0.0, 0.0
+        self.memory, self._growth = Memory(), Growth()
+
+    @property
+    def discount_t(self) -> float:
         """γ_t of the transition into the features that `update` gets next; 0 at a start."""
-        self.memory = Memory()
+        return self._discount_t
+
+    @discount_t.setter
+    def discount_t(self, discount: float) -> None:
+        if discount == 0 and self._discount_t != 0:
+            self._leave()
+        self._discount_t = discount
 
     @property
     def parameters(self) -> Parameters:
@@ -108,7 +121,7 @@ class NetworkLearner:
             return self._batch.predict(x)[:, 0]
         return value(self.parameters, as_vector(x, self.size))
 
-    def update(
+    def update(  # noqa: PLR0913  (a transition, and its signals)
         self,
         features: ArrayLike | Indices,
         reward: float,
@@ -119,19 +132,11 @@ class NetworkLearner:
         interest: float | None = None,
         rho: float = 1.0,
         truncated: bool = False,
+        next_beta: float | None = None,
     ) -> float:
         """Learn from one transition; what cannot be used raises InputError and changes nothing.
 
-        The parameters are those of `LinearLearner.update`. In the held view, what is pending is
-        applied by the call that brings the β of the state reached, with the step size of that
-        moment; what is left is applied at once where discount is 0 or the episode is truncated.
-
-        Returns
-        -------
-        float
-            The TD error δ_t: in the held view with the weights as they are once what was pending
-            is applied.
-
+        The parameters, the held view and what is returned are those of `LinearLearner.update`.
         """
         if not self._online:
             raise InputError(
@@ -140,8 +145,10 @@ class NetworkLearner:
             )
         if next_features is None:
             next_features = after_the_end(features, discount)
-        pair = as_pair(features, next_features, self.size)
+        held = self.view == "held"
+        pair = as_pair(features, next_features, self.size, not held)
         cut = as_flag("truncated", truncated)
+        end = end_share(next_beta, cut, (), held)
         try:
             share, paid, discount = float(beta), float(reward), float(discount)
             own = None if interest is None else float(interest)
@@ -152,13 +159,10 @@ class NetworkLearner:
             raise not_numbers(error) from None
         check_discount(discount)
         x, x_next = (as_vector(given, self.size) for given in pair)
-        check_features_finite(x, x_next if discount else x)  # an inactive unit would hide it
-        starts, ends = self.discount_t == 0, cut or discount == 0
-        delta = self._step(
-            Transition(x, paid, x_next, discount, share, decay, gain, starts=starts, ends=ends)
-        )
-        self._follow_on = follow_on
-        self.discount_t = 0.0 if cut else discount
+        end = None if end is None else float(end)
+        numbers = (discount, share, decay, gain, self.discount_t, end)
+        delta = self._step(Transition(x, paid, x_next, *numbers))
+        self._follow_on, self._discount_t = follow_on, 0.0 if cut else discount
         return delta
 
     def learn(
@@ -169,6 +173,7 @@ class NetworkLearner:
         beta: ArrayLike | None = None,
         interest: ArrayLike | None = None,
         rho: ArrayLike | None = None,
+        final_beta: ArrayLike | None = None,
     ) -> Self:
         """Learn from a stream as `update` would, whole episodes compiled.
 
@@ -178,8 +183,9 @@ class NetworkLearner:
         """
         signal = one_of(preference, beta)
         check_size(experience, self.size)
+        check_holds("final_beta", final_beta, self.view == "held")
         if signal is not None and signal.watches_learner and self._online:
-            learn_watching(self, experience, signal, interest, rho)
+            learn_watching(self, experience, signal, interest, rho, final_beta)
             return self
         if len(experience) == 0:
             return self
@@ -187,13 +193,13 @@ class NetworkLearner:
         found = coefficients_of(self.rule, experience, carried, signal, beta, interest, rho)
         before = self.state_dict()
         try:
-            self._learn(Steps.of(experience, found))
+            self._learn(Steps.of(experience, found, final_beta))
         except BaseException:
             self.load_state_dict(before)
             raise
         self._follow_on = found.carried.follow_on
         self.memory = Memory(found.carried.preference, found.carried.interest, self.memory.td_error)
-        self.discount_t = 0.0 if experience.is_last[-1] else float(experience.discount_tp1[-1])
+        self._discount_t = 0.0 if experience.is_last[-1] else float(experience.discount_tp1[-1])
         return self
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
@@ -214,21 +220,25 @@ class NetworkLearner:
         self._state = State.of(self.parameters)
         if self._online:
             self._state = self._state._replace(
-                trace=Parameters.of(arrays, "trace_"), pending=Parameters.of(arrays, "pending_")
+                trace=Parameters.of(arrays, "trace_"),
+                pending=Parameters.of(arrays, "pending_"),
+                ahead=float(arrays["ahead"]),
+                known=float(arrays["known"]),
             )
         if self._batch.moments is not None:
             mean, square, taken = self._batch.moments
             self._batch.put(Parameters.of(arrays, "mean_"), 0, mean)
             self._batch.put(Parameters.of(arrays, "square_"), 0, square)
             taken[0] = arrays["taken"]
-        self._follow_on, self.discount_t = float(arrays["follow_on"]), discount_t
-        self.memory = memory
+        self._follow_on, self._discount_t = float(arrays["follow_on"]), discount_t
+        self.memory, self._growth = memory, Growth()
 
     def _own_state(self) -> dict[str, NDArray[Any]]:
         kept = {"follow_on": np.array(self._follow_on), "discount_t": np.array(self.discount_t)}
         kept |= self.parameters.arrays("")
         if self._online:
             kept |= self._state.trace.arrays("trace_") | self._state.pending.arrays("pending_")
+            kept |= {name: np.array(getattr(self._state, name)) for name in ("ahead", "known")}
         if self._batch.moments is not None:
             mean, square, taken = self._batch.moments
             kept |= self._batch.lane_of(mean, 0).arrays("mean_")
@@ -238,33 +248,43 @@ class NetworkLearner:
 
     def _step(self, now: Transition) -> float:
         """One step as the reference takes it; δ."""
+        held = self.view == "held"
+        used = now.x if now.has_weight or not held else np.zeros(0)
+        looks = now.discount != 0 and (not held or (now.end is not None and now.end != 0))
+        # An inactive unit would hide it.
+        check_features_finite(used, now.x_next if looks else used)
+        if not np.isfinite(now.reward):
+            raise not_finite(used, used, now.reward)
         before = self._state._replace(weights=self.parameters)
         with np.errstate(over="ignore", invalid="ignore"):
             delta, after = STEPS[self.view](before, now, self.step_size)
-        if not (np.isfinite(delta) and after.weights.is_finite):
-            raise not_finite(now.x, now.x, now.reward)
+        seen = held and not (np.isfinite(now.x).all() and np.isfinite(now.x_next).all())
+        if not ((np.isfinite(delta) or seen) and after.weights.is_finite):
+            raise DivergedError("the prediction is not finite: lower the step size.")
         self._state = after
         self._batch.put(after.weights, 0)
+        if used.size:
+            self._growth.note(before.weights, used, now.reward, now.discount_t)
         return delta
 
     def _learn(self, steps: Steps) -> None:
         """Whole episodes with the compiled kernels, what was begun or is not over step by step."""
         count, ends = steps.code_t.size, np.flatnonzero(steps.is_last) + 1
         begun = self._online and self.discount_t != 0 and steps.discount_t[0] != 0
+        if not begun:
+            self._leave()
         first = int(ends[0]) if begun and ends.size else count * begun
         last = max(first, int(ends[-1]) if ends.size and self._online else 0)
         if not self._online:
             last = count
         self._follow(steps, 0, first)
         if last > first:
-            self._empty()
-            whole = steps.part(slice(first, last))
+            whole, before = steps.part(slice(first, last)), self.parameters
             self._batch.learn(whole, nothing_scored(self.size))
             if not self.parameters.is_finite:
-                raise DivergedError(
-                    "weights are not finite: lower the step size; nothing of this stream was "
-                    "learned."
-                )
+                raise refused_stream(whole, self.view == "backward")
+            self._state = State.of(self.parameters)
+            self._growth.note_stream(before, self._batch, whole)
         self._follow(steps, last, count)
 
     def _follow(self, steps: Steps, first: int, end: int) -> None:
@@ -279,13 +299,14 @@ class NetworkLearner:
                     float(steps.beta[t]),
                     float(steps.decay[t]),
                     float(steps.gain[t]),
-                    starts=bool(steps.discount_t[t] == 0),
-                    ends=bool(steps.is_last[t]),
+                    float(steps.discount_t[t]),
+                    float(steps.final_beta[t]) if steps.is_last[t] else None,
                 )
             )
 
-    def _empty(self) -> None:
-        """Leave an episode that was not finished: what is pending is applied."""
-        self._batch.put(plus(self.parameters, self.step_size, self._state.pending), 0)
-        nothing = times(0.0, self.parameters)
-        self._state = self._state._replace(trace=nothing, pending=nothing)
+    def _leave(self) -> None:
+        """Leave an episode that was not finished, as if it were truncated."""
+        if self._online:
+            state = self._state._replace(weights=self.parameters)
+            self._state = state.left(self.step_size, state.known, state.ahead)
+            self._batch.put(self._state.weights, 0)

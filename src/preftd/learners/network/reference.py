@@ -56,12 +56,21 @@ class State(NamedTuple):
     weights: Parameters
     trace: Parameters
     pending: Parameters
-    """Updates that are held back."""
+    """Updates that are held back, without what they bootstrap from."""
+    ahead: float = 0.0
+    """γ v(x') as the last step saw it, in the held view; 0 if it was not a number."""
+    known: float = 0.0
+    """1 if it was a number, else 0."""
 
     @classmethod
     def of(cls, weights: Parameters) -> State:
         """These weights, an empty trace, nothing pending."""
         return cls(weights, times(0.0, weights), times(0.0, weights))
+
+    def left(self, step_size: float, share: float, ahead: float) -> State:
+        """After the episode: a share of what is pending is applied, the rest is dropped."""
+        whole = plus(self.pending, ahead, self.trace) if share != 0 else self.pending
+        return State.of(plus(self.weights, step_size * share, whole) if share else self.weights)
 
 
 class Transition(NamedTuple):
@@ -74,10 +83,15 @@ class Transition(NamedTuple):
     beta: float
     decay: float
     gain: float
-    starts: bool
-    """Whether x is the first of an episode."""
-    ends: bool
-    """Whether this is the last step of the episode."""
+    discount_t: float
+    """0 if x is the first of an episode."""
+    end: float | None
+    """After the last step of an episode, the β of x_next; None if the episode goes on."""
+
+    @property
+    def has_weight(self) -> bool:
+        """Whether x has a part in the update, if updates are held back."""
+        return self.beta != 0 or self.gain != 0
 
 
 def backward_step(s: State, now: Transition, step_size: float) -> tuple[float, State]:
@@ -88,15 +102,31 @@ def backward_step(s: State, now: Transition, step_size: float) -> tuple[float, S
 
 
 def held_step(s: State, now: Transition, step_size: float) -> tuple[float, State]:
-    """On arriving in x: w ← w + α β P, P ← (1 − β) P; then P ← P + δ e; at the end all of P."""
-    share = 1.0 if now.starts else now.beta
-    w, pending = plus(s.weights, step_size * share, s.pending), times(1 - share, s.pending)
-    delta = td_error(w, now.x, now.reward, now.discount, now.x_next)
-    trace = plus(times(now.decay, s.trace), now.gain, gradient(w, now.x))
-    pending = plus(pending, delta, trace)
-    if now.ends:
-        w, pending = plus(w, step_size, pending), times(0.0, pending)
-    return delta, State(w, trace, pending)
+    """An update is applied as its target completes; returns δ and the new state.
+
+    On arriving in x, w ← w + α β (p + γ v e). Then p ← (1 − β) p + decay (v − v') e − gain v' ∇v',
+    with the value v' after the update, and p ← p + r e with the new e. If x has no weight, nothing
+    of this depends on it but δ. At the end all is applied.
+    """
+    w, e, p, x = s.weights, s.trace, s.pending, now.x
+    if now.has_weight:
+        before = value(w, x)
+        w = plus(w, step_size * now.beta, plus(p, now.discount_t * before, e))
+        after, keep = value(w, x), 1 - now.beta
+        p = plus(times(keep, p), now.decay * (before - after), e)
+        p = plus(p, -now.gain * after, gradient(w, x))
+        e = plus(times(now.decay, e), now.gain, gradient(w, x))
+    else:
+        e = times(now.decay, e)
+    p = plus(p, now.reward, e)
+    delta = td_error(w, x, now.reward, now.discount, now.x_next)
+    ahead = now.discount * value(w, now.x_next) if now.discount != 0 else 0.0
+    state = State(w, e, p)
+    if now.end is not None or now.discount == 0:
+        share = 1.0 if now.discount == 0 or now.end is None else now.end
+        return delta, state.left(step_size, share, ahead)
+    known = bool(np.isfinite(ahead))
+    return delta, state._replace(ahead=ahead if known else 0.0, known=float(known))
 
 
 STEPS = {"backward": backward_step, "held": held_step}
@@ -107,22 +137,26 @@ def online(w: Parameters, episode: Episode, step_size: float, view: str) -> Para
     state, last = State.of(w), len(episode.reward) - 1
     per_step = zip(*episode, strict=True)
     for t, (x, x_next, reward, discount_t, discount, beta, decay, gain) in enumerate(per_step):
-        now = Transition(
-            x, reward, x_next, discount, beta, decay, gain, starts=discount_t == 0, ends=t == last
-        )
+        end = 1.0 if t == last else None
+        now = Transition(x, reward, x_next, discount, beta, decay, gain, discount_t, end)
         _, state = STEPS[view](state, now, step_size)
     return state.weights
 
 
 def forward_change(w: Parameters, episode: Episode) -> Parameters:
-    """Σ_t gain_t A_t ∇v(x_t), A_t = δ_t + decay_{t+1} A_{t+1}, with weights held fixed."""
-    total, advantage, decay = times(0.0, w), 0.0, 0.0
+    """Σ_t gain_t (G_t − v(x_t)) ∇v(x_t) with weights held fixed.
+
+    G = r + γ (β v' + (1 − β) ρ G') with β and ρ of the next state; after the last step G = r + γ v'
+    """
+    total, share, carried = times(0.0, w), 1.0, 0.0
     for t in reversed(range(len(episode.reward))):
-        x, x_next = episode.features[t], episode.next_features[t]
-        delta = td_error(w, x, episode.reward[t], episode.discount_tp1[t], x_next)
-        advantage = delta + decay * advantage
-        total = plus(total, episode.gain[t] * advantage, gradient(w, x))
-        decay = episode.decay[t]
+        x, x_next, ahead = episode.features[t], episode.next_features[t], 0.0
+        if share * episode.discount_tp1[t] != 0:
+            ahead = share * episode.discount_tp1[t] * value(w, x_next)
+        target = episode.reward[t] + ahead + carried
+        if episode.gain[t] != 0:
+            total = plus(total, episode.gain[t] * (target - value(w, x)), gradient(w, x))
+        share, carried = episode.beta[t], episode.decay[t] * target
     return total
 
 

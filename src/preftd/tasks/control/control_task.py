@@ -79,7 +79,7 @@ class ControlTask:
     @property
     def observation_size(self) -> int:
         """The number of features."""
-        return self.task.features.size
+        return int(self.task.features.size)
 
     @cached_property
     def tables(self) -> Tables:

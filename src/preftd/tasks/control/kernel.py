@@ -9,7 +9,7 @@ unless Numba inlines them.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numba import njit
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from preftd.tasks.task import Task
 
 Whole = NDArray[np.int64]
-CARTPOLE, TABLE = 0, 1
+CARTPOLE, TABLE, DROP_OUTS = 0, 1, 2
 FRESH = np.iinfo(np.int64).min
 """The code of a state whose features are drawn afresh at each visit."""
 
@@ -31,11 +31,12 @@ FRESH = np.iinfo(np.int64).min
 class Tables(NamedTuple):
     """What a control task consists of; fields that end in `_at` say where in an array.
 
-    Rows are what may happen, as in `Outcomes`. CartPole has no numbers in the arrays.
+    Rows are what may happen, as in `Outcomes`. CartPole has no numbers in the arrays; with
+    drop-outs, `numbers` has their probability and the standard deviation of each entry of noise.
     """
 
     kind: int
-    """CARTPOLE or TABLE."""
+    """CARTPOLE, TABLE or DROP_OUTS."""
     actions: int
     whole: Whole
     """Begins with the first row of each pair of a state and an action, s · actions + a."""
@@ -61,8 +62,14 @@ class Tables(NamedTuple):
     @classmethod
     def cartpole(cls) -> Self:
         """Return the tables of CartPole."""
-        nothing = np.empty(0, np.int64), 0, 0, 0, 0, np.empty(0), 0, 0, 0, 0, 0, 0
+        nothing = (np.empty(0, np.int64), 0, 0, 0, 0, np.empty(0), 0, 0, 0, 0, 0, 0)
         return cls(CARTPOLE, cartpole_kernel.ACTIONS, *nothing)
+
+    @classmethod
+    def drop_outs(cls, dropped: float, deviation: Vector) -> Self:
+        """Return the tables of CartPole whose observations are dropped at times."""
+        numbers = np.array([dropped, *deviation])
+        return cls.cartpole()._replace(kind=DROP_OUTS, numbers=numbers)
 
     @classmethod
     def of(cls, task: Task) -> Self:
@@ -79,12 +86,13 @@ class Tables(NamedTuple):
         shown = np.where(fresh, FRESH, codes.astype(np.int64))
         mean, deviation = _noise(task.features, fresh, task.name)
         start_bound = (reached / reached[-1])[starts]
-        whole, whole_at = _joined(first, rows.next_state, starts, shown, task.observable)
-        numbers, at = _joined(bound, rows.reward, rows.spread, start_bound, fixed, mean, deviation)
-        return cls(TABLE, rows.actions, whole.astype(np.int64), *whole_at, numbers, *at)
+        whole, a = _joined(first, rows.next_state, starts, shown, task.observable)
+        numbers, b = _joined(bound, rows.reward, rows.spread, start_bound, fixed, mean, deviation)
+        tables = (whole.astype(np.int64), *a, numbers.astype(np.float64), *b)
+        return cls._make((TABLE, rows.actions, *tables))
 
 
-def _joined(*parts: NDArray[np.generic]) -> tuple[NDArray[np.generic], list[int]]:
+def _joined(*parts: NDArray[Any]) -> tuple[NDArray[Any], list[int]]:
     """Arrays one after the other, and where each but the first begins."""
     ends = np.cumsum([part.size for part in parts])
     return np.concatenate([part.ravel() for part in parts]), ends[:-1].tolist()
@@ -118,6 +126,9 @@ def reset_kernel(
         cartpole_kernel.reset(rng, state)
         cartpole_kernel.observe(state, observation)
         seen[0], seen[1] = -1, -1
+    elif tables.kind == DROP_OUTS:
+        cartpole_kernel.reset(rng, state)
+        _observe_or_drop(tables, rng, state, observation, seen)
     else:
         _reset_table(tables, rng, state, observation, seen)
 
@@ -140,7 +151,25 @@ def step_kernel(
         cartpole_kernel.observe(state, observation)
         seen[0], seen[1] = -1, -1
         return 1.0, ended
+    if tables.kind == DROP_OUTS:
+        ended = cartpole_kernel.step(state, action)
+        _observe_or_drop(tables, rng, state, observation, seen)
+        return 1.0, ended
     return _step_table(tables, rng, state, action, observation, seen)
+
+
+@njit(cache=True, nogil=True)
+def _observe_or_drop(
+    tables: Tables, rng: np.random.Generator, state: Vector, observation: Vector, seen: Whole
+) -> None:
+    """Write the observation of CartPole, or noise in its stead."""
+    seen[0], seen[1] = -1, 1
+    cartpole_kernel.observe(state, observation)
+    if rng.random() < tables.numbers[0]:
+        seen[1] = 0
+        for i in range(observation.size):
+            noise = rng.standard_normal() * tables.numbers[1 + i] + 0.0  # no −0
+            observation[i] = np.float64(np.float32(noise))
 
 
 @njit(cache=True, nogil=True)

@@ -1,0 +1,67 @@
+"""Growth without bound: predictions that no discounted sum of the rewards so far could explain.
+
+h ← γ_t h + |r_{t+1}|          a prediction is too large if |v(x_t)| > 1000 × the largest h
+"""
+
+from __future__ import annotations
+
+import warnings
+
+from numba import njit
+
+from preftd.arrays import Vector
+
+OLD_VALUE, TD_ERROR, SUM, PEAK, STEPS, GREW = range(6)
+"""The first rows of `work`, which all online views share: v of the last step, δ; then h, the
+largest h (below 0: not known yet), the steps so far, and what `note_value` saw."""
+TIMES = 1000.0
+TOO_LARGE, UNKNOWN = 1.0, -1.0
+"""What GREW can be, beside 0."""
+
+
+class GrowthWarning(UserWarning):
+    """Predictions are far larger than the rewards can explain: learning is about to diverge."""
+
+
+@njit(cache=True, nogil=True)
+def note_reward(reward: float, discount_t: float, column: Vector) -> None:
+    """Add a step to what is known of the rewards; `column` is one of work."""
+    if column[GREW] == 0.0:
+        column[STEPS] += 1.0
+    column[SUM] = discount_t * column[SUM] + abs(reward)
+    if column[PEAK] < 0.0:
+        column[GREW] = UNKNOWN
+    elif column[SUM] > column[PEAK]:
+        column[PEAK] = column[SUM]
+
+
+@njit(cache=True, nogil=True)
+def compare_value(value: float, column: Vector) -> None:
+    """Compare a prediction with the rewards so far."""
+    if abs(value) > TIMES * column[PEAK] >= 0.0:
+        column[GREW] = TOO_LARGE
+
+
+@njit(cache=True, nogil=True)
+def note_value(value: float, reward: float, discount_t: float, column: Vector) -> None:
+    """Take note of a step with its prediction."""
+    note_reward(reward, discount_t, column)
+    compare_value(value, column)
+
+
+def warn_of_growth(step: int, stacklevel: int) -> None:
+    """Say it, with the step and what to do; the level is that of the user's call."""
+    warnings.warn(
+        f"after step {step}, a prediction is more than {TIMES:g} times as large as any discounted "
+        "sum of the rewards so far, so that learning may diverge: lower the step size, or use the "
+        "held view, or least squares.",
+        GrowthWarning,
+        stacklevel=stacklevel,
+    )
+
+
+@njit(cache=True, nogil=True)
+def note_rewards(reward: Vector, discount_t: Vector, column: Vector) -> None:
+    """Take note of the rewards of steps whose predictions are not known."""
+    for t in range(reward.size):
+        note_reward(reward[t], discount_t[t], column)

@@ -1,0 +1,91 @@
+"""One transition in the held view, of one prediction or of many."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from preftd.arrays import InputError
+from preftd.learners.linear.held_state import HeldState
+from preftd.learners.linear.predictions import Given, signals_of
+from preftd.learners.transition import DivergedError, check_discount, not_numbers
+from preftd.rules import Rule
+
+
+def update_held(
+    state: HeldState,
+    rule: Rule,
+    pair: tuple[NDArray[Any], NDArray[Any]],
+    given: Given,
+    step_size: float,
+    end_share: Any,
+) -> tuple[Any, Any, Any]:
+    """δ, what is carried, and the discount: numbers if there is one prediction, else arrays.
+
+    Parameters
+    ----------
+    state : HeldState
+    rule : Rule
+    pair : (x_t, x_{t+1})
+    given : tuple
+        Reward, discount, β, interest and ρ as the user gave them.
+    step_size : float
+    end_share : float, array or None
+        β of x_{t+1} where the episode is truncated after this step, None where it is not.
+
+    """
+    discount_t, many = state.discount_t, isinstance(state.discount_t, np.ndarray)
+    reward: Any
+    discount: Any
+    beta: Any
+    decay: Any
+    gain: Any
+    parts: tuple[Any, ...]
+    carried: Any
+    if many:
+        signals = signals_of(given, state.value.shape)
+        reward, discount = signals.pop("reward"), signals.pop("discount")
+        (decay, gain), carried = rule.stream(
+            state.follow_on, discount_t=discount_t[None], **signals
+        )
+        parts = (reward, discount, discount_t, decay[0], gain[0])
+        beta = signals["beta"]
+    else:
+        reward, discount, beta, interest, rho = given
+        try:
+            # Plain floats throughout: others are less precise, and the kernel is for these.
+            reward, discount, beta = float(reward), float(discount), float(beta)
+            own = None if interest is None else float(interest)
+            decay, gain, carried = rule.advance(state.follow_on, discount_t, beta, own, float(rho))
+        except (TypeError, ValueError) as error:
+            raise not_numbers(error) from None
+        check_discount(discount)
+        parts = (reward, discount, discount_t, decay, gain)
+    share = -1.0 if end_share is None else end_share
+    numbers = np.empty((8, state.value.size))
+    for row, part in enumerate((*parts, step_size, beta, np.where(discount == 0, 1.0, share))):
+        numbers[row] = part
+    delta = state.step(*pair, numbers)
+    if delta is None:
+        raise _why_not(pair, reward, discount, end_share)
+    return (delta, carried, discount) if many else (float(delta[0]), carried, discount)
+
+
+def _why_not(
+    pair: tuple[NDArray[Any], NDArray[Any]], reward: Any, discount: Any, end_share: Any
+) -> InputError:
+    """Why a step could not be used."""
+    if not np.isfinite(reward).all():
+        return InputError(f"reward is {reward}: leave the step out.")
+    if not np.isfinite(pair[0]).all():
+        return InputError(
+            "features holds something that is not finite: give β = 0 there, with a rule whose gain "
+            "is then 0."
+        )
+    if end_share is not None and np.any(discount) and not np.isfinite(pair[1]).all():
+        return InputError(
+            "next_features holds something that is not finite: give next_beta=0 there."
+        )
+    return DivergedError("the prediction is not finite: lower the step size.")

@@ -1,0 +1,48 @@
+"""A stream, or a piece of one, as every view of linear learning learns it."""
+
+import numpy as np
+
+from preftd.arrays import Vector
+from preftd.experience import Experience
+from preftd.learners.growth import PEAK
+from preftd.learners.linear.forward import learn_forward
+from preftd.learners.linear.held_state import HeldState
+from preftd.learners.linear.state import LinearState
+from preftd.learners.steps import Steps
+from preftd.learners.transition import refused_step
+
+
+def learn_steps(
+    state: LinearState,
+    view: str,
+    experience: Experience,
+    steps: Steps,
+    step_sizes: Vector,
+    follow_on: float,
+) -> None:
+    """Learn one prediction from a stream; all of it or nothing.
+
+    Parameters
+    ----------
+    state : LinearState
+    view : str
+    experience, steps
+        The same stream, with its features and with its coefficients.
+    step_sizes : array of shape (steps,) or (1,)
+    follow_on : float
+        What the rule carries after the stream.
+
+    """
+    if view == "forward":
+        sizes = np.broadcast_to(step_sizes, (len(experience),))
+        weights = learn_forward(experience, steps, sizes, state.scale, state.weights[:, 0])
+        state.learned(weights, len(experience), follow_on)
+        return
+    if state.column[PEAK] < 0:
+        state.check_growth(experience.features(slice(0, 1))[0])
+    if isinstance(state, HeldState):
+        done = state.learn_stream(steps, step_sizes, follow_on)
+    else:
+        done = state.learn(steps, step_sizes, view == "true_online", follow_on)
+    if done < len(experience):
+        raise refused_step(steps, done)

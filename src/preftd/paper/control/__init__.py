@@ -1,0 +1,1 @@
+"""Control, and what preferences do for it."""

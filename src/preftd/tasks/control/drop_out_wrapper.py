@@ -1,0 +1,70 @@
+"""A Gymnasium wrapper that drops observations at times."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import ArrayLike, NDArray
+
+from preftd.arrays import InputError, as_array, check_not_negative, unit
+
+
+@final
+class DropOuts(gymnasium.Wrapper[NDArray[Any], Any, NDArray[Any], Any]):
+    """Replaces each observation with probability `dropped` by normal noise of mean 0, or by zeros.
+
+    `info["observable"]` says whether the observation is a real one. Random numbers are those of the
+    environment: one uniform number for each observation, then its noise if it is dropped.
+
+    Parameters
+    ----------
+    environment : gymnasium.Env
+        With a Box space of observations.
+    dropped : float
+        The probability, from 0 to 1.
+    deviation : float, or array of the shape of an observation
+        The standard deviation of the noise; 0 shows zeros.
+
+    Examples
+    --------
+    >>> environment = DropOuts(gymnasium.make("CartPole-v1"), dropped=1.0, deviation=0.0)
+    >>> observation, info = environment.reset(seed=0)
+    >>> observation.tolist(), info["observable"]
+    ([0.0, 0.0, 0.0, 0.0], False)
+
+    """
+
+    def __init__(
+        self, environment: gymnasium.Env[Any, Any], dropped: float, deviation: ArrayLike
+    ) -> None:
+        space = environment.observation_space
+        if not isinstance(space, spaces.Box):
+            raise InputError(f"the observations are {space}: drop those of a Box space.")
+        super().__init__(environment)
+        self._dropped = unit("dropped", dropped)
+        check_not_negative("deviation", as_array("deviation", deviation))
+        self._deviation = np.broadcast_to(as_array("deviation", deviation), space.shape)
+        self._type = space.dtype
+        self.observation_space = spaces.Box(-np.inf, np.inf, space.shape, space.dtype.type)
+
+    def reset(self, **options: Any) -> tuple[NDArray[Any], dict[str, Any]]:
+        """Start an episode."""
+        observation, info = self.env.reset(**options)
+        return self._seen(observation, info)
+
+    def step(self, action: Any) -> tuple[NDArray[Any], Any, bool, bool, dict[str, Any]]:
+        """Take an action."""
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        observation, info = self._seen(observation, info)
+        return observation, reward, terminated, truncated, info
+
+    def _seen(self, observation: Any, info: Any) -> tuple[NDArray[Any], dict[str, Any]]:
+        rng = self.unwrapped.np_random
+        observable = bool(rng.random() >= self._dropped)
+        if not observable:
+            noise = rng.standard_normal(self._deviation.shape) * self._deviation + 0.0  # no −0
+            observation = noise.astype(self._type)
+        return observation, {**info, "observable": observable}
