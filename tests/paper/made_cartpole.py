@@ -79,10 +79,16 @@ class _World:
     ) -> Iterator[dict[str, Any]]:
         returns, share = self._levels(rule, preference)
         uneven = 0.001 if (rule == "PTD") == self.true else 0.004
-        for stage, first in (("search", 1_000_000), ("report", 0)):
+        poorer = 0.5 if rule.startswith("ETD") == self.true else 0.9
+        for stage, first, schedule, part in (
+            ("search", 1_000_000, "best", 1.0),
+            ("search", 1_000_000, "other", poorer),
+            ("report", 0, "best", 1.0),
+        ):
             for i in range(self.seeds):
-                factor = np.exp(rng.normal(0, self.noise)) * (1 + uneven * (-1) ** i)
-                row = run(first + i, [], stage=stage, rule=rule, preference=preference)
+                factor = np.exp(rng.normal(0, self.noise)) * (1 + uneven * (-1) ** i) * part
+                known = {"rule": rule, "preference": preference, "schedule": schedule}
+                row = run(first + i, [], stage=stage, **known)
                 del row["error"]
                 yield row | {
                     "return": (returns * factor).tolist(),

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from preftd.paper.cartpole.quantities import Where, gain_of_preferred, relative
+from preftd.paper.cartpole.quantities import NEARLY, Where, gain_of_preferred, relative
 from preftd.paper.cartpole.studies import CONDITIONS, FOUR_METHODS, name_end
 from preftd.paper.claim import Cases, Claim, Comparison, difference
 from preftd.paper.samples import Sample
@@ -149,6 +149,23 @@ def _other_claims(where: Where, name: str, told: str) -> tuple[Claim, ...]:
                 "mean return, condition 3 less another, in parts of the other",
                 BELOW,
                 {rule: _third_above_others(cases) for rule, cases in returns.items()},
+                averaged=True,
+            ),
+        ),
+        Claim(
+            f"cartpole_etd_sensitive{name}",
+            "Both forms of ETD are more sensitive to step sizes than TD(λ) and PTD: with fewer of "
+            f"the 35 pairs is the return at least {NEARLY * 100:.0f} % of that of the best, in all "
+            f"conditions{told}.",
+            FIGURE,
+            difference(
+                "share of pairs that are nearly as good as the best, one method less another",
+                BELOW,
+                {
+                    f"{one} less {other}": where.tolerance(one) - where.tolerance(other)
+                    for one in EMPHATIC
+                    for other in ("TD(λ)", "PTD")
+                },
                 averaged=True,
             ),
         ),

@@ -8,9 +8,11 @@ import polars as pl
 
 from preftd.arrays import Vector
 from preftd.paper.cartpole.studies import BETWEEN, CONDITIONS
-from preftd.paper.claim import Cases, Quantity, Runs, reported
+from preftd.paper.claim import Cases, Quantity, Runs, reported, tried
 from preftd.paper.samples import Sample
 from preftd.paper.study import PaperStudy
+
+NEARLY = 0.8
 
 
 def part(runs: pl.DataFrame, measure: str, begin: float = 0.0, end: float = 1.0) -> Sample:
@@ -49,6 +51,22 @@ class Where(NamedTuple):
     def spread(self, rule: str) -> Cases:
         """How far the mean return of each seed lies from the median."""
         return self.each(lambda one: self.runs(rule, one).by(part, "return").then(from_median))
+
+    def tolerance(self, rule: str) -> Cases:
+        """Shares of pairs of step sizes with which seeds of the search nearly have the best return.
+
+        A return is nearly as good if it is at least `NEARLY` of the mean of the best pair.
+        """
+        return self.each(
+            lambda one: tried(self.study, rule=rule, preference=one).by(_share_of_good_pairs)
+        )
+
+
+def _share_of_good_pairs(runs: pl.DataFrame) -> Sample:
+    best = runs.group_by("schedule").agg(pl.col("score").mean())["score"].max()
+    good = (pl.col("score") >= NEARLY * pl.lit(best)).mean()
+    found = runs.group_by("seed").agg(good.alias("share")).sort("seed")
+    return Sample(tuple(found["seed"]), found["share"].to_numpy())
 
 
 def relative(one: Cases, other: Cases) -> Cases:
