@@ -67,30 +67,9 @@ def advantages(w: Vector, episode: Episode) -> Vector:
     return found
 
 
-def held(w: Vector, episode: Episode, step_size: float) -> Vector:
-    """The critic's weights after an episode in the held view, shape (size,).
-
-    On arriving in x: w ← w + α β (p + γ v e), where v = w·x and p is what is pending without γ v e.
-    Then p ← (1 − β) p + decay (v − v') e − gain v' x, with the value v' after the update.
-    """
-    x, x_next, reward, discount_t, discount, beta, decay, gain = episode
-    e, p = np.zeros(w.size), np.zeros(w.size)
-    for t in range(len(x)):
-        before = w @ x[t]
-        w = w + step_size * beta[t] * (p + discount_t[t] * before * e)
-        e = decay[t] * e
-        p = (1 - beta[t]) * p + (before - w @ x[t]) * e - gain[t] * (w @ x[t]) * x[t]
-        e = e + gain[t] * x[t]
-        p = p + reward[t] * e
-    ahead = discount[-1] * (w @ x_next[-1]) if discount[-1] else 0.0
-    return w + step_size * (p + ahead * e)
-
-
 def learn_critic(w: Vector, episode: Episode, critic: Critic, step_size: float) -> Vector:
     """The critic's weights after an episode, shape (size,)."""
-    if critic.view == "held":
-        return held(w, episode, step_size)
-    views = {"backward": linear.backward, "true_online": linear.true_online}
+    views = {"backward": linear.backward, "true_online": linear.true_online, "held": linear.held}
     return np.asarray(views[critic.view](w, episode, step_size)[-1])
 
 
