@@ -80,20 +80,21 @@ class _World:
         returns, share = self._levels(rule, preference)
         uneven = 0.001 if (rule == "PTD") == self.true else 0.004
         poorer = 0.5 if rule.startswith("ETD") == self.true else 0.9
-        for stage, first, schedule, part in (
-            ("search", 1_000_000, "best", 1.0),
-            ("search", 1_000_000, "other", poorer),
-            ("report", 0, "best", 1.0),
+        for stage, first, parts in (
+            ("search", 1_000_000, {"best": 1.0, "other": poorer}),
+            ("report", 0, {"best": 1.0}),
         ):
             for i in range(self.seeds):
-                factor = np.exp(rng.normal(0, self.noise)) * (1 + uneven * (-1) ** i) * part
-                known = {"rule": rule, "preference": preference, "schedule": schedule}
-                row = run(first + i, [], stage=stage, **known)
-                del row["error"]
-                yield row | {
-                    "return": (returns * factor).tolist(),
-                    "preferred": [share * np.exp(rng.normal(0, self.noise))] * POINTS,
-                }
+                factor = np.exp(rng.normal(0, self.noise)) * (1 + uneven * (-1) ** i)
+                share_of_seed = share * np.exp(rng.normal(0, self.noise))
+                for schedule, part in parts.items():
+                    known = {"rule": rule, "preference": preference, "schedule": schedule}
+                    row = run(first + i, [], stage=stage, **known)
+                    del row["error"]
+                    yield row | {
+                        "return": (returns * factor * part).tolist(),
+                        "preferred": [share_of_seed] * POINTS,
+                    }
 
     def _levels(self, rule: str, preference: str) -> tuple[Vector, float]:
         """Returns of all points, and the share of β = 1."""

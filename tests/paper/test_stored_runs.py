@@ -17,9 +17,10 @@ from preftd.experiments.runner import results as stored_results
 from preftd.experiments.score import Score
 from preftd.experiments.store import Store
 from preftd.learners import Actor, ActorCritic, StepSizePair
+from preftd.paper.cartpole.studies import FOUR_METHODS
 from preftd.paper.contents import STUDIES
 from preftd.paper.order import Order, stored, without_search
-from preftd.paper.reproduce import ResultsOnDemand
+from preftd.paper.reproduce import ResultsOnDemand, reproduce
 from preftd.paper.stored_runs import FILE, read_runs, shortened
 from preftd.paper.stored_searches import QUICK_SEEDS, provenance, read_search, reported_only
 from preftd.paper.study import PaperStudy
@@ -211,3 +212,10 @@ def test_the_runs_of_all_studies_that_keep_them_are_on_file() -> None:
     assert set(told) == {one.name for one in STUDIES if one.kept_every}
     assert all(re.fullmatch(r"[0-9a-f]{40}", of["commit"]) for of in told.values())
     assert FILE.stat().st_size < 2_000_000
+
+
+def test_the_first_seed_of_figure_a13_is_as_it_is_on_file(tmp_path: Path) -> None:
+    lines = list(reproduce(["figure_a13"], Order(tmp_path, seeds=1, workers=1)))
+    assert lines[0] == f"wrote {tmp_path / 'figures' / 'figure_a13.png'}"
+    found = stored([FOUR_METHODS["no biases"]], Order(tmp_path, seeds=1)).found
+    assert found[FOUR_METHODS["no biases"]].reported["seed"].n_unique() == 100
