@@ -7,7 +7,10 @@ from preftd.paper.cartpole import claims as cartpole_claims
 from preftd.paper.cartpole import figures as cartpole_figures
 from preftd.paper.cartpole import studies as cartpole_studies
 from preftd.paper.claim import Claim
-from preftd.paper.control import credit_claims, credit_figure
+from preftd.paper.control import corridor_claims as control_claims
+from preftd.paper.control import credit_claims, credit_figure, room_claims
+from preftd.paper.control import figures as control_figures
+from preftd.paper.control import studies as control_studies
 from preftd.paper.corridors import (
     beyond_claims,
     limit_figure,
@@ -35,6 +38,7 @@ STUDIES = (
     *corridor_studies.STUDIES,
     *grid_studies.STUDIES,
     *cartpole_studies.STUDIES,
+    *control_studies.STUDIES,
 )
 
 FIGURES: dict[str, PaperFigure] = {
@@ -45,6 +49,7 @@ FIGURES: dict[str, PaperFigure] = {
         limit_figure,
         semi_linear_figures,
         network_figures,
+        control_figures,
         credit_figure,
         cartpole_figures,
         choice_figure,
@@ -72,7 +77,9 @@ CLAIMS: dict[str, Claim] = {
         semi_linear_claims,
         network_claims,
         view_claims,
+        control_claims,
         credit_claims,
+        room_claims,
         cartpole_claims,
         between_claims,
         choices,
