@@ -59,7 +59,7 @@ def test_the_best_step_size_balances_mean_and_noise() -> None:
     steps = 100.0 * credit.BUDGETS
     pace = np.maximum(np.log(2 * steps / 0.5) / 2, 1.0)
     np.testing.assert_allclose(left, np.exp(-2 * pace) + pace * 0.5 / steps, rtol=0.02)
-    least = np.argmin(left > credit.LEFT)
+    least = int(np.argmin(left > credit.LEFT))
     assert made.episodes() <= credit.BUDGETS[max(least, 1)]
 
 

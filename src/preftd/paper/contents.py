@@ -8,12 +8,18 @@ from preftd.paper.cartpole import figures as cartpole_figures
 from preftd.paper.cartpole import studies as cartpole_studies
 from preftd.paper.claim import Claim
 from preftd.paper.control import (
+    corridor_claims as control_claims,
+)
+from preftd.paper.control import (
     credit_claims,
     credit_figure,
     drop_outs_claims,
     drop_outs_figure,
     drop_outs_studies,
+    room_claims,
 )
+from preftd.paper.control import figures as control_figures
+from preftd.paper.control import studies as control_studies
 from preftd.paper.corridors import (
     beyond_claims,
     held_claims,
@@ -48,6 +54,7 @@ STUDIES = (
     *grid_studies.STUDIES,
     *cartpole_studies.STUDIES,
     *drop_outs_studies.STUDIES,
+    *control_studies.STUDIES,
 )
 
 FIGURES: dict[str, PaperFigure] = {
@@ -62,8 +69,9 @@ FIGURES: dict[str, PaperFigure] = {
         network_figures,
         cartpole_figures,
         choice_figure,
-        credit_figure,
         drop_outs_figure,
+        control_figures,
+        credit_figure,
     )
     for figure in module.FIGURES
 }
@@ -94,8 +102,10 @@ CLAIMS: dict[str, Claim] = {
         cartpole_claims,
         between_claims,
         choices,
-        credit_claims,
         drop_outs_claims,
+        control_claims,
+        credit_claims,
+        room_claims,
     )
     for claim in module.CLAIMS
 }

@@ -1,5 +1,7 @@
 """Studies of what is beyond the paper: control after long hidden stretches, and doorways."""
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -7,7 +9,7 @@ from preftd.experiments.score import Score
 from preftd.experiments.study import Search, Study
 from preftd.learners import Actor, ActorCritic, Critic, Linear, StepSizePair
 from preftd.paper.study import PaperStudy
-from preftd.preferences import Constant, Observability, PerState
+from preftd.preferences import Constant, Observability, PerState, Signal
 from preftd.randomness import generator
 from preftd.rules import ETD, PTD, TD
 from preftd.tasks import ControlTask, Task, make
@@ -43,13 +45,14 @@ UNITS, LIMIT = 8, 500
 """Of the actor in four rooms, and steps after which an episode there is cut short."""
 ELSEWHERE = (0.1, 0.5)
 """β away from preferred states."""
-SETS = ("constant", "doorways", "random states")
-"""States with β = 1: none, doorways, or as many others."""
 ROOM_PAIRS = StepSizePair.grid(actor=(0.3, 0.1, 0.03), critic=(1.0, 0.3, 0.1, 0.03))
 LAMBDAS = (0.5, 0.9, 0.97, 1.0)
 """Constant λ to which preference for doorways is compared in prediction."""
-ONLY, DOORWAYS_FIRST = "only", "λ = 0 at doorways, else 0.9"
-SIZES = (1.0, 0.7, 0.5, 0.3, 0.2, 0.1, 0.05, 0.03, 0.02, 0.01, 0.005)
+SCORED = ("doorways", "random states", "all states")
+"""Sets of states of four rooms, which are preferred, or at which predictions are scored."""
+ONLY, FIRST = "scored states only", "doorways, else 0.1"
+"""Preferences for the states that are scored alone, and for doorways before others."""
+SIZES = (1.0, 0.7, 0.5, 0.3, 0.2, 0.15, 0.1, 0.07, 0.05, 0.03, 0.02, 0.01)
 
 
 def _corridors(name: str) -> Study:
@@ -70,56 +73,53 @@ def _corridors(name: str) -> Study:
     )
 
 
-def preferred(chosen: str, elsewhere: float) -> str:
-    """The label of a preference in four rooms."""
-    return f"{chosen}, β = {elsewhere:g}"
-
-
-def _chosen(states: str) -> NDArray[np.bool_]:
-    """Some states of four rooms: doorways, as many others, or all."""
+def _chosen(states: str, seed: int = 0) -> NDArray[np.bool_]:
+    """Some states of four rooms: doorways, as many others, which depend on the seed, or all."""
     doors = doorways()
     if states == "random states":
-        drawn = generator("four rooms", "preferred").permutation(np.flatnonzero(~doors))
+        drawn = generator("four rooms", seed).permutation(np.flatnonzero(~doors))
         return np.isin(np.arange(doors.size), drawn[: doors.sum()])
     return doors if states == "doorways" else np.ones_like(doors)
 
 
-def _beta(chosen: str, elsewhere: float) -> Constant | PerState:
-    """β = 1 at some states of four rooms."""
-    if chosen == "constant":
-        return Constant(elsewhere)
-    return PerState(np.where(_chosen(chosen), 1.0, elsewhere))
+def _room_task(states: str, seed: int, start: str = "first room") -> Task:
+    """Four rooms with a random policy, whose observable states are some of them."""
+    task = make("four_rooms")
+    anywhere = np.full(task.states, 1 / task.states)
+    return Task(
+        f"{task.name}, {start}",  # so that all sets of states see the same episodes
+        task.outcomes,
+        task.features,
+        task.discount,
+        start=anywhere if start == "anywhere" else task.start,
+        observable=_chosen(states, seed),
+    )
+
+
+def _acted(states: str, seed: int) -> ControlTask:
+    return ControlTask(_room_task(states, seed), LIMIT)
 
 
 def _rooms(name: str) -> Study:
-    """TD and PTD in four rooms, with preference for doorways, other states, or none."""
+    """TD and PTD in four rooms, with preference for doorways, as many other states, or none."""
+    chosen: dict[str, Signal] = {preferred(one): Observability(1.0, one) for one in ELSEWHERE}
     return Study(
         name=name,
-        tasks={"four rooms": ControlTask(make("four_rooms"), LIMIT)},
+        tasks={states: partial(_acted, states) for states in SCORED[:2]},
         rules={"TD(λ)": TD(), "PTD": PTD()},
-        preferences={
-            preferred(chosen, beta): _beta(chosen, beta) for chosen in SETS for beta in ELSEWHERE
-        },
+        preferences=chosen | {constant(1 - one): Constant(one) for one in ELSEWHERE},
         learners=ActorCritic(Actor(units=UNITS)),
         step_sizes=ROOM_PAIRS,
         episodes=300,
         seeds=SEEDS,
-        search=Search(seeds=SEARCHED),
+        search=Search(seeds=15),
         score=Score("discounted"),
     )
 
 
-def _scored(states: str) -> Task:
-    """Four rooms with a random policy and starts anywhere; errors are measured at some states."""
-    task = make("four_rooms")
-    return Task(
-        f"{task.name}, {states}",
-        task.outcomes,
-        task.features,
-        task.discount,
-        start=np.full(task.states, 1 / task.states),
-        observable=_chosen(states),
-    )
+def preferred(elsewhere: float) -> str:
+    """The label of a preference for some states, and less of it elsewhere."""
+    return f"β = 1 there, else {elsewhere:g}"
 
 
 def constant(lambda_: float) -> str:
@@ -129,13 +129,13 @@ def constant(lambda_: float) -> str:
 
 def _prediction(name: str) -> Study:
     """Values of a random policy in four rooms, of which theory says how fast they are learned."""
-    preferences = {constant(one): Constant(1 - one) for one in LAMBDAS}
-    preferences |= {f"{ONLY} {states}": _beta(states, 0.0) for states in SETS[1:]}
+    preferences: dict[str, Signal] = {constant(one): Constant(1 - one) for one in LAMBDAS}
+    first = PerState(np.where(doorways(), 1.0, 0.1))
     return Study(
         name=name,
-        tasks={states: _scored(states) for states in (*SETS[1:], "all states")},
+        tasks={states: partial(_room_task, states, start="anywhere") for states in SCORED},
         rules={"TD(λ)": TD(), "PTD": PTD()},
-        preferences=preferences | {DOORWAYS_FIRST: _beta("doorways", 0.1)},
+        preferences=preferences | {ONLY: Observability(), FIRST: first},
         learners=Linear("held"),
         step_sizes=SIZES,
         episodes=20,

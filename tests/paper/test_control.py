@@ -1,0 +1,101 @@
+"""Control beyond the paper: its studies, and figures from made-up runs."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from paper.made_control import control_results
+from paper.seen_in_figures import curves, titles
+from preftd.experiments import Here, run
+from preftd.learners import StepSizePair
+from preftd.paper.control import credit_figure, studies
+from preftd.paper.control import figures as control_figures
+from preftd.paper.control.figures import CORRIDOR_LINES, ROOM_LINES, TOGETHER, block_means
+from preftd.paper.study import PaperStudy
+from preftd.preferences import Observability
+from preftd.style import LOOKS
+from preftd.tasks import ControlTask, make
+from preftd.tasks.four_rooms import doorways
+from seen import check_texts
+
+FIGURES = {figure.name: figure for figure in (*control_figures.FIGURES, *credit_figure.FIGURES)}
+
+
+def _drawn(name: str) -> Figure:
+    made = control_results(True, seeds=4, noise=0.01)
+    return FIGURES[name].draw({study: made[study] for study in FIGURES[name].studies})
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_no_text_lies_over_another_or_outside(name: str) -> None:
+    check_texts(_drawn(name))
+
+
+def test_corridors_show_means_of_runs_beside_exact_levels() -> None:
+    figure = _drawn("control_corridors")
+    assert titles(figure)[:3] == [f"bait, {n} hidden states" for n in (2, 10, 25)]
+    for axes in figure.axes:
+        seen = {line.get_color(): np.asarray(line.get_ydata()) for line in curves(axes)}
+        assert len(seen) == len(CORRIDOR_LINES)
+        assert seen[LOOKS["PTD"].colour].mean() == pytest.approx(2.9, rel=0.02)
+        assert seen[LOOKS["TD(λ)"].colour].mean() == pytest.approx(2.1, rel=0.02)
+        levels = [line.get_ydata()[0] for line in axes.lines if line.get_linestyle() in ("--", ":")]
+        assert levels == pytest.approx([3.0, 2.125 if "bait" in axes.get_title("left") else 2.0])
+
+
+def test_rooms_compare_doorways_with_other_states() -> None:
+    figure = _drawn("control_four_rooms")
+    assert len(figure.axes) == len(studies.ELSEWHERE)
+    for axes in figure.axes:
+        seen = {line.get_color(): np.asarray(line.get_ydata()) for line in curves(axes)}
+        for name, (_, _, look) in ROOM_LINES.items():
+            level = 0.8 if name == "doorways" else 0.7
+            assert seen[look.colour].mean() == pytest.approx(level, rel=0.02)
+
+
+def test_points_are_means_of_consecutive_episodes() -> None:
+    results = control_results(True, seeds=3, noise=0.0)[studies.CORRIDORS]
+    found = block_means(results)
+    assert found["episode"].unique().sort().to_list() == [TOGETHER * i for i in range(1, 5)]
+
+
+@pytest.mark.parametrize("paper_study", studies.STUDIES, ids=lambda one: one.name)
+def test_step_sizes_are_chosen_on_other_seeds(paper_study: PaperStudy) -> None:
+    study = paper_study.study()
+    assert study.seeds == tuple(range(100))
+    assert study.search is not None
+    assert not set(study.search.seeds) & set(study.seeds)  # type: ignore[union-attr]
+
+
+def test_random_states_differ_between_seeds_and_are_no_doorways() -> None:
+    (_, doors), (_, others) = studies.ROOMS.study().axes.tasks
+    sets = [others(seed).task.observable for seed in range(5)]
+    assert len({tuple(one) for one in sets}) == 5
+    for one in sets:
+        assert one.sum() == 4
+        assert not (one & doorways()).any()
+    assert (doors(3).task.observable == doorways()).all()
+
+
+def test_the_studies_run(tmp_path: Path) -> None:
+    for paper_study, pair in (
+        (studies.CORRIDORS, [StepSizePair(0.1, 0.1)]),
+        (studies.ROOMS, [StepSizePair(0.1, 0.1)]),
+        (studies.PREDICTION, [0.1]),
+    ):
+        study = paper_study.study()
+        tasks = dict(list(study.tasks.items())[:1])
+        small = replace(study, tasks=tasks, episodes=10, seeds=2, search=None, step_sizes=pair)
+        found = run(small, tmp_path, executor=Here())
+        assert not found.runs["diverged"].any()
+
+
+def test_ptd_with_a_held_critic_learns_to_pass_the_bait() -> None:
+    task = ControlTask(make("decision_corridors", length=3))
+    found = studies.FORMS["held"].run(
+        task, studies.METHODS["PTD"], Observability(), [StepSizePair(0.1, 1.0)], 200, 0
+    )
+    assert found["return"][0, -50:].mean() > found["return"][0, :20].mean()
