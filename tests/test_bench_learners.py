@@ -115,8 +115,16 @@ def test_updates_are_counted_step_by_step_and_lane_by_lane() -> None:
 
 @needs_gcc
 def test_the_ratios_of_linear_learning_are_those_of_the_times() -> None:
-    [[names, *rows]] = tables(linear.table(seconds=0.0, steps=200))
+    [names, *rows], [held_names, *held_rows] = tables(linear.table(seconds=0.0, steps=200))
     assert len(rows) == 8
+    assert len(held_rows) == len(linear.BETAS) * len(linear.FEATURES)
+    for row in held_rows:
+        found = dict(zip(held_names, row, strict=True))
+        for count in (24, 1):
+            slow, fast = (number(found[f"{view}, {count}"]) for view in ("held", "backward"))
+            assert number(found[f"held / backward, {count}"]) == pytest.approx(
+                slow / fast, rel=0.02
+            )
     for row in rows:
         found = dict(zip(names, row, strict=True))
         assert number(found["ours, 24"]) > 0

@@ -35,7 +35,7 @@ PARAMETERS: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, list[Any]]]
         {"thresholds": {0: 1.0, 2: 0.5}},
         {"thresholds": [{0: 1.0, 2: 0.5}, {0: 1.0, 1: 0.5}, {0: 1.0}], "between": [0.1, 0.2]},
     ),
-    Linear: ({}, {"view": ["backward", "forward", "true_online"]}),
+    Linear: ({}, {"view": ["backward", "forward", "true_online", "held"]}),
     Network: (
         {"units": 4, "view": "forward"},
         {
@@ -72,6 +72,11 @@ PARAMETERS: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, list[Any]]]
     tasks.TASKS["double_corridor"]: ({}, {"length": [10, 5]}),
     tasks.TASKS["cross_grid"]: ({}, {"size": [8, 4]}),
     tasks.TASKS["random_grid"]: ({}, {"size": [8, 4], "seed": [0, 1]}),
+    tasks.TASKS["decision_corridors"]: (
+        {},
+        {"length": [10, 5], "decisions": [3, 2], "bait": [2, 3]},
+    ),
+    tasks.TASKS["four_rooms"]: ({}, {"goal": [103, 0]}),
     tasks.TASKS["counterexample_1"]: ({}, {}),
     tasks.TASKS["counterexample_2"]: ({}, {}),
     Features: (

@@ -22,12 +22,13 @@ from preftd.learners.network.batch import VIEWS as NETWORK
 from preftd.preferences import Observability
 from preftd.rules import RULES
 
-OF_SCHEMA = 2
+OF_SCHEMA = 3
 """The schema whose results these are."""
 EXPECTED = {
     "td, linear backward": 4.294798242442269,
     "td, linear forward": 4.301431129594269,
     "td, linear true_online": 4.293558879152032,
+    "td, linear held": 4.294847321057302,
     "td, network backward": 5.605349499948661,
     "td, network forward": 5.603604573574986,
     "td, network held": 5.607167790835424,
@@ -35,13 +36,15 @@ EXPECTED = {
     "etd, linear backward": 4.13151941777471,
     "etd, linear forward": 4.142060618946475,
     "etd, linear true_online": 4.124458778979688,
+    "etd, linear held": 4.128697128448197,
     "etd, network backward": 4.214139043336253,
     "etd, network forward": 4.210629593341794,
-    "etd, network held": 4.21448162640838,
+    "etd, network held": 4.2144816264083795,
     "etd, network adam": 6.337244766591144,
     "ptd, linear backward": 4.2985735205391125,
     "ptd, linear forward": 4.298606205124388,
     "ptd, linear true_online": 4.298410858439806,
+    "ptd, linear held": 4.298360092870685,
     "ptd, network backward": 5.891287253272291,
     "ptd, network forward": 5.891967459908864,
     "ptd, network held": 5.891846142642511,
@@ -50,8 +53,10 @@ EXPECTED = {
     "random_walk": 0.2981502793154072,
     "corridor": 1.7144899013185058,
     "double_corridor": 4.378091284577585,
-    "cross_grid": 2.787826919379134,
-    "random_grid": 1.6785967569399887,
+    "decision_corridors": 6.093726604617504,
+    "cross_grid": 2.7878269193791314,
+    "random_grid": 1.6785967569399862,
+    "four_rooms": 0.048450142533132214,
 }
 
 LEARNERS: dict[str, Method] = {

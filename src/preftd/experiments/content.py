@@ -27,7 +27,7 @@ from preftd.experiments import code
 from preftd.experiments.code import Describe, Plain, constant_name, installed, installed_name
 from preftd.tasks import Task
 
-SCHEMA = 2
+SCHEMA = 3
 """To be raised whenever the same description gives other results than before."""
 
 
