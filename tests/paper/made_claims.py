@@ -14,6 +14,7 @@ import numpy as np
 
 from made_runs import frame, run
 from paper.made_cartpole import cartpole_results
+from paper.made_drop_outs import drop_out_results
 from paper.made_grids import grid_results
 from preftd.arrays import Vector
 from preftd.experiments.results import Results
@@ -80,7 +81,8 @@ class World:
             found[TO_THE_LIMIT[task]] = self._long(task)
             found[CONSTANT_STEPS[task]] = self._constant(task)
         found |= grid_results(self.true, self.seeds, self.noise)
-        return found | cartpole_results(self.true, self.seeds, self.noise)
+        found |= cartpole_results(self.true, self.seeds, self.noise)
+        return found | drop_out_results(self.true, self.seeds, self.noise)
 
     # -- the random walk
 
