@@ -147,8 +147,8 @@ CLAIMS = (
             LARGER,
             _returns("PTD", "actor 1", RICH) / _returns("TD(λ)", "actor 1", RICH),
         ),
-        "PTD's critic has no good value for noise, as it learns nothing there; but an actor that "
-        "learns on noise takes it as a baseline.",
+        "PTD's critic learns nothing about noise, but an actor weighted by 1 learns there too, and "
+        "takes its value as a baseline.",
     ),
     *(
         Claim(
@@ -157,8 +157,8 @@ CLAIMS = (
             "features.",
             (),
             ratio(f"return of PTD, {view} over backward", LARGER, _view_over_backward(view)),
-            "Hidden values do not leak into a held critic, but little leaks at the step sizes that "
-            "are best for the actor."
+            "Nothing that is hidden leaks into a held critic. That it gains little says that leaks "
+            "were not what cost returns."
             if view == "held"
             else "",
         )
@@ -241,6 +241,7 @@ CLAIMS = (
             SAME,
             _by_rate("PTD", "actor β", "zeros") / _by_rate("TD(λ)", "actor 1", "zeros"),
         ),
-        "Zeros are one observation: what is learned there changes the weights for few others.",
+        "Zeros are one observation, in one tile of each grid: what is learned there changes values "
+        "and actions of few others. Noise looks like all of them.",
     ),
 )

@@ -36,7 +36,7 @@ from preftd.style import RC, SHADE, WIDTH, Look, look_of
 
 TITLES = {
     "raw": "four numbers",
-    "bias": "four numbers and 1",
+    "bias": "with a bias",
     "tiles": "tiles",
     "cosines": "cosines",
 }
@@ -56,11 +56,11 @@ NOTE = (
     "CartPole, limit 200, mean return of 500 episodes. {seeds}. Step sizes chosen for each method "
     "on 12 other seeds. Noise is seen in place of dropped observations, half of them in the upper "
     "panels; β = 0 there and 1 elsewhere (last row: 0.1). Critic by TD(λ), λ = 1 − β (squares), or "
-    "PTD (circles), from four kinds of features; actor weighted by β (filled) or 1 (hollow). Grey: "
-    "TD(0.9), no preferences. Lower panels: held critics with tiles. Preferences pay if the actor "
-    "is weighted by β too, so that it does not learn from noise; the critic must represent values "
-    "that it bootstraps from, or β be small. Zeros in place of noise do little harm, and then "
-    "preferences gain little."
+    "PTD (circles), linear in four numbers, with a bias, in tiles or cosines; actor weighted by β "
+    "(filled) or 1 (hollow). Grey: TD(0.9), no preferences. Lower panels: held critics with tiles. "
+    "Preferences pay where the actor is weighted by β too, as it then does not learn from noise; "
+    "the critic must be able to represent what it bootstraps from, or β be small. Views of the "
+    "critic matter little, and zeros in place of noise do little harm."
 )
 
 
