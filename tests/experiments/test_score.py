@@ -46,8 +46,8 @@ def test_only_the_last_episodes_count_if_so_told() -> None:
     [
         (
             {"kind": "mae"},
-            "kind of the score is 'mae': give one of mse, rmse, return and updated, or the name of "
-            "a measure of yours with maximise=True or False.",
+            "kind of the score is 'mae': give one of mse, rmse, return, updated, discounted, "
+            "steps, preferred, or the name of a measure of yours with maximise=True or False.",
         ),
         ({"ceiling": 0}, "ceiling of the score is 0: give a positive number."),
         ({"ceiling": inf}, "ceiling of the score is inf: give a positive number."),

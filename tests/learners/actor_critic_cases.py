@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from preftd import ETD, PTD, TD, ActorCriticLearner, Rule
 from preftd.arrays import Dense, Vector
@@ -22,7 +23,7 @@ class Log(NamedTuple):
     """One episode: T + 1 observations, T actions, and so on."""
 
     x: Dense
-    action: Vector
+    action: NDArray[np.int64]
     reward: Vector
     discount_tp1: Vector
     beta: Vector

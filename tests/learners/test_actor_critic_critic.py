@@ -95,7 +95,7 @@ def test_what_is_shown_where_beta_and_gain_are_0_cannot_change_a_held_critic() -
             hidden[:-1][log.beta == 0] += shown
             log._replace(x=hidden).give(learner)
         found.append(learner.weights)
-    np.testing.assert_array_equal(*found)
+    np.testing.assert_array_equal(found[0], found[1])
     assert np.abs(found[0]).max() > 0
 
 

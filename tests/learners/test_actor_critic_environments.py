@@ -52,7 +52,8 @@ def test_environments_of_a_vector_learn_in_their_order(mode: AutoresetMode) -> N
     alone = [_cartpole() for _ in range(count)]
     seen = [env.reset(seed=5 + i)[0] for i, env in enumerate(alone)]
     memory: list[Any] = [None] * count
-    steps, starts, lengths = [0] * count, [False] * count, []
+    steps, starts = [0] * count, [False] * count
+    lengths: list[int] = []
     while len(lengths) < 10:
         acting = [i for i in range(count) if not starts[i]]
         actions = {i: other.act(seen[i]) for i in acting}
@@ -151,8 +152,8 @@ def test_a_trace_does_not_cross_a_truncation() -> None:
 class _Rooms(gymnasium.Env[int, int]):
     """A Discrete space of observations; action 1 (numbered from 5) goes right and pays at last."""
 
-    observation_space = spaces.Discrete(4)
-    action_space = spaces.Discrete(2, start=5)
+    observation_space: Any = spaces.Discrete(4)
+    action_space: Any = spaces.Discrete(2, start=5)
 
     def reset(self, *, seed: Any = None, options: Any = None) -> tuple[int, dict[str, Any]]:
         super().reset(seed=seed, options=options)

@@ -40,7 +40,8 @@ def test_a_loaded_learner_continues_to_the_bit(critic: Critic, optimiser: str) -
     actor = Actor(optimiser=optimiser)
     whole, first = _made(critic, actor), _made(critic, actor)
     episodes = logs(seed=8)
-    whole_actions, actions = [], []
+    whole_actions: list[int] = []
+    actions: list[int] = []
     for log in episodes[:3]:
         log.give(whole)
         log.give(first)

@@ -1,6 +1,7 @@
 """Gradients and whole updates equal torch's, and the readable reference, for every option."""
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import torch
 
 from learners.actor_critic_cases import ACTIONS, RULES, SIZE, Log, logs
 from preftd import Actor, ActorCriticLearner, Critic, Rule, StepSizePair
+from preftd.arrays import Dense, Vector
 from preftd.learners.actor_critic import reference
 
 PAIR = StepSizePair(actor=0.05, critic=0.02)
@@ -31,20 +33,21 @@ class TorchActorCritic:
 
     def __init__(self, learner: ActorCriticLearner) -> None:
         self.learner, options = learner, learner.actor
-        units = {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU}[options.activation]
-        layers = [
+        units: Any = {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU}[options.activation]
+        layers: list[torch.nn.Module] = [
             torch.nn.Linear(SIZE, options.units, bias=options.bias),
             units(),
             torch.nn.Linear(options.units, ACTIONS, bias=options.bias),
         ]
         self.network = torch.nn.Sequential(*layers).double()
-        self._load(layers[0], learner.parameters.hidden, learner.parameters.hidden_bias)
-        self._load(layers[2], learner.parameters.out, learner.parameters.out_bias)
-        kind = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}[options.optimiser]
+        self._load(0, learner.parameters.hidden, learner.parameters.hidden_bias)
+        self._load(2, learner.parameters.out, learner.parameters.out_bias)
+        kind: Any = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}[options.optimiser]
         self.optimiser = kind(self.network.parameters(), lr=PAIR.actor)
         self.critic = torch.zeros(SIZE, dtype=torch.float64, requires_grad=True)
 
-    def _load(self, layer: torch.nn.Linear, weights: np.ndarray, bias: np.ndarray) -> None:
+    def _load(self, number: int, weights: Dense, bias: Vector) -> None:
+        layer: Any = self.network[number]
         layer.weight.data = torch.from_numpy(np.array(weights.T))
         if layer.bias is not None:
             layer.bias.data = torch.from_numpy(np.array(bias))
@@ -83,12 +86,13 @@ class TorchActorCritic:
         if self.learner.actor.reduction == "mean":
             loss = loss / steps
         self.optimiser.zero_grad()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         self.optimiser.step()
 
-    def flat(self) -> np.ndarray:
+    def flat(self) -> Vector:
         """The actor's weights in the learner's order."""
-        hidden, _, out = self.network
+        layers: list[Any] = list(self.network)
+        hidden, _, out = layers
         parts = [hidden.weight.T.reshape(-1), hidden.bias, out.weight.T.reshape(-1), out.bias]
         sizes = [SIZE * hidden.out_features, hidden.out_features, hidden.out_features * ACTIONS]
         found = [

@@ -44,7 +44,8 @@ def test_marks_are_at_mean_returns_hollow_where_the_actor_is_weighted_by_1() -> 
     for number, method in enumerate(FOUR):
         mark = marks[number * len(ROWS)]
         own = runs.filter(rule=method.rule, learner=f"backward, {method.gain}")
-        np.testing.assert_allclose(mark.get_xdata()[0], own["score"].mean())
+        at = np.asarray(mark.get_xdata(), dtype=np.float64)
+        np.testing.assert_allclose(at, own["score"].to_numpy().mean())
         assert mark.get_color() == look_of(method.rule).colour
         assert (mark.get_markerfacecolor() == "white") == (method.gain == "actor 1")
 

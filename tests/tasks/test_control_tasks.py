@@ -97,22 +97,24 @@ def test_it_is_known_by_its_task_and_limit() -> None:
     assert made(3, 9) != made(3, 10)
 
 
-@pytest.mark.parametrize("bait", [0, 3])
+@pytest.mark.parametrize("bait", [0, 2])
 def test_ways_of_decision_corridors_pay_what_they_say(bait: int) -> None:
     task = tasks.make("decision_corridors", length=4, decisions=3, bait=bait)
     control = Compiled(ControlTask(task), np.random.default_rng(0))
-    for choices, wanted in (((0, 1, 0), 3.0), ((1, 0, 1), 0.0), ((0, 0, 0), 2.0)):
+    for right in range(4):
         control.reset()
-        paid = []
-        for choice in choices:
-            assert control.seen[1] == 1
+        for i in range(right):
+            assert control.seen.tolist() == [i, 1]
             for _ in range(5):
-                paid.append(control.step(choice)[1])
-        assert control.step(0)[1:] == (0.0, True)
-        assert sum(paid) == wanted
-        right = [choice == i % 2 for i, choice in enumerate(choices)]
-        assert paid[1::5] == [0 if good else bait for good in right]
-        assert paid[4::5] == [1 if good else -bait for good in right]
+                assert control.step(i % 2)[1:] == (0.0, False)
+        if right == 3:
+            assert control.seen.tolist() == [3, 1]
+            assert control.step(0)[1:] == (3.0, True)
+            continue
+        for _ in range(4):
+            assert control.step(1 - right % 2)[1:] == (0.0, False)
+            assert control.seen[1] == 0
+        assert control.step(0)[1:] == (bait, True)
 
 
 def test_doorways_are_the_only_ways_between_rooms() -> None:

@@ -72,7 +72,7 @@ def test_values_of_four_rooms_are_those_of_shortest_ways() -> None:
     [
         ("corridor", {"length": 7}, 2.0),
         ("double_corridor", {"length": 7}, 3.0),
-        ("decision_corridors", {"length": 7, "decisions": 5, "bait": 4}, 5.0),
+        ("decision_corridors", {"length": 7, "decisions": 5, "bait": 2}, 3.0),
     ],
 )
 def test_the_best_return_of_corridors(name: str, parameters: dict[str, int], value: float) -> None:

@@ -55,10 +55,11 @@ class Score:
     maximise: bool | None = None
 
     def __post_init__(self) -> None:
-        if self.maximise is None and self.kind not in {**ERRORS, **NAMED}:
+        kinds = [*ERRORS, *(name for name in NAMED if name != ERROR.name)]
+        if self.maximise is None and self.kind not in {*kinds, ERROR.name}:
             raise InputError(
-                f"kind of the score is {self.kind!r}: give one of {', '.join([*ERRORS, *NAMED])}, "
-                "or the name of a measure of yours with maximise=True or False."
+                f"kind of the score is {self.kind!r}: give one of {', '.join(kinds)}, or the "
+                "name of a measure of yours with maximise=True or False."
             )
         Measure(self._column)
         if self.ceiling is not None and not _positive(self.ceiling):

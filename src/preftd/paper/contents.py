@@ -52,9 +52,9 @@ FIGURES: dict[str, PaperFigure] = {
         limit_figure,
         semi_linear_figures,
         network_figures,
+        credit_figure,
         cartpole_figures,
         choice_figure,
-        credit_figure,
         drop_outs_figure,
     )
     for figure in module.FIGURES
@@ -80,10 +80,10 @@ CLAIMS: dict[str, Claim] = {
         semi_linear_claims,
         network_claims,
         view_claims,
+        credit_claims,
         cartpole_claims,
         between_claims,
         choices,
-        credit_claims,
         drop_outs_claims,
     )
     for claim in module.CLAIMS

@@ -108,11 +108,11 @@ def double_corridor(length: int = 10) -> Task:
 
 
 def decision_corridors(length: int = 10, decisions: int = 3, bait: int = 2) -> Task:
-    """Decisions in a row; one way to the next pays 1 at its end, the other a bait that is lost.
+    """Decisions in a row: one way leads on, to a goal that pays 3, the other pays less and ends.
 
-    At decisions 1, 3, … the first action is right, at the others the second. Of the `length` hidden
-    states to the next decision, the last of the right way pays 1; of the other way, the first pays
-    `bait` and the last takes it back. So the best return is the number of decisions.
+    At decisions 1, 3, … the first action leads on, at the others the second. Each way is a corridor
+    of hidden states; the last state of a wrong way pays the bait and ends the episode. So whether
+    to go on depends on the value of the next decision, far behind noise.
 
     Parameters
     ----------
@@ -121,19 +121,19 @@ def decision_corridors(length: int = 10, decisions: int = 3, bait: int = 2) -> T
     decisions : int
         The number of decisions.
     bait : int
-        What the wrong way pays at first.
+        What a wrong way pays.
 
     """
-    length = between("length", length, 2, MOST_STATES // 10)
+    length = between("length", length, 1, MOST_STATES // 20)
     decisions = between("decisions", decisions, 1, MOST_STATES // (20 * length))
-    bait = between("bait", bait, 0, 1_000_000)
+    bait = between("bait", bait, 0, 3)
     plan = _Map()
     shown = [plan.observable(f"S{i + 1}", i * (length + 1.0), 0) for i in range(decisions)]
     shown.append(plan.observable("G", decisions * (length + 1.0), 0))
+    plan.reward[shown[-1]] = (3.0, 0.0)
     for i, (here, there) in enumerate(pairwise(shown)):
-        upper, lower = (plan.corridor(length, there, above) for above in (1.2, -1.2))
-        right, wrong = (upper, lower) if i % 2 == 0 else (lower, upper)
-        plan.reward[right + length - 1] = (1.0, 0.0)
-        plan.reward[wrong], plan.reward[wrong + length - 1] = (bait, 0.0), (-bait, 0.0)
-        plan.following[here] = (upper, lower)
+        on, off = (plan.corridor(length, there, above) for above in (0.0, -1.2))
+        last = off + length - 1
+        plan.reward[last], plan.following[last] = (bait, 0.0), (-1, -1)
+        plan.following[here] = (on, off) if i % 2 == 0 else (off, on)
     return plan.task(f"decision_corridors(length={length}, decisions={decisions}, bait={bait})")

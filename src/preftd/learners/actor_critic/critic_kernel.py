@@ -191,9 +191,7 @@ def _step(
 
 
 @njit(cache=True, nogil=True)
-def _step_held(
-    weights: Vector, stream: Trace, features: Features, alpha: float, now: Now
-) -> float:
+def _step_held(weights: Vector, stream: Trace, features: Features, alpha: float, now: Now) -> float:
     """The held view; δ is that of the weights once what was pending is applied."""
     sparse, needed = features.sparse, now.beta != 0.0 or now.gain != 0.0
     before = value_of(weights, features, now.t)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from preftd.arrays import Dense, Vector
 from preftd.learners.actor_critic.options import Actor, Critic
@@ -34,7 +35,9 @@ def policy(weights: Parameters, x: Dense, activation: str) -> tuple[Dense, Dense
     return h, chance / chance.sum(axis=1, keepdims=True)
 
 
-def change(weights: Parameters, x: Dense, action: Vector, factor: Vector, actor: Actor) -> Vector:
+def change(
+    weights: Parameters, x: Dense, action: NDArray[np.int64], factor: Vector, actor: Actor
+) -> Vector:
     """Σ_t factor_t ∇log π(a_t | x_t), as one vector."""
     h, chance = policy(weights, x, actor.activation)
     to_logits = factor[:, None] * (np.eye(chance.shape[1])[action] - chance)
@@ -121,7 +124,7 @@ def learn_episode(
     before: Learned,
     episode: Episode,
     x: Dense,
-    action: Vector,
+    action: NDArray[np.int64],
     options: tuple[Actor, Critic, StepSizePair],
 ) -> Learned:
     """What one episode changes; x are the observations and `action` the actions of its steps."""
