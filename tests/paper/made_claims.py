@@ -16,6 +16,7 @@ import numpy as np
 from made_runs import frame, run
 from paper.made_cartpole import cartpole_results
 from paper.made_control import control_results
+from paper.made_drop_outs import drop_out_results
 from paper.made_grids import grid_results
 from preftd.arrays import Vector
 from preftd.experiments.results import Results
@@ -87,7 +88,8 @@ class World:
             found[steady.STEADY[task]] = self._steady(task)
         found |= grid_results(self.true, self.seeds, self.noise)
         found |= control_results(self.true, self.seeds, self.noise)
-        return found | cartpole_results(self.true, self.seeds, self.noise)
+        found |= cartpole_results(self.true, self.seeds, self.noise)
+        return found | drop_out_results(self.true, self.seeds, self.noise)
 
     # -- the random walk
 

@@ -74,7 +74,7 @@ def test_bad_parameters_are_refused(bad: dict[str, Any]) -> None:
 def test_the_wrapper_takes_any_box_of_observations() -> None:
     environment = DropOuts(gymnasium.make("MountainCar-v0"), 0.5, [0.5, 0.05])
     assert environment.reset(seed=0)[0] in environment.observation_space
-    with pytest.raises(InputError, match="^the observations are"):
+    with pytest.raises(InputError, match=r"^the observations are"):
         DropOuts(gymnasium.make("FrozenLake-v1"), 0.5, 0.0)
-    with pytest.raises(InputError, match="^deviation"):
+    with pytest.raises(InputError, match=r"^deviation"):
         DropOuts(gymnasium.make("CartPole-v1"), 0.5, -1.0)

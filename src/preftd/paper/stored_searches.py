@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 
 from preftd.arrays import InputError
 from preftd.experiments.content import SCHEMA
@@ -78,11 +79,13 @@ def write_rows(
     if known:
         before, own = pl.read_parquet(path), known.get(study, {})
         same = all(own.get(name) == told[name] for name in told if name not in ORIGIN)
-        if same and _alike(before.filter(study=study), rows):
+        earlier = before.filter(study=study).select(cs.by_name(rows.columns, require_all=False))
+        if same and _alike(earlier, rows):
             return
         replaced = {study, *built_from_it}
         known = {name: of for name, of in known.items() if name not in replaced}
-        rows = pl.concat([before.filter(~pl.col("study").is_in(replaced)), rows])
+        others = before.filter(~pl.col("study").is_in(replaced))
+        rows = pl.concat([others, rows], how="diagonal")  # studies may measure different things
     known[study] = told
     written = io.BytesIO()
     metadata = {PROVENANCE: json.dumps(known, ensure_ascii=False)}

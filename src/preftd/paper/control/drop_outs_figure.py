@@ -1,6 +1,6 @@
 """The figure of drop-outs: returns by critic, actor, view and features, and by rate."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import matplotlib as mpl
@@ -19,13 +19,15 @@ from preftd.paper.control.drop_outs_studies import (
     SHOWN,
     STUDIES,
     VIEWS,
+    WEAK,
+    WEAKLY,
     WITHOUT,
     WITHOUT_BY_RATE,
     learner_label,
 )
 from preftd.paper.panel_rows import PaperFigure
 from preftd.paper.samples import rows
-from preftd.paper.study import Found
+from preftd.paper.study import Found, PaperStudy
 from preftd.report.figures.end_labels import Label, label_ends
 from preftd.report.figures.layout import LEVEL, seeds_note, write_note
 from preftd.report.figures.lines import draw_line
@@ -34,11 +36,16 @@ from preftd.style import RC, SHADE, WIDTH, Look, look_of
 
 TITLES = {
     "raw": "four numbers",
-    "bias": "four numbers and 1",
+    "bias": "with a bias",
     "tiles": "tiles",
     "cosines": "cosines",
 }
-WIDE, HIGH, LOW = 7.2, 1.75, 2.0
+ROWS: dict[str, tuple[Mapping[str, PaperStudy], str]] = {
+    **{view: (FACTORIAL, view) for view in VIEWS},
+    f"backward,\nβ = {WEAK:g}": (WEAKLY, "backward"),
+}
+"""Rows of the upper panels: where runs are found."""
+WIDE, HIGH, LOW = 7.2, 2.0, 2.0
 """Width of the figure and heights of its rows, in inches."""
 MOST = 130
 """The largest return that is shown above."""
@@ -46,13 +53,14 @@ APART = 0.18
 """How far methods of a view lie apart, as a share of a row."""
 BLIND, BLIND_LOOK = "TD(0.9), no preferences", Look("#999999", "solid", "", "")
 NOTE = (
-    "CartPole, limit 200, mean return of 500 episodes, {seeds}. Each critic and actor at step "
-    "sizes chosen on 12 other seeds. An observation is dropped with probability 0.5 (top) and noise "
-    "seen in its stead; β = 0 there, 1 elsewhere. Critic by TD(λ), λ = 1 − β (squares), or PTD "
-    "(circles); actor weighted by β (filled) or 1 (hollow); grey: TD(0.9) with no preferences. "
-    "Below: held critics with tiles. What pays is an actor that does not learn from noise, with a "
-    "critic that can represent the value; zeros in place of noise do no harm, and preferences then "
-    "gain little."
+    "CartPole, limit 200, mean return of 500 episodes. {seeds}. Step sizes chosen for each method "
+    "on 12 other seeds. Noise is seen in place of dropped observations, half of them in the upper "
+    "panels; β = 0 there and 1 elsewhere (last row: 0.1). Critic by TD(λ), λ = 1 − β (squares), or "
+    "PTD (circles), linear in four numbers, with a bias, in tiles or cosines; actor weighted by β "
+    "(filled) or 1 (hollow). Grey: TD(0.9), no preferences. Lower panels: held critics with tiles. "
+    "Preferences pay where the actor is weighted by β too, as it then does not learn from noise; "
+    "the critic must be able to represent what it bootstraps from, or β be small. Views of the "
+    "critic matter little, and zeros in place of noise do little harm."
 )
 
 
@@ -88,12 +96,12 @@ def _draw(found: Found) -> Figure:
         told: list[pl.DataFrame] = []
         for column, features in enumerate(FEATURES):
             axes = figure.add_subplot(panels[0, column])
-            told += _draw_factorial(axes, found[FACTORIAL[features]], found[WITHOUT[features]])
+            told += _draw_factorial(axes, found, features)
             axes.set_title(TITLES[features], loc="left")
-            axes.set(yticks=range(len(VIEWS)), ylim=(len(VIEWS) - 0.5, -0.5), xlim=(0, MOST))
-            axes.set_yticklabels(VIEWS if column == 0 else [])
+            axes.set(yticks=range(len(ROWS)), ylim=(len(ROWS) - 0.5, -0.5), xlim=(0, MOST))
+            axes.set_yticklabels(ROWS if column == 0 else [])
             axes.set_xlabel("mean return", fontsize=8)
-        write_note(figure, NOTE.format(seeds=seeds_note(pl.concat(told), "lines").lower()))
+        write_note(figure, NOTE.format(seeds=seeds_note(pl.concat(told), "lines")))
         for row, shown in enumerate(SHOWN):
             axes = figure.add_subplot(panels[1, 2 * row : 2 * row + 2])
             labels = _draw_rates(axes, shown, found[BY_RATE], found[WITHOUT_BY_RATE])
@@ -107,16 +115,15 @@ def _draw(found: Found) -> Figure:
     return figure
 
 
-def _draw_factorial(axes: Axes, results: Results, without: Results) -> Iterator[pl.DataFrame]:
-    """Means and intervals of the four methods in each view; yields what is drawn."""
-    blind = summarise(without.reported, ["rule"], level=LEVEL)
+def _draw_factorial(axes: Axes, found: Found, features: str) -> Iterator[pl.DataFrame]:
+    """Means and intervals of the four methods in each row; yields what is drawn."""
+    blind = summarise(found[WITHOUT[features]].reported, ["rule"], level=LEVEL)
     axes.axvspan(blind["low"][0], blind["high"][0], color=BLIND_LOOK.colour, alpha=2 * SHADE, lw=0)
     for number, method in enumerate(FOUR):
         look = method.look
-        for row, view in enumerate(VIEWS):
-            runs = rows(
-                results.reported, rule=method.rule, learner=learner_label(view, method.gain)
-            )
+        for row, (studies, view) in enumerate(ROWS.values()):
+            label = learner_label(view, method.gain)
+            runs = rows(found[studies[features]].reported, rule=method.rule, learner=label)
             own = summarise(runs, ["rule"], level=LEVEL)
             height = row + APART * (number - 1.5)
             axes.hlines(height, own["low"][0], own["high"][0], color=look.colour, linewidth=1)

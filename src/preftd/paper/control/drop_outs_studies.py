@@ -1,11 +1,11 @@
-"""Studies of CartPole with drop-outs: where do preferences pay in control?
+"""Studies of CartPole with drop-outs, which ask where preferences pay in control.
 
 An observation is dropped with some probability and noise (or zeros) seen in its stead; β is 0 there
 and 1 elsewhere. The critic learns by TD(λ), whose gain is 1, or by PTD, whose gain is β; the actor
 is weighted by 1 or by β; the critic is one of three views of four kinds of features.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from preftd.experience import Fourier, TileCoding
@@ -43,7 +43,9 @@ RATES = ("0.15", "0.3", HALF, "0.7")
 """Probabilities with which an observation is dropped."""
 SHOWN = {"noise": 1.0, "zeros": 0.0}
 """What is seen in its stead, and the `noise` of the task."""
-BLIND = Constant(0.1)
+WEAK = 0.1
+"""β at real observations in the studies of a weak preference."""
+BLIND = Constant(WEAK)
 """No preferences: λ = 0.9 everywhere."""
 INTEREST = 0.5
 
@@ -75,6 +77,11 @@ def _learner(features: str, view: str, gain: str) -> ActorCritic:
     return ActorCritic(Actor(bias=True, gain=GAINS[gain]), own)
 
 
+def _pairs(features: str, factor: float) -> list[StepSizePair]:
+    critic = [factor * size for size in CRITIC_SIZES[features]]
+    return StepSizePair.grid(actor=ACTOR_SIZES, critic=critic)
+
+
 def _study(
     name: str,
     features: str,
@@ -82,15 +89,19 @@ def _study(
     rules: dict[str, Rule],
     learners: dict[str, ActorCritic],
     preference: Signal,
+    sizes: Mapping[str, float] = {},
 ) -> Study:
-    """Pairs of step sizes are chosen by the mean return on other seeds."""
+    """Pairs of step sizes are chosen by the mean return on other seeds.
+
+    `sizes` are factors of the critic's step sizes by rule, where they are not 1.
+    """
     return Study(
         name=name,
         tasks=tasks,
         rules=rules,
         preferences=preference,
         learners=learners,
-        step_sizes=StepSizePair.grid(actor=ACTOR_SIZES, critic=CRITIC_SIZES[features]),
+        step_sizes={rule: _pairs(features, sizes.get(rule, 1.0)) for rule in rules},
         episodes=EPISODES,
         seeds=SEEDS,
         search=Search(seeds=SEARCH_SEEDS),
@@ -107,6 +118,15 @@ def _factorial(features: str, name: str) -> Study:
     }
     tasks = {task_label(HALF, "noise"): _task(HALF, "noise")}
     return _study(name, features, tasks, CRITICS, learners, Observability())
+
+
+def _weak(features: str, name: str) -> Study:
+    """The paper's critic with λ = 0.9 at real observations, so that it bootstraps less."""
+    learners = {
+        learner_label("backward", gain): _learner(features, "backward", gain) for gain in GAINS
+    }
+    tasks, sizes = {task_label(HALF, "noise"): _task(HALF, "noise")}, {"PTD": 1 / WEAK}
+    return _study(name, features, tasks, CRITICS, learners, Observability(WEAK, 0.0), sizes)
 
 
 def _blind(features: str, name: str) -> Study:
@@ -139,10 +159,14 @@ FACTORIAL = {
     features: _kept(f"drop-outs, {features}", partial(_factorial, features))
     for features in FEATURES
 }
+WEAKLY = {
+    features: _kept(f"drop-outs with a weak preference, {features}", partial(_weak, features))
+    for features in FEATURES
+}
 WITHOUT = {
     features: _kept(f"drop-outs without preferences, {features}", partial(_blind, features))
     for features in FEATURES
 }
 BY_RATE = _kept("drop-outs by rate", _by_rate)
 WITHOUT_BY_RATE = _kept("drop-outs by rate without preferences", _blind_by_rate)
-STUDIES = (*FACTORIAL.values(), *WITHOUT.values(), BY_RATE, WITHOUT_BY_RATE)
+STUDIES = (*FACTORIAL.values(), *WEAKLY.values(), *WITHOUT.values(), BY_RATE, WITHOUT_BY_RATE)
