@@ -68,7 +68,7 @@ CLAIMS = (
     ),
     Claim(
         "control_ptd_above_etd_fixed",
-        "The same compared to ETD-fixed.",
+        "PTD has higher returns than ETD-fixed, both with the held critic.",
         (),
         difference(
             f"{EFFECT}, PTD less ETD-fixed",
@@ -78,7 +78,7 @@ CLAIMS = (
     ),
     Claim(
         "control_ptd_above_etd_variable",
-        "The same compared to ETD-variable, which does not update hidden states either.",
+        "PTD has higher returns than ETD-variable, which does not update hidden states either.",
         (),
         difference(
             f"{EFFECT}, PTD less ETD-variable",
