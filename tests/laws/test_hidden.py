@@ -211,6 +211,42 @@ def test_a_learner_that_does_not_wait_has_no_beta_of_final_observations(learning
         held.learn(e, final_beta=[0.0, 1.0], **signals)
 
 
+@protected
+def test_what_is_refused_is_named_although_hidden_steps_show_nothing(learning: str) -> None:
+    """The last step is hidden and NaN, and so is the final observation: that one is refused."""
+    spec, unseen = PROTECTED[learning], np.full(SIZE, np.nan)
+    rows = np.concatenate([np.ones((1, SIZE)), unseen[None]])
+    log = Experience.from_log(rows, [1, 1], discount=0.9, terminated=False, final=unseen[None])
+    with pytest.raises(InputError, match=r"^the final observation of the episode .* at step 1 is"):
+        new(spec, PTD()).learn(log, beta=[1.0, 0.0])
+    with pytest.raises(InputError, match=r"^features of step 1 are not finite, where β is 0\.5"):
+        new(spec, PTD()).learn(log, beta=[1.0, 0.5])
+    if learning in ONLINE:
+        learner = new(spec, PTD())
+        learner.update(rows[0], 1.0, unseen, discount=0.9, beta=1.0)
+        with pytest.raises(InputError, match=r"^next_features holds .*: give next_beta=0 there"):
+            learner.update(unseen, 1.0, unseen, discount=0.9, beta=0.0, truncated=True)
+        with pytest.raises(InputError, match=r"^features holds .*: give β = 0 there"):
+            learner.update(unseen, 1.0, rows[0], discount=0.9, beta=0.5)
+
+
+@pytest.mark.parametrize("learning", ONLINE)
+@betas
+def test_targets_are_complete_where_a_discount_is_0_inside_an_episode(
+    learning: str, kind: str
+) -> None:
+    e, signals, _ = stream(kind)
+    inside = np.random.default_rng(5).random(STEPS) < 0.2
+    discount = np.where(inside, 0.0, e.discount_tp1)
+    into = np.where(e.is_first, 0.0, np.append(0.0, discount[:-1]))
+    e = replace(e, discount_tp1=discount, discount_t=into)
+    whole, pieces = (new(PROTECTED[learning], PTD()) for _ in range(2))
+    whole.learn(e, **signals)
+    for t in range(STEPS):
+        pieces.learn(e[t : t + 1], **{name: s[t : t + 1] for name, s in signals.items()})
+    same(weights(pieces), weights(whole))
+
+
 @exposed
 @rules
 @betas

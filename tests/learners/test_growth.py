@@ -86,6 +86,51 @@ def test_what_was_learned_before_gives_no_warning() -> None:
         assert len(warned(partial(grow, other, np.full(1, 1e4), 3, 0.0))) == 1
 
 
+def test_a_loaded_learner_warns_although_the_first_state_that_it_sees_is_hidden() -> None:
+    unseen = np.full(1, np.nan)
+    for stream in (False, True):
+        learner = LinearLearner(1, PTD(), 0.5, view="held")
+        learner.update(np.ones(1), 1.0, None, discount=0.0, beta=1.0)
+        learner.load_state_dict(learner.state_dict())
+        log = Experience.from_log(
+            [unseen], [0.0], discount=0.9, terminated=False, final=np.ones((1, 1))
+        )
+        if stream:
+            learner.learn(log, beta=0.0)
+        else:
+            learner.update(unseen, 0.0, np.ones(1), discount=0.9, beta=0.0, truncated=True)
+        learner.update(np.ones(1), 0.0, None, discount=0.0, beta=1.0)
+        far = partial(learner.update, np.full(1, 1e4), 0.0, None, discount=0.0, beta=1.0)
+        assert len(warned(far)) == 1
+
+
+def test_a_loaded_learner_gives_no_warning_if_it_first_sees_a_state_without_a_value() -> None:
+    for stream in (False, True):
+        learner = LinearLearner(2, TD(), 0.5)
+        learner.update(Indices([1]), 1.0, None, discount=0.0, beta=1.0)
+        learner.load_state_dict(learner.state_dict())
+        log = Experience.from_log(Indices([0, 1]), [0, 0], discount=0.9, terminated=[0, 1], size=2)
+        if stream:
+            assert not warned(partial(learner.learn, log, beta=1.0))
+        else:
+            steps = ((Indices([0]), Indices([1]), 0.9), (Indices([1]), None, 0.0))
+            for x, y, discount in steps:
+                assert not warned(partial(learner.update, x, 0.0, y, discount=discount, beta=1.0))
+
+
+def test_the_linear_forward_view_warns_too() -> None:
+    episodes = tasks.make("random_walk").sampler(0).episodes(30)
+    assert not warned(lambda: LinearLearner(19, TD(), 0.01, view="forward").learn(episodes, 0.5))
+    learner = LinearLearner(1, TD(), 30.0, view="forward")
+    log = Experience.from_log(
+        np.ones((1, 1)), [1.0], discount=0.9, terminated=False, final=np.ones((1, 1))
+    )
+    found = [warned(lambda: learner.learn(log, 1.0)) for _ in range(20)]
+    assert sum(len(messages) for messages in found) == 1
+    step = [len(messages) for messages in found].index(1) + 1
+    assert f"after step {step}," in found[step - 1][0]
+
+
 @pytest.mark.parametrize("view", ["backward", "held", "forward"])
 def test_networks_warn_too(view: str) -> None:
     episodes = tasks.make("random_walk").sampler(0).episodes(30)

@@ -13,7 +13,8 @@ from preftd.experience import Indices
 from preftd.learners import Decreasing, Episode, Linear, LinearLearner, Steps
 from preftd.learners.linear import reference
 from preftd.preferences import Constant, Observability, Signal
-from preftd.rules import RULES, stream_coefficients
+from preftd.rules import RULES, Carried, StreamCoefficients, stream_coefficients
+from preftd.tasks.scored import Scored
 
 rules = pytest.mark.parametrize("name", sorted(RULES))
 
@@ -95,6 +96,31 @@ def test_a_study_learns_what_the_reference_does(task: str, rule: Any, preference
             w = reference.held(w, Episode.of(steps, which), each)[-1]
         assert np.abs(w).max() > 1e-3
         np.testing.assert_allclose(batch.weights[:, lane], w, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("first_beta", [0.0, 1.0])
+def test_a_study_scores_each_episode_also_where_discounts_are_0_inside(first_beta: float) -> None:
+    """The second episode starts with two steps whose discount is 0; final β is 0 or 1."""
+    e = Experience.from_log(
+        np.eye(2)[[0, 0, 1, 0, 1]],
+        [1.0, 2.0, 3.0, 4.0, 5.0],
+        discount=[0.9, 0.0, 0.0, 0.9, 0.9],
+        terminated=[True, False, False, False, False],
+        final=[[1.0, 0.0]],
+    )
+    beta = np.array([1.0, first_beta, first_beta, 1.0, 1.0])
+    coefficients = PTD().coefficients(discount_t=e.discount_t, beta=beta)
+    given = StreamCoefficients(beta, coefficients, Carried())
+    scored = Scored(np.zeros(1, dtype=np.int32), np.zeros((0, 2)), np.zeros(1))
+    for final_beta in (0.0, 1.0):
+        batch, expected = Linear("held").start(2, [0.1], 0), []
+        errors = batch.learn(Steps.of(e, given, final_beta), scored)
+        learner = LinearLearner(2, PTD(), 0.1, view="held")
+        for first, end, ends in ((0, 1, None), (1, 5, final_beta)):
+            learner.learn(e[first:end], beta=beta[first:end], final_beta=ends)
+            expected.append(learner.weights[0] ** 2)
+        np.testing.assert_allclose(errors[:, 0], expected, rtol=1e-12)
+        np.testing.assert_allclose(batch.weights[:, 0], learner.weights, rtol=1e-12)
 
 
 def test_a_chain_is_td_0_on_its_preferred_states() -> None:

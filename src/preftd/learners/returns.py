@@ -163,6 +163,12 @@ def forward_update(
     value_t = values_along(experience, experience.code_t, w)
     value_tp1 = values_along(experience, experience.code_tp1, w)
     td_error = experience.reward + experience.discount_tp1 * value_tp1 - value_t
+    if not np.isfinite(td_error).all():
+        bad = int(np.argmin(np.isfinite(td_error)))
+        raise InputError(
+            f"the TD error of step {bad} is not finite: leave out steps with features that are not "
+            'finite, or use LinearLearner with view="forward".'
+        )
     amount = gain * advantages(td_error, decay)
     return spread(experience, np.arange(amount.size), amount)
 

@@ -72,11 +72,19 @@ def check_rule(rule: Any) -> None:
         raise InputError(f"rule is {rule!r}: give a rule, such as PTD().")
 
 
-def check_features_finite(x: NDArray[Any], x_next: NDArray[Any]) -> None:
-    """Refuse features that are not finite, when what was computed from them is not."""
-    for name, given in (("features", x), ("next_features", x_next)):
+def check_features_finite(x: NDArray[Any], x_next: NDArray[Any], waits: bool = False) -> None:
+    """Refuse features that are not finite, when what was computed from them is not.
+
+    waits  whether the learner waits for β, and ignores features where it is 0
+    """
+    remedies = ["leave the step out", "leave the step out"]
+    if waits:
+        remedies = ["give β = 0 there, with a rule whose gain is then 0", "give next_beta=0 there"]
+    for name, given, remedy in zip(
+        ("features", "next_features"), (x, x_next), remedies, strict=True
+    ):
         if not np.isfinite(given).all():
-            raise InputError(f"{name} holds something that is not finite: leave the step out.")
+            raise InputError(f"{name} holds something that is not finite: {remedy}.")
 
 
 def not_finite(x: NDArray[Any], x_next: NDArray[Any], reward: float = 0.0) -> InputError:
@@ -87,24 +95,33 @@ def not_finite(x: NDArray[Any], x_next: NDArray[Any], reward: float = 0.0) -> In
     return DivergedError("the prediction is not finite: lower the step size.")
 
 
-def refused_step(steps: Steps, t: int) -> InputError:
-    """Why learning from a stream stopped at step t."""
+def refused_step(steps: Steps, t: int, everywhere: bool) -> InputError:
+    """Why learning from a stream stopped at step t.
+
+    everywhere  whether the learner also looks at features where β and gain are 0
+    """
     nothing = "nothing of this stream was learned."
-    if not np.isfinite(steps.features(slice(t, t + 1))).all():
+
+    def is_used(s: int) -> bool:
+        return everywhere or steps.beta[s] != 0 or steps.gain[s] != 0
+
+    if is_used(t) and not np.isfinite(steps.features(slice(t, t + 1))).all():
         return InputError(
             f"features of step {t} are not finite, where β is {steps.beta[t]:g} and the gain "
-            f"{steps.gain[t]:g}: let both be 0 there, with a learner that then looks at neither, "
+            f"{steps.gain[t]:g}: let both be 0 there, with a learner that then ignores features, "
             f"such as the held view; {nothing}"
         )
     ahead = (
         steps.discount_tp1[t] != 0 and not np.isfinite(steps.next_features(slice(t, t + 1))).all()
     )
-    if ahead and steps.is_last[t]:
+    if ahead and steps.is_last[t] and steps.final_beta[t] != 0:
         return InputError(
             f"the final observation of the episode that is truncated at step {t} is not finite: "
             f"give final_beta=0 for it, with a learner that holds updates back; {nothing}"
         )
-    if ahead:
+    if ahead and t + 1 < steps.beta.size and is_used(t + 1):
+        return refused_step(steps, t + 1, everywhere)
+    if ahead and everywhere:
         return InputError(
             f"features of step {t + 1} are not finite: use a learner that does not look at them "
             f"where β and gain are 0, such as the held view; {nothing}"
@@ -115,9 +132,9 @@ def refused_step(steps: Steps, t: int) -> InputError:
 
 
 def refused_stream(steps: Steps, everywhere: bool) -> InputError:
-    """Why weights are not finite after a stream; `everywhere` says that all features are used."""
+    """Why weights are not finite after a stream; `everywhere` is as for `refused_step`."""
     for t in np.flatnonzero(has_weight(steps) | steps.is_last | everywhere).tolist():
-        error = refused_step(steps, t)
+        error = refused_step(steps, t, everywhere)
         if not isinstance(error, DivergedError):
             return error
     return DivergedError(

@@ -52,7 +52,10 @@ def long_run(maps: MomentMaps) -> Dense | None:
     right = np.stack([-given, positive[~known]], axis=1)
     moments, certificate = np.zeros((2, known.size))
     moments[known] = visits
-    solver = sparse_linalg.splu(sparse.csc_array(system[:, ~known]))
+    try:
+        solver = sparse_linalg.splu(sparse.csc_array(system[:, ~known]))
+    except RuntimeError:  # singular, as where a step size is the least that is too large
+        return None
     moments[~known], certificate[~known] = solver.solve(right).T
     blocks = certificate.reshape(count, width, width)[:, 1:, 1:]
     if not (np.linalg.eigvalsh(blocks) > 0).all():

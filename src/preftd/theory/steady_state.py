@@ -142,8 +142,8 @@ def _check_online(task: Task, hidden: NDArray[np.bool_], phi: Dense) -> None:
     """Refuse a discount where there are hidden states, and too many features."""
     if task.discount != 1 and hidden.any():
         raise InputError(
-            f"the discount is {task.discount:g}, so that traces in hidden states have no end of "
-            'lengths: use view="held".'
+            f"the discount is {task.discount:g}, so that the trace can take infinitely many values "
+            'in hidden states: use view="held".'
         )
     if phi.shape[1] > MOST_FEATURES:
         raise InputError(f'{phi.shape[1]} features are more than {MOST_FEATURES}: use view="held".')

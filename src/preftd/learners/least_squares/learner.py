@@ -228,7 +228,7 @@ class LeastSquaresLearner:
     def _check(fits: bool, x: Vector, y: Vector) -> None:
         """Refuse a row that cannot be multiplied."""
         if not fits:
-            check_features_finite(x, y)
+            check_features_finite(x, y, waits=True)
             raise InputError("the trace or what it is multiplied by is too large: scale features.")
 
     def learn(

@@ -51,4 +51,4 @@ def _refuse_not_finite(steps: Steps, step: NDArray[np.int64], features: Dense) -
     """Refuse features that have a weight and are not finite; `step` is where the rows begin."""
     bad = ~np.isfinite(features).all(axis=1)
     if bad.any():
-        raise refused_step(steps, int(step[int(np.argmax(bad))]))
+        raise refused_step(steps, int(step[int(np.argmax(bad))]), everywhere=False)

@@ -19,10 +19,10 @@ from preftd.learners.steps import Steps
 
 @compiled
 def is_td_0(steps: Steps) -> bool:
-    """Whether all states are preferred and have a gain."""
-    beta, gain, count = steps.beta, steps.gain, 0
+    """Whether all states are preferred and have a gain, and final observations count in full."""
+    beta, gain, final_beta, count = steps.beta, steps.gain, steps.final_beta, 0
     for t in range(beta.size):
-        count += (beta[t] == 1.0) & (gain[t] != 0.0)
+        count += (beta[t] == 1.0) & (gain[t] != 0.0) & (final_beta[t] == 1.0)
     return count == beta.size
 
 
@@ -85,8 +85,8 @@ def chain_of(steps: Steps, first: int, end: int, step_sizes: Dense) -> tuple[Ste
                 if not one:
                     sizes[n] = step_sizes[t]
                 n, going = n + 1, False
-            if n > 0:
-                is_last[n - 1] = steps.is_last[t]
+            if steps.is_last[t]:
+                is_last[n - 1] = True  # `chain_end` left out episodes without a step
     return (
         Steps(
             code[:n],

@@ -40,7 +40,8 @@ def learn_forward(
             value_tp1[looks[which]] = values_along(episode, episode.code_tp1[looks[which]], weights)
             td_error = episode.reward + discount[which] * value_tp1 - value_t
         if not np.isfinite(td_error).all():
-            raise refused_step(steps, which.start + int(np.argmin(np.isfinite(td_error))))
+            bad = which.start + int(np.argmin(np.isfinite(td_error)))
+            raise refused_step(steps, bad, everywhere=False)
         amount = step_sizes[which] * gain * advantages(td_error, steps.decay[which])
         updated = np.flatnonzero(gain)
         weights = weights + scale * spread(episode, updated, amount[updated])

@@ -10,7 +10,12 @@ from numpy.typing import NDArray
 from preftd.arrays import InputError
 from preftd.learners.linear.held_state import HeldState
 from preftd.learners.linear.predictions import Given, signals_of
-from preftd.learners.transition import DivergedError, check_discount, not_numbers
+from preftd.learners.transition import (
+    DivergedError,
+    check_discount,
+    check_features_finite,
+    not_numbers,
+)
 from preftd.rules import Rule
 
 
@@ -69,23 +74,18 @@ def update_held(
         numbers[row] = part
     delta = state.step(*pair, numbers)
     if delta is None:
-        raise _why_not(pair, reward, discount, end_share)
+        used = bool(np.any(beta) or np.any(parts[-1]))
+        raise _why_not(pair, used, reward, discount, end_share)
     return (delta, carried, discount) if many else (float(delta[0]), carried, discount)
 
 
 def _why_not(
-    pair: tuple[NDArray[Any], NDArray[Any]], reward: Any, discount: Any, end_share: Any
+    pair: tuple[NDArray[Any], NDArray[Any]], used: bool, reward: Any, discount: Any, end_share: Any
 ) -> InputError:
-    """Why a step could not be used."""
+    """Why a step could not be used; `used` says whether x_t has a part in it."""
     if not np.isfinite(reward).all():
         return InputError(f"reward is {reward}: leave the step out.")
-    if not np.isfinite(pair[0]).all():
-        return InputError(
-            "features holds something that is not finite: give β = 0 there, with a rule whose gain "
-            "is then 0."
-        )
-    if end_share is not None and np.any(discount) and not np.isfinite(pair[1]).all():
-        return InputError(
-            "next_features holds something that is not finite: give next_beta=0 there."
-        )
+    looks_ahead = end_share is not None and np.any(end_share * discount)
+    x, y = pair[0][: None if used else 0], pair[1][: None if looks_ahead else 0]
+    check_features_finite(x, y, waits=True)
     return DivergedError("the prediction is not finite: lower the step size.")

@@ -273,7 +273,7 @@ class LinearLearner:
         alphas = step_sizes_of([self._step_size], state.steps, len(experience)).reshape(-1)
         learn_steps(state, self.view, experience, steps, alphas, follow_on)
         if state.column[GREW] != 0.0:
-            state.check_growth(state.column)
+            state.check_growth(experience.features(slice(0, 1))[0])
         self.memory = Memory(found.carried.preference, found.carried.interest, self.memory.td_error)
         return self
 

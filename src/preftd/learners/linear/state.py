@@ -177,14 +177,16 @@ class LinearState:
         self.steps += steps
 
     def check_growth(self, x: NDArray[Any]) -> None:
-        """Warn once if a prediction is too large; x is the scale of features where none is known.
+        """Warn once if a prediction is too large; x tells the size of features.
 
-        To be called by what the user calls, if GREW is not 0 anywhere.
+        To be called by what the user calls, if GREW is not 0 anywhere. Where earlier rewards are
+        not known, predictions may be as large as any of features of that size: max |w| Σ |x|. It
+        stays unknown as long as x is not finite.
         """
         if self.work[PEAK].min() < 0:
-            weights = np.abs(self.settled())
-            scale = np.abs(x) @ weights if x.dtype == np.float64 else weights[x].sum(axis=0)
-            self.work[PEAK] = np.where(np.isfinite(scale), scale, np.inf)
+            size = np.abs(x).sum() if x.dtype == np.float64 else x.size
+            scale = np.abs(self.settled()).max(axis=0) * size
+            self.work[PEAK] = np.where(np.isfinite(scale), scale, -1.0)
         elif (self.work[GREW] == TOO_LARGE).any():
             warn_of_growth(int(self.work[STEPS][self.work[GREW] == TOO_LARGE].min()), 4)
             self.work[PEAK] = np.inf  # once is enough

@@ -4,11 +4,12 @@ import numpy as np
 
 from preftd.arrays import Vector
 from preftd.experience import Experience
-from preftd.learners.growth import PEAK
+from preftd.learners.growth import PEAK, compare_value, note_rewards
 from preftd.learners.linear.forward import learn_forward
 from preftd.learners.linear.held_state import HeldState
 from preftd.learners.linear.state import LinearState
-from preftd.learners.steps import Steps
+from preftd.learners.returns import values_along
+from preftd.learners.steps import Steps, has_weight
 from preftd.learners.transition import refused_step
 
 
@@ -33,16 +34,20 @@ def learn_steps(
         What the rule carries after the stream.
 
     """
+    used = np.flatnonzero(has_weight(steps))
+    if state.column[PEAK] < 0 and used.size:
+        state.check_growth(experience.features(used[:1])[0])
     if view == "forward":
         sizes = np.broadcast_to(step_sizes, (len(experience),))
         weights = learn_forward(experience, steps, sizes, state.scale, state.weights[:, 0])
         state.learned(weights, len(experience), follow_on)
+        note_rewards(steps.reward, steps.discount_t, state.column)
+        values = values_along(experience, experience.code_t[used], weights)
+        compare_value(float(np.abs(values).max(initial=0.0)), state.column)
         return
-    if state.column[PEAK] < 0:
-        state.check_growth(experience.features(slice(0, 1))[0])
     if isinstance(state, HeldState):
         done = state.learn_stream(steps, step_sizes, follow_on)
     else:
         done = state.learn(steps, step_sizes, view == "true_online", follow_on)
     if done < len(experience):
-        raise refused_step(steps, done)
+        raise refused_step(steps, done, not isinstance(state, HeldState))

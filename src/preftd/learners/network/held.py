@@ -14,8 +14,9 @@ If ρ = 1 this is the definition above. If not, it leaves out γ (1 − β) (1 �
 average. If β and gain are 0, x has no part in it, and two numbers change: e is kept as fade e and
 p as p + paid e.
 
-β = 1 empties both P and e. If β is 0 at all states between two such, the weights rest there, and
-the whole is one step on multi-step targets: the forward view of that segment, without P or e.
+β = 1 and a discount of 0 empty both P and e. If β is 0 at all states between two such, the weights
+rest there, and the whole is one step on multi-step targets: the forward view of that segment,
+without P or e.
 """
 
 from typing import TypeAlias
@@ -68,7 +69,7 @@ def _learn(
     (scored, errors), work, (memory, spare) = uncounted((score_into, work, general))
     begin, between, episode = 0, always, 0
     for t in range(steps.code_t.size):
-        arrives = steps.is_last[t] or steps.beta[t + 1] == 1
+        arrives = steps.is_last[t] or steps.discount_tp1[t] == 0 or steps.beta[t + 1] == 1
         if not arrives:
             between = between or steps.beta[t + 1] != 0
             continue

@@ -252,7 +252,7 @@ class NetworkLearner:
         used = now.x if now.has_weight or not held else np.zeros(0)
         looks = now.discount != 0 and (not held or (now.end is not None and now.end != 0))
         # An inactive unit would hide it.
-        check_features_finite(used, now.x_next if looks else used)
+        check_features_finite(used, now.x_next if looks else used, held)
         if not np.isfinite(now.reward):
             raise not_finite(used, used, now.reward)
         before = self._state._replace(weights=self.parameters)
