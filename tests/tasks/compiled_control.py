@@ -3,14 +3,16 @@
 import numpy as np
 
 from preftd.arrays import Vector
-from preftd.tasks import CartPole, ControlTask
+from preftd.tasks import CartPole, CartPoleDropOuts, ControlTask
 from preftd.tasks.control.kernel import reset_kernel, step_kernel
 
 
 class Compiled:
     """The kernels of a task with their buffers."""
 
-    def __init__(self, task: CartPole | ControlTask, rng: np.random.Generator) -> None:
+    def __init__(
+        self, task: CartPole | CartPoleDropOuts | ControlTask, rng: np.random.Generator
+    ) -> None:
         self.tables, self.rng = task.tables, rng
         self.state, self.observation = np.empty(task.state_size), np.empty(task.observation_size)
         self.seen = np.empty(2, np.int64)

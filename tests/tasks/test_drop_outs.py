@@ -17,6 +17,7 @@ from tasks.compiled_control import Compiled
 def test_it_equals_its_environment_to_the_bit(dropped: float, noise: float) -> None:
     task = CartPoleDropOuts(dropped, noise, limit=60)
     theirs, choices = task.environment(), np.random.default_rng(1)
+    inner: Any = theirs.unwrapped
     shown, info = theirs.reset(seed=11)
     ours = Compiled(task, gymnasium.utils.seeding.np_random(11)[0])
     hidden = steps = 0
@@ -25,14 +26,14 @@ def test_it_equals_its_environment_to_the_bit(dropped: float, noise: float) -> N
         assert (observation == shown).all()
         assert ours.seen[1] == info["observable"]
         while not over:
-            state = theirs.unwrapped.state
+            state = inner.state
             action = int(state[2] + 0.3 * state[3] > 0) if steps % 7 else int(choices.integers(2))
             shown, their_reward, terminated, truncated, info = theirs.step(action)
             observation, reward, ended = ours.step(action)
-            assert (ours.state == theirs.unwrapped.state).all()
+            assert (ours.state == inner.state).all()
             assert (observation == shown).all()
             assert (reward, ended) == (their_reward, terminated)
-            assert tuple(ours.seen) == (-1, info["observable"])
+            assert ours.seen.tolist() == [-1, int(info["observable"])]
             steps, over = steps + 1, terminated or truncated
             hidden += not info["observable"]
         shown, info = theirs.reset()

@@ -130,7 +130,7 @@ def learn_episode(
     """What one episode changes; x are the observations and `action` the actions of its steps."""
     actor, critic, step_size = options
     w = learn_critic(before.critic, episode, critic, step_size.critic)
-    weight = {"rule": episode.gain, "one": 1.0, "beta": episode.beta}[actor.gain]
+    weight = {"rule": episode.gain, "one": np.ones(len(x)), "beta": episode.beta}[actor.gain]
     factor = advantages(w, episode) * weight
     step = change(before.actor, x, action, factor, actor)
     if actor.reduction == "mean":
