@@ -15,7 +15,7 @@ from preftd.experiments.study import Search
 from preftd.learners import StepSizePair
 from preftd.paper.control import credit_figure, studies
 from preftd.paper.control import figures as control_figures
-from preftd.paper.control.figures import CORRIDOR_LINES, GREY, ROOM_LINES, TOGETHER, block_means
+from preftd.paper.control.figures import CORRIDOR_LINES, GREY, ROOM_LINES, points
 from preftd.paper.study import PaperStudy
 from preftd.preferences import Observability
 from preftd.style import LOOKS
@@ -59,10 +59,12 @@ def test_rooms_compare_doorways_with_other_states() -> None:
             assert seen[look.colour].mean() == pytest.approx(level, rel=0.02)
 
 
-def test_points_are_means_of_consecutive_episodes() -> None:
+def test_points_are_episodes_that_were_averaged() -> None:
     results = control_results(True, seeds=3, noise=0.0)[studies.CORRIDORS]
-    found = block_means(results)
-    assert found["episode"].unique().sort().to_list() == [TOGETHER * i for i in range(1, 5)]
+    found = points(results)
+    assert found["episode"].unique().sort().to_list() == [
+        studies.TOGETHER * i for i in range(1, 41)
+    ]
 
 
 @pytest.mark.parametrize("paper_study", studies.STUDIES, ids=lambda one: one.name)

@@ -19,6 +19,7 @@ from preftd.paper.control.studies import (
     ELSEWHERE,
     ROOMS,
     TEMPTED,
+    TOGETHER,
     constant,
     preferred,
 )
@@ -38,8 +39,6 @@ from preftd.report.figures.panels import Line, Panel
 from preftd.style import LOOKS, OTHERS, RC, Look
 from preftd.tasks import Task, make
 
-TOGETHER = 10
-"""Episodes that are averaged to a point of a curve."""
 GREY = "#777777"
 CHANGED = {
     "PTD, backward critic": ("PTD", "backward", OTHERS[0]),
@@ -60,7 +59,7 @@ ROOM_LINES: dict[str, tuple[str, str, Look]] = {
 def _corridors(results: Found) -> Figure:
     """A panel for each task, with the held critic unless said otherwise."""
     found = results[CORRIDORS]
-    curves = block_means(found)
+    curves = points(found)
     made = {f"bait, {name} states": _tempting(of["length"]) for name, of in TEMPTED.items()}
     titles = dict(zip((*TEMPTED, DOUBLE), (*made, f"{DOUBLE}, 10 hidden states"), strict=True))
     panels = [
@@ -84,7 +83,7 @@ def _tempting(length: int) -> Task:
 def _rooms(results: Found) -> Figure:
     """A panel for each β elsewhere."""
     found = results[ROOMS]
-    curves = block_means(found).filter(rule="PTD")
+    curves = points(found).filter(rule="PTD")
     panels = []
     for beta in ELSEWHERE:
         labels = {"constant": constant(1 - beta), "preferred": preferred(beta)}
@@ -96,16 +95,15 @@ def _rooms(results: Found) -> Figure:
     return _draw(panels, [make("four_rooms")] * len(panels), found, "discounted return", 1)
 
 
-def block_means(results: Results) -> pl.DataFrame:
-    """Reported runs: means of `TOGETHER` episodes, their centre and interval over seeds."""
-    numbers = np.array(results.reported[results.score.measure.name].to_list(), dtype=np.float64)
-    blocks = numbers.reshape(len(numbers), -1, TOGETHER).mean(axis=2)
-    episodes = (TOGETHER * np.arange(1, blocks.shape[1] + 1)).tolist()
+def points(results: Results) -> pl.DataFrame:
+    """Reported runs, which are means of `TOGETHER` episodes: centre and interval over seeds."""
+    means = results.reported[results.score.measure.name]
+    episodes = [TOGETHER * i for i in range(1, len(means[0]) + 1)]
     long = results.reported.select(*KNOWN, "seed", "diverged").with_columns(
-        pl.Series("episode", [episodes] * len(blocks)), pl.Series("score", blocks.tolist())
+        pl.Series("episode", [episodes] * len(means)), means.alias("score")
     )
-    points = long.explode("episode", "score", empty_as_null=False)
-    return summarise(points, [*KNOWN, "episode"], level=LEVEL)
+    one_by_one = long.explode("episode", "score", empty_as_null=False)
+    return summarise(one_by_one, [*KNOWN, "episode"], level=LEVEL)
 
 
 def _draw(

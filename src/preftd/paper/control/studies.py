@@ -145,7 +145,9 @@ def _prediction(name: str) -> Study:
     )
 
 
-CORRIDORS = PaperStudy("control of corridors", _corridors)
-ROOMS = PaperStudy("control of four rooms", _rooms)
+TOGETHER = 15
+"""Episodes that are averaged in reported runs of control."""
+CORRIDORS = PaperStudy("control of corridors", _corridors, long_search=True, kept_every=TOGETHER)
+ROOMS = PaperStudy("control of four rooms", _rooms, long_search=True, kept_every=TOGETHER)
 PREDICTION = PaperStudy("prediction in four rooms", _prediction)
 STUDIES = (CORRIDORS, ROOMS, PREDICTION)
