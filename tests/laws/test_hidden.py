@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from preftd import ETD, PTD, TD, Experience, InputError, Rule
 from preftd.arrays import Vector
-from preftd.learners import LeastSquares, Linear, Network, Steps
+from preftd.learners import LeastSquares, Linear, Network, Steps, forward_update
 from preftd.rules import Carried, StreamCoefficients
 from preftd.tasks.scored import Scored
 
@@ -274,3 +274,14 @@ def test_td_with_lambda_updates_hidden_states_so_nothing_protects_from_them(lear
     assert np.abs(weights(one) - weights(other)).max() > 1e-3
     with pytest.raises(InputError, match=r"features of step \d+ are not finite.*gain 1"):
         refused.learn(showing(e, hidden, "NaN"), **given)
+
+
+def test_the_update_of_a_whole_stream_looks_everywhere_and_refuses_nan() -> None:
+    e, signals, hidden = stream("any")
+    coefficients = PTD().coefficients(
+        discount_t=e.discount_t, beta=signals["beta"], rho=signals["rho"]
+    )
+    given = StreamCoefficients(signals["beta"], coefficients, Carried())
+    assert np.isfinite(forward_update(e, given, np.ones(SIZE))).all()
+    with pytest.raises(InputError, match=r"^the TD error of step \d+ is not finite: leave out"):
+        forward_update(showing(e, hidden, "NaN"), given, np.ones(SIZE))

@@ -4,7 +4,7 @@
     e_t = decay_t e_{t−1} + gain_t x_t            ε the regularisation
 
 A row is added once its target is complete: when the next state comes that has a weight, or at the
-end of the episode. Where β and gain are 0 (and ρ is 1), what is seen has no part in the weights.
+end of the episode. Where β and gain are 0, what is seen has no part in the weights, whatever ρ is.
 
 Nothing depends on a step size, and each step is used in full, at the price of n² numbers. The rule
 alone makes it LSTD(λ), preferential or emphatic least squares: A and b over the number of steps

@@ -1,6 +1,6 @@
 """Two ways to keep the system (A + ε I) w = b up to date, with the same methods.
 
-Neither changes if `step` refuses.
+Neither changes if `add` refuses.
 """
 
 from collections.abc import Mapping
