@@ -55,7 +55,7 @@ class _Images(gymnasium.Wrapper[Any, Any, Any, Any]):
     """An environment that draws itself."""
 
     @property
-    def render_mode(self) -> str:
+    def render_mode(self) -> str:  # type: ignore[override]
         return "rgb_array"
 
     def render(self) -> Any:
