@@ -5,7 +5,8 @@
 PYTHON ?= python3
 VENV := .venv
 READY := $(VENV)/.ready
-PYTEST := $(VENV)/bin/pytest -n 2 --dist worksteal
+# One thread for matrix products: two workers with two threads each would wait for each other.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(VENV)/bin/pytest -n 2 --dist worksteal
 
 .PHONY: reproduce test test-all check lint types kernels bench clean
 
