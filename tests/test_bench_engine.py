@@ -5,6 +5,7 @@ import pytest
 from experiments.small_studies import report_cells
 from preftd.bench import engine
 from preftd.paper.contents import STUDIES
+from preftd.paper.corridors import steady
 from test_bench_learners import number, tables
 
 
@@ -25,6 +26,6 @@ def test_every_study_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_all_walks_and_corridors_are_measured() -> None:
     measured = {study.name for study in engine.studies()["the paper's"]}
-    assert measured == {
-        study.name for study in STUDIES if study.name.startswith(("walk", "corridor", "double"))
-    }
+    corridors = {study.name for study in STUDIES if study.name.startswith(("corridor", "double"))}
+    walks = {study.name for study in STUDIES if study.name.startswith("walk")}
+    assert measured == walks | corridors - {study.name for study in steady.STUDIES}

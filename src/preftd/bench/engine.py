@@ -26,7 +26,8 @@ from preftd.experiments.store import Store
 from preftd.experiments.study import Study
 from preftd.experiments.work import JobResult, compute
 from preftd.learners import Network
-from preftd.paper.contents import STUDIES
+from preftd.paper.corridors.studies import STUDIES as CORRIDORS
+from preftd.paper.walk.studies import STUDIES as WALKS
 from preftd.preferences import Observability
 from preftd.rules import ETD, PTD, TD
 from preftd.tasks import make
@@ -89,7 +90,7 @@ def table(scale: float = 1.0) -> Iterator[str]:
 
 
 def _paper_studies() -> list[Study]:
-    return [study.study() for study in STUDIES if not study.long_search]
+    return [study.study() for study in (*WALKS, *CORRIDORS)]
 
 
 class _Round(NamedTuple):

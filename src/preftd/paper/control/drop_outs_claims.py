@@ -177,7 +177,7 @@ CLAIMS = (
         ),
     ),
     Claim(
-        "drop_outs_no_preference_with_poor_features",
+        "drop_outs_no_gain_with_poor_features",
         f"On {SETTING}, the return of PTD over that of TD(0.9) is below 1 with the four numbers, "
         "with or without a bias: there, bootstrapping in full costs more than preferences gain.",
         (),
