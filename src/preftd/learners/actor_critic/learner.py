@@ -117,6 +117,7 @@ class ActorCriticLearner:
         Returns
         -------
         int, or array of integers of shape (n,), drawn in the order of rows
+            Counted from 0, wherever the Discrete space of an environment starts.
 
         """
         rows, single = as_rows("observation", observation, self.size)
