@@ -108,7 +108,7 @@ def _frame_of(environment: Any) -> Callable[[], Any]:
 
 
 def _draw_frame(axes: Axes, picture: Any, beta: float) -> None:
-    """An image, or cart and pole, in a frame whose edge is the darker the larger β."""
+    """An image, or cart and pole, in a frame whose edge is thick where β is 1."""
     from matplotlib.patches import Rectangle  # noqa: PLC0415  (slow to load)
 
     axes.set(xticks=[], yticks=[])
