@@ -110,6 +110,15 @@ class _Curved(Rule):
         return beta * follow_on**2
 
 
+class _Limited(_Curved):
+    """A rule that breaks it only where F is large."""
+
+    name = "limited"
+
+    def gain(self, beta: Any, interest: Any, follow_on: Any) -> Any:  # noqa: ARG002
+        return np.minimum(follow_on, 10.0)
+
+
 class _Doubled(Rule):
     """A rule that changes more than the gain."""
 
@@ -123,12 +132,30 @@ class _Doubled(Rule):
         return decay, 2 * gain, carried
 
 
+_FINAL: Any = Displacement  # mypy keeps you from inheriting, Python does not
+
+
+class _Still(_FINAL):  # type: ignore[misc]
+    """A preference that changes what it inherits."""
+
+    def at(self, visit: Any, memory: Any) -> Any:  # noqa: ARG002
+        return 0.25, memory
+
+
+@pytest.mark.parametrize("beta", [1e-6, 0.1, 1.0])
+def test_the_rules_of_the_paper_compile_whatever_their_interest(beta: float) -> None:
+    for interest in (1e-3, 0.5, 1e5):
+        assert Classes.of(ETD(interest), Constant(beta)) is not None
+
+
 def test_what_cannot_be_compiled_runs_in_python_with_its_own_results() -> None:
     spec, few = ActorCritic(), tasks.CartPole(limit=30)
     same = Function(lambda x: float(abs(x[2]) > 0.02))
     polynomial = ActorCritic(critic=Critic(features=Polynomial(4, 1)))
     for case, rule, preference in (
         (spec, _Curved(), MOVED),
+        (spec, _Limited(), MOVED),
+        (spec, PTD(), _Still({0: 0.5})),
         (spec, _Doubled(), MOVED),
         (spec, PTD(), same),
         (polynomial, PTD(), MOVED),

@@ -1,5 +1,6 @@
 """What cannot be used is refused, with the cause and a remedy."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import gymnasium
@@ -9,7 +10,9 @@ from gymnasium import spaces
 
 from preftd import PTD, Actor, ActorCritic, ActorCriticLearner, Critic, InputError, StepSizePair
 from preftd.experience import Fourier, Indices
-from preftd.learners.step_size import as_step_size
+from preftd.learners.step_size import Decreasing, as_step_size
+from preftd.preferences import Constant
+from preftd.tasks import CartPole
 
 PAIR = StepSizePair(actor=0.05, critic=0.01)
 
@@ -55,6 +58,7 @@ def test_bad_learners_are_refused(given: dict[str, Any], why: str) -> None:
         (StepSizePair, {"actor": 0.1, "critic": -1}, "critic"),
         (StepSizePair, {"actor": 0.1, "critic": np.nan}, "critic"),
         (StepSizePair, {"actor": True, "critic": 0.1}, "actor"),
+        (StepSizePair, {"actor": 0.1, "critic": Decreasing(0.1)}, "give a number above 0"),
         (ActorCritic, {"actor": Critic()}, "actor"),
         (ActorCritic, {"critic": Actor()}, "critic"),
         (Fourier, {"low": [0, 1], "high": [1], "order": 1}, "differ in length"),
@@ -123,13 +127,37 @@ class _Odd(gymnasium.Env[Any, Any]):
         (spaces.Box(0, 1, (2,)), spaces.Discrete(3), "3 actions"),
         (spaces.Box(0, 1, (3,)), spaces.Discrete(2), "takes 2 numbers"),
         (spaces.Discrete(3), spaces.Discrete(2), "takes 2 numbers"),
-        (spaces.Discrete(2, start=1), spaces.Discrete(2), "takes 2 numbers"),
-        (spaces.MultiBinary(2), spaces.Discrete(2), "takes 2 numbers"),
+        (spaces.Discrete(2, start=1), spaces.Discrete(2), "from 0"),
+        (spaces.MultiBinary((1, 2)), spaces.Discrete(2), "wrap"),
+        (spaces.Dict(x=spaces.Box(0, 1, (2,))), spaces.Discrete(2), "wrap"),
+        (spaces.Box(0, 1, ()), spaces.Discrete(2), "wrap"),
+        (spaces.Box(0, 1, (2,)), spaces.MultiDiscrete([2, 2]), "Discrete"),
+        (None, None, "give one of Gymnasium"),
     ],
 )
 def test_an_environment_that_does_not_fit_is_refused(observed: Any, action: Any, why: str) -> None:
     with pytest.raises(InputError, match=why):
         _made().learn(_Odd(observed, action), 1.0, 1, discount=0.9)
+
+
+@pytest.mark.parametrize(
+    ("observed", "action"),
+    [
+        (spaces.Box(0, 1, (2,)), spaces.MultiDiscrete([2, 2])),
+        (spaces.Dict(x=spaces.Box(0, 1, (2,))), spaces.Discrete(2)),
+        (spaces.MultiBinary((1, 2)), spaces.Discrete(2)),
+    ],
+)
+def test_a_study_refuses_such_an_environment_too(observed: Any, action: Any) -> None:
+    task = SimpleNamespace(discount=0.9, environment=lambda: _Odd(observed, action))
+    with pytest.raises(InputError, match=r"use an|wrap"):
+        ActorCritic().run(task, PTD(), Constant(1.0), [PAIR], 1, 0)
+
+
+@pytest.mark.parametrize("given", [None, "CartPole-v1", CartPole()], ids=["none", "name", "task"])
+def test_what_is_no_environment_is_refused(given: Any) -> None:
+    with pytest.raises(InputError, match="give one of Gymnasium"):
+        _made().learn(given, 1.0, 1, discount=0.9)
 
 
 def test_bad_arguments_of_learn_are_refused() -> None:
@@ -138,6 +166,7 @@ def test_bad_arguments_of_learn_are_refused() -> None:
         (1.5, 1, 0.9, "preference"),
         (1.0, 0, 0.9, "episodes"),
         (1.0, 1, 1.5, "discount"),
+        (1.0, 1, 0.0, "discount is 0"),
     ):
         with pytest.raises(InputError, match=why):
             _made().learn(fits, preference, episodes, discount=discount)
@@ -169,6 +198,18 @@ def test_an_encoder_that_changes_its_mind_is_refused(encoder: Any, why: str) -> 
     learner = _made(critic=Critic(features=encoder))
     with pytest.raises(InputError, match=why):
         learner.update(**STEP)
+
+
+@pytest.mark.parametrize("discount", [0.0, 2.0, "much"])
+def test_a_study_refuses_the_discounts_that_learn_refuses(discount: Any) -> None:
+    task = SimpleNamespace(discount=discount, environment=CartPole().environment)
+    with pytest.raises(InputError, match="discount is"):
+        ActorCritic().run(task, PTD(), Constant(1.0), [PAIR], 1, 0)
+
+
+def test_compiled_runs_refuse_a_discount_that_would_end_episodes() -> None:
+    with pytest.raises(InputError, match="discount is 0"):
+        ActorCritic().run(CartPole(discount=0.0), PTD(), Constant(1.0), [PAIR], 1, 0)
 
 
 def test_a_task_in_which_nobody_can_act_is_refused() -> None:

@@ -61,7 +61,10 @@ class StepSizePair:
 
     def __post_init__(self) -> None:
         for name in ("actor", "critic"):
-            size = number(name, getattr(self, name))
+            given: Any = getattr(self, name)
+            if isinstance(given, Decreasing):
+                raise InputError(f"{name} is {given}, which decreases: give a number above 0.")
+            size = number(name, given)
             if not size > 0:
                 raise InputError(f"{name} is {size:g}: give a step size above 0.")
             object.__setattr__(self, name, size)

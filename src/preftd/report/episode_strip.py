@@ -1,4 +1,4 @@
-"""A picture of one episode: a strip of frames, and β and rewards along it."""
+"""A picture of one episode: a strip of frames, and β along it."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _frame_of(environment: Any) -> Callable[[], Any]:
 
 
 def _draw_frame(axes: Axes, picture: Any, beta: float) -> None:
-    """An image, or cart and pole, in a frame whose edge is the darker the larger β."""
+    """An image, or cart and pole, in a frame whose edge is thick where β is 1."""
     from matplotlib.patches import Rectangle  # noqa: PLC0415  (slow to load)
 
     axes.set(xticks=[], yticks=[])
@@ -117,7 +117,7 @@ def _draw_frame(axes: Axes, picture: Any, beta: float) -> None:
         axes.set(xlim=(-TRACK, TRACK), ylim=(-0.4, 1.7), aspect="equal")
         axes.axhline(0, color=GREY, linewidth=0.6)
         axes.add_patch(Rectangle((x - CART[0] / 2, 0), *CART, color="#333333", linewidth=0))
-        tip = (x + 2 * POLE * np.sin(angle) / 2, CART[1] + POLE * np.cos(angle))
+        tip = (x + POLE * np.sin(angle), CART[1] + POLE * np.cos(angle))
         axes.plot([x, tip[0]], [CART[1], tip[1]], color="#E69F00", linewidth=2.5)
     else:
         axes.imshow(picture)

@@ -8,7 +8,7 @@ from typing import Any, SupportsIndex, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import InputError, Vector, whole
+from preftd.arrays import InputError, Vector, check_not_negative, whole
 from preftd.learners.actor_critic import random_state
 from preftd.learners.actor_critic.actor_kernel import choose, policy, recall, update_actor
 from preftd.learners.actor_critic.buffers import Buffer, Sizes
@@ -108,6 +108,8 @@ class Agent:
             else:
                 rest[name] = state[name]
         arrays = checked_state(rest, self._own())
+        for name in {"square", "taken"} & arrays.keys():
+            check_not_negative(name, arrays[name])
         if sorted(of_streams) != list(range(len(of_streams))):
             raise InputError("the state lacks a stream: give what state_dict gave.")
         generator = random_state.generator_of(arrays["generator"])

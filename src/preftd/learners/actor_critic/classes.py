@@ -26,6 +26,11 @@ ONE, OBSERVABLE, STATE, MOVED = range(4)
 """What the class of a step depends on: nothing, whether it is observable, its state, its past."""
 
 
+PROBES = (0.125, 8.0, 2.0**40)
+"""Follow-ons at which the gain of a rule must be affine; the last is beyond any in a run, so that
+a rule which limits F somewhere is found out."""
+
+
 class Classes(NamedTuple):
     """The coefficients of every class of steps."""
 
@@ -54,10 +59,13 @@ class Classes(NamedTuple):
             return None
         of_interest, interest = found
         share = np.broadcast_to(beta[:, None], interest.shape)
-        gains = [_gains(rule, share, interest, follow_on) for follow_on in (0.0, 1.0, 8.0)]
-        base, slope = gains[0], gains[1] - gains[0]
+        base, one = (_gains(rule, share, interest, follow_on) for follow_on in (0.0, 1.0))
+        slope = one - base
         valid = (beta >= 0).all() and (beta <= 1).all() and (interest >= 0).all()
-        if not valid or not np.allclose(gains[2], base + 8 * slope, rtol=1e-12, atol=1e-12):
+        for follow_on in PROBES:
+            off = abs(_gains(rule, share, interest, follow_on) - (base + follow_on * slope))
+            valid = valid and (off <= 1e-12 * (1 + follow_on) * (1 + abs(base) + abs(slope))).all()
+        if not valid:
             return None
         entries, limits = np.zeros(1, np.int64), np.zeros(1)
         if isinstance(preference, Displacement):
@@ -67,13 +75,13 @@ class Classes(NamedTuple):
 
 def _kind(signal: Signal) -> tuple[int, Vector] | None:
     """What the class of a step depends on, and the number of each class."""
-    if isinstance(signal, Constant):
+    if type(signal) is Constant:
         return ONE, np.array([signal.beta], dtype=np.float64)
-    if isinstance(signal, Observability):
+    if type(signal) is Observability:
         return OBSERVABLE, np.array([signal.hidden, signal.observable], dtype=np.float64)
-    if isinstance(signal, PerState):
+    if type(signal) is PerState:
         return STATE, np.array(signal.beta)
-    if isinstance(signal, Displacement):
+    if type(signal) is Displacement:
         return MOVED, np.array([signal.between, 1.0])
     return None
 

@@ -21,7 +21,7 @@ from preftd.learners.actor_critic.run_kernel import (
     World,
     run_episodes,
 )
-from preftd.learners.actor_critic.start import action_generator, start_actor
+from preftd.learners.actor_critic.start import action_generator, as_discount, start_actor
 from preftd.learners.actor_critic.stream import CriticFeatures
 from preftd.learners.step_size import StepSizePair
 from preftd.preferences import Signal
@@ -59,7 +59,7 @@ class CompiledRun:
         self._spec, self._encoding, self._classes = spec, encoding, classes
         self._sizes = Sizes(task.observation_size, spec.actor.units, task.actions)
         self._features = CriticFeatures(self._sizes.inputs, spec.critic)
-        self._world = World(task.tables, task.state_size, task.limit, float(task.discount))
+        self._world = World(task.tables, task.state_size, task.limit, as_discount(task.discount))
         capacity = task.limit or CAPACITY
         self._buffer = Buffer.empty(capacity, self._sizes, self._features.size, self._features.ones)
 

@@ -14,7 +14,7 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from preftd.arrays import InputError, Vector, unit
+from preftd.arrays import InputError, Vector
 from preftd.experience import Visit
 from preftd.experience.environment import info_of
 from preftd.learners.streams import Memory
@@ -118,8 +118,8 @@ def learn_single(
     seed: int | None,
 ) -> Episodes:
     """Learn from so many episodes of one environment."""
-    first = _first_action(learner, environment.observation_space, environment.action_space)
-    walk, ended = _Walk(learner, 0, signal, unit("discount", discount)), []
+    first = _first_action(learner, environment)
+    walk, ended = _Walk(learner, 0, signal, discount), []
     for _ in range(episodes):
         observation, info = environment.reset(seed=seed)
         seed = None
@@ -141,10 +141,9 @@ def learn_vector(
     seed: int | None,
 ) -> Episodes:
     """Learn until so many episodes of a vector environment have ended."""
-    spaces_ = environments.single_observation_space, environments.single_action_space
-    first, count = _first_action(learner, *spaces_), environments.num_envs
+    first, count = _first_action(learner, environments), environments.num_envs
     mode = AutoresetMode(environments.metadata["autoreset_mode"])
-    walks = [_Walk(learner, i, signal, unit("discount", discount)) for i in range(count)]
+    walks = [_Walk(learner, i, signal, discount) for i in range(count)]
     seen, info = environments.reset(seed=seed)
     for i, walk in enumerate(walks):
         walk.begin(_flat(seen[i]), info_of(info, i))
@@ -178,25 +177,42 @@ def learn_vector(
     return _episodes(ended)
 
 
-def _first_action(learner: ActorCriticLearner, observed: Any, action: Any) -> int:
-    """The number of the first action; spaces that do not fit the learner are refused."""
+def sizes_of(environment: Any) -> tuple[int, int, int]:
+    """How many numbers an observation has, how many actions there are, and the first action."""
+    single = "single_" if hasattr(environment, "num_envs") else ""
+    observed = getattr(environment, f"{single}observation_space", None)
+    action = getattr(environment, f"{single}action_space", None)
+    if observed is None or action is None:
+        raise InputError(
+            f"environment is {environment!r}: give one of Gymnasium, such as "
+            'gymnasium.make("CartPole-v1").'
+        )
     if not isinstance(action, spaces.Discrete):
         raise InputError(f"the actions are {action}: use an environment with a Discrete space.")
-    if action.n != learner.actions:
+    if isinstance(observed, spaces.Discrete) and observed.start == 0:
+        return int(observed.n), int(action.n), int(action.start)
+    if isinstance(observed, spaces.Box) and observed.shape:
+        return int(np.prod(observed.shape)), int(action.n), int(action.start)
+    raise InputError(
+        f"the observations are {observed}: wrap the environment so that they are vectors of a Box "
+        "space, or numbers of a Discrete space from 0."
+    )
+
+
+def _first_action(learner: ActorCriticLearner, environment: Any) -> int:
+    """The number of the first action; an environment that does not fit the learner is refused."""
+    size, actions, first = sizes_of(environment)
+    if actions != learner.actions:
         raise InputError(
-            f"the environment has {action.n} actions, the learner {learner.actions}: make the "
+            f"the environment has {actions} actions, the learner {learner.actions}: make the "
             "learner with as many."
         )
-    size = observed.n if isinstance(observed, spaces.Discrete) else np.prod(observed.shape or 0)
-    known = isinstance(observed, spaces.Box) or (
-        isinstance(observed, spaces.Discrete) and observed.start == 0
-    )
-    if not known or size != learner.size:
+    if size != learner.size:
         raise InputError(
-            f"the observations are {observed}, the learner takes {learner.size} numbers: make the "
-            "learner for this environment, or wrap the environment."
+            f"observations of the environment have {size} numbers, the learner takes "
+            f"{learner.size} numbers: make the learner with as many."
         )
-    return int(action.start)
+    return first
 
 
 def _flat(observation: Any) -> Any:

@@ -16,7 +16,7 @@ from preftd.learners.actor_critic.interaction import Episodes, learn_single, lea
 from preftd.learners.actor_critic.observations import as_rows, as_vector
 from preftd.learners.actor_critic.options import Actor, Critic
 from preftd.learners.actor_critic.parameters import Parameters
-from preftd.learners.actor_critic.start import as_count, as_pair, check_parts
+from preftd.learners.actor_critic.start import as_count, as_discount, as_pair, check_parts
 from preftd.learners.actor_critic.stream import Stream
 from preftd.learners.step_size import StepSizePair
 from preftd.learners.transition import as_flag, check_discount, check_rule, not_numbers
@@ -117,6 +117,7 @@ class ActorCriticLearner:
         Returns
         -------
         int, or array of integers of shape (n,), drawn in the order of rows
+            Counted from 0, wherever the Discrete space of an environment starts.
 
         """
         rows, single = as_rows("observation", observation, self.size)
@@ -227,7 +228,7 @@ class ActorCriticLearner:
             Where β comes from.
         episodes : int
         discount : float
-            The discount of each step that does not terminate.
+            The discount of each step that does not terminate, above 0.
         seed : int, optional
             Passed to the first reset.
 
@@ -239,7 +240,7 @@ class ActorCriticLearner:
         """
         signal, count = as_preference(preference), as_count("episodes", episodes)
         run = learn_vector if hasattr(environment, "num_envs") else learn_single
-        return run(self, environment, signal, count, discount, seed)
+        return run(self, environment, signal, count, as_discount(discount), seed)
 
     def stream(self, number: int) -> Stream:
         """Return what is kept of an environment, by its number; streams are made when needed."""

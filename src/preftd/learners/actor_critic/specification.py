@@ -9,6 +9,7 @@ from typing import Any, ClassVar, SupportsIndex, final
 import numpy as np
 
 from preftd.arrays import Dense, InputError
+from preftd.learners.actor_critic.interaction import sizes_of
 from preftd.learners.actor_critic.learner import ActorCriticLearner
 from preftd.learners.actor_critic.options import Actor, Critic, changed
 from preftd.learners.actor_critic.start import as_pair, check_parts
@@ -123,10 +124,8 @@ class ActorCritic:
     ) -> None:
         """Write the measures of a run, shape (measures, episodes), that takes Python's time."""
         environment, discount = _environment(task)
-        size = environment.observation_space
-        actions = int(environment.action_space.n)
-        count = int(getattr(size, "n", 0) or np.prod(size.shape))
-        learner = self.learner(count, actions, rule, pair, seed)
+        size, actions, _ = sizes_of(environment)
+        learner = self.learner(size, actions, rule, pair, seed)
         measured[:] = np.nan
         try:
             for episode in range(measured.shape[1]):
@@ -139,8 +138,8 @@ class ActorCritic:
             environment.close()
 
 
-def _environment(task: Any) -> tuple[Any, float]:
-    """The environment of a task, and the discount."""
+def _environment(task: Any) -> tuple[Any, Any]:
+    """The environment of a task, and the discount, both as given."""
     if isinstance(task, Task):
         from preftd.tasks.environment import TaskEnvironment  # noqa: PLC0415  (takes a while)
 
@@ -150,4 +149,4 @@ def _environment(task: Any) -> tuple[Any, float]:
             f"the task is {task!r}, in which nobody can act: give a control task, such as "
             "CartPole(), or an object with name, discount and environment()."
         )
-    return task.environment(), float(task.discount)
+    return task.environment(), task.discount

@@ -6,7 +6,7 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from preftd.arrays import InputError, whole
+from preftd.arrays import InputError, unit, whole
 from preftd.learners.actor_critic.buffers import ActorState, Optimiser, Sizes
 from preftd.learners.actor_critic.options import GAINS, Actor, Critic
 from preftd.learners.actor_critic.parameters import Parameters, drawn
@@ -46,6 +46,14 @@ def check_parts(actor: object, critic: object) -> None:
     for name, given, kind in (("actor", actor, Actor), ("critic", critic, Critic)):
         if not isinstance(given, kind):
             raise InputError(f"{name} is {given!r}: give one, such as {kind.__name__}().")
+
+
+def as_discount(given: Any) -> float:
+    """The discount of steps that do not terminate; 0 would end the episode."""
+    discount = unit("discount", given)
+    if discount == 0:
+        raise InputError("discount is 0, which ends an episode: give one above 0, such as 1e-9.")
+    return discount
 
 
 def as_count(name: str, given: Any) -> int:

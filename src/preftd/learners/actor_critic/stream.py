@@ -8,7 +8,16 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import Dense, InputError, Vector, as_array, check_not_negative, unit, whole
+from preftd.arrays import (
+    Dense,
+    InputError,
+    Vector,
+    as_array,
+    check_not_negative,
+    check_unit_interval,
+    unit,
+    whole,
+)
 from preftd.experience import Encoder, Indices
 from preftd.experience.indices import as_indices
 from preftd.learners.actor_critic.buffers import Buffer, Features, Sizes
@@ -150,11 +159,13 @@ class Stream:
         self.memory = memory
 
     def _check_steps(self, steps: Dense) -> None:
-        """Compiled loops look up actions without asking whether they are there."""
+        """Refuse what no step has; compiled loops do not ask whether an action is there."""
         action = steps[:, STEP_COLUMNS.index("action")]
         known = (action >= 0) & (action < self.buffer.chance.shape[1]) & (action % 1 == 0)
         if not known.all():
             raise InputError("step of the state has an action that is not known: give another.")
+        for name in ("discount", "decay"):
+            check_unit_interval(name, steps[:, STEP_COLUMNS.index(name)])
 
 
 _SIGNALS = {"preference_memory", "interest_memory"}

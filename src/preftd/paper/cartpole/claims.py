@@ -88,7 +88,7 @@ def main_claims(where: Where, name: str, told: str) -> dict[str, Claim]:
         ),
         "ptd_catches_up": (
             "PTD catches up: in the last fifth of the episodes its mean return is less than 10 % "
-            "is below that of TD(λ)",
+            "below that of TD(λ)",
             _above(where, [("PTD", "TD(λ)")], Region(low=-ALIKE), begin=1 - FIFTH),
             "",
         ),
