@@ -275,7 +275,7 @@ class Looks(Signal):
 @rules
 @pytest.mark.parametrize("task", EPISODIC)
 def test_a_signal_may_watch_where_each_step_is_learned(learning: str, name: str, task: str) -> None:
-    e, signals = stream(task, 3)
+    e, signals = stream(task)
     rule = RULES[name](0.5)
     watched, blind, stepwise = (new(learning, e.size, rule) for _ in range(3))
     if not (ONLINE | WHOLE_EPISODES)[learning].watchable:
@@ -288,11 +288,11 @@ def test_a_signal_may_watch_where_each_step_is_learned(learning: str, name: str,
     agree(blind.learn(e, of_first, rho=signals["rho"]), watched)
     beta, _ = Function(of_first).stream(e)
     delta = 0.0
-    for t, (value, td_error) in enumerate(looks.seen):
-        x, y = e.features()[t], e.next_features()[t]
+    for t, (value, td_error), x, y in zip(
+        range(len(e)), looks.seen, e.features(), e.next_features(), strict=True
+    ):
         assert value == pytest.approx(stepwise.predict(x), abs=1e-9)
         assert td_error == pytest.approx(delta, abs=1e-9)
         delta = stepwise.update(
             x, e.reward[t], y, discount=e.discount_tp1[t], beta=beta[t], rho=signals["rho"][t]
         )
-    assert len(looks.seen) == len(e)
