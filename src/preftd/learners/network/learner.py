@@ -289,20 +289,7 @@ class NetworkLearner:
 
     def _follow(self, steps: Steps, first: int, end: int) -> None:
         for t in range(first, end):
-            now = slice(t, t + 1)
-            self._step(
-                Transition(
-                    steps.features(now)[0],
-                    float(steps.reward[t]),
-                    steps.next_features(now)[0],
-                    float(steps.discount_tp1[t]),
-                    float(steps.beta[t]),
-                    float(steps.decay[t]),
-                    float(steps.gain[t]),
-                    float(steps.discount_t[t]),
-                    float(steps.final_beta[t]) if steps.is_last[t] else None,
-                )
-            )
+            self._step(Transition.of(steps, t))
 
     def _leave(self) -> None:
         """Leave an episode that was not finished, as if it were truncated."""

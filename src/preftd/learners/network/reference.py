@@ -14,6 +14,7 @@ import numpy as np
 from preftd.arrays import Vector
 from preftd.learners.custom import Episode
 from preftd.learners.network.parameters import Parameters
+from preftd.learners.steps import Steps
 
 
 def value(w: Parameters, x: Vector) -> float:
@@ -87,6 +88,22 @@ class Transition(NamedTuple):
     """0 if x is the first of an episode."""
     end: float | None
     """After the last step of an episode, the β of x_next; None if the episode goes on."""
+
+    @classmethod
+    def of(cls, steps: Steps, t: int) -> Transition:
+        """Step t of a stream."""
+        now = slice(t, t + 1)
+        return cls(
+            x=steps.features(now)[0],
+            reward=float(steps.reward[t]),
+            x_next=steps.next_features(now)[0],
+            discount=float(steps.discount_tp1[t]),
+            beta=float(steps.beta[t]),
+            decay=float(steps.decay[t]),
+            gain=float(steps.gain[t]),
+            discount_t=float(steps.discount_t[t]),
+            end=float(steps.final_beta[t]) if steps.is_last[t] else None,
+        )
 
     @property
     def has_weight(self) -> bool:
