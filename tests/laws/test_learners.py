@@ -165,7 +165,7 @@ def test_forward_views_learn_episode_by_episode_to_the_bit(
 @pytest.mark.parametrize("task", EPISODIC)
 def test_saved_and_loaded_it_continues_to_the_bit(learning: str, name: str, task: str) -> None:
     """In the midst of an episode, where that is possible; with all that a preference remembers."""
-    e, signals = stream(task, 6)
+    e, signals = stream(task, 4)
     memory = Displacement({0: 0.3}, between=0.2)
     one, other = (new(learning, e.size, RULES[name](1.0)) for _ in range(2))
     whole = learning in WHOLE_EPISODES

@@ -69,6 +69,7 @@ def _fused_walk(
             reset_kernel(tables, rng, state, observation, seen)
 
 
+@pytest.mark.slow
 def test_a_caller_that_fuses_arithmetic_changes_nothing() -> None:
     task, actions = CartPole(), np.random.default_rng(2).integers(2, size=3000)
     state, observation, seen = np.empty(4), np.empty(4), np.empty(2, np.int64)
