@@ -238,7 +238,7 @@ class Evaluation:
             Of the interval.
 
         """
-        from preftd.experiments.evaluation_plots import draw_step_sizes  # noqa: PLC0415
+        from preftd.experiments.evaluation_plots import draw_step_sizes  # noqa: PLC0415  (matplotlib)
 
         return draw_step_sizes(self, axes, level)
 

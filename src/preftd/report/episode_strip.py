@@ -95,7 +95,7 @@ def draw_episode(
 
 
 def _frame_of(environment: Any) -> Callable[[], Any]:
-    """A function that returns what there is to draw: an image, or the state of CartPole."""
+    """Return a function that captures a frame: an image, or the state of CartPole."""
     if environment.render_mode == "rgb_array":
         return lambda: np.asarray(environment.render())
     inner = environment.unwrapped

@@ -82,6 +82,7 @@ class SparseHeld(NamedTuple):
 
     def copied(self) -> Self:
         """The same, to be changed without changing this."""
+        # The parts keep their order, so each has its type again; mypy sees a union of them.
         return type(self)(*(part.copy() for part in self))  # type: ignore[arg-type]
 
 
