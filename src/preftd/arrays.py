@@ -5,6 +5,8 @@ colon, and the remedy.
 """
 
 import operator
+import warnings
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -48,10 +50,7 @@ def as_array(name: str, given: ArrayLike, *, finite: bool = True) -> NDArray[np.
     array([0., 1.])
 
     """
-    try:
-        array = np.array(given)
-    except ValueError:
-        array = np.array(None)
+    array = _copied(given)
     if array.dtype.kind not in "biuf":
         raise InputError(
             f"{name} is not an array of real numbers: give numbers, in rows of equal length."
@@ -63,6 +62,50 @@ def as_array(name: str, given: ArrayLike, *, finite: bool = True) -> NDArray[np.
     return read_only(array)
 
 
+def _copied(given: Any) -> NDArray[Any]:
+    """Return a copy as an array; what is missing (masked, null, NA) becomes NaN.
+
+    What cannot be copied becomes an array of objects, which nobody takes for numbers.
+    """
+    try:
+        if _holds_mask(given):
+            return _filled(given)
+        array = np.asarray(given)
+        if not isinstance(given, list | tuple):
+            array = array.copy()
+        if array.dtype.kind == "O" and _is_nullable(given):
+            return np.array(given.to_numpy(dtype=np.float64, na_value=np.nan))
+    except Exception:
+        return np.array(None)
+    return array
+
+
+def _is_nullable(given: Any) -> bool:
+    """Whether these are numbers of pandas, some of which may be NA."""
+    kinds = getattr(given, "dtypes", ())
+    kinds = kinds if isinstance(kinds, Iterable) else [kinds]
+    return hasattr(given, "to_numpy") and all(getattr(k, "kind", "O") in "biuf" for k in kinds)
+
+
+def _filled(given: Any) -> NDArray[Any]:
+    """A masked array, or a list with one in it, with NaN where it is masked."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Warning: converting a masked element to nan")
+        masked = np.ma.array(given)
+    if masked.dtype.kind not in "biuf":
+        return np.array(None)
+    numbers = np.array(masked.data, dtype=np.float64)
+    numbers[np.ma.getmaskarray(masked)] = np.nan
+    return numbers
+
+
+def _holds_mask(given: Any) -> bool:
+    """Whether this is a masked array, or a list with one in it."""
+    if isinstance(given, list | tuple):
+        return any(map(_holds_mask, given))
+    return isinstance(given, np.ma.MaskedArray)
+
+
 def whole(name: str, given: Any) -> int:
     """Return an integer, of any integer type; booleans are refused."""
     try:
@@ -70,7 +113,50 @@ def whole(name: str, given: Any) -> int:
             raise TypeError
         return operator.index(given)
     except TypeError:
-        raise InputError(f"{name} is {given!r}: give a whole number.") from None
+        raise InputError(f"{name} is {short(given)}: give a whole number.") from None
+
+
+def as_count(name: str, given: Any, least: int = 1, most: int | None = None) -> int:
+    """Return a whole number, checked to be at least `least`, and at most `most` if that is given.
+
+    Examples
+    --------
+    >>> as_count("steps", 5)
+    5
+
+    """
+    number = whole(name, given)
+    if most is not None and not least <= number <= most:
+        raise InputError(f"{name} is {number}: give a whole number from {least} to {most}.")
+    if number < least:
+        raise InputError(f"{name} is {number}: give {least} or more.")
+    return number
+
+
+def as_flag(name: str, given: Any) -> bool:
+    """Return true or false, from a boolean or the integers 0 and 1; words are refused.
+
+    Examples
+    --------
+    >>> as_flag("truncated", np.True_)
+    True
+
+    """
+    if isinstance(given, bool | np.bool_):
+        return bool(given)
+    if isinstance(given, int | np.integer) and given in (0, 1):
+        return bool(given)
+    raise InputError(f"{name} is {short(given)}: give True or False.")
+
+
+def short(given: object) -> str:
+    """Return what was given as it may stand in a message: on one line, and not too long."""
+    try:
+        text = repr(given)
+    except Exception:
+        text = f"<{type(given).__name__}>"
+    text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 def as_table(name: str, given: MatrixLike) -> Matrix:
@@ -80,11 +166,31 @@ def as_table(name: str, given: MatrixLike) -> Matrix:
     anything: Any = given  # the stubs of scipy know only its concrete formats
     if anything.dtype.kind not in "biuf":
         raise InputError(f"{name} is not an array of real numbers: give real numbers.")
-    csr: Sparse = sparse.csr_array(anything, dtype=np.float64, copy=True)
+    csr = _checked_csr(name, anything)
     csr.sum_duplicates()
     csr.eliminate_zeros()
     check_finite(name, csr)
     return read_only(csr)
+
+
+def _checked_csr(name: str, given: Any) -> Sparse:
+    """A copy in CSR, once all indices are known to lie in the matrix: conversions trust them."""
+    try:
+        if hasattr(given, "check_format"):  # rows or columns, compressed
+            given.check_format(full_check=True)
+        else:
+            given = given.tocoo()
+            for along, size in zip(given.coords, given.shape, strict=True):
+                if along.size and not 0 <= along.min() <= along.max() < size:
+                    raise ValueError(f"indices must be from 0 to {size - 1}")
+        csr: Sparse = sparse.csr_array(given, dtype=np.float64, copy=True)
+        csr.check_format(full_check=True)
+    except (ValueError, TypeError, IndexError) as error:
+        raise InputError(
+            f"{name} is a sparse matrix whose parts do not fit together ({error}): "
+            "build it again from its rows, columns and entries."
+        ) from None
+    return csr
 
 
 def as_matrix(name: str, given: MatrixLike) -> Matrix:
@@ -155,6 +261,8 @@ def as_distribution(name: str, given: ArrayLike, states: int) -> Vector:
     return array
 
 
+LONGEST = 100
+"""So many letters of what was given are shown in a message."""
 SUM_TOLERANCE = 1e-9
 """How far a sum of probabilities may be from 1: more than rounding, less than a mistake."""
 

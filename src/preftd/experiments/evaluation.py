@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from preftd.arrays import Dense, InputError, Vector, read_only
+from preftd.arrays import Dense, InputError, Vector, as_count, read_only
 from preftd.experiments.inputs import (
-    as_count,
     as_learner,
     as_seeds,
     as_step_sizes,

@@ -74,13 +74,6 @@ def _check_text(name: str, given: Any, attribute: str) -> None:
         )
 
 
-def as_count(name: str, given: int) -> int:
-    """A whole number of 1 or more."""
-    if whole(name, given) < 1:
-        raise InputError(f"{name} is {given}: give 1 or more.")
-    return whole(name, given)
-
-
 def as_seeds(name: str, given: int | Iterable[int]) -> tuple[int, ...]:
     """Which seeds: those given, or so many, from 0."""
     chosen = given if are_several(given) else range(whole(name, given))

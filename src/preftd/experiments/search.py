@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import final
 
-from preftd.arrays import InputError
+from preftd.arrays import InputError, as_count
 from preftd.experiments.cells import Labels
-from preftd.experiments.inputs import are_several, as_count, as_seeds
+from preftd.experiments.inputs import are_several, as_seeds
 from preftd.learners.step_size import StudyStepSize, as_study_step_size
 
 FIRST_SEARCH_SEED = 1_000_000

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Self, final
 
-from preftd.arrays import InputError
+from preftd.arrays import InputError, as_count
 from preftd.experiments.axes import Axes, OneOrMore, StepSizes, made_task
 from preftd.experiments.cells import Labels
-from preftd.experiments.inputs import as_count, as_seeds
+from preftd.experiments.inputs import as_seeds
 from preftd.experiments.learning import TaskSource, acts
 from preftd.experiments.measures import KNOWN, UPDATED, Measure, as_measure
 from preftd.experiments.score import Score

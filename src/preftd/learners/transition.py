@@ -30,13 +30,6 @@ def after_the_end(features: ArrayLike | Indices, discount: Any) -> ArrayLike | I
     return features
 
 
-def as_flag(name: str, given: Any) -> bool:
-    """True or false, one for all predictions."""
-    if np.ndim(given) or given not in (0, 1):
-        raise InputError(f"{name} is {given!r}: give true or false, one for all predictions.")
-    return bool(given)
-
-
 def end_share(
     next_beta: Any, truncated: bool, shape: tuple[int, ...] = (), holds: bool = True
 ) -> Any:

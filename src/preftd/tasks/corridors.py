@@ -9,11 +9,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from preftd.arrays import Dense
+from preftd.arrays import Dense, as_count
 from preftd.tasks.features import Features
 from preftd.tasks.layout import Layout
 from preftd.tasks.outcomes import Outcomes
-from preftd.tasks.parameters import MOST_STATES, between
+from preftd.tasks.parameters import MOST_STATES
 from preftd.tasks.task import Task
 
 
@@ -71,7 +71,7 @@ def corridor(length: int = 10) -> Task:
         The number of states in each chain, goal included.
 
     """
-    length = between("length", length, 1, MOST_STATES // 10)
+    length = as_count("length", length, 1, MOST_STATES // 10)
     plan = _Map()
     first = plan.observable("S1", 0, 0)
     ways = []
@@ -92,7 +92,7 @@ def double_corridor(length: int = 10) -> Task:
         The number of hidden states in each corridor.
 
     """
-    length = between("length", length, 1, MOST_STATES // 10)
+    length = as_count("length", length, 1, MOST_STATES // 10)
     plan = _Map()
     middle, end = length + 1.0, 2 * (length + 1.0)
     first = plan.observable("S1", 0, 0)
@@ -124,9 +124,9 @@ def decision_corridors(length: int = 10, decisions: int = 3, bait: int = 2) -> T
         What a wrong way pays.
 
     """
-    length = between("length", length, 1, MOST_STATES // 20)
-    decisions = between("decisions", decisions, 1, MOST_STATES // (20 * length))
-    bait = between("bait", bait, 0, 3)
+    length = as_count("length", length, 1, MOST_STATES // 20)
+    decisions = as_count("decisions", decisions, 1, MOST_STATES // (20 * length))
+    bait = as_count("bait", bait, 0, 3)
     plan = _Map()
     shown = [plan.observable(f"S{i + 1}", i * (length + 1.0), 0) for i in range(decisions)]
     shown.append(plan.observable("G", decisions * (length + 1.0), 0))

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from preftd.arrays import as_count
 from preftd.tasks.features import Features
 from preftd.tasks.layout import Layout
 from preftd.tasks.outcomes import Outcomes
-from preftd.tasks.parameters import between
 from preftd.tasks.task import Task
 
 REWARD, DISCOUNT = 1.0, 0.99
@@ -45,7 +45,7 @@ def four_rooms(goal: int = _LAST) -> Task:
         Which of the 104 cells is the goal, counted line by line (default: the last).
 
     """
-    goal = between("goal", goal, 0, _LAST)
+    goal = as_count("goal", goal, 0, _LAST)
     cells = _states(goal)
     number = {cell: i for i, cell in enumerate(cells)} | {_CELLS[goal]: -1}
     going = np.empty((len(cells), 4), dtype=np.int32)
@@ -74,7 +74,7 @@ def doorways(goal: int = _LAST) -> NDArray[np.bool_]:
     4
 
     """
-    cells = _states(between("goal", goal, 0, _LAST))
+    cells = _states(as_count("goal", goal, 0, _LAST))
     return np.array([_PLAN[row][column] == "+" for row, column in cells])
 
 

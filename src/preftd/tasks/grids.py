@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from preftd.arrays import as_count
 from preftd.randomness import generator
 from preftd.tasks.features import Features
 from preftd.tasks.layout import Layout
 from preftd.tasks.outcomes import Outcomes
-from preftd.tasks.parameters import MOST_STATES, between
+from preftd.tasks.parameters import MOST_STATES
 from preftd.tasks.task import Task
 
 REWARD, DISCOUNT = 5.0, 0.99
@@ -31,7 +32,7 @@ def cross_grid(size: int = 8) -> Task:
         The number of rows and of columns.
 
     """
-    size = between("size", size, 2, math.isqrt(MOST_STATES))
+    size = as_count("size", size, 2, math.isqrt(MOST_STATES))
     arm = np.zeros(size, dtype=np.bool_)
     arm[size // 4 : size - size // 4] = size >= 4
     return _grid(f"cross_grid(size={size})", arm[:, None] | arm[None, :])
@@ -46,7 +47,7 @@ def open_grid(size: int = 8) -> Task:
         The number of rows and of columns.
 
     """
-    size = between("size", size, 2, math.isqrt(MOST_STATES))
+    size = as_count("size", size, 2, math.isqrt(MOST_STATES))
     return _grid(f"open_grid(size={size})", np.zeros((size, size), dtype=np.bool_))
 
 
@@ -60,8 +61,8 @@ def random_grid(size: int = 8, seed: int = 0) -> Task:
     seed : int
 
     """
-    size = between("size", size, 2, math.isqrt(MOST_STATES))
-    seed = between("seed", seed, 0, 2**64)
+    size = as_count("size", size, 2, math.isqrt(MOST_STATES))
+    seed = as_count("seed", seed, 0, 2**64)
     name = f"random_grid(size={size}, seed={seed})"
     drawn = generator(name, "hidden").permutation(size * size - 1)[: size * size // 2]
     hidden = np.zeros(size * size, dtype=np.bool_)

@@ -3,9 +3,10 @@
 import numpy as np
 from scipy import sparse
 
+from preftd.arrays import as_count
 from preftd.tasks.layout import Layout
 from preftd.tasks.outcomes import Outcomes
-from preftd.tasks.parameters import MOST_STATES, between
+from preftd.tasks.parameters import MOST_STATES
 from preftd.tasks.task import Task
 
 
@@ -18,7 +19,7 @@ def random_walk(states: int = 19) -> Task:
         The number of states.
 
     """
-    states = between("states", states, 1, MOST_STATES)
+    states = as_count("states", states, 1, MOST_STATES)
     here = np.arange(states)
     right = np.where(here == states - 1, -1, here + 1)
     going = np.stack([here - 1, right], axis=1)

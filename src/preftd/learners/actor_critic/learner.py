@@ -8,7 +8,7 @@ from typing import Any, SupportsIndex, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import Dense, InputError, Vector, whole
+from preftd.arrays import Dense, InputError, Vector, as_count, as_flag, whole
 from preftd.learners.actor_critic.agent import Agent
 from preftd.learners.actor_critic.buffers import Sizes
 from preftd.learners.actor_critic.critic_kernel import Now
@@ -16,10 +16,10 @@ from preftd.learners.actor_critic.interaction import Episodes, learn_single, lea
 from preftd.learners.actor_critic.observations import as_rows, as_vector
 from preftd.learners.actor_critic.options import Actor, Critic
 from preftd.learners.actor_critic.parameters import Parameters
-from preftd.learners.actor_critic.start import as_count, as_discount, as_pair, check_parts
+from preftd.learners.actor_critic.start import as_discount, as_pair, check_parts
 from preftd.learners.actor_critic.stream import Stream
 from preftd.learners.step_size import StepSizePair
-from preftd.learners.transition import as_flag, check_discount, check_rule, not_numbers
+from preftd.learners.transition import check_discount, check_rule, not_numbers
 from preftd.preferences import as_preference
 from preftd.rules import Rule
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, final
 
-from preftd.arrays import InputError, whole
+from preftd.arrays import InputError, as_flag, whole
 from preftd.experience.encoders import Encoder
 from preftd.learners.actor_critic.parameters import INITS
 from preftd.names import nearest
@@ -60,7 +60,7 @@ class Actor:
         if whole("units", self.units) < 1:
             raise InputError(f"units is {self.units}: give 1 or more.")
         nearest("activation", self.activation, ACTIVATIONS)
-        _check_flag("bias", self.bias)
+        as_flag("bias", self.bias)
         nearest("optimiser", self.optimiser, OPTIMISERS)
         nearest("reduction", self.reduction, REDUCTIONS)
         nearest("gain", self.gain, GAINS)
@@ -100,7 +100,7 @@ class Critic:
 
     def __post_init__(self) -> None:
         nearest("view", self.view, VIEWS)
-        _check_flag("bias", self.bias)
+        as_flag("bias", self.bias)
         nearest("truncation", self.truncation, TRUNCATIONS)
         given: Any = self.features
         if given is not None and not (callable(given) and hasattr(given, "size")):
@@ -123,8 +123,3 @@ def changed(given: Actor | Critic) -> list[str]:
         else:
             words.append(f"{value} {name}" if name == "units" else type(value).__name__)
     return words
-
-
-def _check_flag(name: str, given: object) -> None:
-    if not isinstance(given, bool):
-        raise InputError(f"{name} is {given!r}: give True or False.")

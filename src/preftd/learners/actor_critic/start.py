@@ -6,7 +6,7 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from preftd.arrays import InputError, unit, whole
+from preftd.arrays import InputError, unit
 from preftd.learners.actor_critic.buffers import ActorState, Optimiser, Sizes
 from preftd.learners.actor_critic.options import GAINS, Actor, Critic
 from preftd.learners.actor_critic.parameters import Parameters, drawn
@@ -54,10 +54,3 @@ def as_discount(given: Any) -> float:
     if discount == 0:
         raise InputError("discount is 0, which ends an episode: give one above 0, such as 1e-9.")
     return discount
-
-
-def as_count(name: str, given: Any) -> int:
-    """A whole number of 1 or more."""
-    if whole(name, given) < 1:
-        raise InputError(f"{name} is {given}: give 1 or more.")
-    return whole(name, given)

@@ -24,6 +24,7 @@ from preftd.arrays import (
     InputError,
     Vector,
     as_array,
+    as_flag,
     check_finite,
     check_not_negative,
     read_only,
@@ -41,7 +42,6 @@ from preftd.learners.steps import Steps, discount_into
 from preftd.learners.streams import Memory, check_size, coefficients_of, one_of, split_state
 from preftd.learners.transition import (
     after_the_end,
-    as_flag,
     as_vector,
     check_discount,
     check_features_finite,

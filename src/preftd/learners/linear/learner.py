@@ -8,7 +8,7 @@ from typing import Any, Self, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import Dense, InputError, whole
+from preftd.arrays import Dense, InputError, as_flag, whole
 from preftd.experience import Experience, Indices
 from preftd.learners.features import as_features, as_pair
 from preftd.learners.growth import GREW
@@ -23,7 +23,6 @@ from preftd.learners.steps import Steps
 from preftd.learners.streams import Memory, check_size, coefficients_of, one_of, split_state
 from preftd.learners.transition import (
     after_the_end,
-    as_flag,
     check_holds,
     check_rule,
     end_share,

@@ -8,7 +8,7 @@ from typing import Any, Self, SupportsIndex, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import InputError, Vector, check_not_negative, unit
+from preftd.arrays import InputError, Vector, as_flag, check_not_negative, unit
 from preftd.experience import Experience, Indices
 from preftd.learners.features import as_features, as_pair
 from preftd.learners.network.batch import VIEWS, Network
@@ -22,7 +22,6 @@ from preftd.learners.streams import Memory, check_size, coefficients_of, one_of,
 from preftd.learners.transition import (
     DivergedError,
     after_the_end,
-    as_flag,
     as_vector,
     check_discount,
     check_features_finite,

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
-from preftd.arrays import unit
-from preftd.tasks.parameters import between
+from preftd.arrays import as_count, unit
 
 if TYPE_CHECKING:
     import gymnasium
@@ -47,7 +46,7 @@ class CartPole:
     state_size: ClassVar[int] = 4
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "limit", between("limit", self.limit, 0, MOST_STEPS))
+        object.__setattr__(self, "limit", as_count("limit", self.limit, 0, MOST_STEPS))
         object.__setattr__(self, "discount", unit("discount", self.discount))
 
     @property

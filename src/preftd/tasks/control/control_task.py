@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from preftd.arrays import InputError
+from preftd.arrays import InputError, as_count
 from preftd.tasks.control.cartpole import MOST_STEPS
 from preftd.tasks.outcomes import Outcomes
-from preftd.tasks.parameters import between
 from preftd.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ class ControlTask:
     state_size: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "limit", between("limit", self.limit, 0, MOST_STEPS))
+        object.__setattr__(self, "limit", as_count("limit", self.limit, 0, MOST_STEPS))
         if not isinstance(self.task, Task):
             raise InputError(f'task is {self.task!r}: give one, such as tasks.make("corridor").')
         if not self.task.episodic:
