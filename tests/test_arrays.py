@@ -14,8 +14,8 @@ from preftd.arrays import as_array, as_count, as_flag, as_table, short, whole
 from preftd.names import nearest
 
 MISSING = {
-    "masked": np.ma.array([1.0, -9999.0, 3.0], mask=[0, 1, 0]),
-    "masked integers": np.ma.array([1, -9999, 3], mask=[0, 1, 0]),
+    "masked": np.ma.array([1.0, -9999.0, 3.0], mask=[False, True, False]),
+    "masked integers": np.ma.array([1, -9999, 3], mask=[False, True, False]),
     "a masked entry": [1.0, np.ma.masked, 3.0],
     "pandas NaN": pd.Series([1.0, None, 3.0]),
     "pandas NA": pd.Series([1, None, 3], dtype="Int64"),
@@ -34,8 +34,8 @@ def test_what_is_missing_is_refused_or_nan_and_never_a_number(kind: str) -> None
 @pytest.mark.parametrize(
     "rows",
     [
-        np.ma.array([[1, 2], [-9999, 4]], mask=[[0, 0], [1, 0]]),
-        [[1, 2], np.ma.array([-9999, 4], mask=[1, 0])],
+        np.ma.array([[1, 2], [-9999, 4]], mask=[[False, False], [True, False]]),
+        [[1, 2], np.ma.array([-9999, 4], mask=[True, False])],
         pd.DataFrame({"a": pd.array([1, None], dtype="Int64"), "b": [2, 4]}),
         pl.DataFrame({"a": [1, None], "b": [2, 4]}),
     ],
