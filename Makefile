@@ -44,4 +44,4 @@ $(READY): pyproject.toml
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) .numba_cache results
+	rm -rf $(VENV) src/preftd/__pycache__ results

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from typing import NamedTuple, Self, TypeVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from preftd.arrays import Dense, InputError, Vector, as_array, check_unit_interval
 from preftd.experience import Experience
+from preftd.kernels import kernel
 from preftd.rules import StreamCoefficients
 from preftd.rules.rule import broadcast
 from preftd.tasks.scored import Scored
@@ -135,7 +135,7 @@ def discount_into(discount_t: Number, beta: Number, decay: Number) -> Number:
     return discount_t - (discount_t * (1 - beta) - decay)
 
 
-compiled_discount_into = njit(cache=True, nogil=True)(discount_into)
+compiled_discount_into = kernel(discount_into)
 
 
 def scored_features(scored: Scored) -> Dense:
