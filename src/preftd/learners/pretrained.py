@@ -21,7 +21,7 @@ from preftd.learners.linear.batch import Linear, LinearBatch
 from preftd.learners.linear.learner import LinearLearner
 from preftd.learners.network.batch import Network, NetworkBatch
 from preftd.learners.step_size import Decreasing, StepSize
-from preftd.learners.steps import Steps
+from preftd.learners.steps import Steps, check_steps
 from preftd.learners.streams import check_size
 from preftd.learners.transition import after_the_end, as_vector
 from preftd.preferences import Signal, as_preference
@@ -229,6 +229,7 @@ class PretrainedBatch:
 
     def learn(self, steps: Steps, scored: Scored) -> Dense:
         """Learn from whole episodes; mean squared errors after each, episodes × step sizes."""
+        check_steps(steps, self._layer.size, scored)
         if steps.active.shape[1] != 1:
             raise InputError(_SEVERAL_ONES)
         units = len(self._layer.of_indices[0])
@@ -252,7 +253,7 @@ class _Layer:
     """A hidden layer, and what it makes of inputs: first of all one-hot ones, then of vectors."""
 
     def __init__(self, net: NetworkBatch) -> None:
-        self._net = net
+        self._net, self.size = net, net.size
         self.of_indices = net.hidden(np.eye(net.size))
         self._last: tuple[Dense, Dense] | None = None
 
@@ -270,9 +271,10 @@ class _Layer:
 
         Learners of a seed follow each other through the same experience: the last is remembered.
         """
-        if self._last is None or self._last[0] is not dense:
-            self._last = dense, self.all_of(dense)
-        return self._last[1]
+        last = self._last  # other threads may write it meanwhile
+        if last is None or last[0] is not dense:
+            self._last = last = dense, self.all_of(dense)
+        return last[1]
 
     def all_of(self, dense: Dense) -> Dense:
         """The same, not remembered."""

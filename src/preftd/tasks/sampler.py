@@ -106,16 +106,16 @@ class Sampler:
         reward_before, action_before = self._before
         if written:
             self._before = float(buffers.reward[written - 1]), int(actions[-1])
-        return Experience(
-            self._task.features.size,
-            buffers.code_t[steps],
-            buffers.code_tp1[steps],
-            dense,
-            buffers.reward[steps],
-            buffers.discount_tp1[steps],
-            buffers.discount_t[steps],
-            buffers.is_first[steps],
-            buffers.is_last[steps],
+        return Experience.unchecked(  # each array is drawn or looked up in the tables of the task
+            size=self._task.features.size,
+            code_t=buffers.code_t[steps],
+            code_tp1=buffers.code_tp1[steps],
+            dense=dense,
+            reward=buffers.reward[steps],
+            discount_tp1=buffers.discount_tp1[steps],
+            discount_t=buffers.discount_t[steps],
+            is_first=buffers.is_first[steps],
+            is_last=buffers.is_last[steps],
             state=states,
             observable=self._task.observable[states],
             action=actions,

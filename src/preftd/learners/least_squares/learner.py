@@ -38,7 +38,7 @@ from preftd.learners.least_squares.rows import Begun
 from preftd.learners.least_squares.stream import absorb_stream
 from preftd.learners.least_squares.systems import Inverse, Sums
 from preftd.learners.saving import checked_state
-from preftd.learners.steps import Steps, discount_into
+from preftd.learners.steps import Steps, check_steps, discount_into
 from preftd.learners.streams import Memory, check_size, coefficients_of, one_of, split_state
 from preftd.learners.transition import (
     after_the_end,
@@ -256,6 +256,7 @@ class LeastSquaresLearner:
         # What goes wrong in the midst of a stream leaves the learner as it was before all of it.
         system = self._system.with_arrays(self._system.arrays)
         begun, steps = self._begun, Steps.of(e, found, final_beta)
+        check_steps(steps, self.size)
         if e.discount_t[0] == 0:
             self._leave(system)
             begun = Begun.nothing(self.size)
