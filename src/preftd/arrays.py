@@ -107,9 +107,9 @@ def _holds_mask(given: Any) -> bool:
 
 
 def whole(name: str, given: Any) -> int:
-    """Return an integer, of any integer type; booleans are refused."""
+    """Return an integer, of any integer type; booleans and masked arrays are refused."""
     try:
-        if isinstance(given, bool | np.bool_):
+        if isinstance(given, bool | np.bool_ | np.ma.MaskedArray):
             raise TypeError
         return operator.index(given)
     except TypeError:
