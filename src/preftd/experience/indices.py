@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, final
 
 import numpy as np
+from numpy.ma import MaskedArray
 from numpy.typing import ArrayLike, NDArray
 
 from preftd.arrays import InputError, as_array
@@ -36,7 +37,7 @@ class Indices:
     __slots__ = ("array",)
 
     def __init__(self, indices: ArrayLike) -> None:
-        if isinstance(indices, np.ma.MaskedArray):
+        if isinstance(indices, MaskedArray):
             as_array("indices", indices)  # refuses those that are missing
         try:
             array = np.asarray(indices)

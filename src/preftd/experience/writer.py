@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Mapping
 from typing import Any, final
 
@@ -64,7 +65,9 @@ class Writer:
         All is checked first: a step that is refused leaves no trace.
         """
         code, (observation, own_info) = self._code, self._now
-        chosen, reward = as_action(action), number("reward", reward)
+        chosen = as_action(action)
+        if not (isinstance(reward, float) and math.isfinite(reward)):  # else it takes long to check
+            reward = number("reward", reward)
         discount = 0.0 if as_flag("terminated", terminated) else self._discount
         ends = as_flag("truncated", truncated) or bool(terminated)
         self._see(seen, info)
@@ -122,13 +125,14 @@ class Writer:
                 self._indices.append(indices)
                 self._code = len(self._indices) - 1
             return
-        vector = as_array("the encoder's result", encoded, finite=False)
+        plain = type(encoded) is np.ndarray and encoded.dtype == np.float64
+        vector = encoded if plain else as_array("the encoder's result", encoded, finite=False)
         if vector.shape != (self._size,):
             raise InputError(
                 f"the encoder's result has shape {vector.shape}: let it return {self._size} "
                 "numbers, or Indices."
             )
-        self._rows.append(vector)
+        self._rows.append(vector.copy())
         self._code = -len(self._rows)
 
     def _checked(self, encoded: Indices) -> NDArray[np.int32]:
