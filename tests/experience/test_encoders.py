@@ -161,14 +161,14 @@ def test_a_missing_entry_is_nan_to_the_identity_and_refused_by_others() -> None:
     ):
         with pytest.raises(InputError, match=r"^observation\[1\] is nan: "):
             encoder(MISSING)
-    with pytest.raises(InputError, match="^observation is masked"):
+    with pytest.raises(InputError, match=r"^observation is masked"):
         OneHot(10)(np.ma.array(3, mask=True))
     with pytest.raises(InputError, match=r"^indices\[1\] is nan: "):
         Indices(MISSING)
 
 
 def test_products_that_overflow_are_refused() -> None:
-    with pytest.raises(InputError, match="^the products of an observation overflow: "):
+    with pytest.raises(InputError, match=r"^the products of an observation overflow: "):
         Polynomial(2, 2)([1e200, 1])
 
 

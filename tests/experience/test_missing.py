@@ -1,4 +1,4 @@
-"""What is missing, because it is masked or null, is NaN or refused: nobody learns from its filler."""
+"""What is missing (masked, null) is NaN or refused: nobody learns from its filler."""
 
 from collections.abc import Callable
 from typing import Any
@@ -96,7 +96,7 @@ class Shows(gymnasium.Env[Any, Any]):
         self._at = 0
         return FORMS["masked"][0], {}
 
-    def step(self, action: Any) -> Any:
+    def step(self, _: Any) -> Any:
         self._at += 1
         return FORMS["masked"][self._at], self._reward, self._at == 2, False, {}
 

@@ -30,7 +30,7 @@ class Says(gymnasium.Env[Any, Any]):
     def reset(self, **_: Any) -> Any:
         return np.zeros(2), self._said.get("info", {})
 
-    def step(self, action: Any) -> Any:
+    def step(self, _: Any) -> Any:
         said = self._said
         seen = said.get("seen", np.ones(2))
         return seen, said["reward"], said["terminated"], said["truncated"], said.get("info", {})
@@ -114,7 +114,7 @@ def test_a_step_that_is_refused_leaves_no_trace() -> None:
     environment = Says()
     recorder = Recorder(environment, lambda _: 1, discount=0.9)
     environment._said["reward"] = np.nan
-    with pytest.raises(InputError, match="^reward is nan"):
+    with pytest.raises(InputError, match=r"^reward is nan"):
         recorder.take(1)
     environment._said["reward"] = 5.0
     stream = recorder.take(2)
@@ -139,7 +139,7 @@ def test_an_encoder_that_is_empty_is_used_all_the_same() -> None:
         def __len__(self) -> int:
             return 0
 
-        def __call__(self, observation: Any) -> Any:
+        def __call__(self, _: Any) -> Any:
             return [5.0]
 
     assert build(encoder=Empty())().take(1).features().tolist() == [[5]]
