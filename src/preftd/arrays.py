@@ -107,9 +107,9 @@ def _holds_mask(given: Any) -> bool:
 
 
 def whole(name: str, given: Any) -> int:
-    """Return an integer, of any integer type; booleans are refused."""
+    """Return an integer, of any integer type; booleans and masked arrays are refused."""
     try:
-        if isinstance(given, bool | np.bool_):
+        if isinstance(given, bool | np.bool_ | np.ma.MaskedArray):
             raise TypeError
         return operator.index(given)
     except TypeError:
@@ -263,6 +263,8 @@ def as_distribution(name: str, given: ArrayLike, states: int) -> Vector:
 
 LONGEST = 100
 """So many letters of what was given are shown in a message."""
+LARGE = 1e100
+"""Larger numbers have squares that may overflow in sums and products."""
 SUM_TOLERANCE = 1e-9
 """How far a sum of probabilities may be from 1: more than rounding, less than a mistake."""
 
@@ -283,10 +285,15 @@ def check_unit_interval(name: str, array: Matrix) -> None:
     _refuse(name, array, (stored < 0) | (stored > 1), "every entry must lie in [0, 1]")
 
 
+def check_size(name: str, array: Matrix) -> None:
+    """Refuse entries whose squares could overflow."""
+    _refuse(name, array, np.abs(_stored(array)) > LARGE, "rescale them all")
+
+
 def check_scale(name: str, array: Matrix) -> None:
     """Refuse entries whose squares could overflow or underflow."""
     size = np.abs(_stored(array))
-    _refuse(name, array, (size > 1e100) | ((size > 0) & (size < 1e-100)), "rescale them all")
+    _refuse(name, array, (size > LARGE) | ((size > 0) & (size < 1 / LARGE)), "rescale them all")
 
 
 def _stored(array: Matrix) -> NDArray[np.float64]:

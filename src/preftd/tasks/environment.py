@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from preftd.arrays import InputError
+from preftd.arrays import InputError, short
 from preftd.tasks.catalogue import make
 from preftd.tasks.task import Task
 
@@ -41,7 +41,15 @@ class TaskEnvironment(gymnasium.Env[NDArray[np.float64], np.int64]):
     metadata = {"render_modes": []}  # noqa: RUF012  (as Gymnasium declares it)
 
     def __init__(self, task: Task | str, **parameters: Any) -> None:
-        self.task = make(task, **parameters) if isinstance(task, str) else task
+        if isinstance(task, str):
+            task = make(task, **parameters)
+        elif not isinstance(task, Task):
+            raise InputError(f"task is {short(task)}: give a task, or the name of one.")
+        elif parameters:
+            raise InputError(
+                f"parameters ({', '.join(parameters)}) are for a task given by name: omit them."
+            )
+        self.task = task
         outcomes, features = self.task.outcomes, self.task.features
         self.action_space = spaces.Discrete(outcomes.actions)
         self.observation_space = spaces.Box(-np.inf, np.inf, (features.size,), dtype=np.float64)
