@@ -2,9 +2,11 @@
 
 import hashlib
 import os
+from collections import Counter
 from pathlib import Path
 
 from hypothesis import settings
+from pytest import TerminalReporter
 
 # The same examples on every run, so that a change that is green stays green; to look for new ones:
 # pytest --hypothesis-profile=explore
@@ -28,3 +30,19 @@ def _kernels() -> str:
 # Numba keeps compiled code by the file of a kernel, not by those of what it calls: a change there
 # would be tested as it was before.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".numba_cache" / _kernels()))
+
+
+def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
+    """Say how many calls the fuzz made, and how they ended."""
+    found: Counter[str] = Counter()
+    names: set[str] = set()
+    for report in [*terminalreporter.getreports("passed"), *terminalreporter.getreports("failed")]:
+        for name, fuzzed in getattr(report, "user_properties", []):
+            if name == "fuzz" and report.when == "call":
+                names.add(fuzzed[0])
+                found.update(fuzzed[1])
+    if found:
+        ends = ", ".join(f"{count:,} {end}" for end, count in sorted(found.items()))
+        terminalreporter.write_line(
+            f"fuzz: {found.total():,} calls of {len(names)} callables: {ends}"
+        )
