@@ -5,6 +5,7 @@ colon, and the remedy.
 """
 
 import operator
+import re
 import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -155,6 +156,7 @@ def short(given: object) -> str:
         text = repr(given)
     except Exception:
         text = f"<{type(given).__name__}>"
+    text = re.sub(r" at 0x[0-9a-f]+", "", text)  # an address means nothing to the reader
     text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
