@@ -11,7 +11,7 @@ preftdExplorer.theory = (() => {
 
   const {
     EPSILON, column, completedBasis, dot, eigenvalues, largest, matrix, norm, product, singular,
-    solveVector, symmetricEigen, times, transpose,
+    solveVector, sum, symmetricEigen, times, transpose,
   } = preftdExplorer.algebra;
   const { resolve } = preftdExplorer.chain;
   const { ROUNDING } = preftdExplorer.words;
@@ -79,12 +79,16 @@ preftdExplorer.theory = (() => {
     return times(determined, solveVector(scaled, target.map((x, i) => x / scale[i])));
   }
 
-  // The mean squared error of the values, weighted by `over` and including that of random features.
-  function valueError(chain, w, over) {
-    const total = over.reduce((sum, weight) => sum + weight, 0);
+  // The mean squared error of the values, weighted by `over` and including that of random features:
+  // a function of w.
+  function valueError(chain, over) {
+    const total = sum(over);
     const shares = over.map((weight) => weight / total);
-    const bias = times(chain.features, w).map((value, s) => (value - chain.values[s]) ** 2);
-    return dot(shares, bias) + dot(w, times(meanCovariance(chain, shares), w));
+    const noise = meanCovariance(chain, shares);
+    return (w) => {
+      const bias = times(chain.features, w).map((value, s) => (value - chain.values[s]) ** 2);
+      return dot(shares, bias) + dot(w, times(noise, w));
+    };
   }
 
   // How much each state counts if errors matter where β is high; null if β is 0 wherever visited.
@@ -99,7 +103,7 @@ preftdExplorer.theory = (() => {
     const continued = kept.map((row) => row.map((p, t) => p * (1 - beta[t])));
     const next = product(kept, features, size);
     const shared = resolve(continued, features.map((row, s) => [
-      ...row.map((x, j) => x - next[s][j]), reward[s], 1 - kept[s].reduce((sum, p) => sum + p, 0),
+      ...row.map((x, j) => x - next[s][j]), reward[s], 1 - sum(kept[s]),
     ]));
     const followOn = expectedFollowOn(chain);
     return Object.entries(RULES).map(([rule, gain]) => {
@@ -141,8 +145,8 @@ preftdExplorer.theory = (() => {
         ? Math.min(Infinity, ...found.map(([real], i) => (2 * real) / sizes[i] ** 2))
         : 0,
       fixedPoint: w,
-      valueError: w && valueError(chain, w, chain.visits),
-      trustedError: w && trusted && valueError(chain, w, trusted),
+      valueError: w && valueError(chain, chain.visits)(w),
+      trustedError: w && trusted && valueError(chain, trusted)(w),
     };
   }
 
