@@ -82,10 +82,13 @@ preftdExplorer.start = (section) => {
     card.innerHTML =
       '<div class="words"><h3></h3><p class="verdict"><span aria-hidden="true"></span> <b></b></p>' +
       "<dl></dl></div>" +
-      '<figure class="eigenvalues"><div></div><figcaption>eigenvalues of A</figcaption></figure>' +
+      '<figure class="eigenvalues"><div></div><figcaption></figcaption></figure>' +
       '<figure class="values"><div></div><figcaption>values of the states</figcaption></figure>' +
       '<p class="reason"></p>';
     card.querySelector("h3").append(drawing.swatch(rule), ` ${rule}`);
+    const key = document.createElement("span");
+    key.append(drawing.swatch(rule), rule);
+    find(".key").append(key);
     methods.append(card);
     return card;
   }
@@ -116,6 +119,7 @@ preftdExplorer.start = (section) => {
     put(".reason", `${reason[0].toUpperCase()}${reason.slice(1)}`);
     const width = (selector) => Math.max(card.querySelector(selector).clientWidth, 120);
     const values = fixedPoint && preftdExplorer.algebra.times(chain.features, fixedPoint);
+    put(".eigenvalues figcaption", words.eigenvalues(diagnosis));
     put(".eigenvalues div", drawing.eigenvaluePlot(diagnosis, width(".eigenvalues")));
     put(".values div", drawing.valuePlot(diagnosis, values, chain.values, limits, width(".values")));
   }

@@ -102,7 +102,7 @@ preftdExplorer.chainPicture = (() => {
   // Build the picture; `show` moves its sliders. `change(state, β)` is called while one is dragged.
   function chainPicture(chain, width, change, done) {
     const { states, transition, features, size, visits, reward } = chain;
-    const step = Math.min((width - MARGIN) / states, 110);
+    const step = Math.min((width - MARGIN) / states, 140);
     const radius = Math.min(16, step / 3.2);
     const x = (s) => MARGIN + (s + 0.5) * step;
     const spans = transition.flatMap((row, s) => row.flatMap((p, t) => (p > 0 ? [t - s] : [])));

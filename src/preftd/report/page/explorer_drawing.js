@@ -5,7 +5,7 @@ globalThis.preftdExplorer ??= {};
 preftdExplorer.drawing = (() => {
   "use strict";
 
-  const { general } = preftdExplorer.words;
+  const { eigenvalues: describe, general } = preftdExplorer.words;
   const MARKERS = {
     "TD(λ)": "M-4-4H4V4H-4Z",
     ETD: "M0-5L5 4H-5Z",
@@ -35,7 +35,8 @@ preftdExplorer.drawing = (() => {
   }
 
   // Eigenvalues in the complex plane; the boundary of convergence is the vertical axis.
-  function eigenvaluePlot({ rule, eigenvalues }, width) {
+  function eigenvaluePlot(diagnosis, width) {
+    const { rule, eigenvalues } = diagnosis;
     const height = 112;
     const [x0, y0] = [width / 2, height / 2 + 4];
     const reach = Math.max(
@@ -47,8 +48,7 @@ preftdExplorer.drawing = (() => {
         d: MARKERS[rule], class: `marker ${CLASSES[rule]}`,
         transform: `translate(${x0 + re * scale} ${y0 - im * scale})`,
       }, element("title", {}, general(re) + (im ? ` ${im < 0 ? "−" : "+"} ${general(Math.abs(im))}i` : ""))));
-    const numbers = eigenvalues.map(preftdExplorer.words.eigenvalue);
-    return canvas(width, height, `Eigenvalues: ${[...new Set(numbers)].join(", ") || "none"}`, [
+    return canvas(width, height, `The complex plane with the ${describe(diagnosis)}`, [
       element("rect", { x: 0, y: 14, width: x0, height: height - 14, class: "unstable" }),
       line(0, y0, width, y0, "axis"),
       line(x0, 14, x0, height, "boundary"),
@@ -105,12 +105,15 @@ preftdExplorer.drawing = (() => {
     const [least, most] = [middle - 6, middle + 4];
     const x = (t) => left + (t / steps) * (right - left);
     const y = (power) => bottom - ((power - least) / (most - least)) * (bottom - top);
+    // Lines may leave the frame, which cuts them off, but not for numbers too large to draw.
+    const near = (error) => Math.min(Math.max(Math.log10(error), least - 5), most + 5);
     const paths = curves.map(({ rule, points }) => {
-      const gone = points.findIndex(([, error]) => !(Math.log10(error) <= most));
-      const seen = gone < 0 ? points : points.slice(0, gone);
-      const d = seen.map(([t, error]) => `${x(t).toFixed(1)} ${y(Math.max(Math.log10(error), least)).toFixed(1)}`);
+      const seen = points.filter(([, error]) => !Number.isNaN(error));
+      const d = seen.map(([t, error]) => `${x(t).toFixed(1)} ${y(near(error)).toFixed(1)}`);
       return element("path", { d: `M${d.join("L")}`, class: `curve ${CLASSES[rule]}` });
     });
+    const frame = { x: left, y: top, width: right - left, height: bottom - top };
+    const view = Object.values(frame).join(" ");
     const decades = Array.from({ length: most - least + 1 }, (_, i) => least + i).filter((p) => p % 2 === 0);
     return canvas(width, height, "Value error over expected updates", [
       ...decades.flatMap((power) => [
@@ -120,7 +123,7 @@ preftdExplorer.drawing = (() => {
       ...[0, 0.25, 0.5, 0.75, 1].map((share) =>
         label(x(share * steps), bottom + 14, String(share * steps), "tick", share === 1 ? "end" : "middle")),
       label((left + right) / 2, height - 3, "updates", "tick"),
-      ...paths,
+      element("svg", { ...frame, viewBox: view, class: "frame" }, paths),
     ]);
   }
 

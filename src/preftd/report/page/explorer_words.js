@@ -37,6 +37,13 @@ preftdExplorer.words = (() => {
     return `${general(real)} ± ${general(Math.abs(imaginary))}i`;
   }
 
+  // The eigenvalues in a line, at most three.
+  function eigenvalues({ eigenvalues: all }) {
+    const each = all.filter(([, imaginary]) => imaginary >= 0).map(eigenvalue);
+    const shown = each.slice(0, 3).join(", ") || "none";
+    return `eigenvalues of A: ${shown}${each.length > 3 ? ", …" : ""}`;
+  }
+
   // Why a rule converges or does not, in a sentence or two.
   function reason(diagnosis) {
     const { eigenvalues, weights, columnSums } = diagnosis;
@@ -74,5 +81,5 @@ preftdExplorer.words = (() => {
     return "the expected update converges to its one fixed point, because A is positive definite.";
   }
 
-  return { ROUNDING, definite, eigenvalue, general, reason, verdict };
+  return { ROUNDING, definite, eigenvalues, general, reason, verdict };
 })();
