@@ -1,0 +1,266 @@
+// The explorer: what is shown, what the user does, and the state in the address.
+
+globalThis.preftdExplorer ??= {};
+
+preftdExplorer.PRESETS = {
+  counterexample_1: {
+    stepSize: 0.1,
+    tables: {
+      transition: [[0.5, 0.5], [0.5, 0.5]], discount: 0.99, features: [[0.5], [1]],
+      beta: [0.01, 0.2],
+    },
+  },
+  counterexample_2: {
+    stepSize: 0.02,
+    tables: {
+      transition: [[0, 1], [1, 0]], discount: 0.95, features: [[3, 1], [1, 1]], beta: [1, 0.01],
+    },
+  },
+  noisy_corridor: {
+    stepSize: 0.05,
+    tables: {
+      transition: [
+        [0, 0.5, 0, 0.5, 0, 0, 0],
+        [0, 0, 1, 0, 0, 0, 0],
+        [0, 0, 0, 0, 0, 1, 0],
+        [0, 0, 0, 0, 1, 0, 0],
+        [0, 0, 0, 0, 0, 0, 1],
+        [1, 0, 0, 0, 0, 0, 0],
+        [1, 0, 0, 0, 0, 0, 0],
+      ],
+      discount: [0, 1, 1, 1, 1, 1, 1],
+      reward: [0, 0, 0, 0, 0, 2, -1],
+      start: [1, 0, 0, 0, 0, 0, 0],
+      features: [
+        [1, 0, 0], [0.5, 0.5, 0.5], [0.5, 0.5, 0.5], [0.5, 0.5, 0.5], [0.5, 0.5, 0.5], [0, 1, 0],
+        [0, 0, 1],
+      ],
+      covariance: [0, 1, 1, 1, 1, 0, 0],
+      beta: [1, 0, 0, 0, 0, 1, 1],
+    },
+  },
+};
+
+preftdExplorer.start = (section) => {
+  "use strict";
+
+  const { InputError, PRESETS, chain: { checked }, chainPicture, drawing, theory, toml, words } =
+    preftdExplorer;
+  const UPDATES = 2000;
+  const STEP_SIZES = [-4, -3, -2, -1, 0].flatMap((power) => [1, 2, 5].map((x) => Number(`${x}e${power}`)));
+  const ICONS = { converges: "✓", diverges: "✗", "does nothing": "–" };
+  const find = (selector) => section.querySelector(selector);
+  const [note, message, text] = [".note", "#explorer-message", "textarea"].map(find);
+  const [chainBox, methods, trajectoryBox] =
+    [".chain .picture", ".methods", ".trajectory .picture"].map(find);
+  const stepSizes = find(".step-size input");
+
+  let name; // of a preset, or "own"
+  let chain;
+  let stepSize;
+  let picture;
+  let cards;
+  let frame = null;
+
+  // The tables of the chain as it is now, with its β.
+  function tables() {
+    const { lambda: _, ...rest } = chain.tables;
+    return { ...rest, beta: chain.beta };
+  }
+
+  function curve(diagnosis, error) {
+    const every = UPDATES / 100;
+    const start = Array(chain.size).fill(1);
+    return theory
+      .meanTrajectory(diagnosis, stepSize, UPDATES, start)
+      .flatMap((w, t) => (t % every === 0 ? [[t, error(w)]] : []));
+  }
+
+  function makeCard(rule) {
+    const card = document.createElement("article");
+    card.className = drawing.CLASSES[rule];
+    card.innerHTML =
+      '<div class="words"><h3></h3><p class="verdict"><span aria-hidden="true"></span> <b></b></p>' +
+      "<dl></dl></div>" +
+      '<figure class="eigenvalues"><div></div><figcaption></figcaption></figure>' +
+      '<figure class="values"><div></div><figcaption>values of the states</figcaption></figure>' +
+      '<p class="reason"></p>';
+    card.querySelector("h3").append(drawing.swatch(rule), ` ${rule}`);
+    const key = document.createElement("span");
+    key.append(drawing.swatch(rule), rule);
+    find(".key").append(key);
+    methods.append(card);
+    return card;
+  }
+
+  function fillCard(card, diagnosis, limits) {
+    const put = (selector, ...children) => card.querySelector(selector).replaceChildren(...children);
+    const verdict = words.verdict(diagnosis);
+    const { fixedPoint, largestStepSize, trustedError, valueError } = diagnosis;
+    const number = (x) => (x === null ? "–" : words.general(x));
+    const step = !diagnosis.stable ? "none"
+      : largestStepSize === Infinity ? "any" : words.general(largestStepSize);
+    card.dataset.verdict = verdict;
+    put(".verdict span", ICONS[verdict]);
+    put(".verdict b", verdict);
+    const facts = {
+      "value error": number(valueError),
+      "by visits × β": number(trustedError),
+      "positive definite": words.definite(diagnosis),
+      "largest step size": step + (diagnosis.stable && stepSize >= largestStepSize ? ", below α" : ""),
+    };
+    put("dl", ...Object.entries(facts).flatMap(([term, fact]) => {
+      const [dt, dd] = [document.createElement("dt"), document.createElement("dd")];
+      dt.textContent = term;
+      dd.textContent = fact;
+      return [dt, dd];
+    }));
+    const reason = words.reason(diagnosis);
+    put(".reason", `${reason[0].toUpperCase()}${reason.slice(1)}`);
+    const width = (selector) => Math.max(card.querySelector(selector).clientWidth, 120);
+    const values = fixedPoint && preftdExplorer.algebra.times(chain.features, fixedPoint);
+    put(".eigenvalues figcaption", words.eigenvalues(diagnosis));
+    put(".eigenvalues div", drawing.eigenvaluePlot(diagnosis, width(".eigenvalues")));
+    put(".values div", drawing.valuePlot(diagnosis, values, chain.values, limits, width(".values")));
+  }
+
+  function draw() {
+    frame = null;
+    const diagnoses = theory.compare(chain);
+    const values = diagnoses.flatMap(({ fixedPoint }) =>
+      fixedPoint ? preftdExplorer.algebra.times(chain.features, fixedPoint) : []);
+    const limits = drawing.valueLimits(chain.values, values);
+    cards ??= diagnoses.map(({ rule }) => makeCard(rule));
+    diagnoses.forEach((diagnosis, i) => fillCard(cards[i], diagnosis, limits));
+    const trusted = theory.trust(chain);
+    if (trusted === null) {
+      trajectoryBox.textContent = "β is 0 wherever the chain goes, so no state counts: raise a β.";
+    } else {
+      const error = theory.valueError(chain, trusted);
+      const curves = diagnoses.map((d) => ({ rule: d.rule, points: curve(d, error) }));
+      trajectoryBox.replaceChildren(
+        drawing.trajectoryPlot(curves, UPDATES, Math.max(trajectoryBox.clientWidth, 240)));
+    }
+    picture.show(chain.beta);
+    find(".step-size output").textContent = String(stepSize);
+    section.dataset.ready = "yes";
+  }
+
+  const refresh = () => (frame ??= requestAnimationFrame(draw));
+
+  function drawChain() {
+    const change = (state, beta) => {
+      chain = { ...chain, beta: chain.beta.with(state, beta) };
+      refresh();
+    };
+    picture = chainPicture(chain, Math.max(chainBox.clientWidth, 240), change, settle);
+    chainBox.replaceChildren(picture.svg);
+    refresh();
+  }
+
+  // Write the state into the address and the text, once a movement has ended.
+  function settle() {
+    const state = new URLSearchParams({ explorer: name });
+    if (name === "own") state.set("chain", toml.write(tables()));
+    else state.set("beta", chain.beta.join());
+    state.set("alpha", stepSize);
+    history.replaceState(null, "", `#${state}`);
+    text.value = toml.write(tables());
+    message.textContent = "";
+  }
+
+  function show(newName, newChain, newStepSize) {
+    [name, chain, stepSize] = [newName, newChain, newStepSize];
+    stepSizes.value = STEP_SIZES.indexOf(stepSize);
+    for (const button of section.querySelectorAll(".presets button")) {
+      button.setAttribute("aria-pressed", button.value === name);
+    }
+    text.value = toml.write(tables());
+    note.hidden = true;
+    drawChain();
+  }
+
+  function showPreset(preset) {
+    show(preset, checked(PRESETS[preset].tables), PRESETS[preset].stepSize);
+  }
+
+  // Show what an address holds; throws an InputError if it cannot be shown.
+  function restore(state) {
+    const wanted = state.get("explorer");
+    const step = Number(state.get("alpha"));
+    if (!STEP_SIZES.includes(step)) throw new InputError("its step size is not on the slider");
+    if (wanted === "own") return show("own", checked(toml.read(state.get("chain") ?? "")), step);
+    if (!Object.hasOwn(PRESETS, wanted)) throw new InputError("it names no chain");
+    const beta = (state.get("beta") ?? "").split(",").map((x) => (x.trim() ? Number(x) : NaN));
+    return show(wanted, checked({ ...PRESETS[wanted].tables, beta }), step);
+  }
+
+  function restoreAddress() {
+    const state = new URLSearchParams(location.hash.slice(1));
+    if (!state.has("explorer")) return false; // an address of something else on the page
+    try {
+      restore(state);
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      if (!chain) showPreset("counterexample_1");
+      note.textContent = `The address was ignored (${error.message.replace(/\.$/, "")}): choose a chain here.`;
+      note.hidden = false;
+    }
+    section.scrollIntoView();
+    return true;
+  }
+
+  function useText() {
+    try {
+      const typed = text.value;
+      show("own", checked(toml.read(typed)), stepSize);
+      settle();
+      text.value = typed; // with its comments
+      message.textContent = "";
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      message.textContent = `${error.message[0].toUpperCase()}${error.message.slice(1)}`;
+    }
+  }
+
+  async function copyText() {
+    try {
+      await navigator.clipboard.writeText(toml.write(tables()));
+      message.textContent = "Copied: save it as chain.toml, then run preftd diagnose chain.toml.";
+    } catch {
+      message.textContent = "The browser does not allow copying: select the text and copy it.";
+    }
+  }
+
+  for (const preset of Object.keys(PRESETS)) {
+    const button = document.createElement("button");
+    [button.type, button.value] = ["button", preset];
+    button.textContent = preset.replace("_", " ");
+    button.addEventListener("click", () => {
+      showPreset(preset);
+      settle();
+    });
+    find(".presets").append(button);
+  }
+  Object.assign(stepSizes, { min: 0, max: STEP_SIZES.length - 1, step: 1 });
+  stepSizes.addEventListener("input", () => {
+    stepSize = STEP_SIZES[stepSizes.value];
+    refresh();
+  });
+  stepSizes.addEventListener("change", settle);
+  find(".use").addEventListener("click", useText);
+  find(".copy").addEventListener("click", copyText);
+  text.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) useText();
+  });
+  addEventListener("hashchange", restoreAddress);
+  if (!restoreAddress()) showPreset("counterexample_1");
+  let width = section.clientWidth;
+  new ResizeObserver(() => {
+    if (section.clientWidth === width) return;
+    width = section.clientWidth;
+    drawChain();
+  }).observe(section);
+};
+
+preftdExplorer.start(document.getElementById("explorer"));

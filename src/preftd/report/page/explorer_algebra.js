@@ -1,0 +1,230 @@
+// Dense linear algebra for a dozen states. A matrix is an array of rows, a vector an array.
+
+globalThis.preftdExplorer ??= {};
+
+preftdExplorer.algebra = (() => {
+  "use strict";
+
+  const EPSILON = Number.EPSILON;
+  const SWEEPS = 60;
+
+  const matrix = (rows, columns, entry) =>
+    Array.from({ length: rows }, (_, i) => Array.from({ length: columns }, (_, j) => entry(i, j)));
+  const identity = (size) => matrix(size, size, (i, j) => (i === j ? 1 : 0));
+  const transpose = (a, columns) => matrix(columns, a.length, (i, j) => a[j][i]);
+  const column = (a, j) => a.map((row) => row[j]);
+  const dot = (x, y) => x.reduce((sum, entry, i) => sum + entry * y[i], 0);
+  const times = (a, x) => a.map((row) => dot(row, x));
+  const product = (a, b, columns) =>
+    a.map((row) =>
+      Array.from({ length: columns }, (_, j) =>
+        row.reduce((sum, entry, i) => sum + entry * b[i][j], 0)));
+  const sum = (x) => x.reduce((total, entry) => total + entry, 0);
+  const largest = (x) => x.reduce((most, entry) => Math.max(most, Math.abs(entry)), 0);
+  const norm = (x) => Math.hypot(...x);
+
+  // Solve a x = y for each column of `right` by elimination with partial pivoting.
+  function solve(a, right) {
+    const size = a.length;
+    const columns = size ? right[0].length : 0;
+    const rows = a.map((row, i) => [...row, ...right[i]]);
+    for (let k = 0; k < size; k++) {
+      let pivot = k;
+      for (let i = k + 1; i < size; i++) {
+        if (Math.abs(rows[i][k]) > Math.abs(rows[pivot][k])) pivot = i;
+      }
+      [rows[k], rows[pivot]] = [rows[pivot], rows[k]];
+      for (let i = k + 1; i < size; i++) {
+        const factor = rows[i][k] / rows[k][k];
+        if (factor === 0) continue;
+        for (let j = k + 1; j < size + columns; j++) rows[i][j] -= factor * rows[k][j];
+      }
+    }
+    const solution = matrix(size, columns, () => 0);
+    for (let c = 0; c < columns; c++) {
+      for (let i = size - 1; i >= 0; i--) {
+        let rest = rows[i][size + c];
+        for (let j = i + 1; j < size; j++) rest -= rows[i][j] * solution[j][c];
+        solution[i][c] = rest / rows[i][i];
+      }
+    }
+    return solution;
+  }
+
+  const solveVector = (a, right) => column(solve(a, right.map((entry) => [entry])), 0);
+
+  // The rotation that makes the off-diagonal entry of [[p, r], [r, q]] zero: [cosine, sine].
+  function rotation(p, q, r) {
+    const zeta = (q - p) / (2 * r);
+    const tangent = (zeta >= 0 ? 1 : -1) / (Math.abs(zeta) + Math.hypot(1, zeta));
+    const cosine = 1 / Math.hypot(1, tangent);
+    return [cosine, cosine * tangent];
+  }
+
+  function rotateColumns(a, i, j, cosine, sine) {
+    for (const row of a) {
+      [row[i], row[j]] = [cosine * row[i] - sine * row[j], sine * row[i] + cosine * row[j]];
+    }
+  }
+
+  // Eigenvalues of a symmetric matrix, and eigenvectors as columns (Jacobi's rotations).
+  function symmetricEigen(symmetric) {
+    const size = symmetric.length;
+    const a = symmetric.map((row) => [...row]);
+    const vectors = identity(size);
+    const negligible = 1e-2 * EPSILON * largest(a.map(largest));
+    for (let sweep = 0, rotated = true; rotated && sweep < SWEEPS; sweep++) {
+      rotated = false;
+      for (let i = 0; i < size; i++) {
+        for (let j = i + 1; j < size; j++) {
+          if (Math.abs(a[i][j]) <= negligible) continue;
+          rotated = true;
+          const [cosine, sine] = rotation(a[i][i], a[j][j], a[i][j]);
+          rotateColumns(a, i, j, cosine, sine);
+          [a[i], a[j]] = [
+            a[i].map((entry, k) => cosine * entry - sine * a[j][k]),
+            a[i].map((entry, k) => sine * entry + cosine * a[j][k]),
+          ];
+          a[i][j] = a[j][i] = 0;
+          rotateColumns(vectors, i, j, cosine, sine);
+        }
+      }
+    }
+    return { values: a.map((row, i) => row[i]), vectors };
+  }
+
+  // Singular values and right singular vectors (as columns), largest first: one-sided Jacobi, which
+  // turns columns until they are orthogonal.
+  function singular(a, columns) {
+    const turned = a.map((row) => [...row]);
+    const right = identity(columns);
+    const negligible = EPSILON * Math.max(0, ...right.map((_, j) => norm(column(turned, j))));
+    for (let sweep = 0, rotated = true; rotated && sweep < SWEEPS; sweep++) {
+      rotated = false;
+      for (let i = 0; i < columns; i++) {
+        for (let j = i + 1; j < columns; j++) {
+          const [x, y] = [column(turned, i), column(turned, j)];
+          const [p, q, r] = [dot(x, x), dot(y, y), dot(x, y)];
+          if (Math.min(p, q) <= negligible ** 2) continue;
+          if (Math.abs(r) <= a.length * EPSILON * Math.sqrt(p * q)) continue;
+          rotated = true;
+          const turn = rotation(p, q, r);
+          rotateColumns(turned, i, j, ...turn);
+          rotateColumns(right, i, j, ...turn);
+        }
+      }
+    }
+    const sizes = right.map((_, j) => norm(column(turned, j)));
+    const order = sizes.map((_, j) => j).sort((i, j) => sizes[j] - sizes[i]);
+    return {
+      values: order.map((j) => sizes[j]),
+      vectors: matrix(columns, columns, (i, j) => right[i][order[j]]),
+    };
+  }
+
+  // A reflection that maps x onto a multiple of the first axis: [v, factor], H = I − factor v vᵀ.
+  function reflection(x) {
+    const size = norm(x);
+    if (largest(x.slice(1)) === 0) return [x, 0];
+    const v = [...x];
+    v[0] += x[0] >= 0 ? size : -size;
+    return [v, 2 / dot(v, v)];
+  }
+
+  // Apply a reflection to rows first, first + 1, … of a matrix, in columns from … to.
+  function reflectRows(a, [v, factor], first, from, to) {
+    for (let j = from; j < to; j++) {
+      const share = factor * v.reduce((total, entry, i) => total + entry * a[first + i][j], 0);
+      v.forEach((entry, i) => (a[first + i][j] -= share * entry));
+    }
+  }
+
+  function reflectColumns(a, [v, factor], first, from, to) {
+    for (let i = from; i < to; i++) {
+      const share = factor * v.reduce((total, entry, j) => total + entry * a[i][first + j], 0);
+      v.forEach((entry, j) => (a[i][first + j] -= share * entry));
+    }
+  }
+
+  // An orthonormal basis of the whole space (as columns) that begins with one of the span of the
+  // independent columns of a (Householder's QR).
+  function completedBasis(a, columns) {
+    const work = a.map((row) => [...row]);
+    const basis = identity(a.length);
+    for (let k = 0; k < columns; k++) {
+      const mirror = reflection(column(work, k).slice(k));
+      reflectRows(work, mirror, k, k, columns);
+      reflectColumns(basis, mirror, k, 0, a.length);
+    }
+    return basis;
+  }
+
+  // Eigenvalues of a real matrix as [real, imaginary]: to Hessenberg form, then QR steps with two
+  // shifts (Francis), splitting off one or two eigenvalues at a time from the end.
+  function eigenvalues(a) {
+    const size = a.length;
+    const h = a.map((row) => [...row]);
+    for (let k = 0; k < size - 2; k++) {
+      const mirror = reflection(column(h, k).slice(k + 1));
+      reflectRows(h, mirror, k + 1, k, size);
+      reflectColumns(h, mirror, k + 1, 0, size);
+    }
+    const whole = largest(h.map(largest));
+    const found = [];
+    let tries = 0;
+    for (let last = size - 1; last >= 0; ) {
+      let first = last;
+      while (first > 0) {
+        const near = Math.abs(h[first][first]) + Math.abs(h[first - 1][first - 1]) || whole;
+        if (Math.abs(h[first][first - 1]) <= EPSILON * near) break;
+        first--;
+      }
+      if (first >= last - 1) {
+        found.push(...(first === last ? [[h[last][last], 0]] : pair(h, first)));
+        last = first - 1;
+        tries = 0;
+      } else {
+        if (++tries > SWEEPS) throw new Error("the eigenvalues were not found: change β a little.");
+        francisStep(h, first, last, tries % 10 === 0);
+      }
+    }
+    return found;
+  }
+
+  // The eigenvalues of the 2 × 2 block that begins at row k.
+  function pair(h, k) {
+    const [[a, b], [c, d]] = [k, k + 1].map((i) => [h[i][k], h[i][k + 1]]);
+    const half = (a - d) / 2;
+    const square = half * half + b * c;
+    if (square < 0) return [[d + half, Math.sqrt(-square)], [d + half, -Math.sqrt(-square)]];
+    const far = half + (half >= 0 ? 1 : -1) * Math.sqrt(square);
+    return [[d + far, 0], [far === 0 ? d : d - (b * c) / far, 0]];
+  }
+
+  function francisStep(h, first, last, exceptional) {
+    const [p, q] = [last - 1, last];
+    let trace = h[p][p] + h[q][q];
+    let determinant = h[p][p] * h[q][q] - h[p][q] * h[q][p];
+    if (exceptional) {
+      const kick = Math.abs(h[q][p]) + Math.abs(h[p][p - 1]);
+      [trace, determinant] = [1.5 * kick, kick * kick];
+    }
+    const [top, left] = [h[first][first], h[first + 1][first]];
+    let x = [
+      top * top + h[first][first + 1] * left - trace * top + determinant,
+      left * (top + h[first + 1][first + 1] - trace),
+      left * h[first + 2][first + 1],
+    ];
+    for (let k = first; k < last; k++) {
+      const mirror = reflection(x);
+      reflectRows(h, mirror, k, Math.max(first, k - 1), last + 1);
+      reflectColumns(h, mirror, k, first, Math.min(k + 4, last + 1));
+      x = [1, 2, 3].filter((i) => k + i <= last).map((i) => h[k + i][k]);
+    }
+  }
+
+  return {
+    EPSILON, column, completedBasis, dot, eigenvalues, identity, largest, matrix, norm, product,
+    singular, solve, solveVector, sum, symmetricEigen, times, transpose,
+  };
+})();
