@@ -182,6 +182,40 @@ def test_output_that_cannot_be_written_is_one_line_and_not_success(unbuffered: s
     assert "No space left" in done.stderr
 
 
+GOOD, MISSING = str(EXAMPLES / "counterexample_1.toml"), "missing.toml"
+
+
+@pytest.mark.parametrize(
+    ("streams", "file", "code"),
+    [
+        ("2>&-", GOOD, 0),
+        ("2>&-", MISSING, 2),
+        (">&-", GOOD, 1),
+        (">&- 2>&-", MISSING, 2),
+        ("<&- >&- 2>&-", GOOD, 1),
+        ("2>/dev/full", MISSING, 2),
+        (">/dev/full 2>/dev/full", GOOD, 1),
+        (">/dev/full", MISSING, 2),
+    ],
+)
+def test_streams_that_are_closed_or_full_change_no_exit_code(
+    streams: str, file: str, code: int
+) -> None:
+    command = f"'{sys.executable}' -m preftd diagnose '{file}' {streams}"
+    done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=False)
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+    if "2>" not in streams:
+        assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_file_that_cannot_be_printed_is_named_with_escapes(tmp_path: Path) -> None:
+    code, line = complaint("diagnose", tmp_path / "\x1b[2Jwiped.toml")
+    assert code == 2
+    assert "\\x1b[2Jwiped.toml" in line
+    assert "\x1b" not in line
+
+
 def test_bench_refuses_what_is_not_a_benchmark() -> None:
     code, line = complaint("bench", "3")
     assert code == 2

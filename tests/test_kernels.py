@@ -111,7 +111,7 @@ def copied(parent: Path) -> Path:
     package = parent / "preftd"
     package.mkdir()
     (package / "__init__.py").write_text("")  # no environments, which take a second to load
-    for name in ("kernels", "kernel_content", "kernel_folder", "command"):
+    for name in ("kernels", "kernel_content", "kernel_folder", "command", "terminal"):
         shutil.copy(SOURCE / f"{name}.py", package)
     for name, text in FILES.items():
         (package / name).write_text(text)

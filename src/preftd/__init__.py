@@ -99,7 +99,7 @@ __all__ = [
 ]
 
 if command.is_running():
-    command.exit_on_ctrl_c()  # before gymnasium is loaded, which takes most of the time
+    command.begin()  # before gymnasium is loaded, which takes most of the time
 register_all()
 
 

@@ -11,12 +11,13 @@ import typer
 
 from preftd.arrays import InputError
 from preftd.bench import BENCHMARKS, run_benchmarks
-from preftd.command import stopped_by_ctrl_c
+from preftd.command import check_interrupt, stopped_by_ctrl_c
 from preftd.failures import FailedError
 from preftd.rules import RULES
 from preftd.solve import DidNotConvergeError
 from preftd.style import save_figure
 from preftd.tasks import catalogue
+from preftd.terminal import print_line, standard_error
 from preftd.theory import compare, load_problem, report
 
 RESULTS = Path("results")
@@ -57,8 +58,8 @@ def diagnose(
     problem = load_problem(file)
     rules = [make(problem.interest) for make in RULES.values()]
     found = compare(problem.process, problem.features, rules, problem.beta)
-    print(f"{file}: states: {problem.process.states}, features: {problem.features.size}\n")
-    print(report(found))
+    print_line(f"{file}: states: {problem.process.states}, features: {problem.features.size}\n")
+    print_line(report(found))
 
 
 Out = Annotated[Path, typer.Option(help="Folder for results and figures.")]
@@ -207,13 +208,13 @@ def tasks(
     if name is None and (parameters or out):
         raise InputError("--set or --out is given without a task: name one.")
     if name is None:
-        print("\n".join(catalogue.overview()))
+        print_all(catalogue.overview())
         return
     task = catalogue.make(name, **catalogue.parse(parameters or []))
-    print(catalogue.describe(task))
+    print_line(catalogue.describe(task))
     if out is not None:
         save_figure(task.plot(), out)
-        print(f"wrote {out}")
+        print_line(f"wrote {out}")
 
 
 @app.command()
@@ -229,17 +230,17 @@ def bench(
         preftd bench
         preftd bench linear network
     """
-    for line in run_benchmarks(names or list(BENCHMARKS)):
-        print(line, flush=True)
+    print_all(run_benchmarks(names or list(BENCHMARKS)))
 
 
 def print_all(lines: Iterable[str]) -> None:
     """Print each line as soon as it is there."""
     for line in lines:
-        print(line, flush=True)
+        print_line(line)
+        check_interrupt()
 
 
-@stopped_by_ctrl_c()
+@stopped_by_ctrl_c
 def main() -> None:
     """Run the command line; errors that users can fix are one sentence, without a traceback."""
     for stream in (sys.stdout, sys.stderr):
@@ -249,20 +250,30 @@ def main() -> None:
         try:
             app()
         finally:
-            print(end="", flush=True)  # here, because errors after main cannot be caught
+            sys.stdout.flush()  # here, because errors after main cannot be caught
     except InputError as error:
         _fail(str(error), code=2)
     except OSError as error:
-        # Python would try to print the rest again when it exits, and fail with a traceback.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        _forget(1)
         if isinstance(error, BrokenPipeError):
             sys.exit(1)  # the reader, such as head, has seen enough
-        _fail(f"{error.filename or 'output'} cannot be written: {error.strerror}.", code=1)
+        what = "output cannot be written"
+        if error.filename is not None:
+            what = f"{error.filename} cannot be read or written"
+        _fail(f"{what}: {error.strerror}.", code=1)
     except (DidNotConvergeError, FailedError) as error:
         _fail(str(error), code=1)
 
 
 def _fail(message: str, code: int) -> None:
     """Print an error and exit."""
-    print("preftd:", *message.splitlines(), file=sys.stderr)
+    try:
+        print_line(" ".join(["preftd:", *message.splitlines()]), standard_error())
+    except OSError:  # nobody can be told
+        _forget(2)
     sys.exit(code)
+
+
+def _forget(descriptor: int) -> None:
+    """Forget what is still to be printed: Python would try again when it exits, and complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)

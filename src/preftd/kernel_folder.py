@@ -4,7 +4,6 @@ import functools
 import hashlib
 import os
 import stat
-import sys
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from numba import config
 from numba.misc.appdirs import AppDirs
 
 from preftd import command
+from preftd.terminal import print_line, standard_error
 
 PACKAGE = Path(__file__).parent
 
@@ -41,7 +41,7 @@ def say_not_stored(cause: str) -> None:
         "set NUMBA_CACHE_DIR to a folder with free space that you can write to."
     )
     if command.is_running():
-        print(f"preftd: {sentence}", file=sys.stderr)
+        print_line(f"preftd: {sentence}", standard_error())
     else:
         warnings.warn(sentence, NotStoredWarning, stacklevel=2)
 

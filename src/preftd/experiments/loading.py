@@ -8,6 +8,7 @@ from itertools import combinations
 from pathlib import Path
 from types import ModuleType
 
+from preftd import command
 from preftd.arrays import InputError
 from preftd.experiments.study import Study
 
@@ -53,8 +54,12 @@ def _module(path: Path) -> ModuleType:
         sys.path.insert(0, folder)
     try:
         spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         del sys.modules[name]
+        if isinstance(error, KeyboardInterrupt) and (
+            command.was_interrupted() or not command.is_running()
+        ):
+            raise  # it may be the user's, not the file's
         where = f"{path}{_line(error, path)}"
         if isinstance(error, InputError):
             raise InputError(f"{where}: {error}") from error
