@@ -2,8 +2,11 @@
 
 import hashlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import pytest
 from hypothesis import settings
 
 # The same examples on every run, so that a change that is green stays green; to look for new ones:
@@ -28,3 +31,16 @@ def _kernels() -> str:
 # Numba keeps compiled code by the file of a kernel, not by those of what it calls: a change there
 # would be tested as it was before.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".numba_cache" / _kernels()))
+
+
+@pytest.fixture(autouse=True)
+def registries_stay_as_they_are() -> Iterator[None]:
+    """Tasks and rules that a test or an example registers are gone after it."""
+    from preftd import registration, rules, tasks  # noqa: PLC0415  (after the cache is set)
+
+    registries: list[dict[str, Any]] = [tasks.TASKS, rules.RULES, registration.ENVIRONMENTS]
+    before = [dict(registry) for registry in registries]
+    yield
+    for registry, kept in zip(registries, before, strict=True):
+        registry.clear()
+        registry.update(kept)
