@@ -1,9 +1,11 @@
 """Settings of all tests."""
 
 from collections import Counter
+from collections.abc import Iterator
+from typing import Any
 
+import pytest
 from hypothesis import settings
-from pytest import TerminalReporter
 
 # The same examples on every run, so that a change that is green stays green; to look for new ones:
 # pytest --hypothesis-profile=explore
@@ -12,7 +14,7 @@ settings.register_profile("explore", max_examples=300, deadline=None)
 settings.load_profile("fixed")
 
 
-def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say how many calls the fuzz made, and how they ended."""
     found: Counter[str] = Counter()
     names: set[str] = set()
@@ -26,3 +28,16 @@ def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
         terminalreporter.write_line(
             f"fuzz: {found.total():,} calls of {len(names)} callables: {ends}"
         )
+
+
+@pytest.fixture(autouse=True)
+def registries_stay_as_they_are() -> Iterator[None]:
+    """Tasks and rules that a test or an example registers are gone after it."""
+    from preftd import registration, rules, tasks  # noqa: PLC0415  (slow to load)
+
+    registries: list[dict[str, Any]] = [tasks.TASKS, rules.RULES, registration.ENVIRONMENTS]
+    before = [dict(registry) for registry in registries]
+    yield
+    for registry, kept in zip(registries, before, strict=True):
+        registry.clear()
+        registry.update(kept)

@@ -4,11 +4,13 @@ import os
 import re
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+import preftd
 from preftd import cli
 from preftd.arrays import is_sparse
 from preftd.bench.scale import FEATURES, smooth_features
@@ -245,6 +247,34 @@ def test_reproduce_says_what_it_wrote(
     written = [Path(line.removeprefix("wrote ")) for line in printed.out.splitlines()]
     assert sorted(written) == sorted((tmp_path / "a" / "b").iterdir())
     assert len(written) == 3
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    assert printed("--version") == f"preftd {preftd.__version__}\n"
+    assert preftd.__version__ == version("preftd")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_complete_commands(shell: str) -> None:
+    typed = {"COMP_WORDS": "preftd re", "COMP_CWORD": "1", "_TYPER_COMPLETE_ARGS": "preftd re"}
+    done = run(
+        _PREFTD_COMPLETE=f"complete_{shell}", _TYPER_COMPLETE_FISH_ACTION="get-args", **typed
+    )
+    assert "reproduce" in done.stdout
+    assert "diagnose" not in done.stdout
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["diagnose", "--help"], ["list"], ["--version"]])
+def test_help_is_quick(arguments: list[str]) -> None:
+    """It loads no arrays, let alone scipy or matplotlib: that alone would take longer."""
+    code = "import sys; sys.argv = ['preftd', *sys.argv[1:]]; import atexit; "
+    code += "atexit.register(lambda: print(*sys.modules, file=sys.stderr)); "
+    code += "from preftd.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, encoding="utf-8", check=True
+    )
+    assert done.stdout
+    assert not {"numpy", "scipy", "gymnasium", "matplotlib", "polars"} & {*done.stderr.split()}
 
 
 @pytest.mark.parametrize("module", ["preftd", "preftd.cli", "preftd.paper"])

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from preftd.failures import InputError as InputError  # noqa: PLC0414  (all checks raise it)
+
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
@@ -23,10 +25,6 @@ Sparse: TypeAlias = sparse.csr_array[np.float64]
 Matrix: TypeAlias = Dense | Sparse
 AnyMatrix = TypeVar("AnyMatrix", bound=Matrix)
 MatrixLike: TypeAlias = ArrayLike | sparse.sparray | sparse.spmatrix
-
-
-class InputError(ValueError):
-    """The input cannot be used; the message says why, and what to do about it."""
 
 
 def is_sparse(matrix: Matrix) -> "TypeIs[Sparse]":

@@ -9,16 +9,11 @@ from typing import Annotated
 
 import typer
 
-from preftd.arrays import InputError
+from preftd import __version__
 from preftd.bench import BENCHMARKS, run_benchmarks
 from preftd.command import check_interrupt, stopped_by_ctrl_c
-from preftd.failures import FailedError
-from preftd.rules import RULES
-from preftd.solve import DidNotConvergeError
-from preftd.style import save_figure
-from preftd.tasks import catalogue
+from preftd.failures import DidNotConvergeError, FailedError, InputError
 from preftd.terminal import print_line, standard_error
-from preftd.theory import compare, load_problem, report
 
 RESULTS = Path("results")
 
@@ -34,9 +29,26 @@ For example:
 app = typer.Typer(
     help=HELP,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+
+def _print_version(asked: bool) -> None:
+    """Print the version and exit."""
+    if asked:
+        print(f"preftd {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
+) -> None: ...
 
 
 @app.command()
@@ -55,6 +67,11 @@ def diagnose(
 
     To write a large, sparse chain to NPZ, use preftd.theory.save_problem.
     """
+    from preftd.registration import load_plugins
+    from preftd.rules import RULES
+    from preftd.theory import compare, load_problem, report
+
+    load_plugins()
     problem = load_problem(file)
     rules = [make(problem.interest) for make in RULES.values()]
     found = compare(problem.process, problem.features, rules, problem.beta)
@@ -83,7 +100,7 @@ def list_figures() -> None:
     For example:
         preftd list
     """
-    from preftd.paper.contents import overview
+    from preftd.paper.titles import overview
 
     print_all(overview())
 
@@ -205,6 +222,11 @@ def tasks(
         preftd tasks
         preftd tasks corridor --set length=5 --out corridor.png
     """
+    from preftd.registration import load_plugins
+    from preftd.style import save_figure
+    from preftd.tasks import catalogue
+
+    load_plugins()
     if name is None and (parameters or out):
         raise InputError("--set or --out is given without a task: name one.")
     if name is None:
@@ -248,7 +270,7 @@ def main() -> None:
             stream.reconfigure(errors="replace")  # λ becomes "?" where it cannot be encoded
     try:
         try:
-            app()
+            app(prog_name="preftd")
         finally:
             sys.stdout.flush()  # here, because errors after main cannot be caught
     except InputError as error:

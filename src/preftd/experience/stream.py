@@ -111,6 +111,11 @@ class Experience:
     def __len__(self) -> int:
         return len(self.code_t)
 
+    def __repr__(self) -> str:
+        unfinished = len(self) > 0 and not self.is_last[-1]
+        episodes = int(self.is_last.sum()) + unfinished
+        return f"<Experience: {len(self)} steps, {episodes} episodes, {self.size} features>"
+
     @classmethod
     def from_log(  # noqa: PLR0913  (the columns that a log may have)
         cls,

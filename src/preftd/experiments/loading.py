@@ -11,6 +11,7 @@ from types import ModuleType
 from preftd import command
 from preftd.arrays import InputError
 from preftd.experiments.study import Study
+from preftd.registration import register_environments
 
 
 def load_studies(path: Path, seeds: int | None = None) -> list[Study]:
@@ -52,6 +53,7 @@ def _module(path: Path) -> ModuleType:
     folder = str(path.resolve().parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)
+    register_environments()  # the command has not done so yet, and the file may use their names
     try:
         spec.loader.exec_module(module)
     except BaseException as error:

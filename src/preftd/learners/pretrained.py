@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from preftd.arrays import Dense, InputError, Vector, whole
 from preftd.experience import Experience, Indices
+from preftd.learners.describing import described
 from preftd.learners.features import as_features
 from preftd.learners.linear.batch import Linear, LinearBatch
 from preftd.learners.linear.learner import LinearLearner
@@ -164,6 +165,9 @@ class PretrainedLearner:
         self._layer = _layer(training, whole("seed", seed))
         self.size, self.rule = training.task.features.size, rule
         self.linear = LinearLearner(training.network.units, rule, step_size, view=view)
+        self.units, self.view, self.step_size = self.linear.size, view, self.linear.step_size
+
+    __repr__ = described
 
     def hidden(self, features: ArrayLike | Indices) -> Dense:
         """The outputs of the hidden layer, shape (units,) or (n, units)."""

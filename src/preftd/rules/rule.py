@@ -13,8 +13,9 @@ is its value at the expected F, so the theory is exact for every rule.
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
-from typing import ClassVar, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,6 +38,22 @@ class Rule(ABC):
 
     name: ClassVar[str]
     """How tables and figures show it."""
+
+    def __new__(cls, *given: Any, **named: Any) -> Self:
+        """Say where λ and β go if they are given to a rule."""
+        if given or named:
+            try:
+                inspect.signature(cls.__init__).bind(None, *given, **named)
+            except TypeError as error:
+                raise InputError(
+                    f"{cls.__name__} does not take this ({error}): λ and β belong to steps, not to "
+                    "a rule, so give β = 1 − λ as the preference to a learner, evaluate or Study, "
+                    "and beta= or lambda_= to theory."
+                ) from None
+        return super().__new__(cls)
+
+    def __init__(self) -> None:  # noqa: B027  (it says that nothing is taken)
+        """Most rules hold nothing."""
 
     @property
     def interest(self) -> Interest | None:

@@ -66,6 +66,12 @@ class Diagnosis:
     """Shape (features,), the smallest if there are many; None if A is singular by accident."""
     value_error: float | None
     """The mean squared error of the values at the fixed point, weighted by visits."""
+    preferred_error: float | None
+    """The same over states with β > 0 alone, which is where values are used; None without any."""
+
+    def __repr__(self) -> str:
+        verdict = "converges" if self.stable else "diverges"
+        return f"<Diagnosis of {self.rule.name}: {verdict}; print it for the reasons>"
 
     def __str__(self) -> str:
         from preftd.theory.explain import report  # noqa: PLC0415  (it reads diagnoses)
@@ -170,7 +176,19 @@ def _diagnose(
         would_determine=_would_determine(features, update, process.visits),
         fixed_point=fixed_point,
         value_error=None if fixed_point is None else value_error(process, features, fixed_point),
+        preferred_error=_preferred_error(bootstrapping, features, fixed_point),
     )
+
+
+def _preferred_error(
+    bootstrapping: Bootstrapping, features: Features, fixed_point: Vector | None
+) -> float | None:
+    """The value error over visited states with β > 0."""
+    process = bootstrapping.process
+    preferred = process.visits * (bootstrapping.beta > 0)
+    if fixed_point is None or not preferred.any():
+        return None
+    return value_error(process, features, fixed_point, over=preferred)
 
 
 def _is_positive_definite(symmetric: Dense) -> bool:

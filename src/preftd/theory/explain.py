@@ -142,6 +142,14 @@ def _fixed_point(d: Diagnosis) -> str:
     return f"[{shown}, …]" if d.fixed_point.size > 3 else f"[{shown}]"
 
 
+def _error(d: Diagnosis, error: float | None) -> str:
+    """A value error, or a dash; those of exact values are 0 but for rounding."""
+    if error is None or d.fixed_point is None:
+        return "–"
+    rounding = ROUNDING * np.abs(d.fixed_point).max()
+    return _number(error if error > rounding**2 else 0.0)
+
+
 def _directions(d: Diagnosis) -> str:
     """The undetermined directions, at most three."""
     shown = ["".join(_terms(direction)) for direction in d.undetermined.T[:3]]
@@ -185,5 +193,6 @@ _ROWS = [
     ("least column sum", lambda d: _least(d.column_sums)),
     ("undetermined directions", _undetermined),
     ("fixed point", _fixed_point),
-    ("value error there", lambda d: "–" if d.value_error is None else _number(d.value_error)),
+    ("value error there, all states", lambda d: _error(d, d.value_error)),
+    ("value error there, β > 0", lambda d: _error(d, d.preferred_error)),
 ]

@@ -32,6 +32,7 @@ from preftd.arrays import (
     whole,
 )
 from preftd.experience import Experience, Indices
+from preftd.learners.describing import described
 from preftd.learners.features import as_features
 from preftd.learners.least_squares.kernel import prepare, trace_of
 from preftd.learners.least_squares.rows import Begun
@@ -105,6 +106,8 @@ class LeastSquaresLearner:
         self._begun, self._rows = Begun.nothing(self.size), np.zeros((2, 4, self.size))
         self._discount_t, self._follow_on = 0.0, 0.0
         self.memory = Memory()
+
+    __repr__ = described
 
     @property
     def weights(self) -> Vector:

@@ -120,7 +120,6 @@ FIGURES = (
     *(
         PaperFigure(
             name,
-            f"Both grid tasks: error of networks against their width, {view} view, four methods",
             (NETWORKS["cross_grid", view], NETWORKS["random_grid", view]),
             partial(_by_width, view=view),
         )
@@ -129,7 +128,6 @@ FIGURES = (
     *(
         PaperFigure(
             name,
-            f"Grid {TASKS[task]}: the search for the step sizes of networks, {view} view",
             (NETWORKS[task, view],),
             partial(_search, task=task, view=view),
         )
@@ -142,7 +140,6 @@ FIGURES = (
     ),
     PaperFigure(
         "held",
-        "Both grid tasks, beyond the paper: networks in the held view beside the other two",
         tuple(NETWORKS.values()),
         _held,
     ),
