@@ -146,6 +146,7 @@ preftdExplorer.start = (section) => {
     section.dataset.ready = "yes";
   }
 
+  preftdExplorer.drawNow = draw;
   const refresh = () => (frame ??= requestAnimationFrame(draw));
 
   function drawChain() {
