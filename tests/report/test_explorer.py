@@ -227,12 +227,11 @@ def test_a_bad_chain_says_why_and_changes_nothing(browser: Any) -> None:
     assert betas(browser) == [0.01, 0.2]
 
 
-def test_the_copied_chain_is_read_by_the_library(browser: Any, page: Path, tmp_path: Path) -> None:
+def test_the_copied_chain_is_read_by_the_library(browser: Any, tmp_path: Path) -> None:
     preset(browser, "noisy_corridor")
     slide(browser, 2, 0.25)
-    origin = {"origin": page.as_uri(), "permissions": ["clipboardReadWrite"]}
-    del origin["origin"]
-    browser.execute_cdp_cmd("Browser.grantPermissions", origin)
+    allowed = {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]}
+    browser.execute_cdp_cmd("Browser.grantPermissions", allowed)
     browser.execute_script("document.querySelector('#explorer details').open = true")
     find(browser, ".copy").click()
     settle(browser)
@@ -268,16 +267,18 @@ def test_a_frame_takes_less_than_a_sixtieth_of_a_second(browser: Any) -> None:
     )
     assert use(browser, text) == ""
     took = browser.execute_script(
-        "const slider = document.querySelector('#explorer [role=slider]');"
-        "const times = [];"
-        "for (let i = 0; i < 40; i++) {"
-        "  const key = i % 2 ? 'ArrowDown' : 'ArrowUp';"
-        "  slider.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));"
-        "  const start = performance.now();"
-        "  preftdExplorer.drawNow();"
-        "  times.push(performance.now() - start);"
-        "}"
-        "return Math.min(...times);"
+        """
+        const slider = document.querySelector("#explorer [role=slider]");
+        const frame = () => new Promise((done) => requestAnimationFrame(done));
+        const times = [];
+        for (let i = 0; i < 60; i++) {
+          const key = i % 2 ? "ArrowDown" : "ArrowUp";
+          slider.dispatchEvent(new KeyboardEvent("keydown", { key }));
+          const before = await frame(); // asked for after the explorer did, so it has drawn
+          times.push(performance.now() - before);
+        }
+        return Math.min(...times);
+        """
     )
     assert took < 1000 / 60
 

@@ -59,7 +59,7 @@ preftdExplorer.start = (section) => {
   let chain;
   let stepSize;
   let picture;
-  let cards;
+  let widths; // of the pictures, measured when they change, because measuring takes time
   let frame = null;
 
   // The tables of the chain as it is now, with its β.
@@ -93,6 +93,8 @@ preftdExplorer.start = (section) => {
     return card;
   }
 
+  const cards = Object.keys(drawing.CLASSES).map(makeCard);
+
   function fillCard(card, diagnosis, limits) {
     const put = (selector, ...children) => card.querySelector(selector).replaceChildren(...children);
     const verdict = words.verdict(diagnosis);
@@ -117,11 +119,10 @@ preftdExplorer.start = (section) => {
     }));
     const reason = words.reason(diagnosis);
     put(".reason", `${reason[0].toUpperCase()}${reason.slice(1)}`);
-    const width = (selector) => Math.max(card.querySelector(selector).clientWidth, 120);
     const values = fixedPoint && preftdExplorer.algebra.times(chain.features, fixedPoint);
     put(".eigenvalues figcaption", words.eigenvalues(diagnosis));
-    put(".eigenvalues div", drawing.eigenvaluePlot(diagnosis, width(".eigenvalues")));
-    put(".values div", drawing.valuePlot(diagnosis, values, chain.values, limits, width(".values")));
+    put(".eigenvalues div", drawing.eigenvaluePlot(diagnosis, widths.eigenvalues));
+    put(".values div", drawing.valuePlot(diagnosis, values, chain.values, limits, widths.values));
   }
 
   function draw() {
@@ -130,7 +131,6 @@ preftdExplorer.start = (section) => {
     const values = diagnoses.flatMap(({ fixedPoint }) =>
       fixedPoint ? preftdExplorer.algebra.times(chain.features, fixedPoint) : []);
     const limits = drawing.valueLimits(chain.values, values);
-    cards ??= diagnoses.map(({ rule }) => makeCard(rule));
     diagnoses.forEach((diagnosis, i) => fillCard(cards[i], diagnosis, limits));
     const trusted = theory.trust(chain);
     if (trusted === null) {
@@ -139,14 +139,13 @@ preftdExplorer.start = (section) => {
       const error = theory.valueError(chain, trusted);
       const curves = diagnoses.map((d) => ({ rule: d.rule, points: curve(d, error) }));
       trajectoryBox.replaceChildren(
-        drawing.trajectoryPlot(curves, UPDATES, Math.max(trajectoryBox.clientWidth, 240)));
+        drawing.trajectoryPlot(curves, UPDATES, widths.trajectory));
     }
     picture.show(chain.beta);
     find(".step-size output").textContent = String(stepSize);
     section.dataset.ready = "yes";
   }
 
-  preftdExplorer.drawNow = draw;
   const refresh = () => (frame ??= requestAnimationFrame(draw));
 
   function drawChain() {
@@ -154,7 +153,13 @@ preftdExplorer.start = (section) => {
       chain = { ...chain, beta: chain.beta.with(state, beta) };
       refresh();
     };
-    picture = chainPicture(chain, Math.max(chainBox.clientWidth, 240), change, settle);
+    const wide = (selector, least) => Math.max(find(selector).clientWidth, least);
+    widths = {
+      eigenvalues: wide(".eigenvalues", 120),
+      values: wide(".values", 120),
+      trajectory: wide(".trajectory", 240),
+    };
+    picture = chainPicture(chain, wide(".chain", 240), change, settle);
     chainBox.replaceChildren(picture.svg);
     refresh();
   }

@@ -86,6 +86,8 @@ preftdExplorer.chainPicture = (() => {
       event.preventDefault();
       follow(event);
     });
+    // Keep the finger from scrolling the page.
+    handle.addEventListener("touchstart", (event) => event.preventDefault(), { passive: false });
     handle.addEventListener("pointermove", (event) => {
       if (handle.hasPointerCapture(event.pointerId)) follow(event);
     });
