@@ -105,7 +105,10 @@ preftdExplorer.algebra = (() => {
           const [cosine, sine] = rotation(p, q, r);
           rotate(a[i], a[j], cosine, sine);
           rotate(vectors[i], vectors[j], cosine, sine);
-          for (let k = 0; k < size; k++) [a[k][i], a[k][j]] = [a[i][k], a[j][k]];
+          for (let k = 0; k < size; k++) {
+            a[k][i] = a[i][k];
+            a[k][j] = a[j][k];
+          }
           a[i][i] = p - (sine / cosine) * r;
           a[j][j] = q + (sine / cosine) * r;
           a[i][j] = a[j][i] = 0;
@@ -125,8 +128,11 @@ preftdExplorer.algebra = (() => {
       rotated = false;
       for (let i = 0; i < columns; i++) {
         for (let j = i + 1; j < columns; j++) {
-          const [x, y] = [turned[i], turned[j]];
-          const [p, q, r] = [dot(x, x), dot(y, y), dot(x, y)];
+          const x = turned[i];
+          const y = turned[j];
+          const p = dot(x, x);
+          const q = dot(y, y);
+          const r = dot(x, y);
           if (Math.min(p, q) <= negligible ** 2) continue;
           if (Math.abs(r) <= a.length * EPSILON * Math.sqrt(p * q)) continue;
           rotated = true;
@@ -153,15 +159,17 @@ preftdExplorer.algebra = (() => {
   // Apply a reflection to rows first, first + 1, … of a matrix, in columns from … to.
   function reflectRows(a, [v, factor], first, from, to) {
     for (let j = from; j < to; j++) {
-      const share = factor * v.reduce((total, entry, i) => total + entry * a[first + i][j], 0);
-      v.forEach((entry, i) => (a[first + i][j] -= share * entry));
+      let share = 0;
+      for (let i = 0; i < v.length; i++) share += factor * v[i] * a[first + i][j];
+      for (let i = 0; i < v.length; i++) a[first + i][j] -= share * v[i];
     }
   }
 
   function reflectColumns(a, [v, factor], first, from, to) {
     for (let i = from; i < to; i++) {
-      const share = factor * v.reduce((total, entry, j) => total + entry * a[i][first + j], 0);
-      v.forEach((entry, j) => (a[i][first + j] -= share * entry));
+      let share = 0;
+      for (let j = 0; j < v.length; j++) share += factor * v[j] * a[i][first + j];
+      for (let j = 0; j < v.length; j++) a[i][first + j] -= share * v[j];
     }
   }
 
