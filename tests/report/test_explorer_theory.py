@@ -17,7 +17,7 @@ from preftd.theory.explain import reason
 from random_problems import chain, discounts, preference
 
 CHAINS = 250
-TIMES = [0, 1, 10, 200]
+TIMES = [0, 1, 10, 60]
 TOLERANCE = 1e-10
 CONDITIONED = 1e4
 """Worse conditioned key matrices leave fewer than ten digits to compare, in any arithmetic."""
@@ -165,9 +165,9 @@ def assert_close(here: Any, there: Any, scale: float) -> None:
 def test_the_chains_are_of_all_kinds(cases: list[Case]) -> None:
     found = [one for case in cases for one in case.found]
     assert sum(not one.stable for one in found) > 10
-    assert sum(not one.positive_definite for one in found) > 50
+    assert sum(not one.positive_definite for one in found) > 20
     assert sum(one.undetermined.shape[1] > 0 for one in found) > 50
-    assert sum(np.iscomplex(one.eigenvalues).any() for one in found) > 100
+    assert sum(np.iscomplex(one.eigenvalues).any() for one in found) > 20
     assert sum((case.process.visits == 0).any() for case in cases) > 20
     assert {case.process.states for case in cases} == set(range(2, 13))
 

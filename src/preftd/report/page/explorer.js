@@ -2,64 +2,27 @@
 
 globalThis.preftdExplorer ??= {};
 
-preftdExplorer.PRESETS = {
-  counterexample_1: {
-    stepSize: 0.1,
-    tables: {
-      transition: [[0.5, 0.5], [0.5, 0.5]], discount: 0.99, features: [[0.5], [1]],
-      beta: [0.01, 0.2],
-    },
-  },
-  counterexample_2: {
-    stepSize: 0.02,
-    tables: {
-      transition: [[0, 1], [1, 0]], discount: 0.95, features: [[3, 1], [1, 1]], beta: [1, 0.01],
-    },
-  },
-  noisy_corridor: {
-    stepSize: 0.05,
-    tables: {
-      transition: [
-        [0, 0.5, 0, 0.5, 0, 0, 0],
-        [0, 0, 1, 0, 0, 0, 0],
-        [0, 0, 0, 0, 0, 1, 0],
-        [0, 0, 0, 0, 1, 0, 0],
-        [0, 0, 0, 0, 0, 0, 1],
-        [1, 0, 0, 0, 0, 0, 0],
-        [1, 0, 0, 0, 0, 0, 0],
-      ],
-      discount: [0, 1, 1, 1, 1, 1, 1],
-      reward: [0, 0, 0, 0, 0, 2, -1],
-      start: [1, 0, 0, 0, 0, 0, 0],
-      features: [
-        [1, 0, 0], [0.5, 0.5, 0.5], [0.5, 0.5, 0.5], [0.5, 0.5, 0.5], [0.5, 0.5, 0.5], [0, 1, 0],
-        [0, 0, 1],
-      ],
-      covariance: [0, 1, 1, 1, 1, 0, 0],
-      beta: [1, 0, 0, 0, 0, 1, 1],
-    },
-  },
-};
-
 preftdExplorer.start = (section) => {
   "use strict";
 
-  const { InputError, PRESETS, chain: { checked }, chainPicture, drawing, theory, toml, words } =
-    preftdExplorer;
+  const { InputError, PRESETS, chainPicture, drawing, theory, toml, words } = preftdExplorer;
+  const { checked } = preftdExplorer.chain;
+  const { times } = preftdExplorer.algebra;
   const UPDATES = 2000;
-  const STEP_SIZES = [-4, -3, -2, -1, 0].flatMap((power) => [1, 2, 5].map((x) => Number(`${x}e${power}`)));
+  const STEP_SIZES = [-4, -3, -2, -1, 0].flatMap((power) =>
+    [1, 2, 5].map((digit) => Number(`${digit}e${power}`)));
   const ICONS = { converges: "✓", diverges: "✗", "does nothing": "–" };
+  const FACTS = ["value error", "by visits × β", "positive definite", "largest step size"];
   const find = (selector) => section.querySelector(selector);
-  const [note, message, text] = [".note", "#explorer-message", "textarea"].map(find);
-  const [chainBox, methods, trajectoryBox] =
-    [".chain .picture", ".methods", ".trajectory .picture"].map(find);
+  const [note, message, text] = [".ignored", "#explorer-message", "textarea"].map(find);
+  const trajectoryBox = find(".trajectory .picture");
   const stepSizes = find(".step-size input");
 
   let name; // of a preset, or "own"
   let chain;
   let stepSize;
   let picture;
-  let cards;
+  let widths; // of the pictures, measured when they change, because measuring takes time
   let frame = null;
 
   // The tables of the chain as it is now, with its β.
@@ -80,8 +43,9 @@ preftdExplorer.start = (section) => {
     const card = document.createElement("article");
     card.className = drawing.CLASSES[rule];
     card.innerHTML =
-      '<div class="words"><h3></h3><p class="verdict"><span aria-hidden="true"></span> <b></b></p>' +
-      "<dl></dl></div>" +
+      '<div class="words"><h3></h3>' +
+      '<p class="outcome"><span aria-hidden="true"></span> <b></b></p>' +
+      `<dl>${FACTS.map((fact) => `<dt>${fact}</dt><dd></dd>`).join("")}</dl></div>` +
       '<figure class="eigenvalues"><div></div><figcaption></figcaption></figure>' +
       '<figure class="values"><div></div><figcaption>values of the states</figcaption></figure>' +
       '<p class="reason"></p>';
@@ -89,49 +53,49 @@ preftdExplorer.start = (section) => {
     const key = document.createElement("span");
     key.append(drawing.swatch(rule), rule);
     find(".key").append(key);
-    methods.append(card);
+    find(".cards").append(card);
     return card;
   }
 
-  function fillCard(card, diagnosis, limits) {
-    const put = (selector, ...children) => card.querySelector(selector).replaceChildren(...children);
+  const cards = Object.keys(drawing.CLASSES).map(makeCard);
+
+  // Change a text only if it is another one: the browser then need not lay out the page again.
+  function say(element, said) {
+    if (element.textContent !== said) element.textContent = said;
+  }
+
+  function fillCard(card, diagnosis, values, limits) {
+    const part = (selector) => card.querySelector(selector);
     const verdict = words.verdict(diagnosis);
-    const { fixedPoint, largestStepSize, trustedError, valueError } = diagnosis;
+    const { largestStepSize, trustedError, valueError } = diagnosis;
     const number = (x) => (x === null ? "–" : words.general(x));
     const step = !diagnosis.stable ? "none"
       : largestStepSize === Infinity ? "any" : words.general(largestStepSize);
     card.dataset.verdict = verdict;
-    put(".verdict span", ICONS[verdict]);
-    put(".verdict b", verdict);
-    const facts = {
-      "value error": number(valueError),
-      "by visits × β": number(trustedError),
-      "positive definite": words.definite(diagnosis),
-      "largest step size": step + (diagnosis.stable && stepSize >= largestStepSize ? ", below α" : ""),
-    };
-    put("dl", ...Object.entries(facts).flatMap(([term, fact]) => {
-      const [dt, dd] = [document.createElement("dt"), document.createElement("dd")];
-      dt.textContent = term;
-      dd.textContent = fact;
-      return [dt, dd];
-    }));
+    say(part(".outcome span"), ICONS[verdict]);
+    say(part(".outcome b"), verdict);
+    const facts = [
+      number(valueError),
+      number(trustedError),
+      words.definite(diagnosis),
+      step + (diagnosis.stable && stepSize >= largestStepSize ? ", below α" : ""),
+    ];
+    card.querySelectorAll("dd").forEach((fact, i) => say(fact, facts[i]));
     const reason = words.reason(diagnosis);
-    put(".reason", `${reason[0].toUpperCase()}${reason.slice(1)}`);
-    const width = (selector) => Math.max(card.querySelector(selector).clientWidth, 120);
-    const values = fixedPoint && preftdExplorer.algebra.times(chain.features, fixedPoint);
-    put(".eigenvalues figcaption", words.eigenvalues(diagnosis));
-    put(".eigenvalues div", drawing.eigenvaluePlot(diagnosis, width(".eigenvalues")));
-    put(".values div", drawing.valuePlot(diagnosis, values, chain.values, limits, width(".values")));
+    say(part(".reason"), `${reason[0].toUpperCase()}${reason.slice(1)}`);
+    say(part(".eigenvalues figcaption"), words.eigenvalues(diagnosis));
+    part(".eigenvalues div").replaceChildren(
+      drawing.eigenvaluePlot(diagnosis, widths.eigenvalues));
+    part(".values div").replaceChildren(
+      drawing.valuePlot(diagnosis, values, chain.values, limits, widths.values));
   }
 
   function draw() {
     frame = null;
     const diagnoses = theory.compare(chain);
-    const values = diagnoses.flatMap(({ fixedPoint }) =>
-      fixedPoint ? preftdExplorer.algebra.times(chain.features, fixedPoint) : []);
-    const limits = drawing.valueLimits(chain.values, values);
-    cards ??= diagnoses.map(({ rule }) => makeCard(rule));
-    diagnoses.forEach((diagnosis, i) => fillCard(cards[i], diagnosis, limits));
+    const values = diagnoses.map(({ fixedPoint: w }) => w && times(chain.features, w));
+    const limits = drawing.valueLimits(chain.values, values.flatMap((each) => each ?? []));
+    diagnoses.forEach((diagnosis, i) => fillCard(cards[i], diagnosis, values[i], limits));
     const trusted = theory.trust(chain);
     if (trusted === null) {
       trajectoryBox.textContent = "β is 0 wherever the chain goes, so no state counts: raise a β.";
@@ -139,11 +103,10 @@ preftdExplorer.start = (section) => {
       const error = theory.valueError(chain, trusted);
       const curves = diagnoses.map((d) => ({ rule: d.rule, points: curve(d, error) }));
       trajectoryBox.replaceChildren(
-        drawing.trajectoryPlot(curves, UPDATES, Math.max(trajectoryBox.clientWidth, 240)));
+        drawing.trajectoryPlot(curves, UPDATES, widths.trajectory));
     }
     picture.show(chain.beta);
     find(".step-size output").textContent = String(stepSize);
-    section.dataset.ready = "yes";
   }
 
   const refresh = () => (frame ??= requestAnimationFrame(draw));
@@ -153,8 +116,14 @@ preftdExplorer.start = (section) => {
       chain = { ...chain, beta: chain.beta.with(state, beta) };
       refresh();
     };
-    picture = chainPicture(chain, Math.max(chainBox.clientWidth, 240), change, settle);
-    chainBox.replaceChildren(picture.svg);
+    const wide = (selector, least) => Math.max(find(selector).clientWidth, least);
+    widths = {
+      eigenvalues: wide(".eigenvalues", 120),
+      values: wide(".values", 120),
+      trajectory: wide(".trajectory", 240),
+    };
+    picture = chainPicture(chain, wide(".map", 240), change, settle);
+    find(".map .picture").replaceChildren(picture.svg);
     refresh();
   }
 
@@ -169,6 +138,7 @@ preftdExplorer.start = (section) => {
     message.textContent = "";
   }
 
+  // Show a chain; the pictures are drawn in the next frame.
   function show(newName, newChain, newStepSize) {
     [name, chain, stepSize] = [newName, newChain, newStepSize];
     stepSizes.value = STEP_SIZES.indexOf(stepSize);
@@ -203,7 +173,8 @@ preftdExplorer.start = (section) => {
     } catch (error) {
       if (!(error instanceof InputError)) throw error;
       if (!chain) showPreset("counterexample_1");
-      note.textContent = `The address was ignored (${error.message.replace(/\.$/, "")}): choose a chain here.`;
+      const cause = error.message.replace(/\.$/, "");
+      note.textContent = `The address was ignored (${cause}): choose a chain here.`;
       note.hidden = false;
     }
     section.scrollIntoView();
@@ -216,7 +187,6 @@ preftdExplorer.start = (section) => {
       show("own", checked(toml.read(typed)), stepSize);
       settle();
       text.value = typed; // with its comments
-      message.textContent = "";
     } catch (error) {
       if (!(error instanceof InputError)) throw error;
       message.textContent = `${error.message[0].toUpperCase()}${error.message.slice(1)}`;

@@ -3,7 +3,17 @@
 from importlib.resources import files
 from typing import NamedTuple
 
-SCRIPTS = ("words", "algebra", "toml", "checks", "chain", "theory", "drawing", "chain_picture")
+SCRIPTS = (
+    "words",
+    "algebra",
+    "toml",
+    "checks",
+    "chain",
+    "theory",
+    "drawing",
+    "chain_picture",
+    "presets",
+)
 """Scripts `explorer_NAME.js` in the order in which they need each other; `explorer.js` is last."""
 
 

@@ -8,20 +8,40 @@ preftdExplorer.algebra = (() => {
   const EPSILON = Number.EPSILON;
   const SWEEPS = 60;
 
-  const matrix = (rows, columns, entry) =>
-    Array.from({ length: rows }, (_, i) => Array.from({ length: columns }, (_, j) => entry(i, j)));
+  // Plain loops where time matters: a drag has a sixtieth of a second for everything.
+  function dot(x, y) {
+    let total = 0;
+    for (let i = 0; i < x.length; i++) total += x[i] * y[i];
+    return total;
+  }
+
+  function matrix(rows, columns, entry) {
+    const made = [];
+    for (let i = 0; i < rows; i++) {
+      const row = [];
+      for (let j = 0; j < columns; j++) row.push(entry(i, j));
+      made.push(row);
+    }
+    return made;
+  }
+
+  function largest(x) {
+    let most = 0;
+    for (let i = 0; i < x.length; i++) most = Math.max(most, Math.abs(x[i]));
+    return most;
+  }
+
   const identity = (size) => matrix(size, size, (i, j) => (i === j ? 1 : 0));
   const transpose = (a, columns) => matrix(columns, a.length, (i, j) => a[j][i]);
   const column = (a, j) => a.map((row) => row[j]);
-  const dot = (x, y) => x.reduce((sum, entry, i) => sum + entry * y[i], 0);
   const times = (a, x) => a.map((row) => dot(row, x));
-  const product = (a, b, columns) =>
-    a.map((row) =>
-      Array.from({ length: columns }, (_, j) =>
-        row.reduce((sum, entry, i) => sum + entry * b[i][j], 0)));
   const sum = (x) => x.reduce((total, entry) => total + entry, 0);
-  const largest = (x) => x.reduce((most, entry) => Math.max(most, Math.abs(entry)), 0);
-  const norm = (x) => Math.hypot(...x);
+  const norm = (x) => Math.sqrt(dot(x, x));
+
+  function product(a, b, columns) {
+    const across = transpose(b, columns);
+    return matrix(a.length, columns, (i, j) => dot(a[i], across[j]));
+  }
 
   // Solve a x = y for each column of `right` by elimination with partial pivoting.
   function solve(a, right) {
@@ -61,13 +81,15 @@ preftdExplorer.algebra = (() => {
     return [cosine, cosine * tangent];
   }
 
-  function rotateColumns(a, i, j, cosine, sine) {
-    for (const row of a) {
-      [row[i], row[j]] = [cosine * row[i] - sine * row[j], sine * row[i] + cosine * row[j]];
+  function rotate(x, y, cosine, sine) {
+    for (let k = 0; k < x.length; k++) {
+      const before = x[k];
+      x[k] = cosine * before - sine * y[k];
+      y[k] = sine * before + cosine * y[k];
     }
   }
 
-  // Eigenvalues of a symmetric matrix, and eigenvectors as columns (Jacobi's rotations).
+  // Eigenvalues of a symmetric matrix, and eigenvectors as rows (Jacobi's rotations).
   function symmetricEigen(symmetric) {
     const size = symmetric.length;
     const a = symmetric.map((row) => [...row]);
@@ -79,47 +101,50 @@ preftdExplorer.algebra = (() => {
         for (let j = i + 1; j < size; j++) {
           if (Math.abs(a[i][j]) <= negligible) continue;
           rotated = true;
-          const [cosine, sine] = rotation(a[i][i], a[j][j], a[i][j]);
-          rotateColumns(a, i, j, cosine, sine);
-          [a[i], a[j]] = [
-            a[i].map((entry, k) => cosine * entry - sine * a[j][k]),
-            a[i].map((entry, k) => sine * entry + cosine * a[j][k]),
-          ];
+          const [p, q, r] = [a[i][i], a[j][j], a[i][j]];
+          const [cosine, sine] = rotation(p, q, r);
+          rotate(a[i], a[j], cosine, sine);
+          rotate(vectors[i], vectors[j], cosine, sine);
+          for (let k = 0; k < size; k++) {
+            a[k][i] = a[i][k];
+            a[k][j] = a[j][k];
+          }
+          a[i][i] = p - (sine / cosine) * r;
+          a[j][j] = q + (sine / cosine) * r;
           a[i][j] = a[j][i] = 0;
-          rotateColumns(vectors, i, j, cosine, sine);
         }
       }
     }
     return { values: a.map((row, i) => row[i]), vectors };
   }
 
-  // Singular values and right singular vectors (as columns), largest first: one-sided Jacobi, which
+  // Singular values and right singular vectors (as rows), largest first: one-sided Jacobi, which
   // turns columns until they are orthogonal.
   function singular(a, columns) {
-    const turned = a.map((row) => [...row]);
+    const turned = transpose(a, columns);
     const right = identity(columns);
-    const negligible = EPSILON * Math.max(0, ...right.map((_, j) => norm(column(turned, j))));
+    const negligible = EPSILON * largest(turned.map(norm));
     for (let sweep = 0, rotated = true; rotated && sweep < SWEEPS; sweep++) {
       rotated = false;
       for (let i = 0; i < columns; i++) {
         for (let j = i + 1; j < columns; j++) {
-          const [x, y] = [column(turned, i), column(turned, j)];
-          const [p, q, r] = [dot(x, x), dot(y, y), dot(x, y)];
+          const x = turned[i];
+          const y = turned[j];
+          const p = dot(x, x);
+          const q = dot(y, y);
+          const r = dot(x, y);
           if (Math.min(p, q) <= negligible ** 2) continue;
           if (Math.abs(r) <= a.length * EPSILON * Math.sqrt(p * q)) continue;
           rotated = true;
-          const turn = rotation(p, q, r);
-          rotateColumns(turned, i, j, ...turn);
-          rotateColumns(right, i, j, ...turn);
+          const [cosine, sine] = rotation(p, q, r);
+          rotate(x, y, cosine, sine);
+          rotate(right[i], right[j], cosine, sine);
         }
       }
     }
-    const sizes = right.map((_, j) => norm(column(turned, j)));
+    const sizes = turned.map(norm);
     const order = sizes.map((_, j) => j).sort((i, j) => sizes[j] - sizes[i]);
-    return {
-      values: order.map((j) => sizes[j]),
-      vectors: matrix(columns, columns, (i, j) => right[i][order[j]]),
-    };
+    return { values: order.map((j) => sizes[j]), vectors: order.map((j) => right[j]) };
   }
 
   // A reflection that maps x onto a multiple of the first axis: [v, factor], H = I − factor v vᵀ.
@@ -134,15 +159,17 @@ preftdExplorer.algebra = (() => {
   // Apply a reflection to rows first, first + 1, … of a matrix, in columns from … to.
   function reflectRows(a, [v, factor], first, from, to) {
     for (let j = from; j < to; j++) {
-      const share = factor * v.reduce((total, entry, i) => total + entry * a[first + i][j], 0);
-      v.forEach((entry, i) => (a[first + i][j] -= share * entry));
+      let share = 0;
+      for (let i = 0; i < v.length; i++) share += factor * v[i] * a[first + i][j];
+      for (let i = 0; i < v.length; i++) a[first + i][j] -= share * v[i];
     }
   }
 
   function reflectColumns(a, [v, factor], first, from, to) {
     for (let i = from; i < to; i++) {
-      const share = factor * v.reduce((total, entry, j) => total + entry * a[i][first + j], 0);
-      v.forEach((entry, j) => (a[i][first + j] -= share * entry));
+      let share = 0;
+      for (let j = 0; j < v.length; j++) share += factor * v[j] * a[i][first + j];
+      for (let j = 0; j < v.length; j++) a[i][first + j] -= share * v[j];
     }
   }
 

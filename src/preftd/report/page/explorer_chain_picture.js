@@ -22,7 +22,7 @@ preftdExplorer.chainPicture = (() => {
     if (s === t) {
       const top = y - radius;
       return {
-        d: `M${x(s) - 6} ${top + 1}C${x(s) - 20} ${top - 26} ${x(s) + 20} ${top - 26} ${x(s) + 6} ${top - 2}`,
+        d: `M${x(s) - 6} ${top + 1}c-14 -27 26 -27 12 -3`,
         at: [x(s), top - 23],
       };
     }
@@ -45,7 +45,8 @@ preftdExplorer.chainPicture = (() => {
       element("path", {
         d, class: `arrow${chain.discount[s][t] === 0 ? " end" : ""}`,
         "stroke-opacity": 0.35 + 0.65 * p, "marker-end": "url(#explorer-arrow)",
-      }, element("title", {}, `from ${s} to ${t}: ${general(p)}, discount ${general(chain.discount[s][t])}`)));
+      }, element("title", {},
+        `from ${s} to ${t}: ${general(p)}, discount ${general(chain.discount[s][t])}`)));
     const labels = found.length >= MANY_ARROWS ? [] : found.map(({ p, at }) =>
       label(...at, general(p, 2), "probability"));
     return [...paths, ...labels];
@@ -57,13 +58,14 @@ preftdExplorer.chainPicture = (() => {
   // A slider that calls change(β) while it moves and done() when it is let go.
   function slider(s, x, top, wide, change, done) {
     const fill = element("rect", { x: x - 3, width: 6, rx: 3, class: "fill" });
-    const thumb = element("circle", { cx: x, r: 9, class: "thumb" });
+    const thumb = element("circle", { cx: x, r: 9, class: "knob" });
     const number = label(x, top + TRACK + 26, "", "beta");
     const handle = element("g", {
       class: "slider", role: "slider", tabindex: 0, "aria-label": `β of state ${s}`,
       "aria-orientation": "vertical", "aria-valuemin": 0, "aria-valuemax": 1,
     }, [
-      element("rect", { x: x - wide / 2, y: top - 12, width: wide, height: TRACK + 42, class: "area" }),
+      element("rect",
+        { x: x - wide / 2, y: top - 12, width: wide, height: TRACK + 42, class: "area" }),
       element("rect", { x: x - 3, y: top, width: 6, height: TRACK, rx: 3, class: "track" }),
       fill, thumb, number,
     ]);
@@ -86,6 +88,8 @@ preftdExplorer.chainPicture = (() => {
       event.preventDefault();
       follow(event);
     });
+    // Keep the finger from scrolling the page.
+    handle.addEventListener("touchstart", (event) => event.preventDefault(), { passive: false });
     handle.addEventListener("pointermove", (event) => {
       if (handle.hasPointerCapture(event.pointerId)) follow(event);
     });
@@ -94,7 +98,9 @@ preftdExplorer.chainPicture = (() => {
       if (!Object.hasOwn(KEYS, event.key)) return;
       event.preventDefault();
       change(hundredths(Number(handle.getAttribute("aria-valuenow")) + KEYS[event.key]));
-      done();
+    });
+    handle.addEventListener("keyup", (event) => {
+      if (Object.hasOwn(KEYS, event.key)) done();
     });
     return { handle, show };
   }
@@ -106,7 +112,8 @@ preftdExplorer.chainPicture = (() => {
     const radius = Math.min(16, step / 3.2);
     const x = (s) => MARGIN + (s + 0.5) * step;
     const spans = transition.flatMap((row, s) => row.flatMap((p, t) => (p > 0 ? [t - s] : [])));
-    const above = Math.max(10, ...spans.map((span) => (span > 1 ? rise(span) + 12 : span === 0 ? 34 : 0)));
+    const above = Math.max(
+      10, ...spans.map((span) => (span > 1 ? rise(span) + 12 : span === 0 ? 34 : 0)));
     const below = Math.max(4, ...spans.map((span) => (span < 0 ? rise(span) + 12 : 0)));
     const y = above + radius;
     const rows = [
@@ -130,13 +137,14 @@ preftdExplorer.chainPicture = (() => {
       label(MARGIN - 10, top + 4, "1", "tick", "end"),
       label(MARGIN - 10, top + TRACK + 4, "0", "tick", "end"),
       ...features.flatMap((row, s) => [
-        element("circle", { cx: x(s), cy: y, r: radius, class: isHidden(chain, s) ? "state hidden" : "state" }),
-        label(x(s), y + 4, String(s), "name"),
-        ...row.map((entry, i) => label(x(s), rows[0][1] + i * LINE, general(entry, 2), "number")),
-        label(x(s), rows[1][1], general(visits[s], 2), "number"),
-        label(x(s), rows[2][1], general(reward[s], 2), "number"),
+        element("circle",
+          { cx: x(s), cy: y, r: radius, class: isHidden(chain, s) ? "state hidden" : "state" }),
+        label(x(s), y + 4, String(s), "index"),
+        ...row.map((entry, i) => label(x(s), rows[0][1] + i * LINE, general(entry, 2), "entry")),
+        label(x(s), rows[1][1], general(visits[s], 2), "entry"),
+        label(x(s), rows[2][1], general(reward[s], 2), "entry"),
       ]),
-      line(MARGIN - 4, rows[0][1] + (size - 0.55) * LINE, MARGIN + states * step, rows[0][1] + (size - 0.55) * LINE, "grid"),
+      line(MARGIN - 4, rows[1][1] - LINE, MARGIN + states * step, rows[1][1] - LINE, "grid"),
       ...sliders.map(({ handle }) => handle),
     ]);
     return { svg, show: (beta) => beta.forEach((one, s) => sliders[s].show(one)) };

@@ -100,8 +100,8 @@ preftdExplorer.checks = (() => {
     table.forEach((row, s) => {
       if (Math.abs(sum(row) - 1) > SUM_TOLERANCE) {
         refuse(
-          `transition row ${s} sums to ${general(sum(row), 10)}, not 1: divide the row by its sum, ` +
-            "or, if episodes end there, add a transition to the start of the next with discount 0.",
+          `transition row ${s} sums to ${general(sum(row), 10)}, not 1: divide the row by its ` +
+            "sum, or, if episodes end there, add a transition to the start of the next with discount 0.",
         );
       }
     });

@@ -22,7 +22,8 @@ preftdExplorer.drawing = (() => {
   }
 
   const canvas = (width, height, label, children) =>
-    element("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label },
+    element("svg",
+      { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label },
       children);
   const line = (x1, y1, x2, y2, style) => element("line", { x1, y1, x2, y2, class: style });
   const label = (x, y, text, style = "", anchor = "middle") =>
@@ -43,11 +44,13 @@ preftdExplorer.drawing = (() => {
       ...eigenvalues.map(([re, im]) => Math.max(Math.abs(re), (Math.abs(im) * x0) / (y0 - 24))));
     const unit = reach > 0 ? roundUp(1.1 * reach) : 1;
     const scale = (x0 - 14) / unit;
+    const exact = ([re, im]) =>
+      general(re) + (im ? ` ${im < 0 ? "−" : "+"} ${general(Math.abs(im))}i` : "");
     const points = eigenvalues.map(([re, im]) =>
       element("path", {
         d: MARKERS[rule], class: `marker ${CLASSES[rule]}`,
         transform: `translate(${x0 + re * scale} ${y0 - im * scale})`,
-      }, element("title", {}, general(re) + (im ? ` ${im < 0 ? "−" : "+"} ${general(Math.abs(im))}i` : ""))));
+      }, element("title", {}, exact([re, im]))));
     return canvas(width, height, `The complex plane with the ${describe(diagnosis)}`, [
       element("rect", { x: 0, y: 14, width: x0, height: height - 14, class: "unstable" }),
       line(0, y0, width, y0, "axis"),
@@ -83,15 +86,17 @@ preftdExplorer.drawing = (() => {
       element("rect", {
         x: left + (s + 0.2) * step, width: 0.6 * step,
         y: Math.min(y(value), y(0)), height: Math.max(Math.abs(y(value) - y(0)), 1),
-        class: `bar ${CLASSES[rule]}${stable ? "" : " hollow"}`,
+        class: `predicted ${CLASSES[rule]}${stable ? "" : " hollow"}`,
       }, element("title", {}, `state ${s}: ${general(value)}, true ${general(truth[s])}`)));
     const ticks = [...new Set([least, 0, most])];
-    const said = values ? values.map((value) => general(value, 3)).join(", ") : "none";
-    return canvas(width, height, `Values at the fixed point: ${said}; true: ${truth.map((v) => general(v, 3)).join(", ")}`, [
+    const list = (numbers) => numbers.map((x) => general(x, 3)).join(", ");
+    const said = `Values at the fixed point: ${values ? list(values) : "none"}; true: ${list(truth)}`;
+    return canvas(width, height, said, [
       ...ticks.map((tick) => label(left - 4, y(tick) + 3.5, general(tick, 2), "tick", "end")),
       line(left, y(0), width, y(0), "axis"),
       ...(bar ?? [label((left + width) / 2, height / 2, "no single fixed point", "tick")]),
-      ...truth.map((v, s) => line(left + (s + 0.08) * step, y(v), left + (s + 0.92) * step, y(v), "truth")),
+      ...truth.map((v, s) =>
+        line(left + (s + 0.08) * step, y(v), left + (s + 0.92) * step, y(v), "truth")),
       ...truth.map((_, s) => label(left + (s + 0.5) * step, height - 3, String(s), "tick")),
     ]);
   }
@@ -114,14 +119,16 @@ preftdExplorer.drawing = (() => {
     });
     const frame = { x: left, y: top, width: right - left, height: bottom - top };
     const view = Object.values(frame).join(" ");
-    const decades = Array.from({ length: most - least + 1 }, (_, i) => least + i).filter((p) => p % 2 === 0);
+    const every = Array.from({ length: most - least + 1 }, (_, i) => least + i);
+    const decades = every.filter((power) => power % 2 === 0);
     return canvas(width, height, "Value error over expected updates", [
       ...decades.flatMap((power) => [
         line(left, y(power), right, y(power), "grid"),
         label(left - 6, y(power) + 3.5, `1e${power}`, "tick", "end"),
       ]),
       ...[0, 0.25, 0.5, 0.75, 1].map((share) =>
-        label(x(share * steps), bottom + 14, String(share * steps), "tick", share === 1 ? "end" : "middle")),
+        label(x(share * steps), bottom + 14, String(share * steps), "tick",
+          share === 1 ? "end" : "middle")),
       label((left + right) / 2, height - 3, "updates", "tick"),
       element("svg", { ...frame, viewBox: view, class: "frame" }, paths),
     ]);
@@ -131,5 +138,7 @@ preftdExplorer.drawing = (() => {
     element("svg", { width: 30, height: 10, "aria-hidden": "true" },
       element("path", { d: "M0 5H30", class: `curve ${CLASSES[rule]}` }));
 
-  return { CLASSES, element, eigenvaluePlot, label, line, swatch, trajectoryPlot, valueLimits, valuePlot };
+  return {
+    CLASSES, element, eigenvaluePlot, label, line, swatch, trajectoryPlot, valueLimits, valuePlot,
+  };
 })();

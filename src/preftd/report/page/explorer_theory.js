@@ -34,20 +34,22 @@ preftdExplorer.theory = (() => {
 
   // Σ_s weights(s) Σ_s, where Σ_s is the covariance of the features of s.
   function meanCovariance({ covariance, size }, weights) {
-    const entry = (s, i, j) => {
-      const one = covariance[s];
-      if (Array.isArray(one) && Array.isArray(one[i])) return one[i][j];
-      return i === j ? (one[i] ?? one) : 0;
-    };
-    return matrix(size, size, (i, j) =>
-      covariance === null ? 0 : dot(weights, weights.map((_, s) => entry(s, i, j))));
+    const mean = matrix(size, size, () => 0);
+    (covariance ?? []).forEach((one, s) => {
+      for (let i = 0; i < size; i++) {
+        const row = Array.isArray(one) ? one[i] : one; // a variance, or a row of a matrix
+        if (!Array.isArray(row)) mean[i][i] += weights[s] * row;
+        else for (let j = 0; j < size; j++) mean[i][j] += weights[s] * row[j];
+      }
+    });
+    return mean;
   }
 
   // Orthonormal directions of w, as columns: those that some states show, and the rest.
   function span(chain, seen) {
     const { features, size, states } = chain;
     const noise = symmetricEigen(meanCovariance(chain, seen.map(Number)));
-    const spread = transpose(noise.vectors, size).map((direction, i) =>
+    const spread = noise.vectors.map((direction, i) =>
       direction.map((x) => Math.sqrt(Math.max(noise.values[i], 0)) * x));
     const everything = [...features.filter((_, s) => seen[s]), ...spread];
     const scale = Array.from({ length: size }, (_, j) => norm(column(everything, j)) || 1);
@@ -57,7 +59,7 @@ preftdExplorer.theory = (() => {
     const rank = values.filter((value) => value > tolerance).length;
     const free = size - rank;
     // Undo the scaling of columns: divide kernel vectors by it.
-    const kernel = matrix(size, free, (i, j) => vectors[i][rank + j] / scale[i]);
+    const kernel = matrix(size, free, (i, j) => vectors[rank + j][i] / scale[i]);
     const basis = completedBasis(kernel, free);
     return { determined: basis.map((row) => row.slice(free)), undetermined: free };
   }
@@ -155,7 +157,9 @@ preftdExplorer.theory = (() => {
     const trajectory = [start];
     for (let t = 0; t < steps; t++) {
       const w = trajectory[t];
-      trajectory.push(w.map((x, i) => x + stepSize * (b[i] - dot(A[i], w))));
+      const next = [];
+      for (let i = 0; i < w.length; i++) next.push(w[i] + stepSize * (b[i] - dot(A[i], w)));
+      trajectory.push(next);
     }
     return trajectory;
   }
