@@ -15,6 +15,7 @@ from preftd.experiments.results import ALGORITHM
 from preftd.experiments.study import Study
 from preftd.paper.study import PaperStudy
 from preftd.report.figures.panels import Line
+from preftd.report.figures.shown import attach
 from preftd.tasks import Task
 
 DASHES = (0, (3, 2))
@@ -63,4 +64,7 @@ def draw_limit(axes: Axes, line: Line) -> None:
     """A dashed line, unless the limit is 0, or there is none."""
     limit = limit_of_line(line)
     if ZERO < limit < np.inf:
-        axes.axhline(limit, color=line.look.colour, linewidth=0.8, linestyle=DASHES, zorder=1.5)
+        dashes = axes.axhline(
+            limit, color=line.look.colour, linewidth=0.8, linestyle=DASHES, zorder=1.5
+        )
+        attach([dashes], line.label)

@@ -5,13 +5,16 @@ from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from preftd.arrays import Vector
 from preftd.files import write_whole
 from preftd.paper.counterexamples.simulation import simulate, size_of_values
+from preftd.report.figures.shown import Shown, attach
 from preftd.rules import RULES
-from preftd.style import RC, look_of, save_figure
+from preftd.style import RC, Band, look_of, save_figure
 from preftd.tasks import make
 from preftd.tasks.counterexamples import LAMBDAS
 from preftd.theory import Diagnosis, compare, mean_trajectory, report
@@ -70,9 +73,11 @@ def _draw_weights(axis: Axes, name: str, diagnoses: Sequence[Diagnosis], seeds: 
         expected = np.nan_to_num(size_of_values(mean, features), nan=FAR, posinf=FAR)
         colour, line, *_ = look_of(names[i])
         label = f"{names[i]}, α = {alphas[i]:g}"
-        axis.fill_between(times, low, high, color=colour, alpha=0.25, linewidth=0)
-        axis.plot(times, middle, color=colour, linestyle=line, linewidth=2, label=label)
-        axis.plot(times, expected, color=colour, linewidth=0.8)
+        drawn: list[Artist] = []
+        drawn.append(axis.fill_between(times, low, high, color=colour, alpha=0.25, linewidth=0))
+        drawn += axis.plot(times, middle, color=colour, linestyle=line, linewidth=2, label=label)
+        drawn += axis.plot(times, expected, color=colour, linewidth=0.8)
+        attach(drawn, Shown(label, names[i], Band(times, middle, low, high), "step"))
     axis.set(yscale="log", ylim=RANGE, xlim=(0, STEPS), xlabel="step")
     axis.set_title(_title(name), loc="left")
     axis.set_ylabel("size of the values (right: 0)")
@@ -84,10 +89,10 @@ def _draw_column_sums(axis: Axes, diagnoses: Sequence[Diagnosis]) -> None:
     width = 0.8 / len(diagnoses)
     for i, d in enumerate(diagnoses):
         share = d.column_sums / d.weights
-        positions = np.arange(share.size) + (i - (len(diagnoses) - 1) / 2) * width
+        positions: Vector = np.arange(float(share.size)) + (i - (len(diagnoses) - 1) / 2) * width
         colour, _, hatch, _ = look_of(d.rule.name)
         inside = "white" if hatch else colour
-        axis.bar(
+        bars = axis.bar(
             positions,
             share,
             width,
@@ -96,9 +101,11 @@ def _draw_column_sums(axis: Axes, diagnoses: Sequence[Diagnosis]) -> None:
             facecolor=inside,
             edgecolor=colour,
         )
+        none = np.full_like(share, np.nan)
+        attach(bars, Shown(d.rule.name, d.rule.name, Band(positions, share, none, none)))
         for position, height in zip(positions, share, strict=True):
             offset = 3 if height >= 0 else -3
-            axis.annotate(
+            number = axis.annotate(
                 f"{height:.2f}",
                 (position, height),
                 (0, offset),
@@ -107,6 +114,7 @@ def _draw_column_sums(axis: Axes, diagnoses: Sequence[Diagnosis]) -> None:
                 va="bottom" if height >= 0 else "top",
                 fontsize=7,
             )
+            attach([number], d.rule.name)
     axis.axhline(0, color="black", linewidth=0.8)
     axis.margins(y=0.2)
     axis.set_xticks(range(diagnoses[0].weights.size), [f"state {s}" for s in range(2)])

@@ -15,9 +15,10 @@ from preftd.paper.study import Found
 from preftd.paper.walk.studies import BY_BETA, BY_LAMBDA, ETD_LABELS
 from preftd.report.figures.edge_labels import EdgeLabel, label_edges, leaving_point
 from preftd.report.figures.layout import LEVEL, outer_axes, rows_of_panels, write_axis_labels
+from preftd.report.figures.shown import Shown, attach
 from preftd.report.figures.step_sizes import set_step_size_axis
 from preftd.report.looks import shades
-from preftd.style import RC, look_of
+from preftd.style import RC, Band, look_of
 
 RANGE = (0.2, 0.6)
 """Of the errors, as in the paper; before learning it is 0.55."""
@@ -78,11 +79,15 @@ def _draw_curves(axes: Axes, panel: Curves) -> list[EdgeLabel]:
     labels = []
     looks = shades(look_of(panel.looks_like), len(curves))
     for ((name,), rows), look in zip(curves.items(), looks, strict=True):
-        x, y = rows.sort("step_size").select("step_size", "centre").to_numpy().T
-        axes.plot(x, y, color=look.colour, linewidth=WIDTH)
+        band = Band(
+            *rows.sort("step_size").select("step_size", "centre", "low", "high").to_numpy().T
+        )
+        x, y = band[:2]
+        drawn = axes.plot(x, y, color=look.colour, linewidth=WIDTH)
         if np.ptp(y) > 0:  # with β = 0 nothing is learned, whatever the step size
             best = int(np.argmin(y))
-            axes.plot(x[best], y[best], "o", color=look.colour, markersize=DOT)
+            drawn += axes.plot(x[best], y[best], "o", color=look.colour, markersize=DOT)
+        attach(drawn, Shown(str(name), panel.looks_like, band, "step size"))
         labels.append(EdgeLabel(str(name), look, *leaving_point(axes, x, y), WIDTH))
     return labels
 

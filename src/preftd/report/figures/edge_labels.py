@@ -11,6 +11,7 @@ from matplotlib.transforms import Transform, blended_transform_factory
 
 from preftd.arrays import Vector
 from preftd.report.figures.end_labels import BEND, FLAT, SIZE, Label, label_ends, points, spread
+from preftd.report.figures.shown import attach
 from preftd.style import TYPED, Look, lay_out
 
 ROW = 1.15 * SIZE
@@ -74,7 +75,7 @@ def label_edges(figure: Figure, labels: Sequence[tuple[Axes, Sequence[EdgeLabel]
         positions = spread(wanted, np.full(len(some), ROW), wide + ROW / 2) if some else wanted
         for one, text, x in zip(some, written, positions / wide, strict=True):
             text.set_x(x)
-            axes.plot(
+            leader = axes.plot(
                 [one.across, x, x],
                 [BEND, FLAT, RISE - 1],
                 color=one.look.colour,
@@ -82,6 +83,7 @@ def label_edges(figure: Figure, labels: Sequence[tuple[Axes, Sequence[EdgeLabel]
                 transform=_over(axes),
                 clip_on=False,
             )
+            attach([text, *leader], one.text)
 
 
 def _over(axes: Axes) -> Transform:
