@@ -79,9 +79,8 @@ def _draw_curves(axes: Axes, panel: Curves) -> list[EdgeLabel]:
     labels = []
     looks = shades(look_of(panel.looks_like), len(curves))
     for ((name,), rows), look in zip(curves.items(), looks, strict=True):
-        band = Band(
-            *rows.sort("step_size").select("step_size", "centre", "low", "high").to_numpy().T
-        )
+        numbers = rows.select("step_size", "centre", "low", "high").sort("step_size")
+        band = Band(*numbers.to_numpy().T)
         x, y = band[:2]
         drawn = axes.plot(x, y, color=look.colour, linewidth=WIDTH)
         if np.ptp(y) > 0:  # with β = 0 nothing is learned, whatever the step size
