@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import matplotlib as mpl
 import numpy as np
@@ -30,34 +31,51 @@ RANGE = (1e-2, 1e3)
 """Sizes of the values that the figure shows."""
 
 
+class Written(NamedTuple):
+    """The figure, and all files that were written."""
+
+    figure: Figure
+    paths: list[Path]
+
+
 def write_counterexamples(
     folder: Path, seeds: int = SEEDS, say: Callable[[str], object] = lambda _: None
-) -> list[Path]:
-    """Write the figure and a page into a folder; returns the paths. `say` is told what is done."""
+) -> Written:
+    """Write the figure and a page into a folder. `say` is told what is done."""
     folder.mkdir(parents=True, exist_ok=True)
-    say(f"simulating and drawing both counterexamples: {STEPS:,} steps, {seeds} seeds …")
+    figure = draw_counterexamples(seeds, say)
+    pictures = [folder / f"counterexamples.{kind}" for kind in ("png", "svg")]
+    with mpl.rc_context(RC):
+        save_figure(figure.axes[0], *pictures)
+    page = folder / "convergence.md"
+    write_whole(page, lambda file: file.write(_page(diagnoses(), seeds).encode()))
+    return Written(figure, [*pictures, page])
+
+
+def diagnoses() -> dict[str, list[Diagnosis]]:
+    """What theory says about each rule, by the name of the chain."""
     rules = [make_rule(1.0) for make_rule in RULES.values()]
-    diagnoses = {}
+    found = {}
     for name, lambda_ in LAMBDAS.items():
         task = make(name)
-        diagnoses[name] = compare(task.process, task.features, rules, lambda_=lambda_)
-    pictures = _draw(folder, diagnoses, seeds)
-    page = folder / "convergence.md"
-    write_whole(page, lambda file: file.write(_page(diagnoses, seeds).encode()))
-    return [*pictures, page]
+        found[name] = compare(task.process, task.features, rules, lambda_=lambda_)
+    return found
 
 
-def _draw(folder: Path, diagnoses: Mapping[str, list[Diagnosis]], seeds: int) -> list[Path]:
+def draw_counterexamples(
+    seeds: int = SEEDS, say: Callable[[str], object] = lambda _: None
+) -> Figure:
+    """Simulate and draw both chains. `say` is told what is done."""
+    say(f"simulating and drawing both counterexamples: {STEPS:,} steps, {seeds} seeds …")
+    every = diagnoses()
     with mpl.rc_context(RC):
         figure = Figure(figsize=(7.2, 5.2), layout="constrained")
-        axes = figure.subplots(2, len(diagnoses), gridspec_kw={"height_ratios": [3, 2]})
-        for column, (name, found) in enumerate(diagnoses.items()):
+        axes = figure.subplots(2, len(every), gridspec_kw={"height_ratios": [3, 2]})
+        for column, (name, found) in enumerate(every.items()):
             _draw_weights(axes[0, column], name, found, seeds)
             _draw_column_sums(axes[1, column], found)
             axes[1, column].legend(frameon=False, fontsize=8)
-        written = [folder / f"counterexamples.{kind}" for kind in ("png", "svg")]
-        save_figure(axes[0, 0], *written)
-    return written
+    return figure
 
 
 def _draw_weights(axis: Axes, name: str, diagnoses: Sequence[Diagnosis], seeds: int) -> None:

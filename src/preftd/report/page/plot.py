@@ -20,6 +20,8 @@ from preftd.style import RC, laid_out
 POINTS = 72
 """Units of an SVG per inch."""
 FONTS = re.compile(r"'DejaVu Sans', '[^;\"]*sans-serif")
+LARGEST = 1.8
+"""Pixels of the page, at most, for each unit of the SVG."""
 DIGITS = 4
 """Significant digits of numbers that readers are shown."""
 
@@ -167,9 +169,14 @@ def _markup(name: str, text: str, methods: Mapping[str, str]) -> str:
 
     text = re.sub(r' id="([^"]*)"', own, text)
     text = re.sub(r'(href="#|url\(#)', rf"\g<1>{name}-", text)
-    # The page sets the size, and describes the figure.
-    text = re.sub(r'(<svg[^>]*?) width="[^"]*" height="[^"]*"', r"\1", text, count=1)
-    return text.replace("<svg", '<svg aria-hidden="true" focusable="false"', 1).strip()
+    # As wide as its column, but letters grow no larger than those of the page.
+    size = re.compile(r'<svg([^>]*?) width="([\d.]+)pt" height="[^"]*"')
+
+    def resized(found: re.Match[str]) -> str:
+        widest = f'style="max-width: {LARGEST * float(found[2]):.0f}px"'
+        return f'<svg aria-hidden="true" focusable="false" {widest}{found[1]}'
+
+    return size.sub(resized, text, count=1).strip()
 
 
 def _shorter(path: str) -> str:
