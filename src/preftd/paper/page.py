@@ -29,8 +29,8 @@ ICONS = {
     Overall.NOT_TESTED: "–",
 }
 """Signs of verdicts, so that no colour is needed."""
-AROUND = (34.0, 22.0)
-"""What of a figure a thumbnail shows around a panel: left and below, in its units."""
+AROUND = 3.0
+"""What of a figure a thumbnail shows around a panel, in its units."""
 
 
 class Card(NamedTuple):
@@ -39,13 +39,13 @@ class Card(NamedTuple):
     finding  what the paper found
     verdict  what our results say about it
     claims   verdicts on its claims, by name; missing ones are "not tested"
-    box      the part of its figure that is its thumbnail, or None without the figure
+    box      the part of its figure that is its thumbnail: left, top, width, height
     """
 
     finding: PaperFinding
     verdict: Overall
     claims: dict[str, str]
-    box: str | None
+    box: tuple[float, float, float, float] | None
 
 
 def stored_page(order: Order) -> Iterator[str]:
@@ -176,11 +176,10 @@ def _card(finding: PaperFinding, known: Mapping[str, Verdict], plots: Mapping[st
     )
 
 
-def _box(plot: Plot, panel: int) -> str:
-    """The part of a figure with one panel and its axes."""
+def _box(plot: Plot, panel: int) -> tuple[float, float, float, float]:
+    """The part of a figure with one panel."""
     left, top, width, height = plot.panels[min(panel, len(plot.panels) - 1)]
-    beside, below = AROUND
-    return f"{left - beside:g} {top - 6:g} {width + beside + 6:g} {height + below + 6:g}"
+    return left - AROUND, top - AROUND, width + 2 * AROUND, height + 2 * AROUND
 
 
 def _split(rows: Sequence[ClaimRow]) -> tuple[list[ClaimRow], list[ClaimRow]]:

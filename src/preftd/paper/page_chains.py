@@ -1,4 +1,4 @@
-"""Both counterexamples for the page: chains with all their numbers, and what theory says of them."""
+"""Both counterexamples for the page: all numbers of the chains, and what theory says of them."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -43,10 +43,9 @@ def chains() -> list[Chain]:
 
 def chain_verdicts() -> Mapping[str, Verdict]:
     """Verdicts on the claims that exact theory decides, by name."""
+    held, failed = Verdict.REPRODUCED, Verdict.NOT_REPRODUCED
     return {
-        f"{chain}_{claim}": Verdict.REPRODUCED
-        if found.stable is expected
-        else Verdict.NOT_REPRODUCED
+        f"{chain}_{claim}": held if found.stable is expected else failed
         for chain, every in diagnoses().items()
         for claim, (rule, expected) in RULES.items()
         for found in every

@@ -22,6 +22,8 @@ POINTS = 72
 FONTS = re.compile(r"'DejaVu Sans', '[^;\"]*sans-serif")
 LARGEST = 1.8
 """Pixels of the page, at most, for each unit of the SVG."""
+MOST = 120
+"""The largest number of points of a line that can be asked, which is about one per unit."""
 DIGITS = 4
 """Significant digits of numbers that readers are shown."""
 
@@ -32,7 +34,7 @@ class Plot(NamedTuple):
     name    the name by which the page refers to it
     svg     its markup
     lines   what is behind each line, for the script: label, method, values, and where they are
-    panels  boxes of the panels in units of the SVG: left, top, width, height
+    panels  boxes of the panels with their texts: left, top, width, height in units of the SVG
     note    what the figure says at its bottom, which is not in the markup
     """
 
@@ -73,7 +75,7 @@ def plot_of(name: str, figure: Figure) -> Plot:
             look: Any = {"format": "svg", "bbox_inches": box, "transparent": True}
             figure.savefig(file, metadata={"Date": None}, **look)
             lines = list(_lines(known, box))
-            panels = [_in_units(axes.get_window_extent(), axes, box) for axes in figure.axes]
+            panels = [_in_units(axes.get_tightbbox(), axes, box) for axes in figure.axes]
     finally:
         for artist in ids.values():
             artist.set_gid(None)
@@ -98,7 +100,7 @@ def _methods(known: list[tuple[Artist, Shown | str]]) -> dict[Artist, str]:
 
 
 def _lines(known: list[tuple[Artist, Shown | str]], box: Bbox) -> Iterator[dict[str, Any]]:
-    """What is behind each line, once, at the points that lie inside its panel."""
+    """What is behind each line, once, at points that lie inside its panel."""
     seen = set[int]()
     for artist, shown in known:
         axes = artist.axes
@@ -108,13 +110,14 @@ def _lines(known: list[tuple[Artist, Shown | str]], box: Bbox) -> Iterator[dict[
         x, centre, low, high = (np.asarray(part, dtype=np.float64) for part in shown.points)
         at = (centre, x) if shown.sideways else (x, centre)
         shares = axes.transAxes.inverted().transform(axes.transData.transform(np.column_stack(at)))
-        inside = ((shares > -0.01) & (shares < 1.01)).all(axis=1)
-        if not inside.any():
+        inside = np.flatnonzero(((shares > -0.01) & (shares < 1.01)).all(axis=1))
+        if not inside.size:
             continue
+        inside = inside[np.unique(np.linspace(0, inside.size - 1, MOST).round().astype(int))]
         place = _units(axes.transData.transform(np.column_stack(at)[inside]), axes, box)
         sizes = list(shown.step_sizes)
         if len(sizes) > 1:
-            sizes = [size for size, kept in zip(sizes, inside, strict=True) if kept]
+            sizes = [sizes[i] for i in inside]
         yield {
             "label": shown.label,
             "method": shown.method,
@@ -180,4 +183,25 @@ def _markup(name: str, text: str, methods: Mapping[str, str]) -> str:
 
 
 def _shorter(path: str) -> str:
-    return re.sub(r"(\.\d\d)\d+", r"\1", " ".join(path.split()))
+    """The same path with two decimals; if it has straight lines only, each from the last point.
+
+    >>> _shorter("M 10.123 20 L 11.5 19.25 L 12 19.25 z")
+    'M10.12 20l1.38 -0.75l0.5 0z'
+    """
+    words = path.split()
+    if not set(filter(str.isalpha, words)) <= {"M", "L", "z"}:
+        return re.sub(r"(\.\d\d)\d+", r"\1", " ".join(words))
+    parts, here, i = [], (0, 0), 0
+    while i < len(words):
+        if words[i] == "z":
+            parts.append("z")
+            i += 1
+            continue
+        # Whole hundredths, so that rounding does not add up.
+        there = (round(100 * float(words[i + 1])), round(100 * float(words[i + 2])))
+        if words[i] == "M":
+            parts.append(f"M{there[0] / 100:g} {there[1] / 100:g}")
+        else:
+            parts.append(f"l{(there[0] - here[0]) / 100:g} {(there[1] - here[1]) / 100:g}")
+        here, i = there, i + 3
+    return "".join(parts)
