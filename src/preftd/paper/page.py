@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from preftd.paper.contents import CLAIMS, COUNTEREXAMPLES, FIGURES, TITLES
+from preftd.paper.contents import CLAIMS, FIGURES
 from preftd.paper.counterexamples.figures import SEEDS, draw_counterexamples
 from preftd.paper.findings import FINDINGS, RULE, Overall, PaperFinding, overall, verdicts_of
 from preftd.paper.order import Order, stored
@@ -15,7 +15,9 @@ from preftd.paper.page_claims import ClaimRow, claim_row, figures_of
 from preftd.paper.page_texts import WORDS
 from preftd.paper.study import Found
 from preftd.paper.summary import LEGEND, ask, few_seeds
+from preftd.paper.titles import COUNTEREXAMPLES, TITLES
 from preftd.paper.verdict import Verdict
+from preftd.report.page.explorer import explorer
 from preftd.report.page.plot import Plot, plot_of
 from preftd.report.page.provenance import provenance
 from preftd.report.page.render import Shot, write_page
@@ -94,6 +96,7 @@ def write_paper_page(out: Path, found: Found, plots: Mapping[str, Plot]) -> Path
         ("chains", "Counterexamples"),
         ("figures", "Figures"),
         ("beyond", "Beyond the paper"),
+        ("explorer", "Explorer"),
         ("claims", "Claims"),
         *([("made", "How it was made")] if made.facts else []),
     ]
@@ -118,6 +121,7 @@ def write_paper_page(out: Path, found: Found, plots: Mapping[str, Plot]) -> Path
             ("own", "What we found beyond the paper", ours),
         ],
         verdicts=list(Verdict),
+        explorer=explorer(),
         legend=LEGEND,
         few=" ".join(few_seeds(found)).strip(),
         untested=[name for name in CLAIMS if name not in verdicts],

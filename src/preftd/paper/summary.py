@@ -12,7 +12,6 @@ from preftd.paper.contents import CLAIMS
 from preftd.paper.grids.studies import SEEDS
 from preftd.paper.order import Order, stored, without_search
 from preftd.paper.study import Found
-from preftd.paper.titles import COUNTEREXAMPLES, TITLES
 from preftd.paper.verdict import LEVEL, Case, Finding, Verdict
 from preftd.report.figures.ticks import RAISED
 

@@ -4,4 +4,5 @@ plot         a figure as SVG with the numbers behind its lines
 provenance   when, where and by what results were computed
 render       the template, its style and its script, put together
 study        the page of the studies of a user
+explorer     a small chain to play with, computed in the browser
 """

@@ -1,12 +1,12 @@
 """When, where and by what results were computed, from the manifests beside them."""
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from preftd.experiments.manifest import read_manifests, state_of
+from preftd.experiments.manifest import Manifest, read_manifests, state_of
 
 
 class Provenance(NamedTuple):
@@ -27,39 +27,44 @@ def provenance(out: Path, studies: Sequence[str] | None = None) -> Provenance:
         Names of the studies that count (default: all).
 
     """
+    files = read_manifests(out / "runs")
     known = [
         run
-        for run in read_manifests(out / "runs")
-        if studies is None or run["study"] in set(studies)
+        for run in files
+        if isinstance(run, Manifest) and (studies is None or run.study in studies)
     ]
-    computed = [run for run in known if run.get("computed") or not run.get("ended")] or known
-    spent = sum((_duration(run) for run in computed), timedelta())
-    last = {run["study"]: run for run in computed}
+    if not known:
+        return Provenance([], [])
+    runs = [run for run in known if run.computed or not run.ended] or known
+    spent = sum(map(_duration, runs), timedelta())
     facts = [
-        ("commands", _several(shlex.join(map(str, _base(run))) for run in computed)),
-        ("computing time", f"{_told(spent)} in {len(computed)} runs of studies"),
-        ("commit", _several(str(run.get("commit") or "not in a repository") for run in computed)),
-        ("machine", _several(_machine(run.get("machine")) for run in computed)),
-        ("versions", _several(_versions(run.get("versions")) for run in computed)),
+        ("commands", _several(shlex.join(_typed(run)) for run in runs)),
+        ("computing time", f"{_told(spent)} in {len(runs)} runs of studies"),
+        ("commit", _several(run.commit or "not in a repository" for run in runs)),
+        ("machine", _several(map(_machine, runs))),
+        ("versions", _several(map(_versions, runs))),
     ]
+    unreadable = [str(error) for error in files if not isinstance(error, Manifest)]
+    facts += [("left out", text) for text in unreadable]
     rows = [
-        (str(run["study"]), str(run["started"])[:19].replace("T", " "), _told(_duration(run)),
-         state_of(run))
-        for run in last.values()
-    ]  # fmt: skip
-    return Provenance(facts if computed else [], rows)
+        (run.study, run.started[:19].replace("T", " "), _told(_duration(run)), state_of(run))
+        for run in {run.study: run for run in runs}.values()
+    ]
+    return Provenance(facts, rows)
 
 
-def _base(run: Mapping[str, Any]) -> list[str]:
+def _typed(run: Manifest) -> list[str]:
     """The command as typed, without the folder of the program."""
-    command = run.get("command") or ["unknown"]
-    return [Path(str(command[0])).name.replace("__main__.py", "preftd"), *command[1:]]
+    first, *rest = map(str, run.command or ["unknown"])
+    return [Path(first).name.replace("__main__.py", "preftd"), *rest]
 
 
-def _duration(run: Mapping[str, Any]) -> timedelta:
-    if not run.get("ended"):
+def _duration(run: Manifest) -> timedelta:
+    """How long a run took; 0 if nobody wrote down its end."""
+    if not run.ended:
         return timedelta()
-    return datetime.fromisoformat(run["ended"]) - datetime.fromisoformat(run["started"])
+    started, ended = map(datetime.fromisoformat, (run.started, run.ended))
+    return ended.replace(tzinfo=None) - started.replace(tzinfo=None)
 
 
 def _told(spent: timedelta) -> str:
@@ -70,17 +75,15 @@ def _told(spent: timedelta) -> str:
     return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def _several(values: Any) -> str:
+def _several(values: Iterable[str]) -> str:
     return "; ".join(dict.fromkeys(values))
 
 
-def _machine(machine: Any) -> str:
-    known = machine if isinstance(machine, dict) else {}
-    parts = [known.get("processor"), known.get("system")]
-    cores = f"{known['cores']} cores" if known.get("cores") else None
-    return ", ".join(str(part) for part in (*parts, cores) if part) or "unknown"
+def _machine(run: Manifest) -> str:
+    known = [run.machine.get(name) for name in ("processor", "system")]
+    cores = f"{run.machine['cores']} cores" if run.machine.get("cores") else None
+    return ", ".join(str(part) for part in (*known, cores) if part) or "unknown"
 
 
-def _versions(versions: Any) -> str:
-    known = versions if isinstance(versions, dict) else {}
-    return ", ".join(f"{name} {number}" for name, number in known.items()) or "unknown"
+def _versions(run: Manifest) -> str:
+    return ", ".join(f"{name} {number}" for name, number in run.versions.items()) or "unknown"
