@@ -14,7 +14,7 @@ from preftd.paper.page_chains import chain_verdicts, chains
 from preftd.paper.page_claims import ClaimRow, claim_row, figures_of
 from preftd.paper.page_texts import WORDS
 from preftd.paper.study import Found
-from preftd.paper.summary import LEGEND, ask, few_seeds
+from preftd.paper.summary import LEGEND, Answer, ask, few_seeds
 from preftd.paper.titles import COUNTEREXAMPLES, TITLES
 from preftd.paper.verdict import Verdict
 from preftd.report.page.explorer import explorer
@@ -63,18 +63,27 @@ def stored_page(order: Order) -> Iterator[str]:
         for name, figure in FIGURES.items()
         if all(study in found for study in figure.studies)
     }
-    yield f"wrote {write_paper_page(order.out, found, plots)}"
+    yield f"wrote {write_paper_page(order.out, *answers(found), plots)}"
 
 
-def write_paper_page(out: Path, found: Found, plots: Mapping[str, Plot]) -> Path:
+def answers(found: Found) -> tuple[list[Answer], str]:
+    """What results say about all claims that they can decide, and a remark if seeds are few."""
+    return ask(list(CLAIMS.values()), found), " ".join(few_seeds(found)).strip()
+
+
+def write_paper_page(
+    out: Path, answered: Sequence[Answer], remark: str, plots: Mapping[str, Plot]
+) -> Path:
     """Write the page into a results folder.
 
     Parameters
     ----------
     out : Path
         The results folder.
-    found : mapping
-        Results by study; claims about other studies count as not tested.
+    answered : sequence of Answer
+        What results say about claims; others count as not tested.
+    remark : str
+        What is said above the findings; it may be empty.
     plots : mapping
         Figures by name.
 
@@ -84,9 +93,8 @@ def write_paper_page(out: Path, found: Found, plots: Mapping[str, Plot]) -> Path
         The page.
 
     """
-    answers = ask(list(CLAIMS.values()), found)
-    verdicts = {answer.claim.name: answer.finding.verdict for answer in answers}
-    rows = [claim_row(answer, plots) for answer in answers]
+    verdicts = {answer.claim.name: answer.finding.verdict for answer in answered}
+    rows = [claim_row(answer, plots) for answer in answered]
     known = {**verdicts, **chain_verdicts()}
     cards = [_card(finding, known, plots) for finding in FINDINGS]
     shots = {name: _shot(name, plots[name], verdicts) for name in in_order(plots)}
@@ -123,7 +131,7 @@ def write_paper_page(out: Path, found: Found, plots: Mapping[str, Plot]) -> Path
         verdicts=list(Verdict),
         explorer=explorer(),
         legend=LEGEND,
-        few=" ".join(few_seeds(found)).strip(),
+        remark=remark,
         untested=[name for name in CLAIMS if name not in verdicts],
         made=made,
     )

@@ -19,7 +19,7 @@ from preftd.names import nearest
 from preftd.paper.contents import FIGURES, STUDIES
 from preftd.paper.counterexamples.figures import SEEDS, write_counterexamples
 from preftd.paper.order import Order, wanted, without_search
-from preftd.paper.page import write_paper_page
+from preftd.paper.page import answers, write_paper_page
 from preftd.paper.panel_rows import PaperFigure
 from preftd.paper.stored_runs import write_runs
 from preftd.paper.stored_searches import write_search
@@ -58,7 +58,8 @@ def _make(names: Sequence[str], order: Order) -> Iterator[str]:
             plots[name] = plot_of(name, figure)
         if set(names) == set(TITLES):
             # Some claims need studies that no figure shows.
-            yield f"wrote {write_paper_page(order.out, results.all(STUDIES), plots)}"
+            answered = answers(results.all(STUDIES))
+            yield f"wrote {write_paper_page(order.out, *answered, plots)}"
 
 
 def _check_searches(figures: Sequence[PaperFigure], order: Order) -> None:
