@@ -87,7 +87,7 @@ def plot_of(name: str, figure: Figure) -> Plot:
 
 def _methods(known: list[tuple[Artist, Shown | str]]) -> dict[Artist, str]:
     """The method of each artist; a label belongs to the line in its panel, or any, of that name."""
-    by_label: dict[tuple[Axes | None, str], str] = {}
+    by_label: dict[tuple[object, str], str] = {}
     for artist, shown in known:
         if isinstance(shown, Shown):
             by_label[artist.axes, shown.label] = by_label[None, shown.label] = shown.method
@@ -103,7 +103,7 @@ def _lines(known: list[tuple[Artist, Shown | str]], box: Bbox) -> Iterator[dict[
     """What is behind each line, once, at points that lie inside its panel."""
     seen = set[int]()
     for artist, shown in known:
-        axes = artist.axes
+        axes: Any = artist.axes
         if isinstance(shown, str) or axes is None or id(shown) in seen:
             continue
         seen.add(id(shown))
