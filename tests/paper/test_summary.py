@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from made_runs import frame
@@ -140,6 +141,9 @@ def test_the_page_says_nothing_of_seeds_if_all_are_there() -> None:
     assert list(few_seeds(all_of_them)) == []
     fewer = {FEATURE_NET: Results(frame(rows[1:]), Score())}
     assert "on 49 of 50 seeds" in "\n".join(few_seeds(fewer))
+    on_file = pl.when(pl.col("seed") > 3).then(pl.lit("on file, run 1")).otherwise("cell")
+    quick = {FEATURE_NET: Results(frame(rows).with_columns(on_file.alias("cell")), Score())}
+    assert "50 seeds, 4 of them computed anew here" in "\n".join(few_seeds(quick))
 
 
 def test_a_page_needs_no_figures(tmp_path: Path) -> None:

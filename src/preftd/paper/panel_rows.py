@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from preftd.arrays import Vector
 from preftd.experiments.results import ALGORITHM, STEP_SIZE, Results
 from preftd.experiments.score import Score
+from preftd.paper.stored_runs import seeds_told
 from preftd.paper.study import Found, PaperStudy
 from preftd.report.figures.divergence_marks import ROW, cross_rows, draw_crosses, write_cross_counts
 from preftd.report.figures.end_labels import Label, label_ends
@@ -145,18 +146,11 @@ def only(results: Results, *wanted: pl.Expr) -> Results:
     return Results(results.runs.filter(*wanted), results.score)
 
 
-def seeds_with(found: pl.DataFrame, level: float, shown: str = "bands") -> str:
-    """How many seeds there are, and the level of their intervals, which are shown by `shown`."""
-    most = max(found["seeds"].drop_nulls().to_list(), default=0)
-    if most == 1:
+def seeds_with(runs: pl.DataFrame, level: float, shown: str = "bands") -> str:
+    """How many seeds runs have, and the level of their intervals, which are shown by `shown`."""
+    if runs["seed"].n_unique() == 1:
         return "One seed, no interval"
-    return f"Mean of {most} seeds; {shown}: {level * 100:g} % intervals (Student)"
-
-
-def all_lines(rows: Sequence[Row]) -> pl.DataFrame:
-    """What was found for all lines of all panels."""
-    lines = (line for row in rows for panel in row.panels for line in panel.lines)
-    return pl.concat([line.rows for line in lines], how="diagonal")
+    return f"Mean of {seeds_told(runs)}; {shown}: {level * 100:g} % intervals (Student)"
 
 
 ABOVE = 1.25
@@ -188,7 +182,8 @@ def draw_search(
         The width of the figure in inches (default: by the number of panels).
     """
     drawn, rings, sizes = [], [], []
-    score = next(iter(rows[0][1].values())).score
+    first = next(iter(rows[0][1].values()))
+    score = first.score
     for title, row in rows:
         made = []
         for name, given in row.items():
@@ -215,7 +210,7 @@ def draw_search(
         counted=counted,
         wide=wide,
     )
-    seeds = seeds_with(every, level)
+    seeds = seeds_with(first.tried, level)
     told = f"The search. {seeds}. Rings: the chosen step sizes, reported on other seeds. {note}"
     return draw_rows(drawn, how, told)
 

@@ -15,6 +15,7 @@ from preftd.paper.claim import Claim
 from preftd.paper.contents import CLAIMS, COUNTEREXAMPLES, TITLES
 from preftd.paper.grids.studies import SEEDS
 from preftd.paper.order import Order, stored, without_search
+from preftd.paper.stored_runs import on_file_note
 from preftd.paper.study import Found
 from preftd.paper.verdict import LEVEL, Case, Finding, Verdict
 
@@ -64,7 +65,7 @@ def claim_lines(names: Sequence[str], order: Order) -> Iterator[str]:
 
 
 def few_seeds(found: Found) -> Iterator[str]:
-    """An empty line, and one that says so if not all seeds of the grids are reported."""
+    """An empty line, and one that says so if seeds of the grids are missing, or from a file."""
     counts = [of.reported["seed"].n_unique() for study, of in found.items() if study.long_search]
     if counts and min(counts) < SEEDS:
         yield ""
@@ -72,6 +73,8 @@ def few_seeds(found: Found) -> Iterator[str]:
             f"The grids are reported on {min(counts)} of {SEEDS} seeds, so that claims about them "
             "may be inconclusive: `preftd reproduce --full` reports all seeds."
         )
+    elif note := on_file_note(found.values()):
+        yield from ("", note)
 
 
 def table(rows: Sequence[Answer]) -> str:

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from preftd.arrays import Vector
 from preftd.experiments.results import Results
-from preftd.paper.panel_rows import WIDE, Drawing, Row, all_lines, draw_rows, seeds_with
+from preftd.paper.panel_rows import WIDE, Drawing, Row, draw_rows, seeds_with
 from preftd.report.figures.end_labels import Label
 from preftd.report.figures.layout import step_size_note
 from preftd.report.figures.lines import drawable, height_of
@@ -55,7 +55,7 @@ def draw_views(
     first = next(iter(rows.values()))
     draw = partial(_draw, ticks=sorted(numbers.values()), results=first)
     how = Drawing(("number", across), _needed, draw, wide=WIDE)
-    seeds, chosen = seeds_with(all_lines(drawn), level, "bars"), step_size_note(first)
+    seeds, chosen = seeds_with(first.reported, level, "bars"), step_size_note(first)
     told = f"{seeds}. {chosen} Errors are averaged over all episodes. {note}".strip()
     return draw_rows(drawn, how, told)
 

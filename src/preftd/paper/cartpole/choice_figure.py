@@ -11,11 +11,11 @@ from matplotlib.figure import Figure
 from preftd.experiments.statistics import summarise
 from preftd.paper.cartpole.choices import MAIN, WHERE
 from preftd.paper.cartpole.studies import ABLATIONS, METHODS, PLAIN
-from preftd.paper.panel_rows import PaperFigure
+from preftd.paper.panel_rows import PaperFigure, seeds_with
 from preftd.paper.samples import rows
 from preftd.paper.study import Found
 from preftd.paper.verdict import Verdict
-from preftd.report.figures.layout import LEVEL, seeds_note, write_note
+from preftd.report.figures.layout import LEVEL, write_note
 from preftd.style import RC, look_of
 
 LIMITS = {label: ABLATIONS.get(label, PLAIN).limit for label in WHERE}
@@ -62,7 +62,8 @@ def _draw(results: Found) -> Figure:
         right.axhspan(-0.5, 0.5, color="#EEEEEE", linewidth=0)
         _draw_returns(left, bars)
         _draw_verdicts(right, results)
-        seeds = seeds_note(pl.concat(bars), "lines")
+        first = next(iter(WHERE.values())).study
+        seeds = seeds_with(results[first].reported, LEVEL, "lines")
         write_note(
             figure,
             "First row: actor and critic with no biases; below, one choice is changed. Condition "

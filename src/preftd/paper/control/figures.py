@@ -110,7 +110,7 @@ def _draw(
     panels: Sequence[Panel], tasks: Sequence[Task], results: Results, measure: str, down: int
 ) -> Figure:
     note = (
-        f"{seeds_with(panels[0].lines[0].rows, LEVEL)}; each point is the mean of {TOGETHER} "
+        f"{seeds_with(results.reported, LEVEL)}; each point is the mean of {TOGETHER} "
         f"episodes. {step_size_note(results)} Dashed: the best policy, exactly; dotted: the random "
         "one."
     )

@@ -38,17 +38,17 @@ from preftd.paper.panel_rows import (
     Drawing,
     PaperFigure,
     Row,
-    all_lines,
     by_form,
     draw_rows,
     draw_search,
     only,
+    seeds_with,
 )
 from preftd.paper.study import Found
 from preftd.paper.view_figures import draw_views
 from preftd.report.figures.curves import draw_curves, thinned_curves
 from preftd.report.figures.end_labels import Label
-from preftd.report.figures.layout import LEVEL, seeds_note, step_size_note
+from preftd.report.figures.layout import LEVEL, step_size_note
 from preftd.report.figures.panels import Line, Panel, panels
 
 SPIKES = 0.98
@@ -180,7 +180,7 @@ def _row(
 
 def _draw(rows: Sequence[Row], results: Results, note: str) -> Figure:
     """A figure of rows; the results say how step sizes were chosen."""
-    shown = seeds_note(all_lines([row._replace(panels=row.panels[:1]) for row in rows]), "bands")
+    shown = seeds_with(results.reported, LEVEL)
     how = Drawing(("episode", "episode"), _needed, _draw_panel, highest=_highest, wide=WIDE)
     dashed = "Thin dashes: the exact limit of each method"
     return draw_rows(rows, how, f"{shown}. {step_size_note(results)} {dashed}{note}")

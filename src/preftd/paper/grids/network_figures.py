@@ -24,7 +24,6 @@ from preftd.paper.panel_rows import (
     Drawing,
     PaperFigure,
     Row,
-    all_lines,
     draw_rows,
     draw_search,
     only,
@@ -112,7 +111,7 @@ def _draw(rows: Sequence[Row], results: Results, told: str) -> Figure:
         found = drawable(pl.concat([line.rows for line in panel.lines]), results.score)
         return np.append(found["centre"].to_numpy(), 0.0)
 
-    note = f"{seeds_with(all_lines(rows), LEVEL)}. {step_size_note(results)}{told}"
+    note = f"{seeds_with(results.reported, LEVEL)}. {step_size_note(results)}{told}"
     return draw_rows(rows, Drawing(("units", "hidden units"), needed, draw, "widths"), note)
 
 

@@ -23,7 +23,6 @@ from preftd.paper.panel_rows import (
     Drawing,
     PaperFigure,
     Row,
-    all_lines,
     by_form,
     draw_rows,
     draw_search,
@@ -115,7 +114,7 @@ def _panel(task: str, size: int, results: Results) -> Panel:
 
 
 def _draw(rows: Sequence[Row], results: Results, told: str) -> Figure:
-    note = f"{seeds_with(all_lines(rows), LEVEL)}. {step_size_note(results)} {FEATURES} {told}"
+    note = f"{seeds_with(results.reported, LEVEL)}. {step_size_note(results)} {FEATURES} {told}"
     return draw_rows(rows, Drawing(("episode", "episode"), _needed, draw_curves), note)
 
 
