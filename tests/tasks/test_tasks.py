@@ -249,5 +249,5 @@ def test_a_small_graph_shows_probabilities_features_and_lambda() -> None:
     assert {"λ = 0.99\nx = 0.5", "λ = 0.8\nx = 1"} <= set(texts)
     assert "arrows: probabilities; x: features; discount 0.99" in texts
     rows = [(0, 0, 1, 1, 1), (0, 1, 1, 0, 0), (1, 0, 1, 0, -2), (1, 1, 1, 0, 0)]
-    told = Task("two", rows, [[1.0], [-2.0]], 0.9, policy=[[0.75, 0.25], [1, 0]]).plot().texts
+    told = Task("two", rows, [[1.0], [-2.0]], 0.9, policy=[[0.75, 0.25], [1.0, 0.0]]).plot().texts
     assert {"0.75, +1", "0.25", "1, +0 or −2", "x = −2"} <= {text.get_text() for text in told}

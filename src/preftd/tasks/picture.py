@@ -61,13 +61,12 @@ def _numbers(task: Task, beta: ArrayLike | None, lambda_: ArrayLike | None) -> l
 
     On these, features as well.
     """
-    given = {"β": ("beta", beta), "λ": ("lambda_", lambda_)}
-    asked = {letter: of for letter, of in given.items() if of[1] is not None}
-    if len(asked) > 1:
+    if beta is not None and lambda_ is not None:
         raise InputError("beta and lambda_ are both given: give one of them, as λ = 1 − β.")
+    letter, name, given = ("β", "beta", beta) if lambda_ is None else ("λ", "lambda_", lambda_)
     texts: list[list[str]] = [[] for _ in range(task.states)]
-    for letter, (name, numbers) in asked.items():
-        checked = per_state(name, numbers, task.states)
+    if given is not None:
+        checked = per_state(name, given, task.states)
         check_unit_interval(name, checked)
         for text, number in zip(texts, checked, strict=True):
             text.append(f"{letter} = {number:.3g}" if _is_small(task) else f"{number:.2g}")

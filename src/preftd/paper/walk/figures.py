@@ -87,8 +87,9 @@ def _draw_curves(axes: Axes, panel: Curves) -> None:
             axes.plot(x[best], y[best], "o", color=colour, markersize=DOT)
         optima.append((y[best], x[best], str(name)))
     error, step_size, name = min(optima)
-    ring = {"markersize": RING, "markerfacecolor": "none", "markeredgecolor": "#111111"}
-    axes.plot(step_size, error, "o", **ring)
+    axes.plot(
+        step_size, error, "o", markersize=RING, markerfacecolor="none", markeredgecolor="#111111"
+    )
     text = f"least: {error:.3f}\n{name}, α = {step_size:g}"
     axes.text(0.04, 0.04, text, transform=axes.transAxes, fontsize=SIZE, va="bottom")
 
