@@ -16,7 +16,7 @@ from preftd.theory import Diagnosis
 from preftd.theory.explain import reason
 from random_problems import chain, discounts, preference
 
-CHAINS = 250
+CHAINS = 200
 TIMES = [0, 1, 10, 60]
 TOLERANCE = 1e-10
 CONDITIONED = 1e4
@@ -166,9 +166,9 @@ def test_the_chains_are_of_all_kinds(cases: list[Case]) -> None:
     found = [one for case in cases for one in case.found]
     assert sum(not one.stable for one in found) > 10
     assert sum(not one.positive_definite for one in found) > 20
-    assert sum(one.undetermined.shape[1] > 0 for one in found) > 50
+    assert sum(one.undetermined.shape[1] > 0 for one in found) > 40
     assert sum(np.iscomplex(one.eigenvalues).any() for one in found) > 20
-    assert sum((case.process.visits == 0).any() for case in cases) > 20
+    assert sum((case.process.visits == 0).any() for case in cases) > 10
     assert {case.process.states for case in cases} == set(range(2, 13))
 
 
