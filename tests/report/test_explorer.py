@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from browser import complaints, open_browser, view
-from explorer_shell import write_shell
+from explorer_shell import assert_same_features, write_shell
 from preftd import ETD, PTD, TD, theory
 from preftd.report.page.explorer import explorer
 from preftd.style import LOOKS
@@ -149,16 +149,22 @@ def test_keys_move_a_preference(browser: Any) -> None:
         assert betas(browser) == [0.01, beta]
 
 
-def test_the_numbers_shown_are_those_of_the_library(browser: Any) -> None:
+def test_the_facts_shown_are_those_that_diagnose_prints(browser: Any) -> None:
     preset(browser, "noisy_corridor")
+    slide(browser, 2, 0.25)
     problem = theory.load_problem(EXAMPLES / "corridor.toml")
-    rules = [TD(), ETD(), PTD()]
-    cards = browser.find_elements("css selector", "#explorer article")
-    found = theory.compare(problem.process, problem.features, rules, problem.beta)
-    for card, one in zip(cards, found, strict=True):
-        numbers = [fact.text for fact in card.find_elements("css selector", "dd")]
-        assert numbers[0] == f"{one.value_error:.4g}"
-        assert numbers[3] == f"{one.largest_step_size:.4g}"
+    beta = [1, 0, 0.25, 0, 0, 1, 1]
+    found = theory.compare(problem.process, problem.features, [TD(), ETD(), PTD()], beta)
+    rows = [re.split("  +", line) for line in theory.report(found).splitlines()]
+    printed = {label: cells for label, *cells in rows}
+    for i, card in enumerate(browser.find_elements("css selector", "#explorer article")):
+        assert [fact.text for fact in card.find_elements("css selector", "dd")] == [
+            printed["value error there, all states"][i],
+            printed["value error there, β > 0"][i],
+            printed["positive definite"][i],
+            printed["largest step size"][i],
+        ]
+        assert printed["expected update"][i] == verdicts(browser)[i]
 
 
 def test_the_address_holds_the_state_and_restores_it(browser: Any, page: Path) -> None:
@@ -245,8 +251,7 @@ def test_the_copied_chain_is_read_by_the_library(browser: Any, tmp_path: Path) -
     assert here.beta.tolist() == [1, 0, 0.25, 0, 0, 1, 1]
     assert np.array_equal(here.process.values, there.process.values)
     assert np.array_equal(here.process.start, there.process.start)
-    assert np.array_equal(here.features.mean, there.features.mean)
-    assert np.array_equal(here.features.covariance, there.features.covariance)
+    assert_same_features(here.features, there.features)
 
 
 def test_nothing_is_wider_than_the_screen(browser: Any, page: Path) -> None:

@@ -87,9 +87,10 @@ def tables(rng: np.random.Generator) -> dict[str, Any]:
     if rng.random() < 0.3:
         features = rng.integers(0, 2, (states, size)).astype(float)
         features[:, -1] = features[:, 0]
+    shapes = ((), (states,), (states, states))
     drawn = {
         "transition": transition,
-        "reward": rng.normal(size=[(), states, (states, states)][rng.integers(3)]),
+        "reward": rng.normal(size=shapes[rng.integers(3)]),
         "discount": discount,
         "features": features,
         "beta": preference(rng, states),
@@ -221,13 +222,9 @@ def test_the_fixed_point_and_its_errors_are_those_of_the_library(
         assert_equal(rule["fixedPoint"], found.fixed_point)
         size = np.abs(case.process.values).max() ** 2
         assert_close(rule["valueError"], found.value_error, size)
-        over = case.process.visits * case.beta
-        if not over.any():
-            assert rule["trustedError"] is None
-            continue
-        weights = found.fixed_point
-        trusted = theory.value_error(case.process, case.features, weights, over=over)
-        assert_close(rule["trustedError"], trusted, size)
+        assert (rule["preferredError"] is None) == (found.preferred_error is None)
+        if found.preferred_error is not None:
+            assert_close(rule["preferredError"], found.preferred_error, size)
 
 
 def test_the_trajectory_is_that_of_the_library(cases: list[Case], shown: Any) -> None:

@@ -37,6 +37,13 @@ preftdExplorer.words = (() => {
     return `${general(real)} ± ${general(Math.abs(imaginary))}i`;
   }
 
+  // A value error, or a dash; those of exact values are 0 but for rounding.
+  function error({ fixedPoint }, found) {
+    if (found === null) return "–";
+    const rounding = ROUNDING * Math.max(...fixedPoint.map(Math.abs));
+    return general(found > rounding ** 2 ? found : 0);
+  }
+
   // The eigenvalues in a line, at most three.
   function eigenvalues({ eigenvalues: all }) {
     const each = all.filter(([, imaginary]) => imaginary >= 0).map(eigenvalue);
@@ -81,5 +88,5 @@ preftdExplorer.words = (() => {
     return "the expected update converges to its one fixed point, because A is positive definite.";
   }
 
-  return { ROUNDING, definite, eigenvalues, general, reason, verdict };
+  return { ROUNDING, definite, eigenvalues, error, general, reason, verdict };
 })();
