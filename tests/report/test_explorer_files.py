@@ -38,7 +38,7 @@ GOOD = {
     "features": "[[0.5], [1.0]]",
     "beta": "0.5",
 }
-BAD = [
+BAD: list[dict[str, str | None]] = [
     {"transition": None},
     {"features": None},
     {"beta": None},
