@@ -44,9 +44,10 @@ preftdExplorer.words = (() => {
     return general(found > rounding ** 2 ? found : 0);
   }
 
-  // The eigenvalues in a line, at most three.
+  // The eigenvalues in a line, at most three, the one that matters first.
   function eigenvalues({ eigenvalues: all }) {
-    const each = all.filter(([, imaginary]) => imaginary >= 0).map(eigenvalue);
+    const above = all.filter(([, imaginary]) => imaginary >= 0);
+    const each = above.sort(([x], [y]) => x - y).map(eigenvalue);
     const shown = each.slice(0, 3).join(", ") || "none";
     return `eigenvalues of A: ${shown}${each.length > 3 ? ", …" : ""}`;
   }
