@@ -17,6 +17,9 @@ settings.load_profile("fixed")
 
 ROOT = Path(__file__).parent
 
+collect_ignore_glob = ["docs/conf.py", "docs/gallery/*", "docs/_build/*"]
+"""The settings of the site, and what its build writes."""
+
 
 def _kernels() -> str:
     """A name for the contents of all files that are compiled."""
