@@ -3,13 +3,9 @@
 Without this, each worker of a parallel test run compiles the same kernels at the same time.
 """
 
-import sys
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
-import conftest  # noqa: F401  (it says where compiled code is kept)
 import numpy as np
 
 from preftd import (

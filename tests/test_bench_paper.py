@@ -3,8 +3,8 @@
 import pytest
 
 from preftd.bench import paper
-from preftd.paper.contents import TITLES
 from preftd.paper.order import Order
+from preftd.paper.titles import TITLES
 from test_bench_learners import number, tables
 
 

@@ -4,11 +4,13 @@ import os
 import re
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+import preftd
 from preftd import cli
 from preftd.arrays import is_sparse
 from preftd.bench.scale import FEATURES, smooth_features
@@ -182,6 +184,40 @@ def test_output_that_cannot_be_written_is_one_line_and_not_success(unbuffered: s
     assert "No space left" in done.stderr
 
 
+GOOD, MISSING = str(EXAMPLES / "counterexample_1.toml"), "missing.toml"
+
+
+@pytest.mark.parametrize(
+    ("streams", "file", "code"),
+    [
+        ("2>&-", GOOD, 0),
+        ("2>&-", MISSING, 2),
+        (">&-", GOOD, 1),
+        (">&- 2>&-", MISSING, 2),
+        ("<&- >&- 2>&-", GOOD, 1),
+        ("2>/dev/full", MISSING, 2),
+        (">/dev/full 2>/dev/full", GOOD, 1),
+        (">/dev/full", MISSING, 2),
+    ],
+)
+def test_streams_that_are_closed_or_full_change_no_exit_code(
+    streams: str, file: str, code: int
+) -> None:
+    command = f"'{sys.executable}' -m preftd diagnose '{file}' {streams}"
+    done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=False)
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+    if "2>" not in streams:
+        assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_file_that_cannot_be_printed_is_named_with_escapes(tmp_path: Path) -> None:
+    code, line = complaint("diagnose", tmp_path / "\x1b[2Jwiped.toml")
+    assert code == 2
+    assert "\\x1b[2Jwiped.toml" in line
+    assert "\x1b" not in line
+
+
 def test_bench_refuses_what_is_not_a_benchmark() -> None:
     code, line = complaint("bench", "3")
     assert code == 2
@@ -211,6 +247,34 @@ def test_reproduce_says_what_it_wrote(
     written = [Path(line.removeprefix("wrote ")) for line in printed.out.splitlines()]
     assert sorted(written) == sorted((tmp_path / "a" / "b").iterdir())
     assert len(written) == 3
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    assert printed("--version") == f"preftd {preftd.__version__}\n"
+    assert preftd.__version__ == version("preftd")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_complete_commands(shell: str) -> None:
+    typed = {"COMP_WORDS": "preftd re", "COMP_CWORD": "1", "_TYPER_COMPLETE_ARGS": "preftd re"}
+    done = run(
+        _PREFTD_COMPLETE=f"complete_{shell}", _TYPER_COMPLETE_FISH_ACTION="get-args", **typed
+    )
+    assert "reproduce" in done.stdout
+    assert "diagnose" not in done.stdout
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["diagnose", "--help"], ["list"], ["--version"]])
+def test_help_is_quick(arguments: list[str]) -> None:
+    """It loads no arrays, let alone scipy or matplotlib: that alone would take longer."""
+    code = "import sys; sys.argv = ['preftd', *sys.argv[1:]]; import atexit; "
+    code += "atexit.register(lambda: print(*sys.modules, file=sys.stderr)); "
+    code += "from preftd.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, encoding="utf-8", check=True
+    )
+    assert done.stdout
+    assert not {"numpy", "scipy", "gymnasium", "matplotlib", "polars"} & {*done.stderr.split()}
 
 
 @pytest.mark.parametrize("module", ["preftd", "preftd.cli", "preftd.paper"])

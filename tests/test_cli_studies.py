@@ -13,7 +13,7 @@ from preftd.experiments.jobs import jobs
 from preftd.experiments.loading import load_studies
 from preftd.experiments.progress import Lines
 from preftd.experiments.store import Store
-from preftd.paper.contents import TITLES
+from preftd.paper.titles import TITLES
 from preftd.report import studies
 from test_cli import complaint, printed, run
 

@@ -4,10 +4,12 @@ The signal is sent by what is loaded or called at that moment, so that no clock 
 """
 
 import os
+import random
 import re
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -32,6 +34,32 @@ STUDIES = {
     "report.draw = lambda *_: os.kill(os.getpid(), signal.SIGINT)\n" + SMALL,
     "when all is done": "import atexit, os, signal\n"
     "atexit.register(lambda: [os.kill(os.getpid(), signal.SIGINT) for _ in range(2)])\n" + SMALL,
+}
+SWALLOWED = {
+    "in the end of an object": """
+class Ends:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+def draw(*_):
+    Ends()
+    time.sleep(60)
+""",
+    "by a library": """
+def draw(*_):
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(60)
+    except BaseException:
+        return []
+""",
+    "and followed by an error": """
+def draw(*_):
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(60)
+    except BaseException:
+        raise SystemExit(3)
+""",
 }
 SLOW = ("gymnasium", "numpy", "typer", "scipy", "polars")
 """What is loaded on the way."""
@@ -72,6 +100,59 @@ def test_while_a_study_is(moment: str, tmp_path: Path) -> None:
     said = [line for line in done.stderr.splitlines() if "cells" not in line]
     assert len(said) == 1
     assert re.fullmatch(r"stopped; what is \w+ is kept.*: run the same again to resume\.", said[0])
+
+
+@pytest.mark.parametrize("how", SWALLOWED)
+def test_an_interrupt_that_is_swallowed_ends_the_command_all_the_same(
+    how: str, tmp_path: Path
+) -> None:
+    study = tmp_path / "small.py"
+    head = "import preftd.report.studies as report\nimport os, signal, time\n"
+    study.write_text(head + SWALLOWED[how] + "report.draw = draw\n" + SMALL)
+    done = stopped("run", study, "--out", tmp_path / "out", "--workers", "1")
+    assert done.returncode == 130, done.stderr
+    said = [line for line in done.stderr.splitlines() if "cells" not in line]
+    assert said == [command.SENTENCE]
+
+
+def test_a_study_that_raises_the_interrupt_itself_is_wrong(tmp_path: Path) -> None:
+    study = tmp_path / "small.py"
+    study.write_text("raise KeyboardInterrupt\n" + SMALL)
+    done = stopped("run", study, "--out", tmp_path / "out")
+    assert done.returncode == 2
+    assert "small.py in line 1 raises KeyboardInterrupt: no message." in done.stderr
+
+
+@pytest.mark.slow
+def test_200_interrupts_at_random_moments_each_end_the_command(tmp_path: Path) -> None:
+    """While it loads, compiles, learns, stores, draws and prints."""
+    study, chance = tmp_path / "small.py", random.Random(0)  # noqa: S311  (no secret)
+    study.write_text(SMALL)
+    arguments = [sys.executable, "-m", "preftd", "run", study, "--workers", "1", "--out"]
+    began = time.monotonic()
+    subprocess.run([*arguments, tmp_path / "first"], check=True, capture_output=True)
+    whole, ended = time.monotonic() - began, 0
+    for number in range(200):
+        with subprocess.Popen(
+            [*arguments, tmp_path / f"out {number % 4}"],  # some is stored, some is not
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+        ) as process:
+            # Before it is told what to do about it, Python itself ends with a traceback.
+            time.sleep(0.15 + whole * chance.random())
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+        assert process.returncode in (0, 130), err
+        assert "Traceback" not in err
+        assert "Exception ignored" not in err
+        if process.returncode == 130:
+            ended += 1
+            assert err.splitlines()[-1].startswith("stopped; what is ")
+        else:
+            assert "wrote" in out.splitlines()[-1]
+    print(f"200 interrupts, {ended} of them before the end")
+    assert ended > 100
 
 
 def test_when_all_is_done_nothing_happens(tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ from scipy import sparse
 
 from preftd import solve
 from preftd.arrays import Dense, Matrix, Sparse, Vector
-from preftd.solve import DidNotConvergeError, Resolvent
+from preftd.failures import DidNotConvergeError
+from preftd.solve import Resolvent
 
 STATES = {"dense": 400, "direct": 3_000, "multigrid": 3_000}
 METHODS = list(STATES)

@@ -4,13 +4,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from preftd import command
-from preftd.registration import register_all
 
 if TYPE_CHECKING:
     from preftd import experience, experiments, learners, preferences, rules, tasks, theory
-    from preftd.arrays import InputError
     from preftd.experience import Experience
     from preftd.experiments import Chosen, Evaluation, Score, Search, Study, evaluate
+    from preftd.failures import InputError
     from preftd.learners import (
         Actor,
         ActorCritic,
@@ -25,8 +24,11 @@ if TYPE_CHECKING:
         NetworkLearner,
         StepSizePair,
     )
+    from preftd.registration import register_rule, register_task
     from preftd.rules import ETD, PTD, TD, Coefficients, Rule
     from preftd.tasks import Features, MarkovRewardProcess, Task
+
+__version__ = "0.1.0"
 
 _MODULE_OF = {
     "Actor": "learners",
@@ -40,7 +42,7 @@ _MODULE_OF = {
     "Evaluation": "experiments",
     "Experience": "experience",
     "Features": "tasks",
-    "InputError": "arrays",
+    "InputError": "failures",
     "LeastSquares": "learners",
     "LeastSquaresLearner": "learners",
     "Linear": "learners",
@@ -57,6 +59,8 @@ _MODULE_OF = {
     "TD": "rules",
     "Task": "tasks",
     "evaluate": "experiments",
+    "register_rule": "registration",
+    "register_task": "registration",
 }
 _PACKAGES = ("experience", "experiments", "learners", "preferences", "rules", "tasks", "theory")
 
@@ -88,19 +92,26 @@ __all__ = [
     "StepSizePair",
     "Study",
     "Task",
+    "__version__",
     "evaluate",
     "experience",
     "experiments",
     "learners",
     "preferences",
+    "register_rule",
+    "register_task",
     "rules",
     "tasks",
     "theory",
 ]
 
 if command.is_running():
-    command.exit_on_ctrl_c()  # before gymnasium is loaded, which takes most of the time
-register_all()
+    # Before anything is loaded; gymnasium only before a study, because help must be quick.
+    command.begin()
+else:
+    from preftd.registration import register_environments
+
+    register_environments()
 
 
 def __getattr__(name: str) -> Any:

@@ -5,6 +5,7 @@ colon, and the remedy.
 """
 
 import operator
+import re
 import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -12,6 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+
+from preftd.failures import InputError as InputError  # noqa: PLC0414  (all checks raise it)
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -22,10 +25,6 @@ Sparse: TypeAlias = sparse.csr_array[np.float64]
 Matrix: TypeAlias = Dense | Sparse
 AnyMatrix = TypeVar("AnyMatrix", bound=Matrix)
 MatrixLike: TypeAlias = ArrayLike | sparse.sparray | sparse.spmatrix
-
-
-class InputError(ValueError):
-    """The input cannot be used; the message says why, and what to do about it."""
 
 
 def is_sparse(matrix: Matrix) -> "TypeIs[Sparse]":
@@ -107,9 +106,9 @@ def _holds_mask(given: Any) -> bool:
 
 
 def whole(name: str, given: Any) -> int:
-    """Return an integer, of any integer type; booleans are refused."""
+    """Return an integer, of any integer type; booleans and masked arrays are refused."""
     try:
-        if isinstance(given, bool | np.bool_):
+        if isinstance(given, bool | np.bool_ | np.ma.MaskedArray):
             raise TypeError
         return operator.index(given)
     except TypeError:
@@ -155,6 +154,7 @@ def short(given: object) -> str:
         text = repr(given)
     except Exception:
         text = f"<{type(given).__name__}>"
+    text = re.sub(r" at 0x[0-9a-f]+", "", text)  # an address means nothing to the reader
     text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
@@ -263,6 +263,8 @@ def as_distribution(name: str, given: ArrayLike, states: int) -> Vector:
 
 LONGEST = 100
 """So many letters of what was given are shown in a message."""
+LARGE = 1e100
+"""Larger numbers have squares that may overflow in sums and products."""
 SUM_TOLERANCE = 1e-9
 """How far a sum of probabilities may be from 1: more than rounding, less than a mistake."""
 
@@ -283,10 +285,15 @@ def check_unit_interval(name: str, array: Matrix) -> None:
     _refuse(name, array, (stored < 0) | (stored > 1), "every entry must lie in [0, 1]")
 
 
+def check_size(name: str, array: Matrix) -> None:
+    """Refuse entries whose squares could overflow."""
+    _refuse(name, array, np.abs(_stored(array)) > LARGE, "rescale them all")
+
+
 def check_scale(name: str, array: Matrix) -> None:
     """Refuse entries whose squares could overflow or underflow."""
     size = np.abs(_stored(array))
-    _refuse(name, array, (size > 1e100) | ((size > 0) & (size < 1e-100)), "rescale them all")
+    _refuse(name, array, (size > LARGE) | ((size > 0) & (size < 1 / LARGE)), "rescale them all")
 
 
 def _stored(array: Matrix) -> NDArray[np.float64]:

@@ -9,15 +9,11 @@ from typing import Annotated
 
 import typer
 
-from preftd.arrays import InputError
+from preftd import __version__
 from preftd.bench import BENCHMARKS, run_benchmarks
-from preftd.command import stopped_by_ctrl_c
-from preftd.failures import FailedError
-from preftd.rules import RULES
-from preftd.solve import DidNotConvergeError
-from preftd.style import save_figure
-from preftd.tasks import catalogue
-from preftd.theory import compare, load_problem, report
+from preftd.command import check_interrupt, stopped_by_ctrl_c
+from preftd.failures import DidNotConvergeError, FailedError, InputError
+from preftd.terminal import print_line, standard_error
 
 RESULTS = Path("results")
 
@@ -33,9 +29,26 @@ For example:
 app = typer.Typer(
     help=HELP,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+
+def _print_version(asked: bool) -> None:
+    """Print the version and exit."""
+    if asked:
+        print(f"preftd {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
+) -> None: ...
 
 
 @app.command()
@@ -54,11 +67,16 @@ def diagnose(
 
     To write a large, sparse chain to NPZ, use preftd.theory.save_problem.
     """
+    from preftd.registration import load_plugins
+    from preftd.rules import RULES
+    from preftd.theory import compare, load_problem, report
+
+    load_plugins()
     problem = load_problem(file)
     rules = [make(problem.interest) for make in RULES.values()]
     found = compare(problem.process, problem.features, rules, problem.beta)
-    print(f"{file}: states: {problem.process.states}, features: {problem.features.size}\n")
-    print(report(found))
+    print_line(f"{file}: states: {problem.process.states}, features: {problem.features.size}\n")
+    print_line(report(found))
 
 
 Out = Annotated[Path, typer.Option(help="Folder for results and figures.")]
@@ -82,7 +100,7 @@ def list_figures() -> None:
     For example:
         preftd list
     """
-    from preftd.paper.contents import overview
+    from preftd.paper.titles import overview
 
     print_all(overview())
 
@@ -204,16 +222,21 @@ def tasks(
         preftd tasks
         preftd tasks corridor --set length=5 --out corridor.png
     """
+    from preftd.registration import load_plugins
+    from preftd.style import save_figure
+    from preftd.tasks import catalogue
+
+    load_plugins()
     if name is None and (parameters or out):
         raise InputError("--set or --out is given without a task: name one.")
     if name is None:
-        print("\n".join(catalogue.overview()))
+        print_all(catalogue.overview())
         return
     task = catalogue.make(name, **catalogue.parse(parameters or []))
-    print(catalogue.describe(task))
+    print_line(catalogue.describe(task))
     if out is not None:
         save_figure(task.plot(), out)
-        print(f"wrote {out}")
+        print_line(f"wrote {out}")
 
 
 @app.command()
@@ -229,17 +252,17 @@ def bench(
         preftd bench
         preftd bench linear network
     """
-    for line in run_benchmarks(names or list(BENCHMARKS)):
-        print(line, flush=True)
+    print_all(run_benchmarks(names or list(BENCHMARKS)))
 
 
 def print_all(lines: Iterable[str]) -> None:
     """Print each line as soon as it is there."""
     for line in lines:
-        print(line, flush=True)
+        print_line(line)
+        check_interrupt()
 
 
-@stopped_by_ctrl_c()
+@stopped_by_ctrl_c
 def main() -> None:
     """Run the command line; errors that users can fix are one sentence, without a traceback."""
     for stream in (sys.stdout, sys.stderr):
@@ -247,22 +270,32 @@ def main() -> None:
             stream.reconfigure(errors="replace")  # λ becomes "?" where it cannot be encoded
     try:
         try:
-            app()
+            app(prog_name="preftd")
         finally:
-            print(end="", flush=True)  # here, because errors after main cannot be caught
+            sys.stdout.flush()  # here, because errors after main cannot be caught
     except InputError as error:
         _fail(str(error), code=2)
     except OSError as error:
-        # Python would try to print the rest again when it exits, and fail with a traceback.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        _forget(1)
         if isinstance(error, BrokenPipeError):
             sys.exit(1)  # the reader, such as head, has seen enough
-        _fail(f"{error.filename or 'output'} cannot be written: {error.strerror}.", code=1)
+        what = "output cannot be written"
+        if error.filename is not None:
+            what = f"{error.filename} cannot be read or written"
+        _fail(f"{what}: {error.strerror}.", code=1)
     except (DidNotConvergeError, FailedError) as error:
         _fail(str(error), code=1)
 
 
 def _fail(message: str, code: int) -> None:
     """Print an error and exit."""
-    print("preftd:", *message.splitlines(), file=sys.stderr)
+    try:
+        print_line(" ".join(["preftd:", *message.splitlines()]), standard_error())
+    except OSError:  # nobody can be told
+        _forget(2)
     sys.exit(code)
+
+
+def _forget(descriptor: int) -> None:
+    """Forget what is still to be printed: Python would try again when it exits, and complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)

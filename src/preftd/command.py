@@ -1,18 +1,28 @@
-"""Ctrl-C: it ends the command `preftd` with one sentence, also while modules are loaded.
+"""The process of the command `preftd`: Ctrl-C ends it with one sentence, whatever it is doing.
 
 This module imports nothing slow, so that it is ready before anything else is loaded.
 """
 
+import functools
 import os
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+import threading
+from collections.abc import Callable
+from contextlib import suppress
 from types import FrameType
+from typing import Any
 
 CODE = 130
 """The exit code of a command that was stopped by Ctrl-C, as shells use it."""
 SENTENCE = "stopped; what is stored is kept: run the same again to resume."
+AGAIN = 0.01
+"""Seconds until an interrupt that was swallowed is raised again."""
+
+
+class _State:
+    interrupted = False
+    """Whether Ctrl-C was pressed, though what it raised may have been swallowed."""
 
 
 def is_running() -> bool:
@@ -21,28 +31,50 @@ def is_running() -> bool:
     return called in ("preftd", "preftd.exe") or sys.orig_argv[1:3] == ["-m", "preftd"]
 
 
-def exit_on_ctrl_c() -> None:
-    """Exit at once on Ctrl-C: while modules are loaded there is nothing to clean up."""
+def begin() -> None:
+    """Get ready while modules are loaded: when there is nothing to clean up, Ctrl-C exits."""
+    _open_closed_streams()
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # it is not ignored
         signal.signal(signal.SIGINT, _exit)
 
 
-@contextmanager
-def stopped_by_ctrl_c() -> Iterator[None]:
-    """Raise KeyboardInterrupt on Ctrl-C, so that code can clean up, then print the sentence."""
-    handled = signal.getsignal(signal.SIGINT) is _exit
-    try:
-        if handled:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-        yield
-    except (KeyboardInterrupt, SystemExit) as end:
-        if handled:
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is about to exit anyway
-        if isinstance(end, SystemExit) and end.code != CODE:
-            raise
-        if not _is_explained(end):
-            print(SENTENCE, file=sys.stderr)
-        sys.exit(CODE)
+def was_interrupted() -> bool:
+    """Return whether Ctrl-C was pressed in this command."""
+    return _State.interrupted
+
+
+def check_interrupt() -> None:
+    """Raise KeyboardInterrupt if Ctrl-C was pressed: whoever caught the first had no right to."""
+    if _State.interrupted:
+        raise KeyboardInterrupt
+
+
+def stopped_by_ctrl_c(main: Callable[[], None]) -> Callable[[], None]:
+    """Decorate a command: on Ctrl-C it cleans up, says the sentence and ends with code 130."""
+
+    @functools.wraps(main)
+    def command() -> None:
+        handled = signal.getsignal(signal.SIGINT) is _exit
+        try:
+            try:
+                if handled:
+                    sys.unraisablehook = _unraisable
+                    signal.signal(signal.SIGINT, _interrupt)
+                main()
+                check_interrupt()
+            finally:
+                if handled:
+                    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is about to exit anyway
+        except (KeyboardInterrupt, SystemExit) as end:
+            code = end.code if isinstance(end, SystemExit) else CODE
+            if code != CODE and not _State.interrupted:
+                raise
+            if not _is_explained(end):
+                with suppress(OSError):  # nobody listens
+                    print(SENTENCE, file=sys.stderr, flush=True)
+            sys.exit(CODE)
+
+    return command
 
 
 def _is_explained(error: BaseException | None) -> bool:
@@ -56,5 +88,37 @@ def _is_explained(error: BaseException | None) -> bool:
 
 def _exit(_: int, __: FrameType | None) -> None:
     """Print the sentence and exit, without cleaning up."""
-    os.write(2, f"{SENTENCE}\n".encode())
+    with suppress(OSError):  # nobody listens
+        os.write(2, f"{SENTENCE}\n".encode())
     os._exit(CODE)
+
+
+def _interrupt(_: int, __: FrameType | None) -> None:
+    _State.interrupted = True
+    raise KeyboardInterrupt
+
+
+def _unraisable(unraisable: Any) -> None:
+    """Raise an interrupt again that Python could not raise where it came, as in `__del__`."""
+    if not isinstance(unraisable.exc_value, KeyboardInterrupt):
+        sys.__unraisablehook__(unraisable)
+        return
+    again = threading.Timer(AGAIN, os.kill, [os.getpid(), signal.SIGINT])
+    again.daemon = True
+    again.start()
+
+
+def _open_closed_streams() -> None:
+    """Open standard streams that are closed: files opened later would be taken for them.
+
+    Nothing comes in, messages are lost, and output fails, as output that cannot be written should.
+    """
+    names = ("stdin", os.O_RDONLY), ("stdout", os.O_RDONLY), ("stderr", os.O_WRONLY)
+    for descriptor, (name, flags) in enumerate(names):
+        if getattr(sys, name) is None:
+            opened = os.open(os.devnull, flags)
+            if opened != descriptor:
+                os.dup2(opened, descriptor)
+                os.close(opened)
+            mode = "r" if name == "stdin" else "w"
+            setattr(sys, name, open(descriptor, mode, closefd=False))  # noqa: SIM115

@@ -6,6 +6,9 @@ from typing import Any
 
 from preftd.arrays import InputError, short
 
+FEW = 12
+"""Up to this many names are listed in a message."""
+
 
 def nearest(kind: str, name: Any, known: Collection[str]) -> None:
     """Refuse a name that is not known, and suggest the nearest one.
@@ -21,6 +24,13 @@ def nearest(kind: str, name: Any, known: Collection[str]) -> None:
     """
     if isinstance(name, str) and name in known:
         return
-    near = difflib.get_close_matches(str(name), known, n=1) if isinstance(name, str) else None
-    hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}."
+    near = difflib.get_close_matches(name, known, n=1) if isinstance(name, str) else None
+    if near:
+        hint = f"did you mean {near[0]!r}?"
+    elif len(known) <= FEW or not isinstance(name, str):
+        hint = f"known are {', '.join(known)}."
+    else:
+        within = [one for one in known if name and name in one]
+        nearer = within or difflib.get_close_matches(name, known, n=3, cutoff=0.0)
+        hint = f"the nearest of {len(known)} are {', '.join(nearer[:3])}."
     raise InputError(f"there is no {kind} {short(name)}: {hint}")

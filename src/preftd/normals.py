@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from preftd.arrays import Dense, Vector
+from preftd.kernels import kernel
 
 FEW = 1000
 """Up to this many numbers, NumPy is as fast."""
@@ -98,7 +98,7 @@ def _fill_from(words: np.random.PCG64, out: Vector) -> None:
             words.advance(used - drawn.size)  # back to the first that was not used
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill(words: NDArray[np.int64], out: Vector, begin: int, layers: Layers) -> tuple[int, int]:
     """Fill from `begin` on; returns where the words ran out and how many were used."""
     used = 0
@@ -117,7 +117,7 @@ def _fill(words: NDArray[np.int64], out: Vector, begin: int, layers: Layers) -> 
     return out.size, used
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _draw(words: NDArray[np.int64], at: int, layers: Layers) -> tuple[float, int]:
     """One number by the full method, and the index of the next word; −1 if words run out."""
     while at < words.size:
@@ -136,7 +136,7 @@ def _draw(words: NDArray[np.int64], at: int, layers: Layers) -> tuple[float, int
     return 0.0, -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _draw_tail(words: NDArray[np.int64], at: int, negative: int) -> tuple[float, int]:
     """One number in the tail, and the index of the next word; −1 if words run out."""
     while at + 1 < words.size:
@@ -147,7 +147,7 @@ def _draw_tail(words: NDArray[np.int64], at: int, negative: int) -> tuple[float,
     return 0.0, -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _uniform(word: int) -> float:
     """A uniform number in [0, 1) from a word."""
     return ((word >> 11) & (2**53 - 1)) * 2.0**-53

@@ -22,6 +22,7 @@ from scipy import linalg, sparse
 from scipy.sparse import linalg as sparse_linalg
 
 from preftd.arrays import Dense, Matrix, Sparse, Vector, is_sparse
+from preftd.failures import DidNotConvergeError
 
 DIRECT_STATES = 2_000
 """Up to this many states, sparse LU takes no noticeable time, even with much fill-in."""
@@ -39,10 +40,6 @@ _SINGULAR = (
     "the linear system is singular to working precision: lower the discount, or make the end of an "
     "episode more likely."
 )
-
-
-class DidNotConvergeError(ArithmeticError):
-    """A linear system could not be solved accurately."""
 
 
 @final

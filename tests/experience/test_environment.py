@@ -156,7 +156,7 @@ class Halves:
         (lambda x: x[:3], "let it return 2 numbers, or Indices"),
         (lambda _: Indices([0, 5]), "index 5, but there are 2 features"),
         (lambda x: Indices([0] if x[0] < 0.001 else [0, 1]), "indices, and"),
-        (lambda _: "left", "let it return 2 numbers"),
+        (lambda _: "left", "^the encoder.s result is not an array of real numbers"),
     ],
 )
 def test_encoders_that_break_their_promise_are_refused(code: Any, message: str) -> None:

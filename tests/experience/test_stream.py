@@ -73,7 +73,7 @@ def test_several_active_indices_add_up() -> None:
         ({"features": [[1.0], [2.0]]}, "features has 2 rows but there are 3 rewards"),
         ({"terminated": [0, 0, 0]}, "final is missing: 1 episodes .* first at step 2"),
         ({"terminated": [0, 0, 0], "final": [[1.0, 2.0]]}, "give one row of 1"),
-        ({"terminated": [0, 0, 2]}, "terminated holds something other"),
+        ({"terminated": [0, 0, 2]}, r"terminated\[2\] is 2: give true or false"),
         ({"discount": 1.5}, r"discount\[0\] is 1.5"),
         ({"discount": [0.9, 0.9]}, "discount has shape"),
         ({"features": Indices([0, 1, 5]), "size": 3}, "index 5, but there are 3 features"),

@@ -3,7 +3,6 @@
 The parent alone is killed, as the kernel does when memory is short; its workers have to notice.
 """
 
-import json
 import os
 import random
 import re
@@ -25,7 +24,7 @@ from experiments.small_studies import (
     stored_files,
 )
 from preftd.experiments.loading import load_studies
-from preftd.experiments.manifest import state_of
+from preftd.experiments.manifest import Manifest, state_of
 from preftd.experiments.store import Store
 from preftd.experiments.study import Study
 
@@ -177,7 +176,7 @@ def test_a_run_that_is_killed_again_and_again_ends_like_one_that_is_not(
     assert last.process.wait(60) == 0, last.said
     assert stored_files(out) == wanted
     assert hidden_files(out) == []
-    states = [state_of(json.loads(run.read_text())) for run in (out / "runs").iterdir()]
+    states = [state_of(Manifest.read(run)) for run in (out / "runs").iterdir()]
     assert set(states) == {"killed", "finished"}
 
 

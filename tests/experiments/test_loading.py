@@ -46,6 +46,11 @@ WRONG = {
     "an exception without words": ("assert False\n", "raises AssertionError: no message."),
     "a missing module": ("import not_there\n", "raises ModuleNotFoundError: No module named 'not_"),
     "an end": ("import sys\nsys.exit('done')\n", "in line {next} raises SystemExit: done."),
+    "an end of a generator": ("raise GeneratorExit", "raises GeneratorExit: no message."),
+    "an exception of its own kind": (
+        "class Own(BaseException):\n    pass\nraise Own('mine')\n",
+        "raises Own: mine.",
+    ),
     "a wrong study": (
         "x = 1\nstudy = make('mine', episodes=0)\n",
         "in line 17: episodes is 0: give 1 or more.",

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from experiments.small_studies import Told, small
+from preftd.arrays import InputError
 from preftd.experiments import Here, run
 from preftd.experiments import manifest as room
 from preftd.experiments.content import SCHEMA
@@ -70,9 +71,9 @@ def test_it_is_written_over_as_the_run_goes_on(tmp_path: Path) -> None:
     ended = begun.end("failed", cells=7, computed=5, failures=[{"error": "é\n"}])
     assert ended.write(tmp_path) == first
     [found] = read_manifests(tmp_path)
-    assert (found["cells"], found["computed"], found["state"]) == (7, 5, "failed")
-    assert found["failures"] == [{"error": "é\n"}]
-    assert found["ended"] >= found["started"]
+    assert found == ended
+    assert (ended.cells, ended.computed, ended.state) == (7, 5, "failed")
+    assert str(ended.ended) >= ended.started
     assert [path.name for path in tmp_path.iterdir()] == [first.name]
 
 
@@ -126,36 +127,57 @@ STATES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "no machine": ({}, "running"),
     "no process": ({"machine": {"host": host()}}, "running"),
-    "a strange machine": ({"machine": [1]}, "running"),
     "a strange process": ({"machine": {"host": host(), "process": "many"}}, "running"),
-    "a strange state": ({"state": 5}, "5"),
+    "a strange host": ({"machine": {"host": [1], "process": 1}}, "running"),
+    "all processes": ({"machine": {"host": host(), "process": -1}}, "running"),
 }
 
 
 @pytest.mark.parametrize("case", STATES)
 def test_what_became_of_a_run(case: str) -> None:
     parts, wanted = STATES[case]
-    assert state_of({"study": "mine", "state": "running", "started": "now"} | parts) == wanted
+    assert state_of(Manifest(study="mine", command=[], started="now", **parts)) == wanted
 
 
-def test_what_is_no_manifest_is_passed_over(tmp_path: Path) -> None:
+def test_what_is_no_manifest_is_named_with_the_cause(tmp_path: Path) -> None:
     assert read_manifests(tmp_path / "missing") == []
     whole = Manifest.begin("mine", tmp_path).write(tmp_path)
-    (tmp_path / "0.json").write_bytes(whole.read_bytes()[:100])
-    (tmp_path / "1.json").write_text("")
-    (tmp_path / "2.json").write_bytes(b"\xff\xfe\x00")
-    (tmp_path / "3.json").write_text('["study", "state", "started"]')
-    (tmp_path / "4.json").write_text('{"study": "foreign"}')
-    (tmp_path / "5.json").mkdir()
+    text = whole.read_text()
+    wrong: dict[str, tuple[bytes, str]] = {
+        "0": (text[:100].encode(), "Unterminated string|Expecting|Invalid"),
+        "1": (b"", "Expecting value"),
+        "2": (b"\xff\xfe\x00", "can't decode byte"),
+        "3": (b'["study", "command", "started"]', "it holds no fields"),
+        "4": (b'{"study": "foreign"}', "it has no command"),
+        "5": (text.replace('"mine"', "5").encode(), "study is 5"),
+        "6": (text.replace('"mine"', r'"\u001b[2J"').encode(), r"study is '\\x1b\[2J'"),
+        "7": (text.replace('"mine"', f'"{"m" * 999}"').encode(), "study is 'mmm.*…"),
+        "8": (text.replace('"running"', '"runing"').encode(), "did you mean 'running'"),
+        "9": (b"[" * 100_000, "recursion"),
+    }
+    for name, (content, _) in wrong.items():
+        (tmp_path / f"{name}.json").write_bytes(content)
+    os.mkfifo(tmp_path / "a.json")  # reading it would wait for ever
+    (tmp_path / "b.json").mkdir()
     (tmp_path / "notes.txt").write_text("notes")
-    assert [found["study"] for found in read_manifests(tmp_path)] == ["mine"]
+    *refused, last = read_manifests(tmp_path)
+    assert isinstance(last, InputError)  # "b.json"; the one that is whole is called by its date
+    causes = [cause for _, cause in wrong.values()]
+    found = sorted(map(str, [one for one in [*refused, last] if isinstance(one, InputError)]))
+    names = [*(f"{name}.json" for name in wrong), "a.json", "b.json"]
+    for said, name, cause in zip(
+        found, names, [*causes, "it is not a file", "it is not a file"], strict=True
+    ):
+        assert re.match(f"{name} cannot be read: .*({cause})", said), said
+    assert [one.study for one in refused if isinstance(one, Manifest)] == ["mine"]
 
 
 def test_the_oldest_comes_first(tmp_path: Path) -> None:
     times = ["2025-03-01T00:00:00.000+00:00", "2024-12-31T23:59:59.999+00:00"]
     for started in times:
         Manifest(study=started, command=[], started=started).write(tmp_path)
-    assert [found["study"] for found in read_manifests(tmp_path)] == sorted(times)
+    found = [one for one in read_manifests(tmp_path) if isinstance(one, Manifest)]
+    assert [one.study for one in found] == sorted(times)
 
 
 def test_a_run_notes_the_commit_of_the_place_that_its_study_is_from(

@@ -25,7 +25,7 @@ from preftd.experiments.executors import COMPILING
 from preftd.experiments.jobs import Job
 from preftd.experiments.loading import load_studies
 from preftd.experiments.work import JobResult
-from preftd.experiments.worker import Worker, WorkerLostError
+from preftd.experiments.worker import STARTS, Worker, WorkerLostError
 from preftd.preferences import Observability
 
 BEGIN = """
@@ -184,8 +184,48 @@ def test_workers_that_cannot_start_are_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "executable", shutil.which("false"))
-    with pytest.raises(WorkerLostError, match=r"ended at once \(code 1\).*: run the same again"):
+    started = list[Worker]()
+    start = Worker.__init__
+
+    def counted(worker: Worker) -> None:
+        started.append(worker)
+        start(worker)
+
+    monkeypatch.setattr(Worker, "__init__", counted)
+    with pytest.raises(WorkerLostError, match=r"ended at once \(code 1\), and so did 2 others in"):
         run(small(), tmp_path, workers=1, progress=Told())
+    assert len(started) == STARTS
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_worker_that_is_killed_while_it_starts_is_replaced(
+    workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start, started = Worker.__init__, list[Worker]()
+
+    def killed(worker: Worker) -> None:
+        start(worker)
+        if len(started) < STARTS - 1:
+            worker._process.kill()
+        started.append(worker)
+
+    monkeypatch.setattr(Worker, "__init__", killed)
+    run(small(), tmp_path / "processes", workers=workers, progress=Told())
+    run_here(small(), tmp_path / "here")
+    assert stored_files(tmp_path / "processes") == stored_files(tmp_path / "here")
+
+
+@pytest.mark.parametrize("executable", ["missing", "folder", "text", ""])
+def test_an_interpreter_that_cannot_be_executed_is_called_so(
+    executable: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "text").write_text("not a program")
+    (tmp_path / "text").chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / executable) if executable else "")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(WorkerLostError, match=r"the interpreter '.*' cannot be executed \(.*: rep"):
+        run(small(), tmp_path / "out", workers=1, progress=Told())
 
 
 FRAGILE = (

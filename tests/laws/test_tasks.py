@@ -223,7 +223,7 @@ def test_the_environment_moves_as_the_process_does(task: Task) -> None:
 @pytest.mark.parametrize("name", sorted(ENVIRONMENTS))
 def test_gymnasiums_checker_passes(name: str) -> None:
     """Its only remark, that observations are not bounded, is true of Gaussian noise."""
-    check_env(gymnasium.make(name).unwrapped)
+    check_env(gymnasium.make(name, render_mode="rgb_array").unwrapped)
 
 
 def test_every_task_is_an_environment_of_the_same_name() -> None:

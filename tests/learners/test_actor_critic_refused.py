@@ -45,7 +45,7 @@ def test_bad_learners_are_refused(given: dict[str, Any], why: str) -> None:
     [
         (Actor, {"units": 0}, "units"),
         (Actor, {"activation": "tan"}, "did you mean 'tanh'"),
-        (Actor, {"bias": 1}, "bias"),
+        (Actor, {"bias": "no"}, "bias"),
         (Actor, {"optimiser": "rmsprop"}, "optimiser"),
         (Actor, {"reduction": "max"}, "reduction"),
         (Actor, {"gain": 1}, "gain"),

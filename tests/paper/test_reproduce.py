@@ -10,11 +10,12 @@ from preftd.arrays import InputError
 from preftd.experiments import Results
 from preftd.experiments.inputs import as_seeds
 from preftd.paper import contents
-from preftd.paper.contents import CLAIMS, FIGURES, STUDIES, TITLES
+from preftd.paper.contents import CLAIMS, FIGURES, STUDIES
 from preftd.paper.order import Order, wanted
 from preftd.paper.reproduce import reproduce
 from preftd.paper.stored_searches import QUICK_SEEDS
 from preftd.paper.study import PaperStudy
+from preftd.paper.titles import TITLES
 
 
 def times_run(out: Path) -> Counter[str]:

@@ -1,11 +1,14 @@
 """Rules: what holds for each of them, and for all in the table."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preftd import ETD, PTD, TD, InputError
+from preftd import ETD, PTD, TD, InputError, Rule
 from preftd.arrays import Vector
 from preftd.rules import RULES
 
@@ -178,3 +181,24 @@ def test_interest_is_no_flag_but_may_be_given_to_some_states() -> None:
     with pytest.raises(InputError, match="interest is True: give a number"):
         ETD(interest=True)
     assert np.array_equal(ETD(interest=[True, False]).interest, [1.0, 0.0])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda: TD(0.9), lambda: PTD(beta=0.5), lambda: ETD(lambda_=0.9), lambda: ETD(1.0, 0.9)],  # type: ignore[call-arg]
+)
+def test_a_rule_that_is_given_lambda_or_beta_says_where_they_go(make: Callable[[], Rule]) -> None:
+    with pytest.raises(InputError, match="so give β = 1 − λ as the preference to a learner, eval"):
+        make()
+
+
+def test_so_does_a_custom_rule_that_holds_nothing() -> None:
+    class Mine(Rule):
+        name = "mine"
+
+        def gain(self, beta: Any, _interest: Any, _follow_on: Any) -> Any:
+            return beta
+
+    assert Mine().gain(0.5, 0.0, 0.0) == 0.5
+    with pytest.raises(InputError, match="Mine does not take this"):
+        Mine(0.5)  # type: ignore[call-arg]

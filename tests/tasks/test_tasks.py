@@ -181,7 +181,10 @@ def test_a_walk_may_be_long() -> None:
 
 @pytest.mark.parametrize(
     ("observable", "message"),
-    [([1, 0], r"observable has shape \(2,\)"), ([0.5], "observable holds something other than 0")],
+    [
+        ([1, 0], r"observable has shape \(2,\)"),
+        ([0.5], r"observable\[0\] is 0.5: give true or false"),
+    ],
 )
 def test_states_are_observable_or_not(observable: list[float], message: str) -> None:
     with pytest.raises(InputError, match=message):
@@ -211,7 +214,7 @@ def test_a_chain_without_episodes_is_asked_for_steps() -> None:
         tasks.make("counterexample_1").sampler(0).episodes(1)
     with pytest.raises(InputError, match=r"is 1\.5: give a whole number"):
         tasks.make("corridor").sampler(0).episodes(1.5)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="ask for 1 or more"):
+    with pytest.raises(InputError, match="count is 0: give a whole number from 1 to"):
         tasks.make("counterexample_1").sampler(0).steps(0)
 
 

@@ -160,3 +160,24 @@ def test_an_interest_that_belongs_to_a_stream_is_refused_with_the_remedy() -> No
     chain = MarkovRewardProcess([[0.5, 0.5], [0.5, 0.5]], reward=0, discount=0.9)
     with pytest.raises(InputError, match="signal of a stream: give a number per state"):
         diagnose(chain, [[1], [2]], ETD(interest=Constant(0.5)), beta=1)
+
+
+def test_ptd_is_exact_where_beta_is_above_0_and_the_report_says_so() -> None:
+    """Over all states, hidden ones count, whose features are noise: there PTD looks worst."""
+    task = make("corridor", length=5)
+    beta = task.observable.astype(float)
+    td, ptd = compare(task.process, task.features, [TD(), PTD()], beta)
+    for found in (td, ptd):
+        assert found.fixed_point is not None
+        over = task.process.visits * task.observable
+        expected = value_error(task.process, task.features, found.fixed_point, over=over)
+        assert found.preferred_error == expected
+    assert td.value_error is not None
+    assert ptd.value_error is not None
+    assert ptd.value_error > td.value_error > 0.1
+    assert ptd.preferred_error == pytest.approx(0, abs=1e-20)
+    (line,) = [line for line in report([td, ptd]).splitlines() if "there, β > 0" in line]
+    assert line.split()[-1] == "0"
+    assert float(line.split()[-2]) == pytest.approx(td.preferred_error, rel=1e-3)
+    nothing = diagnose(task.process, task.features, PTD(), beta=0)
+    assert nothing.preferred_error is None

@@ -11,9 +11,10 @@ from tempfile import TemporaryDirectory
 from preftd.bench.timing import digits, head, row
 from preftd.experiments.inputs import as_workers
 from preftd.experiments.store import Store
-from preftd.paper.contents import FIGURES, TITLES
+from preftd.paper.contents import FIGURES
 from preftd.paper.order import Order
 from preftd.paper.reproduce import reproduce
+from preftd.paper.titles import TITLES
 
 _GRIDS = [
     name for name, figure in FIGURES.items() if any(study.long_search for study in figure.studies)

@@ -5,8 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import Dense, InputError, Vector, as_array, check_finite, check_not_negative
-from preftd.experience.indices import Indices, as_indices
+from preftd.arrays import (
+    Dense,
+    InputError,
+    Vector,
+    as_array,
+    as_count,
+    check_finite,
+    check_not_negative,
+)
+from preftd.experience.indices import LARGEST, Indices, as_indices
 
 
 def coded(
@@ -16,6 +24,8 @@ def coded(
 
     NaN is allowed: learners refuse it where it has a weight.
     """
+    if size is not None:
+        size = as_count("size", size, 1, LARGEST)
     if isinstance(given, Indices):
         if size is None:
             raise InputError(f"{name} are indices of ones: give size, the number of features.")
@@ -28,6 +38,10 @@ def coded(
             f"{name} has shape {array.shape}: give a row of numbers for each step, or "
             "Indices([...]) for one-hot features."
         )
+    if not array.shape[1]:
+        raise InputError(f"{name} has no columns: give at least one feature.")
+    if len(array) > LARGEST // 2:
+        raise InputError(f"{name} has {len(array)} rows: give at most {LARGEST // 2} at a time.")
     if size not in (None, array.shape[1]):
         raise InputError(f"{name} has {array.shape[1]} columns, not {size}: omit size.")
     return -1 - np.arange(len(array), dtype=np.int32), array, array.shape[1]
@@ -44,8 +58,10 @@ def per_step(name: str, given: ArrayLike, steps: int) -> Vector:
 def flags(name: str, given: ArrayLike, steps: int) -> NDArray[np.bool_]:
     """Return true or false for each step."""
     array = per_step(name, given, steps)
-    if not np.isin(array, (0, 1)).all():
-        raise InputError(f"{name} holds something other than 0 and 1: give true or false.")
+    wrong = ~np.isin(array, (0, 1))
+    if wrong.any():
+        step = int(np.argmax(wrong))
+        raise InputError(f"{name}[{step}] is {array[step]:g}: give true or false.")
     return array.astype(np.bool_)
 
 
@@ -54,10 +70,10 @@ def actions(given: ArrayLike, steps: int) -> NDArray[np.int32]:
     array = as_array("action", given)
     if array.shape != (steps,):
         raise InputError(f"action has shape {array.shape}: give an integer for each step.")
-    broken = array != np.floor(array)
+    broken = (array != np.floor(array)) | (np.abs(array) > LARGEST)
     if broken.any():
         step = int(np.argmax(broken))
-        raise InputError(f"action[{step}] is {array[step]:g}: give integers.")
+        raise InputError(f"action[{step}] is {array[step]:g}: give integers below 2³¹.")
     return array.astype(np.int32)
 
 

@@ -11,8 +11,11 @@ from typing import Any, NamedTuple, Protocol, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import InputError, as_array, whole
-from preftd.experience.indices import Indices
+from preftd.arrays import InputError, Vector, as_array, as_count, whole
+from preftd.experience.indices import LARGEST, Indices
+
+MOST_NUMBERS = 1_000_000
+"""So many numbers an encoder may hold: with more, each observation would take too long."""
 
 
 class Encoder(Protocol):
@@ -43,11 +46,11 @@ class Identity:
     """
 
     def __init__(self, size: int) -> None:
-        self.size = size
+        self.size = as_count("size", size, 1, LARGEST)
 
     def __call__(self, observation: ArrayLike) -> NDArray[np.float64]:
-        """Return the entries of the observation, shape (size,)."""
-        return np.asarray(observation, dtype=np.float64).ravel()
+        """Return the entries of the observation, shape (size,); NaN where they are missing."""
+        return _entries(observation, self.size, finite=False)
 
 
 @final
@@ -67,7 +70,7 @@ class OneHot:
     """
 
     def __init__(self, size: int) -> None:
-        self.size = size
+        self.size = as_count("size", size, 1, LARGEST)
 
     def __call__(self, observation: Any) -> Indices:
         """Return the index of the 1."""
@@ -113,24 +116,36 @@ class TileCoding:
     """
 
     def __init__(self, low: ArrayLike, high: ArrayLike, tiles: ArrayLike, tilings: int) -> None:
-        self._low, high_ = as_array("low", low), as_array("high", high)
+        self._low, self._high = _box(low, high)
         counts = as_array("tiles", tiles)
-        if not (self._low.ndim == 1 and self._low.shape == high_.shape == counts.shape):
+        if counts.shape != self._low.shape:
             raise InputError(
-                "low, high and tiles differ in length: give one number for each entry in all three."
+                f"tiles has shape {counts.shape} but low has {self._low.shape}: "
+                "give one number for each entry in both."
             )
-        if not (self._low < high_).all():
-            raise InputError("low is not below high in some entry: swap them there.")
-        if tilings < 1 or (counts < 1).any() or not np.array_equal(counts, np.floor(counts)):
-            raise InputError("tiles and tilings are counts: give whole numbers of 1 or more.")
-        self._width = (high_ - self._low) / counts
-        self._high = high_
-        entries = np.arange(counts.size)
+        wrong = (counts < 1) | (counts != np.floor(counts))
+        if wrong.any():
+            entry = int(np.argmax(wrong))
+            raise InputError(
+                f"tiles[{entry}] is {counts[entry]:g}: give whole numbers of 1 or more."
+            )
+        tilings = as_count("tilings", tilings, 1, MOST_NUMBERS // counts.size)
         # Shifts are smaller than one tile, so each grid needs one more tile than the box.
+        with np.errstate(over="ignore"):
+            total = tilings * np.prod(counts + 1)
+        if total > LARGEST:
+            raise InputError(
+                f"the grids have {total:.4g} tiles, more than {LARGEST:.4g}: "
+                "give fewer tiles or tilings."
+            )
         self._shape = tuple(int(n) + 1 for n in counts)
+        self.size = int(total)
+        self._width = (self._high - self._low) / counts
+        if not self._width.all():
+            raise InputError("low and high are too close to be divided: rescale the observations.")
+        entries = np.arange(counts.size)
         self._shifts = (np.arange(tilings)[:, None] * (2 * entries + 1) % tilings) / tilings
-        self._first = np.arange(tilings) * int(np.prod(self._shape))
-        self.size = tilings * int(np.prod(self._shape))
+        self._first = np.arange(tilings) * (self.size // tilings)
 
     @property
     def grid(self) -> TileGrid:
@@ -167,11 +182,12 @@ class Polynomial:
     """
 
     def __init__(self, entries: int, degree: int) -> None:
-        if entries < 1 or degree < 0:
-            raise InputError(
-                f"entries is {entries} and degree {degree}: give 1 or more, and 0 or more."
-            )
-        self._entries = entries
+        self._entries = entries = as_count("entries", entries, 1, MOST_NUMBERS)
+        degree = as_count("degree", degree, 0, MOST_NUMBERS)
+        count = 1
+        for order in range(1, min(entries, degree) + 1):
+            count = count * (max(entries, degree) + order) // order
+            _check_size(count * degree, "entries, or a lower degree")
         self._products = [
             list(chosen)
             for order in range(degree + 1)
@@ -182,7 +198,11 @@ class Polynomial:
     def __call__(self, observation: ArrayLike) -> NDArray[np.float64]:
         """Return the products, shape (size,)."""
         x = _entries(observation, self._entries)
-        return np.array([x[chosen].prod() for chosen in self._products])
+        with np.errstate(over="ignore"):
+            features = np.array([x[chosen].prod() for chosen in self._products])
+        if not np.isfinite(features).all():
+            raise InputError("the products of an observation overflow: rescale the observations.")
+        return features
 
 
 @final
@@ -206,14 +226,12 @@ class Fourier:
     """
 
     def __init__(self, low: ArrayLike, high: ArrayLike, order: int) -> None:
-        self.low, self.high = as_array("low", low), as_array("high", high)
-        if self.low.ndim != 1 or self.low.shape != self.high.shape:
-            raise InputError("low and high differ in length: give one number for each entry.")
-        if not (self.low < self.high).all():
-            raise InputError("low is not below high in some entry: swap them there.")
-        if whole("order", order) < 0:
-            raise InputError(f"order is {order}: give 0 or more.")
-        waves = product(range(order + 1), repeat=self.low.size)
+        self.low, self.high = _box(low, high)
+        order = as_count("order", order, 0, MOST_NUMBERS)
+        entries = self.low.size
+        # 2²⁰ are too many already, and a higher power takes long to compute.
+        _check_size(entries * (order + 1) ** min(entries, 20), "entries, or a lower order")
+        waves = product(range(order + 1), repeat=entries)
         self.waves = np.array(list(waves), dtype=np.float64)
         """c, shape (size, entries)."""
         self.size = len(self.waves)
@@ -224,9 +242,38 @@ class Fourier:
         return np.asarray(np.cos(np.pi * (self.waves @ ((x - self.low) / (self.high - self.low)))))
 
 
-def _entries(observation: ArrayLike, count: int) -> NDArray[np.float64]:
-    """Check that an observation has `count` finite numbers."""
-    x = as_array("observation", observation).ravel()
+def _entries(observation: ArrayLike, count: int, *, finite: bool = True) -> Vector:
+    """Check that an observation has `count` numbers, all of them finite unless told otherwise."""
+    x = as_array("observation", observation, finite=finite).ravel()
     if x.size != count:
         raise InputError(f"observation has {x.size} entries, not {count}: use another encoder.")
     return x
+
+
+def _box(low: ArrayLike, high: ArrayLike) -> tuple[Vector, Vector]:
+    """The corners of a box, checked."""
+    below, above = as_array("low", low), as_array("high", high)
+    if below.ndim != 1 or below.shape != above.shape or not below.size:
+        raise InputError(
+            f"low has shape {below.shape} and high {above.shape}: "
+            "give one number for each entry in both."
+        )
+    wrong = below >= above
+    if wrong.any():
+        entry = int(np.argmax(wrong))
+        raise InputError(
+            f"low[{entry}] is {below[entry]:g}, which is not below high[{entry}], "
+            f"{above[entry]:g}: swap the two."
+        )
+    with np.errstate(over="ignore"):
+        if not np.isfinite(above - below).all():
+            raise InputError("high − low overflows: rescale the observations.")
+    return below, above
+
+
+def _check_size(numbers: int, fewer: str) -> None:
+    """Refuse an encoder that would hold too many numbers, before it is built."""
+    if numbers > MOST_NUMBERS:
+        raise InputError(
+            f"the encoder would hold over {MOST_NUMBERS:,} numbers: give fewer {fewer}."
+        )

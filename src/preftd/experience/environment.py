@@ -18,7 +18,7 @@ from gymnasium import Env, spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 
-from preftd.arrays import InputError
+from preftd.arrays import InputError, as_count, short
 from preftd.experience.encoders import Encoder, Identity, OneHot
 from preftd.experience.stream import Experience
 from preftd.experience.writer import Writer
@@ -70,9 +70,16 @@ class Recorder:
         encoder: Encoder | None = None,
         seed: int | None = None,
     ) -> None:
+        if not isinstance(environment, Env):
+            raise InputError(
+                f"environment is {short(environment)}: give a gymnasium.Env, such as "
+                'gymnasium.make("CartPole-v1").'
+            )
         self._environment, self._act = environment, _acting(policy)
-        self._writer = Writer(encoder or encoder_for(environment.observation_space), discount)
-        self._seed: int | None = seed
+        if encoder is None:
+            encoder = encoder_for(environment.observation_space)
+        self._writer = Writer(encoder, discount)
+        self._seed = _as_seed(seed)
         self._fresh = True
         self._observation: Any = None
 
@@ -89,14 +96,14 @@ class Recorder:
             Of length `steps`.
 
         """
-        for _ in range(steps):
+        for _ in range(as_count("steps", steps, 0)):
             if self._fresh:
                 self._observation, info = self._environment.reset(seed=self._seed)
                 self._seed, self._fresh = None, False
                 self._writer.begin(self._observation, info)
             action = self._act(self._observation)
             seen, reward, terminated, truncated, info = self._environment.step(action)
-            self._writer.step(action, float(reward), seen, bool(terminated), bool(truncated), info)
+            self._writer.step(action, reward, seen, terminated, truncated, info)
             self._observation, self._fresh = seen, bool(terminated or truncated)
         return self._writer.take()
 
@@ -124,12 +131,18 @@ class VectorRecorder:
         encoder: Encoder | None = None,
         seed: int | None = None,
     ) -> None:
+        if not isinstance(environments, VectorEnv):
+            raise InputError(
+                f"environments is {short(environments)}: give a gymnasium.vector.VectorEnv, such "
+                'as gymnasium.make_vec("CartPole-v1", num_envs=4).'
+            )
         self._environments, self._act = environments, _acting(policy)
-        self._mode = AutoresetMode(environments.metadata["autoreset_mode"])
-        encoder = encoder or encoder_for(environments.single_observation_space)
+        self._mode = _autoreset_mode(environments)
+        if encoder is None:
+            encoder = encoder_for(environments.single_observation_space)
         self._writers = [Writer(encoder, discount) for _ in range(environments.num_envs)]
         self._over = np.zeros(environments.num_envs, dtype=np.bool_)
-        self._observations, info = environments.reset(seed=seed)
+        self._observations, info = environments.reset(seed=_as_seed(seed))
         for i, writer in enumerate(self._writers):
             writer.begin(self._observations[i], info_of(info, i))
 
@@ -147,7 +160,7 @@ class VectorRecorder:
             One stream for each environment.
 
         """
-        for _ in range(calls):
+        for _ in range(as_count("calls", calls, 0)):
             if self._mode is AutoresetMode.DISABLED and self._over.any():
                 self._reset(self._over)
             actions = self._act(self._observations)
@@ -160,12 +173,7 @@ class VectorRecorder:
                 reset_at_once = self._mode is AutoresetMode.SAME_STEP and ended[i]
                 last = info["final_obs"][i] if reset_at_once else seen[i]
                 writer.step(
-                    actions[i],
-                    float(rewards[i]),
-                    last,
-                    bool(terminated[i]),
-                    bool(truncated[i]),
-                    info_of(info, i),
+                    actions[i], rewards[i], last, terminated[i], truncated[i], info_of(info, i)
                 )
                 if reset_at_once:
                     writer.begin(seen[i], info_of(info, i))
@@ -187,6 +195,22 @@ def encoder_for(space: spaces.Space[Any]) -> Encoder:
     if isinstance(space, spaces.Box):
         return Identity(int(np.prod(space.shape)))
     raise InputError(f"there is no default encoder for {space}: give one as encoder=.")
+
+
+def _as_seed(given: int | None) -> int | None:
+    """A seed as Gymnasium takes it."""
+    return None if given is None else as_count("seed", given, 0)
+
+
+def _autoreset_mode(environments: VectorEnv[Any, Any, Any]) -> AutoresetMode:
+    """When the environments reset."""
+    try:
+        return AutoresetMode(environments.metadata["autoreset_mode"])
+    except (KeyError, ValueError):
+        raise InputError(
+            "the environments do not say when they reset: set metadata['autoreset_mode'] to a "
+            "gymnasium.vector.AutoresetMode."
+        ) from None
 
 
 def _acting(policy: Policy) -> Callable[[Any], Any]:

@@ -8,10 +8,13 @@ from __future__ import annotations
 from typing import Any, final
 
 import numpy as np
+from numpy.ma import MaskedArray
 from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import InputError
+from preftd.arrays import InputError, as_array
 
+LARGEST = 2**31 - 1
+"""Indices, codes and actions are stored in four bytes."""
 FEW = 64
 """Below this many numbers, the least is found faster in a list than in an array."""
 
@@ -34,7 +37,12 @@ class Indices:
     __slots__ = ("array",)
 
     def __init__(self, indices: ArrayLike) -> None:
-        array = np.asarray(indices)
+        if isinstance(indices, MaskedArray):
+            as_array("indices", indices)  # refuses those that are missing
+        try:
+            array = np.asarray(indices)
+        except Exception:  # whatever an object raises that cannot be made an array
+            array = np.array(None)
         if array.dtype.kind not in "iu" or array.ndim != 1:
             raise InputError(
                 f"indices are {array.dtype} of shape {array.shape}: give a list of integers."
@@ -58,9 +66,9 @@ def as_indices(name: str, given: Indices, size: int) -> NDArray[np.int32]:
         return array.astype(np.int32)
     else:
         least, most = int(array.min()), int(array.max())
-    if least < 0 or most >= size:
+    if least < 0 or most >= size or most > LARGEST:
         raise InputError(
             f"{name} has index {least if least < 0 else most}, but there are {size} features: "
-            f"give indices from 0 to {size - 1}."
+            f"give indices from 0 to {min(size - 1, LARGEST)}."
         )
     return array.astype(np.int32, copy=False)

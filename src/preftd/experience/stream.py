@@ -22,14 +22,15 @@ stored once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from typing import NamedTuple, Self, final
+from dataclasses import MISSING, dataclass, fields
+from typing import Any, NamedTuple, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from preftd.arrays import Dense, InputError, Vector, as_array, check_unit_interval
 from preftd.experience import columns
+from preftd.experience.fields import checked_fields, read_only_view
 from preftd.experience.indices import Indices
 
 Codes = NDArray[np.int32]
@@ -63,7 +64,11 @@ class Visit(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class Experience:
-    """Steps of one or more episodes in a row; the head of this file describes the arrays."""
+    """Steps of one or more episodes in a row; the head of this file describes the arrays.
+
+    They are copied, checked to fit together, and cannot be written to: to change some, make another
+    experience with `dataclasses.replace`.
+    """
 
     size: int
     """The number of features."""
@@ -93,17 +98,23 @@ class Experience:
     """The action that led to the first step, if its episode started before this stream."""
 
     def __post_init__(self) -> None:
-        steps = len(self.code_t)
-        for name in _PER_STEP:
-            array = getattr(self, name)
-            if array is not None and len(array) != steps:
-                raise InputError(
-                    f"{name} has {len(array)} entries but there are {steps} steps: "
-                    "give one for each step."
-                )
+        vars(self).update(checked_fields(vars(self)))
+
+    @classmethod
+    def unchecked(cls, **given: Any) -> Self:
+        """Experience from fields that the library made itself: they are known to fit together."""
+        made = object.__new__(cls)
+        vars(made).update(_DEFAULTS)
+        vars(made).update({name: read_only_view(field) for name, field in given.items()})
+        return made
 
     def __len__(self) -> int:
         return len(self.code_t)
+
+    def __repr__(self) -> str:
+        unfinished = len(self) > 0 and not self.is_last[-1]
+        episodes = int(self.is_last.sum()) + unfinished
+        return f"<Experience: {len(self)} steps, {episodes} episodes, {self.size} features>"
 
     @classmethod
     def from_log(  # noqa: PLR0913  (the columns that a log may have)
@@ -261,11 +272,10 @@ class Experience:
         first = which.indices(len(self))[0]
         per_step = {name: getattr(self, name) for name in _PER_STEP}
         cut = {name: array[which] for name, array in per_step.items() if array is not None}
-        if first == 0:
-            return replace(self, **cut)
-        action = None if self.action is None else int(self.action[first - 1])
-        before = float(self.reward[first - 1])
-        return replace(self, **cut, reward_before=before, action_before=action)
+        if first > 0:
+            action = None if self.action is None else int(self.action[first - 1])
+            cut |= {"reward_before": float(self.reward[first - 1]), "action_before": action}
+        return self.unchecked(**(vars(self) | cut))
 
     def _decoded(self, codes: Codes) -> Dense:
         """The features of codes as vectors, shape (codes, size)."""
@@ -280,3 +290,4 @@ class Experience:
 
 _WHOLE = ("size", "dense", "active", "reward_before", "action_before")
 _PER_STEP = tuple(f.name for f in fields(Experience) if f.name not in _WHOLE)
+_DEFAULTS = {f.name: f.default for f in fields(Experience) if f.default is not MISSING}

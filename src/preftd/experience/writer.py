@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Mapping
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from preftd.arrays import InputError, unit
+from preftd.arrays import InputError, as_array, as_count, as_flag, number, short, unit, whole
 from preftd.experience.encoders import Encoder, Identity
-from preftd.experience.indices import Indices, as_indices
+from preftd.experience.indices import LARGEST, Indices, as_indices
 from preftd.experience.stream import Experience
 
 
@@ -20,6 +21,12 @@ class Writer:
     """Collects the steps of one stream; `take` returns them and continues where they ended."""
 
     def __init__(self, encoder: Encoder, discount: float) -> None:
+        if not callable(encoder) or not hasattr(encoder, "size"):
+            raise InputError(
+                f"encoder is {short(encoder)}: give one, such as Identity(size=4), or a callable "
+                "with a size."
+            )
+        self._size = as_count("size of the encoder", encoder.size, 1, LARGEST)
         self._encoder, self._discount = encoder, unit("discount", discount)
         self._discount_t, self._is_first = 0.0, True
         self._before: tuple[float, int | None] = (0.0, None)
@@ -47,21 +54,26 @@ class Writer:
     def step(
         self,
         action: Any,
-        reward: float,
+        reward: Any,
         seen: Any,
-        terminated: bool,
-        truncated: bool,
+        terminated: Any,
+        truncated: Any,
         info: Mapping[str, Any],
     ) -> None:
-        """Record an action taken at the last observation, its reward and what was seen next."""
+        """Record an action taken at the last observation, its reward and what was seen next.
+
+        All is checked first: a step that is refused leaves no trace.
+        """
         code, (observation, own_info) = self._code, self._now
         chosen = as_action(action)
+        if not (isinstance(reward, float) and math.isfinite(reward)):  # else it takes long to check
+            reward = number("reward", reward)
+        discount = 0.0 if as_flag("terminated", terminated) else self._discount
+        ends = as_flag("truncated", truncated) or bool(terminated)
+        self._see(seen, info)
         self._actions.append(chosen)
         self._infos.append(own_info)
         self._seen.append(observation)
-        self._see(seen, info)
-        discount = 0.0 if terminated else self._discount
-        ends = terminated or truncated
         self._steps.append(
             (code, self._code, reward, discount, self._discount_t, self._is_first, ends)
         )
@@ -75,7 +87,7 @@ class Writer:
         code_t, code_tp1, reward, discount_tp1, discount_t, is_first, is_last = map(
             np.array, columns
         )
-        size = self._encoder.size
+        size = self._size
         taken = Experience(
             size,
             code_t.astype(np.int32),
@@ -87,8 +99,8 @@ class Writer:
             is_first.astype(np.bool_),
             is_last.astype(np.bool_),
             active=self._active(),
-            state=_known(self._infos, "state", np.int32),
-            observable=_known(self._infos, "observable", np.bool_),
+            state=_states(self._infos),
+            observable=_observable(self._infos),
             observation=self._raw(),
             action=_all_known(self._actions),
             reward_before=self._reward_before,
@@ -113,18 +125,19 @@ class Writer:
                 self._indices.append(indices)
                 self._code = len(self._indices) - 1
             return
-        vector = np.array(encoded)
-        if vector.dtype.kind not in "biuf" or vector.shape != (self._encoder.size,):
+        plain = type(encoded) is np.ndarray and encoded.dtype == np.float64
+        vector = encoded if plain else as_array("the encoder's result", encoded, finite=False)
+        if vector.shape != (self._size,):
             raise InputError(
-                f"the encoder returned {vector.dtype} of shape {vector.shape}: let it return "
-                f"{self._encoder.size} numbers, or Indices."
+                f"the encoder's result has shape {vector.shape}: let it return {self._size} "
+                "numbers, or Indices."
             )
-        self._rows.append(vector.astype(np.float64))
+        self._rows.append(vector.copy())
         self._code = -len(self._rows)
 
     def _checked(self, encoded: Indices) -> NDArray[np.int32]:
         """The indices, checked to be as many as before."""
-        indices = as_indices("the encoder's result", encoded, self._encoder.size)
+        indices = as_indices("the encoder's result", encoded, self._size)
         if indices.size == 0 or self._ones not in (None, indices.size):
             raise InputError(
                 f"the encoder returned {indices.size} indices, and {self._ones or 1} before: "
@@ -141,16 +154,27 @@ class Writer:
         """The raw observations, shape (steps, n), if they are numbers and differ from features."""
         if isinstance(self._encoder, Identity) or not self._seen:
             return None
-        first = np.asarray(self._seen[0])
-        if first.dtype.kind not in "biuf":
+        try:
+            first = as_array("observation", self._seen[0], finite=False)
+        except InputError:  # text, a dictionary or the like: it has no place in an array
             return None
-        return np.array([np.asarray(x, dtype=np.float64).ravel() for x in self._seen])
+        rows = [as_array("observation", x, finite=False).ravel() for x in self._seen]
+        other = next((row.size for row in rows if row.size != first.size), None)
+        if other is not None:
+            raise InputError(
+                f"observations have {first.size} numbers and {other}: let the environment show "
+                "the same number each time."
+            )
+        return np.array(rows)
 
 
 def as_action(action: Any) -> int | None:
     """Return an action as an integer, or None if it is not one (as in a Box space)."""
-    chosen = np.asarray(action)
-    return int(chosen) if chosen.ndim == 0 and chosen.dtype.kind in "iu" else None
+    try:
+        chosen = whole("action", action)
+    except InputError:
+        return None
+    return as_count("action", chosen, -LARGEST, LARGEST)
 
 
 def _all_known(actions: list[int | None]) -> NDArray[np.int32] | None:
@@ -160,8 +184,16 @@ def _all_known(actions: list[int | None]) -> NDArray[np.int32] | None:
     return np.array(actions, dtype=np.int32)
 
 
-def _known(infos: list[Mapping[str, Any]], key: str, kind: type[np.generic]) -> NDArray[Any] | None:
-    """The entry `key` of every info as an array, if all infos have it."""
-    if not infos or not all(key in info for info in infos):
+def _states(infos: list[Mapping[str, Any]]) -> NDArray[np.int32] | None:
+    """The states, if all are known: an info may have something else of that name."""
+    states = [info.get("state") for info in infos]
+    if not states or not all(isinstance(s, int | np.integer) and abs(s) <= LARGEST for s in states):
         return None
-    return np.array([info[key] for info in infos], dtype=kind)
+    return np.array(states, dtype=np.int32)
+
+
+def _observable(infos: list[Mapping[str, Any]]) -> NDArray[np.bool_] | None:
+    """Whether each observation shows its state, if that is known of all."""
+    if not infos or not all("observable" in info for info in infos):
+        return None
+    return np.array([as_flag("info['observable']", info["observable"]) for info in infos])

@@ -15,7 +15,7 @@ from preftd.experiments.cells import CellGroup, TaskFailure
 from preftd.experiments.inputs import as_workers, heed_interrupts
 from preftd.experiments.jobs import Job
 from preftd.experiments.work import JobResult, all_failed, compute, joined
-from preftd.experiments.worker import Worker, WorkerDiedError
+from preftd.experiments.worker import STARTS, Worker, WorkerDiedError, WorkerEndedError
 
 PATIENCE = 5.0
 """For how many seconds compiling needs no explanation."""
@@ -129,7 +129,7 @@ class _Crew:
         """Let one worker compile what all will use, and so find on disk."""
         for job in jobs:
             try:
-                self.workers[0].compute(job)
+                self._attempt(0, job)
             except WorkerDiedError:  # it will die again where that is reported
                 self._replace(0)
 
@@ -166,10 +166,19 @@ class _Crew:
         except Exception as error:  # to be raised where somebody listens
             self.results.put(error)
 
+    def _attempt(self, number: int, job: Job) -> JobResult:
+        """The result of a job, from another process if one ends while it is starting."""
+        for _ in range(STARTS - 1):
+            try:
+                return self.workers[number].compute(job)
+            except WorkerEndedError:
+                self._replace(number)
+        return self.workers[number].compute(job)
+
     def _compute(self, number: int, job: Job) -> JobResult:
         """The result of a job; if its process dies, it is halved until the cause is a cell."""
         try:
-            return self.workers[number].compute(job)
+            return self._attempt(number, job)
         except WorkerDiedError as error:
             self._replace(number)
             if job.size == 1:

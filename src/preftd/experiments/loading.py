@@ -8,8 +8,10 @@ from itertools import combinations
 from pathlib import Path
 from types import ModuleType
 
+from preftd import command
 from preftd.arrays import InputError
 from preftd.experiments.study import Study
+from preftd.registration import register_environments
 
 
 def load_studies(path: Path, seeds: int | None = None) -> list[Study]:
@@ -51,10 +53,15 @@ def _module(path: Path) -> ModuleType:
     folder = str(path.resolve().parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)
+    register_environments()  # the command has not done so yet, and the file may use their names
     try:
         spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         del sys.modules[name]
+        if isinstance(error, KeyboardInterrupt) and (
+            command.was_interrupted() or not command.is_running()
+        ):
+            raise  # it may be the user's, not the file's
         where = f"{path}{_line(error, path)}"
         if isinstance(error, InputError):
             raise InputError(f"{where}: {error}") from error

@@ -9,7 +9,6 @@ import platform
 import re
 import subprocess
 import sys
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -18,10 +17,23 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Self, final
 
+from preftd.arrays import InputError, as_count, short
 from preftd.experiments.content import SCHEMA
+from preftd.experiments.study import MOST_NAME
 from preftd.files import alive, host, write_whole
+from preftd.names import nearest
 
 PACKAGES = ("preftd", "numpy", "scipy", "numba", "llvmlite", "polars", "gymnasium")
+
+STATES = ("running", "finished", "failed", "interrupted")
+_KINDS: dict[str, Any] = {
+    **dict.fromkeys(("study", "state", "started"), str),
+    **dict.fromkeys(("ended", "commit"), str | None),
+    **dict.fromkeys(("cells", "computed", "schema"), int),
+    **dict.fromkeys(("command", "failures"), list),
+    **dict.fromkeys(("versions", "machine"), dict),
+}
+"""What each field of a file must be."""
 
 
 @final
@@ -32,7 +44,7 @@ class Manifest:
     study: str
     command: list[str]
     state: str = "running"
-    """running (or killed while it was), finished, failed, interrupted."""
+    """One of STATES; also "running" if it was killed while it was."""
     started: str
     ended: str | None = None
     cells: int = 0
@@ -70,6 +82,17 @@ class Manifest:
             self, state=state, ended=_now(), cells=cells, computed=computed, failures=failures
         )
 
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Read it from a file, which anybody may have written."""
+        try:
+            if not path.is_file():  # a pipe would be waited for
+                raise InputError("it is not a file")
+            return cls(**_checked(json.loads(path.read_text(encoding="utf-8"))))
+        except (ValueError, OSError, RecursionError, MemoryError) as error:  # also InputError
+            cause = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+            raise InputError(f"{path.name} cannot be read: {cause}.") from None
+
     def write(self, folder: Path) -> Path:
         """Write it into a folder, under its own name."""
         folder.mkdir(parents=True, exist_ok=True)
@@ -80,30 +103,47 @@ class Manifest:
         return path
 
 
-def read_manifests(folder: Path) -> list[dict[str, Any]]:
-    """All manifests in a folder, the oldest first; other files are passed over."""
-    found = []
+def read_manifests(folder: Path) -> list[Manifest | InputError]:
+    """All manifests in a folder, the oldest first; an error in place of each that is none."""
+    found: list[Manifest | InputError] = []
     for path in sorted(folder.glob("*.json")):
         try:
-            manifest = json.loads(path.read_text())
-        except (ValueError, OSError):
-            continue
-        if isinstance(manifest, dict) and {"study", "state", "started"} <= manifest.keys():
-            found.append(manifest)
+            found.append(Manifest.read(path))
+        except InputError as error:
+            found.append(error)
     return found
 
 
-def state_of(manifest: Mapping[str, Any]) -> str:
+def state_of(manifest: Manifest) -> str:
     """How a run ended; one that was killed could not write it down."""
-    machine: Any = manifest.get("machine")
-    process = machine.get("process") if isinstance(machine, dict) else None
-    if (
-        manifest["state"] == "running"
-        and isinstance(process, int)
-        and machine.get("host") == host()
-    ):
+    process = manifest.machine.get("process")
+    here = manifest.machine.get("host") == host()
+    if manifest.state == "running" and here and isinstance(process, int) and process > 0:
         return "running" if alive(process) else "killed"
-    return str(manifest["state"])
+    return manifest.state
+
+
+def _checked(given: Any) -> dict[str, Any]:
+    """The fields of a manifest, as a file has them; others are of another version."""
+    if not isinstance(given, dict):
+        raise InputError("it holds no fields")
+    missing = [name for name in ("study", "command", "started") if name not in given]
+    if missing:
+        raise InputError(f"it has no {missing[0]}")
+    found = {name: given[name] for name in _KINDS if name in given}
+    for name, value in found.items():
+        if not isinstance(value, _KINDS[name]) or isinstance(value, bool):
+            raise InputError(f"{name} is {short(value)}")
+    for name in ("cells", "computed"):
+        as_count(name, found.get(name, 0), 0)
+    nearest("state", found.get("state", "running"), STATES)
+    if len(found["study"].encode(errors="replace")) > MOST_NAME or not found["study"].isprintable():
+        raise InputError(f"study is {short(found['study'])}")
+    try:
+        datetime.fromisoformat(found["started"])
+    except ValueError:
+        raise InputError(f"started is {short(found['started'])}, not a time") from None
+    return found
 
 
 def _now() -> str:

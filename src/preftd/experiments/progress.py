@@ -1,8 +1,9 @@
 """How far a run is: a bar on a terminal, lines of text elsewhere."""
 
-import sys
 import time
 from typing import TYPE_CHECKING, Protocol, TextIO, final
+
+from preftd.terminal import print_line, printable, standard_error
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -99,7 +100,7 @@ class Lines:
 
     def say(self, text: str) -> None:
         """The text as it is."""
-        self._print(text)
+        print_line(text, self._stream)
 
     def end(self) -> None:
         """A last line, if there is anything new."""
@@ -110,12 +111,8 @@ class Lines:
         if self._count is None:
             return
         if self._count.stored != self._said:  # rate and time change all the while
-            self._print(f"{self._count.title}: {self._count.text()}")
+            print_line(f"{self._count.title}: {self._count.text()}", self._stream)
         self._said, self._next = self._count.stored, time.monotonic() + EVERY
-
-    def _print(self, text: str) -> None:
-        self._stream.write(f"{text}\n")  # at once, as another thread may have something to say
-        self._stream.flush()
 
 
 @final
@@ -149,7 +146,7 @@ class Bar:
 
     def say(self, text: str) -> None:
         """The text above the bar."""
-        self._bar.console.print(text, markup=False, soft_wrap=True)
+        self._bar.console.print(printable(text), markup=False, soft_wrap=True)
 
     def end(self) -> None:
         """Leave the bar as it is."""
@@ -159,4 +156,4 @@ class Bar:
 
 def progress_here() -> Progress:
     """Progress on standard error, so that output can be piped."""
-    return progress_on(sys.stderr)
+    return progress_on(standard_error())

@@ -110,6 +110,14 @@ class Results:
         if of_search.any() and not of_search.all():
             self._check_seeds(of_search)
 
+    def __repr__(self) -> str:
+        runs = self.runs
+        algorithms = runs.select(ALGORITHM).unique().height
+        return (
+            f"<Results: {runs.height} runs of {algorithms} algorithms, {runs['seed'].n_unique()} "
+            f"seeds; {int(runs['diverged'].sum())} diverged>"
+        )
+
     def _check_seeds(self, of_search: pl.Series) -> None:
         # Nearly always those of the one are all above those of the other, which is quick to see.
         seeds, searched = self.runs["seed"].to_numpy(), of_search.to_numpy()

@@ -4,6 +4,7 @@ Parent and worker share nothing but these two pipes. When the parent ends, howev
 input does, and with it the worker.
 """
 
+import errno
 import os
 import pickle
 import queue
@@ -29,10 +30,16 @@ _LENGTH = struct.Struct("<Q")
 
 
 READY = b"ready"
+STARTS = 3
+"""How many processes are started, one after the other, if each ends before it is ready."""
 
 
 class WorkerLostError(FailedError):
     """A process that was to compute could not be started."""
+
+
+class WorkerEndedError(WorkerLostError):
+    """A process has ended while it was starting; another may be luckier."""
 
 
 class WorkerDiedError(Exception):
@@ -47,13 +54,16 @@ class Worker:
         # In its own session, Ctrl-C on the terminal does not reach it: that is for the parent.
         # It finds modules where the parent does, also those that lie beside a study's file.
         begin = f"import sys; sys.path[:] = {sys.path!r}; import {__name__} as w; w.serve()"
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", begin],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            start_new_session=True,
-            env=os.environ | ONE_THREAD,
-        )
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable or "python", "-c", begin],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                start_new_session=True,
+                env=os.environ | ONE_THREAD,
+            )
+        except OSError as error:
+            raise _not_started(error) from None
         self._ready = False
 
     def compute(self, job: Job) -> JobResult:
@@ -74,9 +84,10 @@ class Worker:
     def _await(self) -> None:
         """Wait until it can be talked to, once."""
         if not self._ready and _read(self._process.stdout) != READY:
-            raise WorkerLostError(
-                f"a process to compute in ended at once (code {self._process.wait()}), which may "
-                "be for lack of memory: run the same again with fewer workers."
+            raise WorkerEndedError(
+                f"a process to compute in ended at once (code {self._process.wait()}), and so did "
+                f"{STARTS - 1} others in its place, which may be for lack of memory: run the same "
+                "again with fewer workers."
             )
         self._ready = True
 
@@ -93,6 +104,18 @@ class Worker:
             if pipe is not None:
                 with suppress(BrokenPipeError):  # a job may have been on its way
                     pipe.close()
+
+
+def _not_started(error: OSError) -> WorkerLostError:
+    cause = f"({error.strerror or error})"
+    if isinstance(error, FileNotFoundError | PermissionError) or error.errno == errno.ENOEXEC:
+        return WorkerLostError(
+            f"the interpreter {sys.executable!r} cannot be executed {cause}: repair the "
+            "installation of Python, or its virtual environment."
+        )
+    return WorkerLostError(
+        f"no process to compute in can be started {cause}: run the same again with fewer workers."
+    )
 
 
 def serve() -> None:

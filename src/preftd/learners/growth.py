@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import warnings
 
-from numba import njit
-
 from preftd.arrays import Vector
+from preftd.kernels import kernel
 
 OLD_VALUE, TD_ERROR, SUM, PEAK, STEPS, GREW = range(6)
 """The first rows of `work`, which all online views share: v of the last step, δ; then h, the
@@ -23,7 +22,7 @@ class GrowthWarning(UserWarning):
     """Predictions are far larger than the rewards can explain: learning is about to diverge."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def note_reward(reward: float, discount_t: float, column: Vector) -> None:
     """Add a step to what is known of the rewards; `column` is one of work."""
     if column[GREW] == 0.0:
@@ -35,14 +34,14 @@ def note_reward(reward: float, discount_t: float, column: Vector) -> None:
         column[PEAK] = column[SUM]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def compare_value(value: float, column: Vector) -> None:
     """Compare a prediction with the rewards so far."""
     if abs(value) > TIMES * column[PEAK] >= 0.0:
         column[GREW] = TOO_LARGE
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def note_value(value: float, reward: float, discount_t: float, column: Vector) -> None:
     """Take note of a step with its prediction."""
     note_reward(reward, discount_t, column)
@@ -60,7 +59,7 @@ def warn_of_growth(step: int, stacklevel: int) -> None:
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def note_rewards(reward: Vector, discount_t: Vector, column: Vector) -> None:
     """Take note of the rewards of steps whose predictions are not known."""
     for t in range(reward.size):

@@ -16,12 +16,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from preftd.arrays import Dense, InputError, Vector, whole
 from preftd.experience import Experience, Indices
+from preftd.learners.describing import described
 from preftd.learners.features import as_features
 from preftd.learners.linear.batch import Linear, LinearBatch
 from preftd.learners.linear.learner import LinearLearner
 from preftd.learners.network.batch import Network, NetworkBatch
 from preftd.learners.step_size import Decreasing, StepSize
-from preftd.learners.steps import Steps
+from preftd.learners.steps import Steps, check_steps
 from preftd.learners.streams import check_size
 from preftd.learners.transition import after_the_end, as_vector
 from preftd.preferences import Signal, as_preference
@@ -164,6 +165,9 @@ class PretrainedLearner:
         self._layer = _layer(training, whole("seed", seed))
         self.size, self.rule = training.task.features.size, rule
         self.linear = LinearLearner(training.network.units, rule, step_size, view=view)
+        self.units, self.view, self.step_size = self.linear.size, view, self.linear.step_size
+
+    __repr__ = described
 
     def hidden(self, features: ArrayLike | Indices) -> Dense:
         """The outputs of the hidden layer, shape (units,) or (n, units)."""
@@ -229,6 +233,7 @@ class PretrainedBatch:
 
     def learn(self, steps: Steps, scored: Scored) -> Dense:
         """Learn from whole episodes; mean squared errors after each, episodes × step sizes."""
+        check_steps(steps, self._layer.size, scored)
         if steps.active.shape[1] != 1:
             raise InputError(_SEVERAL_ONES)
         units = len(self._layer.of_indices[0])
@@ -252,7 +257,7 @@ class _Layer:
     """A hidden layer, and what it makes of inputs: first of all one-hot ones, then of vectors."""
 
     def __init__(self, net: NetworkBatch) -> None:
-        self._net = net
+        self._net, self.size = net, net.size
         self.of_indices = net.hidden(np.eye(net.size))
         self._last: tuple[Dense, Dense] | None = None
 
@@ -270,9 +275,10 @@ class _Layer:
 
         Learners of a seed follow each other through the same experience: the last is remembered.
         """
-        if self._last is None or self._last[0] is not dense:
-            self._last = dense, self.all_of(dense)
-        return self._last[1]
+        last = self._last  # other threads may write it meanwhile
+        if last is None or last[0] is not dense:
+            self._last = last = dense, self.all_of(dense)
+        return last[1]
 
     def all_of(self, dense: Dense) -> Dense:
         """The same, not remembered."""

@@ -1,15 +1,16 @@
 """Backward passes over streams side by side, compiled: streams are the SIMD lanes."""
 
-from numba import float64, njit, types, void
+from numba import float64, types, void
 
 from preftd.arrays import Dense
+from preftd.kernels import kernel
 
 # Said outright, so that arrays that may not be written to need no copy and no other compilation.
 _IN = types.Array(float64, 2, "C", readonly=True)
 _OUT = types.Array(float64, 2, "C")
 
 
-@njit(void(_IN, _IN, _IN, _IN, _OUT), cache=True, nogil=True, fastmath={"contract"})
+@kernel(signature=void(_IN, _IN, _IN, _IN, _OUT), fastmath={"contract"})
 def returns_of(reward: Dense, discount: Dense, next_value: Dense, decay: Dense, out: Dense) -> None:
     """G_t = r_{t+1} + (γ_{t+1} − decay_{t+1}) v(x_{t+1}) + decay_{t+1} G_{t+1} in each column."""
     steps, streams = out.shape
@@ -24,7 +25,7 @@ def returns_of(reward: Dense, discount: Dense, next_value: Dense, decay: Dense, 
                 out[t, s] = reward[t, s] + bootstrapped + kept * out[t + 1, s]
 
 
-@njit(void(_IN, _IN, _OUT), cache=True, nogil=True, fastmath={"contract"})
+@kernel(signature=void(_IN, _IN, _OUT), fastmath={"contract"})
 def advantages_of(td_error: Dense, decay: Dense, out: Dense) -> None:
     """A_t = δ_t + decay_{t+1} A_{t+1} in each column."""
     steps, streams = out.shape

@@ -5,14 +5,15 @@ contiguous is another type; so everything passes through here.
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import Dense, InputError, Vector, as_array, check_unit_interval
+from preftd.arrays import Dense, InputError, Vector, as_array, check_unit_interval, short
 from preftd.experience import Experience
+from preftd.experience.fields import is_within
+from preftd.kernels import kernel
 from preftd.rules import StreamCoefficients
 from preftd.rules.rule import broadcast
 from preftd.tasks.scored import Scored
@@ -51,9 +52,12 @@ class Steps(NamedTuple):
 
     def part(self, which: slice) -> Self:
         """Some steps in a row, sharing the vectors of all."""
-        shared = ("dense", "active")
-        per_step = [name for name in self._fields if name not in shared]
-        return self._replace(**{name: getattr(self, name)[which] for name in per_step})
+        return self._replace(**{name: getattr(self, name)[which] for name in self.per_step()})
+
+    @classmethod
+    def per_step(cls) -> list[str]:
+        """The fields that have an entry for each step."""
+        return [name for name in cls._fields if name not in ("dense", "active")]
 
     def episodes(self) -> Iterator[slice]:
         """The steps of each episode; the last must be over."""
@@ -101,10 +105,49 @@ def final_betas(experience: Experience, given: ArrayLike | None) -> Vector:
 
 
 def _packed(array: NDArray[Kind]) -> NDArray[Kind]:
-    """The same array, or a copy if it is read-only or not contiguous."""
-    if array.flags.writeable and array.flags.c_contiguous:
-        return array
-    return np.array(array, order="C")
+    """The same numbers in an array that kernels take, which do not write to it.
+
+    A read-only view of an array that may be written to is not copied.
+    """
+    if not array.flags.c_contiguous:
+        return np.array(array, order="C")
+    if not array.flags.writeable:
+        base: Any = array.base
+        if not isinstance(base, np.ndarray) or not base.flags.writeable:
+            return np.array(array)
+        array = array.view()
+        array.setflags(write=True)
+    return array
+
+
+def check_steps(steps: Steps, size: int, scored: Scored | None = None) -> None:
+    """Refuse steps, and states to score, that kernels cannot take: they trust codes and lengths.
+
+    It is called where kernels are, since arrays may have changed since they were packed.
+    """
+    given: Any = steps
+    if not isinstance(given, Steps):
+        raise InputError(f"steps is {short(given)}: give what Steps.of returns.")
+    if steps.dense.shape[1:] != (size,):
+        raise InputError(
+            f"the steps have {steps.dense.shape[1]} features, the learner {size}: "
+            "make the learner with as many."
+        )
+    for name in Steps.per_step():
+        if getattr(steps, name).shape != steps.code_t.shape:
+            raise InputError(f"{name} of the steps has another length: give what Steps.of returns.")
+    least, most = -len(steps.dense), len(steps.active) - 1
+    ahead = steps.code_tp1
+    if not (is_within(steps.code_t, least, most) and is_within(ahead, least, most)):
+        raise InputError(f"a code is not from {least} to {most}: give what Steps.of returns.")
+    if not is_within(steps.active, 0, size - 1):
+        raise InputError(f"an active index is not from 0 to {size - 1}: give smaller ones.")
+    if scored is not None and not (
+        scored.dense.shape[1:] == (size,)
+        and scored.codes.shape == scored.values.shape
+        and is_within(scored.codes, -len(scored.dense), size - 1)
+    ):
+        raise InputError("the scored states do not fit the steps: give those of the same task.")
 
 
 def decoded(codes: NDArray[np.int32], dense: Dense, active: NDArray[np.int32]) -> Dense:
@@ -135,7 +178,7 @@ def discount_into(discount_t: Number, beta: Number, decay: Number) -> Number:
     return discount_t - (discount_t * (1 - beta) - decay)
 
 
-compiled_discount_into = njit(cache=True, nogil=True)(discount_into)
+compiled_discount_into = kernel(discount_into)
 
 
 def scored_features(scored: Scored) -> Dense:

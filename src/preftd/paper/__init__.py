@@ -23,4 +23,5 @@ What all experiments share:
     reproduce        making figures
     summary          claims and verdicts as a table and as a page
     contents         all studies, figures and claims by name
+    titles           names and titles of figures, quick to load
 """

@@ -1,7 +1,5 @@
 """All studies, figures and claims of the paper."""
 
-from collections.abc import Iterator
-
 from preftd.paper.cartpole import between_claims, choice_figure, choices
 from preftd.paper.cartpole import claims as cartpole_claims
 from preftd.paper.cartpole import figures as cartpole_figures
@@ -77,14 +75,6 @@ FIGURES: dict[str, PaperFigure] = {
 }
 """Figures made of studies, by the name that users type."""
 
-COUNTEREXAMPLES = "counterexamples"
-"""Made of theory and a simulation, without a study."""
-TITLES = {
-    COUNTEREXAMPLES: "Where TD(λ) diverges and PTD does not, computed, simulated and explained",
-    **{name: figure.title for name, figure in FIGURES.items()},
-}
-"""Titles of everything that can be made."""
-
 CLAIMS: dict[str, Claim] = {
     claim.name: claim
     for module in (
@@ -110,10 +100,3 @@ CLAIMS: dict[str, Claim] = {
     for claim in module.CLAIMS
 }
 """Claims by the name that users type."""
-
-
-def overview() -> Iterator[str]:
-    """A line about each figure."""
-    width = max(map(len, TITLES))
-    for name, title in TITLES.items():
-        yield f"{name.ljust(width)}  {title}"

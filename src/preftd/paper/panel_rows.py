@@ -15,6 +15,7 @@ from preftd.experiments.results import ALGORITHM, STEP_SIZE, Results
 from preftd.experiments.score import Score
 from preftd.paper.stored_runs import seeds_told
 from preftd.paper.study import Found, PaperStudy
+from preftd.paper.titles import TITLES
 from preftd.report.figures.divergence_marks import ROW, cross_rows, draw_crosses, write_cross_counts
 from preftd.report.figures.end_labels import Label, label_ends
 from preftd.report.figures.layout import rows_of_panels, set_scales, write_axis_labels
@@ -33,12 +34,16 @@ TRUE_ONLINE = "true online"
 
 
 class PaperFigure(NamedTuple):
-    """A figure: its name, what it shows, its studies, and how it is drawn from their results."""
+    """A figure: its name, its studies, and how it is drawn from their results."""
 
     name: str
-    title: str
     studies: tuple[PaperStudy, ...]
     draw: Callable[[Found], Figure]
+
+    @property
+    def title(self) -> str:
+        """What it shows."""
+        return TITLES[self.name]
 
 
 class Row(NamedTuple):

@@ -15,7 +15,7 @@ from preftd.experiments.runner import run
 from preftd.experiments.store import Store
 from preftd.experiments.study import Study
 from preftd.names import nearest
-from preftd.paper.contents import COUNTEREXAMPLES, FIGURES, STUDIES, TITLES
+from preftd.paper.contents import FIGURES, STUDIES
 from preftd.paper.counterexamples.figures import SEEDS, write_counterexamples
 from preftd.paper.order import Order, wanted, without_search
 from preftd.paper.panel_rows import PaperFigure
@@ -23,6 +23,7 @@ from preftd.paper.stored_runs import write_runs
 from preftd.paper.stored_searches import write_search
 from preftd.paper.study import PaperStudy
 from preftd.paper.summary import write_summary
+from preftd.paper.titles import COUNTEREXAMPLES, TITLES
 from preftd.style import RC, save_figure
 
 HERE = Path(__file__).parent

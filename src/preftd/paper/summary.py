@@ -12,11 +12,12 @@ from preftd.arrays import InputError
 from preftd.files import write_whole
 from preftd.names import nearest
 from preftd.paper.claim import Claim
-from preftd.paper.contents import CLAIMS, COUNTEREXAMPLES, TITLES
+from preftd.paper.contents import CLAIMS
 from preftd.paper.grids.studies import SEEDS
 from preftd.paper.order import Order, stored, without_search
 from preftd.paper.stored_runs import on_file_note
 from preftd.paper.study import Found
+from preftd.paper.titles import COUNTEREXAMPLES, TITLES
 from preftd.paper.verdict import LEVEL, Case, Finding, Verdict
 
 HEAD = ("claim", "effect", "interval", "claimed", "verdict")

@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from preftd.arrays import InputError
 from preftd.experiments.cells import CellGroup, ids_of
-from preftd.experiments.manifest import read_manifests, state_of
+from preftd.experiments.manifest import Manifest, read_manifests, state_of
 from preftd.experiments.plan import Plan
 from preftd.experiments.progress import progress_here
 from preftd.experiments.store import Store
@@ -25,12 +26,16 @@ def status_lines(out: Path, studies: Sequence[Study]) -> Iterator[str]:
         yield f"{study.name}: {_progress(plan, stored)}"
     runs = read_manifests(out / "runs")
     for run in runs[-RUNS:]:
-        failed = f", {len(run['failures']):,} failed" if run.get("failures") else ""
-        when = str(run["started"])[:19].replace("T", " ")
-        computed = f", {run.get('computed', 0):,} cells computed" if run.get("ended") else ""
-        yield f"  {when}  {run['study']}: {state_of(run)}{computed}{failed}"
+        yield f"  {run}" if isinstance(run, InputError) else f"  {_described(run)}"
     if len(runs) > RUNS:
         yield f"  and {len(runs) - RUNS} earlier runs"
+
+
+def _described(run: Manifest) -> str:
+    when = run.started[:19].replace("T", " ")
+    computed = f", {run.computed:,} cells computed" if run.ended else ""
+    failed = f", {len(run.failures):,} failed" if run.failures else ""
+    return f"{when}  {run.study}: {state_of(run)}{computed}{failed}"
 
 
 def _progress(plan: Plan, stored: set[str]) -> str:

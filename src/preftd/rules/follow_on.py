@@ -1,11 +1,10 @@
 """The compiled kernel for the follow-on of several streams, one per column."""
 
-from numba import njit
-
 from preftd.arrays import Dense, Vector
+from preftd.kernels import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def accumulate(carried: Vector, discount_t: Dense, interest: Dense, rho: Dense) -> Dense:
     """F_t = γ_t ρ_{t−1} F_{t−1} + i_t in each column; `carried` is ρ F and is updated."""
     follow_on = interest.copy()

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from preftd.arrays import InputError
+from preftd.arrays import InputError, short
 from preftd.names import nearest
 from preftd.tasks.corridors import corridor, decision_corridors, double_corridor
 from preftd.tasks.counterexamples import counterexample_1, counterexample_2
@@ -51,15 +51,20 @@ def make(name: str, **parameters: Any) -> Task:
     nearest("task", name, TASKS)
     for parameter in parameters:
         nearest(f"parameter of {name}", parameter, inspect.signature(TASKS[name]).parameters)
-    return TASKS[name](**parameters)
+    made = TASKS[name](**parameters)
+    if not isinstance(made, Task):
+        raise InputError(
+            f"task {name!r} was made as {short(made)}: let its function return a Task."
+        )
+    return made
 
 
 def overview() -> Iterator[str]:
     """Return a line for each task: its name, parameters with defaults, and summary."""
-    calls = {name: f"{name}{inspect.signature(make)}" for name, make in TASKS.items()}
-    calls = {
-        name: call.partition(" ->")[0].replace(": int = ", "=") for name, call in calls.items()
-    }
+    calls = {}
+    for name, make_task in TASKS.items():
+        parameters = inspect.signature(make_task).parameters.values()
+        calls[name] = f"{name}({', '.join(f'{p.name}={p.default}' for p in parameters)})"
     width = max(map(len, calls.values()))
     for name, make_task in TASKS.items():
         summary = (inspect.getdoc(make_task) or "").partition("\n")[0]

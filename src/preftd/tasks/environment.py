@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, final
 
 import gymnasium
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from preftd.arrays import InputError
+from preftd.arrays import InputError, short
+from preftd.names import nearest
 from preftd.tasks.catalogue import make
 from preftd.tasks.task import Task
+
+if TYPE_CHECKING:
+    from preftd.tasks.frames import Frames
 
 
 @final
@@ -25,6 +30,8 @@ class TaskEnvironment(gymnasium.Env[NDArray[np.float64], np.int64]):
     ----------
     task : Task or str
         A task, or the name of one in `TASKS`.
+    render_mode : {"rgb_array"}, optional
+        Whether `render` draws.
     **parameters
         Parameters of a task that is given by name.
 
@@ -38,10 +45,23 @@ class TaskEnvironment(gymnasium.Env[NDArray[np.float64], np.int64]):
 
     """
 
-    metadata = {"render_modes": []}  # noqa: RUF012  (as Gymnasium declares it)
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 4}  # noqa: RUF012  (as Gymnasium's)
 
-    def __init__(self, task: Task | str, **parameters: Any) -> None:
-        self.task = make(task, **parameters) if isinstance(task, str) else task
+    def __init__(
+        self, task: Task | str, *, render_mode: str | None = None, **parameters: Any
+    ) -> None:
+        if render_mode is not None:
+            nearest("render mode", render_mode, self.metadata["render_modes"])
+        self.render_mode = render_mode
+        if isinstance(task, str):
+            task = make(task, **parameters)
+        elif not isinstance(task, Task):
+            raise InputError(f"task is {short(task)}: give a task, or the name of one.")
+        elif parameters:
+            raise InputError(
+                f"parameters ({', '.join(parameters)}) are for a task given by name: omit them."
+            )
+        self.task = task
         outcomes, features = self.task.outcomes, self.task.features
         self.action_space = spaces.Discrete(outcomes.actions)
         self.observation_space = spaces.Box(-np.inf, np.inf, (features.size,), dtype=np.float64)
@@ -82,6 +102,24 @@ class TaskEnvironment(gymnasium.Env[NDArray[np.float64], np.int64]):
         ends = bool(outcomes.ends[row])
         self._state = -1 if ends else int(outcomes.next_state[row])
         return self._see(), reward, ends, False, self._info()
+
+    def render(self) -> NDArray[np.uint8] | None:
+        """Draw the task with its current state marked.
+
+        Returns
+        -------
+        array of uint8, shape (height, width, 3)
+            None unless the render mode is "rgb_array".
+
+        """
+        return None if self.render_mode is None else self._frames.of(self._state)
+
+    @cached_property
+    def _frames(self) -> Frames:
+        """Pictures of the task, whose background is drawn once."""
+        from preftd.tasks.frames import Frames  # noqa: PLC0415  (matplotlib)
+
+        return Frames(self.task)
 
     def _see(self) -> NDArray[np.float64]:
         """The features of the current state."""

@@ -23,6 +23,7 @@ from preftd.arrays import (
     as_matrix,
     check_not_negative,
     check_scale,
+    check_size,
     is_sparse,
 )
 
@@ -194,6 +195,7 @@ def _checked_covariance(given: ArrayLike, states: int, size: int) -> NDArray[np.
             f"covariance has shape {covariance.shape}: give {states} variances, "
             f"{states} × {size}, or {states} × {size} × {size}."
         )
+    check_size("covariance", covariance)
     if covariance.ndim < 3:
         check_not_negative("covariance", covariance)
         return covariance

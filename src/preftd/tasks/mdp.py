@@ -36,11 +36,8 @@ def average_over_actions(
 
     The parameters are those of `MarkovRewardProcess.from_mdp`.
     """
-    if not isinstance(transitions, Sequence) and np.asarray(transitions).ndim == 0:
-        raise InputError(
-            "transitions is not a list of matrices: give one n × n matrix for each action."
-        )
-    tables = [transition_table(f"transitions[{a}]", p) for a, p in enumerate(_each(transitions))]
+    matrices = _each("transitions", transitions)
+    tables = [transition_table(f"transitions[{a}]", p) for a, p in enumerate(matrices)]
     if not tables:
         raise InputError("transitions has no actions: give one n × n matrix for each action.")
     for a, p in enumerate(tables):
@@ -59,9 +56,13 @@ def average_over_actions(
     return transition, mean_reward, share(_mix(kept, chosen), transition)
 
 
-def _each(given: Any) -> list[MatrixLike]:
+def _each(name: str, given: Any) -> list[MatrixLike]:
     """The matrices of a sequence or of an array of three dimensions."""
-    return list(given) if isinstance(given, Sequence) else list(np.asarray(given))
+    if not isinstance(given, Sequence):
+        given = as_array(name, given)
+        if given.ndim == 0:
+            raise InputError(f"{name} is one number: give one n × n matrix for each action.")
+    return list(given)
 
 
 def _per_action(name: str, given: Any, actions: int) -> list[MatrixLike] | None:
@@ -71,7 +72,7 @@ def _per_action(name: str, given: Any, actions: int) -> list[MatrixLike] | None:
     some_sparse = isinstance(given, Sequence) and any(sparse.issparse(one) for one in given)
     if not some_sparse and as_array(name, given).ndim != 3:
         return None
-    matrices = _each(given)
+    matrices = _each(name, given)
     if len(matrices) != actions:
         raise InputError(
             f"{name} has {len(matrices)} matrices for {actions} actions: give one for each."

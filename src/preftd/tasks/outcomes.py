@@ -8,7 +8,7 @@ The exact process, the sampler and the environment are built from this table, so
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Self, final
 
 import numpy as np
@@ -23,7 +23,10 @@ from preftd.arrays import (
     Vector,
     as_array,
     check_not_negative,
+    check_size,
+    read_only,
 )
+from preftd.experience.indices import LARGEST
 
 Whole = NDArray[np.int32]
 
@@ -31,9 +34,10 @@ Whole = NDArray[np.int32]
 @final
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """Everything that can happen: arrays of shape (rows,), ordered by state, then action.
+    """Everything that can happen: arrays of shape (rows,), in any order.
 
-    Build it with `Outcomes.of` or `Outcomes.deterministic`.
+    Once built, they are ordered by state, then action, and cannot be changed. It is shorter to
+    build them with `Outcomes.of` or `Outcomes.deterministic`.
     """
 
     state: Whole
@@ -66,28 +70,10 @@ class Outcomes:
                 f"rows have shape {table.shape}: give (state, action, probability, next state, "
                 "reward) for each, and optionally the reward's standard deviation."
             )
-        for name, column in (("state", 0), ("action", 1), ("next state", 3)):
-            whole = table[:, column] == np.floor(table[:, column])
-            if not whole.all():
-                raise InputError(
-                    f"row {int(np.argmin(whole))} has {name} {table[np.argmin(whole), column]:g}: "
-                    "give a whole number."
-                )
-        if not (len(table) and table[:, :2].min() >= 0):
-            raise InputError(
-                "rows are missing, or a state or action is negative: give rows, counting from 0."
-            )
-        known = (table[:, 3] >= -1) & (table[:, 3] <= table[:, 0].max())
-        if not known.all():
-            row = int(np.argmin(known))
-            raise InputError(
-                f"row {row} leads to state {table[row, 3]:g}, which has no rows: "
-                "add rows for it, or write −1 for the end."
-            )
-        table = table[np.lexsort((table[:, 1], table[:, 0]))]
-        state, action, next_state = (table[:, c].astype(np.int32) for c in (0, 1, 3))
+        state, action, probability, next_state, reward = table[:, :5].T
         spread = table[:, 5] if table.shape[1] == 6 else np.zeros(len(table))
-        return cls(state, action, table[:, 2], next_state, table[:, 4], next_state < 0, spread)
+        ends = next_state < 0
+        return cls(state, action, probability, next_state, reward, ends, spread)  # type: ignore[arg-type]
 
     @classmethod
     def deterministic(
@@ -103,29 +89,32 @@ class Outcomes:
             The reward, and its standard deviation.
 
         """
-        going = np.asarray(next_state)
+        going = as_array("next_state", next_state)
+        if going.ndim != 2:
+            raise InputError(
+                f"next_state has shape {going.shape}: give a row for each state and a column for "
+                "each action."
+            )
         states, actions = going.shape
         columns = (
             np.repeat(np.arange(states), actions),
             np.tile(np.arange(actions), states),
             np.ones(going.size),
             going.ravel(),
-            np.broadcast_to(reward, going.shape).ravel(),
-            np.broadcast_to(spread, going.shape).ravel(),
+            _for_each("reward", reward, going.shape),
+            _for_each("spread", spread, going.shape),
         )
         return cls.of(np.stack(columns, axis=1))
 
     def __post_init__(self) -> None:
-        check_not_negative("probability", self.probability)
-        check_not_negative("spread", self.spread)
-        sums = self._sums()
-        wrong = np.abs(sums - 1) > SUM_TOLERANCE
-        if wrong.any():
-            state, action = (int(i) for i in np.argwhere(wrong)[0])
-            raise InputError(
-                f"the probabilities of state {state} and action {action} sum to "
-                f"{sums[state, action]:.10g}, not 1: give outcomes of every action in every state."
-            )
+        kinds = dict.fromkeys(("state", "action", "next_state"), np.int32) | {"ends": np.bool_}
+        given = {name: as_array(name, getattr(self, name)) for name in _COLUMNS}
+        _check_columns(given)
+        order = np.lexsort((given["action"], given["state"]))
+        for name, column in given.items():
+            ready = column[order].astype(kinds.get(name, np.float64), copy=False)
+            object.__setattr__(self, name, read_only(ready))
+        self._check_sums()
 
     @property
     def states(self) -> int:
@@ -137,11 +126,26 @@ class Outcomes:
         """The number of actions."""
         return int(self.action.max()) + 1
 
-    def _sums(self) -> Dense:
-        """The sum of probabilities of each state and action, shape (states, actions)."""
-        sums = np.zeros((self.states, self.actions))
-        np.add.at(sums, (self.state, self.action), self.probability)
-        return sums
+    def _check_sums(self) -> None:
+        """Refuse a state and action whose probabilities do not sum to 1."""
+        if self.states * self.actions > len(self.state):
+            # Some have no rows, so do not make an array of all that rows may name.
+            pairs = np.unique(self.state * np.int64(self.actions) + self.action)
+            missing = np.flatnonzero(np.append(pairs, -1) != np.arange(pairs.size + 1))[0]
+            state, action = divmod(int(missing), self.actions)
+            total = 0.0
+        else:
+            sums = np.zeros((self.states, self.actions))
+            np.add.at(sums, (self.state, self.action), self.probability)
+            wrong = np.abs(sums - 1) > SUM_TOLERANCE
+            if not wrong.any():
+                return
+            state, action = (int(i) for i in np.argwhere(wrong)[0])
+            total = float(sums[state, action])
+        raise InputError(
+            f"the probabilities of state {state} and action {action} sum to {total:.10g}, not 1: "
+            "give outcomes of every action in every state."
+        )
 
     def under(self, policy: Dense) -> tuple[Sparse, Vector, Vector]:
         """Average over the actions of a policy, shape (states, actions).
@@ -165,3 +169,57 @@ class Outcomes:
         np.add.at(ending, self.state[self.ends], chance[self.ends])
         np.add.at(reward, self.state, chance * self.reward)
         return moves, ending, reward
+
+
+_COLUMNS = [field.name for field in fields(Outcomes)]
+
+
+def _check_columns(given: dict[str, Vector]) -> None:
+    """Refuse columns that are not those of a table; the message names the first bad row."""
+    rows = given["state"].shape
+    for name, column in given.items():
+        if column.ndim != 1 or column.shape != rows:
+            raise InputError(f"{name} has shape {column.shape}: give one number for each row.")
+    for name in ("state", "action", "next_state"):
+        whole = given[name] == np.floor(given[name])
+        if not whole.all():
+            row = int(np.argmin(whole))
+            said = name.replace("_", " ")
+            raise InputError(f"row {row} has {said} {given[name][row]:g}: give a whole number.")
+    state, action, next_state = given["state"], given["action"], given["next_state"]
+    if not rows[0] or min(state.min(), action.min()) < 0:
+        raise InputError(
+            "rows are missing, or a state or action is negative: give rows, counting from 0."
+        )
+    if max(state.max(), action.max()) >= LARGEST:
+        raise InputError("a state or action is 2³¹ or more: count them from 0, without gaps.")
+    known = (next_state >= -1) & (next_state <= state.max())
+    if not known.all():
+        row = int(np.argmin(known))
+        raise InputError(
+            f"row {row} leads to state {next_state[row]:g}, which has no rows: "
+            "add rows for it, or write −1 for the end."
+        )
+    unclear = given["ends"] != (next_state < 0)
+    if unclear.any():
+        row = int(np.argmax(unclear))
+        raise InputError(
+            f"row {row} has ends {given['ends'][row]:g} but next_state {next_state[row]:g}: "
+            "let both or neither say that the episode ends."
+        )
+    check_not_negative("probability", given["probability"])
+    check_not_negative("spread", given["spread"])
+    check_size("reward", given["reward"])
+    check_size("spread", given["spread"])
+
+
+def _for_each(name: str, given: ArrayLike, shape: tuple[int, ...]) -> Vector:
+    """Numbers of all states and actions, one after the other."""
+    array = as_array(name, given)
+    try:
+        return np.broadcast_to(array, shape).ravel()
+    except ValueError:
+        raise InputError(
+            f"{name} has shape {array.shape} but next_state has {shape}: give one number, or one "
+            "for each state and action."
+        ) from None

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, SupportsIndex, final
 
 import numpy as np
 
-from preftd.arrays import Dense, InputError, whole
+from preftd.arrays import Dense, InputError, as_count, whole
 from preftd.experience.stream import Codes, Experience
 from preftd.randomness import generator
+from preftd.tasks.parameters import MOST_STEPS
 from preftd.tasks.sampling_kernel import Buffers, Position, draw_steps
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class Sampler:
         """
         if not self._task.episodic:
             raise InputError(f"{self._task.name} has no episodes: ask for steps.")
-        taken = self._take(self._capacity, _counted(count))
+        taken = self._take(self._capacity, as_count("count", count, 1, MOST_STEPS))
         self._capacity = max(_CAPACITY, len(taken) + len(taken) // 4)
         return taken
 
@@ -78,7 +79,7 @@ class Sampler:
             The number of steps.
 
         """
-        return self._take(_counted(count), -1)
+        return self._take(as_count("count", count, 1, MOST_STEPS), -1)
 
     def _take(self, capacity: int, episodes: int) -> Experience:
         """Draw `episodes` episodes, or `capacity` steps if that is −1."""
@@ -106,16 +107,16 @@ class Sampler:
         reward_before, action_before = self._before
         if written:
             self._before = float(buffers.reward[written - 1]), int(actions[-1])
-        return Experience(
-            self._task.features.size,
-            buffers.code_t[steps],
-            buffers.code_tp1[steps],
-            dense,
-            buffers.reward[steps],
-            buffers.discount_tp1[steps],
-            buffers.discount_t[steps],
-            buffers.is_first[steps],
-            buffers.is_last[steps],
+        return Experience.unchecked(  # each array is drawn or looked up in the tables of the task
+            size=self._task.features.size,
+            code_t=buffers.code_t[steps],
+            code_tp1=buffers.code_tp1[steps],
+            dense=dense,
+            reward=buffers.reward[steps],
+            discount_tp1=buffers.discount_tp1[steps],
+            discount_t=buffers.discount_t[steps],
+            is_first=buffers.is_first[steps],
+            is_last=buffers.is_last[steps],
             state=states,
             observable=self._task.observable[states],
             action=actions,
@@ -140,11 +141,3 @@ class Sampler:
         self._held = vectors[row : row + 1].copy() if fresh else vectors[:0].copy()
         code = -1 - len(self._fixed) if fresh else position.code
         self._position = Position(position.state, code, position.is_first, 0)
-
-
-def _counted(count: int) -> int:
-    """An integer of 1 or more."""
-    number = whole("count", count)
-    if number < 1:
-        raise InputError(f"count is {count}: ask for 1 or more.")
-    return number

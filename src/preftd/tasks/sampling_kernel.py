@@ -4,10 +4,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from preftd.arrays import SUM_TOLERANCE, Dense, Vector
+from preftd.kernels import kernel
 
 if TYPE_CHECKING:
     from preftd.tasks.task import Task
@@ -137,7 +137,7 @@ class Position(NamedTuple):
     """The number of fresh vectors since the buffers were empty."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_steps(
     moves: np.random.Generator,
     rewards: np.random.Generator,

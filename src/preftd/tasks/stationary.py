@@ -22,7 +22,8 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from preftd.arrays import Dense, Matrix, Sparse, Vector, as_dense, is_sparse
-from preftd.solve import DidNotConvergeError, Resolvent
+from preftd.failures import DidNotConvergeError
+from preftd.solve import Resolvent
 
 ELIMINATION_STATES = 500
 """Up to this many states, elimination takes no noticeable time, although it is cubic."""

@@ -16,6 +16,7 @@ from preftd.arrays import (
     as_matrix,
     as_table,
     check_not_negative,
+    check_size,
     check_unit_interval,
     is_sparse,
     per_state,
@@ -32,7 +33,8 @@ def transition_table(name: str, given: MatrixLike) -> Matrix:
             "give a row and a column for each state."
         )
     check_not_negative(name, table)
-    sums = np.asarray(table.sum(axis=1)).ravel()
+    with np.errstate(over="ignore"):
+        sums = np.asarray(table.sum(axis=1)).ravel()
     wrong = np.abs(sums - 1) > SUM_TOLERANCE
     if wrong.any():
         row = int(np.argmax(wrong))
@@ -46,6 +48,7 @@ def transition_table(name: str, given: MatrixLike) -> Matrix:
 def expected(transition: Matrix, name: str, given: MatrixLike) -> Vector:
     """Return x(s), shape (n,): a number, one per state, or Σ_s' P(s, s') x(s, s') of n × n."""
     table = as_table(name, given)
+    check_size(name, table)
     if not is_sparse(table) and table.ndim < 2:
         return per_state(name, table, transition.shape[0])
     sums = np.asarray(_times(transition, _same_shape(transition, name, table)).sum(axis=1))

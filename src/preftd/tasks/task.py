@@ -19,8 +19,10 @@ from preftd.arrays import (
     as_array,
     as_dense,
     as_distribution,
+    short,
     unit,
 )
+from preftd.experience.columns import flags
 from preftd.solve import Resolvent
 from preftd.tasks.features import Features
 from preftd.tasks.graph import check_episodes_end
@@ -88,6 +90,8 @@ class Task:
         behaviour: ArrayLike | None = None,
         layout: Layout | None = None,
     ) -> None:
+        if not isinstance(name, str):
+            raise InputError(f"name is {short(name)}: give a text.")
         self.name = name
         self.outcomes = outcomes if isinstance(outcomes, Outcomes) else Outcomes.of(outcomes)
         states, actions = self.outcomes.states, self.outcomes.actions
@@ -100,7 +104,12 @@ class Task:
         equal = np.full((states, actions), 1 / actions)
         self.policy = equal if policy is None else policy_table(policy, states, actions)
         self.behaviour = self.policy if behaviour is None else self._covering(behaviour)
-        self.layout = layout or Layout.circle(states)
+        self.layout = Layout.circle(states) if layout is None else layout
+        if not isinstance(self.layout, Layout) or len(self.layout.position) != states:
+            raise InputError(
+                f"layout is {short(layout)}: give a Layout with a position for each of {states} "
+                "states."
+            )
         if start is None and self.episodic:
             raise InputError(
                 "start is missing but episodes end: give the probabilities of the first state."
@@ -245,6 +254,4 @@ def _mask(name: str, given: ArrayLike, states: int) -> NDArray[np.bool_]:
         raise InputError(
             f"{name} has shape {array.shape}: give true or false for each of {states} states."
         )
-    if not np.isin(array, (0, 1)).all():
-        raise InputError(f"{name} holds something other than 0 and 1: give true or false.")
-    return array.astype(np.bool_)
+    return flags(name, array, states)

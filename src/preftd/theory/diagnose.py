@@ -13,14 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
-from preftd.arrays import Dense, MatrixLike, Vector
+from preftd.arrays import Dense, InputError, MatrixLike, Vector, short
 from preftd.rules import Rule
+from preftd.rules.rule import as_rule
 from preftd.tasks import Features, MarkovRewardProcess
 from preftd.theory.bootstrapping import Bootstrapping
 from preftd.theory.errors import value_error
@@ -66,6 +67,12 @@ class Diagnosis:
     """Shape (features,), the smallest if there are many; None if A is singular by accident."""
     value_error: float | None
     """The mean squared error of the values at the fixed point, weighted by visits."""
+    preferred_error: float | None
+    """The same over states with β > 0 alone, which is where values are used; None without any."""
+
+    def __repr__(self) -> str:
+        verdict = "converges" if self.stable else "diverges"
+        return f"<Diagnosis of {self.rule.name}: {verdict}; print it for the reasons>"
 
     def __str__(self) -> str:
         from preftd.theory.explain import report  # noqa: PLC0415  (it reads diagnoses)
@@ -133,11 +140,23 @@ def diagnoses(
     bootstrapping: Bootstrapping, features: Features, rules: Sequence[Rule]
 ) -> list[Diagnosis]:
     """Diagnose each rule; what they share is computed once."""
+    rules = as_rules(rules)
     lost = bootstrapping.lost(np.ones(bootstrapping.process.states))
     return [
         _diagnose(bootstrapping, features, update, update.weights * lost)
         for update in expected_updates(bootstrapping, features, rules)
     ]
+
+
+def as_rules(given: Any) -> list[Rule]:
+    """Return one or more rules, or refuse what is none."""
+    try:
+        rules = [as_rule(rule) for rule in given]
+    except TypeError:
+        rules = []
+    if not rules:
+        raise InputError(f"rules is {short(given)}: give a list, such as [TD(), PTD()].")
+    return rules
 
 
 def _diagnose(
@@ -170,7 +189,19 @@ def _diagnose(
         would_determine=_would_determine(features, update, process.visits),
         fixed_point=fixed_point,
         value_error=None if fixed_point is None else value_error(process, features, fixed_point),
+        preferred_error=_preferred_error(bootstrapping, features, fixed_point),
     )
+
+
+def _preferred_error(
+    bootstrapping: Bootstrapping, features: Features, fixed_point: Vector | None
+) -> float | None:
+    """The value error over visited states with β > 0."""
+    process = bootstrapping.process
+    preferred = process.visits * (bootstrapping.beta > 0)
+    if fixed_point is None or not preferred.any():
+        return None
+    return value_error(process, features, fixed_point, over=preferred)
 
 
 def _is_positive_definite(symmetric: Dense) -> bool:

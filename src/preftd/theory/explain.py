@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from preftd.arrays import Vector
+from preftd.arrays import InputError, Vector, short
 from preftd.theory.diagnose import ROUNDING, Diagnosis
 
 
@@ -21,6 +22,7 @@ def report(diagnoses: Diagnosis | Sequence[Diagnosis]) -> str:
     """
     if isinstance(diagnoses, Diagnosis):
         diagnoses = [diagnoses]
+    diagnoses = as_diagnoses(diagnoses)
     rows = [["", *(d.rule.name for d in diagnoses)]]
     rows += [[label, *(cell(d) for d in diagnoses)] for label, cell in _ROWS]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
@@ -31,6 +33,17 @@ def report(diagnoses: Diagnosis | Sequence[Diagnosis]) -> str:
         lines += ["", f"{d.rule.name}: {reason(d)}"]
         lines += [f"  fix: {remedy}" for remedy in remedies(d)]
     return "\n".join(lines)
+
+
+def as_diagnoses(given: Any) -> list[Diagnosis]:
+    """Return one or more diagnoses, or refuse what is none."""
+    try:
+        found = list(given)
+    except TypeError:
+        found = []
+    if not found or not all(isinstance(one, Diagnosis) for one in found):
+        raise InputError(f"diagnoses is {short(given)}: give what diagnose or compare returned.")
+    return found
 
 
 def reason(d: Diagnosis) -> str:
@@ -142,6 +155,14 @@ def _fixed_point(d: Diagnosis) -> str:
     return f"[{shown}, …]" if d.fixed_point.size > 3 else f"[{shown}]"
 
 
+def _error(d: Diagnosis, error: float | None) -> str:
+    """A value error, or a dash; those of exact values are 0 but for rounding."""
+    if error is None or d.fixed_point is None:
+        return "–"
+    rounding = ROUNDING * np.abs(d.fixed_point).max()
+    return _number(error if error > rounding**2 else 0.0)
+
+
 def _directions(d: Diagnosis) -> str:
     """The undetermined directions, at most three."""
     shown = ["".join(_terms(direction)) for direction in d.undetermined.T[:3]]
@@ -185,5 +206,6 @@ _ROWS = [
     ("least column sum", lambda d: _least(d.column_sums)),
     ("undetermined directions", _undetermined),
     ("fixed point", _fixed_point),
-    ("value error there", lambda d: "–" if d.value_error is None else _number(d.value_error)),
+    ("value error there, all states", lambda d: _error(d, d.value_error)),
+    ("value error there, β > 0", lambda d: _error(d, d.preferred_error)),
 ]

@@ -10,9 +10,9 @@ full if the episode was truncated, and not at all if it terminated (γ = 0).
 import math
 
 import numpy as np
-from numba import njit
 
 from preftd.arrays import Dense, Vector
+from preftd.kernels import kernel
 from preftd.learners.actor_critic.buffers import ActorState, Buffer, Optimiser
 from preftd.learners.actor_critic.critic_kernel import value_of
 from preftd.learners.network.refcount import uncounted
@@ -21,7 +21,7 @@ FIRST, SECOND, TINY = 0.9, 0.999, 1e-8
 """Adam's default moments, and what keeps it from dividing by 0."""
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def policy(actor: ActorState, buffer: Buffer, t: int) -> None:
     """Write the hidden layer and the policy at observation t."""
     weights, x, hidden, chance = actor.weights, buffer.x, buffer.hidden, buffer.chance
@@ -50,7 +50,7 @@ def policy(actor: ActorState, buffer: Buffer, t: int) -> None:
         chance[t, k] /= total
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def choose(chance: Dense, t: int, u: float) -> int:
     """The action that a uniform random number chooses."""
     action, last = 0, chance.shape[1] - 1
@@ -62,7 +62,7 @@ def choose(chance: Dense, t: int, u: float) -> int:
     return action
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def add_gradient(actor: ActorState, buffer: Buffer, t: int, factor: float) -> None:
     """Add factor · ∇log π(a_t | x_t) to the actor's change; the policy of step t is overwritten."""
     weights, change = actor.weights, actor.change
@@ -87,7 +87,7 @@ def add_gradient(actor: ActorState, buffer: Buffer, t: int, factor: float) -> No
                 change.hidden[i, u] += x[t, i] * hidden[t, u]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def optimise(flat: Vector, change: Vector, optimiser: Optimiser, step_size: float) -> bool:
     """Move the weights along a change; returns whether they are still finite.
 
@@ -111,14 +111,14 @@ def optimise(flat: Vector, change: Vector, optimiser: Optimiser, step_size: floa
     return finite
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def recall(buffer: Buffer, steps: int, actor: ActorState) -> None:
     """Compute the policy at each step anew: in a vector environment it may have changed."""
     for t in range(steps):
         policy(actor, buffer, t)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def update_actor(
     buffer_: Buffer, steps: int, critic_: Vector, actor_: ActorState, step_size: float
 ) -> bool:

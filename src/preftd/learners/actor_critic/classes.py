@@ -14,10 +14,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from preftd.arrays import Dense, InputError, Vector
+from preftd.kernels import kernel
 from preftd.preferences import Constant, Displacement, Observability, PerState, Signal
 from preftd.rules import Rule
 from preftd.rules.interest import FromBeta, as_interest
@@ -117,7 +117,7 @@ def _gains(rule: Rule, beta: Dense, interest: Dense, follow_on: float) -> Dense:
     return gains
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def fixed_class(kind: int, seen: NDArray[np.int64], count: int) -> int:
     """The class of a step that does not depend on the past; negative if it is not known."""
     if kind == ONE:
@@ -126,7 +126,7 @@ def fixed_class(kind: int, seen: NDArray[np.int64], count: int) -> int:
     return found if found < count else -1
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def moved_class(classes: Classes, x: Dense, t: int, last: Vector) -> int:
     """1 at the start and where x[t] is far from the last such step, else 0; `last` is updated."""
     far = t == 0

@@ -20,10 +20,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from preftd.arrays import Vector
+from preftd.kernels import kernel
 from preftd.learners.actor_critic.buffers import Features, Whole
 
 BACKWARD, TRUE_ONLINE, HELD = range(3)
@@ -74,7 +74,7 @@ class Now(NamedTuple):
     """Whether the episode ends with it."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def clear(stream: Trace) -> None:
     """Forget the episode that a stream is in."""
     stream.trace[:] = 0.0
@@ -83,7 +83,7 @@ def clear(stream: Trace) -> None:
     stream.touches[0] = 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def value_of(weights: Vector, features: Features, t: int) -> float:
     """v(x_t)."""
     value = 0.0
@@ -96,7 +96,7 @@ def value_of(weights: Vector, features: Features, t: int) -> float:
     return value
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add(vector: Vector, factor: float, features: Features, t: int) -> None:
     """Let vector ← vector + factor · x_t."""
     if features.sparse:
@@ -107,7 +107,7 @@ def _add(vector: Vector, factor: float, features: Features, t: int) -> None:
             vector[i] += factor * features.dense[t, i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _follow(vector: Vector, scale: float, factor: float, stream: Trace, sparse: bool) -> None:
     """Let vector ← scale · vector + factor · trace, where the trace is not 0."""
     if sparse:
@@ -119,7 +119,7 @@ def _follow(vector: Vector, scale: float, factor: float, stream: Trace, sparse: 
             vector[i] = scale * vector[i] + factor * stream.trace[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _decay(stream: Trace, decay: float, features: Features, t: int) -> None:
     """Let trace ← decay · trace, and list the indices of x_t among those that are touched."""
     if not features.sparse:
@@ -141,7 +141,7 @@ def _decay(stream: Trace, decay: float, features: Features, t: int) -> None:
             stream.touches[0] += 1
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def step(
     weights: Vector, stream: Trace, features: Features, view: int, alpha: float, now: Now
 ) -> float:
@@ -163,7 +163,7 @@ def step(
     return delta
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _step(
     weights: Vector, stream: Trace, features: Features, view: int, alpha: float, now: Now
 ) -> float:
@@ -190,7 +190,7 @@ def _step(
     return delta
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _step_held(weights: Vector, stream: Trace, features: Features, alpha: float, now: Now) -> float:
     """The held view; δ is that of the weights once what was pending is applied."""
     sparse, needed = features.sparse, now.beta != 0.0 or now.gain != 0.0
@@ -225,7 +225,7 @@ def _step_held(weights: Vector, stream: Trace, features: Features, alpha: float,
     return delta
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _value_after(
     weights: Vector, stream: Trace, features: Features, t: int, of_pending: float, of_trace: float
 ) -> float:
@@ -237,7 +237,7 @@ def _value_after(
     return value
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _apply(weights: Vector, factor: float, stream: Trace, sparse: bool) -> None:
     """Let w ← w + factor · p."""
     for k in range(stream.touches[0] if sparse else stream.trace.size):

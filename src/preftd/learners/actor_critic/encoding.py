@@ -6,11 +6,11 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from preftd.arrays import Dense, Vector
 from preftd.experience import Fourier, Identity, TileCoding
+from preftd.kernels import kernel
 from preftd.learners.actor_critic.buffers import Features
 
 SAME, TILES, COSINES = range(3)
@@ -45,7 +45,7 @@ class Encoding(NamedTuple):
         return None
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def encode(encoding: Encoding, x: Dense, t: int, features: Features) -> None:
     """Write the features of observation x[t] into row t."""
     if encoding.kind == SAME:
@@ -57,7 +57,7 @@ def encode(encoding: Encoding, x: Dense, t: int, features: Features) -> None:
         _encode(encoding, x, t, features)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _encode(encoding: Encoding, x: Dense, t: int, features: Features) -> None:
     """The same where features are tiles or cosines."""
     count, tiles = encoding.table.shape[0], 1

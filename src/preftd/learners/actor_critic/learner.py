@@ -18,6 +18,7 @@ from preftd.learners.actor_critic.options import Actor, Critic
 from preftd.learners.actor_critic.parameters import Parameters
 from preftd.learners.actor_critic.start import as_discount, as_pair, check_parts
 from preftd.learners.actor_critic.stream import Stream
+from preftd.learners.describing import described
 from preftd.learners.step_size import StepSizePair
 from preftd.learners.transition import check_discount, check_rule, not_numbers
 from preftd.preferences import as_preference
@@ -80,6 +81,8 @@ class ActorCriticLearner:
         self.rule, self.actor, self.critic = rule, actor, critic
         self.step_size = as_pair(step_size)
         self._agent = Agent(sizes, actor, critic, self.step_size, seed)
+
+    __repr__ = described
 
     @property
     def weights(self) -> Vector:

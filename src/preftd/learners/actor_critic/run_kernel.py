@@ -4,9 +4,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from preftd.arrays import Dense, Vector
+from preftd.kernels import kernel
 from preftd.learners.actor_critic.actor_kernel import choose, policy, update_actor
 from preftd.learners.actor_critic.buffers import ActorState, Buffer, Whole
 from preftd.learners.actor_critic.classes import (
@@ -70,7 +70,7 @@ class Position(NamedTuple):
     """What the last step with β = 1 showed, shape (thresholds,)."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def run_episodes(
     run: Run,
     generators: tuple[np.random.Generator, np.random.Generator],
@@ -100,7 +100,7 @@ def run_episodes(
     return int(measured.shape[1])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _run_episode(
     run_: Run,
     generators: tuple[np.random.Generator, np.random.Generator],

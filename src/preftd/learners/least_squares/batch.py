@@ -13,7 +13,7 @@ from preftd.learners.least_squares.learner import LeastSquaresLearner, check_reg
 from preftd.learners.least_squares.rows import Begun
 from preftd.learners.least_squares.stream import absorb_stream
 from preftd.learners.least_squares.systems import Inverse, Sums
-from preftd.learners.steps import Steps, mean_squared_error, scored_features
+from preftd.learners.steps import Steps, check_steps, mean_squared_error, scored_features
 from preftd.rules import Rule
 from preftd.tasks.scored import Scored
 
@@ -83,11 +83,12 @@ class LeastSquaresBatch:
     """One system, solved after each episode."""
 
     def __init__(self, spec: LeastSquares, size: int) -> None:
-        kind = Inverse if spec.recursive else Sums
+        kind, self._size = Inverse if spec.recursive else Sums, size
         self._system: Sums | Inverse = kind(size, float(spec.regularisation))
 
     def learn(self, steps: Steps, scored: Scored) -> Dense:
         """Learn from whole episodes; mean squared errors after each, episodes × 1."""
+        check_steps(steps, self._size, scored)
         shown, system, errors = scored_features(scored), self._system, []
         nothing = Begun.nothing(shown.shape[1])
         for which in steps.episodes():

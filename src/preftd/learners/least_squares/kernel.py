@@ -5,9 +5,9 @@ which is refused leaves no trace.
 """
 
 import numpy as np
-from numba import njit
 
 from preftd.arrays import Dense, Vector
+from preftd.kernels import kernel
 
 LARGEST = 1e300
 """Products at least this large are refused; sums of fewer than 1e8 others do not overflow."""
@@ -20,7 +20,7 @@ TRACE, DIFFERENCE, LEFT, RIGHT = range(4)
 """Rows of `rows`, an array of shape (4, size): e and d of a row, P e and dᵀ P."""
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@kernel(fastmath={"contract"})
 def traces(decay: Vector, gain: Vector, features: Dense, before: Vector) -> Dense:
     """e_k = decay e + gain x_k, with e of the row before; `before` is the trace so far."""
     rows, size = features.shape
@@ -35,7 +35,7 @@ def traces(decay: Vector, gain: Vector, features: Dense, before: Vector) -> Dens
     return out
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@kernel(fastmath={"contract"})
 def trace_of(decay: float, gain: float, x: Vector, before: Vector, out: Vector) -> bool:
     """Write e = decay e + gain x; returns whether rows can be made of e and x."""
     largest, finite = 0.0, True
@@ -46,7 +46,7 @@ def trace_of(decay: float, gain: float, x: Vector, before: Vector, out: Vector) 
     return finite and largest < LARGEST
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@kernel(fastmath={"contract"})
 def prepare(
     e: Vector, x: Vector, x_next: Vector, numbers: tuple[float, float, float], rows: Dense
 ) -> bool:
@@ -64,7 +64,7 @@ def prepare(
     return finite and largest * other < LARGEST
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@kernel(fastmath={"contract"})
 def add_sums(reward: float, rows: Dense, A: Dense, b: Vector) -> None:
     """A ← A + e dᵀ, b ← b + e R, with a row as `prepare` wrote it."""
     for i in range(b.size):
@@ -75,7 +75,7 @@ def add_sums(reward: float, rows: Dense, A: Dense, b: Vector) -> None:
 
 
 # Sums may be reordered, which is what lets them be vectorised; NaN and infinity stay what they are.
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+@kernel(fastmath={"contract", "reassoc"})
 def sherman_morrison(
     e: Vector, d: Vector, reward: float, rows: Dense, inverse: Dense, weights: Vector
 ) -> bool:
@@ -104,7 +104,7 @@ def sherman_morrison(
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_rows(
     trace: Dense, difference: Dense, reward: Vector, rows: Dense, inverse: Dense, weights: Vector
 ) -> int:

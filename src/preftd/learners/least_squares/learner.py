@@ -32,13 +32,14 @@ from preftd.arrays import (
     whole,
 )
 from preftd.experience import Experience, Indices
+from preftd.learners.describing import described
 from preftd.learners.features import as_features
 from preftd.learners.least_squares.kernel import prepare, trace_of
 from preftd.learners.least_squares.rows import Begun
 from preftd.learners.least_squares.stream import absorb_stream
 from preftd.learners.least_squares.systems import Inverse, Sums
 from preftd.learners.saving import checked_state
-from preftd.learners.steps import Steps, discount_into
+from preftd.learners.steps import Steps, check_steps, discount_into
 from preftd.learners.streams import Memory, check_size, coefficients_of, one_of, split_state
 from preftd.learners.transition import (
     after_the_end,
@@ -79,8 +80,8 @@ class LeastSquaresLearner:
     recursive : bool
         False keeps A and b and solves when weights are needed: n² work per step (in matrix products
         for a stream), n³ per solution, as accurate as can be. True keeps (A + ε I)⁻¹ and w up to
-        date, n² per step. The rounding of its first steps stays: w is off by about n |x|² 1e-17 / ε
-        of its size, so choose ε no smaller than that allows, or False.
+        date, n² per step. The rounding of its first steps stays: w is off by about
+        n ‖x‖² 1e-17 / ε of its size, so choose ε no smaller than that allows, or False.
 
     Examples
     --------
@@ -105,6 +106,8 @@ class LeastSquaresLearner:
         self._begun, self._rows = Begun.nothing(self.size), np.zeros((2, 4, self.size))
         self._discount_t, self._follow_on = 0.0, 0.0
         self.memory = Memory()
+
+    __repr__ = described
 
     @property
     def weights(self) -> Vector:
@@ -256,6 +259,7 @@ class LeastSquaresLearner:
         # What goes wrong in the midst of a stream leaves the learner as it was before all of it.
         system = self._system.with_arrays(self._system.arrays)
         begun, steps = self._begun, Steps.of(e, found, final_beta)
+        check_steps(steps, self.size)
         if e.discount_t[0] == 0:
             self._leave(system)
             begun = Begun.nothing(self.size)

@@ -10,10 +10,10 @@ x_m: what is seen in between has no part in the weights, at no time.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from preftd.arrays import Vector
+from preftd.kernels import kernel
 from preftd.learners.steps import Steps, compiled_discount_into
 
 
@@ -64,7 +64,7 @@ class Begun(NamedTuple):
         return self._replace(ahead=ahead.copy() if seen else np.zeros(ahead.size), seen=seen)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rows_of(
     steps: Steps, fade: float, paid: float, waits: bool
 ) -> tuple[Rows, int, float, float, bool]:

@@ -13,7 +13,7 @@ from preftd.arrays import Dense, InputError
 from preftd.learners.linear.learner import LinearLearner
 from preftd.learners.linear.views import VIEWS
 from preftd.learners.step_size import Decreasing, StepSize, step_sizes_of
-from preftd.learners.steps import UNFINISHED, Steps
+from preftd.learners.steps import UNFINISHED, Steps, check_steps
 from preftd.learners.vectors import WIDTH, aligned
 from preftd.names import nearest
 from preftd.rules import Rule
@@ -92,6 +92,7 @@ class LinearBatch:
 
     def learn(self, steps: Steps, scored: Scored) -> Dense:
         """Learn from whole episodes; mean squared errors after each, episodes × step sizes."""
+        check_steps(steps, len(self._weights) // self._columns, scored)
         if steps.code_t.size and not steps.is_last[-1]:
             raise InputError(UNFINISHED)
         errors = np.empty((int(steps.is_last.sum()), len(self.step_sizes)))

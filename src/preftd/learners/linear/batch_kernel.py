@@ -8,15 +8,15 @@ next product with a. Lanes are filled up to a multiple of eight; what fills them
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from preftd.arrays import Dense, Vector
+from preftd.kernels import kernel
 from preftd.learners.steps import Steps, compiled_discount_into
 from preftd.learners.vectors import WIDTH, eight, load, multiply_add, store, times
 from preftd.tasks.scored import Scored
 
-compiled = njit(cache=True, nogil=True, fastmath={"contract"})
+compiled = kernel(fastmath={"contract"})
 
 
 @compiled

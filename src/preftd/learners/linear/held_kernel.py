@@ -21,10 +21,10 @@ that one pass over w and p makes both changes, and takes the products with the n
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from preftd.arrays import Dense, Vector
+from preftd.kernels import kernel
 from preftd.learners.linear.batch_kernel import compiled, learn_lanes, score
 from preftd.learners.linear.chain import chain_end, chain_of, is_td_0
 from preftd.learners.network.refcount import uncounted
@@ -136,7 +136,7 @@ def visit(steps: Steps, first: int, end: int, states: Visited) -> int:
 
 
 # Sums over features may be reordered, which is what lets them be vectorised.
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+@kernel(fastmath={"contract", "reassoc"})
 def follow(  # noqa: C901, PLR0912, PLR0915  (calls take longer than the work)
     states: Visited, count: int, steps: Steps, step_sizes: Dense, weights: Vector, work: Work
 ) -> None:

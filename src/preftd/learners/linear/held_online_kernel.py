@@ -6,9 +6,9 @@ feature, `scale`, is 1 unless step sizes differ between them.
 """
 
 import numpy as np
-from numba import njit
 
 from preftd.arrays import Dense, Vector
+from preftd.kernels import kernel
 from preftd.learners.growth import TD_ERROR, note_value
 from preftd.learners.linear.batch_kernel import add_features
 from preftd.learners.linear.online_kernel import (
@@ -49,7 +49,7 @@ FADE, PAID, AHEAD, KNOWN = range(4)
 factors of a step and of the end of an episode."""
 HELD_ROWS = 21
 
-compiled = njit(cache=True, nogil=True, fastmath={"contract"})
+compiled = kernel(fastmath={"contract"})
 
 
 @compiled

@@ -13,10 +13,10 @@ eras ago walks through them. Columns are predictions.
 from typing import NamedTuple, Self
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from preftd.arrays import Dense, Vector
+from preftd.kernels import kernel
 from preftd.learners.linear.held_online_kernel import (
     ALONG,
     END,
@@ -86,7 +86,7 @@ class SparseHeld(NamedTuple):
         return type(self)(*(part.copy() for part in self))  # type: ignore[arg-type]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def read_held(p: SparseHeld, i: int, first: int, out: Dense) -> None:
     """Add w, p and e of an index to three rows; the index is left as it is."""
     era, now = p.era[p.era.size - 1], p.now
@@ -104,7 +104,7 @@ def read_held(p: SparseHeld, i: int, first: int, out: Dense) -> None:
         out[first + 2, lane] += z * now[KEPT_OF_TRACE, lane]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def visit_held(p: SparseHeld, i: int) -> None:
     """Bring an index up to date."""
     era, then, lanes = p.era[p.era.size - 1], p.era[i], p.weights.shape[1]
@@ -128,7 +128,7 @@ def visit_held(p: SparseHeld, i: int) -> None:
     p.era[i] = era
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def settle_held(p: SparseHeld) -> None:
     """Bring all indices up to date; then z is e, and `pending` is p."""
     size, lanes = p.weights.shape
@@ -145,7 +145,7 @@ def settle_held(p: SparseHeld) -> None:
     now[KEPT_OF_PENDING] = now[KEPT_OF_TRACE] = 1.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def end_era(p: SparseHeld) -> None:
     """End the era, if S or K is small or large."""
     size, lanes = p.weights.shape
@@ -164,7 +164,7 @@ def end_era(p: SparseHeld) -> None:
         settle_held(p)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def step_held_indices(
     indices: NDArray[np.int32],
     next_indices: NDArray[np.int32],
@@ -209,7 +209,7 @@ def step_held_indices(
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add(p: SparseHeld, i: int, factor: float, work: Dense) -> None:
     """What x adds to e and p at an index."""
     visit_held(p, i)
@@ -220,7 +220,7 @@ def _add(p: SparseHeld, i: int, factor: float, work: Dense) -> None:
         p.pending[i, lane] += q / p.now[KEPT_OF_PENDING, lane]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _end(numbers: Dense, p: SparseHeld, work: Dense) -> None:
     """The end of an episode, for the predictions that have one."""
     now = p.now
@@ -238,7 +238,7 @@ def _end(numbers: Dense, p: SparseHeld, work: Dense) -> None:
     end_era(p)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def learn_held_indices(
     steps: Steps, step_sizes: Vector, scale: Vector, p: SparseHeld, held: Dense, work: Dense
 ) -> int:
@@ -252,7 +252,7 @@ def learn_held_indices(
     return steps.code_t.size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def held_values_at(indices: NDArray[np.int32], p: SparseHeld) -> Vector:
     """The sum of the weights at some indices."""
     found = np.zeros((3, p.weights.shape[1]))

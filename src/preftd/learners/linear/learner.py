@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from preftd.arrays import Dense, InputError, as_flag, whole
 from preftd.experience import Experience, Indices
+from preftd.learners.describing import described
 from preftd.learners.features import as_features, as_pair
 from preftd.learners.growth import GREW
 from preftd.learners.linear.held_state import HeldState
@@ -84,12 +85,15 @@ class LinearLearner:
         if predictions is not None and not VIEWS[view].online:
             raise InputError(f"the {view} view learns one prediction: leave out predictions.")
         self.size, self.rule, self.view, self.predictions = size, rule, view, predictions
+        self.step_size = step_size
         self.memory = Memory()
         self._true_online, self._online = view == "true_online", VIEWS[view].online
         self._held = view == "held"
         self._step_size, scale = step_size_parts(step_size, size)
         self._constant = self._step_size if isinstance(self._step_size, float) else None
         self._state = (HeldState if self._held else LinearState)(scale, predictions)
+
+    __repr__ = described
 
     @property
     def weights(self) -> Dense:

@@ -13,9 +13,9 @@ that of `docs/learners.md`: it equals, at each step, a pass over all steps so fa
 """
 
 import numpy as np
-from numba import njit
 
 from preftd.arrays import Dense, Vector
+from preftd.kernels import kernel
 from preftd.learners.growth import OLD_VALUE, TD_ERROR, note_value
 from preftd.learners.linear.batch_kernel import add_features
 from preftd.learners.steps import Steps
@@ -41,7 +41,7 @@ each step."""
 WORK_ROWS = 13
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+@kernel(fastmath={"contract", "reassoc"})
 def step_one(  # noqa: PLR0913, PLR0917  (unpacking from Python would take longer than the work)
     x: Vector,
     x_next: Vector,
@@ -89,7 +89,7 @@ def step_one(  # noqa: PLR0913, PLR0917  (unpacking from Python would take longe
     return delta
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def learn_one(
     steps: Steps, true_online: bool, step_sizes: Vector, memory: Dense, column: Vector
 ) -> int:
@@ -119,7 +119,7 @@ def learn_one(
     return steps.code_t.size
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@kernel(fastmath={"contract"})
 def td_errors(numbers: Dense, true_online: bool, work: Dense) -> bool:
     """Write δ of many predictions (the columns); returns whether all are finite."""
     finite = True
@@ -134,7 +134,7 @@ def td_errors(numbers: Dense, true_online: bool, work: Dense) -> bool:
     return finite
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@kernel(fastmath={"contract"})
 def multipliers(numbers: Dense, true_online: bool, work: Dense) -> None:
     """Write the factors of the update, and v for the next step."""
     for lane in range(work.shape[1]):
@@ -151,7 +151,7 @@ def multipliers(numbers: Dense, true_online: bool, work: Dense) -> None:
         work[FEATURES_TO_WEIGHTS, lane] = alpha * gain * (before - value)
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@kernel(fastmath={"contract"})
 def look(x: Vector, x_next: Vector, weights: Dense, trace: Dense, work: Dense) -> None:
     """Write w·x, w·x' and e·x of many predictions."""
     features, lanes = weights.shape
@@ -165,7 +165,7 @@ def look(x: Vector, x_next: Vector, weights: Dense, trace: Dense, work: Dense) -
             work[TRACE_VALUE, lane] += x_i * trace[i, lane]
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@kernel(fastmath={"contract"})
 def move(
     x: Vector, scale: Vector, decay: Vector, work: Dense, weights: Dense, trace: Dense
 ) -> None:
@@ -180,7 +180,7 @@ def move(
             weights[i, lane] += along * e + beside * s_i
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def step_many(
     x: Vector,
     x_next: Vector,

@@ -15,10 +15,10 @@ Columns are predictions. What updates are is said in `online_kernel.py`.
 from typing import NamedTuple, Self
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from preftd.arrays import Dense, Vector
+from preftd.kernels import kernel
 from preftd.learners.linear.online_kernel import (
     DECAY,
     DISCOUNT,
@@ -82,7 +82,7 @@ class SparseState(NamedTuple):
         return type(self)(w, z, seen, era, now, past)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def read(p: SparseState, i: int, weight: Vector, trace: Vector) -> None:
     """Add weight and trace of an index to what is given; the index is left as it is."""
     era = p.era[p.era.size - 1]
@@ -96,7 +96,7 @@ def read(p: SparseState, i: int, weight: Vector, trace: Vector) -> None:
         trace[lane] += z * p.now[PRODUCT, lane]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def visit(p: SparseState, i: int) -> None:
     """Bring an index up to date."""
     weights, z, seen, now, past = p.weights, p.z, p.seen, p.now, p.past
@@ -118,7 +118,7 @@ def visit(p: SparseState, i: int) -> None:
     p.era[i] = era
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def settle(p: SparseState) -> None:
     """Bring all indices up to date, with traces as they are: z = e, S = 1, U = 0, in era 0."""
     size, lanes = p.weights.shape
@@ -134,7 +134,7 @@ def settle(p: SparseState) -> None:
         p.now[PRODUCT, lane] = 1.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fade(p: SparseState, decay: Vector) -> None:
     """Let e ← decay e, for all indices at once; ends the era if S becomes small or large."""
     size, lanes = p.weights.shape
@@ -156,7 +156,7 @@ def fade(p: SparseState, decay: Vector) -> None:
         settle(p)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def step_indices(
     indices: NDArray[np.int32],
     next_indices: NDArray[np.int32],
@@ -193,7 +193,7 @@ def step_indices(
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def learn_indices(
     steps: Steps, true_online: bool, step_sizes: Vector, scale: Vector, p: SparseState, work: Dense
 ) -> int:
@@ -212,7 +212,7 @@ def learn_indices(
     return steps.code_t.size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def values_at(indices: NDArray[np.int32], p: SparseState) -> Vector:
     """The sum of the weights at some indices."""
     total, unused = np.zeros(p.weights.shape[1]), np.zeros(p.weights.shape[1])

@@ -9,7 +9,7 @@ from preftd.learners.linear.forward import learn_forward
 from preftd.learners.linear.held_state import HeldState
 from preftd.learners.linear.state import LinearState
 from preftd.learners.returns import values_along
-from preftd.learners.steps import Steps, has_weight
+from preftd.learners.steps import Steps, check_steps, has_weight
 from preftd.learners.transition import refused_step
 
 
@@ -34,6 +34,7 @@ def learn_steps(
         What the rule carries after the stream.
 
     """
+    check_steps(steps, state.scale.size)
     used = np.flatnonzero(has_weight(steps))
     if state.column[PEAK] < 0 and used.size:
         state.check_growth(experience.features(used[:1])[0])

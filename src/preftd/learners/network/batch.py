@@ -25,7 +25,7 @@ from preftd.learners.network.held import learn_held
 from preftd.learners.network.layers import Weights, rectify
 from preftd.learners.network.parameters import INITS, Parameters
 from preftd.learners.step_size import Decreasing
-from preftd.learners.steps import UNFINISHED, Steps
+from preftd.learners.steps import UNFINISHED, Steps, check_steps
 from preftd.learners.vectors import WIDTH, aligned
 from preftd.names import nearest
 from preftd.rules import Rule
@@ -143,13 +143,9 @@ class NetworkBatch:
 
     def learn(self, steps: Steps, scored: Scored) -> Dense:
         """Learn from whole episodes; mean squared errors after each, episodes × step sizes."""
+        check_steps(steps, self.size, scored)
         if steps.code_t.size and not steps.is_last[-1]:
             raise InputError(UNFINISHED)
-        if steps.dense.shape[1] != self.size:
-            raise InputError(
-                f"the steps have {steps.dense.shape[1]} features, the network {self.size}: "
-                "start it with as many."
-            )
         errors = np.empty((int(steps.is_last.sum()), self.step_sizes.size))
         units, sizes, weights = self.spec.units, self.step_sizes, self._weights
         if self.moments is not None:

@@ -10,10 +10,10 @@ them has weights of 0, which never change.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from preftd.arrays import Dense, Vector
+from preftd.kernels import kernel
 from preftd.learners.vectors import WIDTH, eight, load, multiply_add, store, where_active
 from preftd.tasks.scored import Scored
 
@@ -29,10 +29,10 @@ class Weights(NamedTuple):
     """One for each lane."""
 
 
-compiled = njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")
+compiled = kernel(fastmath={"contract"}, error_model="numpy")
 """Rounding may be saved (contract), but what is not a number must stay visible."""
 
-inlined = njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy", inline="always")
+inlined = kernel(fastmath={"contract"}, error_model="numpy", inline="always")
 """The same for parts of a step: handing over that many arrays would cost as much as the work."""
 
 

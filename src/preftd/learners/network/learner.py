@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from preftd.arrays import InputError, Vector, as_flag, check_not_negative, unit
 from preftd.experience import Experience, Indices
+from preftd.learners.describing import described
 from preftd.learners.features import as_features, as_pair
 from preftd.learners.network.batch import VIEWS, Network
 from preftd.learners.network.growth import Growth
@@ -80,12 +81,13 @@ class NetworkLearner:
         alpha = as_step_size("step_size", step_size)
         if isinstance(alpha, Decreasing):
             raise InputError("the step size of a network does not change: give a number.")
-        self.rule, self.step_size, self.view = rule, alpha, view
+        self.rule, self.step_size, self.view, self.units = rule, alpha, view, units
         self._batch = Network(units, view, optimiser, init).start(size, [alpha], seed)
         self.size, self._online = self._batch.size, VIEWS[view]
         self._state = State.of(self._batch.parameters(0))
-        self._follow_on, self._discount_t = 0.0, 0.0
-        self.memory, self._growth = Memory(), Growth()
+        self._follow_on, self._discount_t, self.memory, self._growth = 0.0, 0.0, Memory(), Growth()
+
+    __repr__ = described
 
     @property
     def discount_t(self) -> float:

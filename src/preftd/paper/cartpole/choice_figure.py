@@ -115,7 +115,6 @@ def _draw_verdicts(axes: Axes, results: Found) -> None:
 FIGURES = (
     PaperFigure(
         "cartpole_choices",
-        "CartPole, what the paper leaves open: returns and verdicts with one choice changed",
         tuple(dict.fromkeys(where.study for where in WHERE.values())),
         _draw,
     ),

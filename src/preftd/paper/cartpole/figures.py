@@ -91,7 +91,6 @@ def _of(variants: Sequence[str]) -> tuple[PaperFigure, ...]:
     return tuple(
         PaperFigure(
             f"figure_a13{name_end(variant)}",
-            f"CartPole, actor-critic with {variant}: returns and shares of β = 1 of four methods",
             (FOUR_METHODS[variant],),
             partial(_figure_a13, variant=variant),
         )

@@ -72,7 +72,6 @@ def _draw(axes: Axes, curves: dict[str, Vector]) -> list[Label]:
 FIGURES = (
     PaperFigure(
         "credit",
-        "Four rooms, beyond the paper: does preference for doorways let credit travel faster?",
         (),
         _credit,
     ),

@@ -158,7 +158,6 @@ def _draw_rates(axes: Axes, shown: str, results: Results, without: Results) -> l
 FIGURES = (
     PaperFigure(
         "drop_outs",
-        "CartPole with drop-outs, beyond the paper: where do preferences pay in control?",
         STUDIES,
         _draw,
     ),

@@ -147,13 +147,11 @@ def _needed(panel: Panel, levels: Mapping[str, float]) -> Vector:
 FIGURES = (
     PaperFigure(
         "control_corridors",
-        "Actor-critic beyond the paper: decisions whose outcomes lie behind hidden states",
         (CORRIDORS,),
         _corridors,
     ),
     PaperFigure(
         "control_four_rooms",
-        "Actor-critic beyond the paper: PTD in four rooms with preference for doorways",
         (ROOMS,),
         _rooms,
     ),

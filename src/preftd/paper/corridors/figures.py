@@ -220,43 +220,36 @@ FOUR = tuple(FOUR_METHODS.values())
 FIGURES = (
     PaperFigure(
         "figure_3",
-        "Both corridor tasks: learning curves of four methods and their limits, three lengths",
         FOUR,
         partial(_four_methods, lengths=(5, 15, 25)),
     ),
     PaperFigure(
         "figure_a2",
-        "Both corridor tasks: the same for the other lengths",
         FOUR,
         partial(_four_methods, lengths=(10, 20)),
     ),
     PaperFigure(
         "figure_a3",
-        "Both corridor tasks: the search for step sizes",
         FOUR,
         _figure_a3,
     ),
     PaperFigure(
         "figure_a4",
-        "Both corridor tasks: ETD with interest 1 and one λ for all states",
         (*FOUR, *CONSTANT_LAMBDA.values()),
         _figure_a4,
     ),
     PaperFigure(
         "figure_a5",
-        "Both corridor tasks: PTD and ETD-variable with values that are neither 0 nor 1",
         tuple(BETWEEN.values()),
         _figure_a5,
     ),
     PaperFigure(
         "true_online",
-        "Both corridor tasks, beyond the paper: true online learners beside online ones",
         tuple(TRUE_ONLINE.values()),
         _true_online,
     ),
     PaperFigure(
         "held_corridors",
-        "Both corridor tasks, beyond the paper: held learners beside online and true online ones",
         tuple(IN_VIEWS.values()),
         _views,
     ),

@@ -167,7 +167,6 @@ def _draw_lines(axes: Axes, x: Vector, lines: Sequence[Vector], mean: Vector) ->
 FIGURES = (
     PaperFigure(
         "leak",
-        "Beyond the paper: what hidden states do to the weight of the state before them",
         (),
         _leak,
     ),

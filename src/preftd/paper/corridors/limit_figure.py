@@ -169,7 +169,6 @@ def _named(parts: Sequence[int]) -> list[str]:
 FIGURES = (
     PaperFigure(
         "limits",
-        "Both corridor tasks, beyond the paper: limits are reached, and what constant steps leave",
         (*FOUR_METHODS.values(), *TO_THE_LIMIT.values(), *CONSTANT_STEPS.values()),
         _limits,
     ),

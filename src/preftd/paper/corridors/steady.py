@@ -147,7 +147,6 @@ def _draw_found(axes: Axes, results: Results, length: int, label: str, look: Loo
 FIGURES = (
     PaperFigure(
         "steady",
-        "Both corridor tasks, beyond the paper: what PTD keeps at constant step sizes, exactly",
         STUDIES,
         _steady,
     ),

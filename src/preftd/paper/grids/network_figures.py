@@ -113,7 +113,6 @@ FIGURES = (
     *(
         PaperFigure(
             name,
-            f"Both grid tasks: error of networks against their width, {view} view, four methods",
             (NETWORKS["cross_grid", view], NETWORKS["random_grid", view]),
             partial(_by_width, view=view),
         )
@@ -122,7 +121,6 @@ FIGURES = (
     *(
         PaperFigure(
             name,
-            f"Grid {TASKS[task]}: the search for the step sizes of networks, {view} view",
             (NETWORKS[task, view],),
             partial(_search, task=task, view=view),
         )
@@ -135,7 +133,6 @@ FIGURES = (
     ),
     PaperFigure(
         "held",
-        "Both grid tasks, beyond the paper: networks in the held view beside the other two",
         tuple(NETWORKS.values()),
         _held,
     ),

@@ -138,37 +138,31 @@ def _of_sizes(*sizes: int) -> tuple[PaperStudy, ...]:
 FIGURES = (
     PaperFigure(
         "figure_4",
-        "Both grid tasks, size 16, trained features: learning curves of four methods",
         _of_sizes(16),
         partial(_curves, sizes=(16,)),
     ),
     PaperFigure(
         "figure_a6",
-        "Grids without hidden cells: the search for the step size of feature nets",
         (FEATURE_NET,),
         _figure_a6,
     ),
     PaperFigure(
         "figure_a7",
-        "Both grid tasks, trained features: the search for step sizes",
         _of_sizes(*SIZES),
         _figure_a7,
     ),
     PaperFigure(
         "figure_a8",
-        "Both grid tasks, sizes 8 and 12, trained features: learning curves of four methods",
         _of_sizes(8, 12),
         partial(_curves, sizes=(8, 12)),
     ),
     PaperFigure(
         "semi_linear_true_online",
-        "Both grid tasks, trained features, beyond the paper: true online learners",
         _of_sizes(*SIZES),
         _true_online,
     ),
     PaperFigure(
         "semi_linear_held",
-        "Both grid tasks, trained features, beyond the paper: held learners beside the other two",
         tuple(SEMI_LINEAR_VIEWS.values()),
         _views,
     ),

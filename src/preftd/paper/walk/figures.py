@@ -120,13 +120,11 @@ def _note(found: Sequence[pl.DataFrame]) -> str:
 FIGURES = (
     PaperFigure(
         "figure_2",
-        "Random walk: error against step size of ETD, TD(λ) and PTD, for each λ and β",
         (BY_LAMBDA, BY_BETA),
         _figure_2,
     ),
     PaperFigure(
         "figure_a1",
-        "Random walk: error against step size of ETD, for four interests and each λ",
         (BY_LAMBDA,),
         _figure_a1,
     ),

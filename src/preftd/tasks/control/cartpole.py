@@ -7,13 +7,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from preftd.arrays import as_count, unit
+from preftd.tasks.parameters import MOST_STEPS
 
 if TYPE_CHECKING:
     import gymnasium
 
     from preftd.tasks.control.kernel import Tables
-
-MOST_STEPS = 10**9
 
 
 @final

@@ -9,9 +9,9 @@ Numba's own `inline` option.
 import math
 
 import numpy as np
-from numba import njit
 
 from preftd.arrays import Vector
+from preftd.kernels import kernel
 
 SIZE, ACTIONS = 4, 2
 """Numbers in a state (position, velocity, angle, angular velocity), and actions (left, right)."""
@@ -24,14 +24,14 @@ _SPREAD = 0.05
 """Each number of the first state is uniform between minus and plus this."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def reset(generator: np.random.Generator, state: Vector) -> None:
     """Draw the first state of an episode into `state`, shape (4,)."""
     for i in range(SIZE):
         state[i] = generator.uniform(-_SPREAD, _SPREAD)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def step(state: Vector, action: int) -> bool:
     """Change `state`, shape (4,), by an action; return whether the episode ends."""
     x, x_dot, theta, theta_dot = state[0], state[1], state[2], state[3]
@@ -52,7 +52,7 @@ def step(state: Vector, action: int) -> bool:
     return not inside
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def observe(state: Vector, out: Vector) -> None:
     """Write the observation, the state rounded to single precision, into `out`, shape (4,)."""
     for i in range(SIZE):

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from preftd.arrays import InputError, as_count
-from preftd.tasks.control.cartpole import MOST_STEPS
+from preftd.arrays import InputError, as_count, short
 from preftd.tasks.outcomes import Outcomes
+from preftd.tasks.parameters import MOST_STEPS
 from preftd.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -50,7 +50,9 @@ class ControlTask:
     def __post_init__(self) -> None:
         object.__setattr__(self, "limit", as_count("limit", self.limit, 0, MOST_STEPS))
         if not isinstance(self.task, Task):
-            raise InputError(f'task is {self.task!r}: give one, such as tasks.make("corridor").')
+            raise InputError(
+                f'task is {short(self.task)}: give one, such as tasks.make("corridor").'
+            )
         if not self.task.episodic:
             raise InputError(f"{self.task.name} has no episodes: give a task whose episodes end.")
         endless = _endless(self.task.outcomes)

@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import InputError, as_array, check_not_negative, unit
+from preftd.arrays import InputError, as_array, check_not_negative, short, unit
 
 
 @final
@@ -40,13 +40,26 @@ class DropOuts(gymnasium.Wrapper[NDArray[Any], Any, NDArray[Any], Any]):
     def __init__(
         self, environment: gymnasium.Env[Any, Any], dropped: float, deviation: ArrayLike
     ) -> None:
+        if not isinstance(environment, gymnasium.Env):
+            raise InputError(f"environment is {short(environment)}: give a gymnasium.Env.")
         space = environment.observation_space
         if not isinstance(space, spaces.Box):
             raise InputError(f"the observations are {space}: drop those of a Box space.")
         super().__init__(environment)
         self._dropped = unit("dropped", dropped)
-        check_not_negative("deviation", as_array("deviation", deviation))
-        self._deviation = np.broadcast_to(as_array("deviation", deviation), space.shape)
+        spread = as_array("deviation", deviation)
+        check_not_negative("deviation", spread)
+        if spread.shape not in ((), space.shape):
+            raise InputError(
+                f"deviation has shape {spread.shape} but observations have {space.shape}: give one "
+                "number, or one for each of theirs."
+            )
+        if spread.any() and space.dtype.kind != "f":
+            raise InputError(
+                f"the observations are {space.dtype}, which noise is not: give deviation=0, or "
+                "turn them into floats first."
+            )
+        self._deviation = np.broadcast_to(spread, space.shape)
         self._type = space.dtype
         self.observation_space = spaces.Box(-np.inf, np.inf, space.shape, space.dtype.type)
 

@@ -12,10 +12,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from preftd.arrays import Dense, InputError, Vector
+from preftd.kernels import kernel
 from preftd.tasks.control import cartpole_kernel
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _noise(features: Features, fresh: NDArray[np.bool_], name: str) -> tuple[Den
     return mean, np.sqrt(variance)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def reset_kernel(
     tables: Tables, rng: np.random.Generator, state: Vector, observation: Vector, seen: Whole
 ) -> None:
@@ -133,7 +133,7 @@ def reset_kernel(
         _reset_table(tables, rng, state, observation, seen)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def step_kernel(
     tables: Tables,
     rng: np.random.Generator,
@@ -158,7 +158,7 @@ def step_kernel(
     return _step_table(tables, rng, state, action, observation, seen)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _observe_or_drop(
     tables: Tables, rng: np.random.Generator, state: Vector, observation: Vector, seen: Whole
 ) -> None:
@@ -172,7 +172,7 @@ def _observe_or_drop(
             observation[i] = np.float64(np.float32(noise))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _reset_table(
     tables: Tables, rng: np.random.Generator, state: Vector, observation: Vector, seen: Whole
 ) -> None:
@@ -183,7 +183,7 @@ def _reset_table(
     _enter(tables, rng, start, state, observation, seen)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _step_table(
     tables: Tables,
     rng: np.random.Generator,
@@ -205,7 +205,7 @@ def _step_table(
     return reward, entered < 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _enter(
     tables: Tables,
     rng: np.random.Generator,

@@ -1,0 +1,41 @@
+"""Text for people, on a terminal or elsewhere: what files and users wrote cannot steer it."""
+
+import os
+import sys
+import unicodedata
+from typing import TextIO
+
+KEPT = "\n\t"
+"""Control characters that are printed as they are."""
+
+
+def printable(text: str) -> str:
+    r"""Return the text with control characters as escapes, as Python writes them.
+
+    Examples
+    --------
+    >>> print(printable("wiped:\x1b[2J"))
+    wiped:\x1b[2J
+
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if _is_harmless(c) else c.encode("unicode_escape").decode() for c in text)
+
+
+def _is_harmless(character: str) -> bool:
+    return (
+        character.isprintable() or character in KEPT or unicodedata.category(character) == "Zs"
+    )  # Zs: spaces of other widths
+
+
+def print_line(text: str, stream: TextIO | None = None) -> None:
+    """Print a line, or several, at once, to a stream (default: standard output)."""
+    into = stream or sys.stdout
+    into.write(f"{printable(text)}\n")  # at once, as another thread may have something to say
+    into.flush()
+
+
+def standard_error() -> TextIO:
+    """Return standard error; where it is closed, a stream that forgets what it is told."""
+    return sys.stderr or open(os.devnull, "w")

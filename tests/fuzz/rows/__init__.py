@@ -1,0 +1,13 @@
+"""The table of all public callables, one file for each package."""
+
+from __future__ import annotations
+
+from fuzz.row import Row
+from fuzz.rows import experience, experiments, learners, preferences, rules, tasks, theory
+
+PACKAGES = (rules, preferences, theory, tasks, experience, learners, experiments)
+ROWS: list[Row] = [row for package in PACKAGES for row in package.ROWS]
+UNCHECKED: dict[str, str] = {
+    name: reason for package in PACKAGES for name, reason in package.UNCHECKED.items()
+}
+"""Callables without a row, and why."""

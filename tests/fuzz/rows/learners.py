@@ -1,0 +1,421 @@
+"""Valid calls of learners."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fuzz.row import SIGNED, Row
+from fuzz.things import corridor, episodes, signals
+from preftd import (
+    ETD,
+    PTD,
+    TD,
+    Actor,
+    ActorCritic,
+    ActorCriticLearner,
+    Critic,
+    Decreasing,
+    LeastSquares,
+    LeastSquaresLearner,
+    Linear,
+    LinearLearner,
+    Network,
+    NetworkLearner,
+    StepSizePair,
+)
+from preftd.experience import Identity
+from preftd.learners import Custom, Pretrained, PretrainedLearner, Steps, Training
+from preftd.preferences import Observability
+from preftd.tasks import ControlTask
+
+PAIR = StepSizePair(actor=0.5, critic=0.25)
+SEED = "zero, int32, int64, trillion, negative"
+
+
+def linear() -> LinearLearner:
+    return LinearLearner(3, ETD(), 0.125)
+
+
+def held() -> LinearLearner:
+    return LinearLearner(3, PTD(), 0.125, view="held")
+
+
+def many() -> LinearLearner:
+    return LinearLearner(3, PTD(), 0.125, predictions=2)
+
+
+def network() -> NetworkLearner:
+    return NetworkLearner(3, ETD(), 0.125, 4)
+
+
+def network_held() -> NetworkLearner:
+    return NetworkLearner(3, ETD(), 0.125, 4, view="held")
+
+
+def squares() -> LeastSquaresLearner:
+    return LeastSquaresLearner(3, ETD())
+
+
+def training() -> Training:
+    return Training(corridor(), Network(4, "forward"), TD(), Observability(), 0.125, episodes=2)
+
+
+def pretrained() -> PretrainedLearner:
+    return PretrainedLearner(training(), PTD(), 0.125)
+
+
+def agent() -> ActorCriticLearner:
+    return ActorCriticLearner(3, 2, ETD(), PAIR)
+
+
+def steps() -> Steps:
+    return Steps.of(episodes(), signals())
+
+
+def update() -> dict[str, Any]:
+    given: dict[str, Any] = {
+        "features": np.array([1, 0.5, 0]),
+        "reward": 0.5,
+        "next_features": np.array([0, 0.5, 1]),
+    }
+    return given | {"discount": 0.5, "beta": 0.5, "interest": 0.5, "rho": 1.5, "truncated": False}
+
+
+def acted() -> dict[str, Any]:
+    given: dict[str, Any] = {
+        "observation": np.array([1, 0.5, 0]),
+        "action": 1,
+        "reward": 0.5,
+        "next_observation": np.array([0, 0.5, 1]),
+    }
+    return given | {"discount": 0.5, "beta": 0.5, "interest": 0.5, "truncated": False, "stream": 0}
+
+
+def learn() -> dict[str, Any]:
+    taken = episodes()
+    per_step = {name: np.full(len(taken), 0.5) for name in ("beta", "interest", "rho")}
+    return {"experience": taken} | per_step
+
+
+def learn_preferring() -> dict[str, Any]:
+    return {"experience": episodes(), "preference": Observability()}
+
+
+def streams() -> dict[str, Any]:
+    names = ("reward", "discount_tp1", "value_tp1", "decay_t")
+    return {name: np.array([0.5, 0.5, 0.25]) for name in names}
+
+
+def make_custom(*_: Any) -> Any:
+    return None
+
+
+def custom() -> Custom:
+    return Custom(make_custom, "own")
+
+
+def start() -> dict[str, Any]:
+    return {"size": 3, "step_sizes": [0.125, 0.25], "seed": 1}
+
+
+def learner() -> dict[str, Any]:
+    return {"size": 3, "rule": PTD(), "step_size": 0.125, "seed": 1}
+
+
+def prediction() -> dict[str, Any]:
+    return {"features": np.array([[1, 0.5, 0], [0, 0.5, 1]])}
+
+
+def began(_: Any, found: Any) -> Any:
+    return type(found)
+
+
+MORE = {
+    "interest": "huge, huge entry, one entry",
+    "rho": "huge, huge entry, one entry",
+    "beta": "one entry",
+}
+SEEN = ("features", "next_features", "reward", "observation", "next_observation")
+SIGNS = dict.fromkeys(SEEN, SIGNED)
+FREE = SIGNS | MORE
+STATE = {"state.*": f"{SIGNED}"}
+ROWS_OF = "one entry, longer, shorter"
+SIZES = {"seed": SEED, "step_size": "huge"}
+PREDICTED = {"features": f"{SIGNED}, longer, shorter", "observation": f"{SIGNED}, longer, shorter"}
+ENDED = {"next_beta": 0.5, "truncated": True}
+LEARNERS = (linear, held, network, squares, pretrained)
+ROWS = [
+    *(
+        Row(f"learners.{type(make()).__name__}.update", lambda: update() | ENDED, make, free=FREE)
+        for make in (held, network_held, squares)
+    ),
+    *(
+        Row(
+            f"learners.{type(make()).__name__}.learn",
+            lambda: learn_preferring() | {"final_beta": 0.5},
+            make,
+        )
+        for make in (held, network_held, squares)
+    ),
+    *(
+        Row(f"learners.{type(make()).__name__}.update", update, make, free=FREE)
+        for make in (linear, held, many, network, squares)
+    ),
+    Row("learners.PretrainedLearner.update", update, pretrained, free=FREE),
+    *(Row(f"learners.{type(make()).__name__}.learn", learn, make, free=FREE) for make in LEARNERS),
+    *(Row(f"learners.{type(make()).__name__}.learn", learn_preferring, make) for make in LEARNERS),
+    *(
+        Row(f"learners.{type(make()).__name__}.predict", prediction, make, free=PREDICTED)
+        for make in LEARNERS
+    ),
+    *(
+        Row(
+            f"learners.{type(make()).__name__}.load_state_dict",
+            lambda make=make: {"state": make().state_dict()},
+            make,
+            free=STATE,
+        )
+        for make in (*LEARNERS, agent)
+    ),
+    Row(
+        "learners.LinearLearner",
+        lambda: {"size": 3, "rule": PTD(), "step_size": 0.125, "view": "held"},
+        free=SIZES,
+    ),
+    Row(
+        "learners.LinearLearner",
+        lambda: {"size": 3, "rule": PTD(), "step_size": np.array([0.5, 0.25, 1]), "predictions": 2},
+        free=SIZES | {"step_size": "one entry, huge entry"},
+    ),
+    Row(
+        "learners.NetworkLearner",
+        lambda: {
+            "size": 3,
+            "rule": PTD(),
+            "step_size": 0.125,
+            "units": 4,
+            "view": "forward",
+            "optimiser": "adam",
+            "init": "uniform",
+            "seed": 1,
+        },
+        free=SIZES,
+    ),
+    Row(
+        "learners.LeastSquaresLearner",
+        lambda: {"size": 3, "rule": PTD(), "regularisation": 0.5, "recursive": True},
+        free={"regularisation": "huge"},
+    ),
+    Row(
+        "learners.PretrainedLearner",
+        lambda: {
+            "training": training(),
+            "rule": PTD(),
+            "step_size": 0.125,
+            "view": "backward",
+            "seed": 1,
+        },
+        free=SIZES,
+    ),
+    Row("learners.PretrainedLearner.hidden", prediction, pretrained, free=PREDICTED),
+    Row(
+        "learners.ActorCriticLearner",
+        lambda: {
+            "size": 3,
+            "actions": 2,
+            "rule": PTD(),
+            "step_size": PAIR,
+            "actor": Actor(),
+            "critic": Critic(),
+            "seed": 1,
+        },
+        free=SIZES,
+    ),
+    Row(
+        "learners.ActorCriticLearner.update",
+        acted,
+        agent,
+        free=FREE | {"action": "zero", "stream": "zero"},
+        outside={"action": (2,)},
+    ),
+    *(
+        Row(
+            f"learners.ActorCriticLearner.{name}",
+            lambda: {"observation": np.array([[1, 0.5, 0], [0, 1, 0.5]])},
+            agent,
+            free=PREDICTED,
+        )
+        for name in ("act", "predict", "probabilities")
+    ),
+    Row(
+        "learners.ActorCriticLearner.stream",
+        lambda: {"number": 0},
+        agent,
+        look=lambda _, found: type(found),
+        free={"number": "zero"},
+    ),
+    Row(
+        "learners.ActorCriticLearner.learn",
+        lambda: {
+            "environment": ControlTask(corridor()).environment(),
+            "preference": 0.5,
+            "episodes": 2,
+            "discount": 0.5,
+            "seed": 1,
+        },
+        agent,
+        free={"preference": "type", "seed": "zero, int32"},
+        changes="environment",
+    ),
+    Row("learners.ActorCritic", lambda: {"actor": Actor(), "critic": Critic()}),
+    Row(
+        "learners.ActorCritic.learner",
+        lambda: learner() | {"step_size": PAIR, "actions": 2},
+        ActorCritic,
+        free=SIZES,
+    ),
+    Row(
+        "learners.ActorCritic.run",
+        lambda: {
+            "task": ControlTask(corridor()),
+            "rule": PTD(),
+            "preference": Observability(),
+            "step_sizes": [PAIR],
+            "episodes": 2,
+            "seed": 1,
+        },
+        ActorCritic,
+        free={"seed": SEED},
+    ),
+    Row(
+        "learners.Actor",
+        lambda: {
+            "units": 4,
+            "activation": "tanh",
+            "bias": False,
+            "optimiser": "adam",
+            "reduction": "sum",
+            "gain": "rule",
+            "init": "uniform",
+        },
+        free={"units": "zero"},
+    ),
+    Row(
+        "learners.Critic",
+        lambda: {
+            "view": "backward",
+            "features": Identity(3),
+            "bias": False,
+            "truncation": "bootstrap",
+        },
+    ),
+    Row("learners.Linear", lambda: {"view": "held"}),
+    Row(
+        "learners.Network",
+        lambda: {"units": 4, "view": "forward", "optimiser": "adam", "init": "uniform"},
+    ),
+    Row(
+        "learners.LeastSquares",
+        lambda: {"regularisation": 0.5, "recursive": True},
+        free={"regularisation": "huge"},
+    ),
+    Row(
+        "learners.Custom",
+        lambda: {"factory": make_custom, "label": "own", "takes_step_size": True},
+        free={"factory": "type, its type", "label": "word, long word, line, nothing"},
+    ),
+    Row("learners.Pretrained", lambda: {"training": training(), "linear": Linear()}),
+    Row(
+        "learners.Training",
+        lambda: {
+            "task": corridor(),
+            "network": Network(4, "forward"),
+            "rule": TD(),
+            "preference": Observability(),
+            "step_size": 0.125,
+            "episodes": 2,
+        },
+        free={"preference": "type", "step_size": "huge"},
+    ),
+    Row("learners.Training.net", lambda: {"seed": 1}, training, free={"seed": SEED}, look=began),
+    *(
+        Row(f"learners.{type(spec).__name__}.learner", learner, lambda spec=spec: spec, free=SIZES)
+        for spec in (Linear(), Network(4), Pretrained(training()))
+    ),
+    Row(
+        "learners.LeastSquares.learner",
+        lambda: {"size": 3, "rule": PTD(), "step_size": None, "seed": 1},
+        LeastSquares,
+        free=SIZES,
+    ),
+    *(
+        Row(
+            f"learners.{type(spec).__name__}.start",
+            start,
+            lambda spec=spec: spec,
+            free=SIZES,
+            look=began,
+        )
+        for spec in (Linear(), Network(4), Pretrained(training()), custom())
+    ),
+    Row(
+        "learners.LeastSquares.start",
+        lambda: start() | {"step_sizes": [None]},
+        LeastSquares,
+        free=SIZES,
+        look=began,
+    ),
+    Row(
+        "learners.Decreasing",
+        lambda: {"initial": 0.5, "delay": 100.0, "power": 0.75},
+        free={"initial": "huge", "delay": "huge"},
+    ),
+    Row(
+        "learners.Decreasing.at",
+        lambda: {"step": np.array([0, 100])},
+        lambda: Decreasing(0.5),
+        free={"step": f"{ROWS_OF}, int32 entry, int64 entry, more axes"},
+    ),
+    Row(
+        "learners.StepSizePair",
+        lambda: {"actor": 0.5, "critic": 0.25},
+        free={"actor": "huge", "critic": "huge"},
+    ),
+    Row(
+        "learners.StepSizePair.grid",
+        lambda: {"actor": np.array([0.5, 1]), "critic": np.array([0.25])},
+        free=dict.fromkeys(("actor", "critic"), "longer, shorter, huge entry"),
+    ),
+    Row("learners.as_spec", lambda: {"given": Linear()}, free={"given": "type"}),
+    Row("learners.beta_returns", streams, free=dict.fromkeys(streams(), SIGNED)),
+    Row(
+        "learners.advantages",
+        lambda: {"td_error": np.array([0.5, 1, 0]), "decay_t": np.array([0, 0.5, 0.5])},
+        free={"td_error": SIGNED, "decay_t": SIGNED},
+    ),
+    Row(
+        "learners.offline_update",
+        lambda: {
+            "gain": np.array([0.5, 1]),
+            "advantage": np.array([0.5, -1]),
+            "features": np.eye(2),
+        },
+        free={"gain": SIGNED, "advantage": SIGNED, "features": f"{SIGNED}, wider"},
+    ),
+    Row(
+        "learners.forward_update",
+        lambda: {"experience": episodes(), "signals": signals(), "weights": np.array([0.5, 0, 1])},
+        free={"weights": SIGNED},
+    ),
+    Row(
+        "learners.Steps.of",
+        lambda: {"experience": episodes(), "signals": signals(), "final_beta": 0.5},
+    ),
+]
+INNER = "for custom learners: an Episode or Steps that the library made"
+UNCHECKED = {
+    f"learners.{name}": INNER
+    for name in ("Episode.of", "Steps.features", "Steps.next_features", "Steps.part")
+}

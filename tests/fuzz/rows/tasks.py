@@ -1,0 +1,203 @@
+"""Valid calls of tasks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fuzz.row import SIGNED, Row
+from fuzz.things import coin, corridor, features, phi
+from preftd import Features
+from preftd.arrays import as_dense
+from preftd.tasks import Layout, Outcomes
+from preftd.tasks.environment import TaskEnvironment
+
+SEED = {"seed": "zero, int32, int64, trillion, negative"}
+EACH = "one entry"
+
+
+def outcomes() -> Any:
+    """Two states with two actions; action 1 ends."""
+    rows = [(0, 0, 1, 1, 0), (0, 1, 1, -1, 1), (1, 0, 0.5, 0, 0), (1, 0, 0.5, 1, 0)]
+    return np.array([*rows, (1, 1, 1, -1, -1)], dtype=np.float64)
+
+
+def task() -> dict[str, Any]:
+    given: dict[str, Any] = {"name": "two", "outcomes": outcomes(), "features": np.eye(2)}
+    given |= {"discount": 0.5, "start": np.array([0.5, 0.5]), "observable": np.array([1, 0])}
+    half = np.full((2, 2), 0.5)
+    return given | {"policy": half, "behaviour": half, "layout": Layout.row(2)}
+
+
+def process() -> dict[str, Any]:
+    half = np.full((2, 2), 0.5)
+    given = {"transition": half, "reward": np.array([1.0, 0.0]), "discount": 0.5}
+    return given | {"start": np.array([0.5, 0.5]), "visits": np.array([0.25, 0.75])}
+
+
+def mdp() -> dict[str, Any]:
+    given = {"transitions": np.array([np.eye(2), np.eye(2)[::-1]]), "policy": np.full((2, 2), 0.5)}
+    return given | {"reward": np.array([1.0, 0.5]), "discount": 0.5, "start": np.array([0.5, 0.5])}
+
+
+def of_process(_: Any, found: Any) -> Any:
+    """The same for dense and sparse tables."""
+    return as_dense(found.discounted_transition), found.values, found.visits, found.start
+
+
+def of_task(_: Any, found: Any) -> Any:
+    return of_process(_, found.process), found.features.columns(slice(None)), vars(found.outcomes)
+
+
+def columns() -> dict[str, Any]:
+    table = Outcomes.of(outcomes())
+    return {name: np.array(column) for name, column in vars(table).items()}
+
+
+def drawn() -> dict[str, Any]:
+    return {"states": np.array([0, 1]), "noise": np.random.default_rng(0), "out": np.zeros((2, 2))}
+
+
+def noisy() -> Features:
+    return Features(np.eye(2), covariance=[1.0, 0.5])
+
+
+def started() -> TaskEnvironment:
+    environment = TaskEnvironment(coin())
+    environment.reset(seed=0)
+    return environment
+
+
+def seen(subject: Any, answer: Any) -> Any:
+    return answer, subject._state, subject.np_random
+
+
+BETWEEN = {
+    "outcomes": "negative entry, huge entry",
+    "features": "huge entry, wider, negative entry",
+}
+TABLE = {"reward": f"{SIGNED}, {EACH}", "transition": EACH, "discount": "pair"}
+ROWS = [
+    Row(
+        "tasks.Task",
+        task,
+        free=BETWEEN | {"name": "line, long word, nothing", "observable": "floats"},
+        look=of_task,
+    ),
+    Row(
+        "tasks.Task.sampler",
+        lambda: {"seed": 3},
+        corridor,
+        free=SEED,
+        look=lambda _, found: found.episodes(1),
+    ),
+    Row(
+        "tasks.Sampler",
+        lambda: {"task": coin(), "seed": 3},
+        free=SEED,
+        look=lambda _, found: found.episodes(1),
+    ),
+    Row("tasks.Sampler.episodes", lambda: {"count": 2}, lambda: coin().sampler(0)),
+    Row("tasks.Sampler.steps", lambda: {"count": 2}, lambda: coin().sampler(0)),
+    Row("tasks.Scored.of", lambda: {"task": corridor()}),
+    Row(
+        "tasks.make", lambda: {"name": "corridor", "length": 3}, look=lambda _, found: found.values
+    ),
+    Row("tasks.MarkovRewardProcess", process, free=TABLE, look=of_process),
+    Row("tasks.MarkovRewardProcess.from_mdp", mdp, free=TABLE, look=of_process),
+    Row("tasks.Outcomes", columns, free={"reward": SIGNED, "spread": "huge entry"}),
+    Row("tasks.Outcomes.of", lambda: {"rows": outcomes()}),
+    Row(
+        "tasks.Outcomes.deterministic",
+        lambda: {
+            "next_state": np.array([[1, 0], [-1, 1]]),
+            "reward": np.array([[1.0, 0], [0, 1]]),
+            "spread": 0.5,
+        },
+        free={"reward": f"{SIGNED}, {EACH}", "spread": "huge"},
+        outside={"next_state": (np.array([[1, 2], [-1, 1]]), np.array([[1, 0], [-2, 1]]))},
+    ),
+    Row(
+        "tasks.Outcomes.under",
+        lambda: {"policy": np.full((2, 2), 0.5)},
+        lambda: Outcomes.of(outcomes()),
+    ),
+    Row(
+        "tasks.Features",
+        lambda: {"mean": phi(), "covariance": np.array([0, 0.5, 1])},
+        free={"mean": "negative entry, wider", "covariance": "huge entry"},
+    ),
+    Row(
+        "tasks.Features.of",
+        lambda: {"given": phi(), "states": 3},
+        free={"given": "negative entry, wider"},
+    ),
+    Row(
+        "tasks.Features.predict",
+        lambda: {"weights": np.array([0.5, 1])},
+        features,
+        free={"weights": SIGNED},
+    ),
+    Row(
+        "tasks.Features.mean_covariance",
+        lambda: {"weights": np.array([0.5, 1])},
+        noisy,
+        free={"weights": SIGNED},
+    ),
+    Row(
+        "tasks.Features.transposed_times",
+        lambda: {"vector": np.array([0.5, 1, 0])},
+        features,
+        free={"vector": SIGNED},
+    ),
+    Row(
+        "tasks.Features.weighted_square",
+        lambda: {"weights": np.array([0.5, 1, 0])},
+        features,
+        free={"weights": SIGNED},
+    ),
+    Row("tasks.Features.columns", lambda: {"which": slice(1)}, features),
+    Row(
+        "tasks.Features.rows",
+        lambda: {"states": np.array([0, 2])},
+        features,
+        free={"states": "longer, shorter"},
+        outside={"states": (np.array([3]),)},
+    ),
+    Row(
+        "tasks.Layout",
+        lambda: {"position": np.eye(2), "kind": "grid", "names": {0: "a"}, "end": (0.5, 0.5)},
+        free={"position": SIGNED},
+    ),
+    Row("tasks.Layout.circle", lambda: {"states": 3}),
+    Row("tasks.Layout.row", lambda: {"states": 3}),
+    Row("tasks.CartPole", lambda: {"limit": 50, "discount": 0.5}),
+    Row(
+        "tasks.CartPoleDropOuts",
+        lambda: {"dropped": 0.5, "noise": 0.5, "limit": 50, "discount": 0.5},
+        free={"noise": "huge"},
+    ),
+    Row("tasks.ControlTask", lambda: {"task": corridor(), "limit": 50}, free={"limit": "zero"}),
+    Row(
+        "tasks.TaskEnvironment",
+        lambda: {"task": coin()},
+        look=lambda _, found: found.task,
+        free={"task": "word"},
+    ),
+    Row("tasks.TaskEnvironment.reset", lambda: {"seed": 3}, started, look=seen, free=SEED),
+    Row(
+        "tasks.TaskEnvironment.step",
+        lambda: {"action": 0},
+        started,
+        look=seen,
+        outside={"action": (1,)},
+        free={"action": "zero"},
+    ),
+    Row("tasks.Task.plot", lambda: {"beta": np.array([0.5])}, coin, free={"beta": EACH}),
+]
+UNCHECKED = {
+    "tasks.CartPole.environment": "options are those of gymnasium.make, which checks them",
+    "tasks.CartPoleDropOuts.environment": "options are those of gymnasium.make, which checks them",
+    "tasks.Features.draw": "fills an array of the sampler, in its inner loop",
+}
