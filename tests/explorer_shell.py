@@ -4,6 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from preftd import Features
+from preftd.arrays import as_dense
 from preftd.report.page.explorer import explorer
 
 PLAIN = """
@@ -37,3 +41,11 @@ def call(browser: Any, body: str, given: Any = None) -> Any:
         "return JSON.stringify(run(JSON.parse(arguments[0])) ?? null, plain);"
     )
     return json.loads(browser.execute_script(script, json.dumps(given)))
+
+
+def assert_same_features(here: Features, there: Features) -> None:
+    """Equal to the bit, mean and covariance."""
+    assert np.array_equal(as_dense(here.mean), as_dense(there.mean))
+    assert (here.covariance is None) == (there.covariance is None)
+    if here.covariance is not None and there.covariance is not None:
+        assert np.array_equal(here.covariance, there.covariance)

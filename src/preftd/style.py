@@ -90,6 +90,30 @@ def looks_of(names: Iterable[str]) -> dict[str, Look]:
     return found
 
 
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+"""From digits to exponents."""
+
+
+def number_text(value: float, spec: str = ".3g") -> str:
+    """Return a number as figures and tables show it: with a minus sign and a raised exponent.
+
+    Examples
+    --------
+    >>> number_text(-0.25), number_text(2443999.1), number_text(0.00005)
+    ('−0.25', '2,440,000', '5 × 10⁻⁵')
+    >>> number_text(float("-inf"))
+    '−∞'
+
+    """
+    text = format(value, spec)
+    mantissa, _, exponent = text.partition("e")
+    if exponent:
+        power = int(exponent)
+        small = f"{mantissa} × 10{str(power).translate(RAISED)}".removeprefix("1 × ")
+        text = f"{float(text):,.0f}" if 0 < power < 9 else small
+    return text.replace("-", "−").replace("inf", "∞")
+
+
 RC: Any = {
     "font.size": 9,
     "axes.spines.top": False,

@@ -54,7 +54,7 @@ def test_only_the_last_episodes_count_if_so_told() -> None:
         ({"ceiling": True}, "ceiling of the score is True: give a positive number."),
         ({"last": True}, "last of the score is True: give a whole number."),
         ({"ceiling": "10"}, "ceiling of the score is '10': give a positive number."),
-        ({"last": 0}, "last of the score is 0: give 1 episode or more."),
+        ({"last": 0}, "last of the score is 0: give 1 or more."),
         ({"last": 1.5}, "last of the score is 1.5: give a whole number."),
     ],
 )

@@ -54,7 +54,7 @@ def _exported() -> Iterator[Any]:
 
 
 def _of_class(thing: type) -> Iterator[tuple[str, Export]]:
-    """The constructor of a class, unless it checks nothing by design, and the methods defined here."""
+    """The constructor of a class, unless it may hold anything, and the methods."""
     holds_anything = issubclass(thing, tuple | Exception) or getattr(thing, "_is_protocol", False)
     if not holds_anything and not inspect.isabstract(thing):
         yield _name(thing), Export(thing, None)

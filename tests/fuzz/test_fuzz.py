@@ -18,6 +18,8 @@ from fuzz.values import Kind
 
 SAMPLE = 3
 """So many calls of each row are in the quick test."""
+NOT_OURS = ("axes", "options", "progress", "repository")
+"""Arguments that are handed on to matplotlib, Gymnasium and git."""
 Record = Callable[[str, object], None]
 
 
@@ -38,7 +40,7 @@ def test_every_argument_of_a_callable_is_in_a_row() -> None:
         for argument in _parameters(export.call, export.owner)
         if name in names
     }
-    assert sorted(every - given) == []
+    assert sorted(pair for pair in every - given if pair[1] not in NOT_OURS) == []
 
 
 def _parameters(call: Callable[..., object], owner: type | None) -> list[str]:

@@ -33,7 +33,8 @@ def same(plain: Any) -> Any:
 def _bad(**values: Any) -> list[Kind]:
     """Kinds of bad values that do not depend on the valid one."""
     return [
-        Kind(name.replace("_", " "), lambda _, value=value: value) for name, value in values.items()
+        Kind(name.strip("_").replace("_", " "), lambda _, value=value: value)
+        for name, value in values.items()
     ]
 
 

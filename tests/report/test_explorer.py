@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from browser import complaints, open_browser, view
-from explorer_shell import write_shell
+from explorer_shell import assert_same_features, write_shell
 from preftd import ETD, PTD, TD, theory
 from preftd.report.page.explorer import explorer
 from preftd.style import LOOKS
@@ -149,16 +149,22 @@ def test_keys_move_a_preference(browser: Any) -> None:
         assert betas(browser) == [0.01, beta]
 
 
-def test_the_numbers_shown_are_those_of_the_library(browser: Any) -> None:
+def test_the_facts_shown_are_those_that_diagnose_prints(browser: Any) -> None:
     preset(browser, "noisy_corridor")
+    slide(browser, 2, 0.25)
     problem = theory.load_problem(EXAMPLES / "corridor.toml")
-    rules = [TD(), ETD(), PTD()]
-    cards = browser.find_elements("css selector", "#explorer article")
-    found = theory.compare(problem.process, problem.features, rules, problem.beta)
-    for card, one in zip(cards, found, strict=True):
-        numbers = [fact.text for fact in card.find_elements("css selector", "dd")]
-        assert numbers[0] == f"{one.value_error:.4g}"
-        assert numbers[3] == f"{one.largest_step_size:.4g}"
+    beta = [1, 0, 0.25, 0, 0, 1, 1]
+    found = theory.compare(problem.process, problem.features, [TD(), ETD(), PTD()], beta)
+    rows = [re.split("  +", line) for line in theory.report(found).splitlines()]
+    printed = {label: cells for label, *cells in rows}
+    for i, card in enumerate(browser.find_elements("css selector", "#explorer article")):
+        assert [fact.text for fact in card.find_elements("css selector", "dd")] == [
+            printed["value error there, all states"][i],
+            printed["value error there, β > 0"][i],
+            printed["positive definite"][i],
+            printed["largest step size"][i],
+        ]
+        assert printed["expected update"][i] == verdicts(browser)[i]
 
 
 def test_the_address_holds_the_state_and_restores_it(browser: Any, page: Path) -> None:
@@ -197,25 +203,23 @@ def test_the_address_holds_a_typed_chain(browser: Any, page: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "bad",
-    [
-        "explorer=nowhere&alpha=0.1",
+def test_a_bad_address_is_ignored_with_a_note(browser: Any, page: Path) -> None:
+    view(browser, page, at="#explorer=nowhere&alpha=0.1")
+    for bad in (
         "explorer=toString&alpha=0.1",
-        "explorer=counterexample_1&beta=0.1&alpha=0.1,",
-        "explorer=counterexample_1&beta=0.1,1.5&alpha=0.1",
-        "explorer=counterexample_1&beta=0.1,&alpha=0.1",
+        "explorer=counterexample_2&beta=0.1&alpha=0.1,",
+        "explorer=counterexample_2&beta=0.1,1.5&alpha=0.1",
+        "explorer=counterexample_2&beta=0.1,&alpha=0.1",
         "explorer=own&alpha=0.1",
         "explorer=own&alpha=0.1&chain=" + quote("<img src=x onerror=alert(1)> = 1"),
-    ],
-)
-def test_a_bad_address_is_ignored_with_a_note(browser: Any, page: Path, bad: str) -> None:
-    view(browser, page, at=f"#{bad}")
-    settle(browser)
-    assert betas(browser) == [0.01, 0.2]
-    assert find(browser, ".ignored").text.startswith("The address was ignored (")
-    preset(browser, "counterexample_1")
-    assert not find(browser, ".ignored").is_displayed()
+        "",
+    ):
+        settle(browser)
+        assert betas(browser) == [0.01, 0.2]
+        assert find(browser, ".ignored").text.startswith("The address was ignored (")
+        preset(browser, "counterexample_1")
+        assert not find(browser, ".ignored").is_displayed()
+        browser.execute_script("location.hash = arguments[0]", bad)
 
 
 def test_an_address_of_something_else_is_left_alone(browser: Any, page: Path) -> None:
@@ -247,16 +251,15 @@ def test_the_copied_chain_is_read_by_the_library(browser: Any, tmp_path: Path) -
     assert here.beta.tolist() == [1, 0, 0.25, 0, 0, 1, 1]
     assert np.array_equal(here.process.values, there.process.values)
     assert np.array_equal(here.process.start, there.process.start)
-    assert np.array_equal(here.features.mean, there.features.mean)
-    assert np.array_equal(here.features.covariance, there.features.covariance)
+    assert_same_features(here.features, there.features)
 
 
-@pytest.mark.parametrize("width", [390, 820, 1400])
-@pytest.mark.parametrize("name", ["counterexample_1", "noisy_corridor"])
-def test_nothing_is_wider_than_the_screen(browser: Any, page: Path, width: int, name: str) -> None:
-    view(browser, page, width=width)
-    preset(browser, name)
-    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+def test_nothing_is_wider_than_the_screen(browser: Any, page: Path) -> None:
+    for width in (390, 820, 1400):
+        view(browser, page, width=width)
+        for name in ("counterexample_1", "noisy_corridor"):
+            preset(browser, name)
+            assert browser.execute_script("return document.documentElement.scrollWidth") <= width
 
 
 def test_methods_have_the_colours_of_all_figures() -> None:

@@ -16,7 +16,7 @@ from preftd.theory import Diagnosis
 from preftd.theory.explain import reason
 from random_problems import chain, discounts, preference
 
-CHAINS = 250
+CHAINS = 200
 TIMES = [0, 1, 10, 60]
 TOLERANCE = 1e-10
 CONDITIONED = 1e4
@@ -87,9 +87,10 @@ def tables(rng: np.random.Generator) -> dict[str, Any]:
     if rng.random() < 0.3:
         features = rng.integers(0, 2, (states, size)).astype(float)
         features[:, -1] = features[:, 0]
+    shapes = ((), (states,), (states, states))
     drawn = {
         "transition": transition,
-        "reward": rng.normal(size=[(), states, (states, states)][rng.integers(3)]),
+        "reward": rng.normal(size=shapes[rng.integers(3)]),
         "discount": discount,
         "features": features,
         "beta": preference(rng, states),
@@ -166,9 +167,9 @@ def test_the_chains_are_of_all_kinds(cases: list[Case]) -> None:
     found = [one for case in cases for one in case.found]
     assert sum(not one.stable for one in found) > 10
     assert sum(not one.positive_definite for one in found) > 20
-    assert sum(one.undetermined.shape[1] > 0 for one in found) > 50
+    assert sum(one.undetermined.shape[1] > 0 for one in found) > 40
     assert sum(np.iscomplex(one.eigenvalues).any() for one in found) > 20
-    assert sum((case.process.visits == 0).any() for case in cases) > 20
+    assert sum((case.process.visits == 0).any() for case in cases) > 10
     assert {case.process.states for case in cases} == set(range(2, 13))
 
 
@@ -221,13 +222,9 @@ def test_the_fixed_point_and_its_errors_are_those_of_the_library(
         assert_equal(rule["fixedPoint"], found.fixed_point)
         size = np.abs(case.process.values).max() ** 2
         assert_close(rule["valueError"], found.value_error, size)
-        over = case.process.visits * case.beta
-        if not over.any():
-            assert rule["trustedError"] is None
-            continue
-        weights = found.fixed_point
-        trusted = theory.value_error(case.process, case.features, weights, over=over)
-        assert_close(rule["trustedError"], trusted, size)
+        assert (rule["preferredError"] is None) == (found.preferred_error is None)
+        if found.preferred_error is not None:
+            assert_close(rule["preferredError"], found.preferred_error, size)
 
 
 def test_the_trajectory_is_that_of_the_library(cases: list[Case], shown: Any) -> None:

@@ -83,7 +83,7 @@ CHAIN = MarkovRewardProcess([[0.5, 0.5], [0.5, 0.5]], 0, 0.9)
         (lambda: value_error(CHAIN, np.eye(2), [1]), "weights has shape"),
         (lambda: value_error(CHAIN, np.eye(2), [1, 2], over=[0, 0]), "over is 0 everywhere"),
         (lambda: key_matrix(CHAIN, np.eye(3), TD(), 1), "features has 3 rows"),
-        (lambda: mean_trajectory(KeyMatrix(np.eye(1), np.ones(1)), 0.1, -1), "give 0 or more"),
+        (lambda: mean_trajectory(KeyMatrix(np.eye(1), np.ones(1)), 0.1, -1), "steps is -1"),
         (lambda: mean_trajectory(KeyMatrix(np.eye(1), np.ones(1)), [0.1], 3), "give one number"),
     ],
 )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, Self, TypeAlias, TypeVar, final
 
-from preftd.arrays import InputError
+from preftd.arrays import InputError, short
 from preftd.experiments.content import content, text
 from preftd.experiments.inputs import (
     EXAMPLES,
@@ -16,6 +16,7 @@ from preftd.experiments.inputs import (
     check_pairs,
     check_rule,
     check_task,
+    listed,
     takes_step_size,
 )
 from preftd.experiments.learning import FAILURES, TaskSource, acts, is_named, makes_tasks, task_of
@@ -70,7 +71,7 @@ class Axes:
             check_rule(name, rule)
         labels = _labelled("rules", rules, named, lambda rule: rule.name)
         stepping = any(map(takes_step_size, methods.values()))
-        if not stepping and step_sizes is not None and len(step_sizes):
+        if not stepping and step_sizes is not None and listed("step_sizes", step_sizes, "[0.1]"):
             raise InputError("step_sizes are given, but no learner takes any: leave them out.")
         for signal in signals.values():
             if signal.watches_learner:
@@ -96,15 +97,15 @@ def _check_watchable(signal: Signal, learners: Mapping[str, Any]) -> None:
     for name, learner in learners.items():
         if not (acts(learner) or getattr(learner, "watchable", False)):
             raise InputError(
-                f"{name} is {learner!r}, which has no value at each step, but {signal!r} watches "
-                "the learner: use a learner that learns step by step, such as Linear()."
+                f"{name} is {short(learner)}, which has no value at each step, but {short(signal)} "
+                "watches the learner: use a learner that learns step by step, such as Linear()."
             )
 
 
 def _members(name: str, given: Any) -> dict[str, Any]:
     """The members of an axis by their names in messages."""
     if isinstance(given, Mapping):
-        members = {f"{name}[{label!r}]": member for label, member in given.items()}
+        members = {f"{name}[{short(label)}]": member for label, member in given.items()}
     elif isinstance(given, Sequence) and not isinstance(given, str):
         members = {f"{name}[{i}]": member for i, member in enumerate(given)}
     else:
@@ -131,17 +132,17 @@ def _labelled(
         # A study that is changed hands on its members with the empty labels that it gave them.
         unmentioned = name in UNMENTIONED and (len(members) == 1 or not label_of(member))
         if not label.strip() and not unmentioned:
-            raise InputError(f"{name} has the label {label!r}: give one that can be read.")
+            raise InputError(f"{name} has the label {short(label)}: give one that can be read.")
     return tuple(zip(labels, members.values(), strict=True))
 
 
 def _check_labels(name: str, labels: list[Any]) -> None:
     for label in labels:
         if not isinstance(label, str):
-            raise InputError(f"{name} has the label {label!r}: give a string.")
+            raise InputError(f"{name} has the label {short(label)}: give a string.")
         if any(unicodedata.category(letter) in CONTROL for letter in label):
             raise InputError(
-                f"{name} has the label {label!r}: give one line, without control characters."
+                f"{name} has the label {short(label)}: give one line, without control characters."
             )
     twice = next((label for label in labels if labels.count(label) > 1), None)
     if twice is not None:
@@ -171,7 +172,9 @@ def made_task(label: str, source: TaskSource, seed: int, acting: bool) -> Any:
             return task_of(source, seed)
         made = source(seed) if makes_tasks(source) else source
         if not is_named(made):
-            raise InputError(f"the task of a seed is {made!r}, which has no name: give it one.")
+            raise InputError(
+                f"the task of a seed is {short(made)}, which has no name: give it one."
+            )
         return made
     except FAILURES as error:  # the user's code may also want to exit
         said = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
@@ -202,7 +205,7 @@ def _by_rule(given: Any, rules: Sequence[str]) -> Mapping[str, tuple[StudyStepSi
     missing = [label for label in rules if label not in given]
     if missing:
         raise InputError(f"step_sizes has none for {missing[0]!r}: give some for each rule.")
-    return {label: _each_once(f"step_sizes[{label!r}]", given[label]) for label in rules}
+    return {label: _each_once(f"step_sizes[{short(label)}]", given[label]) for label in rules}
 
 
 def _each_once(name: str, given: Any) -> tuple[StudyStepSize, ...]:

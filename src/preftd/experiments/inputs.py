@@ -3,11 +3,13 @@
 import os
 import signal
 from collections.abc import Iterable, Sequence
+from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from preftd.arrays import InputError, whole
+from preftd.arrays import InputError, short, whole
 from preftd.experiments.learning import acts, is_named, makes_tasks
 from preftd.learners.custom import as_spec
 from preftd.learners.step_size import (
@@ -23,6 +25,8 @@ from preftd.tasks import Task
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
+MOST = 1_000_000
+"""Members that a list may have; one that never ends has more."""
 EXAMPLES = {
     "task": 'tasks.make("corridor")',
     "rule": "PTD()",
@@ -39,13 +43,13 @@ def check_task(name: str, given: Any, acting: bool = False) -> None:
     """
     made = makes_tasks(given) and not isinstance(given, type)
     if not (isinstance(given, Task) or made or (acting and is_named(given))):
-        raise InputError(f"{name} is {given!r}: give one, such as {EXAMPLES['task']}.")
+        raise InputError(f"{name} is {short(given)}: give one, such as {EXAMPLES['task']}.")
 
 
 def check_rule(name: str, given: Any) -> None:
     """Refuse what is not a rule with a name."""
     if not isinstance(given, Rule):
-        raise InputError(f"{name} is {given!r}: give one, such as {EXAMPLES['rule']}.")
+        raise InputError(f"{name} is {short(given)}: give one, such as {EXAMPLES['rule']}.")
     _check_text(name, given, "name")
 
 
@@ -53,11 +57,11 @@ def as_learner(name: str, given: Any) -> Any:
     """The specification of a learner, from itself or a factory of custom learners."""
     if hasattr(given, "start") or acts(given):
         if isinstance(given, type):
-            raise InputError(f"{name} is {given!r}: give one, such as {given.__name__}().")
+            raise InputError(f"{name} is {short(given)}: give one, such as {given.__name__}().")
         _check_text(name, given, "label")
         return given
     if not callable(given):
-        raise InputError(f"{name} is {given!r}: give one, such as {EXAMPLES['learner']}.")
+        raise InputError(f"{name} is {short(given)}: give one, such as {EXAMPLES['learner']}.")
     return as_spec(given)
 
 
@@ -77,7 +81,7 @@ def _check_text(name: str, given: Any, attribute: str) -> None:
 def as_seeds(name: str, given: int | Iterable[int]) -> tuple[int, ...]:
     """Which seeds: those given, or so many, from 0."""
     chosen = given if are_several(given) else range(whole(name, given))
-    seeds = tuple(whole(f"{name}[{i}]", seed) for i, seed in enumerate(chosen))
+    seeds = tuple(whole(f"{name}[{i}]", seed) for i, seed in enumerate(listed(name, chosen, "[0]")))
     if not seeds or len(set(seeds)) < len(seeds):
         raise InputError(f"{name} are {seeds}: give one or more, each once.")
     return seeds
@@ -109,16 +113,24 @@ def check_pairs(learner: Any, name: str, sizes: Sequence[StudyStepSize]) -> None
         )
     if any(pairs) and not getattr(learner, "takes_pairs", acts(learner)):
         raise InputError(
-            f"{name} has {sizes[pairs.index(True)]}, but {learner!r} has one step size: give "
+            f"{name} has {sizes[pairs.index(True)]}, but {short(learner)} has one step size: give "
             "numbers."
         )
 
 
-def _listed(name: str, given: Any) -> list[Any]:
+def listed(name: str, given: Any, example: str) -> list[Any]:
+    """A list of what is given, at most `MOST` members."""
     try:
-        chosen = list(given)
-    except TypeError:
-        raise InputError(f"{name} is {given!r}: give a list, such as [0.1, 0.01].") from None
+        chosen = list(islice(given, MOST + 1))
+    except Exception:  # it may be of any class
+        raise InputError(f"{name} is {short(given)}: give a list, such as {example}.") from None
+    if len(chosen) > MOST:
+        raise InputError(f"{name} has more than {MOST:,} members: give fewer.")
+    return chosen
+
+
+def _listed(name: str, given: Any) -> list[Any]:
+    chosen = listed(name, given, "[0.1, 0.01]")
     if not chosen:
         raise InputError(f"{name} is empty: give one or more.")
     return chosen
@@ -130,6 +142,22 @@ def as_workers(given: int | None) -> int:
     if count < 1:
         raise InputError(f"workers is {given}: give 1 or more, or leave it out.")
     return count
+
+
+def as_folder(name: str, given: Any) -> Path:
+    """The path of a folder, which need not exist."""
+    if not isinstance(given, str | Path) or "\0" in str(given):
+        raise InputError(f'{name} is {short(given)}: give the path of a folder, such as "results".')
+    return Path(given)
+
+
+def check_methods(name: str, given: Any, methods: Sequence[str]) -> None:
+    """Refuse what lacks a method, or is a class that has it."""
+    missing = [one for one in methods if not callable(getattr(given, one, None))]
+    if missing or isinstance(given, type):
+        raise InputError(
+            f"{name} is {short(given)}: give an object with the methods {', '.join(methods)}."
+        )
 
 
 def heed_interrupts() -> None:

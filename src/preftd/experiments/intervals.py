@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit  # scipy.stats has it too, and takes a second to load
 
-from preftd.arrays import Dense, InputError
+from preftd.arrays import Dense, InputError, number
 from preftd.randomness import generator
 
 RESAMPLES = 2000
@@ -24,7 +24,7 @@ class Interval(NamedTuple):
 
 def check_level(level: float) -> None:
     """Refuse what is no level."""
-    if not 0 < level < 1:
+    if not 0 < number("level", level) < 1:
         raise InputError(f"level is {level}: give a number between 0 and 1, such as 0.95.")
 
 

@@ -139,7 +139,10 @@ def _checked(given: Any) -> dict[str, Any]:
     nearest("state", found.get("state", "running"), STATES)
     if len(found["study"].encode(errors="replace")) > MOST_NAME or not found["study"].isprintable():
         raise InputError(f"study is {short(found['study'])}")
-    datetime.fromisoformat(found["started"])
+    try:
+        datetime.fromisoformat(found["started"])
+    except ValueError:
+        raise InputError(f"started is {short(found['started'])}, not a time") from None
     return found
 
 

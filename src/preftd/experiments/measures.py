@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from preftd.arrays import Dense, InputError, Vector
+from preftd.arrays import Dense, InputError, Vector, as_flag, short
 
 if TYPE_CHECKING:
     from preftd.experience import Experience
@@ -41,8 +41,11 @@ class Measure:
     def __post_init__(self) -> None:
         given: object = self.name
         if not isinstance(given, str) or not given.isidentifier():
-            raise InputError(f"name of the measure is {self.name!r}: give a Python identifier.")
+            raise InputError(f"name of the measure is {short(given)}: give a Python identifier.")
+        if not isinstance(self.label, str):
+            raise InputError(f"label of the measure is {short(self.label)}: give a string.")
         object.__setattr__(self, "label", self.label or self.name)
+        object.__setattr__(self, "maximise", as_flag("maximise of the measure", self.maximise))
 
     @property
     def worst(self) -> float:
@@ -79,10 +82,10 @@ def as_measure(name: str, given: str | Measure) -> Measure:
     """A measure, from itself or the name of a known one."""
     if isinstance(given, Measure):
         return given
-    if given not in NAMED:
+    if not isinstance(given, str) or given not in NAMED:
         raise InputError(
-            f"{name} is {given!r}: give one of {', '.join(NAMED)}, or a measure of your own, such "
-            'as Measure("length", maximise=True).'
+            f"{name} is {short(given)}: give one of {', '.join(NAMED)}, or a measure of your own, "
+            'such as Measure("length", maximise=True).'
         )
     return NAMED[given]
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from preftd.experiments.cells import Cell, CellGroup
 from preftd.experiments.executors import Executor, Processes
 from preftd.experiments.expansion import Expansion
+from preftd.experiments.inputs import as_folder, check_methods
 from preftd.experiments.jobs import Job, jobs
 from preftd.experiments.manifest import Manifest
 from preftd.experiments.plan import Plan
@@ -22,7 +23,7 @@ from preftd.experiments.progress import Progress, progress_here
 from preftd.experiments.result_files import rows_of
 from preftd.experiments.results import Results
 from preftd.experiments.store import Store
-from preftd.experiments.study import Search, Study
+from preftd.experiments.study import Search, Study, check_study
 from preftd.experiments.work import Failure, JobResult
 from preftd.failures import FailedError
 
@@ -80,17 +81,22 @@ def run(
     Results
 
     """
-    told = progress or progress_here()
-    store = out if isinstance(out, Store) else Store(Path(out), warn=told.say)
+    check_study(study)
+    told = progress_here() if progress is None else progress
+    check_methods("progress", told, ("begin", "advance", "say", "end"))
+    store = out if isinstance(out, Store) else Store(as_folder("out", out), warn=told.say)
+    place = Path.cwd() if repository is None else as_folder("repository", repository)
     if executor is not None:
-        return _Run(study, store, executor, told).run(repository or Path.cwd())
+        check_methods("executor", executor, ("run",))
+        return _Run(study, store, executor, told).run(place)
     with Processes(workers, told.say) as processes:
-        return _Run(study, store, processes, told).run(repository or Path.cwd())
+        return _Run(study, store, processes, told).run(place)
 
 
 def results(study: Study, out: Path | str = "results") -> Results:
     """The results of a study as far as they are stored; nothing is computed."""
-    store = Store(Path(out), warn=progress_here().say)
+    check_study(study)
+    store = Store(as_folder("out", out), warn=progress_here().say)
     return Plan.of(study, store).results(store)
 
 

@@ -8,7 +8,7 @@ from typing import final
 
 import polars as pl
 
-from preftd.arrays import InputError, whole
+from preftd.arrays import InputError, as_count, as_flag, short
 from preftd.experiments.measures import ERROR, NAMED, Measure
 
 ERRORS = {"mse": "mean squared error", "rmse": "root mean squared error"}
@@ -56,21 +56,27 @@ class Score:
 
     def __post_init__(self) -> None:
         kinds = [*ERRORS, *(name for name in NAMED if name != ERROR.name)]
+        if not isinstance(self.kind, str):
+            raise InputError(f"kind of the score is {short(self.kind)}: give a name, in quotes.")
+        if self.maximise is not None:
+            object.__setattr__(self, "maximise", as_flag("maximise of the score", self.maximise))
         if self.maximise is None and self.kind not in {*kinds, ERROR.name}:
             raise InputError(
-                f"kind of the score is {self.kind!r}: give one of {', '.join(kinds)}, or the "
+                f"kind of the score is {short(self.kind)}: give one of {', '.join(kinds)}, or the "
                 "name of a measure of yours with maximise=True or False."
             )
         Measure(self._column)
         if self.ceiling is not None and not _positive(self.ceiling):
-            raise InputError(f"ceiling of the score is {self.ceiling!r}: give a positive number.")
+            raise InputError(
+                f"ceiling of the score is {short(self.ceiling)}: give a positive number."
+            )
         if self.ceiling is not None and self.measure.maximise:
             raise InputError(
                 f"ceiling of the score is {self.ceiling}, but more {self.kind} is better: leave it "
                 "out."
             )
-        if self.last is not None and whole("last of the score", self.last) < 1:
-            raise InputError(f"last of the score is {self.last}: give 1 episode or more.")
+        if self.last is not None:
+            object.__setattr__(self, "last", as_count("last of the score", self.last))
 
     @property
     def _column(self) -> str:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import final
 
-from preftd.arrays import InputError, as_count
+from preftd.arrays import InputError, as_count, short
 from preftd.experiments.cells import Labels
-from preftd.experiments.inputs import are_several, as_seeds
+from preftd.experiments.inputs import MOST, are_several, as_seeds
 from preftd.learners.step_size import StudyStepSize, as_study_step_size
 
 FIRST_SEARCH_SEED = 1_000_000
@@ -37,7 +37,7 @@ class Search:
         if are_several(self.seeds):
             chosen = as_seeds("search.seeds", self.seeds)
         else:
-            count = as_count("search.seeds", self.seeds)
+            count = as_count("search.seeds", self.seeds, 1, MOST)
             chosen = tuple(range(FIRST_SEARCH_SEED, FIRST_SEARCH_SEED + count))
         object.__setattr__(self, "seeds", chosen)
         if self.episodes is not None:
@@ -69,13 +69,13 @@ class Chosen:
         given: object = self.step_sizes
         if not isinstance(given, Mapping) or not given:
             raise InputError(
-                f"search.step_sizes is {given!r}: give step sizes by labels, as in "
+                f"search.step_sizes is {short(given)}: give step sizes by labels, as in "
                 '{("length 5", "PTD", "", ""): 0.1}.'
             )
         sizes = {
             _labels(labels): size
             if size is None
-            else as_study_step_size(f"search.step_sizes[{labels!r}]", size)
+            else as_study_step_size(f"search.step_sizes[{short(labels)}]", size)
             for labels, size in given.items()
         }
         object.__setattr__(self, "step_sizes", MappingProxyType(sizes))
@@ -84,7 +84,7 @@ class Chosen:
 def _labels(given: object) -> Labels:
     if not isinstance(given, tuple) or len(given) != len(Labels._fields):
         raise InputError(
-            f"search.step_sizes has the labels {given!r}: give those of a task, a rule, a "
+            f"search.step_sizes has the labels {short(given)}: give those of a task, a rule, a "
             "preference and a learner."
         )
     return Labels(*given)

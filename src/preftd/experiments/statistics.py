@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from preftd.arrays import Dense, InputError
+from preftd.arrays import Dense, InputError, short
 from preftd.experiments.intervals import CENTRES, bootstrap, check_level, student
 from preftd.names import nearest
 
@@ -101,7 +101,7 @@ def _summary(values: Dense, level: float, centre: str, interval: str) -> tuple[D
 
 def _check_columns(frame: pl.DataFrame, by: Sequence[str], value: str) -> None:
     if isinstance(by, str) or not by:
-        raise InputError(f'by is {by!r}: give a list of columns, such as ["task", "rule"].')
+        raise InputError(f'by is {short(by)}: give a list of columns, such as ["task", "rule"].')
     if "seed" in by:
         raise InputError("by names the seed, over which centres are taken: leave it out.")
     for name in (*by, value, "seed", "diverged"):

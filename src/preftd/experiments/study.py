@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Self, final
 
-from preftd.arrays import InputError, as_count
+from preftd.arrays import InputError, as_count, short
 from preftd.experiments.axes import Axes, OneOrMore, StepSizes, made_task
 from preftd.experiments.cells import Labels
-from preftd.experiments.inputs import as_seeds
+from preftd.experiments.inputs import MOST, as_seeds, listed
 from preftd.experiments.learning import TaskSource, acts
 from preftd.experiments.measures import KNOWN, UPDATED, Measure, as_measure
 from preftd.experiments.score import Score
@@ -105,6 +105,10 @@ class Study:
         object.__setattr__(self, "episodes", as_count("episodes", self.episodes))
         seeds = as_seeds("seeds", self.seeds)
         object.__setattr__(self, "seeds", seeds)
+        if self.measures is not None:  # it may be possible to walk through them only once
+            object.__setattr__(
+                self, "measures", tuple(listed("measures", self.measures, '["error"]'))
+            )
         _check_score(self)
         _check_seeds(seeds, self.search)
         axes = Axes.of(
@@ -143,7 +147,7 @@ class Study:
 
     def with_seeds(self, count: int) -> Self:
         """The same with so many seeds: the first of them, and if need be others after the last."""
-        wanted, have = as_count("seeds", count), as_seeds("seeds", self.seeds)
+        wanted, have = as_count("seeds", count, 1, MOST), as_seeds("seeds", self.seeds)
         searched = _searched(self.search)
         others = (seed for seed in itertools.count(max(have) + 1) if seed not in searched)
         more = itertools.islice(others, max(0, wanted - len(have)))
@@ -167,9 +171,15 @@ class Study:
         )
 
 
+def check_study(given: Any) -> None:
+    """Refuse what is not a study."""
+    if not isinstance(given, Study):
+        raise InputError(f"study is {short(given)}: give one, as in study = Study(...).")
+
+
 def _check_name(name: object) -> None:
     if not isinstance(name, str) or not re.fullmatch(_NAME, name):
-        raise InputError(f"name is {name!r}: give a few words, as for a file.")
+        raise InputError(f"name is {short(name)}: give a few words, as for a file.")
     size = len(name.encode())
     if size > MOST_NAME:
         raise InputError(
@@ -181,9 +191,9 @@ def _check_name(name: object) -> None:
 def _check_score(study: Study) -> None:
     search = study.search
     if search is not None and not isinstance(search, Search | Chosen):
-        raise InputError(f"search is {search!r}: give Search(seeds=25), Chosen(...) or None.")
+        raise InputError(f"search is {short(search)}: give Search(seeds=25), Chosen(...) or None.")
     if not isinstance(study.score, Score):
-        raise InputError(f'score is {study.score!r}: give one, such as Score("rmse").')
+        raise InputError(f'score is {short(study.score)}: give one, such as Score("rmse").')
     searched = search.episodes if isinstance(search, Search) else None
     least = min(study.episodes, searched or study.episodes)
     if (study.score.last or 1) > least:
@@ -221,7 +231,7 @@ def _check_chosen(chosen: Chosen, axes: Axes) -> None:
             if label not in known:
                 raise InputError(
                     f"search.step_sizes has the labels {tuple(given)}, but there is no {kind} "
-                    f"{label!r}: known are {', '.join(map(repr, known))}."
+                    f"{short(label)}: known are {', '.join(map(repr, known))}."
                 )
         sizes = axes.sizes_of(labels.rule, labels.learner)
         if size not in sizes:

@@ -78,6 +78,7 @@ COUNTEREXAMPLES = PaperFinding(
         for what in ("td_diverges", "ptd_converges")
     ),
     "counterexamples",
+    2,
 )
 """Decided by exact theory, without a study."""
 

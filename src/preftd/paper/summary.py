@@ -11,14 +11,13 @@ from preftd.paper.claim import Claim
 from preftd.paper.contents import CLAIMS
 from preftd.paper.grids.studies import SEEDS
 from preftd.paper.order import Order, stored, without_search
+from preftd.paper.stored_runs import on_file_note
 from preftd.paper.study import Found
 from preftd.paper.verdict import LEVEL, Case, Finding, Verdict
-from preftd.report.figures.ticks import RAISED
+from preftd.style import number_text
 
 HEAD = ("claim", "effect", "interval", "claimed", "verdict")
 WIDTH, INDENT = 100, "  "
-LARGE = 1e5
-"""Numbers from here on are written as powers of ten."""
 LEGEND = (
     "Intervals are Student's over seeds, paired by seed. All cases of a claim hold together with "
     f"{LEVEL * 100:g} % (Bonferroni), and the weakest is shown. A claim is reproduced where the "
@@ -63,7 +62,7 @@ def claim_lines(names: Sequence[str], order: Order) -> Iterator[str]:
 
 
 def few_seeds(found: Found) -> Iterator[str]:
-    """An empty line, and one that says so if not all seeds of the grids are reported."""
+    """An empty line, and one that says so if seeds of the grids are missing, or from a file."""
     counts = [of.reported["seed"].n_unique() for study, of in found.items() if study.long_search]
     if counts and min(counts) < SEEDS:
         yield ""
@@ -71,6 +70,8 @@ def few_seeds(found: Found) -> Iterator[str]:
             f"The grids are reported on {min(counts)} of {SEEDS} seeds, so that claims about them "
             "may be inconclusive: `preftd reproduce --full` reports all seeds."
         )
+    elif note := on_file_note(found.values()):
+        yield from ("", note)
 
 
 def table(rows: Sequence[Answer]) -> str:
@@ -157,28 +158,13 @@ def _digits(case: Case) -> int:
 def _number(value: float, decimals: int) -> str:
     """A number with so many decimals, or with two digits if these would hide it.
 
-    An interval of few seeds may reach from 10⁻⁸ to 1000, where no number of decimals suits both.
+    An interval of few seeds may reach from 10⁻⁹ to 1000, where no number of decimals suits both.
 
-    >>> _number(0.0031, 0), _number(1071.4, 0), _number(2.3e-8, 1)
-    ('0.0031', '1071', '2.3·10⁻⁸')
+    >>> _number(0.0031, 0), _number(1071.4, 0), _number(2.3e-8, 1), _number(0.0, 1)
+    ('0.0031', '1071', '2.3 × 10⁻⁸', '0.0')
     """
-    if isfinite(value) and value and abs(value) < 10**-decimals / 2:
-        digits, _, power = f"{value:.1e}".partition("e")
-        if int(power) >= -4:
-            text = f"{value:.{1 - int(power)}f}"
-        else:
-            text = f"{digits}·10{power_text(int(power))}"
-    elif isfinite(value) and abs(value) >= LARGE:
-        digits, _, power = f"{value:.1e}".partition("e")
-        text = f"{digits}·10{power_text(int(power))}"
-    else:
-        text = f"{value:.{decimals}f}"
-    return text.replace("-", "−").replace("inf", "∞")
-
-
-def power_text(power: int) -> str:
-    """A power in raised digits."""
-    return str(power).translate(RAISED)
+    hidden = 0 < abs(value) < 10**-decimals / 2
+    return number_text(value, ".2g" if hidden else f".{decimals}f")
 
 
 def _wrapped(text: str) -> str:

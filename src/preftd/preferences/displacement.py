@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from preftd.arrays import InputError, Vector, as_array, unit, whole
 from preftd.experience import Experience, Visit
-from preftd.preferences.signal import Signal
+from preftd.preferences.signal import Signal, as_experience, as_visit
 
 
 @final
@@ -43,7 +43,7 @@ class Displacement(Signal):
     """
 
     def __init__(self, thresholds: Mapping[int, float], between: float = 0.1) -> None:
-        if not hasattr(thresholds, "values") or not thresholds:
+        if not isinstance(thresholds, Mapping) or not thresholds:
             raise InputError("thresholds are missing: give one or more, such as {0: 0.5}.")
         self._entries = np.array([whole("an entry", entry) for entry in thresholds])
         self._limits = as_array("thresholds", list(thresholds.values()))
@@ -63,14 +63,14 @@ class Displacement(Signal):
 
     def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
         """Compare the observation with the last preferred one, which is the memory."""
-        now = self._chosen(visit.observation[None, :])[0]
+        now = self._chosen(as_visit(visit).observation[None, :])[0]
         if visit.is_first or memory is None or (np.abs(now - memory) > self._limits).any():
             return 1.0, now
         return self.between, memory
 
     def along(self, experience: Experience, memory: Any) -> tuple[Vector, Any]:
         """β of each step, shape (steps,), found by jumping from one preferred step to the next."""
-        seen = self._chosen(experience.observations())
+        seen = self._chosen(as_experience(experience).observations())
         starts = np.append(np.flatnonzero(experience.is_first), len(seen))
         betas = np.full(len(seen), self.between)
         t = 0

@@ -4,15 +4,13 @@ A signal in [0, 1] can be a preference β, a signal of 0 or more an interest.
 """
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
-from preftd.arrays import InputError, Vector, check_finite, check_unit_interval
+from preftd.arrays import InputError, Vector, check_finite, check_unit_interval, number, short
 from preftd.experience import Experience, Visit
-
-if TYPE_CHECKING:
-    from preftd.tasks import Task
+from preftd.tasks import Task
 
 
 class Signal(ABC):
@@ -46,16 +44,16 @@ class Signal(ABC):
 
         Override it for speed; it must agree with `at`.
         """
-        numbers = np.empty(len(experience))
+        numbers = np.empty(len(as_experience(experience)))
         for t in range(len(experience)):
             numbers[t], memory = self.at(experience.visit(t), memory)
         return numbers, memory
 
-    def per_state(self, task: "Task") -> Vector:
+    def per_state(self, task: Task) -> Vector:
         """Return the number of each state, shape (states,), if it depends on the state alone."""
         raise InputError(
-            f"{self!r} depends on more than the state of {task.name}, so there is no exact limit: "
-            "use a signal that depends on the state alone, such as Observability()."
+            f"{short(self)} depends on more than the state of {as_task(task).name}, so there is no "
+            "exact limit: use a signal that depends on the state alone, such as Observability()."
         )
 
     @property
@@ -78,10 +76,12 @@ class Signal(ABC):
         tuple of (float, Any)
 
         """
-        beta, memory = self.at(visit, memory)
+        beta, memory = self.at(as_visit(visit), memory)
+        if type(beta) is not float:
+            beta = number("beta", beta)
         if not 0 <= beta <= 1:
             raise InputError(f"beta is {beta}: it must lie in [0, 1].")
-        return float(beta), memory
+        return beta, memory
 
     @final
     def stream(self, experience: Experience, memory: Any = None) -> tuple[Vector, Any]:
@@ -100,10 +100,31 @@ class Signal(ABC):
         """
         if self.watches_learner:
             raise InputError(
-                f"{self!r} watches the learner, so β is known only while it learns: use it with a "
-                "learner that learns step by step."
+                f"{short(self)} watches the learner, so β is known only while it learns: use it "
+                "with a learner that learns step by step."
             )
-        betas, memory = self.along(experience, memory)
+        betas, memory = self.along(as_experience(experience), memory)
         check_finite("beta", betas)
         check_unit_interval("beta", betas)
         return betas, memory
+
+
+def as_visit(given: Any) -> Visit:
+    """Return the visit, or refuse what is none."""
+    if not isinstance(given, Visit):
+        raise InputError(f"visit is {short(given)}: give a Visit, such as experience.visit(0).")
+    return given
+
+
+def as_experience(given: Any) -> Experience:
+    """Return the experience, or refuse what is none."""
+    if not isinstance(given, Experience):
+        raise InputError(f"experience is {short(given)}: give an Experience, as a sampler draws.")
+    return given
+
+
+def as_task(given: Any) -> Task:
+    """Return the task, or refuse what is none."""
+    if not isinstance(given, Task):
+        raise InputError(f'task is {short(given)}: give one, such as tasks.make("corridor").')
+    return given

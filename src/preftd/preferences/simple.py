@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from preftd.arrays import InputError, Vector, as_array, check_not_negative, number
+from preftd.arrays import InputError, Vector, as_array, check_not_negative, number, short
 from preftd.experience import Experience, Visit
 from preftd.experience.stream import Codes
-from preftd.preferences.signal import Signal
-
-if TYPE_CHECKING:
-    from preftd.tasks import Task
+from preftd.preferences.signal import Signal, as_experience, as_task, as_visit
+from preftd.tasks import Task
 
 
 @final
@@ -39,7 +37,7 @@ class Constant(Signal):
     beta: float
 
     def __post_init__(self) -> None:
-        _not_negative("beta", self.beta)
+        object.__setattr__(self, "beta", _not_negative("beta", self.beta))
 
     @property
     def largest(self) -> float:
@@ -48,15 +46,16 @@ class Constant(Signal):
 
     def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
         """The number."""
+        as_visit(visit)
         return self.beta, None
 
     def along(self, experience: Experience, memory: Any) -> tuple[Vector, Any]:
         """The number, shape (steps,)."""
-        return np.full(len(experience), self.beta), None
+        return np.full(len(as_experience(experience)), self.beta), None
 
     def per_state(self, task: Task) -> Vector:
         """The number, shape (states,)."""
-        return np.full(task.states, self.beta)
+        return np.full(as_task(task).states, self.beta)
 
 
 @final
@@ -81,8 +80,8 @@ class Observability(Signal):
     hidden: float = 0.0
 
     def __post_init__(self) -> None:
-        _not_negative("observable", self.observable)
-        _not_negative("hidden", self.hidden)
+        object.__setattr__(self, "observable", _not_negative("observable", self.observable))
+        object.__setattr__(self, "hidden", _not_negative("hidden", self.hidden))
 
     @property
     def largest(self) -> float:
@@ -91,19 +90,21 @@ class Observability(Signal):
 
     def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
         """One or the other."""
-        if visit.observable is None:
+        shown = as_visit(visit).observable
+        if shown is None:
             raise InputError(_NOT_KNOWN)
-        return (self.observable if visit.observable else self.hidden), None
+        return (self.observable if shown else self.hidden), None
 
     def along(self, experience: Experience, memory: Any) -> tuple[Vector, Any]:
         """One or the other, shape (steps,)."""
-        if experience.observable is None:
+        shown = as_experience(experience).observable
+        if shown is None:
             raise InputError(_NOT_KNOWN)
-        return np.where(experience.observable, self.observable, self.hidden), None
+        return np.where(shown, self.observable, self.hidden), None
 
     def per_state(self, task: Task) -> Vector:
         """One or the other, shape (states,)."""
-        return np.where(task.observable, self.observable, self.hidden)
+        return np.where(as_task(task).observable, self.observable, self.hidden)
 
 
 _NOT_KNOWN = (
@@ -135,16 +136,17 @@ class PerState(Signal):
 
     def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
         """The number of the state."""
-        state = None if visit.state is None else np.array([visit.state], dtype=np.int32)
-        return float(look_up("beta", self.beta, state)[0]), None
+        state = as_visit(visit).state
+        here = None if state is None else np.array([state], dtype=np.int32)
+        return float(look_up("beta", self.beta, here)[0]), None
 
     def along(self, experience: Experience, memory: Any) -> tuple[Vector, Any]:
         """The number of each step's state, shape (steps,)."""
-        return look_up("beta", self.beta, experience.state), None
+        return look_up("beta", self.beta, as_experience(experience).state), None
 
     def per_state(self, task: Task) -> Vector:
         """The numbers themselves, shape (states,)."""
-        if self.beta.size != task.states:
+        if self.beta.size != as_task(task).states:
             raise InputError(
                 f"beta has {self.beta.size} numbers but {task.name} has {task.states} states: "
                 "give one for each."
@@ -195,19 +197,19 @@ class Function(Signal):
 
     def __post_init__(self) -> None:
         if not callable(self.function):
-            raise InputError(f"{self.function!r} cannot be called: give a function.")
+            raise InputError(f"{short(self.function)} cannot be called: give a function.")
 
     def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
         """The function of the observation."""
-        return self._of(visit.observation), None
+        return self._of(as_visit(visit).observation), None
 
     def along(self, experience: Experience, memory: Any) -> tuple[Vector, Any]:
         """The function of each observation, shape (steps,)."""
-        return np.array([self._of(x) for x in experience.observations()]), None
+        return np.array([self._of(x) for x in as_experience(experience).observations()]), None
 
     def per_state(self, task: Task) -> Vector:
         """Return the function of what each state shows, shape (states,), if that is fixed."""
-        if task.features.codes()[2].any():  # some states show something new at each visit
+        if as_task(task).features.codes()[2].any():  # some states show something new at each visit
             return super().per_state(task)
         return np.array([self._of(x) for x in task.features.columns(slice(None))])
 
@@ -217,7 +219,7 @@ class Function(Signal):
         try:
             return float(found)
         except (TypeError, ValueError):
-            raise InputError(f"the function returned {found!r}: return one number.") from None
+            raise InputError(f"the function returned {short(found)}: return one number.") from None
 
 
 def as_signal(name: str, given: Any) -> Signal:
@@ -239,8 +241,8 @@ def as_signal(name: str, given: Any) -> Signal:
         array = as_array(name, given)
     except InputError:
         raise InputError(
-            f"{name} is {given!r}: give a number, an array with one for each state, a function of "
-            "the observation, or a signal such as Observability()."
+            f"{name} is {short(given)}: give a number, an array with one for each state, a "
+            "function of the observation, or a signal such as Observability()."
         ) from None
     return Constant(number(name, given)) if array.ndim == 0 else PerState(given)
 
@@ -266,6 +268,8 @@ def as_preference(given: Any, name: str = "preference") -> Signal:
     return signal
 
 
-def _not_negative(name: str, given: float) -> None:
-    """Refuse what is not a number of 0 or more."""
-    check_not_negative(name, np.array(number(name, given)))
+def _not_negative(name: str, given: float) -> float:
+    """A number, checked to be 0 or more."""
+    checked = number(name, given)
+    check_not_negative(name, np.array(checked))
+    return checked

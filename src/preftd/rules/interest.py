@@ -9,7 +9,15 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import InputError, Vector, as_array, check_finite, check_not_negative, number
+from preftd.arrays import (
+    InputError,
+    Vector,
+    as_array,
+    check_finite,
+    check_not_negative,
+    number,
+    short,
+)
 from preftd.experience import Experience, Visit
 from preftd.preferences import Signal
 from preftd.preferences.simple import look_up
@@ -38,7 +46,7 @@ class FromBeta:
 
     def __post_init__(self) -> None:
         if not callable(self.function):
-            raise InputError(f"{self.function!r} cannot be called: give a function of β.")
+            raise InputError(f"{short(self.function)} cannot be called: give a function of β.")
 
     def of(self, beta: Any) -> Any:
         """Return the interest, in the shape of β."""
@@ -49,12 +57,15 @@ class FromBeta:
                 "the interest from β cannot be computed for an array: compute it entry by entry, "
                 "for instance with np.where."
             ) from None
-        if np.shape(found) != np.shape(beta):
+        if type(found) is float and type(beta) is float:
+            return found
+        array = as_array("the interest from β", found)
+        if array.shape != np.shape(beta):
             raise InputError(
-                f"the interest from β has shape {np.shape(found)}, not {np.shape(beta)}: compute "
+                f"the interest from β has shape {array.shape}, not {np.shape(beta)}: compute "
                 "it entry by entry."
             )
-        return found if np.ndim(beta) == 0 else np.asarray(found, dtype=np.float64)
+        return array if array.ndim else float(array)
 
 
 Interest: TypeAlias = float | Vector | Signal | FromBeta
@@ -66,16 +77,16 @@ def as_interest(given: ArrayLike | Signal | FromBeta) -> Interest:
     if isinstance(given, Signal | FromBeta):
         if isinstance(given, Signal) and given.watches_learner:
             raise InputError(
-                f"interest is {given!r}, which watches the learner: use another signal."
+                f"interest is {short(given)}, which watches the learner: use another signal."
             )
         return given
     if callable(given):
         raise InputError(
-            f"interest is {given!r}: give Function(f) for a function of the observation, or "
+            f"interest is {short(given)}: give Function(f) for a function of the observation, or "
             "FromBeta(f) for one of β."
         )
     array = as_array("interest", given)
-    if array.ndim > 1:
+    if array.ndim > 1 or not array.size:
         raise InputError(
             f"interest has shape {array.shape}: give one number, or one for each state."
         )

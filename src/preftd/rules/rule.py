@@ -20,7 +20,14 @@ from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import InputError, as_array, check_not_negative, check_unit_interval
+from preftd.arrays import (
+    InputError,
+    as_array,
+    check_not_negative,
+    check_unit_interval,
+    number,
+    short,
+)
 from preftd.rules.interest import Interest, without_state
 
 Number = TypeVar("Number", float, NDArray[np.float64])
@@ -114,8 +121,14 @@ class Rule(ABC):
         given = beta if lambda_ is None else lambda_
         if given is None or (beta is not None and lambda_ is not None):
             raise InputError(ONE_OF_BETA_AND_LAMBDA)
-        if lambda_ is not None and not 0 <= lambda_ <= 1:
-            raise InputError(f"λ is {lambda_}: it must lie in [0, 1].")
+        if not type(carried) is type(discount_t) is type(given) is type(rho) is float:
+            carried, discount_t = number("carried", carried), number("discount_t", discount_t)
+            given = number("beta" if lambda_ is None else "lambda_", given)
+            rho = number("rho", rho)
+        if interest is not None:
+            interest = number("interest", interest)
+        if lambda_ is not None and not 0 <= given <= 1:
+            raise InputError(f"λ is {given}: it must lie in [0, 1].")
         preference = given if lambda_ is None else 1 - given
         decay, gain, carried = self.advance(carried, discount_t, preference, interest, rho)
         return Coefficients(decay, gain), carried
@@ -123,15 +136,17 @@ class Rule(ABC):
     def advance(
         self, carried: float, discount_t: float, beta: float, interest: float | None, rho: float
     ) -> tuple[float, float, float]:
-        """Return (decay, gain, what to carry): `step` without the overhead."""
-        own, source = 0.0, self.interest
-        if source is not None:
-            own = interest if interest is not None else without_state(source, beta)
+        """Return (decay, gain, what to carry): `step` without the overhead, for floats only."""
+        own, source = interest, self.interest
+        if own is None:
+            own = 0.0 if source is None else without_state(source, beta)
         # Find out which argument is wrong only if one is.
         if not (0 <= beta <= 1 and 0 <= discount_t <= 1) or not (
             0 <= rho < _INFINITY and 0 <= own < _INFINITY and 0 <= carried < _INFINITY
         ):
             raise InputError(_refusal(beta, discount_t, rho, own, carried))
+        if source is None:
+            own = 0.0
         follow_on = discount_t * carried + own
         gain = rho * self.gain(beta, own, follow_on)
         return rho * (discount_t * (1 - beta)), gain, rho * follow_on
@@ -205,16 +220,15 @@ class Rule(ABC):
         preference = as_beta(beta, lambda_, discounts.shape)
         ratio = _like(discounts, "rho", rho)
         check_not_negative("rho", ratio)
-        own = follow_on = np.zeros(discounts.shape)
-        held = np.broadcast_to(as_array("what is carried", carried), discounts.shape[1:])
-        if self.interest is not None:
-            own = _like(
-                discounts,
-                "interest",
-                without_state(self.interest, preference) if interest is None else interest,
-            )
-            check_not_negative("interest", own)
-            check_not_negative("what is carried", held)
+        held = broadcast("carried", as_array("carried", carried), discounts.shape[1:])
+        if interest is None and self.interest is not None:
+            interest = without_state(self.interest, preference)
+        own = _like(discounts, "interest", 0.0 if interest is None else interest)
+        check_not_negative("interest", own)
+        if self.interest is None:
+            own = follow_on = np.zeros(discounts.shape)
+        else:
+            check_not_negative("carried", held)
             follow_on, held = _follow_on(held, discounts, own, ratio)
         gain = ratio * self.gain(preference, own, follow_on)
         return Coefficients(ratio * (discounts * (1 - preference)), gain), held
@@ -231,7 +245,14 @@ def _refusal(beta: float, discount_t: float, rho: float, interest: float, carrie
     for name, size in (("ρ", rho), ("interest", interest)):
         if not 0 <= size < _INFINITY:
             return f"{name} is {size}: it must be finite, and 0 or more."
-    return f"what is carried is {carried}: it must be finite, and 0 or more."
+    return f"carried is {carried}: it must be finite, and 0 or more."
+
+
+def as_rule(given: Any) -> Rule:
+    """Return the rule, or refuse what is none."""
+    if not isinstance(given, Rule):
+        raise InputError(f"rule is {short(given)}: give an instance, such as PTD().")
+    return given
 
 
 ONE_OF_BETA_AND_LAMBDA = (
@@ -260,9 +281,9 @@ def broadcast(name: str, array: NDArray[np.float64], shape: tuple[int, ...]) -> 
     """Return the array in the shape of a stream, or of one step of several streams."""
     try:
         return np.broadcast_to(array, shape)
-    except ValueError:
+    except (TypeError, ValueError):
         raise InputError(
-            f"{name} has shape {array.shape}, which does not fit {shape}: "
+            f"{name} has shape {array.shape}, which does not fit {short(shape)}: "
             "give one number, or an array of that shape."
         ) from None
 

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import Vector
+from preftd.arrays import InputError, Vector, short
 from preftd.experience import Experience
-from preftd.preferences import Signal
+from preftd.preferences import Signal, as_preference
 from preftd.rules.interest import interest_along
-from preftd.rules.rule import Coefficients, Rule
+from preftd.rules.rule import Coefficients, Rule, as_rule
 
 
 class Carried(NamedTuple):
@@ -60,7 +60,11 @@ def stream_coefficients(
     Coefficients(decay=array([0., 1., 0.]), gain=array([0.5, 0. , 1. ]))
 
     """
-    beta, remembered = preference.stream(experience, carried.preference)
+    as_rule(rule)
+    if not isinstance(carried, Carried):
+        raise InputError(f"carried is {short(carried)}: give what the piece before returned.")
+    signal = preference if isinstance(preference, Signal) else as_preference(preference)
+    beta, remembered = signal.stream(experience, carried.preference)
     interest, of_interest = interest_along(rule.interest, experience, carried.interest)
     coefficients, follow_on = rule.stream(
         carried.follow_on,

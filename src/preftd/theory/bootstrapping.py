@@ -13,15 +13,16 @@ expected gain ḡ, which weights the updates of a state, does.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Self, final
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse import linalg as sparse_linalg
 
-from preftd.arrays import Dense, InputError, Matrix, Vector, is_sparse
+from preftd.arrays import Dense, InputError, Matrix, Vector, is_sparse, short
 from preftd.rules import Rule, as_beta
+from preftd.rules.rule import as_rule
 from preftd.solve import Resolvent
 from preftd.tasks import MarkovRewardProcess, Task
 from preftd.theory.gain import expected_gain
@@ -50,10 +51,7 @@ class Bootstrapping:
         cls, process: MarkovRewardProcess, beta: ArrayLike | None, lambda_: ArrayLike | None
     ) -> Self:
         """Check the arguments of a user; give one of `beta` and `lambda_`."""
-        if not isinstance(process, MarkovRewardProcess):
-            raise InputError(
-                f"process is {process!r}: give a MarkovRewardProcess, such as a task's .process."
-            )
+        as_process(process)
         return cls(process, as_beta(beta, lambda_, (process.states,)))
 
     @cached_property
@@ -73,10 +71,8 @@ class Bootstrapping:
 
     def gain(self, rule: Rule) -> Vector:
         """Return ḡ, the rule's expected gain at each state in the long run, shape (states,)."""
-        if not isinstance(rule, Rule):
-            raise InputError(f"rule is {rule!r}: give an instance, such as PTD().")
         return expected_gain(
-            rule,
+            as_rule(rule),
             self.beta,
             self.process.visits,
             lambda now: self.process.discounted_visits.solve(now, transposed=True),
@@ -109,3 +105,12 @@ class Bootstrapping:
             ),
             dtype=np.float64,
         )
+
+
+def as_process(given: Any) -> MarkovRewardProcess:
+    """Return the process, or refuse what is none."""
+    if not isinstance(given, MarkovRewardProcess):
+        raise InputError(
+            f"process is {short(given)}: give a MarkovRewardProcess, such as a task's .process."
+        )
+    return given

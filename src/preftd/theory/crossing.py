@@ -112,7 +112,16 @@ def crossing(
         )
     paid = np.broadcast_to(paid, seen.states + 1)
     kappa = alpha * unit("discount", discount) ** np.arange(seen.states + 2)
-    return _moments(view, (w, x, y), seen, paid, kappa)
+    with np.errstate(over="ignore", invalid="ignore"):
+        try:
+            found = _moments(view, (w, x, y), seen, paid, kappa)
+        except np.linalg.LinAlgError:  # of a covariance that is not finite
+            found = None
+    if found is None or not np.isfinite(found).all():
+        raise InputError(
+            "the change of the weights overflows: give a lower step size, or smaller numbers."
+        )
+    return found
 
 
 def _moments(

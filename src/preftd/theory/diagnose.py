@@ -13,14 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
-from preftd.arrays import Dense, MatrixLike, Vector
+from preftd.arrays import Dense, InputError, MatrixLike, Vector, short
 from preftd.rules import Rule
+from preftd.rules.rule import as_rule
 from preftd.tasks import Features, MarkovRewardProcess
 from preftd.theory.bootstrapping import Bootstrapping
 from preftd.theory.errors import value_error
@@ -139,11 +140,23 @@ def diagnoses(
     bootstrapping: Bootstrapping, features: Features, rules: Sequence[Rule]
 ) -> list[Diagnosis]:
     """Diagnose each rule; what they share is computed once."""
+    rules = as_rules(rules)
     lost = bootstrapping.lost(np.ones(bootstrapping.process.states))
     return [
         _diagnose(bootstrapping, features, update, update.weights * lost)
         for update in expected_updates(bootstrapping, features, rules)
     ]
+
+
+def as_rules(given: Any) -> list[Rule]:
+    """Return one or more rules, or refuse what is none."""
+    try:
+        rules = [as_rule(rule) for rule in given]
+    except TypeError:
+        rules = []
+    if not rules:
+        raise InputError(f"rules is {short(given)}: give a list, such as [TD(), PTD()].")
+    return rules
 
 
 def _diagnose(

@@ -9,6 +9,8 @@ With random features, E is also over the features of a visit.
 
 from __future__ import annotations
 
+from math import inf
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -23,6 +25,7 @@ from preftd.arrays import (
 )
 from preftd.rules import Rule
 from preftd.tasks import Features, MarkovRewardProcess
+from preftd.theory.bootstrapping import as_process
 from preftd.theory.expected_update import expected_update
 
 
@@ -50,11 +53,12 @@ def value_error(
     0.25
 
     """
-    features = Features.of(features, process.states)
+    features = Features.of(features, as_process(process).states)
     w = _weights(weights, features)
     states = process.visits if over is None else _state_weights(over, process)
-    bias = features.predict(w) - process.values
-    return float(states @ bias**2 + w @ features.mean_covariance(states) @ w)
+    with np.errstate(over="ignore", invalid="ignore"):
+        bias = features.predict(w) - process.values
+        return _error(states @ bias**2 + w @ features.mean_covariance(states) @ w)
 
 
 def project(
@@ -79,7 +83,7 @@ def project(
     array([0.5, 0.5])
 
     """
-    features = Features.of(features, process.states)
+    features = Features.of(features, as_process(process).states)
     visits = process.visits
     target = features.transposed_times(visits * per_state("values", values, process.states))
     return features.predict(_solve_gram(_gram(features, visits), target))
@@ -107,10 +111,19 @@ def projected_bellman_error(
     lambda_ : float or array of shape (states,)
 
     """
-    features = Features.of(features, process.states)
+    features = Features.of(features, as_process(process).states)
     key = expected_update(process, features, rule, beta, lambda_).key
-    step = key.b - key.A @ _weights(weights, features)
-    return float(step @ _solve_gram(_gram(features, process.visits), step))
+    w = _weights(weights, features)
+    with np.errstate(over="ignore", invalid="ignore"):
+        step = key.b - key.A @ w
+        if not np.isfinite(step).all():
+            return inf
+        return _error(step @ _solve_gram(_gram(features, process.visits), step))
+
+
+def _error(found: float) -> float:
+    """The error, infinite where weights are so large that it overflows."""
+    return inf if np.isnan(found) else float(found)
 
 
 def _gram(features: Features, visits: Vector) -> Dense:

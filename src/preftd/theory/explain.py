@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from preftd.arrays import Vector
+from preftd.arrays import InputError, Vector, short
 from preftd.theory.diagnose import ROUNDING, Diagnosis
 
 
@@ -21,6 +22,7 @@ def report(diagnoses: Diagnosis | Sequence[Diagnosis]) -> str:
     """
     if isinstance(diagnoses, Diagnosis):
         diagnoses = [diagnoses]
+    diagnoses = as_diagnoses(diagnoses)
     rows = [["", *(d.rule.name for d in diagnoses)]]
     rows += [[label, *(cell(d) for d in diagnoses)] for label, cell in _ROWS]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
@@ -31,6 +33,17 @@ def report(diagnoses: Diagnosis | Sequence[Diagnosis]) -> str:
         lines += ["", f"{d.rule.name}: {reason(d)}"]
         lines += [f"  fix: {remedy}" for remedy in remedies(d)]
     return "\n".join(lines)
+
+
+def as_diagnoses(given: Any) -> list[Diagnosis]:
+    """Return one or more diagnoses, or refuse what is none."""
+    try:
+        found = list(given)
+    except TypeError:
+        found = []
+    if not found or not all(isinstance(one, Diagnosis) for one in found):
+        raise InputError(f"diagnoses is {short(given)}: give what diagnose or compare returned.")
+    return found
 
 
 def reason(d: Diagnosis) -> str:

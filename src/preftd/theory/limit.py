@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from preftd.arrays import InputError, check_unit_interval
+from preftd.arrays import check_unit_interval
 from preftd.preferences import as_preference
+from preftd.preferences.signal import as_task
 from preftd.rules import Rule
 from preftd.tasks import Task
 from preftd.theory.bootstrapping import Bootstrapping
@@ -60,9 +61,7 @@ def limits(task: Task, rules: Sequence[Rule], preference: Any) -> list[float]:
         One for each rule.
 
     """
-    if not isinstance(task, Task):
-        raise InputError(f'task is {task!r}: give one, such as tasks.make("corridor").')
-    beta = as_preference(preference).per_state(task)
+    beta = as_preference(preference).per_state(as_task(task))
     check_unit_interval("beta", beta)
     found = diagnoses(Bootstrapping(task.process, beta, task), task.features, rules)
     return [_error(task, one) for one in found]

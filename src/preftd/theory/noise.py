@@ -16,7 +16,9 @@ from scipy.linalg import solve_continuous_lyapunov
 
 from preftd.arrays import Dense, InputError, Vector, as_dense, check_unit_interval
 from preftd.preferences import as_preference
+from preftd.preferences.signal import as_task
 from preftd.rules import Rule
+from preftd.rules.rule import as_rule
 from preftd.tasks import Task
 from preftd.theory.bootstrapping import Bootstrapping
 from preftd.theory.expected_update import ExpectedUpdate, expected_updates
@@ -50,9 +52,9 @@ def weight_noise(task: Task, rule: Rule, preference: Any) -> Dense:
     array([[0.5]])
 
     """
+    _check(as_task(task), as_rule(rule))
     beta = np.broadcast_to(as_preference(preference).per_state(task), (task.states,))
     check_unit_interval("beta", beta)
-    _check(task, rule)
     bootstrapping = Bootstrapping(task.process, beta, task)
     update = expected_updates(bootstrapping, task.features, [rule])[0]
     _check_represented(task, update)
@@ -97,8 +99,6 @@ def _td_error_variance(task: Task) -> Vector:
 
 
 def _check(task: Task, rule: Rule) -> None:
-    if not isinstance(task, Task):
-        raise InputError(f'task is {task!r}: give one, such as tasks.make("random_walk").')
     if task.off_policy:
         raise InputError(f"{task.name} is off-policy: give a task whose own policy acts.")
     if task.features.codes()[2].any():

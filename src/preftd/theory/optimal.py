@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from preftd.arrays import Dense, Vector
+from preftd.arrays import Dense, InputError, Vector, as_array, short, unit
+from preftd.preferences.signal import as_task
 from preftd.tasks import Outcomes, Task
 
 _ROUNDING = 1e-12
@@ -35,7 +36,7 @@ def optimal(task: Task) -> Task:
     3.0
 
     """
-    chosen, best = None, task
+    chosen, best = None, as_task(task)
     while True:
         value = action_values(best.outcomes, best.discount, best.values)
         better = value.argmax(axis=1)
@@ -63,7 +64,13 @@ def action_values(outcomes: Outcomes, discount: float, values: Vector) -> Dense:
     array of shape (states, actions)
 
     """
-    following = np.where(outcomes.ends, 0.0, values[outcomes.next_state])
+    if not isinstance(outcomes, Outcomes):
+        raise InputError(f"outcomes is {short(outcomes)}: give those of a task, task.outcomes.")
+    discount = unit("discount", discount)
+    given = as_array("values", values)
+    if given.shape != (outcomes.states,):
+        raise InputError(f"values has shape {given.shape}: give one for each state.")
+    following = np.where(outcomes.ends, 0.0, given[outcomes.next_state])
     found = np.zeros((outcomes.states, outcomes.actions))
     expected = outcomes.probability * (outcomes.reward + discount * following)
     np.add.at(found, (outcomes.state, outcomes.action), expected)

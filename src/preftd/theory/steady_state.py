@@ -15,13 +15,18 @@ from numpy.typing import NDArray
 from preftd.arrays import Dense, InputError, Vector, number
 from preftd.names import nearest
 from preftd.preferences import as_preference
+from preftd.preferences.signal import as_task
 from preftd.rules import Rule
+from preftd.rules.rule import as_rule
 from preftd.tasks import Task
 from preftd.theory.crossing import VIEWS, CrossingView
 from preftd.theory.held_moments import held_maps
 from preftd.theory.moments import check_count, long_run
 from preftd.theory.online_moments import MOST_FEATURES, Learning, online_maps
 from preftd.theory.preferred_chain import PreferredChain, preferred_chain
+
+LARGEST = 1e50
+"""The largest step size: squares of larger ones overflow."""
 
 
 class SteadyState(NamedTuple):
@@ -78,8 +83,8 @@ def steady_state(
     """
     nearest("view", view, VIEWS)
     alpha = number("step_size", step_size)
-    if not alpha > 0:
-        raise InputError(f"step_size is {alpha:g}: give a number above 0.")
+    if not 0 < alpha <= LARGEST:
+        raise InputError(f"step_size is {alpha:g}: give a number above 0, at most {LARGEST:g}.")
     beta, gain = _checked(task, rule, preference)
     alpha *= gain
     chain = preferred_chain(task, beta == 1)
@@ -117,11 +122,8 @@ def _fixed_point(chain: PreferredChain, phi: Dense) -> Vector:
 
 def _checked(task: Task, rule: Rule, preference: Any) -> tuple[Vector, float]:
     """β of each state, and the gain of preferred ones; what has no such steady state is refused."""
-    if not isinstance(task, Task):
-        raise InputError(f'task is {task!r}: give one, such as tasks.make("corridor").')
-    if not isinstance(rule, Rule):
-        raise InputError(f"rule is {rule!r}: give an instance, such as PTD().")
-    if task.off_policy or not task.episodic:
+    as_rule(rule)
+    if as_task(task).off_policy or not task.episodic:
         raise InputError("the task is off-policy or has no end: give one that is neither.")
     beta = as_preference(preference).per_state(task)
     between = (beta != 0) & (beta != 1)

@@ -10,15 +10,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import repeat
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from preftd.arrays import Dense, InputError, MatrixLike, Vector, as_array, whole
+from preftd.arrays import (
+    Dense,
+    InputError,
+    MatrixLike,
+    Vector,
+    as_array,
+    as_count,
+    number,
+    short,
+)
 from preftd.rules import Rule, as_beta
+from preftd.rules.rule import as_rule
 from preftd.tasks import Features, MarkovRewardProcess
+from preftd.theory.bootstrapping import as_process
 from preftd.theory.expected_update import KeyMatrix
 from preftd.theory.gain import expected_gain
+
+MOST_NUMBERS = 10**9
+"""The most numbers of a trajectory: 8 GB."""
 
 
 def mean_trajectory(
@@ -48,9 +63,9 @@ def mean_trajectory(
     array([0.   , 0.5  , 0.75 , 0.875])
 
     """
-    if whole("steps", steps) < 0:
-        raise InputError(f"steps is {steps}: give 0 or more.")
-    size = key.b.size
+    A, b = _as_key(key)
+    size = b.size
+    steps = as_count("steps", steps, 0, MOST_NUMBERS // size)
     w = np.zeros(size) if start is None else as_array("start", start)
     if w.shape != (size,):
         raise InputError(f"start has shape {w.shape}: give {size} weights.")
@@ -59,16 +74,29 @@ def mean_trajectory(
     # Diverging weights overflow to infinity, which is the right result.
     with np.errstate(over="ignore", invalid="ignore"):
         for t, alpha in zip(range(steps), _schedule(step_size, steps), strict=False):
-            trajectory[t + 1] = trajectory[t] + alpha * (key.b - key.A @ trajectory[t])
+            trajectory[t + 1] = trajectory[t] + alpha * (b - A @ trajectory[t])
     return trajectory
+
+
+def _as_key(given: Any) -> KeyMatrix:
+    """A and b, checked to fit together."""
+    if not isinstance(given, KeyMatrix):
+        raise InputError(f"key is {short(given)}: give what key_matrix returned.")
+    key = KeyMatrix(as_array("key.A", given.A), as_array("key.b", given.b))
+    if key.b.ndim != 1 or not key.b.size or key.A.shape != (key.b.size, key.b.size):
+        raise InputError(
+            f"key.A has shape {key.A.shape} and key.b {key.b.shape}: give a square matrix, and a "
+            "vector of its size."
+        )
+    return key
 
 
 def _schedule(
     step_size: float | Sequence[float] | Callable[[int], float], steps: int
 ) -> Iterator[float]:
     """The step size of each step."""
-    if callable(step_size):
-        return (step_size(t) for t in range(steps))
+    if callable(step_size) and not isinstance(step_size, type):
+        return (number(f"step_size({t})", step_size(t)) for t in range(steps))
     sizes = as_array("step_size", step_size)
     if sizes.ndim == 0:
         return repeat(float(sizes), steps)
@@ -96,7 +124,8 @@ def key_matrices_over_time(
         As for `key_matrix`.
 
     """
-    if process.off_policy:
+    as_rule(rule)
+    if as_process(process).off_policy:
         raise InputError(
             "the process is visited by another policy, whose chain is not known here: use "
             "key_matrix, which needs only the visits."

@@ -25,6 +25,7 @@ from preftd import (
     NetworkLearner,
     StepSizePair,
 )
+from preftd.experience import Identity
 from preftd.learners import Custom, Pretrained, PretrainedLearner, Steps, Training
 from preftd.preferences import Observability
 from preftd.tasks import ControlTask
@@ -47,6 +48,10 @@ def many() -> LinearLearner:
 
 def network() -> NetworkLearner:
     return NetworkLearner(3, ETD(), 0.125, 4)
+
+
+def network_held() -> NetworkLearner:
+    return NetworkLearner(3, ETD(), 0.125, 4, view="held")
 
 
 def squares() -> LeastSquaresLearner:
@@ -139,8 +144,21 @@ STATE = {"state.*": f"{SIGNED}"}
 ROWS_OF = "one entry, longer, shorter"
 SIZES = {"seed": SEED, "step_size": "huge"}
 PREDICTED = {"features": f"{SIGNED}, longer, shorter", "observation": f"{SIGNED}, longer, shorter"}
+ENDED = {"next_beta": 0.5, "truncated": True}
 LEARNERS = (linear, held, network, squares, pretrained)
 ROWS = [
+    *(
+        Row(f"learners.{type(make()).__name__}.update", lambda: update() | ENDED, make, free=FREE)
+        for make in (held, network_held, squares)
+    ),
+    *(
+        Row(
+            f"learners.{type(make()).__name__}.learn",
+            lambda: learn_preferring() | {"final_beta": 0.5},
+            make,
+        )
+        for make in (held, network_held, squares)
+    ),
     *(
         Row(f"learners.{type(make()).__name__}.update", update, make, free=FREE)
         for make in (linear, held, many, network, squares)
@@ -284,7 +302,15 @@ ROWS = [
         },
         free={"units": "zero"},
     ),
-    Row("learners.Critic", lambda: {"view": "backward", "bias": False, "truncation": "bootstrap"}),
+    Row(
+        "learners.Critic",
+        lambda: {
+            "view": "backward",
+            "features": Identity(3),
+            "bias": False,
+            "truncation": "bootstrap",
+        },
+    ),
     Row("learners.Linear", lambda: {"view": "held"}),
     Row(
         "learners.Network",
@@ -320,7 +346,7 @@ ROWS = [
     ),
     Row(
         "learners.LeastSquares.learner",
-        lambda: {"size": 3, "rule": PTD(), "seed": 1},
+        lambda: {"size": 3, "rule": PTD(), "step_size": None, "seed": 1},
         LeastSquares,
         free=SIZES,
     ),

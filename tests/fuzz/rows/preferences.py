@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from fuzz.row import Row
-from fuzz.things import corridor, episodes, visit
+from fuzz.things import coin, corridor, episodes, visit
 from preftd.preferences import Constant, Displacement, Function, Observability, PerState, Signal
 
 SIGNALS = (
     Constant(0.5),
     Observability(),
-    PerState([0.0, 0.25, 0.5, 1.0]),
+    PerState([0.0, 0.25, 0.5, 0.75, 1.0]),
     Function(lambda x: float(x.max() == 1)),
     Displacement({0: 0.5}),
 )
@@ -44,7 +44,8 @@ class Own(Signal):
     """A signal that a user writes."""
 
     def at(self, visit: Any, memory: Any) -> tuple[float, Any]:
-        return 0.5 * visit.is_first, memory
+        _ = memory
+        return 0.5 * visit.is_first, None
 
 
 ONE = {"beta": "huge"}
@@ -65,7 +66,7 @@ ROWS = [
     Row(
         "preferences.as_preference",
         lambda: {"given": 0.5, "name": "preference"},
-        free={"name": "*"},
+        free={"name": "*", "given": "pair"},
     ),
     Row("preferences.as_preference", lambda: {"given": np.array([0.5, 1])}, free={"given": GIVEN}),
     Row(
@@ -80,7 +81,9 @@ ROWS = [
     ),
     *map(_at, SIGNALS),
     *map(_along, SIGNALS),
-    *map(_per_state, SIGNALS[:-1]),
+    Row("preferences.PerState.per_state", lambda: {"task": coin()}, lambda: PerState([0.5])),
+    Row("preferences.Function.per_state", lambda: {"task": coin()}, lambda: Function(len)),
+    *map(_per_state, SIGNALS[:2]),
     *(
         Row(
             "preferences.Signal.step",

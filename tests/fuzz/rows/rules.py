@@ -14,8 +14,6 @@ from preftd.tasks import make
 
 MORE = "huge"
 """For numbers of 0 or more."""
-BROADCAST = "one entry, more axes"
-EITHER = {"beta": "None_", "lambda_": "None_"}
 
 
 def step() -> dict[str, Any]:
@@ -30,35 +28,61 @@ def stream() -> dict[str, Any]:
 def along() -> dict[str, Any]:
     taken = make("corridor", length=2).sampler(0).episodes(2)
     given = {"rule": ETD(), "preference": Observability(), "experience": taken}
-    return given | {"rho": np.linspace(0, 2, len(taken)), "carried": Carried(0.5)}
+    return given | {"rho": np.arange(len(taken)) / 4, "carried": Carried(0.5)}
 
 
+def shares(given: str, other: str) -> dict[str, Any]:
+    return {given: np.array([0.25, 0.5, 1]), other: None, "shape": (3,)}
+
+
+def in_lambda(given: dict[str, Any]) -> dict[str, Any]:
+    """The same in terms of λ = 1 − β."""
+    return {name: one for name, one in given.items() if name != "beta"} | {
+        "lambda_": 1 - given["beta"]
+    }
+
+
+FREE_SHARES = {"beta": "one entry, None", "lambda_": "one entry, None", "shape": "number"}
 FREE_STEP = {"carried": MORE, "interest": MORE, "rho": MORE}
 FREE_STREAM = {
     "carried": MORE,
-    "discount_t": "shorter",
+    "discount_t": "more axes",
     "beta": "one entry",
+    "lambda_": "one entry",
     "interest": "huge entry, one entry",
     "rho": "huge entry, one entry",
 }
 ROWS = [
     Row("rules.ETD", lambda: {"interest": 0.5}, free={"interest": "huge, pair, array"}),
-    Row("rules.ETD", lambda: {"interest": np.array([0.5, 1.0])}, free={"interest": "*"}),
+    Row(
+        "rules.ETD",
+        lambda: {"interest": np.array([0.5, 1.0])},
+        free={"interest": "longer, shorter, one entry, huge entry"},
+    ),
     Row("rules.FromBeta", lambda: {"function": np.sqrt}, free={"function": "type, its type"}),
     Row("rules.Rule.step", step, on=ETD, free=FREE_STEP),
     Row("rules.Rule.step", step, on=PTD, free=FREE_STEP),
-    Row("rules.Rule.advance", step, on=ETD, free=FREE_STEP),
     Row("rules.Rule.coefficients", stream, on=ETD, free=FREE_STREAM),
     Row("rules.Rule.coefficients", stream, on=PTD, free=FREE_STREAM),
     Row("rules.Rule.stream", lambda: stream() | {"carried": 0.5}, on=ETD, free=FREE_STREAM),
+    Row("rules.Rule.step", lambda: in_lambda(step()), on=ETD, free=FREE_STEP),
+    Row("rules.Rule.coefficients", lambda: in_lambda(stream()), on=ETD, free=FREE_STREAM),
     Row(
-        "rules.as_beta",
-        lambda: {"beta": np.array([0.25, 0.5]), "lambda_": None, "shape": (2,)},
-        free={"beta": "one entry"},
+        "rules.Rule.stream",
+        lambda: in_lambda(stream()) | {"carried": 0.5},
+        on=ETD,
+        free=FREE_STREAM,
     ),
-    Row("rules.stream_coefficients", along, free={"rho": "huge entry, one entry"}),
+    Row("rules.as_beta", lambda: shares("beta", "lambda_"), free=FREE_SHARES),
+    Row("rules.as_beta", lambda: shares("lambda_", "beta"), free=FREE_SHARES),
+    Row(
+        "rules.stream_coefficients",
+        along,
+        free={"rho": "huge entry, one entry", "preference": "half"},
+    ),
 ]
 UNCHECKED = {
+    "rules.Rule.advance": "step for floats, which learners have checked",
     "rules.ETD.gain": "a formula: step and coefficients check, then call it",
     "rules.PTD.gain": "a formula: step and coefficients check, then call it",
     "rules.TD.gain": "a formula: step and coefficients check, then call it",

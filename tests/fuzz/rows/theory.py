@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from tempfile import mkdtemp
@@ -27,6 +28,26 @@ def problem_of(*names: str) -> dict[str, Any]:
     return {name: problem()[name] for name in names}
 
 
+def in_lambda(given: dict[str, Any]) -> dict[str, Any]:
+    """The same in terms of λ = 1 − β."""
+    return {name: one for name, one in given.items() if name != "beta"} | {
+        "lambda_": 1 - given["beta"]
+    }
+
+
+def compared() -> dict[str, Any]:
+    return problem_of("process", "features", "beta") | {"rules": [TD(), PTD()]}
+
+
+def weighed() -> dict[str, Any]:
+    return problem() | {"weights": np.array([0.5, 1.0])}
+
+
+def first_of(_: Any, found: Any) -> Any:
+    """The answer, or the first few if there is no end of them."""
+    return list(islice(found, 3)) if isinstance(found, Iterator) else found
+
+
 def crossed() -> dict[str, Any]:
     given = {"view": "backward", "weights": np.array([1.0, 0.5]), "x": np.array([1.0, 0.0])}
     given |= {"hidden": phi(), "y": np.array([0.0, 1.0]), "step_size": 0.125}
@@ -49,20 +70,27 @@ def file() -> dict[str, Any]:
 
 
 FOLDER = mkdtemp()
-FREE = {"beta": EACH, "features": "huge entry, wider"}
+FREE = {"beta": EACH, "lambda_": EACH, "features": "negative entry, wider"}
 WEIGHTS = {
     "weights": SIGNED,
     "beta": EACH,
     "over": f"{EACH}, huge entry",
     "values": f"{EACH}, {SIGNED}",
 }
-PREFERENCE = {"preference": "type, flag"}
+PREFERENCE = {"preference": "type, flag, half"}
 CROSSED = dict.fromkeys(("weights", "x", "y"), SIGNED) | {
     "hidden": "negative entry, longer, shorter",
     "reward": f"{EACH}, {SIGNED}",
     "step_size": "huge",
 }
 ROWS = [
+    *(
+        Row(f"theory.{name}", lambda: in_lambda(problem()), free=FREE, look=first_of)
+        for name in ("diagnose", "fixed_point", "key_matrix", "key_matrices_over_time")
+    ),
+    Row("theory.compare", lambda: in_lambda(compared()), free=FREE),
+    Row("theory.operator", lambda: in_lambda(problem_of("process", "rule", "beta")), free=FREE),
+    Row("theory.projected_bellman_error", lambda: in_lambda(weighed()), free=FREE | WEIGHTS),
     *(
         Row(f"theory.{name}", problem, free=FREE)
         for name in ("diagnose", "fixed_point", "key_matrix")
@@ -128,7 +156,7 @@ ROWS = [
         lambda: {
             "outcomes": corridor().outcomes,
             "discount": 0.5,
-            "values": np.array([0.5, 1, 0, 0]),
+            "values": np.array([0.5, 1, 0, 0, 0.25]),
         },
         free={"values": SIGNED},
     ),
@@ -141,6 +169,7 @@ ROWS = [
             "start": np.array([0.5, 0]),
         },
         free={"step_size": SIGNED, "start": SIGNED, "steps": "zero"},
+        look=lambda _, weights: weights[:2],  # later ones may overflow
     ),
     Row(
         "theory.report", lambda: {"diagnoses": theory.compare(chain(), phi(), [TD(), PTD()], BETA)}

@@ -13,11 +13,11 @@ from preftd.arrays import Vector
 from preftd.experiments.statistics import summarise
 from preftd.paper.cartpole.choices import MAIN, WHERE
 from preftd.paper.cartpole.studies import ABLATIONS, METHODS, PLAIN
-from preftd.paper.panel_rows import PaperFigure
+from preftd.paper.panel_rows import PaperFigure, seeds_with
 from preftd.paper.samples import rows
 from preftd.paper.study import Found
 from preftd.paper.verdict import Verdict
-from preftd.report.figures.layout import LEVEL, seeds_note, write_note
+from preftd.report.figures.layout import LEVEL, write_note
 from preftd.report.figures.shown import Shown, attach
 from preftd.style import RC, Band, look_of
 
@@ -65,7 +65,8 @@ def _draw(results: Found) -> Figure:
         right.axhspan(-0.5, 0.5, color="#EEEEEE", linewidth=0)
         _draw_returns(left, bars)
         _draw_verdicts(right, results)
-        seeds = seeds_note(pl.concat(bars), "lines")
+        first = next(iter(WHERE.values())).study
+        seeds = seeds_with(results[first].reported, LEVEL, "lines")
         write_note(
             figure,
             "First row: actor and critic with no biases; below, one choice is changed. Condition "

@@ -11,7 +11,7 @@ from preftd.arrays import Vector
 from preftd.experiments.results import ALGORITHM, KNOWN, Results
 from preftd.experiments.statistics import summarise
 from preftd.paper.cartpole.studies import CONDITIONS, EPISODES, FOUR_METHODS, METHODS, name_end
-from preftd.paper.panel_rows import Drawing, PaperFigure, Row, all_lines, draw_rows, seeds_with
+from preftd.paper.panel_rows import Drawing, PaperFigure, Row, draw_rows, seeds_with
 from preftd.paper.study import Found
 from preftd.report.figures.curves import draw_curves
 from preftd.report.figures.layout import step_size_note
@@ -59,7 +59,7 @@ def _figure_a13(results: Found, variant: str) -> Figure:
     ]
     most = inflation(found)["inflation"].to_numpy().max()
     note = (
-        f"Actor and critic with {variant}. {seeds_with(all_lines(rows), LEVEL)}; each point is the "
+        f"Actor and critic with {variant}. {seeds_with(found.reported, LEVEL)}; each point is the "
         f"mean of {WINDOW} episodes. {step_size_note(found)} On those, the chosen step sizes "
         f"return up to {most:.0f} more."
     )

@@ -1,6 +1,6 @@
 """The figure of drop-outs: returns by critic, actor, view and features, and by rate."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import matplotlib as mpl
@@ -27,11 +27,11 @@ from preftd.paper.control.drop_outs_studies import (
     WITHOUT_BY_RATE,
     learner_label,
 )
-from preftd.paper.panel_rows import PaperFigure
+from preftd.paper.panel_rows import PaperFigure, seeds_with
 from preftd.paper.samples import rows
 from preftd.paper.study import Found, PaperStudy
 from preftd.report.figures.end_labels import Label, label_ends
-from preftd.report.figures.layout import LEVEL, seeds_note, write_note
+from preftd.report.figures.layout import LEVEL, write_note
 from preftd.report.figures.lines import draw_line
 from preftd.report.figures.panels import Line
 from preftd.report.figures.shown import Shown, attach, method_of
@@ -96,15 +96,14 @@ def _draw(found: Found) -> Figure:
     with mpl.rc_context(RC):
         figure = Figure(figsize=(WIDE, HIGH + LOW), layout="constrained")
         panels = figure.add_gridspec(2, len(FEATURES), height_ratios=(HIGH, LOW))
-        told: list[pl.DataFrame] = []
         for column, features in enumerate(FEATURES):
             axes = figure.add_subplot(panels[0, column])
-            told += _draw_factorial(axes, found, features)
+            _draw_factorial(axes, found, features)
             axes.set_title(TITLES[features], loc="left")
             axes.set(yticks=range(len(ROWS)), ylim=(len(ROWS) - 0.5, -0.5), xlim=(0, MOST))
             axes.set_yticklabels(ROWS if column == 0 else [])
             axes.set_xlabel("mean return", fontsize=8)
-        write_note(figure, NOTE.format(seeds=seeds_note(pl.concat(told), "lines")))
+        write_note(figure, NOTE.format(seeds=seeds_with(found[BY_RATE].reported, LEVEL, "lines")))
         for row, shown in enumerate(SHOWN):
             axes = figure.add_subplot(panels[1, 2 * row : 2 * row + 2])
             labels = _draw_rates(axes, shown, found[BY_RATE], found[WITHOUT_BY_RATE])
@@ -118,8 +117,8 @@ def _draw(found: Found) -> Figure:
     return figure
 
 
-def _draw_factorial(axes: Axes, found: Found, features: str) -> Iterator[pl.DataFrame]:
-    """Means and intervals of the four methods in each row; yields what is drawn."""
+def _draw_factorial(axes: Axes, found: Found, features: str) -> None:
+    """Means and intervals of the four methods in each row."""
     blind = summarise(found[WITHOUT[features]].reported, ["rule"], level=LEVEL)
     axes.axvspan(blind["low"][0], blind["high"][0], color=BLIND_LOOK.colour, alpha=2 * SHADE, lw=0)
     for number, method in enumerate(FOUR):
@@ -141,9 +140,7 @@ def _draw_factorial(axes: Axes, found: Found, features: str) -> Iterator[pl.Data
                 markersize=4,
                 markerfacecolor=look.colour if method.gain == "actor β" else "white",
             )
-            shown = Shown(method.label, method_of(method.label), band, sideways=True)
-            attach(drawn, shown)
-            yield own
+            attach(drawn, Shown(method.label, method_of(method.label), band, sideways=True))
 
 
 def _draw_rates(axes: Axes, shown: str, results: Results, without: Results) -> list[Label]:

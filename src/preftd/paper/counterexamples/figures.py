@@ -9,13 +9,16 @@ import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import StrMethodFormatter
 
 from preftd.arrays import Vector
 from preftd.files import write_whole
 from preftd.paper.counterexamples.simulation import simulate, size_of_values
+from preftd.report.figures.layout import write_note
 from preftd.report.figures.shown import Shown, attach
+from preftd.report.figures.ticks import mark_decades
 from preftd.rules import RULES
-from preftd.style import RC, Band, look_of, save_figure
+from preftd.style import RC, Band, look_of, number_text, save_figure
 from preftd.tasks import make
 from preftd.tasks.counterexamples import LAMBDAS
 from preftd.theory import Diagnosis, compare, mean_trajectory, report
@@ -23,6 +26,7 @@ from preftd.theory import Diagnosis, compare, mean_trajectory, report
 STEP_SIZES = {"TD(λ)": 0.001, "ETD": 0.001, "PTD": 0.01}
 """Small, so that sampled updates go the way of expected ones; PTD's factor β is small already."""
 
+INCHES = (7.2, 6.4)
 STEPS = 50_000
 SEEDS = 20
 FAR = 1e12
@@ -69,12 +73,14 @@ def draw_counterexamples(
     say(f"simulating and drawing both counterexamples: {STEPS:,} steps, {seeds} seeds …")
     every = diagnoses()
     with mpl.rc_context(RC):
-        figure = Figure(figsize=(7.2, 5.2), layout="constrained")
-        axes = figure.subplots(2, len(every), gridspec_kw={"height_ratios": [3, 2]})
+        figure = Figure(figsize=INCHES, layout="constrained")
+        axes = figure.subplots(3, len(every), gridspec_kw={"height_ratios": [1.6, 3, 2]})
         for column, (name, found) in enumerate(every.items()):
-            _draw_weights(axes[0, column], name, found, seeds)
-            _draw_column_sums(axes[1, column], found)
-            axes[1, column].legend(frameon=False, fontsize=8)
+            make(name).plot(axes=axes[0, column], lambda_=LAMBDAS[name])
+            axes[0, column].set_title(_title(name), loc="left")
+            _draw_weights(axes[1, column], name, found, seeds)
+            _draw_column_sums(axes[2, column], found)
+        write_note(figure, _note(seeds))
     return figure
 
 
@@ -96,10 +102,13 @@ def _draw_weights(axis: Axes, name: str, diagnoses: Sequence[Diagnosis], seeds: 
         drawn += axis.plot(times, middle, color=colour, linestyle=line, linewidth=2, label=label)
         drawn += axis.plot(times, expected, color=colour, linewidth=0.8)
         attach(drawn, Shown(label, names[i], Band(times, middle, low, high), "step"))
-    axis.set(yscale="log", ylim=RANGE, xlim=(0, STEPS), xlabel="step")
-    axis.set_title(_title(name), loc="left")
-    axis.set_ylabel("size of the values (right: 0)")
-    axis.legend(frameon=False, fontsize=8)
+    axis.set(yscale="log", ylim=RANGE, xlim=(0, STEPS))
+    axis.set_xlabel("step", fontsize=8)
+    axis.set_ylabel("size of the values (right: 0)", fontsize=8)
+    axis.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    axis.tick_params(labelsize=7.5)
+    mark_decades(axis.yaxis)
+    axis.legend(frameon=False, fontsize=7)
 
 
 def _draw_column_sums(axis: Axes, diagnoses: Sequence[Diagnosis]) -> None:
@@ -124,7 +133,7 @@ def _draw_column_sums(axis: Axes, diagnoses: Sequence[Diagnosis]) -> None:
         for position, height in zip(positions, share, strict=True):
             offset = 3 if height >= 0 else -3
             number = axis.annotate(
-                f"{height:.2f}",
+                number_text(height, ".2f"),
                 (position, height),
                 (0, offset),
                 textcoords="offset points",
@@ -136,7 +145,19 @@ def _draw_column_sums(axis: Axes, diagnoses: Sequence[Diagnosis]) -> None:
     axis.axhline(0, color="black", linewidth=0.8)
     axis.margins(y=0.2)
     axis.set_xticks(range(diagnoses[0].weights.size), [f"state {s}" for s in range(2)])
-    axis.set_ylabel("column sum / weight")
+    axis.set_ylabel("column sum / weight", fontsize=8)
+    axis.tick_params(labelsize=7.5)
+    axis.legend(frameon=False, fontsize=7)
+
+
+def _note(seeds: int) -> str:
+    """What the figure shows."""
+    return (
+        "Top: both chains; rewards are 0. Middle: root-mean-square values from weights of 1; "
+        f"thick, the median of {seeds} simulated runs with the band of the middle 80 %; thin, the "
+        "expected update. Bottom: column sums of diag(d∘ḡ)(I − P^β) as a share of the weight of "
+        "updates at the state. Below 0, more is bootstrapped from the state than is updated there."
+    )
 
 
 def _title(name: str) -> str:
@@ -150,11 +171,8 @@ def _page(diagnoses: Mapping[str, list[Diagnosis]], seeds: int) -> str:
         "is b − A w; it converges if the eigenvalues of A have positive real parts. Everything "
         "below is computed exactly from the chains, except the thick lines and bands of the "
         "figure, which are simulated.",
-        "![Size of the values over time, and column sums](counterexamples.png)",
-        "Above: root-mean-square values from weights of 1 (the right ones are 0); thick, the "
-        f"median of {seeds} simulated runs with the band of the middle 80 %; thin, the expected "
-        "update. Below: column sums of diag(d∘ḡ)(I − P^β) as a share of the weight of updates at "
-        "the state. Below 0, more is bootstrapped from the state than is updated there.",
+        "![Both chains, the size of the values over time, and column sums](counterexamples.png)",
+        _note(seeds),
     ]
     for name, found in diagnoses.items():
         parts.append(f"## {_title(name)}")

@@ -22,7 +22,7 @@ from preftd.report.figures.lines import drawable
 from preftd.report.figures.panels import Line, Panel, panels, with_diverged
 from preftd.report.figures.shown import Shown, attach, method_of, step_sizes_of
 from preftd.report.figures.titles import fit_titles, write_title
-from preftd.style import RC, TYPED, Band, lay_out
+from preftd.style import RC, TYPED, Band, lay_out, number_text
 
 THICK = 0.7
 """The thickness of a bar, as a share of its row."""
@@ -101,7 +101,9 @@ def _numbers(line: Line, fine: pl.DataFrame) -> str:
     if not fine.height:
         return diverged
     centre, high = fine.select("centre", "high").row(0)
-    number = f"{centre:.3g}" + (f" ± {high - centre:.2g}" if np.isfinite(high) else "")
+    number = number_text(centre)
+    if np.isfinite(high):
+        number += f" ± {number_text(high - centre, '.2g')}"
     return f"{number}, {diverged}" if diverged else number
 
 

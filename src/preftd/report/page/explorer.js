@@ -12,7 +12,7 @@ preftdExplorer.start = (section) => {
   const STEP_SIZES = [-4, -3, -2, -1, 0].flatMap((power) =>
     [1, 2, 5].map((digit) => Number(`${digit}e${power}`)));
   const ICONS = { converges: "✓", diverges: "✗", "does nothing": "–" };
-  const FACTS = ["value error", "by visits × β", "positive definite", "largest step size"];
+  const FACTS = ["error, all states", "error, β > 0", "positive definite", "largest step size"];
   const find = (selector) => section.querySelector(selector);
   const [note, message, text] = [".ignored", "#explorer-message", "textarea"].map(find);
   const trajectoryBox = find(".trajectory .picture");
@@ -67,16 +67,15 @@ preftdExplorer.start = (section) => {
   function fillCard(card, diagnosis, values, limits) {
     const part = (selector) => card.querySelector(selector);
     const verdict = words.verdict(diagnosis);
-    const { largestStepSize, trustedError, valueError } = diagnosis;
-    const number = (x) => (x === null ? "–" : words.general(x));
+    const { largestStepSize, preferredError, valueError } = diagnosis;
     const step = !diagnosis.stable ? "none"
       : largestStepSize === Infinity ? "any" : words.general(largestStepSize);
     card.dataset.verdict = verdict;
     say(part(".outcome span"), ICONS[verdict]);
     say(part(".outcome b"), verdict);
     const facts = [
-      number(valueError),
-      number(trustedError),
+      words.error(diagnosis, valueError),
+      words.error(diagnosis, preferredError),
       words.definite(diagnosis),
       step + (diagnosis.stable && stepSize >= largestStepSize ? ", below α" : ""),
     ];
@@ -96,11 +95,11 @@ preftdExplorer.start = (section) => {
     const values = diagnoses.map(({ fixedPoint: w }) => w && times(chain.features, w));
     const limits = drawing.valueLimits(chain.values, values.flatMap((each) => each ?? []));
     diagnoses.forEach((diagnosis, i) => fillCard(cards[i], diagnosis, values[i], limits));
-    const trusted = theory.trust(chain);
-    if (trusted === null) {
+    const preferred = theory.preferredVisits(chain);
+    if (preferred === null) {
       trajectoryBox.textContent = "β is 0 wherever the chain goes, so no state counts: raise a β.";
     } else {
-      const error = theory.valueError(chain, trusted);
+      const error = theory.valueError(chain, preferred);
       const curves = diagnoses.map((d) => ({ rule: d.rule, points: curve(d, error) }));
       trajectoryBox.replaceChildren(
         drawing.trajectoryPlot(curves, UPDATES, widths.trajectory));

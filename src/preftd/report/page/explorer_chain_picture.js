@@ -12,6 +12,7 @@ preftdExplorer.chainPicture = (() => {
     ArrowUp: 0.01, ArrowRight: 0.01, ArrowDown: -0.01, ArrowLeft: -0.01,
     PageUp: 0.1, PageDown: -0.1, Home: -1, End: 1,
   };
+  const NARROW = 34; // columns narrower than this have smaller numbers
   const MANY_ARROWS = 40; // from so many on, arrows have no labels
 
   const hundredths = (x) => Math.round(100 * Math.min(Math.max(x, 0), 1)) / 100;
@@ -44,7 +45,7 @@ preftdExplorer.chainPicture = (() => {
     const paths = found.map(({ s, t, p, d }) =>
       element("path", {
         d, class: `arrow${chain.discount[s][t] === 0 ? " end" : ""}`,
-        "stroke-opacity": 0.35 + 0.65 * p, "marker-end": "url(#explorer-arrow)",
+        "stroke-opacity": 0.2 + 0.8 * p, "marker-end": "url(#explorer-arrow)",
       }, element("title", {},
         `from ${s} to ${t}: ${general(p)}, discount ${general(chain.discount[s][t])}`)));
     const labels = found.length >= MANY_ARROWS ? [] : found.map(({ p, at }) =>
@@ -126,6 +127,7 @@ preftdExplorer.chainPicture = (() => {
       slider(s, x(s), top, Math.min(step, 48), (beta) => change(s, beta), done));
     const height = top + TRACK + 34;
     const svg = element("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "group",
+      class: step < NARROW ? "narrow" : "",
       "aria-label": "The chain, with a slider for the preference β of each state" }, [
       element("defs", {}, element("marker", {
         id: "explorer-arrow", viewBox: "0 0 8 8", refX: 6, refY: 4, orient: "auto",

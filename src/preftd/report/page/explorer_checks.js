@@ -101,7 +101,8 @@ preftdExplorer.checks = (() => {
       if (Math.abs(sum(row) - 1) > SUM_TOLERANCE) {
         refuse(
           `transition row ${s} sums to ${general(sum(row), 10)}, not 1: divide the row by its ` +
-            "sum, or, if episodes end there, add a transition to the start of the next with discount 0.",
+            "sum, or, if episodes end there, add a transition to the start of the next with " +
+            "discount 0.",
         );
       }
     });

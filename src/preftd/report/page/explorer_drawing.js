@@ -107,20 +107,23 @@ preftdExplorer.drawing = (() => {
     const [top, bottom, left, right] = [8, height - 30, 52, width - 12];
     const first = curves.map(({ points }) => points[0][1]).find((error) => error > 0) ?? 1;
     const middle = Math.round(Math.log10(first));
-    const [least, most] = [middle - 6, middle + 4];
+    const logs = curves.flatMap(({ points }) => points.map(([, error]) => Math.log10(error)));
+    const seen = logs.filter((power) => !Number.isNaN(power));
+    const least = Math.max(middle - 6, Math.min(middle - 1, Math.floor(Math.min(...seen))));
+    const most = Math.min(middle + 4, Math.max(middle + 1, Math.ceil(Math.max(...seen))));
     const x = (t) => left + (t / steps) * (right - left);
     const y = (power) => bottom - ((power - least) / (most - least)) * (bottom - top);
     // Lines may leave the frame, which cuts them off, but not for numbers too large to draw.
     const near = (error) => Math.min(Math.max(Math.log10(error), least - 5), most + 5);
     const paths = curves.map(({ rule, points }) => {
-      const seen = points.filter(([, error]) => !Number.isNaN(error));
-      const d = seen.map(([t, error]) => `${x(t).toFixed(1)} ${y(near(error)).toFixed(1)}`);
+      const drawn = points.filter(([, error]) => !Number.isNaN(error));
+      const d = drawn.map(([t, error]) => `${x(t).toFixed(1)} ${y(near(error)).toFixed(1)}`);
       return element("path", { d: `M${d.join("L")}`, class: `curve ${CLASSES[rule]}` });
     });
     const frame = { x: left, y: top, width: right - left, height: bottom - top };
     const view = Object.values(frame).join(" ");
     const every = Array.from({ length: most - least + 1 }, (_, i) => least + i);
-    const decades = every.filter((power) => power % 2 === 0);
+    const decades = every.filter((power) => every.length < 6 || power % 2 === 0);
     return canvas(width, height, "Value error over expected updates", [
       ...decades.flatMap((power) => [
         line(left, y(power), right, y(power), "grid"),

@@ -93,9 +93,9 @@ preftdExplorer.theory = (() => {
     };
   }
 
-  // How much each state counts if errors matter where β is high; null if β is 0 wherever visited.
-  function trust({ visits, beta }) {
-    const over = visits.map((d, s) => d * beta[s]);
+  // The visits of states with β > 0, which is where values are used; null without any.
+  function preferredVisits({ visits, beta }) {
+    const over = visits.map((d, s) => (beta[s] > 0 ? d : 0));
     return over.some((weight) => weight > 0) ? over : null;
   }
 
@@ -138,7 +138,7 @@ preftdExplorer.theory = (() => {
     const stable =
       positiveDefinite || found.every(([real]) => real > ROUNDING * Math.max(...sizes));
     const w = fixedPoint(reduced, times(shown, b), determined);
-    const trusted = trust(chain);
+    const preferred = preferredVisits(chain);
     return {
       ...update, undetermined, positiveDefinite, stable,
       eigenvalues: found,
@@ -148,7 +148,7 @@ preftdExplorer.theory = (() => {
         : 0,
       fixedPoint: w,
       valueError: w && valueError(chain, chain.visits)(w),
-      trustedError: w && trusted && valueError(chain, trusted)(w),
+      preferredError: w && preferred && valueError(chain, preferred)(w),
     };
   }
 
@@ -164,5 +164,5 @@ preftdExplorer.theory = (() => {
     return trajectory;
   }
 
-  return { compare, meanTrajectory, trust, valueError };
+  return { compare, meanTrajectory, preferredVisits, valueError };
 })();

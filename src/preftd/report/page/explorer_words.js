@@ -37,9 +37,17 @@ preftdExplorer.words = (() => {
     return `${general(real)} ± ${general(Math.abs(imaginary))}i`;
   }
 
-  // The eigenvalues in a line, at most three.
+  // A value error, or a dash; those of exact values are 0 but for rounding.
+  function error({ fixedPoint }, found) {
+    if (found === null) return "–";
+    const rounding = ROUNDING * Math.max(...fixedPoint.map(Math.abs));
+    return general(found > rounding ** 2 ? found : 0);
+  }
+
+  // The eigenvalues in a line, at most three, the one that matters first.
   function eigenvalues({ eigenvalues: all }) {
-    const each = all.filter(([, imaginary]) => imaginary >= 0).map(eigenvalue);
+    const above = all.filter(([, imaginary]) => imaginary >= 0);
+    const each = above.sort(([x], [y]) => x - y).map(eigenvalue);
     const shown = each.slice(0, 3).join(", ") || "none";
     return `eigenvalues of A: ${shown}${each.length > 3 ? ", …" : ""}`;
   }
@@ -81,5 +89,5 @@ preftdExplorer.words = (() => {
     return "the expected update converges to its one fixed point, because A is positive definite.";
   }
 
-  return { ROUNDING, definite, eigenvalues, general, reason, verdict };
+  return { ROUNDING, definite, eigenvalues, error, general, reason, verdict };
 })();
