@@ -1,6 +1,7 @@
 # make reproduce  computes and draws everything of the paper, into results/
 # make test       lint, types and tests, in under six minutes on two cores
 # make test-all   the same with long campaigns: kills, full disks, full-size figures, more examples
+# make docs       runs every snippet, then builds the site with its gallery: docs/_build/
 
 PYTHON ?= python3
 VENV := .venv
@@ -8,7 +9,7 @@ READY := $(VENV)/.ready
 # One thread for matrix products: two workers with two threads each would wait for each other.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(VENV)/bin/pytest -n 2 --dist worksteal
 
-.PHONY: reproduce test test-all check lint types kernels bench clean
+.PHONY: reproduce test test-all docs check lint types kernels bench clean
 
 reproduce: $(READY)
 	$(VENV)/bin/preftd reproduce
@@ -18,6 +19,10 @@ test: check
 
 test-all: check
 	$(PYTEST) --hypothesis-profile=explore
+
+docs: $(READY)
+	$(PYTEST) README.md CONTRIBUTING.md docs tests/test_docs.py -m "not slow"
+	$(VENV)/bin/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build
 
 check: $(READY)
 	$(MAKE) --no-print-directory --jobs=2 lint types kernels
@@ -40,8 +45,8 @@ bench: $(READY)
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet torch==2.13.0
-	$(VENV)/bin/pip install --quiet --editable '.[dev]'
+	$(VENV)/bin/pip install --quiet --editable '.[dev,docs]'
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) src/preftd/__pycache__ results
+	rm -rf $(VENV) src/preftd/__pycache__ results docs/_build docs/gallery

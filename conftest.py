@@ -14,6 +14,10 @@ settings.register_profile("explore", max_examples=300, deadline=None)
 settings.load_profile("fixed")
 
 
+collect_ignore_glob = ["docs/conf.py", "docs/gallery/*", "docs/_build/*"]
+"""The settings of the site, and what its build writes."""
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say how many calls the fuzz made, and how they ended."""
     found: Counter[str] = Counter()

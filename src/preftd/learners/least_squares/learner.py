@@ -80,8 +80,8 @@ class LeastSquaresLearner:
     recursive : bool
         False keeps A and b and solves when weights are needed: n² work per step (in matrix products
         for a stream), n³ per solution, as accurate as can be. True keeps (A + ε I)⁻¹ and w up to
-        date, n² per step. The rounding of its first steps stays: w is off by about n |x|² 1e-17 / ε
-        of its size, so choose ε no smaller than that allows, or False.
+        date, n² per step. The rounding of its first steps stays: w is off by about
+        n ‖x‖² 1e-17 / ε of its size, so choose ε no smaller than that allows, or False.
 
     Examples
     --------
