@@ -1,5 +1,7 @@
 """Sphinx builds the site from this folder: `make docs`."""
 
+from typing import Any
+
 from preftd import __version__
 
 project = "preftd"
@@ -27,7 +29,6 @@ myst_enable_extensions = ["deflist", "colon_fence"]
 myst_heading_anchors = 4
 
 default_role = "literal"
-suppress_warnings = ["ref.python"]  # a word before a colon is taken for a type, of many meanings
 autodoc_default_options = {"members": True, "imported-members": True}
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # docstrings say what arguments are
@@ -41,9 +42,31 @@ sphinx_gallery_conf = {
     "ignore_pattern": r"(study|off_policy)\.py$",
     "within_subsection_order": "FileNameSortKey",
     "abort_on_example_error": True,
+    "capture_repr": (),
     "download_all_examples": False,
     "remove_config_comments": True,
     "show_memory": False,
     "show_signature": False,
     "write_computation_times": False,
 }
+
+_attributes: dict[str, list[str]] = {}
+
+
+def _keep(_: Any, what: str, name: str, *given: Any) -> None:
+    """Keep the docstring of an attribute as it is: what precedes a colon in it is no type."""
+    if what in ("attribute", "property"):
+        _attributes[name] = list(given[-1])
+
+
+def _restore(_: Any, __: str, name: str, *given: Any) -> None:
+    """Undo what napoleon did to it; fields of tuples without a docstring have none."""
+    lines, kept = given[-1], _attributes.pop(name, None)
+    if kept is not None:
+        lines[:] = [line for line in kept if not line.startswith("Alias for field number")]
+
+
+def setup(app: Any) -> None:
+    """Before and after napoleon, whose priority is 500."""
+    app.connect("autodoc-process-docstring", _keep, priority=400)
+    app.connect("autodoc-process-docstring", _restore, priority=600)

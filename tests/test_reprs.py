@@ -23,10 +23,11 @@ from preftd import (
 )
 from preftd.experiments import run
 from preftd.learners import Linear, Pretrained, Training
+from preftd.preferences import Constant
 
 CHAIN = tasks.make("counterexample_1")
 WALK = tasks.make("random_walk", states=5)
-TRAINING = Training(WALK, Network(4, "forward"), TD(), 0.5, 0.01, episodes=1)
+TRAINING = Training(WALK, Network(4, "forward"), TD(), Constant(0.5), 0.01, episodes=1)
 
 
 @pytest.mark.parametrize(

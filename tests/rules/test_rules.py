@@ -201,4 +201,4 @@ def test_so_does_a_custom_rule_that_holds_nothing() -> None:
 
     assert Mine().gain(0.5, 0.0, 0.0) == 0.5
     with pytest.raises(InputError, match="Mine does not take this"):
-        Mine(0.5)
+        Mine(0.5)  # type: ignore[call-arg]

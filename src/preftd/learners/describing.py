@@ -26,7 +26,7 @@ def described(learner: Any) -> str:
     """
     said = [f"{learner.size} features"]
     for name, words in _PARTS.items():
-        part = getattr(learner, name, None)
+        part: Any = getattr(learner, name, None)
         if np.ndim(part):
             said.append("a step size for each feature")
         elif part is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -32,7 +32,7 @@ class Frames:
         axes = draw(task)
         figure = axes.get_figure(root=True)
         assert isinstance(figure, Figure)
-        canvas = FigureCanvasAgg(figure)
+        canvas: Any = FigureCanvasAgg(figure)
         canvas.draw()
         self._background: Frame = np.asarray(canvas.buffer_rgba())[:, :, :3].copy()
         places = task.layout.position

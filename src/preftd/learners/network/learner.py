@@ -85,8 +85,7 @@ class NetworkLearner:
         self._batch = Network(units, view, optimiser, init).start(size, [alpha], seed)
         self.size, self._online = self._batch.size, VIEWS[view]
         self._state = State.of(self._batch.parameters(0))
-        self._follow_on, self._discount_t = 0.0, 0.0
-        self.memory, self._growth = Memory(), Growth()
+        self._follow_on, self._discount_t, self.memory, self._growth = 0.0, 0.0, Memory(), Growth()
 
     __repr__ = described
 
