@@ -52,10 +52,10 @@ def at_the_end(results: Made, studies: dict[str, PaperStudy]) -> pl.DataFrame:
     return results[studies["double_corridor"]].curves().filter(task="length 25")
 
 
-def dashed(axes: Any) -> dict[str, float]:
+def hairlines(axes: Any) -> dict[str, float]:
     """Heights of lines from one side to the other, by colour."""
     across = [line for line in axes.lines if list(line.get_xdata()) == [0, 1]]
-    return {line.get_color(): line.get_ydata()[0] for line in across if line.is_dashed()}
+    return {line.get_color(): line.get_ydata()[0] for line in across if line.get_linewidth() < 1}
 
 
 def by_colour(axes: Any) -> dict[str, Any]:
@@ -80,7 +80,7 @@ def test_learning_curves_of_four_methods_and_their_limits(
     for axes, (task, length) in zip(figure.axes, panels, strict=True):
         assert axes.get_ylim()[0] == 0
         found = results[corridors.FOUR_METHODS[task]].curves().filter(task=f"length {length}")
-        lines, heights = by_colour(axes), dashed(axes)
+        lines, heights = by_colour(axes), hairlines(axes)
         assert len(lines) == len(axes.collections) == 4
         for rule, method in corridors.METHODS.items():
             colour = LOOKS[rule].colour
@@ -142,7 +142,7 @@ def test_etd_with_constant_lambda_has_ptd_beside_it(
     wanted = [*(constant.filter(preference=f"λ = {v}") for v in (0.1, 0.5, 0.9)), ptd]
     for line, found in zip(lines, wanted, strict=True):
         np.testing.assert_allclose(line.get_ydata(), found["centre"])
-    assert len(dashed(figure.axes[-1])) == 3
+    assert len(hairlines(figure.axes[-1])) == 3
 
 
 def test_values_between_are_shown_in_both_directions(
@@ -158,17 +158,18 @@ def test_values_between_are_shown_in_both_directions(
     hidden = last.filter(rule="ETD, interest 0.5, 0.05", preference="β = 1, 0")
     np.testing.assert_allclose(curves(figure.axes[-1])[3].get_ydata(), hidden["centre"])
     # Where nothing is updated at hidden states, the limit is 0: two of five have another.
-    assert all(len(dashed(axes)) == 2 for axes in figure.axes)
+    assert all(len(hairlines(axes)) == 2 for axes in figure.axes)
 
 
-def test_true_online_learners_have_the_look_of_their_method_in_thick_lines(
+def test_true_online_learners_have_the_colour_of_their_method_and_are_dashed(
     results: Made, drawn: dict[str, Figure]
 ) -> None:
     figure = drawn["true_online"]
     assert len(figure.axes) == 6
     for axes in figure.axes:
         lines = curves(axes)
-        assert [line.get_linewidth() for line in lines] == [0.8, 2.0] * 3
+        assert [line.is_dashed() for line in lines] == [False, True] * 3
+        assert not any(line.is_dashed() for line in axes.lines if line.get_linewidth() < 1)
         colours = [LOOKS[rule].colour for rule in ("TD(λ)", "ETD-variable", "PTD")]
         assert [line.get_color() for line in lines[::2]] == colours
         assert [line.get_color() for line in lines[1::2]] == colours
@@ -190,9 +191,9 @@ def test_views_are_compared_by_their_mean_errors(results: Made, drawn: dict[str,
     assert titles(figure) == [rule for _, rule in panels]
     for axes, (task, rule) in zip(figure.axes, panels, strict=True):
         found = results[corridors.IN_VIEWS[task]].bars().filter(rule=rule)
-        lines = {line.get_linewidth(): line for line in curves(axes)}
-        for view, width in (("held", 3.6), ("online", 0.7), ("true online", 1.4)):
-            own, line = found.filter(learner=view), lines[width]
+        lines = {line.get_marker(): line for line in curves(axes)}
+        for view, marker in (("held", "D"), ("online", "o"), ("true online", "s")):
+            own, line = found.filter(learner=view), lines[marker]
             np.testing.assert_allclose(line.get_ydata(), own["centre"])
             np.testing.assert_allclose(line.get_xdata(), corridors.LENGTHS, atol=0.41)
             assert (line.get_color() == LOOKS[rule].colour) == (view != "held")
@@ -230,8 +231,8 @@ def test_spikes_that_leave_a_panel_are_told(results: Made) -> None:
     figure = draw({names[0]: plain, names[1]: Results(runs, spiky.score)})
     assert [axes.get_ylim() for axes in figure.axes] == [axes.get_ylim() for axes in calm.axes]
     told = " ".join(written(figure)).replace("\n", " ")
-    assert "Spikes that leave their panel reach" in told
-    assert "77 (double corridor)" in told
+    assert "Curves that leave their panel reach" in told
+    assert "77 (double corridor, length 20)" in told
     assert "77 (" not in " ".join(written(calm))
 
 
@@ -244,7 +245,7 @@ def test_long_runs_are_shown_with_limits_and_what_constant_step_sizes_leave(
         made = tasks.make(task, length=5)
         for rule in ("TD(λ)", "ETD-fixed"):
             known = limit(made, corridors.METHODS[rule], Observability())
-            assert dashed(axes)[LOOKS[rule].colour] == pytest.approx(known)
+            assert hairlines(axes)[LOOKS[rule].colour] == pytest.approx(known)
         assert len(curves(axes)) == 4
     for axes, task in zip(figure.axes[2:4], corridors.TASKS, strict=True):
         runs, made = results[corridors.CONSTANT_STEPS[task]].runs, tasks.make(task, length=5)

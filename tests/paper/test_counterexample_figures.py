@@ -26,7 +26,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setattr(figures, "STEPS", 400)
         for again in ("once", "again"):
             written = write_counterexamples(folder / again / "new")
-            assert sorted(written) == sorted((folder / again / "new").iterdir())
+            assert sorted(written.paths) == sorted((folder / again / "new").iterdir())
     return folder
 
 
@@ -52,8 +52,8 @@ def test_the_same_files_are_written_again_to_the_byte(folder: Path, name: str) -
 
 def test_the_figure_has_its_size_and_something_in_it(folder: Path) -> None:
     image = imread(folder / "once" / "new" / "counterexamples.png")
-    # 7.2 × 5.2 inches at 200 dots each, cropped to what is drawn.
-    np.testing.assert_allclose(image.shape[:2], (1040, 1440), rtol=0.05)
+    # 7.2 × 6.4 inches and three more lines of the note, at 200 dots each, cropped to what is drawn.
+    np.testing.assert_allclose(image.shape[:2], (1346, 1440), rtol=0.05)
     assert 0.01 < (image[..., :3] < 0.5).any(axis=-1).mean() < 0.5
 
 

@@ -78,11 +78,28 @@ def test_networks_are_shown_by_width(
     assert "90 % intervals" in " ".join(written(figure))
 
 
-def test_views_are_compared_by_the_width_of_lines(drawn: dict[str, Figure]) -> None:
+def test_views_are_told_apart_by_marker_and_line_not_by_width_alone(
+    drawn: dict[str, Figure],
+) -> None:
     rules = [rule for rule in ("PTD", "ETD-variable") for _ in grids.SIZES] * len(grids.TASKS)
     for axes, rule in zip(drawn["held"].axes, rules, strict=True):
-        seen = {(line.get_color(), line.get_linewidth()) for line in curves(axes)}
-        assert seen == {(LOOKS[rule].colour, width) for width in (0.7, 1.3, 2.4)}
+        held, forward, backward = curves(axes)
+        assert [line.get_marker() for line in (held, forward, backward)] == ["D", "s", "o"]
+        assert [line.is_dashed() for line in (held, forward, backward)] == [False, True, False]
+        assert forward.get_color() == backward.get_color() == LOOKS[rule].colour
+        assert held.get_color() != LOOKS[rule].colour
+
+
+def test_curves_that_leave_their_panel_are_named_with_their_height() -> None:
+    results = made_up()
+    study = grids.SEMI_LINEAR["cross_grid", 12]
+    spike = pl.concat_list(pl.lit(1234567.0), pl.col("error").list.slice(1))
+    high = (pl.col("rule") == "TD(λ)") & (pl.col("stage") == "report")
+    changed = pl.when(high).then(spike).otherwise("error").alias("error")
+    one = Results(results[study].runs.with_columns(changed), results[study].score)
+    told = " ".join(written(FIGURES["figure_a8"].draw({**results, study: one})))
+    told = told.replace("\n", " ").replace("\u00a0", " ")
+    assert "Curves that leave their panel reach 1,200,000 (grid task 1, 12 × 12)" in told
 
 
 def test_views_of_linear_learners_are_shown_by_size(
@@ -90,9 +107,9 @@ def test_views_of_linear_learners_are_shown_by_size(
 ) -> None:
     panels = [(task, rule) for task in grids.TASKS for rule in ("ETD-variable", "PTD")]
     for axes, (task, rule) in zip(drawn["semi_linear_held"].axes, panels, strict=True):
-        lines = {line.get_linewidth(): line for line in curves(axes)}
-        for view, width in (("held", 3.6), ("online", 0.7), ("true online", 1.4)):
-            for size, height in zip(grids.SIZES, lines[width].get_ydata(), strict=True):
+        lines = {line.get_marker(): line for line in curves(axes)}
+        for view, marker in (("held", "D"), ("online", "o"), ("true online", "s")):
+            for size, height in zip(grids.SIZES, lines[marker].get_ydata(), strict=True):
                 found = results[grids.SEMI_LINEAR_VIEWS[task, size]].bars()
                 assert height == found.filter(rule=rule, learner=view)["centre"].item()
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -20,8 +21,16 @@ from preftd.learners import Actor, ActorCritic, StepSizePair
 from preftd.paper.cartpole.studies import FOUR_METHODS
 from preftd.paper.contents import STUDIES
 from preftd.paper.order import Order, stored, without_search
+from preftd.paper.panel_rows import seeds_with
 from preftd.paper.reproduce import ResultsOnDemand, reproduce
-from preftd.paper.stored_runs import FILE, read_runs, shortened
+from preftd.paper.stored_runs import (
+    FILE,
+    compared,
+    on_file_note,
+    read_runs,
+    seeds_told,
+    shortened,
+)
 from preftd.paper.stored_searches import QUICK_SEEDS, provenance, read_search, reported_only
 from preftd.paper.study import PaperStudy
 from preftd.preferences import Displacement
@@ -95,6 +104,40 @@ def test_measures_are_means_over_episodes(folder: Path, full: Results) -> None:
         short = full.reported.filter(rule="PTD", seed=2)[measure].item().to_list()
         assert len(one) == 9
         assert short == pytest.approx([sum(one[i : i + 3]) / 3 for i in (0, 3, 6)], rel=1e-7)
+
+
+def test_a_quick_order_says_how_many_seeds_it_computed(order: Order, full: Results) -> None:
+    assert seeds_told(full.reported) == f"{SEEDS} seeds"
+    assert on_file_note([full]) == ""
+    quick = made(order)
+    told = f"{SEEDS} seeds, {QUICK_SEEDS} of them computed anew here"
+    assert seeds_told(quick.reported) == told
+    assert seeds_told(quick.tried) == "2 seeds, on file"
+    assert told in seeds_with(quick.reported, 0.5)
+    assert on_file_note([full, quick]).startswith(f"Long studies are read from a file ({told}): ")
+    assert seeds_told(made(order._replace(seeds=SEEDS)).reported) == f"{SEEDS} seeds"
+
+
+def test_every_episode_can_be_kept_in_single_precision(folder: Path) -> None:
+    every = stored_results(study(), folder)
+    kept = shortened(every, study(), 1)
+    for measure in ("return", "preferred"):
+        exact, short = (np.array(of.reported[measure].to_list()) for of in (every, kept))
+        assert (short == exact.astype(np.float32)).all()
+        assert short.shape == (2 * SEEDS, 9)
+    assert kept.tried.equals(every.tried)
+    assert shortened(every, study(), 0) is every
+
+
+def test_runs_that_diverged_are_compared_too(full: Results) -> None:
+    lost, fine = pl.lit([float("nan"), float("inf"), 1e300] * 3), pl.lit([1.0] * 9)
+    reported = pl.col("stage") == "report"
+    runs = full.runs.with_columns(
+        pl.when(reported).then(lost).otherwise(fine).alias("return"), fine.alias("preferred")
+    )
+    short = shortened(Results(runs, full.score), study(), 1)
+    assert short.reported["return"][0].to_list()[1:3] == [float("inf")] * 2
+    assert "runs computed anew are as they are on file" in compared(short, short, study())
 
 
 def changed(order: Order, change: pl.Expr) -> None:
@@ -211,7 +254,7 @@ def test_the_runs_of_all_studies_that_keep_them_are_on_file() -> None:
     told = provenance(FILE)
     assert set(told) == {one.name for one in STUDIES if one.kept_every}
     assert all(re.fullmatch(r"[0-9a-f]{40}", of["commit"]) for of in told.values())
-    assert FILE.stat().st_size < 2_000_000
+    assert FILE.stat().st_size < 6_000_000
 
 
 def test_the_first_seed_of_figure_a13_is_as_it_is_on_file(tmp_path: Path) -> None:

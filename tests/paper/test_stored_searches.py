@@ -223,7 +223,7 @@ def test_a_full_order_searches_and_writes_the_file(
     quick = made()
     assert quick.chosen.equals(found.chosen)
     assert set(quick.reported["seed"]) == set(range(QUICK_SEEDS))
-    assert quick.runs.filter(stage="search")["cell"].str.starts_with("searched").all()
+    assert quick.runs.filter(stage="search")["cell"].str.starts_with("on file, search").all()
 
 
 def test_where_the_file_cannot_be_written_that_is_said_and_nothing_is_lost(

@@ -3,7 +3,10 @@
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
+from matplotlib.collections import QuadMesh
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from paper.seen_in_figures import curves, titles
@@ -11,9 +14,6 @@ from preftd.experiments import Here, Results, run
 from preftd.paper.study import PaperStudy
 from preftd.paper.walk import figures
 from preftd.paper.walk import studies as walk
-from preftd.report.figures.edge_labels import leaving_point
-from preftd.report.looks import shades
-from preftd.style import LOOKS
 from seen import check_texts
 
 FIGURES = {figure.name: figure for figure in figures.FIGURES}
@@ -53,8 +53,9 @@ def test_the_walk_has_a_curve_for_each_value(
     panels: list[tuple[str, str]],
 ) -> None:
     figure = drawn[name]
-    assert titles(figure) == [rule.replace(", ", ",\n") for rule, _ in panels]
-    for axes, (rule, letter) in zip(figure.axes, panels, strict=True):
+    *drawn_panels, _ = figure.axes
+    assert titles(figure)[:-1] == [rule for rule, _ in panels]
+    for axes, (rule, letter) in zip(drawn_panels, panels, strict=True):
         assert axes.get_ylim() == (0.2, 0.6)
         assert axes.get_xscale() == "log"
         study = walk.BY_BETA if letter == "β" else walk.BY_LAMBDA
@@ -65,8 +66,6 @@ def test_the_walk_has_a_curve_for_each_value(
             one = scores.filter(preference=f"{letter} = {value:g}")
             np.testing.assert_allclose(line.get_xdata(), sorted(walk.STEP_SIZES))
             np.testing.assert_allclose(line.get_ydata(), one["centre"])
-        names = [text.get_text() for text in axes.texts]
-        assert sorted(names) == sorted(f"{letter} = {value:g}" for value in walk.VALUES)
         grey = [np.dot(line_rgb(line), (0.299, 0.587, 0.114)) for line in lines]
         assert (np.diff(grey) < 0).all(), "curves become darker"
 
@@ -75,16 +74,28 @@ def line_rgb(line: Any) -> list[float]:
     return [int(line.get_color()[i : i + 2], 16) / 255 for i in (1, 3, 5)]
 
 
-def test_names_stand_where_curves_leave() -> None:
-    axes: Any = Figure(figsize=(4, 4)).subplots()
-    axes.set(xlim=(0, 4), ylim=(0, 1))
-    xs = np.arange(5.0)
-    assert leaving_point(axes, xs, np.full(5, 0.25)) == pytest.approx((1, 0.25))
-    # From 0.5 at 2 to 1.5 at 3: it is 1 in the middle. An earlier spike is no leaving.
-    assert leaving_point(axes, xs, np.array([0, 3, 0.5, 1.5, 9])) == pytest.approx((2.5 / 4, 1))
+def test_the_best_of_all_curves_is_ringed_and_named(
+    results: dict[PaperStudy, Results], drawn: dict[str, Figure]
+) -> None:
+    scores = results[walk.BY_BETA].step_sizes()
+    best = scores.filter(pl.col("centre") == pl.col("centre").min()).row(0, named=True)
+    axes = drawn["figure_2"].axes[2]
+    (ring,) = [line for line in axes.lines if line.get_markerfacecolor() == "none"]
+    at = float(np.asarray(ring.get_xdata())[0]), float(np.asarray(ring.get_ydata())[0])
+    assert at == (best["step_size"], best["centre"])
+    (told,) = [text.get_text() for text in axes.texts]
+    wanted = f"least: {best['centre']:.3f}\n{best['preference']}, α = {best['step_size']:g}"
+    assert told == wanted
 
 
-def test_shades_go_from_light_to_dark_through_the_colour_of_the_rule() -> None:
-    seen = shades(LOOKS["TD(λ)"], 13)
-    assert LOOKS["TD(λ)"].colour in [look.colour for look in seen]
-    assert {look.line for look in seen} == {"solid"}
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_scale_says_which_colour_stands_for_which_value(
+    drawn: dict[str, Figure], name: str
+) -> None:
+    figure = drawn[name]
+    scale = figure.axes[-1]
+    labels = [label.get_text() for label in scale.get_yticklabels()]
+    assert labels == [f"{value:g}" for value in walk.VALUES]
+    (cells,) = [one for one in scale.collections if isinstance(one, QuadMesh)]
+    shown = [to_hex(colour) for colour in cells.to_rgba(np.arange(len(walk.VALUES)))]
+    assert shown == [line.get_color() for line in curves(figure.axes[0])]

@@ -233,9 +233,24 @@ def test_every_task_can_be_drawn_with_its_preference(name: str) -> None:
     task = tasks.make(name)
     axes = task.plot(beta=np.where(task.observable, 1.0, 0.25))
     texts = [text.get_text() for text in axes.texts]
-    assert texts.count("1") >= task.observable.sum()
-    assert texts.count("0.25") == (~task.observable).sum()
-    rewards = {f"{r:+g}" for r in task.outcomes.reward[task.outcomes.ends]}
+    numbers = [text.split("\n")[0].removeprefix("β = ") for text in texts]
+    assert numbers.count("1") >= task.observable.sum()
+    assert numbers.count("0.25") == (~task.observable).sum()
+    paid = task.outcomes.reward[task.outcomes.ends]
+    rewards = {f"{r:+g}".replace("-", "−") for r in paid}
     assert rewards <= {text.split(" ")[0] for text in texts}
     with pytest.raises(InputError, match=r"beta\[0\] is 2"):
         task.plot(beta=2 * np.ones(task.states))
+    with pytest.raises(InputError, match="beta and lambda_ are both given"):
+        task.plot(beta=0.5, lambda_=0.5)
+
+
+def test_a_small_graph_shows_probabilities_features_and_lambda() -> None:
+    axes = tasks.make("counterexample_1").plot(lambda_=[0.99, 0.8])
+    texts = [text.get_text() for text in axes.texts]
+    assert texts.count("0.5") == 4
+    assert {"λ = 0.99\nx = 0.5", "λ = 0.8\nx = 1"} <= set(texts)
+    assert "arrows: probabilities; x: features; discount 0.99" in texts
+    rows = [(0, 0, 1, 1, 1), (0, 1, 1, 0, 0), (1, 0, 1, 0, -2), (1, 1, 1, 0, 0)]
+    told = Task("two", rows, [[1.0], [-2.0]], 0.9, policy=[[0.75, 0.25], [1.0, 0.0]]).plot().texts
+    assert {"0.75, +1", "0.25", "1, +0 or −2", "x = −2"} <= {text.get_text() for text in told}

@@ -44,14 +44,14 @@ class Wanted(NamedTuple):
     run     the study that is run
     search  the results of its search, if these are read from the file
     kept    its reported runs, if these are read from a file
-    every   over how many episodes measures of reported runs are averaged
+    every   over how many episodes measures of reported runs are averaged; 0 if they are not stored
     """
 
     whole: Study
     run: Study
     search: Results | None
     kept: Results | None = None
-    every: int = 1
+    every: int = 0
 
     def results(self, found: Results) -> Results:
         """The results of the study, given those of what was run."""
@@ -72,7 +72,7 @@ def wanted(study: PaperStudy, order: Order, found: Callable[[PaperStudy], Result
     whole, every = study.study(*map(found, study.needs)), study.kept_every
     if order.full or not study.long_search:
         run = whole if order.seeds is None else whole.with_seeds(order.seeds)
-        return Wanted(whole, run, None, every=every or 1)
+        return Wanted(whole, run, None, every=every)
     search = read_search(whole, order.searches)
     run = reported_only(whole, search, order.seeds)
     if not every:

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from preftd.arrays import Vector
 from preftd.experiments.results import ALGORITHM, STEP_SIZE, Results
 from preftd.experiments.score import Score
+from preftd.paper.stored_runs import seeds_told
 from preftd.paper.study import Found, PaperStudy
 from preftd.paper.titles import TITLES
 from preftd.report.figures.divergence_marks import ROW, cross_rows, draw_crosses, write_cross_counts
@@ -22,15 +23,13 @@ from preftd.report.figures.lines import drawable
 from preftd.report.figures.panels import Line, Panel, panels
 from preftd.report.figures.step_sizes import draw_step_sizes, set_step_size_axis
 from preftd.report.figures.titles import write_title
-from preftd.style import RC, look_of
+from preftd.style import RC, number_text
 
 WIDE = 5.4
 """Width of a figure of the walk or the corridors, in inches: letters of 7.5 points can still be
 read when it is scaled down to a column of a page, 3.3 inches."""
 HEIGHT = 1.5
 """Height of a panel, in inches."""
-THIN, THICK = 0.8, 2.0
-"""Widths of lines of online and of true online learners, in points."""
 TRUE_ONLINE = "true online"
 
 
@@ -118,9 +117,9 @@ def draw_rows(rows: Sequence[Row], how: Drawing, note: str) -> Figure:
             if crosses:
                 write_cross_counts(axes[-1], how.counted.lines(row.panels), crosses)
             ends.append((axes[-1], labels))
-            cut_off += _cut_off(row, how, axes[0].get_ylim()[1])
+            cut_off += _cut_off(row, how, axes)
         if cut_off:
-            note += f" Spikes that leave their panel reach {', '.join(cut_off)}."
+            note += f" Curves that leave their panel reach {', '.join(cut_off)}."
         write_axis_labels(figure, every, how.across[1], "", note)
         for row, here in zip(rows, every[::count], strict=True):
             here.set_ylabel("\n".join(filter(None, (row.title, row.measure))), fontsize=8)
@@ -128,21 +127,23 @@ def draw_rows(rows: Sequence[Row], how: Drawing, note: str) -> Figure:
     return figure
 
 
-def _cut_off(row: Row, how: Drawing, top: float) -> list[str]:
-    """How high a row's lines reach, if above its axes."""
-    highest = max(map(how.highest, row.panels)) if how.highest else 0.0
-    title = row.title.replace("\n", ", ")
-    return [f"{highest:.2g} ({title})"] if highest > top else []
+def _cut_off(row: Row, how: Drawing, axes: Sequence[Axes]) -> list[str]:
+    """How high a row's lines reach, and in which panel, if above its axes."""
+    tops = [here.get_ylim()[1] for here in axes]
+    reached = [how.highest(panel) if how.highest else 0.0 for panel in row.panels]
+    above = [i for i, highest in enumerate(reached) if highest > tops[i]]
+    if not above:
+        return []
+    most = max(above, key=reached.__getitem__)
+    where = ", ".join(filter(None, [*row.title.split("\n"), row.panels[most].title]))
+    where = where.replace(" × ", "\u00a0×\u00a0")  # a size stays on one line of the note
+    return [f"{number_text(reached[most], '.2g')} ({where})"]
 
 
-def by_form(panel: Panel) -> Panel:
-    """Online and true online lines of a method in its own look, told apart by their width."""
-
-    def restyled(line: Line) -> Line:
-        rule, learner = line.rows.select("rule", "learner").row(0)
-        return line._replace(look=look_of(rule), width=THICK if learner == TRUE_ONLINE else THIN)
-
-    return panel._replace(lines=list(map(restyled, panel.lines)))
+def highest_centre(panel: Panel) -> float:
+    """The highest point of any line of a panel."""
+    centres = pl.concat([line.rows.select("centre") for line in panel.lines])["centre"]
+    return float(centres.filter(centres.is_finite()).to_numpy().max(initial=0))
 
 
 def only(results: Results, *wanted: pl.Expr) -> Results:
@@ -150,18 +151,11 @@ def only(results: Results, *wanted: pl.Expr) -> Results:
     return Results(results.runs.filter(*wanted), results.score)
 
 
-def seeds_with(found: pl.DataFrame, level: float, shown: str = "bands") -> str:
-    """How many seeds there are, and the level of their intervals, which are shown by `shown`."""
-    most = max(found["seeds"].drop_nulls().to_list(), default=0)
-    if most == 1:
+def seeds_with(runs: pl.DataFrame, level: float, shown: str = "bands") -> str:
+    """How many seeds runs have, and the level of their intervals, which are shown by `shown`."""
+    if runs["seed"].n_unique() == 1:
         return "One seed, no interval"
-    return f"Mean of {most} seeds; {shown}: {level * 100:g} % intervals (Student)"
-
-
-def all_lines(rows: Sequence[Row]) -> pl.DataFrame:
-    """What was found for all lines of all panels."""
-    lines = (line for row in rows for panel in row.panels for line in panel.lines)
-    return pl.concat([line.rows for line in lines], how="diagonal")
+    return f"Mean of {seeds_told(runs)}; {shown}: {level * 100:g} % intervals (Student)"
 
 
 ABOVE = 1.25
@@ -193,7 +187,8 @@ def draw_search(
         The width of the figure in inches (default: by the number of panels).
     """
     drawn, rings, sizes = [], [], []
-    score = next(iter(rows[0][1].values())).score
+    first = next(iter(rows[0][1].values()))
+    score = first.score
     for title, row in rows:
         made = []
         for name, given in row.items():
@@ -220,8 +215,9 @@ def draw_search(
         counted=counted,
         wide=wide,
     )
-    seeds = seeds_with(every, level)
-    told = f"The search. {seeds}. Rings: the chosen step sizes, reported on other seeds. {note}"
+    seeds = seeds_with(first.tried, level)
+    told = f"The search. {seeds}. Rings: the chosen step sizes, reported on other seeds. {note} "
+    told += "Much larger errors leave the panels."
     return draw_rows(drawn, how, told)
 
 

@@ -1,10 +1,12 @@
 """Reported runs of long studies, stored in a file of this package for those who do not run them.
 
 The file has a row for every run with the step size that its search chose: for each measure, means
-over consecutive episodes, in single precision. Whoever does not run the study computes a few of
-the runs anew, and is told whether they are the same, to the last bit of what is stored.
+over consecutive episodes, or every episode, in single precision. Whoever does not run the study
+computes a few of the runs anew, and is told whether they are the same, to the last bit of what is
+stored.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ from preftd.experiments.inputs import as_seeds
 from preftd.experiments.manifest import Manifest
 from preftd.experiments.results import ALGORITHM, COLUMNS, STEP_SIZE, Results
 from preftd.experiments.study import Study
-from preftd.paper.stored_searches import KEPT, origin, provenance, write_rows
+from preftd.paper.stored_searches import KEPT, ON_FILE, origin, provenance, write_rows
 
 FILE = Path(__file__).with_suffix(".parquet")
 RUN = [*ALGORITHM, *STEP_SIZE, "seed"]
@@ -25,7 +27,7 @@ RUN = [*ALGORITHM, *STEP_SIZE, "seed"]
 
 
 def shortened(results: Results, study: Study, every: int) -> Results:
-    """The same results, with means over so many consecutive episodes in reported runs.
+    """The same results, with reported runs as they are stored.
 
     Parameters
     ----------
@@ -34,11 +36,12 @@ def shortened(results: Results, study: Study, every: int) -> Results:
     study
         Its number of episodes is a multiple of `every`.
     every
-        The number of episodes that are averaged; with 1, nothing is changed.
+        Over how many consecutive episodes measures are averaged; 0 if runs are not stored, and
+        nothing is changed.
     """
-    if every == 1:
+    if not every:
         return results
-    if study.score.last is not None or study.score.kind == "rmse":
+    if every > 1 and (study.score.last is not None or study.score.kind == "rmse"):
         raise InputError(
             f"score of {study.name!r} is not a mean over all episodes: keep runs as they are."
         )
@@ -74,7 +77,7 @@ def read_runs(study: Study, search: Results, every: int, path: Path) -> Results:
         )
     rows = pl.read_parquet(path).filter(study=study.name)
     runs = rows.select(
-        pl.concat_str(pl.lit("kept "), pl.int_range(pl.len()).cast(pl.String)).alias("cell"),
+        pl.format(f"{ON_FILE}run {{}}", pl.int_range(pl.len())).alias("cell"),
         pl.lit("report").alias("stage"),
         *KEPT,
         *(pl.col(measure).cast(COLUMNS["error"]) for measure in _measures(study)),
@@ -93,9 +96,38 @@ def read_runs(study: Study, search: Results, every: int, path: Path) -> Results:
 
 
 def with_recomputed(kept: Results, found: Results) -> Results:
-    """Runs from the file, and those of other seeds that were computed anew."""
+    """Runs from the file, and those of other seeds that were computed anew.
+
+    A run from the file that was computed anew has the cell of the latter.
+    """
+    cells = found.runs.select(*RUN, pl.col("cell").alias("anew"))
+    known = kept.runs.join(cells, on=RUN, how="left", maintain_order="left")
+    shown = known.with_columns(pl.coalesce("anew", "cell").alias("cell")).drop("anew")
     others = found.runs.join(kept.runs, on=RUN, how="anti", maintain_order="left")
-    return Results(pl.concat([kept.runs, others]), kept.score)
+    return Results(pl.concat([shown, others]), kept.score)
+
+
+def seeds_told(runs: pl.DataFrame) -> str:
+    """How many seeds runs have, and how many of these were computed here, if not all.
+
+    >>> cells = ["0a", "on file, run 1", "on file, run 2"]
+    >>> seeds_told(pl.DataFrame({"seed": [0, 1, 2], "cell": cells}))
+    '3 seeds, 1 of them computed anew here'
+    """
+    every = runs["seed"].n_unique()
+    here = runs.filter(~pl.col("cell").str.starts_with(ON_FILE))["seed"].n_unique()
+    if here == every:
+        return f"{every} seed{'s' * (every != 1)}"
+    return f"{every} seeds, {f'{here} of them computed anew here' if here else 'on file'}"
+
+
+def on_file_note(found: Iterable[Results]) -> str:
+    """A sentence on the results that are from the file for the most part; empty if none are."""
+    told = {told for of in found if ", " in (told := seeds_told(of.reported))}
+    if not told:
+        return ""
+    ways = "; ".join(sorted(told, key=lambda text: int(text.split()[0])))
+    return f"Long studies are read from a file ({ways}): `preftd reproduce --full` computes all."
 
 
 def compared(kept: Results, found: Results, study: Study) -> str:
@@ -121,7 +153,8 @@ def _means(lists: pl.Series, every: int) -> Any:
             f"kept_every is {every}, but runs have {numbers.shape[1]} episodes: give a divisor."
         )
     means = numbers.reshape(len(numbers), -1, every).mean(axis=2)
-    return means.astype(np.float32).astype(np.float64)
+    with np.errstate(over="ignore"):  # of runs that diverged
+        return means.astype(np.float32).astype(np.float64)
 
 
 def _measures(study: Study) -> list[str]:

@@ -31,6 +31,8 @@ QUICK_SEEDS = 4
 """How many seeds are reported where the search is read from the file."""
 KEPT = [name for name in COLUMNS if name not in ("cell", "stage", "error")]
 PROVENANCE = "provenance"
+ON_FILE = "on file, "
+"""How cells of runs begin that were read from a file."""
 COMMAND = "preftd reproduce --full"
 """The command that searches; its other arguments do not change a search."""
 ORIGIN = ("date", "command", "versions", "commit")
@@ -112,7 +114,7 @@ def read_search(study: Study, path: Path) -> Results:
     _check_same(study, told, found)
     runs = found.with_columns(
         pl.lit("search").alias("stage"),
-        pl.concat_str(pl.lit("searched "), pl.int_range(pl.len()).cast(pl.String)).alias("cell"),
+        pl.format(f"{ON_FILE}search {{}}", pl.int_range(pl.len())).alias("cell"),
         pl.concat_list("score").alias(study.score.measure.name),
     )
     return Results(runs.select("cell", "stage", *KEPT, study.score.measure.name), study.score)

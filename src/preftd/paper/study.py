@@ -24,8 +24,8 @@ class PaperStudy:
     long_search
         Whether its search takes so long that its results are stored in a file of this package.
     kept_every
-        Whether its reported runs are stored as well: as means over so many consecutive episodes
-        (default: they are not).
+        Whether its reported runs are stored as well: as means over so many consecutive episodes,
+        1 for every episode (default: they are not stored).
     """
 
     name: str

@@ -17,6 +17,7 @@ from math import inf
 from typing import NamedTuple, final
 
 from preftd.arrays import InputError
+from preftd.style import number_text
 
 LEVEL = 0.95
 """Level of all intervals of a claim together."""
@@ -52,7 +53,7 @@ class Region:
             )
 
     def __str__(self) -> str:
-        low, high = (f"{end:.3g}".replace("-", "−") for end in (self.low, self.high))
+        low, high = map(number_text, (self.low, self.high))
         if self.low == -inf:
             return f"< {high}"
         return f"> {low}" if self.high == inf else f"{low} to {high}"

@@ -5,25 +5,25 @@ from functools import partial
 
 import numpy as np
 import polars as pl
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 
 from preftd.arrays import Vector
 from preftd.experiments.results import Results
-from preftd.paper.panel_rows import WIDE, Drawing, Row, all_lines, draw_rows, seeds_with
+from preftd.paper.form_looks import by_form
+from preftd.paper.panel_rows import WIDE, Drawing, Row, draw_rows, seeds_with
 from preftd.report.figures.end_labels import Label
 from preftd.report.figures.layout import step_size_note
 from preftd.report.figures.lines import drawable, height_of
 from preftd.report.figures.panels import Line, Panel, with_diverged
-from preftd.style import MARK, look_of
+from preftd.report.figures.shown import Shown, attach, step_sizes_of
+from preftd.style import MARK, Band, look_of
 
-WIDTHS = {"held": 3.6, "online": 0.7, "true online": 1.4}
-"""Views and the widths of their lines, in points, in the order of drawing."""
+VIEWS = ("held", "online", "true online")
+"""In the order of drawing: where errors are the same, the held view is seen behind others."""
 ASIDE, BAR = 0.02, 0.9
 """How far views are drawn aside, as a share of the axis, and the width of bars, in points."""
-PALE = 0.6
-"""The share of white in lines of the held view, over which the others are still seen."""
 
 
 def draw_views(
@@ -53,9 +53,9 @@ def draw_views(
         for title, results in rows.items()
     ]
     first = next(iter(rows.values()))
-    draw = partial(_draw, ticks=sorted(numbers.values()), results=first)
+    draw = partial(_draw, ticks=sorted(numbers.values()), across=across, results=first)
     how = Drawing(("number", across), _needed, draw, wide=WIDE)
-    seeds, chosen = seeds_with(all_lines(drawn), level, "bars"), step_size_note(first)
+    seeds, chosen = seeds_with(first.reported, level, "bars"), step_size_note(first)
     told = f"{seeds}. {chosen} Errors are averaged over all episodes. {note}".strip()
     return draw_rows(drawn, how, told)
 
@@ -64,19 +64,11 @@ def _panels(results: Results, numbers: Mapping[str, int], level: float) -> list[
     """Panels by rule; views are drawn one over the other, as some have the same errors."""
     number = pl.col("task").replace_strict(numbers, return_dtype=pl.Int64).alias("number")
     found = with_diverged(results, results.bars(level)).with_columns(number)
-    rules = results.runs["rule"].unique(maintain_order=True)
-    return [
-        Panel(rule, [_line(found.filter(rule=rule, learner=view), rule, view) for view in WIDTHS])
-        for rule in rules
-    ]
-
-
-def _line(rows: pl.DataFrame, rule: str, view: str) -> Line:
-    look = look_of(rule)
-    if view == "held":
-        red, green, blue = (PALE + (1 - PALE) * part for part in to_rgb(look.colour))
-        look = look._replace(colour=to_hex((red, green, blue)), line="solid")
-    return Line(view, look, rows, WIDTHS[view])
+    lines = {
+        rule: [Line(view, look_of(rule), found.filter(rule=rule, learner=view)) for view in VIEWS]
+        for rule in results.runs["rule"].unique(maintain_order=True)
+    }
+    return [by_form(Panel(rule, some)) for rule, some in lines.items()]
 
 
 def _needed(panel: Panel) -> Vector:
@@ -84,7 +76,9 @@ def _needed(panel: Panel) -> Vector:
     return np.append(found["centre"].drop_nulls().to_numpy(), 0.0)
 
 
-def _draw(axes: Axes, panel: Panel, ticks: Sequence[int], results: Results) -> list[Label]:
+def _draw(
+    axes: Axes, panel: Panel, ticks: Sequence[int], across: str, results: Results
+) -> list[Label]:
     """Lines and bars for intervals, side by side where there is a tick: bands would cover lines."""
     span = ticks[-1] - ticks[0]
     axes.set_xticks(ticks)
@@ -93,7 +87,8 @@ def _draw(axes: Axes, panel: Panel, ticks: Sequence[int], results: Results) -> l
     for line, aside in zip(panel.lines, (0.0, -ASIDE, ASIDE), strict=True):
         rows = drawable(line.rows, results.score).sort("number")
         x, centre = rows["number"] + aside * span, rows["centre"]
-        axes.plot(
+        drawn: list[Artist] = []
+        drawn += axes.plot(
             x,
             centre,
             color=line.look.colour,
@@ -102,7 +97,11 @@ def _draw(axes: Axes, panel: Panel, ticks: Sequence[int], results: Results) -> l
             marker=line.look.marker,
             markersize=MARK,
         )
-        axes.vlines(x, rows["low"], rows["high"], color=line.look.colour, linewidth=BAR)
+        drawn.append(
+            axes.vlines(x, rows["low"], rows["high"], color=line.look.colour, linewidth=BAR)
+        )
+        band = Band(*rows.select("number", "centre", "low", "high").cast(pl.Float64).to_numpy().T)
+        attach(drawn, Shown(line.label, panel.title, band, across, step_sizes_of(rows)))
         reaches = ticks[-1] in rows["number"]
         end = height_of(axes, centre[-1]) if rows.height else np.nan
         labels.append(Label(line.label, line.look, end, reaches, marked=True, width=line.width))

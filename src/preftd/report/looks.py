@@ -12,8 +12,6 @@ VARIANTS = (0.35, 0.5, 0.6, 0.2, 0.45)
 """Shares of white in the colours of a rule's variants; of black, if the rule's colour is light."""
 LIGHT = 0.55
 """Colours above this lightness count as light: 0 is black, 1 is white."""
-LIGHTEST, DARKEST = 0.7, -0.5
-"""Shares of white (positive) and of black (negative) at the ends of a scale of shades."""
 LINES: tuple[tuple[float, tuple[float, ...]], ...] = (
     (0, (9, 2)),
     (0, (3, 1, 1, 1, 1, 1)),
@@ -92,12 +90,6 @@ def looks(algorithms: pl.DataFrame, columns: Sequence[str]) -> dict[tuple[str, .
         found[own] = _variant(look, before[look], others, taken) if before[look] else look
         before[look] += 1
     return {own: found[own] for own in known}
-
-
-def shades(look: Look, count: int) -> list[Look]:
-    """Return `count` shades of a look, light to dark, with solid lines: for ordered values."""
-    mixed = np.linspace(LIGHTEST, DARKEST, count)
-    return [look._replace(colour=_mixed(look.colour, share), line="solid") for share in mixed]
 
 
 def _variant(look: Look, number: int, others: int, taken: Sequence[object]) -> Look:

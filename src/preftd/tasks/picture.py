@@ -1,7 +1,11 @@
-"""Pictures of tasks: states, hidden or observable, rewards, and β if given."""
+"""Pictures of tasks: states, hidden or observable, rewards, and β or λ if given.
+
+Graphs of few states also show the probabilities of transitions, and features.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,17 +14,24 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyArrowPatch, Patch, Rectangle
 from numpy.typing import ArrayLike
 
-from preftd.arrays import Vector, check_unit_interval, per_state
-from preftd.style import TYPED
+from preftd.arrays import InputError, Vector, check_unit_interval, per_state
+from preftd.style import TYPED, number_text
 
 if TYPE_CHECKING:
     from preftd.tasks.task import Task
 
 OBSERVABLE, HIDDEN, GOAL, START, INK = "#fbf7ef", "#c3c6cc", "#6b4226", "#0072B2", "#222222"
 """Colours: light for observable states, grey for hidden ones, brown where episodes end."""
+FEW = 3
+"""Graphs with so many states or fewer, and as many features, have space for numbers."""
 
 
-def draw(task: Task, beta: ArrayLike | None = None, axes: Axes | None = None) -> Axes:
+def draw(
+    task: Task,
+    beta: ArrayLike | None = None,
+    axes: Axes | None = None,
+    lambda_: ArrayLike | None = None,
+) -> Axes:
     """Draw a task into axes, or into a new figure of suitable size.
 
     Parameters
@@ -29,30 +40,53 @@ def draw(task: Task, beta: ArrayLike | None = None, axes: Axes | None = None) ->
     beta : float or array of shape (states,), optional
         Numbers to write at the states, in [0, 1].
     axes : matplotlib.axes.Axes, optional
+    lambda_ : float or array of shape (states,), optional
+        The same as β = 1 − λ, written as λ.
 
     """
-    betas = None
-    if beta is not None:
-        betas = per_state("beta", beta, task.states)
-        check_unit_interval("beta", betas)
+    numbers = _numbers(task, beta, lambda_)
     low, high = task.layout.position.min(axis=0), task.layout.position.max(axis=0)
     if axes is None:
         width, height = np.clip((high - low + 2.2) * 0.45, (4.2, 1.6), (10, 7))
         axes = Figure(figsize=(width, height + 0.8), layout="constrained").subplots()
-    (_draw_grid if task.layout.kind == "grid" else _draw_graph)(task, betas, axes)
+    (_draw_grid if task.layout.kind == "grid" else _draw_graph)(task, numbers, axes)
     axes.set_aspect("equal")
     axes.axis("off")
     axes.set_title(task.name, loc="left", fontsize=9, fontweight="bold", **TYPED)
     return axes
 
 
-def _draw_grid(task: Task, betas: Vector | None, axes: Axes) -> None:
+def _numbers(task: Task, beta: ArrayLike | None, lambda_: ArrayLike | None) -> list[str]:
+    """What is written at each state: β or λ as a number, with its letter on graphs of few states.
+
+    On these, features as well.
+    """
+    if beta is not None and lambda_ is not None:
+        raise InputError("beta and lambda_ are both given: give one of them, as λ = 1 − β.")
+    letter, name, given = ("β", "beta", beta) if lambda_ is None else ("λ", "lambda_", lambda_)
+    texts: list[list[str]] = [[] for _ in range(task.states)]
+    if given is not None:
+        checked = per_state(name, given, task.states)
+        check_unit_interval(name, checked)
+        for text, number in zip(texts, checked, strict=True):
+            text.append(f"{letter} = {number:.3g}" if _is_small(task) else f"{number:.2g}")
+    if _is_small(task) and task.features.size <= FEW:
+        for text, x in zip(texts, task.features.columns(slice(None)), strict=True):
+            entries = ", ".join(map(number_text, x))
+            text.append(f"x = {entries}" if x.size == 1 else f"x = ({entries})")
+    return ["\n".join(text) for text in texts]
+
+
+def _is_small(task: Task) -> bool:
+    return task.layout.kind == "graph" and task.states <= FEW
+
+
+def _draw_grid(task: Task, numbers: Sequence[str], axes: Axes) -> None:
     """Draw states as cells."""
     for s, (x, y) in enumerate(task.layout.position):
         colour = OBSERVABLE if task.observable[s] else HIDDEN
         axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour, edgecolor="white"))
-        if betas is not None:
-            axes.text(x, y, f"{betas[s]:.2g}", ha="center", va="center", fontsize=6, color=INK)
+        axes.text(x, y, numbers[s], ha="center", va="center", fontsize=6, color=INK)
     starts = task.layout.position[task.start > 0]
     corner, opposite = starts.min(axis=0) - 0.5, starts.max(axis=0) + 0.5
     axes.add_patch(
@@ -62,7 +96,7 @@ def _draw_grid(task: Task, betas: Vector | None, axes: Axes) -> None:
     if task.layout.end is not None:
         x, y = task.layout.end
         axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=GOAL))
-        reward = f"{task.outcomes.reward[task.outcomes.ends].max():+g}"
+        reward = number_text(task.outcomes.reward[task.outcomes.ends].max(), "+g")
         axes.text(x, y, reward, ha="center", va="center", color="white", fontsize=8)
         everything = np.vstack([everything, [task.layout.end]])
     (left, bottom), (right, top) = everything.min(axis=0) - 0.5, everything.max(axis=0) + 0.5
@@ -73,17 +107,16 @@ def _draw_grid(task: Task, betas: Vector | None, axes: Axes) -> None:
     _legend(task, axes, "--")
 
 
-def _draw_graph(task: Task, betas: Vector | None, axes: Axes) -> None:
+def _draw_graph(task: Task, numbers: Sequence[str], axes: Axes) -> None:
     """Draw states as nodes and transitions as arrows."""
     position, names, outcomes = task.layout.position, task.layout.names or {}, task.outcomes
-    nodes = [_node(task, s) for s in range(task.states)]
+    nodes, size = [_node(task, s) for s in range(task.states)], 7 if _is_small(task) else 6
     for s, node in enumerate(nodes):
         axes.add_patch(node)
         x, y = position[s]
         name = names.get(s, "")
         axes.text(x, y, name, ha="center", va="center", fontsize=7, zorder=3, **TYPED)
-        if betas is not None:
-            axes.text(x, y - 0.44, f"{betas[s]:.2g}", ha="center", va="top", fontsize=6, color=INK)
+        axes.text(x, y - 0.44, numbers[s], ha="center", va="top", fontsize=size, color=INK)
     steps = {
         (int(a), int(b)) for a, b in zip(outcomes.state, outcomes.next_state, strict=True) if b >= 0
     }
@@ -93,18 +126,29 @@ def _draw_graph(task: Task, betas: Vector | None, axes: Axes) -> None:
         else:
             bend = 0.35 if (b, a) in steps else 0.0
             axes.add_patch(_arrow(position[a], position[b], nodes[a], nodes[b], bend))
-        paid = outcomes.reward[(outcomes.state == a) & (outcomes.next_state == b)]
-        if paid.any():
-            # On the side to which the arrow bends, or above the loop.
-            along = position[b] - position[a]
-            away = np.array([along[1], -along[0]]) * 0.32 if a != b else np.array([0.0, 0.75])
-            x, y = (position[a] + position[b]) / 2 + away
-            axes.text(x, y, _amounts(paid), ha="center", va="center", fontsize=6, color=GOAL)
+        # On the side to which the arrow bends, or above the loop.
+        along = position[b] - position[a]
+        away = np.array([along[1], -along[0]]) * 0.32 if a != b else np.array([0.0, 0.75])
+        x, y = (position[a] + position[b]) / 2 + away
+        text, colour = _step_text(task, a, b), INK if _is_small(task) else GOAL
+        axes.text(x, y, text, ha="center", va="center", fontsize=size, color=colour)
     for state in np.unique(outcomes.state[outcomes.ends]):
         _reward(task, axes, int(state))
     low, high = position.min(axis=0), position.max(axis=0)
     axes.set(xlim=(low[0] - 1.4, high[0] + 1.8), ylim=(low[1] - 1.1, high[1] + 1.1))
     _legend(task, axes, "-")
+
+
+def _step_text(task: Task, state: int, next_state: int) -> str:
+    """The probability of a step, if there are few states, and its rewards, if there are any."""
+    outcomes, told = task.outcomes, list[str]()
+    rows = (outcomes.state == state) & (outcomes.next_state == next_state)
+    if _is_small(task):
+        acting = task.policy[state, outcomes.action[rows]]
+        told.append(f"{acting @ outcomes.probability[rows]:.3g}")
+    if outcomes.reward[rows].any():
+        told.append(_amounts(outcomes.reward[rows]))
+    return ", ".join(told)
 
 
 def _node(task: Task, state: int) -> Patch:
@@ -175,17 +219,22 @@ def _reward(task: Task, axes: Axes, state: int) -> None:
         fontsize=8,
         color=GOAL,
         fontweight="bold",
-        arrowprops={"arrowstyle": "<-", "color": GOAL, "linewidth": 0.8},
+        arrowprops={"arrowstyle": "<|-", "color": GOAL, "linewidth": 0.8, "mutation_scale": 7},
     )
 
 
 def _amounts(rewards: Vector) -> str:
-    """The different rewards, such as "+1 or -1"."""
-    return " or ".join(f"{reward:+g}" for reward in np.unique(rewards)[::-1])
+    """The different rewards, such as "+1 or −1"."""
+    return " or ".join(number_text(reward, "+g") for reward in np.unique(rewards)[::-1])
 
 
 def _legend(task: Task, axes: Axes, start_line: str) -> None:
-    """Explain the colours."""
+    """Explain the colours, and the numbers on a graph of few states."""
+    if _is_small(task):
+        told = f"arrows: probabilities; x: features; discount {task.discount:g}"
+        axes.text(0, 0, told, transform=axes.transAxes, fontsize=7, color=INK, va="top")
+    if task.observable.all() and not task.episodic:
+        return
     patches = [Patch(facecolor=OBSERVABLE, edgecolor=INK, label="observable")]
     if not task.observable.all():
         patches.append(Patch(facecolor=HIDDEN, edgecolor=INK, label="hidden"))
@@ -194,7 +243,7 @@ def _legend(task: Task, axes: Axes, start_line: str) -> None:
     axes.legend(
         handles=patches,
         loc="upper left",
-        bbox_to_anchor=(0, 0),
+        bbox_to_anchor=(0, -0.08 * _is_small(task)),
         ncols=3,
         frameon=False,
         fontsize=7,

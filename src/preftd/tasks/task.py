@@ -183,8 +183,15 @@ class Task:
 
         return Sampler(self, seed)
 
-    def plot(self, beta: ArrayLike | None = None, axes: Axes | None = None) -> Axes:
-        """Draw the task: states, hidden or observable, rewards, and β if given.
+    def plot(
+        self,
+        beta: ArrayLike | None = None,
+        axes: Axes | None = None,
+        lambda_: ArrayLike | None = None,
+    ) -> Axes:
+        """Draw the task: states, hidden or observable, rewards, and β or λ if given.
+
+        A graph of three states or fewer also shows probabilities and features.
 
         Parameters
         ----------
@@ -192,11 +199,13 @@ class Task:
             Numbers to write at the states, in [0, 1].
         axes : matplotlib.axes.Axes, optional
             Where to draw (default: a new figure).
+        lambda_ : float or array of shape (states,), optional
+            Given instead of beta: λ = 1 − β.
 
         """
         from preftd.tasks.picture import draw  # noqa: PLC0415  (matplotlib)
 
-        return draw(self, beta, axes)
+        return draw(self, beta, axes, lambda_)
 
     def __repr__(self) -> str:
         return f"<Task {self.name}: {self.states} states, {self.features.size} features>"

@@ -8,10 +8,10 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from preftd.arrays import Vector
-from preftd.experiments.results import ALGORITHM, KNOWN, Results
+from preftd.experiments.results import ALGORITHM, KNOWN, STEP_SIZE, Results
 from preftd.experiments.statistics import summarise
 from preftd.paper.cartpole.studies import CONDITIONS, EPISODES, FOUR_METHODS, METHODS, name_end
-from preftd.paper.panel_rows import Drawing, PaperFigure, Row, all_lines, draw_rows, seeds_with
+from preftd.paper.panel_rows import Drawing, PaperFigure, Row, draw_rows, seeds_with
 from preftd.paper.study import Found
 from preftd.report.figures.curves import draw_curves
 from preftd.report.figures.layout import step_size_note
@@ -42,7 +42,9 @@ def smooth_curves(results: Results, measure: str) -> pl.DataFrame:
         pl.Series("episode", [episodes.tolist()] * len(means)), pl.Series("score", means.tolist())
     )
     points = long.explode("episode", "score", empty_as_null=False)
-    return summarise(points, [*KNOWN, "episode"], level=LEVEL)
+    found = summarise(points, [*KNOWN, "episode"], level=LEVEL)
+    step_sizes = results.chosen.select(*ALGORITHM, *STEP_SIZE)
+    return found.join(step_sizes, on=ALGORITHM, how="left", maintain_order="left")
 
 
 def inflation(results: Results) -> pl.DataFrame:
@@ -59,7 +61,7 @@ def _figure_a13(results: Found, variant: str) -> Figure:
     ]
     most = inflation(found)["inflation"].to_numpy().max()
     note = (
-        f"Actor and critic with {variant}. {seeds_with(all_lines(rows), LEVEL)}; each point is the "
+        f"Actor and critic with {variant}. {seeds_with(found.reported, LEVEL)}; each point is the "
         f"mean of {WINDOW} episodes. {step_size_note(found)} On those, the chosen step sizes "
         f"return up to {most:.0f} more."
     )

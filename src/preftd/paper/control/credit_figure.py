@@ -64,7 +64,8 @@ def _draw(axes: Axes, curves: dict[str, Vector]) -> list[Label]:
             linewidth=WIDTH,
         )
         labels.append(Label(name, look, height_of(axes, curve[shown][-1]), reaches=False))
-    mark_decades(axes.xaxis)
+    for axis in (axes.xaxis, axes.yaxis):
+        mark_decades(axis)
     return labels
 
 

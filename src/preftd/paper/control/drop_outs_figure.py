@@ -1,10 +1,12 @@
 """The figure of drop-outs: returns by critic, actor, view and features, and by rate."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import matplotlib as mpl
+import numpy as np
 import polars as pl
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -25,14 +27,15 @@ from preftd.paper.control.drop_outs_studies import (
     WITHOUT_BY_RATE,
     learner_label,
 )
-from preftd.paper.panel_rows import PaperFigure
+from preftd.paper.panel_rows import PaperFigure, seeds_with
 from preftd.paper.samples import rows
 from preftd.paper.study import Found, PaperStudy
 from preftd.report.figures.end_labels import Label, label_ends
-from preftd.report.figures.layout import LEVEL, seeds_note, write_note
+from preftd.report.figures.layout import LEVEL, write_note
 from preftd.report.figures.lines import draw_line
 from preftd.report.figures.panels import Line
-from preftd.style import RC, SHADE, WIDTH, Look, look_of
+from preftd.report.figures.shown import Shown, attach, method_of
+from preftd.style import RC, SHADE, WIDTH, Band, Look, look_of
 
 TITLES = {
     "raw": "four numbers",
@@ -93,15 +96,14 @@ def _draw(found: Found) -> Figure:
     with mpl.rc_context(RC):
         figure = Figure(figsize=(WIDE, HIGH + LOW), layout="constrained")
         panels = figure.add_gridspec(2, len(FEATURES), height_ratios=(HIGH, LOW))
-        told: list[pl.DataFrame] = []
         for column, features in enumerate(FEATURES):
             axes = figure.add_subplot(panels[0, column])
-            told += _draw_factorial(axes, found, features)
+            _draw_factorial(axes, found, features)
             axes.set_title(TITLES[features], loc="left")
             axes.set(yticks=range(len(ROWS)), ylim=(len(ROWS) - 0.5, -0.5), xlim=(0, MOST))
             axes.set_yticklabels(ROWS if column == 0 else [])
             axes.set_xlabel("mean return", fontsize=8)
-        write_note(figure, NOTE.format(seeds=seeds_note(pl.concat(told), "lines")))
+        write_note(figure, NOTE.format(seeds=seeds_with(found[BY_RATE].reported, LEVEL, "lines")))
         for row, shown in enumerate(SHOWN):
             axes = figure.add_subplot(panels[1, 2 * row : 2 * row + 2])
             labels = _draw_rates(axes, shown, found[BY_RATE], found[WITHOUT_BY_RATE])
@@ -115,8 +117,8 @@ def _draw(found: Found) -> Figure:
     return figure
 
 
-def _draw_factorial(axes: Axes, found: Found, features: str) -> Iterator[pl.DataFrame]:
-    """Means and intervals of the four methods in each row; yields what is drawn."""
+def _draw_factorial(axes: Axes, found: Found, features: str) -> None:
+    """Means and intervals of the four methods in each row."""
     blind = summarise(found[WITHOUT[features]].reported, ["rule"], level=LEVEL)
     axes.axvspan(blind["low"][0], blind["high"][0], color=BLIND_LOOK.colour, alpha=2 * SHADE, lw=0)
     for number, method in enumerate(FOUR):
@@ -126,8 +128,11 @@ def _draw_factorial(axes: Axes, found: Found, features: str) -> Iterator[pl.Data
             runs = rows(found[studies[features]].reported, rule=method.rule, learner=label)
             own = summarise(runs, ["rule"], level=LEVEL)
             height = row + APART * (number - 1.5)
-            axes.hlines(height, own["low"][0], own["high"][0], color=look.colour, linewidth=1)
-            axes.plot(
+            band = Band(np.array([height]), *own.select("centre", "low", "high").to_numpy().T)
+            drawn: list[Artist] = [
+                axes.hlines(height, band.low, band.high, color=look.colour, linewidth=1)
+            ]
+            drawn += axes.plot(
                 own["centre"][0],
                 height,
                 look.marker,
@@ -135,7 +140,7 @@ def _draw_factorial(axes: Axes, found: Found, features: str) -> Iterator[pl.Data
                 markersize=4,
                 markerfacecolor=look.colour if method.gain == "actor β" else "white",
             )
-            yield own
+            attach(drawn, Shown(method.label, method_of(method.label), band, sideways=True))
 
 
 def _draw_rates(axes: Axes, shown: str, results: Results, without: Results) -> list[Label]:

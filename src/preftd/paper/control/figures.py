@@ -110,8 +110,8 @@ def _draw(
     panels: Sequence[Panel], tasks: Sequence[Task], results: Results, measure: str, down: int
 ) -> Figure:
     note = (
-        f"{seeds_with(panels[0].lines[0].rows, LEVEL)}; each point is the mean of {TOGETHER} "
-        f"episodes. {step_size_note(results)} Dashed: the best policy, exactly; dotted: the random "
+        f"{seeds_with(results.reported, LEVEL)}; each point is the mean of {TOGETHER} episodes. "
+        f"{step_size_note(results)} Grey dashes: the best policy, exactly; grey dots: the random "
         "one."
     )
     with mpl.rc_context(RC):

@@ -1,6 +1,6 @@
 """Figures 3, A.2 to A.5, and two beyond the paper: learning curves, and the search behind them.
 
-Thin dashes are the exact limits of methods.
+Hairlines are the exact limits of methods.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -32,23 +32,24 @@ from preftd.paper.corridors.studies import (
     at_length,
     title_of,
 )
+from preftd.paper.form_looks import by_form
 from preftd.paper.panel_rows import (
     WIDE,
     Counted,
     Drawing,
     PaperFigure,
     Row,
-    all_lines,
-    by_form,
     draw_rows,
     draw_search,
+    highest_centre,
     only,
+    seeds_with,
 )
 from preftd.paper.study import Found
 from preftd.paper.view_figures import draw_views
 from preftd.report.figures.curves import draw_curves, thinned_curves
 from preftd.report.figures.end_labels import Label
-from preftd.report.figures.layout import LEVEL, seeds_note, step_size_note
+from preftd.report.figures.layout import LEVEL, step_size_note
 from preftd.report.figures.panels import Line, Panel, panels
 
 SPIKES = 0.98
@@ -139,7 +140,8 @@ def _true_online(results: Found) -> Figure:
     found = [only(results[study], wanted) for study in TRUE_ONLINE.values()]
     limits = map(limits_of, TRUE_ONLINE.values())
     rows = list(map(partial(_row, change=by_form), TASKS, found, limits))
-    return _draw(rows, found[0], f"{_at_zero(rows)} Thick: true online, with its own step sizes.")
+    forms = "Solid: online; dashed: true online, with its own step sizes."
+    return _draw(rows, found[0], f"{_at_zero(rows)} {forms}")
 
 
 def _views(results: Found) -> Figure:
@@ -180,10 +182,10 @@ def _row(
 
 def _draw(rows: Sequence[Row], results: Results, note: str) -> Figure:
     """A figure of rows; the results say how step sizes were chosen."""
-    shown = seeds_note(all_lines([row._replace(panels=row.panels[:1]) for row in rows]), "bands")
-    how = Drawing(("episode", "episode"), _needed, _draw_panel, highest=_highest, wide=WIDE)
-    dashed = "Thin dashes: the exact limit of each method"
-    return draw_rows(rows, how, f"{shown}. {step_size_note(results)} {dashed}{note}")
+    shown = seeds_with(results.reported, LEVEL)
+    how = Drawing(("episode", "episode"), _needed, _draw_panel, highest=highest_centre, wide=WIDE)
+    hairlines = "Hairlines: the exact limit of each method"
+    return draw_rows(rows, how, f"{shown}. {step_size_note(results)} {hairlines}{note}")
 
 
 def _draw_panel(axes: Axes, panel: Panel) -> list[Label]:
@@ -194,16 +196,12 @@ def _draw_panel(axes: Axes, panel: Panel) -> list[Label]:
 
 
 def _at_zero(rows: Sequence[Row]) -> str:
-    """Which methods have no dashed line, after "the exact limit of each method"."""
+    """Which methods have no hairline, after "the exact limit of each method"."""
     limits: dict[str, list[float]] = {}
     for line in (line for row in rows for panel in row.panels for line in panel.lines):
         limits.setdefault(line.rows["rule"][0], []).append(limit_of_line(line))
     zero = [rule for rule, found in limits.items() if max(found) < ZERO]
     return f"; that of {' and '.join(zero)} is 0."
-
-
-def _highest(panel: Panel) -> float:
-    return float(max(_centres(line).max(initial=0) for line in panel.lines))
 
 
 def _needed(panel: Panel) -> Vector:

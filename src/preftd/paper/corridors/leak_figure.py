@@ -20,7 +20,7 @@ from preftd.paper.panel_rows import PaperFigure
 from preftd.paper.study import Found
 from preftd.report.figures.end_labels import SIZE
 from preftd.report.figures.layout import write_note
-from preftd.style import LOOKS, RC
+from preftd.style import LOOKS, RC, number_text
 from preftd.tasks import Features
 from preftd.theory import Crossing, crossing
 from preftd.theory.crossing import CrossingView
@@ -134,7 +134,7 @@ def _draw_crossing(axes: Axes, way: Way) -> None:
     axes.set_xticks([0, (HIDDEN + 1) / 2, HIDDEN + 1], ["S", f"{HIDDEN} hidden states", "G"])
     axes.tick_params(axis="x", length=0)
     axes.set_xlim(0, HIDDEN + 1)
-    moved = f"{mean[-1]:.2f} ± {width[-1]:.2f}".replace("-", "−") if width[-1] > ZERO else "0"
+    moved = f"{number_text(mean[-1], '.2f')} ± {width[-1]:.2f}" if width[-1] > ZERO else "0"
     axes.text(0.5, 0.04, f"change at G: {moved}", transform=axes.transAxes, ha="center", fontsize=8)
 
 

@@ -39,7 +39,7 @@ SLOPE, SPAN = 2.5, 30.0
 """How far above the lines a slope is drawn, and over which factor of episodes."""
 GREY = "#777777"
 NOTE = (
-    "Top: thin dashes are exact limits, which for ETD-variable and PTD are 0. Others: what remains "
+    "Top: hairlines are exact limits, which for ETD-variable and PTD are 0. Others: what remains "
     "in the last half of the episodes. Middle: 2,000 episodes with parts of step sizes of "
     f"{', '.join(f'{size:g} ({name})' for name, size in ROUND.items())}; dotted: in proportion to "
     "the step size, as noise would be."

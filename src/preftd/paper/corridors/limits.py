@@ -15,9 +15,11 @@ from preftd.experiments.results import ALGORITHM
 from preftd.experiments.study import Study
 from preftd.paper.study import PaperStudy
 from preftd.report.figures.panels import Line
+from preftd.report.figures.shown import attach
 from preftd.tasks import Task
 
-DASHES = (0, (3, 2))
+HAIR = 0.6
+"""The width of lines of limits, in points; those of curves are at least twice as wide."""
 ZERO = 1e-9
 """A limit below this is 0 but for rounding."""
 
@@ -60,7 +62,8 @@ def limit_of_line(line: Line) -> float:
 
 
 def draw_limit(axes: Axes, line: Line) -> None:
-    """A dashed line, unless the limit is 0, or there is none."""
+    """A hairline, unless the limit is 0, or there is none."""
     limit = limit_of_line(line)
     if ZERO < limit < np.inf:
-        axes.axhline(limit, color=line.look.colour, linewidth=0.8, linestyle=DASHES, zorder=1.5)
+        hair = axes.axhline(limit, color=line.look.colour, linewidth=HAIR, zorder=1.5)
+        attach([hair], line.label)

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from preftd.arrays import Vector
 from preftd.experiments.results import Results
+from preftd.paper.form_looks import by_form
 from preftd.paper.grids.studies import (
     NETWORK_EPISODES,
     NETWORKS,
@@ -24,7 +25,6 @@ from preftd.paper.panel_rows import (
     Drawing,
     PaperFigure,
     Row,
-    all_lines,
     draw_rows,
     draw_search,
     only,
@@ -34,15 +34,12 @@ from preftd.paper.study import Found
 from preftd.report.figures.end_labels import Label
 from preftd.report.figures.layout import step_size_note
 from preftd.report.figures.lines import drawable
-from preftd.report.figures.panels import Line, Panel, panels, with_diverged
+from preftd.report.figures.panels import Panel, panels, with_diverged
 from preftd.report.figures.widths import draw_widths
-from preftd.style import look_of
 
 LEVEL = 0.9
 """Of intervals, as in the paper."""
 ERROR = f"mean squared error,\nmean of {NETWORK_EPISODES} episodes"
-VIEW_WIDTHS = {"forward": 0.7, "backward": 1.3, "held": 2.4}
-"""Widths of lines, where views are compared."""
 
 
 def _by_width(results: Found, view: str) -> Figure:
@@ -95,13 +92,9 @@ def _panels(found: Mapping[str, Results]) -> list[Panel]:
 
 
 def _by_view(panel: Panel) -> Panel:
-    """All views of a method in its own look, told apart by their width."""
-
-    def restyled(line: Line) -> Line:
-        rule, view = line.rows.select("rule", "learner").row(0)
-        return line._replace(look=look_of(rule), width=VIEW_WIDTHS[view], label=view)
-
-    return panel._replace(lines=list(map(restyled, panel.lines)))
+    """Lines in the looks of their views, without the name of the method, which all share."""
+    named = [line._replace(label=line.rows["learner"][0]) for line in panel.lines]
+    return by_form(panel._replace(lines=named))
 
 
 def _draw(rows: Sequence[Row], results: Results, told: str) -> Figure:
@@ -112,7 +105,7 @@ def _draw(rows: Sequence[Row], results: Results, told: str) -> Figure:
         found = drawable(pl.concat([line.rows for line in panel.lines]), results.score)
         return np.append(found["centre"].to_numpy(), 0.0)
 
-    note = f"{seeds_with(all_lines(rows), LEVEL)}. {step_size_note(results)}{told}"
+    note = f"{seeds_with(results.reported, LEVEL)}. {step_size_note(results)}{told}"
     return draw_rows(rows, Drawing(("units", "hidden units"), needed, draw, "widths"), note)
 
 

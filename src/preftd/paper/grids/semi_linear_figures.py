@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from preftd.arrays import Vector
 from preftd.experiments.results import Results
+from preftd.paper.form_looks import by_form
 from preftd.paper.grids.studies import (
     FEATURE_NET,
     SEMI_LINEAR,
@@ -23,10 +24,9 @@ from preftd.paper.panel_rows import (
     Drawing,
     PaperFigure,
     Row,
-    all_lines,
-    by_form,
     draw_rows,
     draw_search,
+    highest_centre,
     only,
     seeds_with,
 )
@@ -91,7 +91,7 @@ def _true_online(results: Found) -> Figure:
         for task in TASKS
     ]
     any_results = results[SEMI_LINEAR["cross_grid", SIZES[0]]]
-    return _draw(rows, any_results, "Thick: true online, with its own step sizes.")
+    return _draw(rows, any_results, "Solid: online; dashed: true online, with its own step sizes.")
 
 
 def _views(results: Found) -> Figure:
@@ -115,8 +115,9 @@ def _panel(task: str, size: int, results: Results) -> Panel:
 
 
 def _draw(rows: Sequence[Row], results: Results, told: str) -> Figure:
-    note = f"{seeds_with(all_lines(rows), LEVEL)}. {step_size_note(results)} {FEATURES} {told}"
-    return draw_rows(rows, Drawing(("episode", "episode"), _needed, draw_curves), note)
+    note = f"{seeds_with(results.reported, LEVEL)}. {step_size_note(results)} {FEATURES} {told}"
+    how = Drawing(("episode", "episode"), _needed, draw_curves, highest=highest_centre)
+    return draw_rows(rows, how, note)
 
 
 def _needed(panel: Panel) -> Vector:

@@ -47,6 +47,8 @@ INTERESTS = {label: ETD(interest=interest) for interest, label in ETD_LABELS.ite
 WIDTHS = (1, 2, 4, 8, 16)
 VIEWS = ("forward", "backward", "held")
 NETWORK_EPISODES = 250
+KEPT_EVERY = {"forward": 10, "backward": 0, "held": 0}
+"""Over how many episodes stored runs of networks are averaged; others keep every episode."""
 _STEP_BY_STEP = dict.fromkeys(TASKS, (0.1, 5e-2, 1e-2, 5e-3, 1e-3, 5e-4, 1e-4))
 NETWORK_STEP_SIZES: Mapping[str, Mapping[str, tuple[float, ...]]] = {
     "forward": {
@@ -159,7 +161,7 @@ def _drawn(size: int, seed: int) -> Task:
     return make("random_grid", size=size, seed=seed)
 
 
-FEATURE_NET = PaperStudy("feature net", _feature_net, long_search=True)
+FEATURE_NET = PaperStudy("feature net", _feature_net, long_search=True, kept_every=1)
 
 
 def _each_grid(
@@ -172,6 +174,7 @@ def _each_grid(
             partial(build, task, size),
             needs=(FEATURE_NET,),
             long_search=True,
+            kept_every=1,
         )
         for task in TASKS
         for size in SIZES
@@ -182,7 +185,10 @@ SEMI_LINEAR = _each_grid("semi-linear", _semi_linear)
 SEMI_LINEAR_VIEWS = _each_grid("semi-linear views", _linear_views)
 NETWORKS = {
     (task, view): PaperStudy(
-        f"{task} networks, {view}", partial(_networks, task, view), long_search=True
+        f"{task} networks, {view}",
+        partial(_networks, task, view),
+        long_search=True,
+        kept_every=KEPT_EVERY[view],
     )
     for view in VIEWS
     for task in TASKS

@@ -8,6 +8,7 @@ from matplotlib.axis import Axis
 from matplotlib.ticker import Formatter, Locator, NullLocator
 
 from preftd.arrays import Vector
+from preftd.style import RAISED, number_text
 
 LETTER = 0.6
 """The width of a letter, as a share of the font size."""
@@ -17,7 +18,6 @@ SIZE = 7.5
 """The font size, in points."""
 POWER = 18.0
 """The width of the label of a power of ten, in points."""
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def mark_step_sizes(axes: Axes, sizes: Vector) -> None:
@@ -76,17 +76,13 @@ def chosen_ticks(sizes: Vector, low: float, high: float, length: float) -> Vecto
 def _without_overlap(values: Vector, low: float, high: float, length: float) -> Vector:
     """Values whose labels do not overlap, chosen from the largest downwards."""
     positions = np.log(values / low) / np.log(high / low) * length
-    widths = np.array([LETTER * SIZE * len(_number(value)) for value in values])
+    widths = np.array([LETTER * SIZE * len(number_text(value)) for value in values])
     kept: list[int] = []
     for i in reversed(range(values.size)):
         least = (widths[kept[-1]] + widths[i]) / 2 + GAP if kept else 0.0
         if not kept or positions[kept[-1]] - positions[i] >= least:
             kept.append(i)
     return values[kept[::-1]]
-
-
-def _number(value: float) -> str:
-    return f"{value:.3g}"
 
 
 def _is_power_of_ten(value: float) -> bool:
@@ -126,4 +122,4 @@ class _Label(Formatter):
         self._powers = all(_is_power_of_ten(value) for value in locs)
 
     def __call__(self, x: float, pos: Any = None) -> str:
-        return power_of_ten(x, pos) if self._powers else _number(x)
+        return power_of_ten(x, pos) if self._powers else number_text(x)

@@ -1,0 +1,48 @@
+"""Looks of forms of a method: its colour, with a line and a marker for each form."""
+
+from typing import NamedTuple
+
+from matplotlib.colors import to_hex, to_rgb
+
+from preftd.report.figures.panels import Line, Panel
+from preftd.style import WIDTH, look_of
+
+PALE = 0.6
+"""The share of white in lines of held learners: other lines are seen in front of them."""
+
+
+class Form(NamedTuple):
+    """How lines of a form are drawn; width in points."""
+
+    line: str | tuple[float, tuple[float, ...]]
+    marker: str
+    width: float = WIDTH
+    pale: bool = False
+
+
+_STEP_BY_STEP, _OTHER = Form("solid", "o"), Form((0, (4, 1.5)), "s")
+FORMS = {
+    "": _STEP_BY_STEP,
+    "online": _STEP_BY_STEP,
+    "backward": _STEP_BY_STEP,
+    "true online": _OTHER,
+    "forward": _OTHER,
+    "held": Form("solid", "D", 3.0, pale=True),
+}
+"""By the name of a learner; the paper's online form has none where nothing else is shown."""
+
+
+def form_line(line: Line) -> Line:
+    """A line with the colour of its rule and the look of its form."""
+    rule, learner = line.rows.select("rule", "learner").row(0)
+    form, look = FORMS[learner], look_of(rule)._replace(line=FORMS[learner].line)
+    if form.pale:
+        red, green, blue = (PALE + (1 - PALE) * part for part in to_rgb(look.colour))
+        look = look._replace(colour=to_hex((red, green, blue)))
+    return line._replace(look=look._replace(marker=form.marker), width=form.width)
+
+
+def by_form(panel: Panel) -> Panel:
+    """A panel whose lines have the looks of their forms; wide lines are drawn first."""
+    lines = sorted(map(form_line, panel.lines), key=lambda line: -line.width)
+    return panel._replace(lines=lines)
