@@ -34,7 +34,7 @@ CARTPOLE = (
 ROOMS = "Four rooms, in which preferred states are the doorways between them."
 
 EACH_LAMBDA = "Each curve has one λ or β, from light (0) to dark (1); a lower curve is better."
-LEARNING = "Learning curves: lower is better, and thin dashes are where a method must end."
+LEARNING = "Learning curves: lower is better, and hairlines are the exact limits of methods."
 SEARCH = (
     "Every step size that was tried; a ring marks the one that the other figures use, and crosses "
     "above a panel mark step sizes at which runs diverged."
