@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from preftd import InputError, MarkovRewardProcess, cli
+from preftd.failures import DidNotConvergeError
 from preftd.rules import RULES, as_beta
-from preftd.solve import DidNotConvergeError
 from preftd.tasks import Features
 from preftd.theory import compare, load_problem, report
 from theory.test_bad_files import ARRAYS, TOML, Trap, npz, toml
