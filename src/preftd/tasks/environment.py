@@ -88,7 +88,7 @@ class TaskEnvironment(gymnasium.Env[NDArray[np.float64], np.int64]):
             raise InputError("no episode has started, or it has ended: call reset first.")
         if not self.action_space.contains(action):
             raise InputError(
-                f"action is {action}: give a whole number from 0 to "
+                f"action is {short(action)}: give a whole number from 0 to "
                 f"{self.task.outcomes.actions - 1}."
             )
         outcomes = self.task.outcomes
