@@ -181,11 +181,17 @@ ROWS = [
     Row("tasks.ControlTask", lambda: {"task": corridor(), "limit": 50}, free={"limit": "zero"}),
     Row(
         "tasks.TaskEnvironment",
-        lambda: {"task": coin()},
+        lambda: {"task": coin(), "render_mode": "rgb_array"},
         look=lambda _, found: found.task,
-        free={"task": "word"},
+        free={"task": "word", "render_mode": "None"},
     ),
-    Row("tasks.TaskEnvironment.reset", lambda: {"seed": 3}, started, look=seen, free=SEED),
+    Row(
+        "tasks.TaskEnvironment.reset",
+        lambda: {"seed": 3},
+        started,
+        look=seen,
+        free={"seed": "zero, int32, int64, trillion, None"},
+    ),
     Row(
         "tasks.TaskEnvironment.step",
         lambda: {"action": 0},
@@ -197,6 +203,8 @@ ROWS = [
     Row("tasks.Task.plot", lambda: {"beta": np.array([0.5])}, coin, free={"beta": EACH}),
 ]
 UNCHECKED = {
+    "registration.register_task": "changes a table; see tests/test_registration.py",
+    "registration.register_rule": "the same",
     "tasks.CartPole.environment": "options are those of gymnasium.make, which checks them",
     "tasks.CartPoleDropOuts.environment": "options are those of gymnasium.make, which checks them",
     "tasks.Features.draw": "fills an array of the sampler, in its inner loop",
