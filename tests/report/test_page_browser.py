@@ -95,14 +95,15 @@ def test_methods_are_switched_in_all_figures(opened: Any) -> None:
 
 
 def test_a_figure_is_enlarged_and_comes_back(opened: Any) -> None:
-    width = "return document.querySelector('.plot svg').getBoundingClientRect().width"
+    at_home = "#study-1-curves figure > .plot svg"
+    width = f"return document.querySelector('{at_home}')?.getBoundingClientRect().width"
     before = opened.execute_script(width)
     button = opened.find_element("css selector", "[data-enlarge]")
     opened.execute_script(
         "arguments[0].scrollIntoView({ behavior: 'instant', block: 'center' })", button
     )
     button.click()
-    assert opened.execute_script("return document.querySelector('dialog .plot svg') !== null")
+    assert opened.execute_script(width) is None, "it is in the dialog"
     assert moved_to_first_point(opened, "study-1-curves").startswith("TD(λ)")
     opened.find_element("css selector", "dialog button").click()
     assert opened.execute_script(width) == before
