@@ -9,6 +9,7 @@ import pytest
 from preftd import InputError, MarkovRewardProcess, tasks
 from preftd.tasks import CartPoleDropOuts, Features, Layout, Outcomes, Scored, Task
 from preftd.tasks.environment import TaskEnvironment
+from preftd.tasks.sampler import Sampler
 
 ROWS = np.array(
     [
@@ -119,6 +120,7 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     "task by list": (lambda: tasks.make([]), r"^there is no task \[\]: "),  # type: ignore[arg-type]
     "axes": (lambda: tasks.make("corridor").plot(axes=3), r"^axes is 3: "),  # type: ignore[arg-type]
     "nothing to score": (lambda: Scored.of(None), r"^task is None: "),  # type: ignore[arg-type]
+    "nothing to sample": (lambda: Sampler(None, 0), r"^task is None: "),  # type: ignore[arg-type]
     "half the states": (lambda: Features.of(np.eye(2), 0.5), r"^states is 0\.5: "),  # type: ignore[arg-type]
     "huge covariance": (
         lambda: Features(np.eye(2), [1, 1.7e308]),
