@@ -88,7 +88,8 @@ class TaskEnvironment(gymnasium.Env[NDArray[np.float64], np.int64]):
         if self._state < 0:
             raise InputError("no episode has started, or it has ended: call reset first.")
         if not self.action_space.contains(action):
-            shown = action.item() if isinstance(action, np.generic) else action
+            given: object = action
+            shown = given.item() if isinstance(given, np.generic) else given
             raise InputError(
                 f"action is {short(shown)}: give a whole number from 0 to "
                 f"{self.task.outcomes.actions - 1}."
