@@ -87,10 +87,10 @@ class TaskEnvironment(gymnasium.Env[NDArray[np.float64], np.int64]):
         if self._state < 0:
             raise InputError("no episode has started, or it has ended: call reset first.")
         if not self.action_space.contains(action):
-            given: Any = action
-            plain = given.item() if isinstance(given, np.generic) else given
+            given: object = action
+            shown = given.item() if isinstance(given, np.generic) else given
             raise InputError(
-                f"action is {short(plain)}: give a whole number from 0 to "
+                f"action is {short(shown)}: give a whole number from 0 to "
                 f"{self.task.outcomes.actions - 1}."
             )
         outcomes = self.task.outcomes

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, SupportsIndex, final
 
 import numpy as np
 
-from preftd.arrays import Dense, InputError, as_count, whole
+from preftd.arrays import Dense, InputError, as_count, short, whole
 from preftd.experience.stream import Codes, Experience
 from preftd.randomness import generator
 from preftd.tasks.parameters import MOST_STEPS
@@ -43,6 +43,8 @@ class Sampler:
     """
 
     def __init__(self, task: "Task", seed: SupportsIndex) -> None:
+        if not hasattr(task, "outcomes"):  # Task itself cannot be imported here
+            raise InputError(f'task is {short(task)}: give one, such as tasks.make("corridor").')
         self._task = task
         key = (task.name, whole("seed", seed))
         self._table, self._fixed = task.table, task.table.fixed
