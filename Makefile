@@ -9,7 +9,7 @@ READY := $(VENV)/.ready
 # One thread for matrix products: two workers with two threads each would wait for each other.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(VENV)/bin/pytest -n 2 --dist worksteal
 
-.PHONY: reproduce test test-all docs check lint types kernels bench clean
+.PHONY: reproduce test test-all browser docs check lint types kernels bench clean
 
 reproduce: $(READY)
 	$(VENV)/bin/preftd reproduce
@@ -17,8 +17,12 @@ reproduce: $(READY)
 test: check
 	$(PYTEST) -m "not slow"
 
-test-all: check
-	$(PYTEST) --hypothesis-profile=explore
+test-all: check browser
+	PREFTD_BROWSER=required $(PYTEST) --hypothesis-profile=explore
+
+# Pages are tested in a real browser; make test skips that where there is none.
+browser:
+	command -v chromium && command -v chromedriver || apt-get install --yes chromium chromium-driver
 
 docs: $(READY)
 	$(PYTEST) README.md CONTRIBUTING.md docs tests/test_docs.py -m "not slow"

@@ -48,7 +48,8 @@ def test_the_example_ends_in_figures_and_a_table(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "PTD, clarity" in done.stdout
     written = [Path(line.removeprefix("wrote ")) for line in re.findall("wrote .*", done.stdout)]
-    assert {path.suffix for path in written} == {".png", ".svg"}
+    assert {path.suffix for path in written} == {".png", ".svg", ".html"}
+    assert done.stdout.splitlines()[-1] == f"wrote {tmp_path / 'study_foggy_rooms.html'}"
     assert all(path.stat().st_size > 1000 for path in written)
     assert "480 of 480 cells" not in done.stderr, "three seeds are fewer than the study has"
     assert re.search(r"foggy rooms, report: (\d+) of \1 cells", done.stderr)
@@ -69,7 +70,13 @@ def test_a_study_is_run_looked_at_and_shown(small: Path, tmp_path: Path) -> None
     again = run("run", small, "--out", out)
     assert again.stdout == first.stdout
     assert "small: finished, 0 cells computed" in printed("status", "--out", out)
-    assert printed("show", small, "--out", out) == first.stdout
+    page = f"wrote {out / 'study_small.html'}\n"
+    assert printed("show", small, "--out", out) + page == first.stdout
+    written = (out / "study_small.html").read_text()
+    assert printed("report", small, "--out", out) == page
+    when = r"\d+-\d+-\d+ \d+:\d+(:\d+)?"
+    again = (out / "study_small.html").read_text()
+    assert re.sub(when, "", again) == re.sub(when, "", written), "also from what is stored"
 
 
 def test_a_study_that_diverges_everywhere_is_shown_and_the_next_is_run(
@@ -88,10 +95,11 @@ def test_a_study_that_diverges_everywhere_is_shown_and_the_next_is_run(
 
 
 def test_what_is_not_computed_is_not_shown(small: Path, tmp_path: Path) -> None:
-    code, said = complaint("show", small, "--out", tmp_path / "nothing")
-    assert code == 2
-    assert f"{tmp_path / 'nothing'} has no runs of 'small': run the study first" in said
-    assert not (tmp_path / "nothing").exists()
+    for command in ("show", "report"):
+        code, said = complaint(command, small, "--out", tmp_path / "nothing")
+        assert code == 2
+        assert f"{tmp_path / 'nothing'} has no runs of 'small': run the study first" in said
+        assert not (tmp_path / "nothing").exists()
 
 
 def test_a_folder_that_is_none_is_not_taken_for_an_empty_one(small: Path, tmp_path: Path) -> None:
@@ -166,5 +174,5 @@ def test_a_search_that_is_not_over_is_called_so(
     keep(store, half)
     said = "the search of 'small' is incomplete, 6 of 12 cells are stored: run the study to resume"
     with pytest.raises(InputError, match=said):
-        list(studies.show(study, tmp_path / "out", told))
+        list(studies.show_all([study], tmp_path / "out", told))
     assert capsys.readouterr().err == ""

@@ -128,7 +128,16 @@ def test_200_interrupts_at_random_moments_each_end_the_command(tmp_path: Path) -
     """While it loads, compiles, learns, stores, draws and prints."""
     study, chance = tmp_path / "small.py", random.Random(0)  # noqa: S311  (no secret)
     study.write_text(SMALL)
-    arguments = [sys.executable, "-m", "preftd", "run", study, "--workers", "1", "--out"]
+    arguments: list[str | Path] = [
+        sys.executable,
+        "-m",
+        "preftd",
+        "run",
+        study,
+        "--workers",
+        "1",
+        "--out",
+    ]
     began = time.monotonic()
     subprocess.run([*arguments, tmp_path / "first"], check=True, capture_output=True)
     whole, ended = time.monotonic() - began, 0

@@ -4,6 +4,7 @@ import contextlib
 import io
 import re
 import runpy
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,13 @@ from urllib.parse import urlsplit
 import matplotlib as mpl
 import pytest
 from matplotlib import pyplot as plt
+from typer.core import TyperGroup
+from typer.main import get_command
+
+from preftd import cli, tasks
+from preftd.bench import BENCHMARKS
+from preftd.paper.contents import CLAIMS
+from preftd.paper.titles import TITLES
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -20,6 +28,9 @@ REPOSITORY = (
     "https://github.com/preftd/preftd/blob/main/",
     "https://raw.githubusercontent.com/preftd/preftd/main/",
 )
+
+
+REGISTERED = cli.app.registered_commands
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -59,6 +70,34 @@ def test_the_readme_reads_well_as_the_page_of_a_package() -> None:
     """There, links that are relative lead nowhere."""
     for address in re.findall(r"\]\(([^)]*)\)", README.read_text(encoding="utf-8")):
         assert address.startswith("https://"), address
+
+
+def commands() -> list[str]:
+    """The commands that help and pages show, each on an indented line."""
+    helps = [cli.HELP, *(info.callback.__doc__ or "" for info in REGISTERED if info.callback)]
+    texts = [*helps, *(page.read_text(encoding="utf-8") for page in PAGES)]
+    joined = [re.sub(r"\\\n\s*", "", text) for text in texts]
+    shown = [line for text in joined for line in re.findall(r"^ {4,}preftd (.*)", text, re.M)]
+    typed = {re.split(r"\s#|\s{3,}", line)[0].strip() for line in shown}
+    return sorted(line for line in typed if not line.startswith("COMMAND"))
+
+
+@pytest.mark.parametrize("line", commands())
+def test_a_command_that_is_shown_can_be_typed(line: str) -> None:
+    """Its command, options and files exist, and so do the names of figures, claims and the like."""
+    name, *arguments = shlex.split(line)
+    group = get_command(cli.app)
+    assert isinstance(group, TyperGroup)
+    if name.startswith("--"):
+        assert name in {option for part in group.params for option in part.opts}
+        return
+    context = group.commands[name].make_context(name, arguments)
+    given = {key: part for key, part in context.params.items() if part}
+    for kind, known in (("figures", TITLES), ("names", {**CLAIMS, **BENCHMARKS})):
+        assert set(given.get(kind, ())) <= set(known), line
+    for kind in ("file", "study"):
+        assert kind not in given or (ROOT / given[kind]).exists(), line
+    assert name != "tasks" or given.get("name", "corridor") in tasks.TASKS
 
 
 @pytest.mark.slow

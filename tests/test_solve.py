@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from preftd import solve
-from preftd.arrays import Dense, Matrix, Sparse, Vector
+from preftd.arrays import Dense, InputError, Matrix, Sparse, Vector
 from preftd.failures import DidNotConvergeError
 from preftd.solve import Resolvent
 
@@ -189,3 +189,13 @@ def test_a_system_without_a_solution_is_refused_rather_than_answered(
     ones: Vector = np.ones(700)
     with pytest.raises(DidNotConvergeError, match=r".+: .+\."):
         prepared(CLOSED[graph](700), method, monkeypatch).solve(ones, transposed=transposed)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_solution_that_overflows_is_not_called_singular(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resolvent = prepared(sparse.csr_array(0.99 * cycle(700)), method, monkeypatch)
+    np.testing.assert_allclose(resolvent.solve(np.full(700, 1e300)), 1e302, rtol=1e-10)
+    with pytest.raises(InputError, match=r"overflows: rescale what is summed, such as rewards\.$"):
+        resolvent.solve(np.full(700, 1e308))

@@ -255,7 +255,8 @@ def as_distribution(name: str, given: ArrayLike, states: int) -> Vector:
     if array.shape != (states,):
         raise InputError(f"{name} has shape {array.shape}: give {states} probabilities.")
     check_not_negative(name, array)
-    total = float(array.sum())
+    with np.errstate(over="ignore"):
+        total = float(array.sum())
     if abs(total - 1) > SUM_TOLERANCE:
         raise InputError(f"{name} sums to {total:.10g}, not 1: divide it by its sum.")
     return array

@@ -185,6 +185,36 @@ def status(
     print_all(status_lines(out, load_studies(study, seeds) if study else []))
 
 
+@app.command("report")
+def report_page(
+    study: Annotated[
+        Path | None,
+        typer.Argument(metavar="STUDY.py", help="A Python file with studies (default: the paper)."),
+    ] = None,
+    full: Full = False,
+    seeds: Seeds = None,
+    out: Out = RESULTS,
+) -> None:
+    """Write stored results as one HTML page that opens from disk. Runs no study.
+
+    For example:
+        preftd report
+        preftd report examples/study.py --out quick
+    """
+    from preftd.experiments.loading import load_studies
+    from preftd.experiments.progress import progress_here
+
+    if study is not None:
+        from preftd.report import studies
+
+        print_all(studies.report_all(load_studies(study, seeds), out, progress_here()))
+        return
+    from preftd.paper.order import Order
+    from preftd.paper.page import stored_page
+
+    print_all(stored_page(Order(out, seeds, full=full)))
+
+
 @app.command()
 def claims(
     names: Annotated[

@@ -5,6 +5,8 @@ files: other kernels, constants, the fields of tuples. Here compiled code is sto
 all of these, so that what runs is what the files say.
 """
 
+from __future__ import annotations
+
 import functools
 import pickle
 import sys
@@ -17,6 +19,7 @@ from typing import Any, TypeVar, overload
 from numba import njit, types
 from numba.core import caching
 from numba.core.compiler import CompileResult
+from numba.core.dispatcher import Dispatcher
 from numba.extending import is_jitted
 
 from preftd.kernel_content import content_of, read_files
@@ -26,9 +29,11 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 @overload
-def kernel(function: Function) -> Function: ...
+def kernel(function: Function) -> Dispatcher[Function]: ...
 @overload
-def kernel(*, signature: Any = None, **options: Any) -> Callable[[Function], Function]: ...
+def kernel(
+    *, signature: Any = None, **options: Any
+) -> Callable[[Function], Dispatcher[Function]]: ...
 def kernel(function: Any = None, *, signature: Any = None, **options: Any) -> Any:
     """Compile a function when it is first called, or load its compiled code if that is stored.
 

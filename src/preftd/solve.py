@@ -21,7 +21,7 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse import linalg as sparse_linalg
 
-from preftd.arrays import Dense, Matrix, Sparse, Vector, is_sparse
+from preftd.arrays import LARGE, Dense, InputError, Matrix, Sparse, Vector, is_sparse
 from preftd.failures import DidNotConvergeError
 
 DIRECT_STATES = 2_000
@@ -40,6 +40,7 @@ _SINGULAR = (
     "the linear system is singular to working precision: lower the discount, or make the end of an "
     "episode more likely."
 )
+_TOO_LARGE = "the solution of the linear system overflows: rescale what is summed, such as rewards."
 
 
 @final
@@ -79,9 +80,17 @@ class Resolvent:
         array in the shape of `right`
 
         """
+        given = np.abs(right).max(axis=0)
+        largest = float(given.max(initial=0.0))
+        if largest > LARGE:  # methods that square or add numbers would overflow before the end
+            with np.errstate(over="ignore"):
+                large = self.solve(right / largest, transposed=transposed) * largest
+            if not np.isfinite(large).all():
+                raise InputError(_TOO_LARGE)
+            return large
         solution = self.solve_unchecked(right, transposed=transposed)
         # The condition number is at least |x| / |right|; times a rounding, that is the error of x.
-        grown, given = np.abs(solution).max(axis=0), np.abs(right).max(axis=0)
+        grown = np.abs(solution).max(axis=0)
         if not (_EPSILON * grown <= _USELESS * given).all():
             raise DidNotConvergeError(_SINGULAR)
         return solution

@@ -13,6 +13,7 @@ from preftd.arrays import InputError, Vector
 from preftd.files import write_whole
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.transforms import Bbox
@@ -142,10 +143,13 @@ class Band(NamedTuple):
     high: Vector
 
 
-def draw_band(axes: "Axes", look: Look, band: Band, width: float, *, marked: bool) -> None:
-    """Draw a line and, if all intervals are finite, a band around it."""
+def draw_band(
+    axes: "Axes", look: Look, band: Band, width: float, *, marked: bool
+) -> "list[Artist]":
+    """Draw a line and, if all intervals are finite, a band around it; return what was drawn."""
     x, centre, low, high = band
-    axes.plot(
+    drawn: list[Artist] = []
+    drawn += axes.plot(
         x,
         centre,
         color=look.colour,
@@ -155,17 +159,18 @@ def draw_band(axes: "Axes", look: Look, band: Band, width: float, *, marked: boo
         markersize=MARK,
     )
     if not np.isfinite(low).all():
-        return
+        return drawn
     # Values below the limit of a logarithmic axis cannot be drawn.
     bottom, top = axes.get_ylim()
     seen = np.maximum(low, bottom) if axes.get_yscale() == "log" else low
     if x.size == 1:  # a band would have no width
-        axes.plot([x[0], x[0]], [seen[0], high[0]], color=look.colour, linewidth=width)
-        return
+        drawn += axes.plot([x[0], x[0]], [seen[0], high[0]], color=look.colour, linewidth=width)
+        return drawn
     # No band where the line has left the panel.
-    axes.fill_between(
+    band_area = axes.fill_between(
         x, seen, high, where=centre <= top, color=look.colour, alpha=SHADE, linewidth=0
     )
+    return [*drawn, band_area]
 
 
 def save_figure(axes: "Axes", *paths: Path) -> None:
@@ -176,7 +181,7 @@ def save_figure(axes: "Axes", *paths: Path) -> None:
     figure = axes.get_figure(root=True)
     if figure is None:
         return
-    with _laid_out(figure) as box:
+    with laid_out(figure) as box:
         for path in paths:
             look = {"dpi": RC["savefig.dpi"], "bbox_inches": box, "format": path.suffix[1:]}
             if path.suffix == ".svg":
@@ -192,7 +197,7 @@ def lay_out(figure: "Figure") -> None:
 
 
 @contextmanager
-def _laid_out(figure: "Figure") -> "Iterator[Bbox]":
+def laid_out(figure: "Figure") -> "Iterator[Bbox]":
     """The bounding box of a figure, in inches; positions of axes stay fixed inside the context.
 
     Otherwise matplotlib computes both again for each file, which draws everything twice.

@@ -71,6 +71,7 @@ class Length:
 
 WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "fewer than no steps": (record(-5), "^steps is -5: "),
+    "steps without end": (record(10**30), "^steps is 10000"),
     "half a step": (record(2.5), "^steps is 2.5: "),
     "a word as reward": (record(reward="high"), "^reward is not an array of real numbers: "),
     "no number": (record(reward=np.nan), "^reward is nan: "),

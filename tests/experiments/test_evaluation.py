@@ -1,6 +1,7 @@
 """What an evaluation makes of its errors: means, intervals, marks, pictures."""
 
 from copy import copy
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from preftd import (
     PTD,
     TD,
     Evaluation,
+    InputError,
     evaluate,
     tasks,
 )
@@ -95,3 +97,48 @@ def test_names_in_pictures_are_text_and_never_mathematics() -> None:
     figure = named.plot().get_figure(root=True)
     assert figure is not None
     figure.draw_without_rendering()
+
+
+class Told:
+    """The specification of a learner that gives whatever it is told as errors."""
+
+    label, takes_step_size, watchable = "told", True, False
+
+    def __init__(self, found: Any) -> None:
+        self.found = found
+
+    def start(self, *_: Any) -> "Told":
+        return self
+
+    def learn(self, *_: Any) -> Any:
+        return self.found
+
+
+@pytest.mark.parametrize(
+    ("found", "message"),
+    [
+        (
+            [[1], [2]],
+            r"errors of shape \(2, 1\): give one for each episode and step size, \(2, 2\)",
+        ),
+        ([1, 2], r"errors of shape \(2,\)"),
+        (np.full((2, 2), 1 + 1j), "errors is not an array of real numbers"),
+        ([["1", "2"], ["3", "4"]], "errors is not an array of real numbers"),
+        ([[1, 2], [3]], "errors is not an array of real numbers"),
+        (None, "errors is not an array of real numbers"),
+        ([[1, 2], [3, -4]], r"errors\[1, 1\] is -4: every entry must be 0 or more"),
+    ],
+)
+def test_errors_that_a_learner_cannot_have_are_refused(found: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        evaluate(
+            tasks.make("corridor", length=2), PTD(), 1.0, [0.1, 0.2], 2, 1, learner=Told(found)
+        )
+
+
+def test_errors_that_are_missing_are_infinite() -> None:
+    found = np.ma.array([[1.0, -9999], [2.0, 3.0]], mask=[[False, True], [False, False]])
+    errors = evaluate(
+        tasks.make("corridor", length=2), PTD(), 1.0, [0.1, 0.2], 2, 1, learner=Told(found)
+    ).errors
+    np.testing.assert_array_equal(errors, [[[1, 2], [np.inf, 3]]])

@@ -45,27 +45,35 @@ ODD: list[Any] = [
     *([], (), {}, set(), [None], [[1, 2], [3]], [1, 1], [-1], ["a"], [True], [0.1, "x"], [2**63]),
     *({"a": 1}, {1: 2}, {None: None}, {"PTD": 3}, {"ptd": [0.1]}, {LABELS: "x"}, {(1, 2, 3, 4): 1}),
     *(np.array(3), np.array([1, 2]), np.array([[1]]), np.array(["a"]), np.array([None]), np.nan),
-    *(np.True_, np.float32(0.1), np.datetime64("2024"), np.ma.masked, np.ma.array([1], mask=[1])),
+    *(
+        np.True_,
+        np.float32(0.1),
+        np.datetime64("2024"),
+        np.ma.masked,
+        np.ma.array([1], mask=[True]),
+    ),
     *(object(), NoWords(), NoMembers(), NoLength(), len, lambda seed: seed, int, Study, PTD, ...),
     *(PTD(), Linear(), Score(), Search(seeds=3), CORRIDOR, Measure("own"), [Measure("own")]),
 ]
 STUDY = ("name", "tasks", "rules", "step_sizes", "episodes", "seeds", "learners", "search")
+SCORE = ("kind", "ceiling", "last", "maximise")
+MEASURE = ("name", "label", "maximise")
+
+
+def made(make: Callable[..., object], field: str, /, **others: Any) -> Callable[[Any], object]:
+    """A call with one argument that is still to be given."""
+    return lambda given: make(**(others | {field: given}))
+
+
 CALLS: dict[str, Callable[[Any], object]] = {
-    **{name: lambda given, name=name: small(**{name: given}) for name in (*STUDY, "score")},
-    "measures": lambda given: small(measures=given),
+    **{name: made(small, name) for name in (*STUDY, "score", "measures")},
     "with_seeds": lambda given: small().with_seeds(given),
-    **{
-        f"Score, {name}": lambda given, name=name: Score(**{name: given})
-        for name in ("kind", "ceiling", "last", "maximise")
-    },
-    "Score of a custom measure": lambda given: Score("own", maximise=given),
-    "Search, seeds": lambda given: Search(seeds=given),
-    "Search, episodes": lambda given: Search(seeds=1, episodes=given),
+    **{f"Score, {name}": made(Score, name) for name in SCORE},
+    "Score of a custom measure": made(Score, "maximise", kind="own"),
+    "Search, seeds": made(Search, "seeds"),
+    "Search, episodes": made(Search, "episodes", seeds=1),
     "Chosen": Chosen,
-    **{
-        f"Measure, {name}": lambda given, name=name: Measure(**({"name": "own"} | {name: given}))
-        for name in ("name", "label", "maximise")
-    },
+    **{f"Measure, {name}": made(Measure, name, name="own") for name in MEASURE},
     "workers": Processes,
 }
 HERE = ("study", "out", "executor", "progress", "repository")
@@ -95,14 +103,14 @@ def test_an_argument_of_a_run_is_used_or_refused_with_a_remedy(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    fine = {"study": small(), "out": tmp_path, "executor": Here(), "progress": Told()}
+    fine: dict[str, Any] = {"study": small(), "out": tmp_path}
     odd = [given for given in ODD if given is not None]
-    count = sum(refused(lambda given: run(**(fine | {name: given})), given) for given in odd)
+    call = made(run, name, **fine, executor=Here(), progress=Told())
+    count = sum(refused(call, given) for given in odd)
     assert count > len(odd) // 3
-    if name in ("study", "out"):
-        kept = {"study": fine["study"], "out": fine["out"]}
+    if name in fine:
         for given in odd:
-            refused(lambda given: results(**(kept | {name: given})), given)
+            refused(made(results, name, **fine), given)
 
 
 def test_seeds_without_end_are_refused() -> None:

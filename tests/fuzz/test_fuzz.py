@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from zlib import crc32
 
 import pytest
@@ -48,6 +49,12 @@ def _parameters(call: Callable[..., object], owner: type | None) -> list[str]:
     parameters = inspect.signature(call).parameters.values()
     named = [p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     return named[1:] if owner is not None else named
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bad names of files are bad names in an empty folder."""
+    monkeypatch.chdir(tmp_path)
 
 
 def _id(row: Row) -> str:

@@ -69,21 +69,30 @@ def test_episodes_are_plain_arrays_of_their_own() -> None:
 def test_predictions_that_are_not_finite_are_an_infinite_error() -> None:
     class Wild(Mine):
         def predict(self, features: Dense) -> Any:
-            return np.full(len(features), [np.nan, 1e300][self.step_size == 1])
+            wild = np.full(len(features), [np.nan, 1e300][self.step_size == 1])
+            return np.ma.array(wild, mask=True) if self.step_size == 3 else wild
 
-    assert (as_spec(Wild).start(16, [1, 2], 0).learn(STEPS, GRID.scored) == np.inf).all()
+    assert (as_spec(Wild).start(16, [1, 2, 3], 0).learn(STEPS, GRID.scored) == np.inf).all()
+
+
+def test_a_word_does_not_say_whether_there_is_a_step_size() -> None:
+    class Unsure(Mine):
+        takes_step_size = "no"
+
+    with pytest.raises(InputError, match=r"^takes_step_size is 'no': give True or False\.$"):
+        as_spec(Unsure)
 
 
 @pytest.mark.parametrize(
     ("found", "match"),
     [
-        (lambda f: np.zeros(len(f) + 1), r"float64 of shape"),
-        (lambda f: np.zeros((len(f), 1)), "let it give real numbers"),
-        (lambda f: ["a"] * len(f), "let it give real numbers"),
-        (lambda f: np.zeros(len(f), dtype=complex), "complex128"),
-        (lambda _: None, "object of shape"),
-        (lambda f: torch.zeros(len(f), requires_grad=True), "Tensor, which cannot be made"),
-        (lambda _: [[1.0], [1.0, 2.0]], "list, which cannot be made an array"),
+        (lambda f: np.zeros(len(f) + 1), r"shape \(4,\) for 3 rows of features"),
+        (lambda f: np.zeros((len(f), 1)), r"shape \(3, 1\) for 3 rows of features"),
+        (lambda f: ["a"] * len(f), "not an array of real numbers"),
+        (lambda f: np.zeros(len(f), dtype=complex), "not an array of real numbers"),
+        (lambda _: None, "predict gave None, which is not"),
+        (lambda f: torch.zeros(len(f), requires_grad=True), r"values\.detach\(\)\.numpy\(\)"),
+        (lambda _: [[1.0], [1.0, 2.0]], "not an array of real numbers"),
     ],
 )
 def test_predictions_that_are_no_numbers_are_refused(found: Any, match: str) -> None:

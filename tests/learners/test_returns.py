@@ -221,6 +221,37 @@ def test_what_is_not_finite_is_refused_by_name(name: str, step: int, bad: float)
         beta_returns(**arrays)
 
 
+@pytest.mark.parametrize("step", [0, 1])
+def test_discounts_and_decays_out_of_range_are_refused_by_name(step: int) -> None:
+    for name, bad in (("discount_tp1", -0.1), ("discount_tp1", 1.1), ("decay_t", -0.1)):
+        arrays = fine()
+        arrays[name][step] = bad
+        with pytest.raises(InputError, match=rf"^{name}\[{step}\] is {bad}: every entry .*\.$"):
+            beta_returns(**arrays)
+    decay = np.where(np.arange(2) == step, -0.5, 0.0)
+    with pytest.raises(InputError, match=rf"^decay_t\[{step}\] is -0\.5: every entry .*\.$"):
+        advantages([1.0, 1.0], decay)
+
+
+def test_a_bad_discount_is_seen_in_any_stream_of_many() -> None:
+    discount = np.full((9, 37), 0.5)
+    discount[4, 31] = -0.25
+    with pytest.raises(InputError, match=r"^discount_tp1\[4, 31\] is -0\.25: "):
+        beta_returns(np.ones((9, 37)), discount, np.ones((9, 37)), np.zeros((9, 37)))
+
+
+def test_off_policy_a_decay_may_exceed_1() -> None:
+    np.testing.assert_array_equal(advantages([1.0, 1.0, 1.0], [0.0, 2.0, 3.0]), [9, 4, 1])
+
+
+@pytest.mark.parametrize("name", sorted(fine()))
+def test_masked_numbers_are_refused_by_name(name: str) -> None:
+    arrays = fine()
+    arrays[name] = np.ma.array(arrays[name], mask=[False, True])
+    with pytest.raises(InputError, match=rf"^{name}\[1\] is nan: "):
+        beta_returns(**arrays)
+
+
 def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(InputError, match=r"^decay_t has shape \(3,\) but reward has \(2,\): .*\.$"):
         beta_returns(**fine() | {"decay_t": np.zeros(3)})
@@ -237,6 +268,10 @@ def test_what_does_not_fit_is_refused() -> None:
     c = case(0)
     with pytest.raises(InputError, match=r"^weights has shape \(2,\) but there are 4 features"):
         forward_update(c.experience, c.signals("td"), [1, 2])
+    with pytest.raises(InputError, match=r"^experience is None: give an Experience"):
+        forward_update(None, c.signals("td"), c.weights)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"^signals is 0\.5: give those of stream_coefficients"):
+        forward_update(c.experience, 0.5, c.weights)  # type: ignore[arg-type]
 
 
 def test_what_overflows_is_seen_to_have_done_so() -> None:

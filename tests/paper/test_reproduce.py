@@ -12,6 +12,7 @@ from preftd.experiments.inputs import as_seeds
 from preftd.paper import contents
 from preftd.paper.contents import CLAIMS, FIGURES, STUDIES
 from preftd.paper.order import Order, wanted
+from preftd.paper.page import stored_page
 from preftd.paper.reproduce import reproduce
 from preftd.paper.stored_searches import QUICK_SEEDS
 from preftd.paper.study import PaperStudy
@@ -34,7 +35,7 @@ def test_figures_are_written_and_no_study_is_run_twice(tmp_path: Path) -> None:
     assert lines == [f"wrote {path}" for path in paths]
     assert all(path.stat().st_size > 10_000 for path in paths)
     assert times_run(tmp_path) == {"walk by lambda": 1, "walk by beta": 1}
-    assert not (tmp_path / "summary.md").exists(), "it is of all figures"
+    assert not (tmp_path / "paper.html").exists(), "it is of all figures"
 
 
 def test_all_that_can_be_made_has_a_title() -> None:
@@ -77,10 +78,13 @@ def test_everything_is_made_and_summarised(tmp_path: Path) -> None:
     lines = list(reproduce([], Order(tmp_path, seeds=1)))
     theory = [tmp_path / f"counterexamples.{ending}" for ending in ("png", "svg")]
     paths = [*theory, tmp_path / "convergence.md", *files(tmp_path, *FIGURES)]
-    assert lines == [f"wrote {path}" for path in [*paths, tmp_path / "summary.md"]]
+    page = tmp_path / "paper.html"
+    assert lines == [f"wrote {path}" for path in [*paths, page]]
     assert all(path.stat().st_size > 1000 for path in paths)
     assert times_run(tmp_path) == dict.fromkeys((study.name for study in STUDIES), 1)
-    page = (tmp_path / "summary.md").read_text()
-    assert page.splitlines()[2].startswith(f"{len(CLAIMS)} claims: ")
-    assert all(f"](figures/{name}.png)" in page for name in FIGURES)
-    assert "Not tested" not in page
+    text = page.read_text()
+    assert all(f'id="claim-{name}"' in text for name in CLAIMS)
+    assert all(f'data-plot="{name}"' in text for name in TITLES)
+    assert "not tested" not in text.lower()
+    assert page.stat().st_size < 8e6
+    assert list(stored_page(Order(tmp_path, seeds=1))) == [f"wrote {page}"]

@@ -1,4 +1,4 @@
-"""Claims as users see them: the table, the page and the command."""
+"""Claims as users see them: the table and the command."""
 
 import re
 from pathlib import Path
@@ -21,21 +21,16 @@ from preftd.paper.summary import (
     Answer,
     ask,
     claim_lines,
-    claims_page,
     details,
     effect_text,
     few_seeds,
     interval_text,
     table,
-    write_summary,
 )
 from preftd.paper.verdict import Case, Finding, Region
 from preftd.paper.walk.studies import BY_BETA
 from test_cli import complaint, printed
 from test_cli import run as command
-
-BY_THEORY = [name for name, claim in CLAIMS.items() if not claim.studies]
-FALSE_BY_THEORY = ["doorways_faster_under_a_good_policy", "weighting_by_preference_faster"]
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +91,7 @@ def test_it_says_in_how_many_cases_a_claim_holds() -> None:
         (Case("", 25.49, 16.3, 39.8), "25", "[16, 40]"),
         (Case("", 1.0, 1.0, 1.0), "1.00", "[1.00, 1.00]"),
         (Case("", float("inf"), float("-inf"), float("inf")), "unknown", "[−∞, ∞]"),
+        (Case("", 0.0031, 9.04e-9, 1071.4), "0.0031", "[9 × 10⁻⁹, 1071]"),
     ],
 )
 def test_numbers_have_the_digits_that_their_interval_gives(
@@ -105,37 +101,7 @@ def test_numbers_have_the_digits_that_their_interval_gives(
     assert interval_text(case) == interval
 
 
-def test_the_page_shows_figures_and_claims(made: dict[PaperStudy, Results], tmp_path: Path) -> None:
-    (tmp_path / "figures").mkdir()
-    (tmp_path / "figures" / "figure_2.png").touch()
-    path = write_summary(tmp_path, made)
-    assert path == tmp_path / "summary.md"
-    text = path.read_text()
-    assert "![figure_2](figures/figure_2.png)" in text
-    assert "figure_3.png" not in text, "it is not there"
-    wrong = len(FALSE_BY_THEORY)
-    assert (
-        f"{len(CLAIMS)} claims: {len(CLAIMS) - wrong} reproduced, 0 inconclusive, {wrong} not "
-        "reproduced" in text
-    )
-    assert "Not tested" not in text
-    assert re.search(rf"The grids are reported on \d+ of {SEEDS} seeds", text), (
-        "made-up ones are few"
-    )
-    for claim in CLAIMS.values():
-        assert claim.statement in text
-        assert claim.because in text
-        assert f"### {claim.name}" in text
-
-
-def test_the_page_says_what_could_not_be_tested(made: dict[PaperStudy, Results]) -> None:
-    text = claims_page({BY_BETA: made[BY_BETA]}, {})
-    assert f"{3 + len(BY_THEORY)} claims" in text
-    assert "Not tested, as results are missing: walk_td_intermediate_best" in text
-    assert f"{len(BY_THEORY)} claims" in claims_page({}, {})
-
-
-def test_the_page_says_nothing_of_seeds_if_all_are_there() -> None:
+def test_nothing_is_said_of_seeds_if_all_are_there() -> None:
     rows = [run_of(seed, [1.0], stage="report") for seed in range(SEEDS)]
     all_of_them = {FEATURE_NET: Results(frame(rows), Score())}
     assert list(few_seeds(all_of_them)) == []
@@ -144,10 +110,6 @@ def test_the_page_says_nothing_of_seeds_if_all_are_there() -> None:
     on_file = pl.when(pl.col("seed") > 3).then(pl.lit("on file, run 1")).otherwise("cell")
     quick = {FEATURE_NET: Results(frame(rows).with_columns(on_file.alias("cell")), Score())}
     assert "50 seeds, 4 of them computed anew here" in "\n".join(few_seeds(quick))
-
-
-def test_a_page_needs_no_figures(tmp_path: Path) -> None:
-    assert "## Figures" not in write_summary(tmp_path / "new", {}).read_text()
 
 
 def test_claims_are_told_from_what_is_stored(stored: Path) -> None:

@@ -21,8 +21,8 @@ def test_figure_files_are_reproducible(tmp_path: Path) -> None:
     results = Results(study(tasks=1, units=(4, 16)), Score())
     names = applicable_figures(results)
     assert names == list(FIGURES)
-    once = draw(results, names, tmp_path / "once", "study")
-    again = draw(results, names, tmp_path / "again", "study")
+    drawn = [draw(results, names, tmp_path / folder, "study") for folder in ("once", "again")]
+    once, again = ([path for one in some.values() for path in one.paths] for some in drawn)
     assert [path.name for path in once] == [f"study_{n}.{e}" for n in names for e in ("png", "svg")]
     assert sorted(once) == sorted((tmp_path / "once").iterdir())
     for one, other in zip(once, again, strict=True):

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from preftd import InputError, tasks
-from preftd.tasks import Layout, Outcomes, Task
+from preftd import InputError, MarkovRewardProcess, tasks
+from preftd.tasks import CartPoleDropOuts, Features, Layout, Outcomes, Scored, Task
 from preftd.tasks.environment import TaskEnvironment
 
 ROWS = np.array(
@@ -116,6 +116,33 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
         r"^parameters \(length\) are for a task given by name: ",
     ),
     "task by list": (lambda: tasks.make([]), r"^there is no task \[\]: "),  # type: ignore[arg-type]
+    "axes": (lambda: tasks.make("corridor").plot(axes=3), r"^axes is 3: "),  # type: ignore[arg-type]
+    "nothing to score": (lambda: Scored.of(None), r"^task is None: "),  # type: ignore[arg-type]
+    "half the states": (lambda: Features.of(np.eye(2), 0.5), r"^states is 0\.5: "),  # type: ignore[arg-type]
+    "huge covariance": (
+        lambda: Features(np.eye(2), [1, 1.7e308]),
+        r"^covariance\[1\] is 1\.7e\+308: ",
+    ),
+    "huge noise": (lambda: CartPoleDropOuts(noise=1.7e308), r"^noise is 1\.7e\+308: "),
+    "negative noise": (lambda: CartPoleDropOuts(noise=-1), r"^noise is -1: "),
+    "huge start": (
+        lambda: MarkovRewardProcess(np.full((2, 2), 0.5), 0, 0.9, [1.7e308] * 2),
+        r"^start sums to inf, not 1: ",
+    ),
+    "huge transition": (
+        lambda: MarkovRewardProcess(np.full((2, 2), 1.7e308), 0, 0.9),
+        r"^transition row 0 sums to inf, not 1: ",
+    ),
+    "huge rewards": (
+        lambda: MarkovRewardProcess(np.full((2, 2), 0.5), [0, 1e308], 0.9),
+        r"^reward\[1\] is 1e\+308: rescale them all",
+    ),
+    "masked transitions": (
+        lambda: MarkovRewardProcess.from_mdp(
+            np.ma.array(np.full((1, 2, 2), 0.5), mask=np.eye(2)[None]), [0, 0], 0, 0.9
+        ),
+        r"^transitions\[0, 0, 0\] is nan: ",
+    ),
     "all steps": (lambda: tasks.make("corridor").sampler(0).steps(10**18), r"^count is 1000000"),
 }
 

@@ -98,6 +98,7 @@ BAD_TOML: dict[str, tuple[bytes, str]] = {
     "a date as reward": (toml(reward="2021-07-18"), "reward is not an array of real"),
     "a table as start": (toml(start="{a = 1}"), "start is not an array of real"),
     "infinite reward": (toml(reward="inf"), "reward is inf"),
+    "a vast reward": (toml(reward="[1, -1e308]"), "reward has an entry of size 1e+308: divide"),
     "rows that differ": (toml(transition="[[1], [0.5, 0.5]]"), "rows of equal length"),
     "empty transition": (toml(transition="[]"), "transition has shape (0,)"),
     "transition not square": (toml(transition="[[1, 0]]"), "(1, 2), which is not square"),

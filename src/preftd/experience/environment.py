@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from preftd.arrays import InputError, as_count, short
 from preftd.experience.encoders import Encoder, Identity, OneHot
+from preftd.experience.indices import LARGEST
 from preftd.experience.stream import Experience
 from preftd.experience.writer import Writer
 
@@ -96,7 +97,7 @@ class Recorder:
             Of length `steps`.
 
         """
-        for _ in range(as_count("steps", steps, 0)):
+        for _ in range(as_count("steps", steps, 0, LARGEST)):
             if self._fresh:
                 self._observation, info = self._environment.reset(seed=self._seed)
                 self._seed, self._fresh = None, False
@@ -160,7 +161,7 @@ class VectorRecorder:
             One stream for each environment.
 
         """
-        for _ in range(as_count("calls", calls, 0)):
+        for _ in range(as_count("calls", calls, 0, LARGEST)):
             if self._mode is AutoresetMode.DISABLED and self._over.any():
                 self._reset(self._over)
             actions = self._act(self._observations)

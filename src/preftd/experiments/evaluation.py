@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from preftd.arrays import Dense, InputError, Vector, as_count, read_only
+from preftd.arrays import Dense, InputError, Vector, as_count, read_only, short
 from preftd.experiments.inputs import (
     as_learner,
     as_seeds,
@@ -108,11 +108,11 @@ def evaluate(
     chosen, count = as_seeds("seeds", seeds), as_workers(workers)
     if isinstance(method, Custom):
         count = 1
-    as_count("episodes", episodes)
+    episodes = as_count("episodes", episodes)
     check_task("task", task)
     check_rule("rule", rule)
     if acts(method):
-        raise InputError(f"learner is {learner!r}, which acts: give it to a Study.")
+        raise InputError(f"learner is {short(learner)}, which acts: give it to a Study.")
     sizes = _step_sizes(step_sizes, method)
     heed_interrupts()
     stop = Event()
@@ -140,7 +140,9 @@ def _step_sizes(given: Sequence[StudyStepSize] | None, learner: Any) -> list[Ste
     if takes_step_size(learner):
         return [*as_step_sizes("step_sizes", [] if given is None else given)]
     if given is not None:
-        raise InputError(f"step_sizes is {given!r}, but {learner!r} takes none: give None.")
+        raise InputError(
+            f"step_sizes is {short(given)}, but {short(learner)} takes none: give None."
+        )
     return [None]
 
 

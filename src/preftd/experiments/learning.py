@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from preftd.arrays import Dense, InputError, Vector
+from preftd.arrays import Dense, InputError, Vector, as_array, check_not_negative, short
 from preftd.experience import Experience
 from preftd.experiments.measures import ERROR, RETURN, UPDATED, Measure, returns, updated
 from preftd.learners.custom import Specification
@@ -88,7 +88,7 @@ def task_of(source: TaskSource, seed: int) -> Task:
     task = source if isinstance(source, Task) else source(seed)
     if not isinstance(task, Task):
         raise InputError(
-            f'the task of a seed is {task!r}: give one, such as tasks.make("corridor").'
+            f'the task of a seed is {short(task)}: give one, such as tasks.make("corridor").'
         )
     if not task.episodic:
         raise InputError(f"{task.name} has no episodes, after which errors would be measured.")
@@ -147,14 +147,16 @@ class Lane:
     def learn(self, steps: Steps | Experience, scored: Scored, known: Mapping[str, Vector]) -> None:
         """Learn from a piece, and note its measures; `known` are those that all lanes share."""
         with self._noting_failure():
-            found = self._batch.learn(steps, scored)
+            name = "what the learner gave as errors"
+            found = as_array(name, self._batch.learn(steps, scored), finite=False)
             wanted = (int(steps.is_last.sum()), len(self.step_sizes))
-            if np.shape(found) != wanted:
+            if found.shape != wanted:
                 raise InputError(
-                    f"the learner gave errors of shape {np.shape(found)}: give one for each "
-                    f"episode and step size, {wanted}."
+                    f"the learner gave errors of shape {found.shape}: give one for each episode "
+                    f"and step size, {wanted}."
                 )
-            measured = {ERROR.name: ERROR.bounded(np.asarray(found, np.float64).T), **known}
+            check_not_negative(name, found)
+            measured = {ERROR.name: ERROR.bounded(found.T), **known}
             until = self._episode + wanted[0]
             for name, column in self.measured.items():
                 column[:, self._episode : until] = measured[name]
@@ -166,6 +168,10 @@ class Lane:
         learner: Any = given
         with self._noting_failure():
             found = learner.run(task, rule, preference, self.step_sizes, run.episodes, run.seed)
+            if not isinstance(found, Mapping):
+                raise InputError(
+                    f"the learner's run gave {short(found)}: let it return measures by name."
+                )
             wanted = (len(self.step_sizes), run.episodes)
             for measure in run.measures:
                 if measure.name not in found:
@@ -173,7 +179,8 @@ class Lane:
                         f"the learner yields {', '.join(found)}, not {measure.name!r}: let `run` "
                         "return it too, or leave it out of measures."
                     )
-                numbers = np.asarray(found[measure.name], np.float64)
+                name = f"what the learner gave as {measure.name!r}"
+                numbers = as_array(name, found[measure.name], finite=False)
                 if numbers.shape != wanted:
                     raise InputError(
                         f"the learner gave {measure.name!r} of shape {numbers.shape}: give one for "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -78,7 +78,7 @@ NAMED = KNOWN | ACTED
 """Measures that have names."""
 
 
-def as_measure(name: str, given: str | Measure) -> Measure:
+def as_measure(name: str, given: Any) -> Measure:
     """A measure, from itself or the name of a known one."""
     if isinstance(given, Measure):
         return given

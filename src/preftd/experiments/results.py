@@ -215,7 +215,9 @@ class Results:
         long = scored.select(*KNOWN, "seed", "diverged", "episode", "score").explode(
             "episode", "score", empty_as_null=False
         )
-        return summarise(long, [*KNOWN, "episode"], level=level)
+        found = summarise(long, [*KNOWN, "episode"], level=level)
+        step_sizes = self.chosen.select(*ALGORITHM, *STEP_SIZE)
+        return found.join(step_sizes, on=ALGORITHM, how="left", maintain_order="left")
 
     def step_sizes(self, level: float = 0.95) -> pl.DataFrame:
         """The score of every step size that was tried."""

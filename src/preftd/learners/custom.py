@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, SupportsIndex, final
 
 import numpy as np
 
-from preftd.arrays import Dense, InputError, Vector
+from preftd.arrays import Dense, InputError, Vector, as_array, as_flag, short
 from preftd.learners.step_size import StepSize
 from preftd.learners.steps import Steps, mean_squared_error, scored_features
 from preftd.tasks.scored import Scored
@@ -144,7 +144,7 @@ class CustomBatch:
             for method in ("learn", "predict"):
                 if not callable(getattr(learner, method, None)):
                     raise InputError(
-                        f"the factory gave {learner!r}, which has no {method}: let it give an "
+                        f"the factory gave {short(learner)}, which has no {method}: let it give an "
                         "object with learn(episode) and predict(features)."
                     )
 
@@ -166,18 +166,18 @@ class CustomBatch:
 def _values(given: Any, count: int) -> Vector:
     """Predictions as an array of shape (count,); they need not be finite."""
     try:
-        values = np.asarray(given)
-    except (TypeError, ValueError, RuntimeError) as error:
+        values = as_array("the prediction", given, finite=False)
+    except InputError as error:
         raise InputError(
-            f"predict gave {type(given).__name__}, which cannot be made an array: let it give one "
+            f"predict gave {short(given)}, which is not an array of real numbers: let it give one "
             f"of shape ({count},), in torch values.detach().numpy()."
         ) from error
-    if values.dtype.kind not in "biuf" or values.shape != (count,):
+    if values.shape != (count,):
         raise InputError(
-            f"predict gave {values.dtype} of shape {values.shape} for {count} rows of features: "
-            f"let it give real numbers, an array of shape ({count},)."
+            f"predict gave an array of shape {values.shape} for {count} rows of features: "
+            f"let it give one of shape ({count},)."
         )
-    return values.astype(np.float64)
+    return values
 
 
 def as_spec(given: Any) -> Specification:
@@ -212,13 +212,16 @@ def as_spec(given: Any) -> Specification:
     if hasattr(given, "start"):
         for name in ("label", "takes_step_size"):
             if not hasattr(given, name):
-                raise InputError(f"{given!r} has no {name}: give a specification all it needs.")
+                raise InputError(
+                    f"{short(given)} has no {name}: give a specification all it needs."
+                )
         specification: Specification = given
         return specification
     if not callable(given):
         raise InputError(
-            f"learner is {given!r}: give a specification such as Linear(), or a function of size, "
-            "step size and seed that makes a learner."
+            f"learner is {short(given)}: give a specification such as Linear(), or a function of "
+            "size, step size and seed that makes a learner."
         )
     label = getattr(given, "label", None) or getattr(given, "__name__", type(given).__name__)
-    return Custom(given, str(label), bool(getattr(given, "takes_step_size", True)))
+    takes_one = as_flag("takes_step_size", getattr(given, "takes_step_size", True))
+    return Custom(given, str(label), takes_one)

@@ -18,13 +18,23 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import Dense, InputError, Vector, as_array, check_finite
+from preftd.arrays import (
+    Dense,
+    InputError,
+    Vector,
+    as_array,
+    check_finite,
+    check_not_negative,
+    check_unit_interval,
+    short,
+)
 from preftd.experience import Experience
 from preftd.experience.stream import Codes
-from preftd.learners.returns_kernel import advantages_of, returns_of
+from preftd.learners.returns_kernel import advantages_of, returns_of, within
 from preftd.rules import StreamCoefficients
 
 Array = NDArray[np.float64]
+FINITE = float(np.finfo(np.float64).max)
 
 
 def beta_returns(
@@ -37,7 +47,7 @@ def beta_returns(
     reward : array of shape (steps, ...)
         r_{t+1}.
     discount_tp1 : array of shape (steps, ...)
-        γ_{t+1}, 0 where an episode terminates.
+        γ_{t+1}, from 0 to 1, 0 where an episode terminates.
     value_tp1 : array of shape (steps, ...)
         v(x_{t+1}).
     decay_t : array of shape (steps, ...)
@@ -64,7 +74,7 @@ def beta_returns(
     arrays = _alike(given)
     out = np.empty(arrays[0].shape)
     returns_of(*map(_flat, [*arrays, out]))
-    _check_all_finite(given, arrays, out)
+    _check_all(given, arrays, out)
     return out
 
 
@@ -92,7 +102,7 @@ def advantages(td_error: ArrayLike, decay_t: ArrayLike) -> Array:
     arrays = _alike(given)
     out = np.empty(arrays[0].shape)
     advantages_of(*map(_flat, [*arrays, out]))
-    _check_all_finite(given, arrays, out)
+    _check_all(given, arrays, out)
     return out
 
 
@@ -153,6 +163,10 @@ def forward_update(
     array([0., 2., 0.])
 
     """
+    if not isinstance(experience, Experience):
+        raise InputError(f"experience is {short(experience)}: give an Experience.")
+    if not isinstance(signals, StreamCoefficients):
+        raise InputError(f"signals is {short(signals)}: give those of stream_coefficients(...).")
     w = as_array("weights", weights)
     if w.shape != (experience.size,):
         raise InputError(
@@ -215,7 +229,8 @@ def _alike(given: Mapping[str, ArrayLike]) -> list[Array]:
 
 
 def _ready(name: str, given: ArrayLike) -> Array:
-    fast = isinstance(given, np.ndarray) and given.dtype == np.float64
+    # Not a subclass: a masked array is one.
+    fast = type(given) is np.ndarray and given.dtype == np.float64
     array: Array = np.asarray(given) if fast else as_array(name, given)
     return np.ascontiguousarray(array) if array.ndim else array
 
@@ -224,9 +239,21 @@ def _flat(array: Array) -> Dense:
     return array.reshape(len(array), array[:1].size)
 
 
-def _check_all_finite(given: Mapping[str, ArrayLike], arrays: list[Array], out: Array) -> None:
-    """Name what is not finite; the first decay has no part in the result, so it is looked at."""
-    if np.isfinite(out).all() and np.isfinite(arrays[-1][:1]).all():
+def _check_all(given: Mapping[str, ArrayLike], arrays: list[Array], out: Array) -> None:
+    """Name what is not finite or out of range; reward, values and TD errors are seen in `out`.
+
+    Decay has no upper limit: off-policy, it holds an importance ratio.
+    """
+    most = {"discount_tp1": 1.0, "decay_t": FINITE}
+    fine = within(out.reshape(-1), -FINITE, FINITE)
+    for name, array in zip(given, arrays, strict=True):
+        if name in most:
+            fine = fine and within(array.reshape(-1), 0.0, most[name])
+    if fine:
         return
     for name, array in zip(given, arrays, strict=True):
         check_finite(name, array)
+        if name == "discount_tp1":
+            check_unit_interval(name, array)
+        if name == "decay_t":
+            check_not_negative(name, array)

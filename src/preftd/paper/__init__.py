@@ -21,7 +21,9 @@ What all experiments share:
     stored_runs      the same for reported runs
     order            what users order, and what is run or looked up for it
     reproduce        making figures
-    summary          claims and verdicts as a table and as a page
+    summary          claims and verdicts as text
+    findings         findings of the paper in words, and their verdicts
+    page             the page of all of it
     contents         all studies, figures and claims by name
     titles           names and titles of figures, quick to load
 """

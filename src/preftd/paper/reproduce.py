@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import final
 
 from matplotlib import rc_context
+from matplotlib.figure import Figure
 
 from preftd.arrays import InputError
 from preftd.experiments.executors import Executor, Processes
@@ -18,12 +19,13 @@ from preftd.names import nearest
 from preftd.paper.contents import FIGURES, STUDIES
 from preftd.paper.counterexamples.figures import SEEDS, write_counterexamples
 from preftd.paper.order import Order, wanted, without_search
+from preftd.paper.page import answers, write_paper_page
 from preftd.paper.panel_rows import PaperFigure
 from preftd.paper.stored_runs import write_runs
 from preftd.paper.stored_searches import COMMAND, write_search
 from preftd.paper.study import PaperStudy
-from preftd.paper.summary import write_summary
 from preftd.paper.titles import COUNTEREXAMPLES, TITLES
+from preftd.report.page.plot import Plot, plot_of
 from preftd.style import RC, save_figure
 
 HERE = Path(__file__).parent
@@ -31,7 +33,7 @@ HERE = Path(__file__).parent
 
 
 def reproduce(names: Sequence[str], order: Order) -> Iterator[str]:
-    """Make some figures, or all and a summary; yields lines that say what was written."""
+    """Make some figures, or all and the page; yields lines that say what was written."""
     for name in names:
         nearest("figure", name, TITLES)
     chosen = list(dict.fromkeys(names)) or list(TITLES)
@@ -42,18 +44,22 @@ def _make(names: Sequence[str], order: Order) -> Iterator[str]:
     figures = [FIGURES[name] for name in names if name in FIGURES]
     _check_searches(figures, order)
     progress = progress_here()
-    store = Store(order.out, warn=progress.say)
+    store, plots = Store(order.out, warn=progress.say), dict[str, Plot]()
     with Processes(order.workers, progress.say) as processes:
         results = ResultsOnDemand(order, store, processes, progress)
         for name in names:
             if name == COUNTEREXAMPLES:
-                paths = write_counterexamples(order.out, order.seeds or SEEDS, progress.say)
+                written = write_counterexamples(order.out, order.seeds or SEEDS, progress.say)
+                figure, paths = written
             else:
-                paths = _draw(FIGURES[name], results, order.out / "figures")
+                figure = FIGURES[name].draw(results.all(FIGURES[name].studies))
+                paths = _write(name, figure, order.out / "figures")
             yield from (f"wrote {path}" for path in paths)
+            plots[name] = plot_of(name, figure)
         if set(names) == set(TITLES):
             # Some claims need studies that no figure shows.
-            yield f"wrote {write_summary(order.out, results.all(STUDIES))}"
+            answered = answers(results.all(STUDIES))
+            yield f"wrote {write_paper_page(order.out, *answered, plots)}"
 
 
 def _check_searches(figures: Sequence[PaperFigure], order: Order) -> None:
@@ -66,12 +72,11 @@ def _check_searches(figures: Sequence[PaperFigure], order: Order) -> None:
         )
 
 
-def _draw(figure: PaperFigure, results: "ResultsOnDemand", folder: Path) -> list[Path]:
-    found = results.all(figure.studies)
+def _write(name: str, figure: Figure, folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / f"{figure.name}.{ending}" for ending in ("png", "svg")]
+    paths = [folder / f"{name}.{ending}" for ending in ("png", "svg")]
     with rc_context(RC):  # some settings matter when a file is written
-        save_figure(figure.draw(found).axes[0], *paths)
+        save_figure(figure.axes[0], *paths)
     return paths
 
 

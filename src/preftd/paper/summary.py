@@ -1,15 +1,11 @@
-"""Claims and findings for readers: a table on the terminal, and the summary, a page in Markdown."""
+"""Claims and findings as text for readers, and a table on the terminal."""
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterator, Sequence
 from math import floor, isfinite, log10
-from pathlib import Path
 from textwrap import fill
 from typing import NamedTuple
 
 from preftd.arrays import InputError
-from preftd.files import write_whole
 from preftd.names import nearest
 from preftd.paper.claim import Claim
 from preftd.paper.contents import CLAIMS
@@ -17,8 +13,8 @@ from preftd.paper.grids.studies import SEEDS
 from preftd.paper.order import Order, stored, without_search
 from preftd.paper.stored_runs import on_file_note
 from preftd.paper.study import Found
-from preftd.paper.titles import COUNTEREXAMPLES, TITLES
 from preftd.paper.verdict import LEVEL, Case, Finding, Verdict
+from preftd.style import number_text
 
 HEAD = ("claim", "effect", "interval", "claimed", "verdict")
 WIDTH, INDENT = 100, "  "
@@ -97,9 +93,9 @@ def details(row: Answer) -> Iterator[str]:
     """What is claimed, what was measured, and what explains it."""
     claim, finding = row
     yield f"Claim ({about(claim)}): {claim.statement}"
-    yield f"Measured: {finding.effect}{_where(finding)}."
+    yield f"Measured: {finding.effect}{where(finding)}."
     if finding.averages:
-        yield f"On average: {_averages(finding)}."
+        yield f"On average: {averages(finding)}."
     if claim.because:
         yield f"Because: {claim.because}"
 
@@ -128,7 +124,8 @@ def _cells(finding: Finding) -> tuple[str, ...]:
     return effect_text(weakest), interval_text(weakest), claimed, str(finding.verdict)
 
 
-def _where(finding: Finding) -> str:
+def where(finding: Finding) -> str:
+    """In how many cases a claim holds, after what was measured; empty if there is only one."""
     if len(finding.cases) == 1:
         return ""
     verdicts = [finding.region.verdict(case.low, case.high) for case in finding.cases]
@@ -141,7 +138,8 @@ def _where(finding: Finding) -> str:
     )
 
 
-def _averages(finding: Finding) -> str:
+def averages(finding: Finding) -> str:
+    """Averages over cases, and the verdict on them."""
     told = [
         f"{case.name} {effect_text(case)} {interval_text(case)}".strip()
         for case in finding.averages
@@ -150,95 +148,24 @@ def _averages(finding: Finding) -> str:
 
 
 def _digits(case: Case) -> int:
-    """Two digits of the width of the interval are worth reading."""
+    """Decimals: two digits of the width of the interval are worth reading."""
     width = (case.high - case.low) / 2
     if not isfinite(width) or width <= 1e-9:
         return 2
     return max(0, 1 - floor(log10(width)))
 
 
-def _number(value: float, digits: int) -> str:
-    return f"{value:.{digits}f}".replace("-", "−").replace("inf", "∞")
+def _number(value: float, decimals: int) -> str:
+    """A number with so many decimals, or with two digits if these would hide it.
+
+    An interval of few seeds may reach from 10⁻⁹ to 1000, where no number of decimals suits both.
+
+    >>> _number(0.0031, 0), _number(1071.4, 0), _number(2.3e-8, 1), _number(0.0, 1)
+    ('0.0031', '1071', '2.3 × 10⁻⁸', '0.0')
+    """
+    hidden = 0 < abs(value) < 10**-decimals / 2
+    return number_text(value, ".2g" if hidden else f".{decimals}f")
 
 
 def _wrapped(text: str) -> str:
     return fill(text, WIDTH, initial_indent=INDENT, subsequent_indent=INDENT * 2)
-
-
-PAGE = "summary.md"
-
-
-def write_summary(out: Path, found: Found) -> Path:
-    """Write the page into a folder of results; returns its path."""
-    path = out / PAGE
-    drawn = {name: title for name, title in TITLES.items() if (out / picture(name)).exists()}
-    text = claims_page(found, drawn)
-    out.mkdir(parents=True, exist_ok=True)
-    write_whole(path, lambda file: file.write(text.encode()))
-    return path
-
-
-def claims_page(found: Found, figures: Mapping[str, str]) -> str:
-    """The page, for results and the titles of figures by name."""
-    rows = ask(list(CLAIMS.values()), found)
-    parts = [_top(rows), few_seeds(found), _figures(figures), _table(rows), _each(rows)]
-    return "\n".join(chain.from_iterable(parts)) + "\n"
-
-
-def _top(rows: Sequence[Answer]) -> Iterator[str]:
-    yield "# Figures and claims"
-    yield ""
-    counts = Counter(row.finding.verdict for row in rows)
-    told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in reversed(Verdict))
-    yield f"{len(rows)} claims: {told}."
-    missing = [name for name in CLAIMS if name not in {row.claim.name for row in rows}]
-    if missing:
-        yield ""
-        yield f"Not tested, as results are missing: {', '.join(missing)}."
-
-
-def picture(name: str) -> str:
-    """The path of a figure, relative to the page."""
-    return f"{name}.png" if name == COUNTEREXAMPLES else f"figures/{name}.png"
-
-
-def _figures(titles: Mapping[str, str]) -> Iterator[str]:
-    if titles:
-        yield from ("", "## Figures")
-    for name, title in titles.items():
-        yield from ("", f"**{name}**: {title}", "", f"![{name}]({picture(name)})")
-
-
-def _table(rows: Sequence[Answer]) -> Iterator[str]:
-    if not rows:
-        return
-    yield from ("", "## Claims", "", LEGEND, "")
-    yield "| claim | effect | interval | claimed | verdict | on average |"
-    yield "|---|---|---|---|---|---|"
-    for claim, finding in rows:
-        weakest = finding.weakest
-        cells = (
-            f"[{claim.name}](#{claim.name.replace('.', '')})",
-            effect_text(weakest),
-            interval_text(weakest),
-            str(finding.region),
-            _marked(finding.verdict),
-            _marked(finding.on_average) if finding.on_average else "",
-        )
-        yield f"| {' | '.join(cells)} |"
-
-
-def _marked(verdict: Verdict) -> str:
-    return f"**{verdict}**" if verdict != Verdict.REPRODUCED else str(verdict)
-
-
-def _each(rows: Sequence[Answer]) -> Iterator[str]:
-    for row in rows:
-        yield from ("", f"### {row.claim.name}", "")
-        weakest = row.finding.weakest
-        yield (
-            f"**{row.finding.verdict}**: {effect_text(weakest)} {interval_text(weakest)}, claimed "
-            f"{row.finding.region}"
-        )
-        for text in details(row):
-            yield from ("", text)

@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import polars as pl
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -16,7 +17,8 @@ from preftd.report.figures.end_labels import Label
 from preftd.report.figures.layout import step_size_note
 from preftd.report.figures.lines import drawable, height_of
 from preftd.report.figures.panels import Line, Panel, with_diverged
-from preftd.style import MARK, look_of
+from preftd.report.figures.shown import Shown, attach, step_sizes_of
+from preftd.style import MARK, Band, look_of
 
 VIEWS = ("held", "online", "true online")
 """In the order of drawing: where errors are the same, the held view is seen behind others."""
@@ -51,7 +53,7 @@ def draw_views(
         for title, results in rows.items()
     ]
     first = next(iter(rows.values()))
-    draw = partial(_draw, ticks=sorted(numbers.values()), results=first)
+    draw = partial(_draw, ticks=sorted(numbers.values()), across=across, results=first)
     how = Drawing(("number", across), _needed, draw, wide=WIDE)
     seeds, chosen = seeds_with(first.reported, level, "bars"), step_size_note(first)
     told = f"{seeds}. {chosen} Errors are averaged over all episodes. {note}".strip()
@@ -74,7 +76,9 @@ def _needed(panel: Panel) -> Vector:
     return np.append(found["centre"].drop_nulls().to_numpy(), 0.0)
 
 
-def _draw(axes: Axes, panel: Panel, ticks: Sequence[int], results: Results) -> list[Label]:
+def _draw(
+    axes: Axes, panel: Panel, ticks: Sequence[int], across: str, results: Results
+) -> list[Label]:
     """Lines and bars for intervals, side by side where there is a tick: bands would cover lines."""
     span = ticks[-1] - ticks[0]
     axes.set_xticks(ticks)
@@ -83,7 +87,8 @@ def _draw(axes: Axes, panel: Panel, ticks: Sequence[int], results: Results) -> l
     for line, aside in zip(panel.lines, (0.0, -ASIDE, ASIDE), strict=True):
         rows = drawable(line.rows, results.score).sort("number")
         x, centre = rows["number"] + aside * span, rows["centre"]
-        axes.plot(
+        drawn: list[Artist] = []
+        drawn += axes.plot(
             x,
             centre,
             color=line.look.colour,
@@ -92,7 +97,11 @@ def _draw(axes: Axes, panel: Panel, ticks: Sequence[int], results: Results) -> l
             marker=line.look.marker,
             markersize=MARK,
         )
-        axes.vlines(x, rows["low"], rows["high"], color=line.look.colour, linewidth=BAR)
+        drawn.append(
+            axes.vlines(x, rows["low"], rows["high"], color=line.look.colour, linewidth=BAR)
+        )
+        band = Band(*rows.select("number", "centre", "low", "high").cast(pl.Float64).to_numpy().T)
+        attach(drawn, Shown(line.label, panel.title, band, across, step_sizes_of(rows)))
         reaches = ticks[-1] in rows["number"]
         end = height_of(axes, centre[-1]) if rows.height else np.nan
         labels.append(Label(line.label, line.look, end, reaches, marked=True, width=line.width))

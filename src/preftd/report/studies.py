@@ -1,4 +1,4 @@
-"""Run studies and show their results: a table, and figures next to the stored results."""
+"""Run studies and show their results: a table, figures, and a page next to the stored results."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -14,6 +14,7 @@ from preftd.experiments.store import Store
 from preftd.experiments.study import Study
 from preftd.failures import FailedError
 from preftd.report.figures import applicable_figures, draw
+from preftd.report.page.study import Part, part_of, write_study_page
 from preftd.report.summary import table
 
 
@@ -26,8 +27,8 @@ def run_and_show(
 ) -> Iterator[str]:
     """Run studies one after the other and yield lines of text about each when it is done.
 
-    If cells of a study fail, the failure is reported, the results that exist are shown, and the
-    next study runs.
+    At the end, the page of all of them is written. If cells of a study fail, the failure is
+    reported, the results that exist are shown, and the next study runs.
 
     Parameters
     ----------
@@ -47,7 +48,7 @@ def run_and_show(
         After all studies, if cells of any of them failed.
 
     """
-    failed, store = [], Store(out, warn=progress.say)
+    failed, parts, store = [], list[Part](), Store(out, warn=progress.say)
     with Processes(workers, progress.say) as processes:
         for study in studies:
             try:
@@ -58,9 +59,11 @@ def run_and_show(
                 progress.say(str(error))
                 failed.append(study.name)
                 with suppress(InputError):  # if all cells failed there is nothing to show
-                    yield from show(study, out, progress)
+                    yield from _shown(study, *_stored(study, out, progress), out, parts)
             else:
-                yield from _shown(study, found, out)
+                yield from _shown(study, found, [], out, parts)
+    if parts:
+        yield f"wrote {write_study_page(out, parts)}"
     if failed:
         raise StudiesFailedError(f"cells failed in {', '.join(failed)}: see above.")
 
@@ -70,15 +73,30 @@ def show_all(studies: Sequence[Study], out: Path, progress: Progress) -> Iterato
     errors = []
     for study in studies:
         try:
-            yield from show(study, out, progress)
+            yield from _shown(study, *_stored(study, out, progress), out, [])
         except InputError as error:
             errors.append(str(error))
     if errors:
         raise InputError("\n".join(errors))
 
 
-def show(study: Study, out: Path, progress: Progress) -> Iterator[str]:
-    """Show the stored results of a study: yield the lines of a table and the paths of figures."""
+def report_all(studies: Sequence[Study], out: Path, progress: Progress) -> Iterator[str]:
+    """Write the page of stored results; raise one error for all studies that it cannot show."""
+    errors, parts = [], list[Part]()
+    for study in studies:
+        try:
+            for _ in _shown(study, *_stored(study, out, progress), out, parts):
+                pass  # the page has the table and the figures
+        except InputError as error:
+            errors.append(str(error))
+    if parts:
+        yield f"wrote {write_study_page(out, parts)}"
+    if errors:
+        raise InputError("\n".join(errors))
+
+
+def _stored(study: Study, out: Path, progress: Progress) -> tuple[Results, list[str]]:
+    """The stored results of a study, and remarks on what is missing."""
     store = Store(out, warn=progress.say)
     plan = Plan.of(study, store)
     stored, missing = plan.counts(store)
@@ -92,17 +110,29 @@ def show(study: Study, out: Path, progress: Progress) -> Iterator[str]:
             f"the search of {study.name!r} is incomplete, {stored:,} of {stored + missing:,} cells "
             "are stored: run the study to resume it."
         )
-    yield from _shown(study, plan.results(store), out)
-    if missing:
-        yield f"{missing:,} cells are missing or failed: run the study to compute them."
-    for labels in sorted(plan.unfinished):
-        yield f"not shown, because the search is incomplete: {', '.join(filter(None, labels))}"
+    remarks = [f"{missing:,} cells are missing or failed: run the study to compute them."]
+    remarks = remarks if missing else []
+    remarks += [
+        f"not shown, because the search is incomplete: {', '.join(filter(None, labels))}"
+        for labels in sorted(plan.unfinished)
+    ]
+    return plan.results(store), remarks
 
 
-def _shown(study: Study, found: Results, out: Path) -> Iterator[str]:
+def _shown(
+    study: Study, found: Results, remarks: list[str], out: Path, parts: list[Part]
+) -> Iterator[str]:
+    """Yield the lines of a table, paths of figures and remarks; add the study to `parts`."""
     yield table(found)
-    if not found.chosen.height:
-        yield f"no figures of {study.name!r}, because every run diverged: try smaller step sizes."
-        return
-    for path in draw(found, applicable_figures(found), out / "figures", study.stem):
-        yield f"wrote {path}"
+    if found.chosen.height:
+        drawn = draw(found, applicable_figures(found), out / "figures", study.stem)
+        yield from (f"wrote {path}" for one in drawn.values() for path in one.paths)
+    else:
+        drawn = {}
+        remarks = [
+            f"no figures of {study.name!r}, because every run diverged: try smaller step sizes.",
+            *remarks,
+        ]
+    yield from remarks
+    figures = {name: one.figure for name, one in drawn.items()}
+    parts.append(part_of(len(parts) + 1, study, found, figures, remarks))

@@ -1,7 +1,7 @@
 """The results of a study as a plain-text table."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -16,7 +16,15 @@ SEEDS = "seeds"
 GAP = "  "
 
 
-def table(results: Results) -> str:
+class Table(NamedTuple):
+    """A table: names of columns, rows of texts, and a legend of names and explanations."""
+
+    head: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+    legend: list[tuple[str, str]]
+
+
+def table_of(results: Results) -> Table:
     """Return a table with a row per task and algorithm, in the order of the study.
 
     The columns are the chosen step size, the score with its interval, the interquartile mean (IQM),
@@ -27,18 +35,28 @@ def table(results: Results) -> str:
     named = labels(results.runs, ALGORITHM[1:])
     found, seeds = _found(results), _seeds(results)
     incomplete = any(row["seeds"] < len(seeds) for row in found.values())
-    rows: list[tuple[str, ...]] = [(*HEAD, SEEDS) if incomplete else HEAD]
+    rows: list[tuple[str, ...]] = []
     for key in results.runs.select(ALGORITHM).unique(maintain_order=True).rows():
         cells = _cells(found[key]) if key in found else _not_reported(results, key)
         count = (str(found[key]["seeds"]) if key in found else "",) if incomplete else ()
         rows.append((key[0], named[key[1:]], *cells, *count))
+    head = (*HEAD, SEEDS) if incomplete else HEAD
+    return Table(head, rows, _legend(results, seeds, incomplete))
+
+
+def table(results: Results) -> str:
+    """Return the same as plain text."""
+    head, below, legend = table_of(results)
+    rows = [head, *below]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     rows.insert(1, tuple("-" * width for width in widths))
     lines = [
         GAP.join(part.ljust(width) for part, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     ]
-    return "\n".join([*lines, "", *_legend(results, seeds, incomplete)]) + "\n"
+    wide = max(len(name) for name in HEAD) + len(GAP)
+    lines += ["", *(f"{name.ljust(wide)}{text}" for name, text in legend)]
+    return "\n".join(lines) + "\n"
 
 
 def _seeds(results: Results) -> list[int]:
@@ -81,19 +99,19 @@ def _not_reported(results: Results, key: tuple[str, ...]) -> tuple[str, ...]:
     return ("none: all diverged", "", "", "", diverged)
 
 
-def _legend(results: Results, seeds: list[int], incomplete: bool) -> list[str]:
+def _legend(results: Results, seeds: list[int], incomplete: bool) -> list[tuple[str, str]]:
     score, shown = results.score, ranges(seeds) + " (some rows have fewer)" * incomplete
     most = "" if score.ceiling is None else f" (at most {score.ceiling:g})"
     lines = [
-        f"step size     {_choice(results)}",
-        f"score         {score.name}, mean over {score.span}{most} and seeds {shown}",
-        f"±             half the width of the {LEVEL * 100:g} % interval of that mean (Student)",
-        "IQM           mean of the middle half of the seeds",
-        f"last episode  {score.name} of the last episode{most}, mean over seeds",
-        "diverged      diverged runs with this step size (with any, if none could be chosen)",
+        ("step size", _choice(results)),
+        ("score", f"{score.name}, mean over {score.span}{most} and seeds {shown}"),
+        ("±", f"half the width of the {LEVEL * 100:g} % interval of that mean (Student)"),
+        ("IQM", "mean of the middle half of the seeds"),
+        ("last episode", f"{score.name} of the last episode{most}, mean over seeds"),
+        ("diverged", "diverged runs with this step size (with any, if none could be chosen)"),
     ]
     if incomplete:
-        lines.append("seeds         seeds of the row: other cells failed or have not run yet")
+        lines.append((SEEDS, "seeds of the row: other cells failed or have not run yet"))
     return lines
 
 

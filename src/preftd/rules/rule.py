@@ -125,7 +125,7 @@ class Rule(ABC):
             carried, discount_t = number("carried", carried), number("discount_t", discount_t)
             given = number("beta" if lambda_ is None else "lambda_", given)
             rho = number("rho", rho)
-        if interest is not None:
+        if interest is not None and type(interest) is not float:
             interest = number("interest", interest)
         if lambda_ is not None and not 0 <= given <= 1:
             raise InputError(f"λ is {given}: it must lie in [0, 1].")
@@ -218,12 +218,13 @@ class Rule(ABC):
             )
         check_unit_interval("discount_t", discounts)
         preference = as_beta(beta, lambda_, discounts.shape)
-        ratio = _like(discounts, "rho", rho)
+        ratio = broadcast("rho", as_array("rho", rho), discounts.shape)
         check_not_negative("rho", ratio)
         held = broadcast("carried", as_array("carried", carried), discounts.shape[1:])
         if interest is None and self.interest is not None:
             interest = without_state(self.interest, preference)
-        own = _like(discounts, "interest", 0.0 if interest is None else interest)
+        own = as_array("interest", 0.0 if interest is None else interest)
+        own = broadcast("interest", own, discounts.shape)
         check_not_negative("interest", own)
         if self.interest is None:
             own = follow_on = np.zeros(discounts.shape)
@@ -270,11 +271,6 @@ def as_beta(
     array = as_array(name, given)
     check_unit_interval(name, array)
     return broadcast(name, array if lambda_ is None else 1 - array, shape)
-
-
-def _like(pattern: NDArray[np.float64], name: str, given: ArrayLike) -> NDArray[np.float64]:
-    """An argument as an array in the shape of another."""
-    return broadcast(name, as_array(name, given), pattern.shape)
 
 
 def broadcast(name: str, array: NDArray[np.float64], shape: tuple[int, ...]) -> NDArray[np.float64]:

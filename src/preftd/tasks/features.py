@@ -19,6 +19,7 @@ from preftd.arrays import (
     MatrixLike,
     Vector,
     as_array,
+    as_count,
     as_dense,
     as_matrix,
     check_not_negative,
@@ -60,7 +61,7 @@ class Features:
     def of(cls, given: Features | MatrixLike, states: int) -> Self:
         """Return features, checked to belong to this many states, from features or a matrix."""
         features = given if isinstance(given, cls) else cls(given)  # type: ignore[arg-type]
-        if features.states != states:
+        if features.states != as_count("states", states):
             raise InputError(
                 f"features has {features.states} rows but there are {states} states: "
                 "give a row for each state."

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyArrowPatch, Patch, Rectangle
 from numpy.typing import ArrayLike
 
-from preftd.arrays import InputError, Vector, check_unit_interval, per_state
+from preftd.arrays import InputError, Vector, check_unit_interval, per_state, short
 from preftd.style import TYPED, number_text
 
 if TYPE_CHECKING:
@@ -45,6 +45,9 @@ def draw(
 
     """
     numbers = _numbers(task, beta, lambda_)
+    given: object = axes
+    if given is not None and not isinstance(given, Axes):
+        raise InputError(f"axes is {short(given)}: give Axes of matplotlib, or omit it.")
     low, high = task.layout.position.min(axis=0), task.layout.position.max(axis=0)
     if axes is None:
         width, height = np.clip((high - low + 2.2) * 0.45, (4.2, 1.6), (10, 7))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from preftd.arrays import Dense, Vector
+from preftd.arrays import Dense, InputError, Vector, short
 
 if TYPE_CHECKING:
     from preftd.tasks.task import Task
@@ -37,6 +37,8 @@ class Scored(NamedTuple):
         array([ 0.5,  2. , -1. ])
 
         """
+        if not hasattr(task, "features"):  # Task itself cannot be imported here
+            raise InputError(f'task is {short(task)}: give one, such as tasks.make("corridor").')
         fixed, shown, fresh = task.features.codes()
         random = np.flatnonzero(fresh & task.observable)
         shown[random] = -1 - len(fixed) - np.arange(random.size)

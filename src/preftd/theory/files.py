@@ -44,6 +44,8 @@ NAMES = {
 }
 """The tables that a file may hold, and their shapes."""
 
+LARGEST = 1e100
+"""The largest reward, interest or covariance, as for features."""
 _SPARSE_PARTS = ("data", "indices", "indptr", "shape")
 
 
@@ -75,6 +77,8 @@ def load_problem(path: str | os.PathLike[str]) -> Problem:
     for name in ("transition", "discount", "features"):
         if name not in tables:
             raise InputError(f"{name} is missing: add it ({NAMES[name]}).")
+    for name in ("reward", "interest", "covariance"):
+        _check_size(name, tables.get(name, 0.0))
     process = MarkovRewardProcess(
         tables["transition"], tables.get("reward", 0.0), tables["discount"], tables.get("start")
     )
@@ -87,6 +91,14 @@ def load_problem(path: str | os.PathLike[str]) -> Problem:
     interest = as_array("interest", tables.get("interest", 1.0))
     check_not_negative("interest", interest)
     return Problem(process, features, beta, per_state("interest", interest, process.states))
+
+
+def _check_size(name: str, given: MatrixLike) -> None:
+    """Refuse numbers whose products could overflow."""
+    table = as_table(name, given)
+    largest = np.abs(table.data if is_sparse(table) else table).max(initial=0.0)
+    if largest > LARGEST:
+        raise InputError(f"{name} has an entry of size {largest:.6g}: divide it by a power of 10.")
 
 
 def save_problem(path: str | os.PathLike[str], **tables: MatrixLike) -> None:

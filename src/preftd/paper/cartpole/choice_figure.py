@@ -5,9 +5,11 @@ from collections.abc import Sequence
 import matplotlib as mpl
 import numpy as np
 import polars as pl
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from preftd.arrays import Vector
 from preftd.experiments.statistics import summarise
 from preftd.paper.cartpole.choices import MAIN, WHERE
 from preftd.paper.cartpole.studies import ABLATIONS, METHODS, PLAIN
@@ -16,7 +18,8 @@ from preftd.paper.samples import rows
 from preftd.paper.study import Found
 from preftd.paper.verdict import Verdict
 from preftd.report.figures.layout import LEVEL, write_note
-from preftd.style import RC, look_of
+from preftd.report.figures.shown import Shown, attach
+from preftd.style import RC, Band, look_of
 
 LIMITS = {label: ABLATIONS.get(label, PLAIN).limit for label in WHERE}
 COLUMNS = {
@@ -78,9 +81,9 @@ def _draw_returns(axes: Axes, bars: Sequence[pl.DataFrame]) -> None:
         look = look_of(rule)
         own = pl.concat([found.filter(rule=rule) for found in bars])
         centre, low, high = (own[name].to_numpy() for name in ("centre", "low", "high"))
-        heights = np.arange(len(bars)) + APART * (number - 1.5)
-        axes.hlines(heights, low, high, color=look.colour, linewidth=1)
-        axes.plot(
+        heights: Vector = np.arange(float(len(bars))) + APART * (number - 1.5)
+        drawn: list[Artist] = [axes.hlines(heights, low, high, color=look.colour, linewidth=1)]
+        drawn += axes.plot(
             centre,
             heights,
             look.marker,
@@ -89,6 +92,7 @@ def _draw_returns(axes: Axes, bars: Sequence[pl.DataFrame]) -> None:
             linestyle="",
             label=rule,
         )
+        attach(drawn, Shown(rule, rule, Band(heights, centre, low, high), sideways=True))
     axes.set_xlim(left=0)
     axes.set_xlabel("mean return, as a part of the limit", fontsize=8)
     axes.legend(

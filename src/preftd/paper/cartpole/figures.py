@@ -8,7 +8,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from preftd.arrays import Vector
-from preftd.experiments.results import ALGORITHM, KNOWN, Results
+from preftd.experiments.results import ALGORITHM, KNOWN, STEP_SIZE, Results
 from preftd.experiments.statistics import summarise
 from preftd.paper.cartpole.studies import CONDITIONS, EPISODES, FOUR_METHODS, METHODS, name_end
 from preftd.paper.panel_rows import Drawing, PaperFigure, Row, draw_rows, seeds_with
@@ -42,7 +42,9 @@ def smooth_curves(results: Results, measure: str) -> pl.DataFrame:
         pl.Series("episode", [episodes.tolist()] * len(means)), pl.Series("score", means.tolist())
     )
     points = long.explode("episode", "score", empty_as_null=False)
-    return summarise(points, [*KNOWN, "episode"], level=LEVEL)
+    found = summarise(points, [*KNOWN, "episode"], level=LEVEL)
+    step_sizes = results.chosen.select(*ALGORITHM, *STEP_SIZE)
+    return found.join(step_sizes, on=ALGORITHM, how="left", maintain_order="left")
 
 
 def inflation(results: Results) -> pl.DataFrame:

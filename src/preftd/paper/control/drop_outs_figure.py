@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import matplotlib as mpl
+import numpy as np
 import polars as pl
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -32,7 +34,8 @@ from preftd.report.figures.end_labels import Label, label_ends
 from preftd.report.figures.layout import LEVEL, write_note
 from preftd.report.figures.lines import draw_line
 from preftd.report.figures.panels import Line
-from preftd.style import RC, SHADE, WIDTH, Look, look_of
+from preftd.report.figures.shown import Shown, attach, method_of
+from preftd.style import RC, SHADE, WIDTH, Band, Look, look_of
 
 TITLES = {
     "raw": "four numbers",
@@ -125,8 +128,11 @@ def _draw_factorial(axes: Axes, found: Found, features: str) -> None:
             runs = rows(found[studies[features]].reported, rule=method.rule, learner=label)
             own = summarise(runs, ["rule"], level=LEVEL)
             height = row + APART * (number - 1.5)
-            axes.hlines(height, own["low"][0], own["high"][0], color=look.colour, linewidth=1)
-            axes.plot(
+            band = Band(np.array([height]), *own.select("centre", "low", "high").to_numpy().T)
+            drawn: list[Artist] = [
+                axes.hlines(height, band.low, band.high, color=look.colour, linewidth=1)
+            ]
+            drawn += axes.plot(
                 own["centre"][0],
                 height,
                 look.marker,
@@ -134,6 +140,7 @@ def _draw_factorial(axes: Axes, found: Found, features: str) -> None:
                 markersize=4,
                 markerfacecolor=look.colour if method.gain == "actor β" else "white",
             )
+            attach(drawn, Shown(method.label, method_of(method.label), band, sideways=True))
 
 
 def _draw_rates(axes: Axes, shown: str, results: Results, without: Results) -> list[Label]:

@@ -15,6 +15,7 @@ from preftd.experiments.results import ALGORITHM
 from preftd.experiments.study import Study
 from preftd.paper.study import PaperStudy
 from preftd.report.figures.panels import Line
+from preftd.report.figures.shown import attach
 from preftd.tasks import Task
 
 HAIR = 0.6
@@ -64,4 +65,5 @@ def draw_limit(axes: Axes, line: Line) -> None:
     """A hairline, unless the limit is 0, or there is none."""
     limit = limit_of_line(line)
     if ZERO < limit < np.inf:
-        axes.axhline(limit, color=line.look.colour, linewidth=HAIR, zorder=1.5)
+        hair = axes.axhline(limit, color=line.look.colour, linewidth=HAIR, zorder=1.5)
+        attach([hair], line.label)

@@ -2,19 +2,23 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import StrMethodFormatter
 
+from preftd.arrays import Vector
 from preftd.files import write_whole
 from preftd.paper.counterexamples.simulation import simulate, size_of_values
 from preftd.report.figures.layout import write_note
+from preftd.report.figures.shown import Shown, attach
 from preftd.report.figures.ticks import mark_decades
 from preftd.rules import RULES
-from preftd.style import RC, look_of, number_text, save_figure
+from preftd.style import RC, Band, look_of, number_text, save_figure
 from preftd.tasks import make
 from preftd.tasks.counterexamples import LAMBDAS
 from preftd.theory import Diagnosis, compare, mean_trajectory, report
@@ -31,36 +35,53 @@ RANGE = (1e-2, 1e3)
 """Sizes of the values that the figure shows."""
 
 
+class Written(NamedTuple):
+    """The figure, and all files that were written."""
+
+    figure: Figure
+    paths: list[Path]
+
+
 def write_counterexamples(
     folder: Path, seeds: int = SEEDS, say: Callable[[str], object] = lambda _: None
-) -> list[Path]:
-    """Write the figure and a page into a folder; returns the paths. `say` is told what is done."""
+) -> Written:
+    """Write the figure and a page into a folder. `say` is told what is done."""
     folder.mkdir(parents=True, exist_ok=True)
-    say(f"simulating and drawing both counterexamples: {STEPS:,} steps, {seeds} seeds …")
+    figure = draw_counterexamples(seeds, say)
+    pictures = [folder / f"counterexamples.{kind}" for kind in ("png", "svg")]
+    with mpl.rc_context(RC):
+        save_figure(figure.axes[0], *pictures)
+    page = folder / "convergence.md"
+    write_whole(page, lambda file: file.write(_page(diagnoses(), seeds).encode()))
+    return Written(figure, [*pictures, page])
+
+
+def diagnoses() -> dict[str, list[Diagnosis]]:
+    """What theory says about each rule, by the name of the chain."""
     rules = [make_rule(1.0) for make_rule in RULES.values()]
-    diagnoses = {}
+    found = {}
     for name, lambda_ in LAMBDAS.items():
         task = make(name)
-        diagnoses[name] = compare(task.process, task.features, rules, lambda_=lambda_)
-    pictures = _draw(folder, diagnoses, seeds)
-    page = folder / "convergence.md"
-    write_whole(page, lambda file: file.write(_page(diagnoses, seeds).encode()))
-    return [*pictures, page]
+        found[name] = compare(task.process, task.features, rules, lambda_=lambda_)
+    return found
 
 
-def _draw(folder: Path, diagnoses: Mapping[str, list[Diagnosis]], seeds: int) -> list[Path]:
+def draw_counterexamples(
+    seeds: int = SEEDS, say: Callable[[str], object] = lambda _: None
+) -> Figure:
+    """Simulate and draw both chains. `say` is told what is done."""
+    say(f"simulating and drawing both counterexamples: {STEPS:,} steps, {seeds} seeds …")
+    every = diagnoses()
     with mpl.rc_context(RC):
         figure = Figure(figsize=INCHES, layout="constrained")
-        axes = figure.subplots(3, len(diagnoses), gridspec_kw={"height_ratios": [1.6, 3, 2]})
-        for column, (name, found) in enumerate(diagnoses.items()):
+        axes = figure.subplots(3, len(every), gridspec_kw={"height_ratios": [1.6, 3, 2]})
+        for column, (name, found) in enumerate(every.items()):
             make(name).plot(axes=axes[0, column], lambda_=LAMBDAS[name])
             axes[0, column].set_title(_title(name), loc="left")
             _draw_weights(axes[1, column], name, found, seeds)
             _draw_column_sums(axes[2, column], found)
         write_note(figure, _note(seeds))
-        written = [folder / f"counterexamples.{kind}" for kind in ("png", "svg")]
-        save_figure(axes[0, 0], *written)
-    return written
+    return figure
 
 
 def _draw_weights(axis: Axes, name: str, diagnoses: Sequence[Diagnosis], seeds: int) -> None:
@@ -76,9 +97,11 @@ def _draw_weights(axis: Axes, name: str, diagnoses: Sequence[Diagnosis], seeds: 
         expected = np.nan_to_num(size_of_values(mean, features), nan=FAR, posinf=FAR)
         colour, line, *_ = look_of(names[i])
         label = f"{names[i]}, α = {alphas[i]:g}"
-        axis.fill_between(times, low, high, color=colour, alpha=0.25, linewidth=0)
-        axis.plot(times, middle, color=colour, linestyle=line, linewidth=2, label=label)
-        axis.plot(times, expected, color=colour, linewidth=0.8)
+        drawn: list[Artist] = []
+        drawn.append(axis.fill_between(times, low, high, color=colour, alpha=0.25, linewidth=0))
+        drawn += axis.plot(times, middle, color=colour, linestyle=line, linewidth=2, label=label)
+        drawn += axis.plot(times, expected, color=colour, linewidth=0.8)
+        attach(drawn, Shown(label, names[i], Band(times, middle, low, high), "step"))
     axis.set(yscale="log", ylim=RANGE, xlim=(0, STEPS))
     axis.set_xlabel("step", fontsize=8)
     axis.set_ylabel("size of the values (right: 0)", fontsize=8)
@@ -93,10 +116,10 @@ def _draw_column_sums(axis: Axes, diagnoses: Sequence[Diagnosis]) -> None:
     width = 0.8 / len(diagnoses)
     for i, d in enumerate(diagnoses):
         share = d.column_sums / d.weights
-        positions = np.arange(share.size) + (i - (len(diagnoses) - 1) / 2) * width
+        positions: Vector = np.arange(float(share.size)) + (i - (len(diagnoses) - 1) / 2) * width
         colour, _, hatch, _ = look_of(d.rule.name)
         inside = "white" if hatch else colour
-        axis.bar(
+        bars = axis.bar(
             positions,
             share,
             width,
@@ -105,9 +128,11 @@ def _draw_column_sums(axis: Axes, diagnoses: Sequence[Diagnosis]) -> None:
             facecolor=inside,
             edgecolor=colour,
         )
+        none = np.full_like(share, np.nan)
+        attach(bars, Shown(d.rule.name, d.rule.name, Band(positions, share, none, none)))
         for position, height in zip(positions, share, strict=True):
             offset = 3 if height >= 0 else -3
-            axis.annotate(
+            number = axis.annotate(
                 number_text(height, ".2f"),
                 (position, height),
                 (0, offset),
@@ -116,6 +141,7 @@ def _draw_column_sums(axis: Axes, diagnoses: Sequence[Diagnosis]) -> None:
                 va="bottom" if height >= 0 else "top",
                 fontsize=7,
             )
+            attach([number], d.rule.name)
     axis.axhline(0, color="black", linewidth=0.8)
     axis.margins(y=0.2)
     axis.set_xticks(range(diagnoses[0].weights.size), [f"state {s}" for s in range(2)])

@@ -17,8 +17,9 @@ from preftd.paper.study import Found
 from preftd.paper.walk.studies import BY_BETA, BY_LAMBDA, ETD_LABELS, VALUES
 from preftd.report.figures.end_labels import SIZE
 from preftd.report.figures.layout import LEVEL, outer_axes, rows_of_panels, write_axis_labels
+from preftd.report.figures.shown import Shown, attach, method_of
 from preftd.report.figures.step_sizes import set_step_size_axis
-from preftd.style import RC
+from preftd.style import RC, Band
 
 RANGE = (0.2, 0.6)
 """Of the errors, as in the paper; before learning it is 0.55."""
@@ -79,12 +80,15 @@ def _draw_curves(axes: Axes, panel: Curves) -> None:
     curves = panel.found.partition_by("preference", as_dict=True, maintain_order=True)
     optima = []
     for number, ((name,), rows) in enumerate(curves.items()):
-        x, y = rows.sort("step_size").select("step_size", "centre").to_numpy().T
+        points = rows.select("step_size", "centre", "low", "high").sort("step_size")
+        band = Band(*points.to_numpy().T)
+        x, y = band[:2]
         colour = mpl.colors.to_hex(COLOURS(number))
-        axes.plot(x, y, color=colour, linewidth=WIDTH)
+        drawn = axes.plot(x, y, color=colour, linewidth=WIDTH)
         best = int(np.argmin(y))
         if np.ptp(y) > 0:  # with β = 0 nothing is learned, whatever the step size
-            axes.plot(x[best], y[best], "o", color=colour, markersize=DOT)
+            drawn += axes.plot(x[best], y[best], "o", color=colour, markersize=DOT)
+        attach(drawn, Shown(str(name), method_of(panel.title), band, "step size"))
         optima.append((y[best], x[best], str(name)))
     error, step_size, name = min(optima)
     axes.plot(

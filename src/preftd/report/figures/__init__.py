@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from preftd.experiments.results import Results
 from preftd.names import nearest
@@ -37,8 +37,15 @@ def applicable_figures(results: Results) -> list[str]:
     return [name for name in FIGURES if several.get(name, True)]
 
 
-def draw(results: Results, names: Sequence[str], folder: Path, stem: str) -> list[Path]:
-    """Write figures to <folder>/<stem>_<name>.png and .svg.
+class Drawn(NamedTuple):
+    """A figure, and the files to which it was written."""
+
+    figure: "Figure"
+    paths: list[Path]
+
+
+def draw(results: Results, names: Sequence[str], folder: Path, stem: str) -> dict[str, Drawn]:
+    """Draw figures and write them to <folder>/<stem>_<name>.png and .svg.
 
     Parameters
     ----------
@@ -52,8 +59,8 @@ def draw(results: Results, names: Sequence[str], folder: Path, stem: str) -> lis
 
     Returns
     -------
-    list of Path
-        The written files.
+    dict
+        Each figure and its files, by name.
 
     """
     from matplotlib import rc_context  # noqa: PLC0415  (slow to load)
@@ -61,10 +68,11 @@ def draw(results: Results, names: Sequence[str], folder: Path, stem: str) -> lis
     for name in names:
         nearest("figure", name, FIGURES)
     folder.mkdir(parents=True, exist_ok=True)
-    written: list[Path] = []
+    drawn: dict[str, Drawn] = {}
     with rc_context(RC):  # some settings apply when the file is written
         for name in names:
             paths = [folder / f"{stem}_{name}.{ending}" for ending in ("png", "svg")]
-            save_figure(FIGURES[name](results).axes[0], *paths)
-            written += paths
-    return written
+            figure = FIGURES[name](results)
+            save_figure(figure.axes[0], *paths)
+            drawn[name] = Drawn(figure, paths)
+    return drawn

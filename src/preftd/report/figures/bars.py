@@ -3,6 +3,7 @@
 import matplotlib as mpl
 import numpy as np
 import polars as pl
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -19,8 +20,9 @@ from preftd.report.figures.layout import (
 )
 from preftd.report.figures.lines import drawable
 from preftd.report.figures.panels import Line, Panel, panels, with_diverged
+from preftd.report.figures.shown import Shown, attach, method_of, step_sizes_of
 from preftd.report.figures.titles import fit_titles, write_title
-from preftd.style import RC, TYPED, lay_out, number_text
+from preftd.style import RC, TYPED, Band, lay_out, number_text
 
 THICK = 0.7
 """The thickness of a bar, as a share of its row."""
@@ -61,9 +63,10 @@ def _rows(every: list[Axes]) -> int:
 
 def _draw_bar(axes: Axes, row: int, line: Line, results: Results) -> None:
     look, fine = line.look, drawable(line.rows, results.score)
+    drawn: list[Artist] = []
     if fine.height:
         centre, low, high = fine.select("centre", "low", "high").row(0)
-        axes.barh(
+        drawn += axes.barh(
             row,
             centre,
             THICK,
@@ -74,8 +77,12 @@ def _draw_bar(axes: Axes, row: int, line: Line, results: Results) -> None:
         if np.isfinite(low):
             # White around black is visible on any bar.
             for colour, width in (("white", 3.0), ("#000000", 1.0)):
-                axes.plot([low, high], [row, row], color=colour, linewidth=width)
-    axes.text(
+                drawn += axes.plot([low, high], [row, row], color=colour, linewidth=width)
+        numbers = Band(*np.array([[row], [centre], [low], [high]], dtype=np.float64))
+        method = method_of(line.rows["rule"][0])
+        shown = Shown(line.label, method, numbers, "", step_sizes_of(fine), sideways=True)
+        attach(drawn, shown)
+    text = axes.text(
         1.03,
         row,
         _numbers(line, fine),
@@ -83,6 +90,7 @@ def _draw_bar(axes: Axes, row: int, line: Line, results: Results) -> None:
         va="center",
         transform=axes.get_yaxis_transform(),
     )
+    attach([text], line.label)
 
 
 def _numbers(line: Line, fine: pl.DataFrame) -> str:

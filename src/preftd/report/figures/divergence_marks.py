@@ -9,6 +9,7 @@ from matplotlib.transforms import blended_transform_factory
 
 from preftd.report.figures.end_labels import FLAT, SIZE, TEXT, points
 from preftd.report.figures.panels import Line, Panel
+from preftd.report.figures.shown import attach
 from preftd.style import MARK
 
 ROW = 8.0
@@ -40,7 +41,7 @@ def draw_crosses(axes: Axes, lines: Sequence[Line], across: str, rows: Sequence[
     """
     for line in lines:
         for x, some in _diverged(line).select(across, pl.col("diverged") < pl.col("seeds")).rows():
-            axes.plot(
+            cross = axes.plot(
                 x,
                 _height(line, rows),
                 color=line.look.colour,
@@ -50,6 +51,7 @@ def draw_crosses(axes: Axes, lines: Sequence[Line], across: str, rows: Sequence[
                 transform=blended_transform_factory(axes.transData, points(axes, 0, 1)),
                 clip_on=False,
             )
+            attach(cross, line.label)
 
 
 def write_cross_counts(axes: Axes, lines: Sequence[Line], rows: Sequence[str]) -> None:
@@ -60,8 +62,9 @@ def write_cross_counts(axes: Axes, lines: Sequence[Line], rows: Sequence[str]) -
         corner, at = points(axes, 1, 1), _height(line, rows)
         middle = (FLAT + TEXT - 2) / 2
         mark: Any = {"marker": line.look.marker, "markersize": MARK, "clip_on": False}
-        axes.plot(middle, at, color=line.look.colour, transform=corner, **mark)
-        axes.text(TEXT, at, _count(line), fontsize=SIZE, va="center", transform=corner)
+        marker = axes.plot(middle, at, color=line.look.colour, transform=corner, **mark)
+        count = axes.text(TEXT, at, _count(line), fontsize=SIZE, va="center", transform=corner)
+        attach([*marker, count], line.label)
 
 
 def crosses_note(what: str) -> str:

@@ -16,6 +16,7 @@ from matplotlib.transforms import (
 )
 
 from preftd.arrays import Vector
+from preftd.report.figures.shown import attach
 from preftd.report.figures.titles import fit_titles
 from preftd.style import MARK, TYPED, WIDTH, Look, lay_out
 
@@ -40,6 +41,11 @@ class Label(NamedTuple):
     """Whether the line has markers."""
     width: float = WIDTH
     """The width of the line, in points."""
+
+    @property
+    def name(self) -> str:
+        """The label of the line, without what is written below it."""
+        return self.text.partition("\n")[0]
 
     @property
     def height(self) -> float:
@@ -127,7 +133,9 @@ def _right_of(axes: Axes) -> Transform:
 
 def _text(axes: Axes, label: Label) -> Text:
     look: Any = {"fontsize": SIZE, "va": "center", "linespacing": 1.1, **TYPED}
-    return axes.text(TEXT, 0.5, label.text, transform=_right_of(axes), **look)
+    text = axes.text(TEXT, 0.5, label.text, transform=_right_of(axes), **look)
+    attach([text], label.name)
+    return text
 
 
 def _lead(axes: Axes, label: Label, at: float) -> None:
@@ -135,7 +143,7 @@ def _lead(axes: Axes, label: Label, at: float) -> None:
     across, up = [FLAT, TEXT - 2], [at, at]
     if label.reaches and 0 <= label.end <= 1:
         across, up = [BEND, *across], [label.end, *up]
-    axes.plot(
+    drawn = axes.plot(
         across,
         up,
         color=label.look.colour,
@@ -145,7 +153,7 @@ def _lead(axes: Axes, label: Label, at: float) -> None:
         clip_on=False,
     )
     if label.marked:
-        axes.plot(
+        drawn += axes.plot(
             (FLAT + TEXT - 2) / 2,
             at,
             color=label.look.colour,
@@ -154,6 +162,7 @@ def _lead(axes: Axes, label: Label, at: float) -> None:
             transform=_right_of(axes),
             clip_on=False,
         )
+    attach(drawn, label.name)
 
 
 def _legend(figure: Figure, labels: Sequence[Label]) -> None:
@@ -172,5 +181,8 @@ def _legend(figure: Figure, labels: Sequence[Label]) -> None:
     # A legend omits labels that start with an underscore, so the texts are set afterwards.
     numbers = [str(i) for i in range(len(lines))]
     legend = figure.legend(lines, numbers, loc="outside upper left", **look)
-    for text, name in zip(legend.get_texts(), named, strict=True):
+    for text, line, (name, label) in zip(
+        legend.get_texts(), legend.get_lines(), named.items(), strict=True
+    ):
         text.set(text=name, **TYPED)
+        attach([text, line], label.name)

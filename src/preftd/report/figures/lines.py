@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from preftd.arrays import Vector
 from preftd.experiments.score import Score
 from preftd.report.figures.panels import Line
+from preftd.report.figures.shown import Shown, attach, method_of, step_sizes_of
 from preftd.style import Band, draw_band
 
 REACH = 1.5
@@ -67,7 +68,10 @@ def draw_line(axes: Axes, line: Line, across: str, rows: pl.DataFrame, marked: b
     """
     rows = rows.sort(across)
     band = Band(*(rows[name].to_numpy() for name in (across, "centre", "low", "high")))
-    draw_band(axes, line.look, band, line.width, marked=marked)
+    drawn = draw_band(axes, line.look, band, line.width, marked=marked)
+    rule = line.rows["rule"][0] if "rule" in line.rows.columns else line.label
+    what = across.replace("_", " ")
+    attach(drawn, Shown(line.label, method_of(rule), band, what, step_sizes_of(rows)))
     return height_of(axes, band.centre[-1]) if rows.height else np.nan
 
 

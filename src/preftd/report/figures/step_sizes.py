@@ -28,6 +28,7 @@ from preftd.report.figures.layout import (
 )
 from preftd.report.figures.lines import axis_values, draw_line, drawable, height_of
 from preftd.report.figures.panels import Line, Panel, panels
+from preftd.report.figures.shown import attach
 from preftd.report.figures.ticks import mark_step_sizes
 from preftd.report.figures.titles import write_title
 from preftd.style import RC
@@ -139,7 +140,7 @@ def _ring(axes: Axes, line: Line, rings: pl.DataFrame) -> None:
     on = [*ALGORITHM, *STEP_SIZE]
     chosen = line.rows.join(rings, on=on, how="semi").select("step_size", "centre")
     for step_size, centre in chosen.rows():
-        axes.plot(
+        ring = axes.plot(
             step_size,
             centre,
             marker="o",
@@ -148,3 +149,4 @@ def _ring(axes: Axes, line: Line, rings: pl.DataFrame) -> None:
             markeredgecolor=line.look.colour,
             markeredgewidth=1,
         )
+        attach(ring, line.label)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
-from preftd.arrays import InputError, Vector, number, unit
+from preftd.arrays import Vector, check_not_negative, check_size, number, unit
 from preftd.tasks.control.cartpole import CartPole
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ class CartPoleDropOuts:
     def __post_init__(self) -> None:
         object.__setattr__(self, "dropped", unit("dropped", self.dropped))
         object.__setattr__(self, "noise", number("noise", self.noise))
-        if not self.noise >= 0:
-            raise InputError(f"noise is {self.noise:g}: give 0 or more.")
+        check_not_negative("noise", np.array(self.noise))
+        check_size("noise", np.array(self.noise))
         plain = CartPole(self.limit, self.discount)
         object.__setattr__(self, "limit", plain.limit)
         object.__setattr__(self, "discount", plain.discount)
