@@ -58,7 +58,7 @@ ROWS = [
         free={"observable": "huge", "hidden": "huge"},
     ),
     Row("preferences.PerState", lambda: {"beta": np.array([0.5, 1])}, free={"beta": GIVEN}),
-    Row("preferences.Function", lambda: {"function": len}, free={"function": "type, its type"}),
+    Row("preferences.Function", lambda: {"function": len}),
     Row(
         "preferences.Displacement",
         lambda: {"thresholds": {0: 0.5}, "between": 0.25},
