@@ -91,7 +91,7 @@ def _parts(thing: Any) -> Iterator[tuple[Any, Any]]:
     elif isinstance(thing, np.random.Generator):
         yield "state", thing.bit_generator.state
     elif sparse.issparse(thing):
-        csr = thing.tocsr()
+        csr: Any = sparse.csr_array(thing)  # type: ignore[call-overload]  # any sparse format
         yield from enumerate((csr.shape, csr.data, csr.indices, csr.indptr))
     elif type(thing).__module__.partition(".")[0] in ("pandas", "polars"):
         yield from enumerate((repr(thing), thing.to_numpy()))

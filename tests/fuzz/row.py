@@ -20,6 +20,16 @@ def answer_and_subject(subject: Any, answer: Any) -> Any:
     return None if answer is subject else answer, subject
 
 
+def always(thing: Any) -> Callable[[], Any]:
+    """Make the same object each time, one that no call changes."""
+
+    def make() -> Any:
+        return thing
+
+    make.__name__ = type(thing).__name__
+    return make
+
+
 def _instead(value: Any, _plain: Any) -> Any:
     return value
 

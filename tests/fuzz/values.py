@@ -102,7 +102,7 @@ def kinds_for(plain: Any) -> list[Kind]:
     if isinstance(plain, str):
         return TEXTS
     if isinstance(plain, np.ndarray):
-        return list(_arrays(plain))
+        return list(_arrays(plain)) if plain.ndim else kinds_for(plain.item())
     return FUNCTIONS if isinstance(plain, FunctionType | BuiltinFunctionType | np.ufunc) else THINGS
 
 
@@ -110,6 +110,8 @@ def _arrays(plain: NDArray[Any]) -> Iterator[Kind]:
     """Those for arrays."""
     yield from ANYWHERE
     yield from (Kind(name, make, same) for name, make in SAME.items())
+    if not plain.size:
+        return
     if plain.dtype.kind == "f":
         entries: dict[str, Any] = {
             "nan": np.nan,

@@ -32,7 +32,7 @@ class StreamCoefficients(NamedTuple):
 
 def stream_coefficients(
     rule: Rule,
-    preference: Signal,
+    preference: Any,
     experience: Experience,
     *,
     rho: ArrayLike | None = None,
@@ -43,7 +43,7 @@ def stream_coefficients(
     Parameters
     ----------
     rule : Rule
-    preference : Signal
+    preference : Signal, float, array of shape (states,), or function of the observation
     experience : Experience
     rho : float or array of shape (steps,)
         Importance ratios (default: those of the experience, or 1).

@@ -96,8 +96,8 @@ def prediction() -> dict[str, Any]:
 
 
 MORE = {
-    "interest": "huge, huge entry, one entry",
-    "rho": "huge, huge entry, one entry",
+    "interest": "None, huge, huge entry, one entry",
+    "rho": "None, huge, huge entry, one entry",
     "beta": "one entry",
 }
 SEEN = ("features", "next_features", "reward", "observation", "next_observation")
@@ -108,6 +108,7 @@ WAITING = FREE | {"next_features": f"{SIGNED}, {UNSEEN}"}
 NUMBERS = ("reward", "discount", "beta", "interest", "rho")
 SEVERAL = FREE | {name: f"{FREE.get(name, '')}, pair" for name in NUMBERS}
 PREDICTED = dict.fromkeys(("features", "observation"), f"{SIGNED}, longer, shorter")
+PREFERRING = {"preference": "half", "final_beta": "empty"}
 ENDED = {"next_beta": 0.5, "truncated": True}
 LEARNERS = {
     linear: "learners.LinearLearner",
@@ -150,8 +151,11 @@ ROWS = [
         for make, name in HOLDING.items()
     ),
     *(Row(f"{name}.learn", learn, make, free=FREE) for make, name in LEARNERS.items()),
-    *(Row(f"{name}.learn", learn_preferring, make) for make, name in LEARNERS.items()),
-    *(Row(f"{name}.learn", preferring, make) for make, name in HOLDING.items()),
+    *(
+        Row(f"{name}.learn", learn_preferring, make, free=PREFERRING)
+        for make, name in LEARNERS.items()
+    ),
+    *(Row(f"{name}.learn", preferring, make, free=PREFERRING) for make, name in HOLDING.items()),
     *(Row(f"{name}.predict", prediction, make, free=PREDICTED) for make, name in LEARNERS.items()),
     *map(saved, (*LEARNERS, agent)),
     Row("learners.PretrainedLearner.hidden", prediction, pretrained, free=PREDICTED),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from fuzz.row import SIGNED, Row
+from fuzz.row import SIGNED, Row, always
 from fuzz.rows.learners import PAIR, training
 from fuzz.things import corridor, episodes, signals
 from preftd import (
@@ -34,7 +35,7 @@ def streams() -> dict[str, Any]:
 
 
 def make_custom(*_: Any) -> Any:
-    return None
+    return SimpleNamespace(learn=print, predict=print)
 
 
 def custom() -> Custom:
@@ -177,11 +178,11 @@ ROWS = [
             "step_size": 0.125,
             "episodes": 2,
         },
-        free={"preference": "type", "step_size": "huge"},
+        free={"preference": "half", "step_size": "huge"},
     ),
     Row("learners.Training.net", lambda: {"seed": 1}, training, free={"seed": SEED}, look=began),
     *(
-        Row(f"learners.{type(spec).__name__}.learner", learner, lambda spec=spec: spec, free=SIZES)
+        Row(f"learners.{type(spec).__name__}.learner", learner, always(spec), free=SIZES)
         for spec in (Linear(), Network(4), Pretrained(training()))
     ),
     Row(
@@ -194,7 +195,7 @@ ROWS = [
         Row(
             f"learners.{type(spec).__name__}.start",
             start,
-            lambda spec=spec: spec,
+            always(spec),
             free=SIZES,
             look=began,
         )
