@@ -72,11 +72,11 @@ def test_a_study_is_run_looked_at_and_shown(small: Path, tmp_path: Path) -> None
     assert "small: finished, 0 cells computed" in printed("status", "--out", out)
     page = f"wrote {out / 'study_small.html'}\n"
     assert printed("show", small, "--out", out) + page == first.stdout
-    written = (out / "study_small.html").read_text()
+    page_of_run = (out / "study_small.html").read_text()
     assert printed("report", small, "--out", out) == page
     when = r"\d+-\d+-\d+ \d+:\d+(:\d+)?"
-    again = (out / "study_small.html").read_text()
-    assert re.sub(when, "", again) == re.sub(when, "", written), "also from what is stored"
+    from_store = (out / "study_small.html").read_text()
+    assert re.sub(when, "", from_store) == re.sub(when, "", page_of_run)
 
 
 def test_a_study_that_diverges_everywhere_is_shown_and_the_next_is_run(

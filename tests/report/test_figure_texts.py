@@ -91,7 +91,7 @@ def test_titles_are_wrapped_to_their_panel_and_complete(name: str, case: str) ->
 def test_labels_are_shown_as_typed_and_never_as_mathematics(name: str, tmp_path: Path) -> None:
     runs = called(CASES["dollars"].filter(pl.col("rule") != "TD"), learner="${}$")
     paths = draw(Results(runs, Score()), [name], tmp_path, "mine")  # $\bad$ is no valid formula
-    assert all(path.stat().st_size for path in paths)
+    assert all(path.stat().st_size for drawn_of in paths.values() for path in drawn_of.paths)
     shown = " ".join(written(drawn(name, Results(runs, Score())))).replace("\n", " ")
     assert r"$\bad PTD$" in shown
     assert "$5 or $10, corridor 0" in shown

@@ -113,7 +113,10 @@ def test_a_figure_is_enlarged_and_comes_back(opened: Any) -> None:
 def test_a_table_is_sorted_by_a_column_and_back(opened: Any) -> None:
     heads = opened.find_elements("css selector", "thead button")
     score = texts(opened, "thead button").index("score")
-    scores = lambda: [float(x.split()[0]) for x in texts(opened, f"td:nth-child({score + 1})")]  # noqa: E731
+
+    def scores() -> list[float]:
+        return [float(x.split()[0]) for x in texts(opened, f"td:nth-child({score + 1})")]
+
     heads[score].click()
     up = scores()
     assert up == sorted(up)

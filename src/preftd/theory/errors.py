@@ -10,6 +10,7 @@ With random features, E is also over the features of a visit.
 from __future__ import annotations
 
 from math import inf
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -58,7 +59,7 @@ def value_error(
     states = process.visits if over is None else _state_weights(over, process)
     with np.errstate(over="ignore", invalid="ignore"):
         bias = features.predict(w) - process.values
-        return _error(float(states @ bias**2 + w @ features.mean_covariance(states) @ w))
+        return _error(states @ bias**2 + w @ features.mean_covariance(states) @ w)
 
 
 def project(
@@ -118,12 +119,12 @@ def projected_bellman_error(
         step = key.b - key.A @ w
         if not np.isfinite(step).all():
             return inf
-        return _error(float(step @ _solve_gram(_gram(features, process.visits), step)))
+        return _error(step @ _solve_gram(_gram(features, process.visits), step))
 
 
-def _error(found: float) -> float:
+def _error(found: Any) -> float:
     """The error, infinite where weights are so large that it overflows."""
-    return inf if np.isnan(found) else found
+    return inf if np.isnan(found) else float(found)
 
 
 def _gram(features: Features, visits: Vector) -> Dense:
