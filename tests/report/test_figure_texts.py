@@ -90,8 +90,8 @@ def test_titles_are_wrapped_to_their_panel_and_complete(name: str, case: str) ->
 @pytest.mark.parametrize("name", ["curves", "step_sizes", "widths", "bars"])
 def test_labels_are_shown_as_typed_and_never_as_mathematics(name: str, tmp_path: Path) -> None:
     runs = called(CASES["dollars"].filter(pl.col("rule") != "TD"), learner="${}$")
-    paths = draw(Results(runs, Score()), [name], tmp_path, "mine")  # $\bad$ is no valid formula
-    assert all(path.stat().st_size for drawn_of in paths.values() for path in drawn_of.paths)
+    written_to = draw(Results(runs, Score()), [name], tmp_path, "mine")[name].paths
+    assert all(path.stat().st_size for path in written_to), r"$\bad$ is no valid formula"
     shown = " ".join(written(drawn(name, Results(runs, Score())))).replace("\n", " ")
     assert r"$\bad PTD$" in shown
     assert "$5 or $10, corridor 0" in shown
