@@ -212,6 +212,7 @@ ROWS = [
         free={"action": "zero"},
     ),
     Row("tasks.Task.plot", lambda: {"beta": np.array([0.5])}, coin, free={"beta": EACH}),
+    Row("tasks.Task.plot", lambda: {"lambda_": np.array([0.5])}, coin, free={"lambda_": EACH}),
 ]
 UNCHECKED = {
     "tasks.Features.draw": "fills an array of the sampler, in its inner loop",
