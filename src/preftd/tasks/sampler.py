@@ -13,6 +13,7 @@ from preftd.arrays import Dense, InputError, whole
 from preftd.experience.stream import Codes, Experience
 from preftd.randomness import generator
 from preftd.tasks.sampling_kernel import Buffers, Position, draw_steps
+from preftd.turns import Turn
 
 if TYPE_CHECKING:
     from preftd.tasks.task import Task
@@ -42,7 +43,7 @@ class Sampler:
     """
 
     def __init__(self, task: "Task", seed: SupportsIndex) -> None:
-        self._task = task
+        self._task, self._turn = task, Turn()
         key = (task.name, whole("seed", seed))
         self._table, self._fixed = task.table, task.table.fixed
         self._moves = generator(*key, "moves")
@@ -81,7 +82,11 @@ class Sampler:
         return self._take(_counted(count), -1)
 
     def _take(self, capacity: int, episodes: int) -> Experience:
-        """Draw `episodes` episodes, or `capacity` steps if that is −1."""
+        """Draw `episodes` episodes, or `capacity` steps if that is −1; threads take turns."""
+        with self._turn:
+            return self._drawn(capacity, episodes)
+
+    def _drawn(self, capacity: int, episodes: int) -> Experience:
         buffers, position, written = Buffers.of_size(capacity), self._position, 0
         first_vector = len(self._fixed) + len(self._held)
         while True:

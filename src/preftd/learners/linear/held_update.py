@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from preftd.arrays import InputError
 from preftd.learners.linear.held_state import HeldState
-from preftd.learners.linear.predictions import Given, signals_of
+from preftd.learners.linear.predictions import signals_of
 from preftd.learners.transition import (
     DivergedError,
-    check_discount,
+    Given,
+    Numbers,
     check_features_finite,
-    not_numbers,
+    check_follow_on,
 )
 from preftd.rules import Rule
 
@@ -55,18 +56,12 @@ def update_held(
         (decay, gain), carried = rule.stream(
             state.follow_on, discount_t=discount_t[None], **signals
         )
+        check_follow_on(carried)
         parts = (reward, discount, discount_t, decay[0], gain[0])
         beta = signals["beta"]
     else:
-        reward, discount, beta, interest, rho = given
-        try:
-            # Plain floats throughout: others are less precise, and the kernel is for these.
-            reward, discount, beta = float(reward), float(discount), float(beta)
-            own = None if interest is None else float(interest)
-            decay, gain, carried = rule.advance(state.follow_on, discount_t, beta, own, float(rho))
-        except (TypeError, ValueError) as error:
-            raise not_numbers(error) from None
-        check_discount(discount)
+        found = Numbers.of(rule, state.follow_on, discount_t, given)
+        reward, discount, beta, decay, gain, carried = found
         parts = (reward, discount, discount_t, decay, gain)
     share = -1.0 if end_share is None else end_share
     numbers = np.empty((8, state.value.size))

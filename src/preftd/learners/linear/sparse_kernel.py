@@ -19,6 +19,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from preftd.arrays import Dense, Vector
+from preftd.learners.growth import CAREFUL, LARGEST
 from preftd.learners.linear.online_kernel import (
     DECAY,
     DISCOUNT,
@@ -34,6 +35,7 @@ from preftd.learners.linear.online_kernel import (
     UNUSED,
     VALUE,
     multipliers,
+    note_step,
     td_errors,
 )
 from preftd.learners.steps import Steps
@@ -157,6 +159,15 @@ def fade(p: SparseState, decay: Vector) -> None:
 
 
 @njit(cache=True, nogil=True)
+def largest_sum(indices: NDArray[np.int32], scale: Vector) -> float:
+    """No feature is larger, times its factor, even if all indices are the same."""
+    total = 0.0
+    for k in range(indices.size):
+        total += scale[indices[k]]
+    return total
+
+
+@njit(cache=True, nogil=True)
 def step_indices(
     indices: NDArray[np.int32],
     next_indices: NDArray[np.int32],
@@ -166,7 +177,7 @@ def step_indices(
     p: SparseState,
     work: Dense,
 ) -> bool:
-    """One step; returns False, with nothing learned, if some δ is not finite.
+    """One step; returns False, with nothing learned, if it may not be taken.
 
     numbers, work  as for `step_many`
     """
@@ -180,7 +191,12 @@ def step_indices(
         read(p, next_indices[k], work[NEXT_VALUE], work[UNUSED])
     if not td_errors(numbers, true_online, work):
         return False
-    multipliers(numbers, true_online, work)
+    fits = multipliers(numbers, true_online, largest_sum(indices, scale), work)
+    for lane in range(lanes):
+        fits &= abs(p.now[SUM, lane]) <= LARGEST or work[CAREFUL, lane] != 0.0
+    if not fits:
+        return False
+    note_step(numbers, work)
     fade(p, numbers[DECAY])
     for k in range(indices.size):
         i = indices[k]
