@@ -72,7 +72,7 @@ def _log(ones: int, mixed: bool) -> Experience:
     return Experience(
         SIZE, codes[0], codes[1], rng.random((4, SIZE)), rng.normal(size=steps), discount,
         np.where(is_first, 0.0, np.append(0.0, discount[:-1])), is_first, is_last,
-        active=rng.integers(0, SIZE, (5, ones)) if ones else None,
+        active=rng.integers(0, SIZE, (5, ones), dtype=np.int32) if ones else None,
     )  # fmt: skip
 
 

@@ -92,8 +92,9 @@ class _Loader(SourceFileLoader):
     def get_code(self, fullname: str) -> CodeType:
         text = Path(self.path).read_text()
         if self.mistake and self.path.endswith(self.mistake[0]):
-            assert text.count(self.mistake[1]) > 0, "there is no such code"
-            text = text.replace(*self.mistake[1:], 1)
+            _, old, new = self.mistake
+            assert old in text, "there is no such code"
+            text = text.replace(old, new, 1)
         tree = ast.parse(text)
         vectors = fullname.endswith(".vectors")
         for node in tree.body:

@@ -46,7 +46,7 @@ LEARNERS: dict[str, Any] = {
     "Adam": lambda: NetworkLearner(SIZE, PTD(), 0.01, units=2, view="forward", optimiser="adam"),
 }
 ONLINE = [name for name in LEARNERS if "forward" not in name and name != "Adam"]
-STREAMS = [name for name in LEARNERS if "two" not in name and "actor" not in name]
+STREAMS = [name for name in LEARNERS if not name.startswith(("two", "actor"))]
 INDICES = [name for name in ONLINE if "actor" not in name]
 
 

@@ -9,6 +9,8 @@ from learners.all_learners import INDICES, LEARNERS, SIZE, is_finite, same, taug
 from preftd import InputError
 from preftd.experience import Indices
 
+pytestmark = pytest.mark.filterwarnings("ignore::preftd.learners.GrowthWarning")
+
 learners = pytest.mark.parametrize("name", sorted(LEARNERS))
 kinds = pytest.mark.parametrize("few", [False, True], ids=["vectors", "indices"])
 

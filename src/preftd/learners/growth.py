@@ -14,10 +14,11 @@ from preftd.arrays import Vector
 OLD_VALUE, TD_ERROR, SUM, PEAK, STEPS, GREW = range(6)
 """The first rows of `work`, which all online views share: v of the last step, δ; then h, the
 largest h (below 0: not known yet), the steps so far, and what `note_value` saw."""
-WEIGHT_BOUND, TRACE_BOUND, PENDING_BOUND, CAREFUL = range(6, 10)
-"""The next rows: no weight, entry of the trace or pending update is larger than that; then whether
-a step may be taken although they become larger than LARGEST, because what it gives is checked."""
-SHARED_ROWS = 10
+WEIGHT_BOUND, TRACE_BOUND, PENDING_BOUND, SCALE_BOUND, CAREFUL = range(6, 11)
+"""The next rows: no weight, entry of the trace, pending update or factor of a feature is larger
+than that; then whether a step may be taken although numbers may become larger than LARGEST, because
+what it gives is checked. If a step is refused, the bounds must be measured anew."""
+SHARED_ROWS = 11
 LARGEST = 1e100
 """Sums of products of numbers up to here do not overflow."""
 TIMES = 1000.0
@@ -56,14 +57,9 @@ def note_value(value: float, reward: float, discount_t: float, column: Vector) -
 
 
 @njit(cache=True, nogil=True)
-def may_become(weights: float, trace: float, pending: float, column: Vector) -> bool:
-    """Write what bounds all numbers after a step; returns whether it may be taken.
-
-    If not, the bounds must be measured anew: they are not those of the numbers before the step.
-    """
-    column[WEIGHT_BOUND], column[TRACE_BOUND], column[PENDING_BOUND] = weights, trace, pending
-    fits = weights <= LARGEST and trace <= LARGEST and pending <= LARGEST
-    return bool(fits or column[CAREFUL] != 0.0)
+def are_moderate(weights: float, trace: float, pending: float) -> bool:
+    """Whether numbers with these bounds can be multiplied; NaN is no bound."""
+    return bool(weights <= LARGEST and trace <= LARGEST and pending <= LARGEST)
 
 
 def warn_of_growth(step: int, stacklevel: int) -> None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import InputError, as_array, number, short
+from preftd.arrays import InputError, as_array, check_not_negative, number, short
 from preftd.experience import Experience
 from preftd.learners.saving import as_state
 from preftd.learners.transition import check_follow_on
@@ -88,9 +88,12 @@ def coefficients_of(
     else:
         assert beta is not None
         share, remembered = broadcast("beta", as_array("beta", beta), steps), carried.preference
-    own = interest
+    own: ArrayLike | None
     if interest is None:
         own, memory = interest_along(rule.interest, experience, memory)
+    else:  # checked here, because a rule may have no use for it
+        own = broadcast("interest", as_array("interest", interest), steps)
+        check_not_negative("interest", own)
     coefficients, follow_on = rule.stream(
         carried.follow_on,
         discount_t=experience.discount_t,

@@ -1,6 +1,6 @@
 """One transition as users give it to a learner, as numbers."""
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,39 +23,38 @@ NOT_A_NUMBER = (TypeError, ValueError, OverflowError)
 """What Python raises for what is not a number; + makes it so for text, which float() would read."""
 
 
-class Numbers(NamedTuple):
-    """The numbers of one transition, with what the rule makes of them."""
+def numbers_of(
+    rule: Rule, follow_on: float, discount_t: float, given: Given
+) -> tuple[float, float, float, float, float, float]:
+    """The numbers of one transition, as plain floats: others are less precise.
 
-    reward: float
-    discount: float
-    beta: float
-    decay: float
-    gain: float
-    follow_on: float
-    """To be carried to the next."""
+    Parameters
+    ----------
+    rule : Rule
+    follow_on, discount_t : float
+        What was carried from the step before, and γ_t.
+    given : tuple
+        Reward, discount, β, interest and ρ.
 
-    @classmethod
-    def of(cls, rule: Rule, follow_on: float, discount_t: float, given: Given) -> "Numbers":
-        """From what the user gave, as plain floats: others are less precise.
+    Returns
+    -------
+    tuple of float
+        Reward, discount, β, decay, gain, and what to carry to the next step.
 
-        Parameters
-        ----------
-        rule : Rule
-        follow_on, discount_t : float
-            What was carried from the step before, and γ_t.
-        given : tuple
-            Reward, discount, β, interest and ρ.
-
-        """
-        try:
-            reward, discount, beta, rho = (float(+given[i]) for i in (0, 1, 2, 4))
-            interest = None if given[3] is None else float(+given[3])
-            decay, gain, carried = rule.advance(follow_on, discount_t, beta, interest, rho)
-            check_discount(discount)
-            check_follow_on(carried)
-        except NOT_A_NUMBER as error:
-            raise not_numbers(error) from None
-        return cls(reward, discount, beta, decay, gain, carried)
+    """
+    try:
+        reward, discount, beta = float(+given[0]), float(+given[1]), float(+given[2])
+        interest = None if given[3] is None else float(+given[3])
+        rho = float(+given[4])
+        decay, gain, carried = rule.advance(follow_on, discount_t, beta, interest, rho)
+    except NOT_A_NUMBER as error:
+        raise not_numbers(error) from None
+    check_discount(discount)
+    if not -np.inf < reward < np.inf:
+        raise InputError(f"reward is {reward}: leave the step out.")
+    if not carried < np.inf:
+        check_follow_on(carried)
+    return reward, discount, beta, decay, gain, carried
 
 
 def not_numbers(error: Exception) -> InputError:

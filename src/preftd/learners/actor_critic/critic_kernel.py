@@ -155,7 +155,7 @@ def extent(weights: Vector, stream: Trace, features: Features, t: int) -> float:
         else:
             for i in range(weights.size):
                 total += abs(features.dense[row, i])
-    return total
+    return float(total)
 
 
 @njit(cache=True, nogil=True, inline="always")

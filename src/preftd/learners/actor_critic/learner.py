@@ -8,7 +8,7 @@ from typing import Any, SupportsIndex, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import Dense, InputError, Vector, as_count, as_flag, whole
+from preftd.arrays import Dense, Vector, as_count, as_flag, whole
 from preftd.learners.actor_critic.agent import Agent
 from preftd.learners.actor_critic.buffers import Sizes
 from preftd.learners.actor_critic.critic_kernel import Now
@@ -20,7 +20,7 @@ from preftd.learners.actor_critic.start import as_discount, as_pair, check_parts
 from preftd.learners.actor_critic.stream import Stream
 from preftd.learners.features import MOST_FEATURES
 from preftd.learners.step_size import StepSizePair
-from preftd.learners.transition import Numbers, check_rule
+from preftd.learners.transition import check_rule, numbers_of
 from preftd.preferences import as_preference
 from preftd.rules import Rule
 from preftd.turns import Turn
@@ -200,11 +200,9 @@ class ActorCriticLearner:
             y = as_vector("next_observation", next_observation, self.size)
             chosen, cut = self._action(action), as_flag("truncated", truncated)
             given = (reward, discount, beta, interest, 1.0)
-            paid, ahead, share, decay, gain, follow_on = Numbers.of(
+            paid, ahead, share, decay, gain, follow_on = numbers_of(
                 self.rule, kept.follow_on, kept.discount_t, given
             )
-            if not np.isfinite(paid):
-                raise InputError(f"reward is {paid}: leave the step out.")
             ends = cut or ahead == 0
             if cut and self.critic.truncation == "terminate":
                 ahead = 0.0

@@ -13,6 +13,7 @@ from preftd.learners.least_squares.learner import LeastSquaresLearner, check_reg
 from preftd.learners.least_squares.rows import Begun
 from preftd.learners.least_squares.stream import absorb_stream
 from preftd.learners.least_squares.systems import Inverse, Sums
+from preftd.learners.step_size import listed
 from preftd.learners.steps import Steps, check_steps, mean_squared_error, scored_features
 from preftd.rules import Rule
 from preftd.tasks.scored import Scored
@@ -74,7 +75,7 @@ class LeastSquares:
         seed: SupportsIndex,  # noqa: ARG002  (as other specifications have it)
     ) -> LeastSquaresBatch:
         """The only learner of a seed; `step_sizes` is [None]."""
-        if not isinstance(step_sizes, Sequence) or list(step_sizes) != [None]:
+        if listed("step_sizes", step_sizes) != [None]:
             raise InputError("least squares has no step size: give [None] as step sizes.")
         return LeastSquaresBatch(self, size)
 

@@ -41,12 +41,12 @@ from preftd.learners.saving import are_flags, checked_state, refuse_unless
 from preftd.learners.steps import Steps, check_steps, discount_into
 from preftd.learners.streams import Memory, check_size, coefficients_of, one_of, split_state
 from preftd.learners.transition import (
-    Numbers,
     after_the_end,
     as_vector,
     check_features_finite,
     check_rule,
     end_share,
+    numbers_of,
 )
 from preftd.rules import Carried, Rule
 from preftd.turns import Turn
@@ -155,11 +155,9 @@ class LeastSquaresLearner:
             )
             cut = as_flag("truncated", truncated)
             given, discount_t = (reward, discount, beta, interest, rho), self._discount_t
-            paid, discount, share, decay, gain, follow_on = Numbers.of(
+            paid, discount, share, decay, gain, follow_on = numbers_of(
                 self.rule, self._follow_on, discount_t, given
             )
-            if not np.isfinite(paid):
-                raise InputError("reward holds something that is not finite: leave the step out.")
             end = end_share(next_beta, cut)
             over = 1.0 if discount == 0 else None if end is None else float(end)
             into = discount_into(discount_t, share, decay)

@@ -10,12 +10,14 @@ from numba import njit
 
 from preftd.arrays import Dense, Vector
 from preftd.learners.growth import (
+    CAREFUL,
     PENDING_BOUND,
+    SCALE_BOUND,
     SHARED_ROWS,
     TD_ERROR,
     TRACE_BOUND,
     WEIGHT_BOUND,
-    may_become,
+    are_moderate,
     note_value,
 )
 from preftd.learners.linear.batch_kernel import add_features
@@ -118,10 +120,13 @@ def may_step(size: float, work: Dense) -> bool:
         weights, z, p = work[WEIGHT_BOUND, lane], work[TRACE_BOUND, lane], work[PENDING_BOUND, lane]
         weights += abs(work[STEP, lane]) * p + abs(work[ALONG, lane]) * z
         p = abs(work[KEEP, lane]) * p + abs(work[KEPT, lane]) * z
-        p += abs(work[FEATURES_TO_PENDING, lane]) * size
-        z = abs(work[TRACE_KEPT, lane]) * z + abs(work[FEATURES_TO_TRACE, lane]) * size
+        x = size * work[SCALE_BOUND, lane]
+        p += abs(work[FEATURES_TO_PENDING, lane]) * x
+        z = abs(work[TRACE_KEPT, lane]) * z + abs(work[FEATURES_TO_TRACE, lane]) * x
         weights += abs(work[PENDING_TO_END, lane]) * p + abs(work[TRACE_TO_END, lane]) * z
-        fits &= may_become(weights, z, p, work[:, lane])
+        work[WEIGHT_BOUND, lane], work[TRACE_BOUND, lane] = weights, z
+        work[PENDING_BOUND, lane] = p
+        fits &= are_moderate(weights, z, p) or work[CAREFUL, lane] != 0.0
     return fits
 
 
@@ -190,7 +195,7 @@ def step_held(
         return False
     needed, largest = is_needed(numbers), 0.0
     for i in range(size if needed else 0):
-        largest = max(largest, abs(scale[i] * x[i]))
+        largest = max(largest, abs(x[i]))
     if not may_step(largest, work):
         return False
     if needed:

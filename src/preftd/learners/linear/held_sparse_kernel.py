@@ -17,7 +17,14 @@ from numba import njit
 from numpy.typing import NDArray
 
 from preftd.arrays import Dense, Vector
-from preftd.learners.growth import PENDING_BOUND, TRACE_BOUND, WEIGHT_BOUND, may_become
+from preftd.learners.growth import (
+    CAREFUL,
+    PENDING_BOUND,
+    SCALE_BOUND,
+    TRACE_BOUND,
+    WEIGHT_BOUND,
+    are_moderate,
+)
 from preftd.learners.linear.held_online_kernel import (
     ALONG,
     END,
@@ -37,7 +44,7 @@ from preftd.learners.linear.held_online_kernel import (
     write_numbers,
 )
 from preftd.learners.linear.online_kernel import DECAY, REWARD
-from preftd.learners.linear.sparse_kernel import LARGE, SMALL, largest_sum
+from preftd.learners.linear.sparse_kernel import LARGE, SMALL
 from preftd.learners.steps import Steps
 
 TO_WEIGHTS, TRACE_TO_WEIGHTS, KEPT_OF_PENDING, TRACE_TO_PENDING, KEPT_OF_TRACE = range(5)
@@ -187,7 +194,7 @@ def step_held_indices(
         read_held(p, next_indices[k], NEXT_VALUE, work)
     if not prepare(numbers, held[FADE], held[PAID], work):
         return False
-    if not _may_step(numbers, largest_sum(indices, scale), now, work):
+    if not _may_step(numbers, float(indices.size), now, work):
         return False
     needed = is_needed(numbers)
     for lane in range(lanes):
@@ -220,10 +227,11 @@ def _may_step(numbers: Dense, size: float, now: Dense, work: Dense) -> bool:
         weights, e, p = work[WEIGHT_BOUND, lane], work[TRACE_BOUND, lane], work[PENDING_BOUND, lane]
         step, along, kept = abs(work[STEP, lane]), abs(work[ALONG, lane]), abs(work[KEPT, lane])
         reward, last = abs(numbers[REWARD, lane]), abs(work[PENDING_TO_END, lane])
+        x = size * work[SCALE_BOUND, lane]
         end = last * abs(work[NEXT_VALUE, lane]) if last != 0.0 else 0.0
         weights += step * p + along * e
-        p = p + kept * e + abs(work[FEATURES_TO_PENDING, lane]) * size
-        e = numbers[DECAY, lane] * e + abs(work[FEATURES_TO_TRACE, lane]) * size
+        p = p + kept * e + abs(work[FEATURES_TO_PENDING, lane]) * x
+        e = numbers[DECAY, lane] * e + abs(work[FEATURES_TO_TRACE, lane]) * x
         p += reward * e
         weights += last * p + end * e
         # What all indices share is bounded as well, for one whose trace and pending update are 1.
@@ -232,8 +240,9 @@ def _may_step(numbers: Dense, size: float, now: Dense, work: Dense) -> bool:
         v += step * due + (along + end) * LARGE
         due += (kept + reward) * LARGE
         shared = u + (step + last) * LARGE + v + due * (1.0 + last)
-        fits &= may_become(weights, e, max(p, shared), work[:, lane])
+        work[WEIGHT_BOUND, lane], work[TRACE_BOUND, lane] = weights, e
         work[PENDING_BOUND, lane] = p
+        fits &= are_moderate(weights, e, p + shared) or work[CAREFUL, lane] != 0.0
     return fits
 
 

@@ -84,8 +84,14 @@ class HeldState(LinearState):
         """Predictions of indices, while features are indices."""
         return np.asarray(held_values_at(x, self.sparse))
 
-    def step(self, x: NDArray[Any], y: NDArray[Any], numbers: Dense) -> Vector | None:
-        """One step of all predictions; δ, or None, with nothing learned, if it cannot be used.
+    def _step(
+        self,
+        x: NDArray[Any],
+        y: NDArray[Any],
+        numbers: Dense,
+        true_online: bool,  # noqa: ARG002  (as the other views have it)
+    ) -> Vector | None:
+        """Learn from a step, or return None.
 
         Parameters
         ----------
@@ -93,20 +99,18 @@ class HeldState(LinearState):
         numbers : array of shape (8, predictions)
             Reward, discount, discount_t, decay, gain, step size, β, and the share of what is
             pending that is applied after the step, −1 where the episode continues.
+        true_online : bool
+            Ignored.
 
         """
-
-        def step() -> Vector | None:
-            if x.dtype == np.float64:
-                self.for_vectors()
-                arrays = (self.weights, self.pending, self.trace)
-                done = step_held(x, y, numbers, self.scale, arrays, self.held, self.work)
-            else:
-                sparse = self.for_indices()
-                done = step_held_indices(x, y, numbers, self.scale, sparse, self.held, self.work)
-            return self.work[TD_ERROR].copy() if done else None
-
-        return self.all_or_nothing(step, x)
+        if x.dtype == np.float64:
+            self.for_vectors()
+            arrays = (self.weights, self.pending, self.trace)
+            done = step_held(x, y, numbers, self.scale, arrays, self.held, self.work)
+        else:
+            sparse = self.for_indices()
+            done = step_held_indices(x, y, numbers, self.scale, sparse, self.held, self.work)
+        return self.work[TD_ERROR].copy() if done else None
 
     def leave(self, alpha: float) -> None:
         """Leave an episode that is not over, if there is one, as if it were truncated.

@@ -208,7 +208,7 @@ class LinearLearner:
             state.follow_on = carried
             state.discount_t = 0.0 * discount if truncated else discount
             state.steps += 1
-            if state.column[GREW] != 0.0 if self.predictions is None else state.work[GREW].any():
+            if state.column.item(GREW) if self.predictions is None else state.work[GREW].any():
                 state.check_growth(pair[0])
             return delta
 

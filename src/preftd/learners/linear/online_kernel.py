@@ -17,12 +17,14 @@ from numba import njit
 
 from preftd.arrays import Dense, Vector
 from preftd.learners.growth import (
+    CAREFUL,
     OLD_VALUE,
+    SCALE_BOUND,
     SHARED_ROWS,
     TD_ERROR,
     TRACE_BOUND,
     WEIGHT_BOUND,
-    may_become,
+    are_moderate,
     note_value,
 )
 from preftd.learners.linear.batch_kernel import add_features
@@ -43,7 +45,7 @@ REWARD, DISCOUNT, DISCOUNT_T, DECAY, GAIN, STEP_SIZE = range(6)
     FEATURES_TO_WEIGHTS,
     UNUSED,
 ) = range(SHARED_ROWS, SHARED_ROWS + 7)
-"""Rows of `work`, an array of shape (17, predictions), after those of `growth.py`: w·x, w·x', e·x,
+"""Rows of `work`, an array of shape (18, predictions), after those of `growth.py`: w·x, w·x', e·x,
 then the factors of an update, and a row to write to what is not needed. They are written anew in
 each step."""
 WORK_ROWS = SHARED_ROWS + 7
@@ -72,14 +74,16 @@ def step_one(  # noqa: PLR0913, PLR0917  (unpacking from Python would take longe
         value += memory[WEIGHTS, i] * x[i]
         value_next += memory[WEIGHTS, i] * x_next[i]
         overlap += memory[TRACE, i] * x[i]
-        size += abs(memory[SCALE, i] * x[i])
+        size += abs(x[i])
+    size *= column[SCALE_BOUND]
     if not true_online:
         delta = reward + discount * value_next - value
         if np.isfinite(delta):
             largest = decay * column[TRACE_BOUND] + abs(gain) * size
             moved = column[WEIGHT_BOUND] + abs(alpha * delta) * largest
-            if not may_become(moved, largest, 0.0, column):
+            if not (are_moderate(moved, largest, 0.0) or column[CAREFUL] != 0.0):
                 return np.nan
+            column[WEIGHT_BOUND], column[TRACE_BOUND] = moved, largest
             note_value(value, reward, discount_t, column)
             for i in range(x.size):
                 e = decay * memory[TRACE, i] + gain * memory[SCALE, i] * x[i]
@@ -95,8 +99,9 @@ def step_one(  # noqa: PLR0913, PLR0917  (unpacking from Python would take longe
         correction = alpha * gain * (before - value)
         largest = decay * column[TRACE_BOUND] + abs(seen) * size
         moved = column[WEIGHT_BOUND] + abs(delta) * largest + abs(correction) * size
-        if not may_become(moved, largest, 0.0, column):
+        if not (are_moderate(moved, largest, 0.0) or column[CAREFUL] != 0.0):
             return np.nan
+        column[WEIGHT_BOUND], column[TRACE_BOUND] = moved, largest
         note_value(value, reward, discount_t, column)
         for i in range(x.size):
             e = decay * memory[TRACE, i] + seen * memory[SCALE, i] * x[i]
@@ -169,9 +174,11 @@ def multipliers(numbers: Dense, true_online: bool, size: float, work: Dense) -> 
         beside = alpha * gain * (before - value)
         work[FEATURES_TO_TRACE, lane] = seen
         work[TRACE_TO_WEIGHTS, lane], work[FEATURES_TO_WEIGHTS, lane] = along, beside
-        largest = decay * work[TRACE_BOUND, lane] + abs(seen) * size
-        moved = work[WEIGHT_BOUND, lane] + abs(along) * largest + abs(beside) * size
-        fits &= may_become(moved, largest, abs(along), work[:, lane])
+        largest = decay * work[TRACE_BOUND, lane] + abs(seen) * work[SCALE_BOUND, lane] * size
+        moved = work[WEIGHT_BOUND, lane] + abs(along) * largest
+        moved += abs(beside) * work[SCALE_BOUND, lane] * size
+        work[WEIGHT_BOUND, lane], work[TRACE_BOUND, lane] = moved, largest
+        fits &= are_moderate(moved, largest, abs(along)) or work[CAREFUL, lane] != 0.0
     return fits
 
 
@@ -228,7 +235,7 @@ def step_many(
     look(x, x_next, weights, trace, work)
     size = 0.0
     for i in range(x.size):
-        size = max(size, abs(scale[i] * x[i]))
+        size = max(size, abs(x[i]))
     if not td_errors(numbers, true_online, work) or not multipliers(
         numbers, true_online, size, work
     ):

@@ -47,11 +47,12 @@ def step_one_prediction(
     reward, discount, beta, interest, rho = given
     try:
         # Plain floats throughout: others are less precise, and the kernel is for these.
-        paid, discount = float(+reward), float(+discount)
+        paid = reward if type(reward) is float else float(+reward)
+        discount = discount if type(discount) is float else float(+discount)
+        beta = beta if type(beta) is float else float(+beta)
+        rho = rho if type(rho) is float else float(+rho)
         own = None if interest is None else float(+interest)
-        decay, gain, carried = rule.advance(
-            state.follow_on, discount_t, float(+beta), own, float(+rho)
-        )
+        decay, gain, carried = rule.advance(state.follow_on, discount_t, beta, own, rho)
     except NOT_A_NUMBER as error:
         raise not_numbers(error) from None
     check_discount(discount)
@@ -62,7 +63,7 @@ def step_one_prediction(
     numbers = (paid, discount, discount_t, decay, gain, step_size)
     delta: float | None = None
     if x.dtype.char != "d":
-        found = state.step_many(x, y, np.array(numbers)[:, None], true_online)
+        found = state.step(x, y, np.array(numbers)[:, None], true_online)
         delta = None if found is None else float(found[0])
     elif state.sparse is None:
         delta = step_one(x, y, *numbers, true_online, state.memory, state.column)
@@ -72,7 +73,11 @@ def step_one_prediction(
 
 
 def _step_carefully(
-    state: LinearState, x: Vector, y: Vector, numbers: tuple[float, ...], true_online: bool
+    state: LinearState,
+    x: Vector,
+    y: Vector,
+    numbers: tuple[float, float, float, float, float, float],
+    true_online: bool,
 ) -> float:
     """δ of a step that was refused, or that is the first from vectors."""
 
@@ -107,7 +112,7 @@ def step_predictions(
     check_follow_on(carried)
     alpha = np.full(shape, step_size)
     numbers = np.stack([reward, discount, discount_t, decay[0], gain[0], alpha])
-    delta = state.step_many(x, y, numbers, true_online)
+    delta = state.step(x, y, numbers, true_online)
     if delta is None:
         raise not_finite(x, y)
     return delta, carried, discount

@@ -159,15 +159,6 @@ def fade(p: SparseState, decay: Vector) -> None:
 
 
 @njit(cache=True, nogil=True)
-def largest_sum(indices: NDArray[np.int32], scale: Vector) -> float:
-    """No feature is larger, times its factor, even if all indices are the same."""
-    total = 0.0
-    for k in range(indices.size):
-        total += scale[indices[k]]
-    return total
-
-
-@njit(cache=True, nogil=True)
 def step_indices(
     indices: NDArray[np.int32],
     next_indices: NDArray[np.int32],
@@ -191,7 +182,7 @@ def step_indices(
         read(p, next_indices[k], work[NEXT_VALUE], work[UNUSED])
     if not td_errors(numbers, true_online, work):
         return False
-    fits = multipliers(numbers, true_online, largest_sum(indices, scale), work)
+    fits = multipliers(numbers, true_online, float(indices.size), work)
     for lane in range(lanes):
         fits &= abs(p.now[SUM, lane]) <= LARGEST or work[CAREFUL, lane] != 0.0
     if not fits:

@@ -12,6 +12,7 @@ from preftd.learners.growth import (
     GREW,
     OLD_VALUE,
     PEAK,
+    SCALE_BOUND,
     STEPS,
     TD_ERROR,
     TOO_LARGE,
@@ -73,6 +74,7 @@ class LinearState:
         self.scale = np.array(scale) if predictions else self.memory[SCALE]
         self.scale[:] = scale
         self.work = np.zeros((work_rows, columns))
+        self.work[SCALE_BOUND] = np.max(scale)
         self.column = self.work[:, 0]
         self.value = self.work[OLD_VALUE]
         # Numbers if there is one prediction, arrays if there are many.
@@ -126,36 +128,36 @@ class LinearState:
         """Predictions of indices, while features are indices."""
         return np.asarray(values_at(x, self.sparse))
 
-    def step_many(
-        self, x: NDArray[Any], y: NDArray[Any], numbers: Dense, true_online: bool
+    def step(
+        self, x: NDArray[Any], y: NDArray[Any], numbers: Dense, true_online: bool = False
     ) -> Vector | None:
-        """One step of all predictions; returns δ, or None, with nothing learned, if not finite."""
-
-        def step() -> Vector | None:
-            if x.dtype == np.float64:
-                self.for_vectors()
-                arrays = (self.scale, self.weights, self.trace, self.work)
-                learned = step_many(x, y, numbers, true_online, *arrays)
-            else:
-                sparse = self.for_indices()
-                learned = step_indices(x, y, numbers, true_online, self.scale, sparse, self.work)
-            return self.work[TD_ERROR].copy() if learned else None
-
-        return self.all_or_nothing(step, x)
-
-    def all_or_nothing(self, step: Callable[[], Found | None], x: NDArray[Any]) -> Found | None:
-        """What a step gives; or None, with nothing changed, if it or a number after it is refused.
+        """One step of all predictions; δ, or None, with nothing changed, if it cannot be used.
 
         A step that could overflow is refused at first, and then taken with a copy at hand. So is
         one from features of the other kind.
         """
         found = None
         if (x.dtype == np.float64) == (self.sparse is None):
-            found = step()
-        return self.carefully(step) if found is None else found
+            found = self._step(x, y, numbers, true_online)
+        if found is not None:
+            return found
+        return self.carefully(lambda: self._step(x, y, numbers, true_online))
+
+    def _step(
+        self, x: NDArray[Any], y: NDArray[Any], numbers: Dense, true_online: bool
+    ) -> Vector | None:
+        """Learn from a step, or return None."""
+        if x.dtype == np.float64:
+            self.for_vectors()
+            arrays = (self.scale, self.weights, self.trace, self.work)
+            learned = step_many(x, y, numbers, true_online, *arrays)
+        else:
+            sparse = self.for_indices()
+            learned = step_indices(x, y, numbers, true_online, self.scale, sparse, self.work)
+        return self.work[TD_ERROR].copy() if learned else None
 
     def carefully(self, step: Callable[[], Found | None]) -> Found | None:
-        """The same with a copy at hand, in any case."""
+        """What a step gives; or None, with nothing changed, if it or a number after it is bad."""
         before, work = self.arrays(), self.work.copy()
         self.work[CAREFUL] = 1.0
         found = step()
@@ -225,7 +227,8 @@ class LinearState:
         """
         if self.work[PEAK].min() < 0:
             size = np.abs(x).sum() if x.dtype == np.float64 else x.size
-            scale = np.abs(self.settled()).max(axis=0) * size
+            with np.errstate(over="ignore"):
+                scale = np.abs(self.settled()).max(axis=0) * size
             self.work[PEAK] = np.where(np.isfinite(scale), scale, -1.0)
         elif (self.work[GREW] == TOO_LARGE).any():
             warn_of_growth(int(self.work[STEPS][self.work[GREW] == TOO_LARGE].min()), 4)

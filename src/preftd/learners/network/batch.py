@@ -156,6 +156,12 @@ class NetworkBatch:
             learn_backward(weights, units, sizes, steps, scored, errors, SHORT * units)
         return errors
 
+    @property
+    def is_finite(self) -> bool:
+        """Whether all weights are, and Adam's moments."""
+        mean, square, _ = self.moments or ((), (), ())
+        return all(bool(np.isfinite(part).all()) for part in (*self._weights, *mean, *square))
+
     def parameters(self, lane: int) -> Parameters:
         """A copy of the weights of the network with one step size."""
         return self.lane_of(self._weights, as_count("lane", lane, 0, self.step_sizes.size - 1))

@@ -22,14 +22,13 @@ from preftd.learners.streams import Memory, check_size, coefficients_of, one_of,
 from preftd.learners.transition import (
     ONLY_EPISODES,
     DivergedError,
-    Numbers,
     after_the_end,
     as_vector,
     check_features_finite,
     check_holds,
     check_rule,
     end_share,
-    not_finite,
+    numbers_of,
     refused_stream,
 )
 from preftd.learners.watching import learn_watching
@@ -154,7 +153,7 @@ class NetworkLearner:
             cut = as_flag("truncated", truncated)
             end = end_share(next_beta, cut, (), held)
             given = (reward, discount, beta, interest, rho)
-            paid, discount, share, decay, gain, follow_on = Numbers.of(
+            paid, discount, share, decay, gain, follow_on = numbers_of(
                 self.rule, self._follow_on, self.discount_t, given
             )
             x, x_next = (as_vector(given, self.size) for given in pair)
@@ -207,8 +206,7 @@ class NetworkLearner:
     def state_dict(self) -> dict[str, NDArray[Any]]:
         """All that changes while learning, as arrays: weights, traces, what is pending and so on.
 
-        Load it into a learner made in the same way, and learning continues as if it had not
-        stopped.
+        A learner made in the same way loads it, and continues as if it had not stopped.
         """
         with self._turn:
             return self._own_state() | self.memory.arrays()
@@ -261,8 +259,6 @@ class NetworkLearner:
         looks = now.discount != 0 and (not held or (now.end is not None and now.end != 0))
         # An inactive unit would hide it.
         check_features_finite(used, now.x_next if looks else used, held)
-        if not np.isfinite(now.reward):
-            raise not_finite(used, used, now.reward)
         before = self._state._replace(weights=self.parameters)
         with np.errstate(over="ignore", invalid="ignore"):
             delta, after = STEPS[self.view](before, now, self.step_size)
@@ -281,20 +277,16 @@ class NetworkLearner:
         if not begun:
             self._leave()
         first, last = steps.whole_episodes(begun) if self._online else (0, steps.code_t.size)
-        self._follow(steps, 0, first)
+        for t in range(first):
+            self._step(Transition.of(steps, t))
         if last > first:
             whole, before = steps.part(slice(first, last)), self.parameters
             self._batch.learn(whole, nothing_scored(self.size))
-            moments = self._batch.moments
-            parts = () if moments is None else (*moments[0], *moments[1])
-            if not (self.parameters.is_finite and all(np.isfinite(m).all() for m in parts)):
+            if not self._batch.is_finite:
                 raise refused_stream(whole, self.view == "backward")
             self._state = State.of(self.parameters)
             self._growth.note_stream(before, self._batch, whole)
-        self._follow(steps, last, steps.code_t.size)
-
-    def _follow(self, steps: Steps, first: int, end: int) -> None:
-        for t in range(first, end):
+        for t in range(last, steps.code_t.size):
             self._step(Transition.of(steps, t))
 
     def _leave(self) -> None:
