@@ -73,7 +73,7 @@ def test_other_columns_of_a_log_must_be_complete(column: str, form: str) -> None
 @pytest.mark.parametrize(
     "missing",
     [
-        np.ma.array([0, 1, 2], mask=[0, 1, 0]),
+        np.ma.array([0, 1, 2], mask=[False, True, False]),
         pl.Series([0, None, 2]),
         pd.Series([0, None, 2], dtype="Int64"),
     ],

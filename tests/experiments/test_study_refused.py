@@ -242,7 +242,7 @@ def test_a_wrong_field_is_refused_in_one_sentence_that_names_it(case: str) -> No
 
 
 WRONG_SEARCH: dict[str, tuple[dict[str, Any], str]] = {
-    "no seeds": ({"seeds": 0}, "search.seeds is 0: give a whole number from 1 to 1000000"),
+    "no seeds": ({"seeds": 0}, "search.seeds is 0: give 1 or more"),
     "an empty list": ({"seeds": []}, "search.seeds are (): give one or more"),
     "a seed twice": ({"seeds": [5, 5]}, "search.seeds are (5, 5): give one or more, each once"),
     "half a seed": ({"seeds": [0.5]}, "search.seeds[0] is 0.5: give a whole number"),

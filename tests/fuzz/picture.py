@@ -32,10 +32,12 @@ def picture(thing: Any, *, exact: bool = True, inside: frozenset[int] = frozense
     """
     if id(thing) in inside:
         return "itself"
+    if isinstance(thing, str):
+        return f"text {thing}" if exact else "text"
     number = _number(thing)
     if number is not None:
         return _numbers(number, exact)
-    if thing is None or isinstance(thing, str | bytes | slice):
+    if thing is None or isinstance(thing, bytes | slice):
         return repr(thing) if exact else type(thing).__name__
     if isinstance(thing, OPAQUE):
         return id(thing)
@@ -58,6 +60,8 @@ def _number(thing: Any) -> NDArray[Any] | None:
 def _numbers(array: NDArray[Any], exact: bool) -> Any:
     if array.dtype.kind == "O":
         return "objects", tuple(map(repr, array.ravel().tolist()))
+    if array.ndim == 0 and array.dtype.kind in "biu":
+        return int(array) if exact else "whole number"  # of any type
     if not exact:
         return array.dtype.kind, array.shape, array.dtype.kind in "fc" and bool(_is_nan(array))
     return array.dtype.kind, array.shape, array.astype(array.dtype.newbyteorder("=")).tobytes()
@@ -87,7 +91,7 @@ def _parts(thing: Any) -> Iterator[tuple[Any, Any]]:
     elif isinstance(thing, np.random.Generator):
         yield "state", thing.bit_generator.state
     elif sparse.issparse(thing):
-        csr = sparse.csr_array(thing)
+        csr: Any = sparse.csr_array(thing)  # type: ignore[call-overload]  # any sparse format
         yield from enumerate((csr.shape, csr.data, csr.indices, csr.indptr))
     elif type(thing).__module__.partition(".")[0] in ("pandas", "polars"):
         yield from enumerate((repr(thing), thing.to_numpy()))

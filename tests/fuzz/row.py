@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from fuzz.exports import exports
@@ -17,6 +18,20 @@ SIGNED = "negative, huge, negative entry, huge entry"
 def answer_and_subject(subject: Any, answer: Any) -> Any:
     """The answer, and the object afterwards."""
     return None if answer is subject else answer, subject
+
+
+def always(thing: Any) -> Callable[[], Any]:
+    """Make the same object each time, one that no call changes."""
+
+    def make() -> Any:
+        return thing
+
+    make.__name__ = type(thing).__name__
+    return make
+
+
+def _instead(value: Any, _plain: Any) -> Any:
+    return value
 
 
 @dataclass(frozen=True)
@@ -66,7 +81,7 @@ class Row:
                 for key, entry in plain.items():
                     yield from ((f"state.{key}", kind) for kind in kinds_for(entry))
             for value in self.outside.get(argument, ()):
-                yield argument, Kind(f"{value}", lambda _, value=value: value)
+                yield argument, Kind(f"{value}", partial(_instead, value))
 
     def is_free(self, argument: str, kind: Kind) -> bool:
         """Whether such a value is right as well."""

@@ -58,7 +58,7 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _id(row: Row) -> str:
-    return row.name if row.on is None else f"{row.name} of {type(row.on()).__name__}"
+    return row.name if row.on is None else f"{row.name} of {row.on.__name__}"
 
 
 @pytest.mark.parametrize("row", ROWS, ids=_id)

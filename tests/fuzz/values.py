@@ -7,6 +7,8 @@ that it stands for: a call with either must give the same answer. A kind without
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
+from types import BuiltinFunctionType, FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,10 +34,11 @@ def same(plain: Any) -> Any:
 
 def _bad(**values: Any) -> list[Kind]:
     """Kinds of bad values that do not depend on the valid one."""
-    return [
-        Kind(name.strip("_").replace("_", " "), lambda _, value=value: value)
-        for name, value in values.items()
-    ]
+    return [_constant(name.strip("_").replace("_", " "), values[name]) for name in values]
+
+
+def _constant(name: str, value: Any) -> Kind:
+    return Kind(name, lambda _: value)
 
 
 ANYWHERE = [
@@ -79,11 +82,11 @@ FLAGS = [
     Kind("array", np.array, same),
 ]
 TEXTS = [*ANYWHERE, *_bad(number=3, nothing="", pair=["x", "x"]), Kind("str", np.str_, same)]
-THINGS = [
-    *ANYWHERE,
+FUNCTIONS = [
+    *(kind for kind in ANYWHERE if kind.name != "type"),  # which can be called
     *_bad(number=3, half=0.5, negative=-1, array=np.ones((2, 2)), flag=True),
-    Kind("its type", type),
 ]
+THINGS = [*FUNCTIONS, *_bad(type=float), Kind("its type", type)]
 OTHER_NUMBERS = ("negative", "huge", "negative entry", "huge entry")
 """Kinds that have the form of the valid value."""
 
@@ -98,20 +101,29 @@ def kinds_for(plain: Any) -> list[Kind]:
         return NUMBERS
     if isinstance(plain, str):
         return TEXTS
-    return list(_arrays(plain)) if isinstance(plain, np.ndarray) else THINGS
+    if isinstance(plain, np.ndarray):
+        return list(_arrays(plain)) if plain.ndim else kinds_for(plain.item())
+    return FUNCTIONS if isinstance(plain, FunctionType | BuiltinFunctionType | np.ufunc) else THINGS
 
 
 def _arrays(plain: NDArray[Any]) -> Iterator[Kind]:
     """Those for arrays."""
     yield from ANYWHERE
     yield from (Kind(name, make, same) for name, make in SAME.items())
+    if not plain.size:
+        return
     if plain.dtype.kind == "f":
-        entries = {"nan": np.nan, "infinite": np.inf, "negative": -1.0, "huge": 1e300}
+        entries: dict[str, Any] = {
+            "nan": np.nan,
+            "infinite": np.inf,
+            "negative": -1.0,
+            "huge": 1e300,
+        }
         yield Kind("float32", lambda plain: plain.astype(np.float32), same)
     else:
         entries = {"half": 0.5, "negative": -1, "int32": 2**31, "int64": np.uint64(2**63)}
     for name, entry in entries.items():
-        yield Kind(f"{name} entry", lambda plain, entry=entry: _with_entry(plain, entry))
+        yield Kind(f"{name} entry", partial(_with_entry, entry=entry))
     yield Kind("masked entry", lambda plain: np.ma.masked_equal(plain, plain.flat[0]))
     yield Kind("complex entries", lambda plain: plain + 1j)
     yield Kind("longer", lambda plain: np.concatenate([plain, plain[:1]]))

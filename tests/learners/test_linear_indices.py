@@ -67,6 +67,7 @@ def test_a_trace_that_never_ends_fades_without_a_trace(view: str) -> None:
     """One episode of 20,000 steps: products of decays underflow again and again."""
     few, many = with_indices(8, 20_000, 50)
     going_on: dict[str, Any] = {
+        "is_first": np.arange(20_000) == 0,
         "is_last": np.zeros(20_000, dtype=np.bool_),
         "discount_tp1": np.full(20_000, 0.9),
         "discount_t": np.r_[0.0, np.full(19_999, 0.9)],

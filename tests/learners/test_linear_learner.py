@@ -270,7 +270,7 @@ def test_full_preference_is_td_0_and_none_learns_nothing(view: str) -> None:
 
 def test_settings_that_make_no_sense_are_refused() -> None:
     bad: list[tuple[dict[str, Any], str]] = [
-        ({"size": 0}, "at least one feature"),
+        ({"size": 0}, "size is 0: give a whole number from 1"),
         ({"size": 1.5}, "whole number"),
         ({"rule": "td"}, "give a rule"),
         ({"step_size": 0.0}, "above 0"),
@@ -279,7 +279,7 @@ def test_settings_that_make_no_sense_are_refused() -> None:
         ({"step_size": [0.1, -0.1]}, "above 0"),
         ({"step_size": True}, "step_size is True: give a number"),
         ({"step_size": [True, True]}, "true or false"),
-        ({"predictions": 0}, "leave it out"),
+        ({"predictions": 0}, "predictions is 0"),
     ]
     good: dict[str, Any] = {"size": 2, "rule": TD(), "step_size": 0.1}
     for change, match in bad:

@@ -227,7 +227,7 @@ def test_bad_input_is_refused(build: Any, message: str) -> None:
 def test_steps_must_fit_and_be_whole_episodes() -> None:
     experience, preference = CASES["log"]
     steps, scored = steps_of(experience, TD(), preference), some_scored(7)
-    with pytest.raises(InputError, match="7 features, the network 3"):
+    with pytest.raises(InputError, match="7 features, the learner 3"):
         Network(2).start(3, [0.1], 0).learn(steps, scored)
     cut = steps._replace(is_last=np.zeros_like(steps.is_last))
     with pytest.raises(InputError, match="not over"):

@@ -218,6 +218,22 @@ def test_without_runs_on_file_nothing_is_made(order: Order) -> None:
     assert without_search([KEPT], order._replace(full=True)) == []
 
 
+def test_runs_that_are_not_on_file_are_written_once_all_seeds_are_computed(
+    order: Order, full: Results
+) -> None:
+    searches = order.searches.read_bytes()
+    order.runs.unlink()
+    with pytest.raises(InputError, match="runs of 'acting' are not on file"):
+        made(order._replace(seeds=SEEDS - 1))
+    assert not order.runs.exists()
+    every = made(order._replace(seeds=SEEDS))
+    assert shown(every).equals(shown(full))
+    assert seeds_told(every.reported) == f"{SEEDS} seeds"
+    assert provenance(order.runs)["acting"]["command"] == f"preftd reproduce --seeds {SEEDS}"
+    assert order.searches.read_bytes() == searches
+    assert shown(made(order)).equals(shown(full))
+
+
 def test_claims_find_what_a_quick_order_stored(order: Order, full: Results) -> None:
     assert stored([KEPT], order).missing == [KEPT]
     made(order)

@@ -234,7 +234,7 @@ def test_where_the_file_cannot_be_written_that_is_said_and_nothing_is_lost(
     made = ResultsOnDemand(order, Store(results), Here(), told)(SMALL)
     assert made.runs.equals(found.runs)
     (said,) = (line for line in told.said if "cannot be written" in line)
-    assert said.startswith(f"{order.searches} cannot be written (Not a directory): the search of")
+    assert said.startswith(f"{order.searches} cannot be written (Not a directory): the results of")
 
 
 def test_a_figure_whose_search_is_not_on_file_is_refused_at_once(tmp_path: Path) -> None:

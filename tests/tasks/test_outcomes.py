@@ -9,6 +9,7 @@ import pytest
 from preftd import InputError, MarkovRewardProcess, tasks
 from preftd.tasks import CartPoleDropOuts, Features, Layout, Outcomes, Scored, Task
 from preftd.tasks.environment import TaskEnvironment
+from preftd.tasks.sampler import Sampler
 
 ROWS = np.array(
     [
@@ -41,13 +42,14 @@ def test_rows_in_any_order_are_the_same_task(order: list[int]) -> None:
     task, same = coin(given), coin(sorted_)
     np.testing.assert_allclose(task.values, same.values, rtol=1e-12)
     steps = task.sampler(0).steps(20_000)
-    reward, ends = np.zeros((2, 2)), np.zeros((2, 2))
+    reward: Any = np.zeros((2, 2))
+    ends: Any = np.zeros((2, 2))
     for state in (0, 1):
         for action in (0, 1):
             here = (steps.state == state) & (steps.action == action)
             reward[state, action] = steps.reward[here].mean()
             ends[state, action] = steps.is_last[here].mean()
-    np.testing.assert_allclose(reward, [[-0.5, 4], [2, 3]], atol=0.05)
+    np.testing.assert_allclose(reward, [[-0.5, 4.0], [2.0, 3.0]], atol=0.05)
     np.testing.assert_array_equal(ends, [[0, 1], [1, 0]])
     environment = TaskEnvironment(task)
     for action, pays in ((1, 4.0), (0, None)):
@@ -77,7 +79,7 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     "half a state": (direct(state=[0, 0, 0.5, 1, 1]), r"^row 2 has state 0\.5: "),
     "a word": (direct(action=["left"] * 5), r"^action is not an array of real numbers: "),
     "masked": (
-        direct(reward=np.ma.array(np.ones(5), mask=[0, 1, 0, 0, 0])),
+        direct(reward=np.ma.array(np.ones(5), mask=np.arange(5) == 1)),
         r"^reward\[1\] is nan: ",
     ),
     "an end that leads on": (direct(ends=[0, 1, 1, 1, 0]), r"^row 1 has ends 1 but next_state 0: "),
@@ -118,6 +120,7 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     "task by list": (lambda: tasks.make([]), r"^there is no task \[\]: "),  # type: ignore[arg-type]
     "axes": (lambda: tasks.make("corridor").plot(axes=3), r"^axes is 3: "),  # type: ignore[arg-type]
     "nothing to score": (lambda: Scored.of(None), r"^task is None: "),  # type: ignore[arg-type]
+    "nothing to sample": (lambda: Sampler(None, 0), r"^task is None: "),  # type: ignore[arg-type]
     "half the states": (lambda: Features.of(np.eye(2), 0.5), r"^states is 0\.5: "),  # type: ignore[arg-type]
     "huge covariance": (
         lambda: Features(np.eye(2), [1, 1.7e308]),
@@ -139,7 +142,7 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "masked transitions": (
         lambda: MarkovRewardProcess.from_mdp(
-            np.ma.array(np.full((1, 2, 2), 0.5), mask=np.eye(2)[None]), [0, 0], 0, 0.9
+            np.ma.array(np.full((1, 2, 2), 0.5), mask=np.eye(2, dtype=bool)[None]), [0, 0], 0, 0.9
         ),
         r"^transitions\[0, 0, 0\] is nan: ",
     ),

@@ -196,6 +196,10 @@ def test_an_environment_refuses_steps_before_a_reset_and_unknown_actions() -> No
     with pytest.raises(InputError, match="call reset first"):
         environment.step(np.int64(0))
     environment.reset(seed=0)
+    with pytest.raises(InputError, match=r"^seed is 'x': "):
+        environment.reset(seed="x")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"^action is 'a b': "):
+        environment.step("a b")  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"action is 2: give a whole number from 0 to 1"):
         environment.step(np.int64(2))
     while not environment.step(np.int64(0))[2]:

@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 
 from preftd import InputError, MarkovRewardProcess, cli
+from preftd.failures import DidNotConvergeError
 from preftd.rules import RULES, as_beta
-from preftd.solve import DidNotConvergeError
 from preftd.tasks import Features
 from preftd.theory import compare, load_problem, report
 from theory.test_bad_files import ARRAYS, TOML, Trap, npz, toml
 
 TEXTS = (
-    *("nan", "-1", "inf", "1e400", "1e308", "1e-320", "0", "2", "true", '"word"', "''", "[]"),
+    *("nan", "-1", "inf", "1e400", "1e308", "1e-90", "0", "2", "true", '"word"', "''", "[]"),
     *("[[]]", "[[[]]]", "[0.5]", "[[0.5], [0.5]]", "[[1, 0], [0, 1]]", "[[0.5, nan], [0.5, 0.5]]"),
     *("[1, [2]]", "[true, false]", "{a = 1}", "[{a = 1}]", "1979-05-27", "0x7fffffffffffffff"),
     *(f"1{'0' * 400}", f"1{'0' * 5000}", "[" * 50 + "]" * 50, "[" * 5000, "-0.0", "[0.5, 0.5]"),

@@ -21,7 +21,8 @@ class Writer:
     """Collects the steps of one stream; `take` returns them and continues where they ended."""
 
     def __init__(self, encoder: Encoder, discount: float) -> None:
-        if not callable(encoder) or not hasattr(encoder, "size"):
+        given: object = encoder
+        if not callable(given) or not hasattr(given, "size"):
             raise InputError(
                 f"encoder is {short(encoder)}: give one, such as Identity(size=4), or a callable "
                 "with a size."
@@ -187,7 +188,8 @@ def _all_known(actions: list[int | None]) -> NDArray[np.int32] | None:
 def _states(infos: list[Mapping[str, Any]]) -> NDArray[np.int32] | None:
     """The states, if all are known: an info may have something else of that name."""
     states = [info.get("state") for info in infos]
-    if not states or not all(isinstance(s, int | np.integer) and abs(s) <= LARGEST for s in states):
+    known = [s for s in states if isinstance(s, int | np.integer) and abs(int(s)) <= LARGEST]
+    if not states or len(known) < len(states):
         return None
     return np.array(states, dtype=np.int32)
 

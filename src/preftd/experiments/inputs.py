@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from preftd.arrays import InputError, short, whole
+from preftd.arrays import InputError, as_count, short, whole
 from preftd.experiments.learning import acts, is_named, makes_tasks
 from preftd.learners.custom import as_spec
 from preftd.learners.step_size import (
@@ -85,6 +85,14 @@ def as_seeds(name: str, given: int | Iterable[int]) -> tuple[int, ...]:
     if not seeds or len(set(seeds)) < len(seeds):
         raise InputError(f"{name} are {seeds}: give one or more, each once.")
     return seeds
+
+
+def as_seed_count(name: str, given: Any) -> int:
+    """How many seeds, from 1 to `MOST`."""
+    count = as_count(name, given)
+    if count > MOST:
+        raise InputError(f"{name} is {short(count)}: give at most {MOST:,}.")
+    return count
 
 
 def are_several(given: int | Iterable[int]) -> "TypeIs[Iterable[int]]":

@@ -9,7 +9,7 @@ from typing import final
 
 from preftd.arrays import InputError, as_count, short
 from preftd.experiments.cells import Labels
-from preftd.experiments.inputs import MOST, are_several, as_seeds
+from preftd.experiments.inputs import are_several, as_seed_count, as_seeds
 from preftd.learners.step_size import StudyStepSize, as_study_step_size
 
 FIRST_SEARCH_SEED = 1_000_000
@@ -37,7 +37,7 @@ class Search:
         if are_several(self.seeds):
             chosen = as_seeds("search.seeds", self.seeds)
         else:
-            count = as_count("search.seeds", self.seeds, 1, MOST)
+            count = as_seed_count("search.seeds", self.seeds)
             chosen = tuple(range(FIRST_SEARCH_SEED, FIRST_SEARCH_SEED + count))
         object.__setattr__(self, "seeds", chosen)
         if self.episodes is not None:

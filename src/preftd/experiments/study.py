@@ -17,7 +17,7 @@ from typing import Any, Self, final
 from preftd.arrays import InputError, as_count, short
 from preftd.experiments.axes import Axes, OneOrMore, StepSizes, made_task
 from preftd.experiments.cells import Labels
-from preftd.experiments.inputs import MOST, as_seeds, listed
+from preftd.experiments.inputs import as_seed_count, as_seeds, listed
 from preftd.experiments.learning import TaskSource, acts
 from preftd.experiments.measures import KNOWN, UPDATED, Measure, as_measure
 from preftd.experiments.score import Score
@@ -147,7 +147,7 @@ class Study:
 
     def with_seeds(self, count: int) -> Self:
         """The same with so many seeds: the first of them, and if need be others after the last."""
-        wanted, have = as_count("seeds", count, 1, MOST), as_seeds("seeds", self.seeds)
+        wanted, have = as_seed_count("seeds", count), as_seeds("seeds", self.seeds)
         searched = _searched(self.search)
         others = (seed for seed in itertools.count(max(have) + 1) if seed not in searched)
         more = itertools.islice(others, max(0, wanted - len(have)))

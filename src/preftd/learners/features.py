@@ -8,6 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 from preftd.arrays import InputError, as_array
 from preftd.experience.indices import Indices, as_indices
 
+MOST_FEATURES = 2**29
+"""Memory for more than that, squared, has no address."""
 _FLOAT = np.dtype(np.float64)
 
 
@@ -28,7 +30,8 @@ def as_features(
     if type(given) is Indices:
         if not given.array.size:
             raise InputError(f"{name} has no indices: give at least one.")
-        return as_indices(name, given, size)
+        indices = as_indices(name, given, size)
+        return indices if indices.flags.carray else np.array(indices)
     x = np.array(as_array(name, given, finite=finite))
     if x.shape != (size,) and not (rows and x.ndim == 2 and x.shape[1] == size):
         raise InputError(

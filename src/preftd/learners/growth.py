@@ -13,6 +13,13 @@ from preftd.kernels import kernel
 OLD_VALUE, TD_ERROR, SUM, PEAK, STEPS, GREW = range(6)
 """The first rows of `work`, which all online views share: v of the last step, δ; then h, the
 largest h (below 0: not known yet), the steps so far, and what `note_value` saw."""
+WEIGHT_BOUND, TRACE_BOUND, PENDING_BOUND, SCALE_BOUND, CAREFUL = range(6, 11)
+"""The next rows: no weight, entry of the trace, pending update or factor of a feature is larger
+than that; then whether a step may be taken although numbers may become larger than LARGEST, because
+what it gives is checked. If a step is refused, the bounds must be measured anew."""
+SHARED_ROWS = 11
+LARGEST = 1e100
+"""Sums of products of numbers up to here do not overflow."""
 TIMES = 1000.0
 TOO_LARGE, UNKNOWN = 1.0, -1.0
 """What GREW can be, beside 0."""
@@ -46,6 +53,12 @@ def note_value(value: float, reward: float, discount_t: float, column: Vector) -
     """Take note of a step with its prediction."""
     note_reward(reward, discount_t, column)
     compare_value(value, column)
+
+
+@kernel
+def are_moderate(weights: float, trace: float, pending: float) -> bool:
+    """Whether numbers with these bounds can be multiplied; NaN is no bound."""
+    return bool(weights <= LARGEST and trace <= LARGEST and pending <= LARGEST)
 
 
 def warn_of_growth(step: int, stacklevel: int) -> None:

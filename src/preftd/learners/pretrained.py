@@ -14,17 +14,17 @@ from typing import Any, ClassVar, Self, SupportsIndex, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import Dense, InputError, Vector, whole
+from preftd.arrays import Dense, InputError, Vector, as_count, short, whole
 from preftd.experience import Experience, Indices
 from preftd.learners.describing import described
 from preftd.learners.features import as_features
 from preftd.learners.linear.batch import Linear, LinearBatch
 from preftd.learners.linear.learner import LinearLearner
 from preftd.learners.network.batch import Network, NetworkBatch
-from preftd.learners.step_size import Decreasing, StepSize
+from preftd.learners.step_size import Decreasing, StepSize, as_step_size
 from preftd.learners.steps import Steps, check_steps
 from preftd.learners.streams import check_size
-from preftd.learners.transition import after_the_end, as_vector
+from preftd.learners.transition import after_the_end, as_vector, check_rule
 from preftd.preferences import Signal, as_preference
 from preftd.rules import Rule, stream_coefficients
 from preftd.tasks import Task
@@ -58,7 +58,14 @@ class Training:
     episodes: int
 
     def __post_init__(self) -> None:
+        for name, kind in (("task", Task), ("network", Network)):
+            if not isinstance(getattr(self, name), kind):
+                given = short(getattr(self, name))
+                raise InputError(f"{name} is {given}: give one, of type {kind.__name__}.")
+        check_rule(self.rule)
         object.__setattr__(self, "preference", as_preference(self.preference))
+        as_step_size("step_size", self.step_size)
+        as_count("episodes", self.episodes)
 
     def net(self, seed: SupportsIndex) -> NetworkBatch:
         """The network of a seed, trained."""
@@ -162,6 +169,9 @@ class PretrainedLearner:
         view: str = "backward",
         seed: SupportsIndex = 0,
     ) -> None:
+        given: object = training
+        if not isinstance(given, Training):
+            raise InputError(f"training is {short(given)}: give a Training(...).")
         self._layer = _layer(training, whole("seed", seed))
         self.size, self.rule = training.task.features.size, rule
         self.linear = LinearLearner(training.network.units, rule, step_size, view=view)

@@ -1,11 +1,22 @@
-"""Checks of a state that a user loads."""
+"""Checks of a state that a user loads: what no learner could have written is refused."""
 
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import InputError, as_array
+from preftd.arrays import InputError, as_array, short
+
+LARGEST_COUNT = 2.0**53
+"""Up to here, all whole numbers are floats."""
+
+
+def as_state(given: Any) -> dict[str, Any]:
+    """What was given as a dict, if it has names of arrays."""
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+        raise InputError(f"the state is {short(given)}: give what state_dict gave.")
+    return {name: given[name] for name in given}
 
 
 def checked_state(
@@ -26,3 +37,19 @@ def checked_state(
                 "give that of a learner of the same size."
             )
     return arrays
+
+
+def refuse_unless(fits: Any, name: str) -> None:
+    """Refuse a part of a state if anything in it does not fit."""
+    if not np.all(fits):
+        raise InputError(f"{name} of the state cannot be right: give what state_dict gave.")
+
+
+def are_counts(array: NDArray[Any]) -> bool:
+    """Whether all are whole numbers from 0 on."""
+    return bool(((array >= 0) & (array <= LARGEST_COUNT) & (array % 1 == 0)).all())
+
+
+def are_flags(array: NDArray[Any]) -> bool:
+    """Whether all are 0 or 1."""
+    return bool(((array == 0) | (array == 1)).all())

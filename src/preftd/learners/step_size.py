@@ -8,7 +8,7 @@ from typing import Any, Self, TypeAlias, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import InputError, Vector, are_flags, as_array, number
+from preftd.arrays import InputError, Vector, are_flags, as_array, number, short
 
 
 @final
@@ -72,7 +72,7 @@ class StepSizePair:
     @classmethod
     def grid(cls, actor: Iterable[float], critic: Iterable[float]) -> list[Self]:
         """Return all pairs of two lists of step sizes, to search over."""
-        return [cls(*pair) for pair in product(actor, critic)]
+        return [cls(*pair) for pair in product(listed("actor", actor), listed("critic", critic))]
 
 
 StepSize: TypeAlias = float | Decreasing
@@ -90,8 +90,24 @@ def as_step_size(name: str, given: ArrayLike | StudyStepSize) -> StepSize:
         )
     array = as_array(name, given)
     if array.ndim or not array > 0 or are_flags(given):
-        raise InputError(f"{name} is {given!r}: give a number above 0, or Decreasing(...).")
+        raise InputError(f"{name} is {short(given)}: give a number above 0, or Decreasing(...).")
     return float(array)
+
+
+def as_step_sizes(given: Any) -> tuple[StepSize, ...]:
+    """Several step sizes, at least one."""
+    sizes = listed("step_sizes", given)
+    if not sizes:
+        raise InputError("step_sizes is empty: give at least one.")
+    return tuple(as_step_size(f"step_sizes[{i}]", size) for i, size in enumerate(sizes))
+
+
+def listed(name: str, given: Any) -> list[Any]:
+    """What was given as a list, if it has entries."""
+    try:
+        return list(given)
+    except TypeError:
+        raise InputError(f"{name} is {short(given)}: give a list of step sizes.") from None
 
 
 def as_study_step_size(name: str, given: Any) -> StudyStepSize:
@@ -101,9 +117,11 @@ def as_study_step_size(name: str, given: Any) -> StudyStepSize:
 
 def step_size_parts(given: ArrayLike | Decreasing, size: int) -> tuple[StepSize, Vector]:
     """A step size as one for all features, times a factor for each."""
-    if isinstance(given, Decreasing) or np.ndim(given) == 0:
+    if isinstance(given, Decreasing | StepSizePair):
         return as_step_size("step_size", given), np.ones(size)
     factors = np.array(as_array("step_size", given))
+    if factors.ndim == 0:
+        return as_step_size("step_size", given), np.ones(size)
     if factors.shape != (size,):
         raise InputError(f"step_size has shape {factors.shape}: give one number, or {size}.")
     if are_flags(given):

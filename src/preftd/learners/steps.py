@@ -68,6 +68,17 @@ class Steps(NamedTuple):
             yield slice(first, last + 1)
             first = last + 1
 
+    def whole_episodes(self, begun: bool) -> tuple[int, int]:
+        """The first step and the end of episodes that start and end here.
+
+        begun  whether the first episode was begun before
+        """
+        ends = np.flatnonzero(self.is_last) + 1
+        first = 0
+        if begun:
+            first = int(ends[0]) if ends.size else self.code_t.size
+        return first, max(first, int(ends[-1]) if ends.size else 0)
+
     @classmethod
     def of(
         cls,

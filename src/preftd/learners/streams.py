@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import InputError, as_array, number
+from preftd.arrays import InputError, as_array, check_not_negative, number, short
 from preftd.experience import Experience
+from preftd.learners.saving import as_state
+from preftd.learners.transition import check_follow_on
 from preftd.preferences import Signal, as_preference
 from preftd.rules import Carried, Rule, StreamCoefficients
 from preftd.rules.interest import interest_along
@@ -42,7 +44,7 @@ def split_state(
     state: Mapping[str, ArrayLike],
 ) -> tuple[dict[str, ArrayLike], Memory]:
     """A state without what `Memory.arrays` added to it, and that."""
-    rest: dict[str, Any] = {name: state[name] for name in state}
+    rest = as_state(state)
     if "td_error" not in rest:
         raise InputError("the state has no 'td_error': give what state_dict gave.")
     td_error = number("td_error", rest.pop("td_error"))
@@ -59,7 +61,10 @@ def one_of(preference: Any, beta: ArrayLike | None) -> Signal | None:
 
 
 def check_size(experience: Experience, size: int) -> None:
-    """Refuse experience with another number of features."""
+    """Refuse what is no experience, or has another number of features."""
+    given: object = experience
+    if not isinstance(given, Experience):
+        raise InputError(f"experience is {short(given)}: give an Experience.")
     if experience.size != size:
         raise InputError(
             f"the experience has {experience.size} features, the learner {size}: "
@@ -83,9 +88,12 @@ def coefficients_of(
     else:
         assert beta is not None
         share, remembered = broadcast("beta", as_array("beta", beta), steps), carried.preference
-    own = interest
+    own: ArrayLike | None
     if interest is None:
         own, memory = interest_along(rule.interest, experience, memory)
+    else:  # checked here, because a rule may have no use for it
+        own = broadcast("interest", as_array("interest", interest), steps)
+        check_not_negative("interest", own)
     coefficients, follow_on = rule.stream(
         carried.follow_on,
         discount_t=experience.discount_t,
@@ -93,4 +101,5 @@ def coefficients_of(
         interest=own,
         rho=ratios(experience, rho),
     )
+    check_follow_on(follow_on)
     return StreamCoefficients(share, coefficients, Carried(float(follow_on), remembered, memory))

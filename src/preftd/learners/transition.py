@@ -1,19 +1,60 @@
 """One transition as users give it to a learner, as numbers."""
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import InputError, Vector, as_array, check_unit_interval
+from preftd.arrays import InputError, Vector, as_array, check_unit_interval, short, unit
 from preftd.experience.indices import Indices
 from preftd.learners.steps import Steps, has_weight
 from preftd.rules import Rule
 from preftd.rules.rule import broadcast
 
+Given: TypeAlias = tuple[Any, Any, Any, Any, Any]
+"""Reward, discount, β, interest and ρ as the user gave them."""
+
 
 class DivergedError(InputError):
     """Predictions or weights are no longer finite; the learner is as it was before the step."""
+
+
+NOT_A_NUMBER = (TypeError, ValueError, OverflowError)
+"""What Python raises for what is not a number; + makes it so for text, which float() would read."""
+
+
+def numbers_of(
+    rule: Rule, follow_on: float, discount_t: float, given: Given
+) -> tuple[float, float, float, float, float, float]:
+    """The numbers of one transition, as plain floats: others are less precise.
+
+    Parameters
+    ----------
+    rule : Rule
+    follow_on, discount_t : float
+        What was carried from the step before, and γ_t.
+    given : tuple
+        Reward, discount, β, interest and ρ.
+
+    Returns
+    -------
+    tuple of float
+        Reward, discount, β, decay, gain, and what to carry to the next step.
+
+    """
+    try:
+        reward, discount, beta = float(+given[0]), float(+given[1]), float(+given[2])
+        interest = None if given[3] is None else float(+given[3])
+        rho = float(+given[4])
+        decay, gain, carried = rule.advance(follow_on, discount_t, beta, interest, rho)
+    except NOT_A_NUMBER as error:
+        raise not_numbers(error) from None
+    check_discount(discount)
+    if not -np.inf < reward < np.inf:
+        raise InputError(f"reward is {reward}: leave the step out.")
+    if not carried < np.inf:
+        check_follow_on(carried)
+    return reward, discount, beta, decay, gain, carried
 
 
 def not_numbers(error: Exception) -> InputError:
@@ -53,6 +94,29 @@ def check_holds(name: str, given: Any, holds: bool) -> None:
         raise InputError(f"{name} is for the held view: leave it out.")
 
 
+ONLY_EPISODES = (
+    "the forward view learns from whole episodes: call learn, or make the learner with "
+    "view='backward'."
+)
+
+
+def as_discounts(given: Any, like: Any) -> Any:
+    """Discounts in [0, 1]: a number, or an array where they are one for each prediction."""
+    if not isinstance(like, np.ndarray):
+        return unit("discount_t", given)
+    array = as_array("discount_t", given)
+    check_unit_interval("discount_t", array)
+    return np.array(broadcast("discount_t", array, like.shape))
+
+
+def check_follow_on(carried: float | Vector) -> None:
+    """Refuse what would be carried to the next step if it is not finite."""
+    if not np.isfinite(carried).all():
+        raise DivergedError(
+            "the follow-on is not finite: give smaller importance ratios or less interest."
+        )
+
+
 def check_discount(discount: float) -> None:
     """Refuse one outside [0, 1]."""
     if not 0 <= discount <= 1:
@@ -62,7 +126,7 @@ def check_discount(discount: float) -> None:
 def check_rule(rule: Any) -> None:
     """Refuse what is no rule."""
     if not isinstance(rule, Rule):
-        raise InputError(f"rule is {rule!r}: give a rule, such as PTD().")
+        raise InputError(f"rule is {short(rule)}: give a rule, such as PTD().")
 
 
 def check_features_finite(x: NDArray[Any], x_next: NDArray[Any], waits: bool = False) -> None:

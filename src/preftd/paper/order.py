@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from preftd.experiments.inputs import as_seeds
 from preftd.experiments.plan import Plan
 from preftd.experiments.progress import progress_here
 from preftd.experiments.results import Results
@@ -60,6 +61,11 @@ class Wanted(NamedTuple):
             short = with_recomputed(self.kept, short)
         return short if self.search is None else together(self.search, short)
 
+    @property
+    def are_all_computed(self) -> bool:
+        """Whether all reported runs are computed, of a study whose runs are to be stored."""
+        return bool(self.every) and self.kept is None and self.search is not None
+
     def comparison(self, found: Results) -> str | None:
         """Whether what was run is as it is on file, in a sentence; None if nothing is on file."""
         if self.kept is None:
@@ -75,15 +81,21 @@ def wanted(study: PaperStudy, order: Order, found: Callable[[PaperStudy], Result
         return Wanted(whole, run, None, every=every)
     search = read_search(whole, order.searches)
     run = reported_only(whole, search, order.seeds)
-    if not every:
-        return Wanted(whole, run, search)
+    if not every or (_has_all_seeds(run, whole) and whole.name not in provenance(order.runs)):
+        return Wanted(whole, run, search, every=every)
     return Wanted(whole, run, search, read_runs(whole, search, every, order.runs), every)
+
+
+def _has_all_seeds(run: Study, whole: Study) -> bool:
+    """Whether a study reports the seeds of another one, all and no others."""
+    return as_seeds("seeds", run.seeds) == as_seeds("seeds", whole.seeds)
 
 
 def without_search(studies: Iterable[PaperStudy], order: Order) -> list[PaperStudy]:
     """Those of some studies that cannot be run, as their long search is neither stored nor wanted.
 
-    A study that another one needs counts as well.
+    A study that another one needs counts as well. Runs that are not stored need not be, if seeds
+    are given: with all of them, nothing is read.
     """
     if order.full:
         return []
@@ -92,7 +104,7 @@ def without_search(studies: Iterable[PaperStudy], order: Order) -> list[PaperStu
         study
         for study in _with_needs(studies)
         if (study.long_search and study.name not in searched)
-        or (study.kept_every and study.name not in kept)
+        or (study.kept_every and study.name not in kept and order.seeds is None)
     ]
 
 

@@ -22,7 +22,7 @@ from preftd.paper.order import Order, wanted, without_search
 from preftd.paper.page import answers, write_paper_page
 from preftd.paper.panel_rows import PaperFigure
 from preftd.paper.stored_runs import write_runs
-from preftd.paper.stored_searches import write_search
+from preftd.paper.stored_searches import COMMAND, write_search
 from preftd.paper.study import PaperStudy
 from preftd.paper.titles import COUNTEREXAMPLES, TITLES
 from preftd.report.page.plot import Plot, plot_of
@@ -88,9 +88,9 @@ class ResultsOnDemand:
         self._order, self._store = order, store
         self._executor, self._progress = executor, progress
         self._results: dict[PaperStudy, Results] = {}
-        # The commit as it is now: writing the file of searches may itself be a change.
-        searches = order.full and order.seeds is None
-        self._begun = Manifest.begin("reproduce", HERE) if searches else None
+        # The commit as it is now: writing a file of this package may itself be a change.
+        writes = order.full == (order.seeds is None)
+        self._begun = Manifest.begin("reproduce", HERE) if writes else None
 
     def __call__(self, study: PaperStudy) -> Results:
         """The results of a study."""
@@ -107,24 +107,28 @@ class ResultsOnDemand:
             comparison = asked.comparison(found)
             if comparison is not None:
                 self._progress.say(comparison)
-            if self._begun and study.long_search:
-                self._store_search(study, asked.whole, self._begun)
+            if self._begun and study.long_search and (self._order.full or asked.are_all_computed):
+                self._write_files(study, asked.whole, self._begun)
         return self._results[study]
 
     def all(self, studies: Iterable[PaperStudy]) -> dict[PaperStudy, Results]:
         """The results of some studies, which are on disk by then."""
         return {study: self(study) for study in studies}
 
-    def _store_search(self, study: PaperStudy, whole: Study, begun: Manifest) -> None:
+    def _write_files(self, study: PaperStudy, whole: Study, begun: Manifest) -> None:
+        """Store the search of a study, if it was computed, and its reported runs."""
         path = self._order.searches
         try:
-            built_from_it = [other.name for other in STUDIES if study in other.needs]
-            write_search(whole, self._results[study], path, begun, built_from_it)
+            if self._order.full:
+                built_from_it = [other.name for other in STUDIES if study in other.needs]
+                write_search(whole, self._results[study], path, begun, built_from_it)
             if study.kept_every:
                 path = self._order.runs
-                write_runs(whole, self._results[study], study.kept_every, path, begun)
+                some = f"preftd reproduce --seeds {self._order.seeds}"
+                command = COMMAND if self._order.full else some
+                write_runs(whole, self._results[study], study.kept_every, path, begun, command)
         except OSError as error:  # the package may be where users may not write
             self._progress.say(
-                f"{path} cannot be written ({error.strerror}): the search of {study.name} is in "
+                f"{path} cannot be written ({error.strerror}): the results of {study.name} are in "
                 f"{self._order.out} only, and `preftd reproduce` without --full does not read it."
             )

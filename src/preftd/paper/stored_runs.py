@@ -19,7 +19,7 @@ from preftd.experiments.inputs import as_seeds
 from preftd.experiments.manifest import Manifest
 from preftd.experiments.results import ALGORITHM, COLUMNS, STEP_SIZE, Results
 from preftd.experiments.study import Study
-from preftd.paper.stored_searches import KEPT, ON_FILE, origin, provenance, write_rows
+from preftd.paper.stored_searches import COMMAND, KEPT, ON_FILE, origin, provenance, write_rows
 
 FILE = Path(__file__).with_suffix(".parquet")
 RUN = [*ALGORITHM, *STEP_SIZE, "seed"]
@@ -54,7 +54,14 @@ def shortened(results: Results, study: Study, every: int) -> Results:
     return Results(pl.concat([others, runs]), results.score, given=results.given)
 
 
-def write_runs(study: Study, results: Results, every: int, path: Path, begun: Manifest) -> None:
+def write_runs(
+    study: Study,
+    results: Results,
+    every: int,
+    path: Path,
+    begun: Manifest,
+    command: str = COMMAND,
+) -> None:
     """Write the reported runs of a study, shortened already, into the file.
 
     They replace earlier ones; if these are the same, the file keeps them and their provenance.
@@ -65,7 +72,8 @@ def write_runs(study: Study, results: Results, every: int, path: Path, begun: Ma
         *KEPT,
         *(pl.col(measure).cast(single) for measure in _measures(study)),
     )
-    write_rows(study.name, rows, {**origin(begun), **_asked(study, every)}, path)
+    told = {**origin(begun), "command": command, **_asked(study, every)}
+    write_rows(study.name, rows, told, path)
 
 
 def read_runs(study: Study, search: Results, every: int, path: Path) -> Results:

@@ -43,7 +43,8 @@ class Displacement(Signal):
     """
 
     def __init__(self, thresholds: Mapping[int, float], between: float = 0.1) -> None:
-        if not isinstance(thresholds, Mapping) or not thresholds:
+        given: Any = thresholds
+        if not isinstance(given, Mapping) or not given:
             raise InputError("thresholds are missing: give one or more, such as {0: 0.5}.")
         self._entries = np.array([whole("an entry", entry) for entry in thresholds])
         self._limits = as_array("thresholds", list(thresholds.values()))

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from preftd.arrays import InputError, Vector, short
 from preftd.experience import Experience
-from preftd.preferences import Signal, as_preference
+from preftd.preferences import as_preference
 from preftd.rules.interest import interest_along
 from preftd.rules.rule import Coefficients, Rule, as_rule
 
@@ -32,7 +32,7 @@ class StreamCoefficients(NamedTuple):
 
 def stream_coefficients(
     rule: Rule,
-    preference: Signal,
+    preference: Any,
     experience: Experience,
     *,
     rho: ArrayLike | None = None,
@@ -43,7 +43,7 @@ def stream_coefficients(
     Parameters
     ----------
     rule : Rule
-    preference : Signal
+    preference : Signal, float, array of shape (states,), or function of the observation
     experience : Experience
     rho : float or array of shape (steps,)
         Importance ratios (default: those of the experience, or 1).
@@ -63,7 +63,7 @@ def stream_coefficients(
     as_rule(rule)
     if not isinstance(carried, Carried):
         raise InputError(f"carried is {short(carried)}: give what the piece before returned.")
-    signal = preference if isinstance(preference, Signal) else as_preference(preference)
+    signal = as_preference(preference)
     beta, remembered = signal.stream(experience, carried.preference)
     interest, of_interest = interest_along(rule.interest, experience, carried.interest)
     coefficients, follow_on = rule.stream(

@@ -10,7 +10,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from preftd.arrays import InputError, short
+from preftd.arrays import InputError, as_count, short
 from preftd.names import nearest
 from preftd.tasks.catalogue import make
 from preftd.tasks.task import Task
@@ -75,7 +75,8 @@ class TaskEnvironment(gymnasium.Env[NDArray[np.float64], np.int64]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.float64], dict[str, Any]]:
         """Start an episode."""
-        super().reset(seed=seed, options=options)
+        checked = None if seed is None else as_count("seed", seed, 0)
+        super().reset(seed=checked, options=options)
         self._state = int(self.np_random.choice(self.task.states, p=self.task.start))
         return self._see(), self._info()
 
@@ -86,8 +87,10 @@ class TaskEnvironment(gymnasium.Env[NDArray[np.float64], np.int64]):
         if self._state < 0:
             raise InputError("no episode has started, or it has ended: call reset first.")
         if not self.action_space.contains(action):
+            given: object = action
+            shown = given.item() if isinstance(given, np.generic) else given
             raise InputError(
-                f"action is {action}: give a whole number from 0 to "
+                f"action is {short(shown)}: give a whole number from 0 to "
                 f"{self.task.outcomes.actions - 1}."
             )
         outcomes = self.task.outcomes

@@ -24,7 +24,6 @@ from preftd.arrays import (
     as_array,
     check_not_negative,
     check_size,
-    read_only,
 )
 from preftd.experience.indices import LARGEST
 
@@ -73,7 +72,7 @@ class Outcomes:
         state, action, probability, next_state, reward = table[:, :5].T
         spread = table[:, 5] if table.shape[1] == 6 else np.zeros(len(table))
         ends = next_state < 0
-        return cls(state, action, probability, next_state, reward, ends, spread)  # type: ignore[arg-type]
+        return cls(state, action, probability, next_state, reward, ends, spread)
 
     @classmethod
     def deterministic(
@@ -113,7 +112,8 @@ class Outcomes:
         order = np.lexsort((given["action"], given["state"]))
         for name, column in given.items():
             ready = column[order].astype(kinds.get(name, np.float64), copy=False)
-            object.__setattr__(self, name, read_only(ready))
+            ready.setflags(write=False)
+            object.__setattr__(self, name, ready)
         self._check_sums()
 
     @property

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, SupportsIndex, final
 
 import numpy as np
 
-from preftd.arrays import Dense, InputError, as_count, whole
+from preftd.arrays import Dense, InputError, as_count, short, whole
 from preftd.experience.stream import Codes, Experience
 from preftd.randomness import generator
 from preftd.tasks.parameters import MOST_STEPS
 from preftd.tasks.sampling_kernel import Buffers, Position, draw_steps
+from preftd.turns import Turn
 
 if TYPE_CHECKING:
     from preftd.tasks.task import Task
@@ -43,7 +44,9 @@ class Sampler:
     """
 
     def __init__(self, task: "Task", seed: SupportsIndex) -> None:
-        self._task = task
+        if not hasattr(task, "outcomes"):  # Task itself cannot be imported here
+            raise InputError(f'task is {short(task)}: give one, such as tasks.make("corridor").')
+        self._task, self._turn = task, Turn()
         key = (task.name, whole("seed", seed))
         self._table, self._fixed = task.table, task.table.fixed
         self._moves = generator(*key, "moves")
@@ -82,7 +85,11 @@ class Sampler:
         return self._take(as_count("count", count, 1, MOST_STEPS), -1)
 
     def _take(self, capacity: int, episodes: int) -> Experience:
-        """Draw `episodes` episodes, or `capacity` steps if that is −1."""
+        """Draw `episodes` episodes, or `capacity` steps if that is −1; threads take turns."""
+        with self._turn:
+            return self._drawn(capacity, episodes)
+
+    def _drawn(self, capacity: int, episodes: int) -> Experience:
         buffers, position, written = Buffers.of_size(capacity), self._position, 0
         first_vector = len(self._fixed) + len(self._held)
         while True:

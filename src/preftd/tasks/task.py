@@ -105,7 +105,8 @@ class Task:
         self.policy = equal if policy is None else policy_table(policy, states, actions)
         self.behaviour = self.policy if behaviour is None else self._covering(behaviour)
         self.layout = Layout.circle(states) if layout is None else layout
-        if not isinstance(self.layout, Layout) or len(self.layout.position) != states:
+        drawn: object = self.layout
+        if not isinstance(drawn, Layout) or len(drawn.position) != states:
             raise InputError(
                 f"layout is {short(layout)}: give a Layout with a position for each of {states} "
                 "states."

@@ -216,7 +216,9 @@ def _is_positive_definite(symmetric: Dense) -> bool:
 
 def _largest_step_size(eigenvalues: NDArray[np.complex128]) -> float:
     """The bound on α: |1 − α λ| < 1 for an eigenvalue λ if and only if α < 2 Re λ / |λ|²."""
-    return float((2 * eigenvalues.real / np.abs(eigenvalues) ** 2).min(initial=np.inf))
+    size = np.abs(eigenvalues)
+    with np.errstate(over="ignore"):  # infinite if eigenvalues are tiny; their squares would vanish
+        return float((2 * (eigenvalues.real / size) / size).min(initial=np.inf))
 
 
 def readable_basis(basis: Dense) -> Dense:

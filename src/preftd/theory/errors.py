@@ -10,6 +10,7 @@ With random features, E is also over the features of a visit.
 from __future__ import annotations
 
 from math import inf
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -121,7 +122,7 @@ def projected_bellman_error(
         return _error(step @ _solve_gram(_gram(features, process.visits), step))
 
 
-def _error(found: float) -> float:
+def _error(found: Any) -> float:
     """The error, infinite where weights are so large that it overflows."""
     return inf if np.isnan(found) else float(found)
 

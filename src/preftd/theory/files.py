@@ -24,6 +24,7 @@ from preftd.arrays import (
     as_array,
     as_table,
     check_not_negative,
+    check_scale,
     is_sparse,
     per_state,
 )
@@ -44,8 +45,6 @@ NAMES = {
 }
 """The tables that a file may hold, and their shapes."""
 
-LARGEST = 1e100
-"""The largest reward, interest or covariance, as for features."""
 _SPARSE_PARTS = ("data", "indices", "indptr", "shape")
 
 
@@ -78,7 +77,7 @@ def load_problem(path: str | os.PathLike[str]) -> Problem:
         if name not in tables:
             raise InputError(f"{name} is missing: add it ({NAMES[name]}).")
     for name in ("reward", "interest", "covariance"):
-        _check_size(name, tables.get(name, 0.0))
+        check_scale(name, as_table(name, tables.get(name, 0.0)))  # as of features
     process = MarkovRewardProcess(
         tables["transition"], tables.get("reward", 0.0), tables["discount"], tables.get("start")
     )
@@ -91,14 +90,6 @@ def load_problem(path: str | os.PathLike[str]) -> Problem:
     interest = as_array("interest", tables.get("interest", 1.0))
     check_not_negative("interest", interest)
     return Problem(process, features, beta, per_state("interest", interest, process.states))
-
-
-def _check_size(name: str, given: MatrixLike) -> None:
-    """Refuse numbers whose products could overflow."""
-    table = as_table(name, given)
-    largest = np.abs(table.data if is_sparse(table) else table).max(initial=0.0)
-    if largest > LARGEST:
-        raise InputError(f"{name} has an entry of size {largest:.6g}: divide it by a power of 10.")
 
 
 def save_problem(path: str | os.PathLike[str], **tables: MatrixLike) -> None:

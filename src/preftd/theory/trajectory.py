@@ -95,9 +95,12 @@ def _schedule(
     step_size: float | Sequence[float] | Callable[[int], float], steps: int
 ) -> Iterator[float]:
     """The step size of each step."""
-    if callable(step_size) and not isinstance(step_size, type):
+    if isinstance(step_size, type):
+        raise InputError(f"step_size is {short(step_size)}: give a number, or a function of t.")
+    if callable(step_size):
         return (number(f"step_size({t})", step_size(t)) for t in range(steps))
-    sizes = as_array("step_size", step_size)
+    given: Any = step_size
+    sizes = as_array("step_size", given)
     if sizes.ndim == 0:
         return repeat(float(sizes), steps)
     if sizes.shape != (steps,):

@@ -3,9 +3,29 @@
 from __future__ import annotations
 
 from fuzz.row import Row
-from fuzz.rows import experience, experiments, learners, preferences, rules, tasks, theory
+from fuzz.rows import (
+    experience,
+    experiments,
+    learners,
+    preferences,
+    registration,
+    rules,
+    specifications,
+    tasks,
+    theory,
+)
 
-PACKAGES = (rules, preferences, theory, tasks, experience, learners, experiments)
+PACKAGES = (
+    rules,
+    preferences,
+    theory,
+    tasks,
+    experience,
+    learners,
+    specifications,
+    experiments,
+    registration,
+)
 ROWS: list[Row] = [row for package in PACKAGES for row in package.ROWS]
 UNCHECKED: dict[str, str] = {
     name: reason for package in PACKAGES for name, reason in package.UNCHECKED.items()

@@ -79,6 +79,7 @@ def taken(_: Any, found: Any) -> Any:
 FREE_LOG = dict.fromkeys(("features", "reward", "final"), SIGNED) | {
     "rho": "huge entry, one entry",
     "action": "int32 entry, negative entry",
+    "final": f"{SIGNED}, nan entry, masked entry",
     "terminated": "one entry",
     "truncated": "one entry",
     "features": f"{SIGNED}, nan entry, null in pandas, masked entry",
@@ -89,7 +90,9 @@ OUTSIDE = {
     "active": (np.array([[0, 3], [1, 2]], np.int32), np.array([[-1, 1], [1, 2]], np.int32)),
     "size": (2, 4),
 }
-ANY_SEED = "zero, int32, trillion"
+ANY_SEED = "None, zero, int32, int64, trillion"
+FLAT = f"{SIGNED}, more axes"
+UNSEEN = "nan entry, infinite entry, masked entry, null in pandas, null in polars"
 ROWS = [
     Row(
         "experience.Experience",
@@ -133,14 +136,14 @@ ROWS = [
     Row(
         "experience.Indices",
         lambda: {"indices": np.array([3, 5])},
-        free={"indices": "longer, shorter, int32 entry, int64 entry"},
+        free={"indices": "longer, shorter, negative entry, int32 entry, int64 entry"},
     ),
     Row("experience.Identity", lambda: {"size": 3}),
     Row(
         "experience.Identity.__call__",
         lambda: {"observation": np.array([0.5, 1])},
         lambda: Identity(2),
-        free={"observation": SIGNED},
+        free={"observation": f"{FLAT}, {UNSEEN}"},
     ),
     Row("experience.OneHot", lambda: {"size": 3}),
     Row(
@@ -150,22 +153,23 @@ ROWS = [
         outside={"observation": (3,)},
         free={"observation": "zero"},
     ),
-    Row("experience.Polynomial", lambda: {"entries": 2, "degree": 3}),
+    Row("experience.Polynomial", lambda: {"entries": 2, "degree": 3}, free={"degree": "zero"}),
     Row(
         "experience.Polynomial.__call__",
         lambda: {"observation": np.array([0.5, 1])},
         lambda: Polynomial(2, 2),
-        free={"observation": "negative entry"},
+        free={"observation": "negative entry, more axes"},
     ),
     Row(
         "experience.Fourier",
         lambda: {"low": np.array([0.0, 0]), "high": np.array([1.0, 2]), "order": 2},
+        free={"low": "negative entry", "high": "huge entry", "order": "zero"},
     ),
     Row(
         "experience.Fourier.__call__",
         lambda: {"observation": np.array([0.5, 1])},
         lambda: Fourier([0, 0], [1, 1], 2),
-        free={"observation": SIGNED},
+        free={"observation": FLAT},
     ),
     Row(
         "experience.TileCoding",
@@ -175,12 +179,13 @@ ROWS = [
             "tiles": np.array([2, 3]),
             "tilings": 4,
         },
+        free={"low": "negative entry", "high": "huge entry"},
     ),
     Row(
         "experience.TileCoding.__call__",
         lambda: {"observation": np.array([0.5, 1])},
         lambda: TileCoding([0, 0], [1, 1], [2, 2], 2),
-        free={"observation": SIGNED},
+        free={"observation": FLAT},
     ),
     Row(
         "experience.Recorder",

@@ -15,7 +15,7 @@ from fuzz.things import corridor, study
 from preftd import PTD, Evaluation, Linear, Score, Search, evaluate
 from preftd.experiments import Here, Measure, Results, run
 from preftd.preferences import Observability
-from preftd.tasks.environment import TaskEnvironment
+from preftd.tasks import CartPole
 
 
 def evaluated() -> dict[str, Any]:
@@ -75,10 +75,15 @@ def numbers(_: Any, answer: Any) -> Any:
     return answer.runs.drop("cell")
 
 
+def lean(observation: Any) -> int:
+    return int(observation[3] > 0)
+
+
 def kind(_: Any, answer: Any) -> Any:
     return type(answer)
 
 
+MANY = "int32, int64, trillion"
 LEVEL = ("average", "curve", "plot", "plot_step_sizes")
 SEVERAL = "one entry, longer, shorter, huge entry"
 SEEDS = "pair, array"
@@ -90,7 +95,7 @@ ROWS = [
     Row(
         "experiments.evaluate",
         evaluated,
-        free=PREFERENCE | {"step_sizes": SEVERAL, "seeds": "pair", "task": "type"},
+        free=PREFERENCE | {"step_sizes": SEVERAL, "seeds": "pair", "task": "type", "workers": MANY},
     ),
     *(
         Row(f"experiments.Evaluation.{name}", lambda: {"level": 0.5}, evaluation, look=kind)
@@ -99,10 +104,10 @@ ROWS = [
     Row(
         "experiments.Study",
         described,
-        free=PREFERENCE | {"step_sizes": SEVERAL, "name": "word, number"},
+        free=PREFERENCE | {"step_sizes": SEVERAL, "name": "word, number", "episodes": MANY},
     ),
     Row("experiments.Study.with_seeds", lambda: {"count": 3}, study),
-    Row("experiments.Search", lambda: {"seeds": 3, "episodes": 2}),
+    Row("experiments.Search", lambda: {"seeds": 3, "episodes": 2}, free={"episodes": MANY}),
     Row("experiments.Chosen", lambda: {"step_sizes": {("a", "b", "", ""): 0.5}}),
     Row(
         "experiments.Score",
@@ -131,10 +136,10 @@ ROWS = [
         "experiments.Processes",
         lambda: {"workers": 1, "say": print},
         look=lambda _, made: made.workers,
-        free={"say": "type, its type"},
+        free={"workers": MANY},
     ),
     Row("experiments.results", lambda: {"study": study(), "out": finished()[0]}, look=numbers),
-    Row("experiments.run", ran, look=numbers),
+    Row("experiments.run", ran, look=numbers, free={"out": "word, line, nothing"}),
     Row("experiments.Results", lambda: {"runs": found().runs, "score": Score(), "given": False}),
     *(
         Row(f"experiments.Results.{name}", lambda: {"level": 0.5}, found)
@@ -145,8 +150,8 @@ ROWS = [
     Row(
         "report.draw_episode",
         lambda: {
-            "environment": TaskEnvironment(corridor()),
-            "act": int,
+            "environment": CartPole().environment(),
+            "act": lean,
             "preference": 0.5,
             "frames": 2,
             "seed": 1,

@@ -1,4 +1,4 @@
-"""Valid calls of learners."""
+"""Valid calls of learners that learn."""
 
 from __future__ import annotations
 
@@ -7,31 +7,23 @@ from typing import Any
 import numpy as np
 
 from fuzz.row import SIGNED, Row
-from fuzz.things import corridor, episodes, signals
+from fuzz.things import corridor, episodes
 from preftd import (
     ETD,
     PTD,
     TD,
-    Actor,
-    ActorCritic,
     ActorCriticLearner,
-    Critic,
-    Decreasing,
-    LeastSquares,
     LeastSquaresLearner,
-    Linear,
     LinearLearner,
     Network,
     NetworkLearner,
     StepSizePair,
 )
-from preftd.experience import Identity
-from preftd.learners import Custom, Pretrained, PretrainedLearner, Steps, Training
+from preftd.learners import PretrainedLearner, Training
 from preftd.preferences import Observability
 from preftd.tasks import ControlTask
 
 PAIR = StepSizePair(actor=0.5, critic=0.25)
-SEED = "zero, int32, int64, trillion, negative"
 
 
 def linear() -> LinearLearner:
@@ -70,10 +62,6 @@ def agent() -> ActorCriticLearner:
     return ActorCriticLearner(3, 2, ETD(), PAIR)
 
 
-def steps() -> Steps:
-    return Steps.of(episodes(), signals())
-
-
 def update() -> dict[str, Any]:
     given: dict[str, Any] = {
         "features": np.array([1, 0.5, 0]),
@@ -103,136 +91,74 @@ def learn_preferring() -> dict[str, Any]:
     return {"experience": episodes(), "preference": Observability()}
 
 
-def streams() -> dict[str, Any]:
-    names = ("reward", "discount_tp1", "value_tp1", "decay_t")
-    return {name: np.array([0.5, 0.5, 0.25]) for name in names}
-
-
-def make_custom(*_: Any) -> Any:
-    return None
-
-
-def custom() -> Custom:
-    return Custom(make_custom, "own")
-
-
-def start() -> dict[str, Any]:
-    return {"size": 3, "step_sizes": [0.125, 0.25], "seed": 1}
-
-
-def learner() -> dict[str, Any]:
-    return {"size": 3, "rule": PTD(), "step_size": 0.125, "seed": 1}
-
-
 def prediction() -> dict[str, Any]:
     return {"features": np.array([[1, 0.5, 0], [0, 0.5, 1]])}
 
 
-def began(_: Any, found: Any) -> Any:
-    return type(found)
-
-
 MORE = {
-    "interest": "huge, huge entry, one entry",
-    "rho": "huge, huge entry, one entry",
+    "interest": "None, huge, huge entry, one entry",
+    "rho": "None, huge, huge entry, one entry",
     "beta": "one entry",
 }
 SEEN = ("features", "next_features", "reward", "observation", "next_observation")
-SIGNS = dict.fromkeys(SEEN, SIGNED)
-FREE = SIGNS | MORE
-STATE = {"state.*": f"{SIGNED}"}
-ROWS_OF = "one entry, longer, shorter"
-SIZES = {"seed": SEED, "step_size": "huge"}
-PREDICTED = {"features": f"{SIGNED}, longer, shorter", "observation": f"{SIGNED}, longer, shorter"}
+FREE = dict.fromkeys(SEEN, SIGNED) | MORE
+UNSEEN = "nan entry, infinite entry, masked entry, null in pandas, null in polars"
+WAITING = FREE | {"next_features": f"{SIGNED}, {UNSEEN}"}
+"""For learners that look at what follows only when they know its β."""
+NUMBERS = ("reward", "discount", "beta", "interest", "rho")
+SEVERAL = FREE | {name: f"{FREE.get(name, '')}, pair" for name in NUMBERS}
+PREDICTED = dict.fromkeys(("features", "observation"), f"{SIGNED}, longer, shorter")
+PREFERRING = {"preference": "half", "final_beta": "empty"}
 ENDED = {"next_beta": 0.5, "truncated": True}
-LEARNERS = (linear, held, network, squares, pretrained)
+LEARNERS = {
+    linear: "learners.LinearLearner",
+    held: "learners.LinearLearner",
+    network: "learners.NetworkLearner",
+    squares: "learners.LeastSquaresLearner",
+    pretrained: "learners.PretrainedLearner",
+}
+HOLDING = {
+    held: "learners.LinearLearner",
+    network_held: "learners.NetworkLearner",
+    squares: "learners.LeastSquaresLearner",
+}
+
+
+def preferring() -> dict[str, Any]:
+    return learn_preferring() | {"final_beta": 0.5}
+
+
+def saved(make: Any) -> Row:
+    """The state of a learner, put back into another."""
+    name = (LEARNERS | {agent: "learners.ActorCriticLearner"})[make]
+    return Row(
+        f"{name}.load_state_dict",
+        lambda: {"state": make().state_dict()},
+        make,
+        free={"state.*": SIGNED},
+    )
+
+
 ROWS = [
     *(
-        Row(f"learners.{type(make()).__name__}.update", lambda: update() | ENDED, make, free=FREE)
-        for make in (held, network_held, squares)
+        Row(f"{LEARNERS[make]}.update", update, make, free=FREE)
+        for make in (linear, network, pretrained)
     ),
+    *(Row(f"{LEARNERS[make]}.update", update, make, free=WAITING) for make in (held, squares)),
+    Row("learners.LinearLearner.update", update, many, free=SEVERAL),
     *(
-        Row(
-            f"learners.{type(make()).__name__}.learn",
-            lambda: learn_preferring() | {"final_beta": 0.5},
-            make,
-        )
-        for make in (held, network_held, squares)
+        Row(f"{name}.update", lambda: update() | ENDED, make, free=WAITING)
+        for make, name in HOLDING.items()
     ),
+    *(Row(f"{name}.learn", learn, make, free=FREE) for make, name in LEARNERS.items()),
     *(
-        Row(f"learners.{type(make()).__name__}.update", update, make, free=FREE)
-        for make in (linear, held, many, network, squares)
+        Row(f"{name}.learn", learn_preferring, make, free=PREFERRING)
+        for make, name in LEARNERS.items()
     ),
-    Row("learners.PretrainedLearner.update", update, pretrained, free=FREE),
-    *(Row(f"learners.{type(make()).__name__}.learn", learn, make, free=FREE) for make in LEARNERS),
-    *(Row(f"learners.{type(make()).__name__}.learn", learn_preferring, make) for make in LEARNERS),
-    *(
-        Row(f"learners.{type(make()).__name__}.predict", prediction, make, free=PREDICTED)
-        for make in LEARNERS
-    ),
-    *(
-        Row(
-            f"learners.{type(make()).__name__}.load_state_dict",
-            lambda make=make: {"state": make().state_dict()},
-            make,
-            free=STATE,
-        )
-        for make in (*LEARNERS, agent)
-    ),
-    Row(
-        "learners.LinearLearner",
-        lambda: {"size": 3, "rule": PTD(), "step_size": 0.125, "view": "held"},
-        free=SIZES,
-    ),
-    Row(
-        "learners.LinearLearner",
-        lambda: {"size": 3, "rule": PTD(), "step_size": np.array([0.5, 0.25, 1]), "predictions": 2},
-        free=SIZES | {"step_size": "one entry, huge entry"},
-    ),
-    Row(
-        "learners.NetworkLearner",
-        lambda: {
-            "size": 3,
-            "rule": PTD(),
-            "step_size": 0.125,
-            "units": 4,
-            "view": "forward",
-            "optimiser": "adam",
-            "init": "uniform",
-            "seed": 1,
-        },
-        free=SIZES,
-    ),
-    Row(
-        "learners.LeastSquaresLearner",
-        lambda: {"size": 3, "rule": PTD(), "regularisation": 0.5, "recursive": True},
-        free={"regularisation": "huge"},
-    ),
-    Row(
-        "learners.PretrainedLearner",
-        lambda: {
-            "training": training(),
-            "rule": PTD(),
-            "step_size": 0.125,
-            "view": "backward",
-            "seed": 1,
-        },
-        free=SIZES,
-    ),
+    *(Row(f"{name}.learn", preferring, make, free=PREFERRING) for make, name in HOLDING.items()),
+    *(Row(f"{name}.predict", prediction, make, free=PREDICTED) for make, name in LEARNERS.items()),
+    *map(saved, (*LEARNERS, agent)),
     Row("learners.PretrainedLearner.hidden", prediction, pretrained, free=PREDICTED),
-    Row(
-        "learners.ActorCriticLearner",
-        lambda: {
-            "size": 3,
-            "actions": 2,
-            "rule": PTD(),
-            "step_size": PAIR,
-            "actor": Actor(),
-            "critic": Critic(),
-            "seed": 1,
-        },
-        free=SIZES,
-    ),
     Row(
         "learners.ActorCriticLearner.update",
         acted,
@@ -269,153 +195,5 @@ ROWS = [
         free={"preference": "type", "seed": "zero, int32"},
         changes="environment",
     ),
-    Row("learners.ActorCritic", lambda: {"actor": Actor(), "critic": Critic()}),
-    Row(
-        "learners.ActorCritic.learner",
-        lambda: learner() | {"step_size": PAIR, "actions": 2},
-        ActorCritic,
-        free=SIZES,
-    ),
-    Row(
-        "learners.ActorCritic.run",
-        lambda: {
-            "task": ControlTask(corridor()),
-            "rule": PTD(),
-            "preference": Observability(),
-            "step_sizes": [PAIR],
-            "episodes": 2,
-            "seed": 1,
-        },
-        ActorCritic,
-        free={"seed": SEED},
-    ),
-    Row(
-        "learners.Actor",
-        lambda: {
-            "units": 4,
-            "activation": "tanh",
-            "bias": False,
-            "optimiser": "adam",
-            "reduction": "sum",
-            "gain": "rule",
-            "init": "uniform",
-        },
-        free={"units": "zero"},
-    ),
-    Row(
-        "learners.Critic",
-        lambda: {
-            "view": "backward",
-            "features": Identity(3),
-            "bias": False,
-            "truncation": "bootstrap",
-        },
-    ),
-    Row("learners.Linear", lambda: {"view": "held"}),
-    Row(
-        "learners.Network",
-        lambda: {"units": 4, "view": "forward", "optimiser": "adam", "init": "uniform"},
-    ),
-    Row(
-        "learners.LeastSquares",
-        lambda: {"regularisation": 0.5, "recursive": True},
-        free={"regularisation": "huge"},
-    ),
-    Row(
-        "learners.Custom",
-        lambda: {"factory": make_custom, "label": "own", "takes_step_size": True},
-        free={"factory": "type, its type", "label": "word, long word, line, nothing"},
-    ),
-    Row("learners.Pretrained", lambda: {"training": training(), "linear": Linear()}),
-    Row(
-        "learners.Training",
-        lambda: {
-            "task": corridor(),
-            "network": Network(4, "forward"),
-            "rule": TD(),
-            "preference": Observability(),
-            "step_size": 0.125,
-            "episodes": 2,
-        },
-        free={"preference": "type", "step_size": "huge"},
-    ),
-    Row("learners.Training.net", lambda: {"seed": 1}, training, free={"seed": SEED}, look=began),
-    *(
-        Row(f"learners.{type(spec).__name__}.learner", learner, lambda spec=spec: spec, free=SIZES)
-        for spec in (Linear(), Network(4), Pretrained(training()))
-    ),
-    Row(
-        "learners.LeastSquares.learner",
-        lambda: {"size": 3, "rule": PTD(), "step_size": None, "seed": 1},
-        LeastSquares,
-        free=SIZES,
-    ),
-    *(
-        Row(
-            f"learners.{type(spec).__name__}.start",
-            start,
-            lambda spec=spec: spec,
-            free=SIZES,
-            look=began,
-        )
-        for spec in (Linear(), Network(4), Pretrained(training()), custom())
-    ),
-    Row(
-        "learners.LeastSquares.start",
-        lambda: start() | {"step_sizes": [None]},
-        LeastSquares,
-        free=SIZES,
-        look=began,
-    ),
-    Row(
-        "learners.Decreasing",
-        lambda: {"initial": 0.5, "delay": 100.0, "power": 0.75},
-        free={"initial": "huge", "delay": "huge"},
-    ),
-    Row(
-        "learners.Decreasing.at",
-        lambda: {"step": np.array([0, 100])},
-        lambda: Decreasing(0.5),
-        free={"step": f"{ROWS_OF}, int32 entry, int64 entry, more axes"},
-    ),
-    Row(
-        "learners.StepSizePair",
-        lambda: {"actor": 0.5, "critic": 0.25},
-        free={"actor": "huge", "critic": "huge"},
-    ),
-    Row(
-        "learners.StepSizePair.grid",
-        lambda: {"actor": np.array([0.5, 1]), "critic": np.array([0.25])},
-        free=dict.fromkeys(("actor", "critic"), "longer, shorter, huge entry"),
-    ),
-    Row("learners.as_spec", lambda: {"given": Linear()}, free={"given": "type"}),
-    Row("learners.beta_returns", streams, free=dict.fromkeys(streams(), SIGNED)),
-    Row(
-        "learners.advantages",
-        lambda: {"td_error": np.array([0.5, 1, 0]), "decay_t": np.array([0, 0.5, 0.5])},
-        free={"td_error": SIGNED, "decay_t": SIGNED},
-    ),
-    Row(
-        "learners.offline_update",
-        lambda: {
-            "gain": np.array([0.5, 1]),
-            "advantage": np.array([0.5, -1]),
-            "features": np.eye(2),
-        },
-        free={"gain": SIGNED, "advantage": SIGNED, "features": f"{SIGNED}, wider"},
-    ),
-    Row(
-        "learners.forward_update",
-        lambda: {"experience": episodes(), "signals": signals(), "weights": np.array([0.5, 0, 1])},
-        free={"weights": SIGNED},
-    ),
-    Row(
-        "learners.Steps.of",
-        lambda: {"experience": episodes(), "signals": signals(), "final_beta": 0.5},
-    ),
 ]
-INNER = "for custom learners: an Episode or Steps that the library made"
-UNCHECKED = {
-    f"learners.{name}": INNER
-    for name in ("Episode.of", "Steps.features", "Steps.next_features", "Steps.part")
-}
+UNCHECKED: dict[str, str] = {}

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fuzz.row import Row
+from fuzz.row import Row, always
 from fuzz.things import coin, corridor, episodes, visit
 from preftd.preferences import Constant, Displacement, Function, Observability, PerState, Signal
 
@@ -25,19 +25,19 @@ def _at(signal: Signal) -> Row:
     def given() -> dict[str, Any]:
         return {"visit": visit(), "memory": None}
 
-    return Row(f"preferences.{type(signal).__name__}.at", given, lambda: signal, free=ANY_MEMORY)
+    return Row(f"preferences.{type(signal).__name__}.at", given, always(signal), free=ANY_MEMORY)
 
 
 def _along(signal: Signal) -> Row:
     def given() -> dict[str, Any]:
         return {"experience": episodes(), "memory": None}
 
-    return Row(f"preferences.{type(signal).__name__}.along", given, lambda: signal, free=ANY_MEMORY)
+    return Row(f"preferences.{type(signal).__name__}.along", given, always(signal), free=ANY_MEMORY)
 
 
 def _per_state(signal: Signal) -> Row:
     name = f"preferences.{type(signal).__name__}.per_state"
-    return Row(name, lambda: {"task": corridor()}, lambda: signal)
+    return Row(name, lambda: {"task": corridor()}, always(signal))
 
 
 class Own(Signal):
@@ -58,7 +58,7 @@ ROWS = [
         free={"observable": "huge", "hidden": "huge"},
     ),
     Row("preferences.PerState", lambda: {"beta": np.array([0.5, 1])}, free={"beta": GIVEN}),
-    Row("preferences.Function", lambda: {"function": len}, free={"function": "type, its type"}),
+    Row("preferences.Function", lambda: {"function": len}),
     Row(
         "preferences.Displacement",
         lambda: {"thresholds": {0: 0.5}, "between": 0.25},
@@ -88,7 +88,7 @@ ROWS = [
         Row(
             "preferences.Signal.step",
             lambda: {"visit": visit(), "memory": None},
-            lambda s=s: s,
+            always(s),
             free=ANY_MEMORY,
         )
         for s in (*SIGNALS, Own())
@@ -97,7 +97,7 @@ ROWS = [
         Row(
             "preferences.Signal.stream",
             lambda: {"experience": episodes(), "memory": None},
-            lambda s=s: s,
+            always(s),
             free=ANY_MEMORY,
         )
         for s in (*SIGNALS, Own())

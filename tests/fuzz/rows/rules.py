@@ -59,7 +59,7 @@ ROWS = [
         lambda: {"interest": np.array([0.5, 1.0])},
         free={"interest": "longer, shorter, one entry, huge entry"},
     ),
-    Row("rules.FromBeta", lambda: {"function": np.sqrt}, free={"function": "type, its type"}),
+    Row("rules.FromBeta", lambda: {"function": np.sqrt}),
     Row("rules.Rule.step", step, on=ETD, free=FREE_STEP),
     Row("rules.Rule.step", step, on=PTD, free=FREE_STEP),
     Row("rules.Rule.coefficients", stream, on=ETD, free=FREE_STREAM),

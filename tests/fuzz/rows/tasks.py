@@ -50,6 +50,11 @@ def of_task(_: Any, found: Any) -> Any:
     return of_process(_, found.process), found.features.columns(slice(None)), vars(found.outcomes)
 
 
+def dense(_: Any, found: Any) -> Any:
+    """The same for dense and sparse features."""
+    return found.columns(slice(None)), found.covariance
+
+
 def columns() -> dict[str, Any]:
     table = Outcomes.of(outcomes())
     return {name: np.array(column) for name, column in vars(table).items()}
@@ -74,7 +79,7 @@ def seen(subject: Any, answer: Any) -> Any:
 
 
 BETWEEN = {
-    "outcomes": "negative entry, huge entry",
+    "outcomes": "negative entry, wider",
     "features": "huge entry, wider, negative entry",
 }
 TABLE = {"reward": f"{SIGNED}, {EACH}", "transition": EACH, "discount": "pair"}
@@ -82,7 +87,7 @@ ROWS = [
     Row(
         "tasks.Task",
         task,
-        free=BETWEEN | {"name": "line, long word, nothing", "observable": "floats"},
+        free=BETWEEN | {"name": "word, line, long word, nothing", "observable": "floats"},
         look=of_task,
     ),
     Row(
@@ -96,7 +101,7 @@ ROWS = [
         "tasks.Sampler",
         lambda: {"task": coin(), "seed": 3},
         free=SEED,
-        look=lambda _, found: found.episodes(1),
+        look=lambda _, found: found.steps(2).reward,
     ),
     Row("tasks.Sampler.episodes", lambda: {"count": 2}, lambda: coin().sampler(0)),
     Row("tasks.Sampler.steps", lambda: {"count": 2}, lambda: coin().sampler(0)),
@@ -107,7 +112,7 @@ ROWS = [
     Row("tasks.MarkovRewardProcess", process, free=TABLE, look=of_process),
     Row("tasks.MarkovRewardProcess.from_mdp", mdp, free=TABLE, look=of_process),
     Row("tasks.Outcomes", columns, free={"reward": SIGNED, "spread": "huge entry"}),
-    Row("tasks.Outcomes.of", lambda: {"rows": outcomes()}),
+    Row("tasks.Outcomes.of", lambda: {"rows": outcomes()}, free={"rows": "wider"}),
     Row(
         "tasks.Outcomes.deterministic",
         lambda: {
@@ -115,7 +120,11 @@ ROWS = [
             "reward": np.array([[1.0, 0], [0, 1]]),
             "spread": 0.5,
         },
-        free={"reward": f"{SIGNED}, {EACH}", "spread": "huge"},
+        free={
+            "next_state": "negative entry",
+            "reward": f"{SIGNED}, {EACH}, shorter",
+            "spread": "pair",
+        },
         outside={"next_state": (np.array([[1, 2], [-1, 1]]), np.array([[1, 0], [-2, 1]]))},
     ),
     Row(
@@ -127,11 +136,13 @@ ROWS = [
         "tasks.Features",
         lambda: {"mean": phi(), "covariance": np.array([0, 0.5, 1])},
         free={"mean": "negative entry, wider", "covariance": "huge entry"},
+        look=dense,
     ),
     Row(
         "tasks.Features.of",
         lambda: {"given": phi(), "states": 3},
         free={"given": "negative entry, wider"},
+        look=dense,
     ),
     Row(
         "tasks.Features.predict",
@@ -168,24 +179,30 @@ ROWS = [
     Row(
         "tasks.Layout",
         lambda: {"position": np.eye(2), "kind": "grid", "names": {0: "a"}, "end": (0.5, 0.5)},
-        free={"position": SIGNED},
+        free={"position": f"{SIGNED}, longer, shorter"},
     ),
     Row("tasks.Layout.circle", lambda: {"states": 3}),
     Row("tasks.Layout.row", lambda: {"states": 3}),
-    Row("tasks.CartPole", lambda: {"limit": 50, "discount": 0.5}),
+    Row("tasks.CartPole", lambda: {"limit": 50, "discount": 0.5}, free={"limit": "zero"}),
     Row(
         "tasks.CartPoleDropOuts",
         lambda: {"dropped": 0.5, "noise": 0.5, "limit": 50, "discount": 0.5},
-        free={"noise": "huge"},
+        free={"noise": "huge", "limit": "zero"},
     ),
     Row("tasks.ControlTask", lambda: {"task": corridor(), "limit": 50}, free={"limit": "zero"}),
     Row(
         "tasks.TaskEnvironment",
-        lambda: {"task": coin()},
+        lambda: {"task": coin(), "render_mode": "rgb_array"},
         look=lambda _, found: found.task,
-        free={"task": "word"},
+        free={"task": "word", "render_mode": "None"},
     ),
-    Row("tasks.TaskEnvironment.reset", lambda: {"seed": 3}, started, look=seen, free=SEED),
+    Row(
+        "tasks.TaskEnvironment.reset",
+        lambda: {"seed": 3},
+        started,
+        look=seen,
+        free={"seed": "zero, int32, int64, trillion, None"},
+    ),
     Row(
         "tasks.TaskEnvironment.step",
         lambda: {"action": 0},
@@ -195,9 +212,8 @@ ROWS = [
         free={"action": "zero"},
     ),
     Row("tasks.Task.plot", lambda: {"beta": np.array([0.5])}, coin, free={"beta": EACH}),
+    Row("tasks.Task.plot", lambda: {"lambda_": np.array([0.5])}, coin, free={"lambda_": EACH}),
 ]
 UNCHECKED = {
-    "tasks.CartPole.environment": "options are those of gymnasium.make, which checks them",
-    "tasks.CartPoleDropOuts.environment": "options are those of gymnasium.make, which checks them",
     "tasks.Features.draw": "fills an array of the sampler, in its inner loop",
 }

@@ -49,7 +49,11 @@ def first_of(_: Any, found: Any) -> Any:
 
 
 def crossed() -> dict[str, Any]:
-    given = {"view": "backward", "weights": np.array([1.0, 0.5]), "x": np.array([1.0, 0.0])}
+    given: dict[str, Any] = {
+        "view": "backward",
+        "weights": np.array([1.0, 0.5]),
+        "x": np.array([1.0, 0.0]),
+    }
     given |= {"hidden": phi(), "y": np.array([0.0, 1.0]), "step_size": 0.125}
     return given | {"reward": np.array([0.5, 0, 0, 1]), "discount": 0.5}
 
@@ -59,8 +63,8 @@ def saved() -> dict[str, Any]:
     return {name: np.array(table) for name, table in tables.items()} | {"discount": 0.5}
 
 
-def stored(_subject: Any, _answer: Any) -> Any:
-    return None
+def stored(_subject: Any, _answer: Any) -> str:
+    return "stored"
 
 
 def file() -> dict[str, Any]:

@@ -89,7 +89,7 @@ def add_gradient(actor: ActorState, buffer: Buffer, t: int, factor: float) -> No
 
 @kernel
 def optimise(flat: Vector, change: Vector, optimiser: Optimiser, step_size: float) -> bool:
-    """Move the weights along a change; returns whether they are still finite.
+    """Move the weights along a change; returns whether all numbers are still finite.
 
     SGD: w ← w + α Δ.  Adam: m ← 0.9 m + 0.1 Δ, v ← 0.999 v + 0.001 Δ², w ← w + α m̂ / (√v̂ + 1e-8).
     """
@@ -108,6 +108,7 @@ def optimise(flat: Vector, change: Vector, optimiser: Optimiser, step_size: floa
         else:
             flat[k] += step_size * change[k]
         finite = finite and math.isfinite(flat[k]) and math.isfinite(change[k])
+        finite = finite and math.isfinite(square[k])
     return finite
 
 

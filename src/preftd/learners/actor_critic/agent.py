@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, SupportsIndex, final
 
 import numpy as np
@@ -12,15 +13,17 @@ from preftd.arrays import InputError, Vector, check_not_negative, whole
 from preftd.learners.actor_critic import random_state
 from preftd.learners.actor_critic.actor_kernel import choose, policy, recall, update_actor
 from preftd.learners.actor_critic.buffers import Buffer, Sizes
-from preftd.learners.actor_critic.critic_kernel import Now, step, value_of
+from preftd.learners.actor_critic.critic_kernel import Now, extent, step, value_of
 from preftd.learners.actor_critic.options import VIEWS, Actor, Critic
 from preftd.learners.actor_critic.start import action_generator, start_actor
 from preftd.learners.actor_critic.stream import CriticFeatures, Stream
-from preftd.learners.saving import checked_state
+from preftd.learners.saving import are_counts, as_state, checked_state, refuse_unless
 from preftd.learners.step_size import StepSizePair
 from preftd.learners.transition import DivergedError
 
 MOST_STREAMS = 2**16
+MODERATE = 1e30
+"""Products of seven numbers up to here do not overflow, and a step has no longer ones."""
 
 
 @final
@@ -49,6 +52,16 @@ class Agent:
             self._streams.append(Stream(self.sizes, self._features))
         return self._streams[number]
 
+    @contextmanager
+    def refusing(self) -> Iterator[None]:
+        """Forget the streams that a call has made, if it is refused."""
+        known = len(self._streams)
+        try:
+            yield
+        except InputError:
+            del self._streams[known:]
+            raise
+
     def policy(self, x: Vector) -> Vector:
         """π(· | x), shape (actions,)."""
         self._one.x[0] = x
@@ -73,10 +86,16 @@ class Agent:
         """
         stream.show(x)
         stream.show(y, ahead=1)
-        before = self.arrays() if now.ends else {}
         buffer, t = stream.buffer, now.t
+        largest = extent(self.weights, stream.trace, buffer.features, t)
+        largest += self._pair.critic + abs(now.reward) + abs(now.gain)
+        careful = not largest <= MODERATE
+        before = self.arrays() if now.ends or careful else {}
         args = (self.weights, stream.trace, buffer.features, self._view, self._pair.critic, now)
         delta = float(step(*args))
+        if careful and not all(np.isfinite(part).all() for part in (self.weights, *stream.trace)):
+            self.put(before)
+            delta = np.nan
         if not np.isfinite(delta):
             raise DivergedError("the prediction is not finite: lower the critic's step size.")
         buffer.action[t], buffer.reward[t], buffer.discount[t] = action, now.reward, now.discount
@@ -101,15 +120,17 @@ class Agent:
         """Return to what `arrays` gave, checked."""
         of_streams: dict[int, dict[str, ArrayLike]] = {}
         rest: dict[str, ArrayLike] = {}
-        for name in state:
+        for name, array in as_state(state).items():
             head, _, tail = name.partition("_")
-            if head.startswith("stream") and head[6:].isdecimal():
-                of_streams.setdefault(int(head[6:]), {})[tail] = state[name]
+            number = head.removeprefix("stream")
+            if number != head and number.isdecimal() and len(number) < 6:
+                of_streams.setdefault(int(number), {})[tail] = array
             else:
-                rest[name] = state[name]
+                rest[name] = array
         arrays = checked_state(rest, self._own())
-        for name in {"square", "taken"} & arrays.keys():
-            check_not_negative(name, arrays[name])
+        if self.actor.optimiser.adam:
+            check_not_negative("square", arrays["square"])
+            refuse_unless(are_counts(arrays["taken"]), "taken")
         if sorted(of_streams) != list(range(len(of_streams))):
             raise InputError("the state lacks a stream: give what state_dict gave.")
         generator = random_state.generator_of(arrays["generator"])

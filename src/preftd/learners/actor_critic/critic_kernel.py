@@ -141,6 +141,23 @@ def _decay(stream: Trace, decay: float, features: Features, t: int) -> None:
             stream.touches[0] += 1
 
 
+@kernel
+def extent(weights: Vector, stream: Trace, features: Features, t: int) -> float:
+    """No number that a step from x_t to x_{t+1} works on is larger."""
+    total, sparse = abs(stream.old[0]), features.sparse
+    for k in range(stream.touches[0] if sparse else stream.trace.size):
+        i = stream.touched[k] if sparse else k
+        total += abs(weights[i]) + abs(stream.trace[i]) + abs(stream.pending[i])
+    for row in (t, t + 1):
+        if sparse:
+            for k in range(features.active.shape[1]):
+                total += abs(weights[features.active[row, k]]) + 1.0
+        else:
+            for i in range(weights.size):
+                total += abs(features.dense[row, i])
+    return float(total)
+
+
 @kernel(inline="always")
 def step(
     weights: Vector, stream: Trace, features: Features, view: int, alpha: float, now: Now

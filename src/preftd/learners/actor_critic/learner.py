@@ -8,7 +8,7 @@ from typing import Any, SupportsIndex, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import Dense, InputError, Vector, as_count, as_flag, whole
+from preftd.arrays import Dense, Vector, as_count, as_flag, whole
 from preftd.learners.actor_critic.agent import Agent
 from preftd.learners.actor_critic.buffers import Sizes
 from preftd.learners.actor_critic.critic_kernel import Now
@@ -19,10 +19,12 @@ from preftd.learners.actor_critic.parameters import Parameters
 from preftd.learners.actor_critic.start import as_discount, as_pair, check_parts
 from preftd.learners.actor_critic.stream import Stream
 from preftd.learners.describing import described
+from preftd.learners.features import MOST_FEATURES
 from preftd.learners.step_size import StepSizePair
-from preftd.learners.transition import check_discount, check_rule, not_numbers
+from preftd.learners.transition import check_rule, numbers_of
 from preftd.preferences import as_preference
 from preftd.rules import Rule
+from preftd.turns import Turn
 
 
 @final
@@ -76,23 +78,30 @@ class ActorCriticLearner:
     ) -> None:
         check_rule(rule)
         check_parts(actor, critic)
-        sizes = Sizes(as_count("size", size), actor.units, as_count("actions", actions))
+        sizes = Sizes(
+            as_count("size", size, 1, MOST_FEATURES),
+            actor.units,
+            as_count("actions", actions, 1, MOST_FEATURES),
+        )
         self.size, self.actions = sizes.inputs, sizes.actions
         self.rule, self.actor, self.critic = rule, actor, critic
+        self._turn = Turn()
         self.step_size = as_pair(step_size)
-        self._agent = Agent(sizes, actor, critic, self.step_size, seed)
+        self._agent = Agent(sizes, actor, critic, self.step_size, whole("seed", seed))
 
     __repr__ = described
 
     @property
     def weights(self) -> Vector:
         """A copy of the critic's weights, shape (features,)."""
-        return self._agent.weights.copy()
+        with self._turn:
+            return self._agent.weights.copy()
 
     @property
     def parameters(self) -> Parameters:
         """A copy of the actor's weights."""
-        return Parameters.of(self._agent.actor.weights.flat.copy(), *self._agent.sizes)
+        with self._turn:
+            return Parameters.of(self._agent.actor.weights.flat.copy(), *self._agent.sizes)
 
     def probabilities(self, observation: ArrayLike) -> Dense:
         """Return π(· | x).
@@ -106,9 +115,10 @@ class ActorCriticLearner:
         array of shape (actions,) or (n, actions)
 
         """
-        rows, single = as_rows("observation", observation, self.size)
-        found = np.array([self._agent.policy(x) for x in rows]).reshape(-1, self.actions)
-        return np.asarray(found[0] if single else found)
+        with self._turn:
+            rows, single = as_rows("observation", observation, self.size)
+            found = np.array([self._agent.policy(x) for x in rows]).reshape(-1, self.actions)
+            return np.asarray(found[0] if single else found)
 
     def act(self, observation: ArrayLike) -> Any:
         """Draw an action from the policy.
@@ -123,9 +133,10 @@ class ActorCriticLearner:
             Counted from 0, wherever the Discrete space of an environment starts.
 
         """
-        rows, single = as_rows("observation", observation, self.size)
-        found = [self._agent.draw(x) for x in rows]
-        return found[0] if single else np.array(found, dtype=np.int64)
+        with self._turn:
+            rows, single = as_rows("observation", observation, self.size)
+            found = [self._agent.draw(x) for x in rows]
+            return found[0] if single else np.array(found, dtype=np.int64)
 
     def predict(self, observation: ArrayLike) -> Any:
         """Predict v(x).
@@ -139,9 +150,10 @@ class ActorCriticLearner:
         float, or array of shape (n,)
 
         """
-        rows, single = as_rows("observation", observation, self.size)
-        found = [self._agent.value(x) for x in rows]
-        return found[0] if single else np.array(found)
+        with self._turn:
+            rows, single = as_rows("observation", observation, self.size)
+            found = [self._agent.value(x) for x in rows]
+            return found[0] if single else np.array(found)
 
     def update(  # noqa: PLR0913  (the parts of a step)
         self,
@@ -185,28 +197,22 @@ class ActorCriticLearner:
             The TD error δ_t of the critic.
 
         """
-        kept = self._agent.stream(stream)
-        x = as_vector("observation", observation, self.size)
-        y = as_vector("next_observation", next_observation, self.size)
-        chosen, cut = self._action(action), as_flag("truncated", truncated)
-        try:
-            share, paid, ahead = float(beta), float(reward), float(discount)
-            own = None if interest is None else float(interest)
-            decay, gain, follow_on = self.rule.advance(
-                kept.follow_on, kept.discount_t, share, own, 1.0
+        with self._turn, self._agent.refusing():
+            kept = self._agent.stream(stream)
+            x = as_vector("observation", observation, self.size)
+            y = as_vector("next_observation", next_observation, self.size)
+            chosen, cut = self._action(action), as_flag("truncated", truncated)
+            given = (reward, discount, beta, interest, 1.0)
+            paid, ahead, share, decay, gain, follow_on = numbers_of(
+                self.rule, kept.follow_on, kept.discount_t, given
             )
-        except (TypeError, ValueError) as error:
-            raise not_numbers(error) from None
-        check_discount(ahead)
-        if not np.isfinite(paid):
-            raise InputError(f"reward is {paid}: leave the step out.")
-        ends = cut or ahead == 0
-        if cut and self.critic.truncation == "terminate":
-            ahead = 0.0
-        now = Now(kept.steps, paid, kept.discount_t, ahead, share, decay, gain, ends)
-        delta = self._agent.step(kept, x, chosen, y, now)
-        kept.follow_on = follow_on
-        return delta
+            ends = cut or ahead == 0
+            if cut and self.critic.truncation == "terminate":
+                ahead = 0.0
+            now = Now(kept.steps, paid, kept.discount_t, ahead, share, decay, gain, ends)
+            delta = self._agent.step(kept, x, chosen, y, now)
+            kept.follow_on = follow_on
+            return delta
 
     def learn(
         self,
@@ -241,13 +247,15 @@ class ActorCriticLearner:
             Arrays of shape (episodes,): returns, and so on, in the order in which episodes ended.
 
         """
-        signal, count = as_preference(preference), as_count("episodes", episodes)
-        run = learn_vector if hasattr(environment, "num_envs") else learn_single
-        return run(self, environment, signal, count, as_discount(discount), seed)
+        with self._turn:
+            signal, count = as_preference(preference), as_count("episodes", episodes)
+            run = learn_vector if hasattr(environment, "num_envs") else learn_single
+            return run(self, environment, signal, count, as_discount(discount), seed)
 
     def stream(self, number: int) -> Stream:
         """Return what is kept of an environment, by its number; streams are made when needed."""
-        return self._agent.stream(number)
+        with self._turn:
+            return self._agent.stream(number)
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
         """All that changes while learning, as arrays; a learner made in the same way loads it.
@@ -255,14 +263,13 @@ class ActorCriticLearner:
         It has the weights, Adam's moments, the generator of actions, and of each stream the trace
         and the episode so far.
         """
-        return self._agent.arrays()
+        with self._turn:
+            return self._agent.arrays()
 
     def load_state_dict(self, state: Mapping[str, ArrayLike]) -> None:
         """Continue from what `state_dict` gave."""
-        self._agent.put(state)
+        with self._turn:
+            self._agent.put(state)
 
     def _action(self, given: Any) -> int:
-        action = whole("action", given)
-        if not 0 <= action < self.actions:
-            raise InputError(f"action is {action}: give a whole number below {self.actions}.")
-        return action
+        return as_count("action", given, 0, self.actions - 1)

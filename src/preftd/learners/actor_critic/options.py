@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, final
 
-from preftd.arrays import InputError, as_flag, whole
+from preftd.arrays import InputError, as_count, as_flag, short
 from preftd.experience.encoders import Encoder
 from preftd.learners.actor_critic.parameters import INITS
+from preftd.learners.features import MOST_FEATURES
 from preftd.names import nearest
 
 ACTIVATIONS = ("tanh", "relu")
@@ -57,8 +58,7 @@ class Actor:
     init: str = "uniform"
 
     def __post_init__(self) -> None:
-        if whole("units", self.units) < 1:
-            raise InputError(f"units is {self.units}: give 1 or more.")
+        as_count("units", self.units, 1, MOST_FEATURES)
         nearest("activation", self.activation, ACTIVATIONS)
         as_flag("bias", self.bias)
         nearest("optimiser", self.optimiser, OPTIMISERS)
@@ -105,7 +105,7 @@ class Critic:
         given: Any = self.features
         if given is not None and not (callable(given) and hasattr(given, "size")):
             raise InputError(
-                f"features is {given!r}: give an encoder, such as TileCoding(...), or None."
+                f"features is {short(given)}: give an encoder, such as TileCoding(...), or None."
             )
 
 

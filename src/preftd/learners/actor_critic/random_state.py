@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from preftd.arrays import InputError
+from preftd.learners.saving import are_counts, refuse_unless
 
 _WORDS = 4
 """PCG64 has two numbers of 128 bits, in words of 32."""
@@ -22,13 +22,13 @@ def words(generator: np.random.Generator) -> NDArray[np.float64]:
 
 def generator_of(given: NDArray[np.float64]) -> np.random.Generator:
     """The generator whose state `words` gave."""
-    if ((given < 0) | (given >= 2**32) | (given % 1 != 0)).any():
-        raise InputError("generator of the state is out of range: give what state_dict gave.")
+    refuse_unless(are_counts(given) and (given < 2**32).all(), "generator")
     *split, has_uint32, uinteger = (int(word) for word in given)
     state, inc = (
         sum(word << 32 * k for k, word in enumerate(split[first : first + _WORDS]))
         for first in (0, _WORDS)
     )
+    refuse_unless(inc % 2 == 1 and has_uint32 in (0, 1), "generator")
     bits = np.random.PCG64()
     bits.state = {
         "bit_generator": "PCG64",

@@ -6,7 +6,7 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from preftd.arrays import InputError, unit
+from preftd.arrays import InputError, short, unit
 from preftd.learners.actor_critic.buffers import ActorState, Optimiser, Sizes
 from preftd.learners.actor_critic.options import GAINS, Actor, Critic
 from preftd.learners.actor_critic.parameters import Parameters, drawn
@@ -37,7 +37,9 @@ def action_generator(seed: SupportsIndex) -> np.random.Generator:
 def as_pair(given: Any) -> StepSizePair:
     """The step sizes of actor and critic."""
     if not isinstance(given, StepSizePair):
-        raise InputError(f"step_size is {given!r}: give StepSizePair(actor=0.01, critic=0.001).")
+        raise InputError(
+            f"step_size is {short(given)}: give StepSizePair(actor=0.01, critic=0.001)."
+        )
     return given
 
 
@@ -45,7 +47,7 @@ def check_parts(actor: object, critic: object) -> None:
     """Refuse what is no actor or critic."""
     for name, given, kind in (("actor", actor, Actor), ("critic", critic, Critic)):
         if not isinstance(given, kind):
-            raise InputError(f"{name} is {given!r}: give one, such as {kind.__name__}().")
+            raise InputError(f"{name} is {short(given)}: give one, such as {kind.__name__}().")
 
 
 def as_discount(given: Any) -> float:

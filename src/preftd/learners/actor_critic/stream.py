@@ -24,6 +24,7 @@ from preftd.learners.actor_critic.buffers import Buffer, Features, Sizes
 from preftd.learners.actor_critic.critic_kernel import Trace, clear
 from preftd.learners.actor_critic.encoding import Encoding, encode
 from preftd.learners.actor_critic.options import Critic
+from preftd.learners.saving import refuse_unless
 from preftd.learners.streams import Memory, split_state
 
 CAPACITY = 64
@@ -144,6 +145,8 @@ class Stream:
         check_not_negative("follow_on", fixed["follow_on"])
         self._check_steps(fixed["step"])
         discount_t = unit("discount_t", fixed["discount_t"])
+        discounts = fixed["step"][:, STEP_COLUMNS.index("discount")]
+        refuse_unless(discount_t == (discounts[-1] if discounts.size else 0), "discount_t")
         self.abandon()
         for row in fixed["observation"]:
             self.show(row)
@@ -162,8 +165,7 @@ class Stream:
         """Refuse what no step has; compiled loops do not ask whether an action is there."""
         action = steps[:, STEP_COLUMNS.index("action")]
         known = (action >= 0) & (action < self.buffer.chance.shape[1]) & (action % 1 == 0)
-        if not known.all():
-            raise InputError("step of the state has an action that is not known: give another.")
+        refuse_unless(known, "step")
         for name in ("discount", "decay"):
             check_unit_interval(name, steps[:, STEP_COLUMNS.index(name)])
 

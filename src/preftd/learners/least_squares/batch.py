@@ -8,11 +8,12 @@ from typing import Any, ClassVar, SupportsIndex, final
 
 import numpy as np
 
-from preftd.arrays import Dense, InputError
+from preftd.arrays import Dense, InputError, as_count, as_flag
 from preftd.learners.least_squares.learner import LeastSquaresLearner, check_regularisation
 from preftd.learners.least_squares.rows import Begun
 from preftd.learners.least_squares.stream import absorb_stream
 from preftd.learners.least_squares.systems import Inverse, Sums
+from preftd.learners.step_size import listed
 from preftd.learners.steps import Steps, check_steps, mean_squared_error, scored_features
 from preftd.rules import Rule
 from preftd.tasks.scored import Scored
@@ -45,7 +46,8 @@ class LeastSquares:
     watchable: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        check_regularisation(self.regularisation, self.recursive)
+        recursive = as_flag("recursive", self.recursive)
+        check_regularisation(self.regularisation, recursive)
 
     @property
     def label(self) -> str:
@@ -73,7 +75,7 @@ class LeastSquares:
         seed: SupportsIndex,  # noqa: ARG002  (as other specifications have it)
     ) -> LeastSquaresBatch:
         """The only learner of a seed; `step_sizes` is [None]."""
-        if list(step_sizes) != [None]:
+        if listed("step_sizes", step_sizes) != [None]:
             raise InputError("least squares has no step size: give [None] as step sizes.")
         return LeastSquaresBatch(self, size)
 
@@ -83,8 +85,8 @@ class LeastSquaresBatch:
     """One system, solved after each episode."""
 
     def __init__(self, spec: LeastSquares, size: int) -> None:
-        kind, self._size = Inverse if spec.recursive else Sums, size
-        self._system: Sums | Inverse = kind(size, float(spec.regularisation))
+        kind, self._size = Inverse if spec.recursive else Sums, as_count("size", size)
+        self._system: Sums | Inverse = kind(self._size, float(spec.regularisation))
 
     def learn(self, steps: Steps, scored: Scored) -> Dense:
         """Learn from whole episodes; mean squared errors after each, episodes × 1."""

@@ -79,22 +79,35 @@ def add_sums(reward: float, rows: Dense, A: Dense, b: Vector) -> None:
 def sherman_morrison(
     e: Vector, d: Vector, reward: float, rows: Dense, inverse: Dense, weights: Vector
 ) -> bool:
-    """P ← (P⁻¹ + e dᵀ)⁻¹ and w ← w + P e (r − dᵀw); False if the denominator vanishes."""
+    """P ← (P⁻¹ + e dᵀ)⁻¹ and w ← w + P e (r − dᵀw).
+
+    Returns False, with nothing changed, if the denominator vanishes or a number could overflow.
+    """
     left, right = rows[LEFT], rows[RIGHT]
     size = e.size
     for i in range(size):
         right[i] = 0.0
+    largest = 0.0
     for i in range(size):
         total, d_i = 0.0, d[i]
         for j in range(size):
             total += inverse[i, j] * e[j]
             right[j] += d_i * inverse[i, j]
+            largest += abs(inverse[i, j])
         left[i] = total
-    denominator, error = 1.0, reward
+    denominator, error, of_left, of_right, of_weights = 1.0, reward, 0.0, 0.0, 0.0
     for i in range(size):
         denominator += d[i] * left[i]
         error -= d[i] * weights[i]
+        of_left += abs(left[i])
+        of_right += abs(right[i])
+        of_weights += abs(weights[i])
     if not SMALLEST_DENOMINATOR < abs(denominator) < np.inf:
+        return False
+    # No entry becomes larger than these two.
+    largest += of_left / abs(denominator) * of_right
+    of_weights += of_left / abs(denominator) * abs(error)
+    if not (largest < np.inf and of_weights < np.inf):
         return False
     for i in range(size):
         share = left[i] / denominator

@@ -23,45 +23,44 @@ from numpy.typing import ArrayLike, NDArray
 from preftd.arrays import (
     InputError,
     Vector,
-    as_array,
+    as_count,
     as_flag,
     check_finite,
     check_not_negative,
+    number,
     read_only,
     unit,
-    whole,
 )
 from preftd.experience import Experience, Indices
 from preftd.learners.describing import described
-from preftd.learners.features import as_features
+from preftd.learners.features import MOST_FEATURES, as_features
 from preftd.learners.least_squares.kernel import prepare, trace_of
 from preftd.learners.least_squares.rows import Begun
 from preftd.learners.least_squares.stream import absorb_stream
 from preftd.learners.least_squares.systems import Inverse, Sums
-from preftd.learners.saving import checked_state
+from preftd.learners.saving import are_flags, checked_state, refuse_unless
 from preftd.learners.steps import Steps, check_steps, discount_into
 from preftd.learners.streams import Memory, check_size, coefficients_of, one_of, split_state
 from preftd.learners.transition import (
     after_the_end,
     as_vector,
-    check_discount,
     check_features_finite,
     check_rule,
     end_share,
-    not_numbers,
+    numbers_of,
 )
 from preftd.rules import Carried, Rule
+from preftd.turns import Turn
 
 
 def check_regularisation(regularisation: Any, recursive: bool) -> float:
     """The number ε, checked."""
-    ridge = as_array("regularisation", regularisation)
-    if ridge.ndim or ridge < 0 or (recursive and ridge == 0):
+    ridge = number("regularisation", regularisation)
+    if ridge < 0 or (recursive and ridge == 0):
         raise InputError(
-            f"regularisation is {regularisation}: it must be one number, 0 or more, and more "
-            "than 0 if recursive."
+            f"regularisation is {ridge:g}: give 0 or more, and more than 0 if recursive."
         )
-    return float(ridge)
+    return ridge
 
 
 @final
@@ -97,12 +96,11 @@ class LeastSquaresLearner:
     def __init__(
         self, size: int, rule: Rule, *, regularisation: float = 1e-6, recursive: bool = False
     ) -> None:
-        self.size, self.rule = whole("size", size), rule
-        if self.size < 1:
-            raise InputError(f"size is {size}: there must be at least one feature.")
+        self.size, self.rule = as_count("size", size, 1, MOST_FEATURES), rule
         check_rule(rule)
-        ridge = check_regularisation(regularisation, recursive)
+        ridge = check_regularisation(regularisation, as_flag("recursive", recursive))
         self._system: Sums | Inverse = (Inverse if recursive else Sums)(self.size, ridge)
+        self._turn = Turn()
         self._begun, self._rows = Begun.nothing(self.size), np.zeros((2, 4, self.size))
         self._discount_t, self._follow_on = 0.0, 0.0
         self.memory = Memory()
@@ -112,7 +110,8 @@ class LeastSquaresLearner:
     @property
     def weights(self) -> Vector:
         """The solution so far, shape (size,); all 0 before the first step."""
-        return read_only(self._system.solution.copy())
+        with self._turn:
+            return read_only(self._system.solution.copy())
 
     def predict(self, features: ArrayLike | Indices) -> float | Vector:
         """Predict v(x).
@@ -126,9 +125,10 @@ class LeastSquaresLearner:
         float, or array of shape (n,)
 
         """
-        x, w = as_features("features", features, self.size, rows=True), self._system.solution
-        values = x @ w if x.dtype == np.float64 else w[x].sum()
-        return np.asarray(values) if np.ndim(values) else float(values)
+        with self._turn:
+            x, w = as_features("features", features, self.size, rows=True), self._system.solution
+            values = x @ w if x.dtype == np.float64 else w[x].sum()
+            return np.asarray(values) if np.ndim(values) else float(values)
 
     def update(  # noqa: PLR0913  (a transition, and its signals)
         self,
@@ -149,33 +149,25 @@ class LeastSquaresLearner:
         once where discount is 0 or the episode is truncated. With `next_beta`, that row counts as
         much as β of `next_features`; at 0 it is dropped.
         """
-        if next_features is None:
-            next_features = after_the_end(features, discount)
-        x, y = (
-            as_vector(as_features(name, given, self.size, finite=False), self.size)
-            for name, given in (("features", features), ("next_features", next_features))
-        )
-        cut = as_flag("truncated", truncated)
-        try:
-            # Plain floats throughout: others are less precise, and the kernels are for these.
-            own = None if interest is None else float(interest)
-            paid, discount = float(reward), float(discount)
-            share, discount_t = float(beta), self._discount_t
-            decay, gain, follow_on = self.rule.advance(
-                self._follow_on, discount_t, share, own, float(rho)
+        with self._turn:
+            if next_features is None:
+                next_features = after_the_end(features, discount)
+            x, y = (
+                as_vector(as_features(name, given, self.size, finite=False), self.size)
+                for name, given in (("features", features), ("next_features", next_features))
             )
-        except (TypeError, ValueError) as error:
-            raise not_numbers(error) from None
-        check_discount(discount)
-        if not np.isfinite(paid):
-            raise InputError("reward holds something that is not finite: leave the step out.")
-        end = end_share(next_beta, cut)
-        over = 1.0 if discount == 0 else None if end is None else float(end)
-        into = discount_into(discount_t, share, decay)
-        looks = gain != 0 or (share != 0 and discount_t != 0)
-        self._step(x, y, (paid, discount, decay, gain, into if looks else None), over)
-        self._follow_on = follow_on
-        self._discount_t = 0.0 if cut else discount
+            cut = as_flag("truncated", truncated)
+            given, discount_t = (reward, discount, beta, interest, rho), self._discount_t
+            paid, discount, share, decay, gain, follow_on = numbers_of(
+                self.rule, self._follow_on, discount_t, given
+            )
+            end = end_share(next_beta, cut)
+            over = 1.0 if discount == 0 else None if end is None else float(end)
+            into = discount_into(discount_t, share, decay)
+            looks = gain != 0 or (share != 0 and discount_t != 0)
+            self._step(x, y, (paid, discount, decay, gain, into if looks else None), over)
+            self._follow_on = follow_on
+            self._discount_t = 0.0 if cut else discount
 
     def _step(
         self,
@@ -202,6 +194,7 @@ class LeastSquaresLearner:
         elif begun.waits:
             fade = begun.fade * decay
             begun = begun._replace(fade=fade, paid=begun.paid + fade * paid)
+            self._check(np.isfinite(begun.paid), x[:0], x[:0])
         if over is not None:
             if begun.waits and over != 0:
                 row = (begun.fade * discount, begun.paid, over)
@@ -228,7 +221,7 @@ class LeastSquaresLearner:
             system.add(begun.paid, self._rows[0])
 
     @staticmethod
-    def _check(fits: bool, x: Vector, y: Vector) -> None:
+    def _check(fits: bool | np.bool_, x: Vector, y: Vector) -> None:
         """Refuse a row that cannot be multiplied."""
         if not fits:
             check_features_finite(x, y, waits=True)
@@ -249,48 +242,56 @@ class LeastSquaresLearner:
         The parameters are those of `LinearLearner.learn`. A signal that watches the learner is
         refused.
         """
-        e, signal = experience, one_of(preference, beta)
-        check_size(e, self.size)
-        carried = Carried(self._follow_on, *self.memory[:2])
-        if len(e) == 0:
+        with self._turn:
+            e, signal = experience, one_of(preference, beta)
+            check_size(e, self.size)
+            carried = Carried(self._follow_on, *self.memory[:2])
+            if len(e) == 0:
+                return self
+            found = coefficients_of(self.rule, e, carried, signal, beta, interest, rho)
+            check_finite("reward", e.reward)
+            # What goes wrong in the midst of a stream leaves the learner as it was before.
+            system = self._system.with_arrays(self._system.arrays)
+            begun, steps = self._begun, Steps.of(e, found, final_beta)
+            check_steps(steps, self.size)
+            if e.discount_t[0] == 0:
+                self._leave(system)
+                begun = Begun.nothing(self.size)
+            self._begun = absorb_stream(system, steps, begun)
+            self._system = system
+            self._follow_on = found.carried.follow_on
+            self.memory = Memory(
+                found.carried.preference, found.carried.interest, self.memory.td_error
+            )
+            self._discount_t = 0.0 if e.is_last[-1] else float(e.discount_tp1[-1])
             return self
-        found = coefficients_of(self.rule, e, carried, signal, beta, interest, rho)
-        check_finite("reward", e.reward)
-        # What goes wrong in the midst of a stream leaves the learner as it was before all of it.
-        system = self._system.with_arrays(self._system.arrays)
-        begun, steps = self._begun, Steps.of(e, found, final_beta)
-        check_steps(steps, self.size)
-        if e.discount_t[0] == 0:
-            self._leave(system)
-            begun = Begun.nothing(self.size)
-        self._begun = absorb_stream(system, steps, begun)
-        self._system = system
-        self._follow_on = found.carried.follow_on
-        self.memory = Memory(found.carried.preference, found.carried.interest, self.memory.td_error)
-        self._discount_t = 0.0 if e.is_last[-1] else float(e.discount_tp1[-1])
-        return self
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
         """All that changes while learning, and the regularisation that it was learned with."""
-        return self._own_state() | self.memory.arrays()
+        with self._turn:
+            return self._own_state() | self.memory.arrays()
 
     def load_state_dict(self, state: Mapping[str, ArrayLike]) -> None:
         """Continue from what a learner of the same rule and settings gave; all of it or nothing."""
-        rest, memory = split_state(state)
-        arrays = checked_state(rest, self._own_state())
-        if arrays["regularisation"] != self._system.regularisation:
-            raise InputError(
-                f"the state was made with regularisation {arrays['regularisation']}: "
-                "make the learner with the same."
-            )
-        check_not_negative("follow_on", arrays["follow_on"])
-        discount_t = unit("discount_t", arrays["discount_t"])
-        self._system = self._system.with_arrays(arrays)
-        trace, features, ahead = (arrays[n].copy() for n in ("trace", "features", "ahead"))
-        fade, paid, waits, seen = (float(arrays[n]) for n in ("fade", "paid", "waits", "seen"))
-        self._begun = Begun(trace, features, fade, paid, bool(waits), ahead, bool(seen))
-        self._discount_t, self._follow_on = discount_t, float(arrays["follow_on"])
-        self.memory = memory
+        with self._turn:
+            rest, memory = split_state(state)
+            arrays = checked_state(rest, self._own_state())
+            if arrays["regularisation"] != self._system.regularisation:
+                raise InputError(
+                    f"the state was made with regularisation {arrays['regularisation']}: "
+                    "make the learner with the same."
+                )
+            for name in ("follow_on", "fade"):
+                check_not_negative(name, arrays[name])
+            for name in ("waits", "seen"):
+                refuse_unless(are_flags(arrays[name]), name)
+            discount_t = unit("discount_t", arrays["discount_t"])
+            self._system = self._system.with_arrays(arrays)
+            trace, features, ahead = (arrays[n].copy() for n in ("trace", "features", "ahead"))
+            fade, paid, waits, seen = (float(arrays[n]) for n in ("fade", "paid", "waits", "seen"))
+            self._begun = Begun(trace, features, fade, paid, bool(waits), ahead, bool(seen))
+            self._discount_t, self._follow_on = discount_t, float(arrays["follow_on"])
+            self.memory = memory
 
     def _own_state(self) -> dict[str, NDArray[Any]]:
         kept: dict[str, Any] = dict(self._system.arrays)

@@ -18,6 +18,7 @@ from preftd.learners.least_squares.kernel import (
     sherman_morrison,
     traces,
 )
+from preftd.learners.transition import DivergedError
 
 _UNSEEN = 1e-12
 """Singular values this much smaller than the largest are rounding: nothing was seen there."""
@@ -63,7 +64,13 @@ class Sums:
     def solution(self) -> Vector:
         """The weights w; solved once, until something is added."""
         if self._solution is None:
-            self._solution = self._solved()
+            solution = self._solved()
+            if not np.isfinite(solution).all():
+                raise DivergedError(
+                    "the solution is not finite: make the learner with more regularisation, or "
+                    "scale features and rewards."
+                )
+            self._solution = solution
         return self._solution
 
     def add(self, reward: float, rows: Dense) -> None:
@@ -75,8 +82,11 @@ class Sums:
         """The same for rows one after the other; returns the trace after them."""
         after, difference = block.multiplied(trace)
         complete = after[: len(difference)]
-        self.arrays["A"] += complete.T @ difference
-        self.arrays["b"] += block.reward @ complete
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.arrays["A"] += complete.T @ difference
+            self.arrays["b"] += block.reward @ complete
+        if not all(np.isfinite(array).all() for array in self.arrays.values()):
+            raise InputError("A or b of the system is not finite: scale features and rewards.")
         self._solution = None
         return np.array(after[-1])
 
@@ -89,9 +99,9 @@ class Sums:
 
     def _solved(self) -> Vector:
         A, b = self.arrays["A"], self.arrays["b"]
-        if self.regularisation == 0:
-            return np.asarray(np.linalg.lstsq(A, b, rcond=_UNSEEN)[0], dtype=np.float64)
         try:
+            if self.regularisation == 0:
+                return np.asarray(np.linalg.lstsq(A, b, rcond=_UNSEEN)[0], dtype=np.float64)
             ridge = self.regularisation * np.eye(len(b))
             return np.asarray(np.linalg.solve(A + ridge, b), dtype=np.float64)
         except np.linalg.LinAlgError:
@@ -141,6 +151,6 @@ class Inverse:
 
 
 _SINGULAR = (
-    "{} makes the system singular, or nearly so, and its inverse with it: "
+    "{} makes the system singular, or nearly so, or its inverse too large: "
     "use another regularisation, or recursive=False."
 )

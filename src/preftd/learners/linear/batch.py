@@ -9,10 +9,11 @@ from typing import ClassVar, SupportsIndex, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from preftd.arrays import Dense, InputError
+from preftd.arrays import Dense, InputError, as_count
+from preftd.learners.features import MOST_FEATURES
 from preftd.learners.linear.learner import LinearLearner
 from preftd.learners.linear.views import VIEWS
-from preftd.learners.step_size import Decreasing, StepSize, step_sizes_of
+from preftd.learners.step_size import Decreasing, StepSize, as_step_sizes, step_sizes_of
 from preftd.learners.steps import UNFINISHED, Steps, check_steps
 from preftd.learners.vectors import WIDTH, aligned
 from preftd.names import nearest
@@ -80,9 +81,10 @@ class LinearBatch:
     """Linear learners that learn from the same steps, each with its step size."""
 
     def __init__(self, spec: Linear, size: int, step_sizes: Sequence[StepSize]) -> None:
-        self.spec, self.step_sizes = spec, tuple(step_sizes)
-        self._columns = -(-len(step_sizes) // WIDTH) * WIDTH
-        self._weights = aligned(np.zeros(size * self._columns))
+        self.spec, self.step_sizes = spec, as_step_sizes(step_sizes)
+        self._columns = -(-len(self.step_sizes) // WIDTH) * WIDTH
+        count = as_count("size", size, 1, MOST_FEATURES)
+        self._weights = aligned(np.zeros(count * self._columns))
         self._steps = 0
 
     @property

@@ -42,7 +42,8 @@ def learn_forward(
         if not np.isfinite(td_error).all():
             bad = which.start + int(np.argmin(np.isfinite(td_error)))
             raise refused_step(steps, bad, everywhere=False)
-        amount = step_sizes[which] * gain * advantages(td_error, steps.decay[which])
         updated = np.flatnonzero(gain)
-        weights = weights + scale * spread(episode, updated, amount[updated])
+        with np.errstate(over="ignore", invalid="ignore"):
+            amount = step_sizes[which] * gain * advantages(td_error, steps.decay[which])
+            weights = weights + scale * spread(episode, updated, amount[updated])
     return weights

@@ -9,7 +9,17 @@ import numpy as np
 
 from preftd.arrays import Dense, Vector
 from preftd.kernels import kernel
-from preftd.learners.growth import TD_ERROR, note_value
+from preftd.learners.growth import (
+    CAREFUL,
+    PENDING_BOUND,
+    SCALE_BOUND,
+    SHARED_ROWS,
+    TD_ERROR,
+    TRACE_BOUND,
+    WEIGHT_BOUND,
+    are_moderate,
+    note_value,
+)
 from preftd.learners.linear.batch_kernel import add_features
 from preftd.learners.linear.online_kernel import (
     DECAY,
@@ -44,10 +54,10 @@ FADE, PAID, AHEAD, KNOWN = range(4)
     FEATURES_TO_TRACE,
     PENDING_TO_END,
     TRACE_TO_END,
-) = range(6, 21)
+) = range(SHARED_ROWS, SHARED_ROWS + 15)
 """Rows of `work` after those that all views share: products of x and x' with w, p and e; then the
 factors of a step and of the end of an episode."""
-HELD_ROWS = 21
+HELD_ROWS = SHARED_ROWS + 15
 
 compiled = kernel(fastmath={"contract"})
 
@@ -103,6 +113,24 @@ def prepare(numbers: Dense, fade: Vector, paid: Vector, work: Dense) -> bool:
 
 
 @compiled
+def may_step(size: float, work: Dense) -> bool:
+    """Whether the step that `prepare` wrote may be taken; no feature is larger than `size`."""
+    fits = True
+    for lane in range(work.shape[1]):
+        weights, z, p = work[WEIGHT_BOUND, lane], work[TRACE_BOUND, lane], work[PENDING_BOUND, lane]
+        weights += abs(work[STEP, lane]) * p + abs(work[ALONG, lane]) * z
+        p = abs(work[KEEP, lane]) * p + abs(work[KEPT, lane]) * z
+        x = size * work[SCALE_BOUND, lane]
+        p += abs(work[FEATURES_TO_PENDING, lane]) * x
+        z = abs(work[TRACE_KEPT, lane]) * z + abs(work[FEATURES_TO_TRACE, lane]) * x
+        weights += abs(work[PENDING_TO_END, lane]) * p + abs(work[TRACE_TO_END, lane]) * z
+        work[WEIGHT_BOUND, lane], work[TRACE_BOUND, lane] = weights, z
+        work[PENDING_BOUND, lane] = p
+        fits &= are_moderate(weights, z, p) or work[CAREFUL, lane] != 0.0
+    return fits
+
+
+@compiled
 def conclude(numbers: Dense, held: Dense, work: Dense) -> bool:
     """Write S, L and what was seen ahead; returns whether an episode ends."""
     ends = False
@@ -154,7 +182,7 @@ def step_held(
     held: Dense,
     work: Dense,
 ) -> bool:
-    """One step; returns False, with nothing learned, if what it needs is not finite.
+    """One step; returns False, with nothing learned, if it may not be taken.
 
     numbers  8 × predictions
     arrays   weights, pending and z, features × predictions
@@ -165,7 +193,12 @@ def step_held(
     _look(x_next, arrays, NEXT_VALUE, work)
     if not prepare(numbers, held[FADE], held[PAID], work):
         return False
-    if is_needed(numbers):
+    needed, largest = is_needed(numbers), 0.0
+    for i in range(size if needed else 0):
+        largest = max(largest, abs(x[i]))
+    if not may_step(largest, work):
+        return False
+    if needed:
         for i in range(size):
             x_i = scale[i] * x[i]
             for lane in range(lanes):

@@ -17,6 +17,14 @@ from numpy.typing import NDArray
 
 from preftd.arrays import Dense, Vector
 from preftd.kernels import kernel
+from preftd.learners.growth import (
+    CAREFUL,
+    PENDING_BOUND,
+    SCALE_BOUND,
+    TRACE_BOUND,
+    WEIGHT_BOUND,
+    are_moderate,
+)
 from preftd.learners.linear.held_online_kernel import (
     ALONG,
     END,
@@ -174,7 +182,7 @@ def step_held_indices(
     held: Dense,
     work: Dense,
 ) -> bool:
-    """One step; returns False, with nothing learned, if what it needs is not finite.
+    """One step; returns False, with nothing learned, if it may not be taken.
 
     numbers, held, work  as for `step_held`; S is 1 and L is 0, since p and e are read as they are
     """
@@ -185,6 +193,8 @@ def step_held_indices(
     for k in range(next_indices.size):
         read_held(p, next_indices[k], NEXT_VALUE, work)
     if not prepare(numbers, held[FADE], held[PAID], work):
+        return False
+    if not _may_step(numbers, float(indices.size), now, work):
         return False
     needed = is_needed(numbers)
     for lane in range(lanes):
@@ -207,6 +217,33 @@ def step_held_indices(
     if ends:
         _end(numbers, p, work)
     return True
+
+
+@kernel
+def _may_step(numbers: Dense, size: float, now: Dense, work: Dense) -> bool:
+    """Whether the step that `prepare` wrote may be taken; no feature is larger than `size`."""
+    fits = True
+    for lane in range(work.shape[1]):
+        weights, e, p = work[WEIGHT_BOUND, lane], work[TRACE_BOUND, lane], work[PENDING_BOUND, lane]
+        step, along, kept = abs(work[STEP, lane]), abs(work[ALONG, lane]), abs(work[KEPT, lane])
+        reward, last = abs(numbers[REWARD, lane]), abs(work[PENDING_TO_END, lane])
+        x = size * work[SCALE_BOUND, lane]
+        end = last * abs(work[NEXT_VALUE, lane]) if last != 0.0 else 0.0
+        weights += step * p + along * e
+        p = p + kept * e + abs(work[FEATURES_TO_PENDING, lane]) * x
+        e = numbers[DECAY, lane] * e + abs(work[FEATURES_TO_TRACE, lane]) * x
+        p += reward * e
+        weights += last * p + end * e
+        # What all indices share is bounded as well, for one whose trace and pending update are 1.
+        u, v = abs(now[TO_WEIGHTS, lane]), abs(now[TRACE_TO_WEIGHTS, lane])
+        due = abs(now[TRACE_TO_PENDING, lane])
+        v += step * due + (along + end) * LARGE
+        due += (kept + reward) * LARGE
+        shared = u + (step + last) * LARGE + v + due * (1.0 + last)
+        work[WEIGHT_BOUND, lane], work[TRACE_BOUND, lane] = weights, e
+        work[PENDING_BOUND, lane] = p
+        fits &= are_moderate(weights, e, p + shared) or work[CAREFUL, lane] != 0.0
+    return fits
 
 
 @kernel

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from preftd.arrays import Dense, Vector
-from preftd.learners.growth import TD_ERROR
+from preftd.learners.growth import PENDING_BOUND, TD_ERROR
 from preftd.learners.linear.held_online_kernel import (
     FADE,
     HELD_ROWS,
+    KNOWN,
     PAID,
     learn_held_one,
     leave,
     step_held,
 )
 from preftd.learners.linear.held_sparse_kernel import (
+    KEPT_OF_PENDING,
+    KEPT_OF_TRACE,
     SparseHeld,
     held_values_at,
     learn_held_indices,
@@ -25,7 +29,9 @@ from preftd.learners.linear.held_sparse_kernel import (
     step_held_indices,
 )
 from preftd.learners.linear.state import LinearState
+from preftd.learners.saving import are_flags, refuse_unless
 from preftd.learners.steps import Steps
+from preftd.learners.transition import DivergedError
 
 
 @final
@@ -41,6 +47,11 @@ class HeldState(LinearState):
     )  # fmt: skip
     SPARSE: ClassVar[tuple[str, ...]] = ("seen", "seen_along", "era", "now", "past")
 
+    FADING: ClassVar[tuple[int, ...]] = (KEPT_OF_PENDING, KEPT_OF_TRACE)
+    BOUNDED: ClassVar[dict[int, tuple[str, str]]] = LinearState.BOUNDED | {
+        PENDING_BOUND: ("pending", "pending")
+    }
+
     def __init__(self, scale: Vector, predictions: int | None) -> None:
         super().__init__(scale, predictions, HELD_ROWS)
         self.pending = np.zeros_like(self.weights)
@@ -53,7 +64,16 @@ class HeldState(LinearState):
             self.trace *= self.held[FADE]
             self.held[FADE], self.held[PAID] = 1.0, 0.0
             self.sparse = SparseHeld.of(self.weights, self.trace, self.pending)
+            self.measure()
         return self.sparse
+
+    def _put(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Return to what `arrays` wrote down."""
+        refuse_unless(are_flags(arrays["held"][KNOWN]), "held")
+        refuse_unless(arrays["held"][FADE] >= 0, "held")
+        if "era" in arrays:  # p and e are then as they are read
+            refuse_unless((arrays["held"][FADE] == 1) & (arrays["held"][PAID] == 0), "held")
+        super()._put(arrays)
 
     @staticmethod
     def settle(sparse: Any) -> None:
@@ -64,8 +84,14 @@ class HeldState(LinearState):
         """Predictions of indices, while features are indices."""
         return np.asarray(held_values_at(x, self.sparse))
 
-    def step(self, x: NDArray[Any], y: NDArray[Any], numbers: Dense) -> Vector | None:
-        """One step of all predictions; δ, or None, with nothing learned, if it cannot be used.
+    def _step(
+        self,
+        x: NDArray[Any],
+        y: NDArray[Any],
+        numbers: Dense,
+        true_online: bool,  # noqa: ARG002  (as the other views have it)
+    ) -> Vector | None:
+        """Learn from a step, or return None.
 
         Parameters
         ----------
@@ -73,6 +99,8 @@ class HeldState(LinearState):
         numbers : array of shape (8, predictions)
             Reward, discount, discount_t, decay, gain, step size, β, and the share of what is
             pending that is applied after the step, −1 where the episode continues.
+        true_online : bool
+            Ignored.
 
         """
         if x.dtype == np.float64:
@@ -80,12 +108,8 @@ class HeldState(LinearState):
             arrays = (self.weights, self.pending, self.trace)
             done = step_held(x, y, numbers, self.scale, arrays, self.held, self.work)
         else:
-            before = (self.trace.copy(), self.pending.copy()) if self.sparse is None else None
-            held, sparse = self.held.copy(), self.for_indices()
+            sparse = self.for_indices()
             done = step_held_indices(x, y, numbers, self.scale, sparse, self.held, self.work)
-            if not done and before is not None:
-                self.sparse, self.held[:] = None, held
-                self.trace[:], self.pending[:] = before
         return self.work[TD_ERROR].copy() if done else None
 
     def leave(self, alpha: float) -> None:
@@ -93,20 +117,27 @@ class HeldState(LinearState):
 
         What is pending is applied; or dropped, if what was seen last is not finite.
         """
+
+        def left() -> bool:
+            self._leave(alpha)
+            return True
+
+        if self.carefully(left) is None:
+            raise DivergedError("weights are not finite: lower the step size.")
+
+    def _leave(self, alpha: float) -> None:
         if np.any(self.discount_t):
             self.for_vectors()
             leave(alpha, (self.weights, self.pending, self.trace), self.held)
+            self.measure()
 
-    def learn_stream(self, steps: Steps, step_sizes: Vector, follow_on: float) -> int:
-        """Learn one prediction from a stream; how many steps, and keeps all of it or none."""
-        before, work = self.arrays(), self.work.copy()
+    def follow(self, steps: Steps, step_sizes: Vector, true_online: bool) -> int:  # noqa: ARG002
+        """Learn one prediction from steps, up to the first that is refused; returns how many."""
         if steps.discount_t[0] == 0.0:
-            self.leave(float(step_sizes[0]))
+            self._leave(float(step_sizes[0]))
         if (steps.code_t < 0).any() or (steps.code_tp1 < 0).any():
             self.for_vectors()
             arrays = (self.weights, self.pending, self.trace)
-            done = learn_held_one(steps, step_sizes, self.scale, arrays, self.held, self.work)
-        else:
-            sparse = self.for_indices()
-            done = learn_held_indices(steps, step_sizes, self.scale, sparse, self.held, self.work)
-        return self.all_or_nothing(int(done), steps, follow_on, before, work)
+            return int(learn_held_one(steps, step_sizes, self.scale, arrays, self.held, self.work))
+        sparse = self.for_indices()
+        return int(learn_held_indices(steps, step_sizes, self.scale, sparse, self.held, self.work))

@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from preftd.arrays import InputError
 from preftd.learners.linear.held_state import HeldState
-from preftd.learners.linear.predictions import Given, signals_of
+from preftd.learners.linear.predictions import signals_of
 from preftd.learners.transition import (
     DivergedError,
-    check_discount,
+    Given,
     check_features_finite,
-    not_numbers,
+    check_follow_on,
+    numbers_of,
 )
 from preftd.rules import Rule
 
@@ -55,18 +56,13 @@ def update_held(
         (decay, gain), carried = rule.stream(
             state.follow_on, discount_t=discount_t[None], **signals
         )
+        check_follow_on(carried)
         parts = (reward, discount, discount_t, decay[0], gain[0])
         beta = signals["beta"]
     else:
-        reward, discount, beta, interest, rho = given
-        try:
-            # Plain floats throughout: others are less precise, and the kernel is for these.
-            reward, discount, beta = float(reward), float(discount), float(beta)
-            own = None if interest is None else float(interest)
-            decay, gain, carried = rule.advance(state.follow_on, discount_t, beta, own, float(rho))
-        except (TypeError, ValueError) as error:
-            raise not_numbers(error) from None
-        check_discount(discount)
+        reward, discount, beta, decay, gain, carried = numbers_of(
+            rule, state.follow_on, discount_t, given
+        )
         parts = (reward, discount, discount_t, decay, gain)
     share = -1.0 if end_share is None else end_share
     numbers = np.empty((8, state.value.size))
@@ -75,16 +71,14 @@ def update_held(
     delta = state.step(*pair, numbers)
     if delta is None:
         used = bool(np.any(beta) or np.any(parts[-1]))
-        raise _why_not(pair, used, reward, discount, end_share)
+        raise _why_not(pair, used, discount, end_share)
     return (delta, carried, discount) if many else (float(delta[0]), carried, discount)
 
 
 def _why_not(
-    pair: tuple[NDArray[Any], NDArray[Any]], used: bool, reward: Any, discount: Any, end_share: Any
+    pair: tuple[NDArray[Any], NDArray[Any]], used: bool, discount: Any, end_share: Any
 ) -> InputError:
     """Why a step could not be used; `used` says whether x_t has a part in it."""
-    if not np.isfinite(reward).all():
-        return InputError(f"reward is {reward}: leave the step out.")
     looks_ahead = end_share is not None and np.any(end_share * discount)
     x, y = pair[0][: None if used else 0], pair[1][: None if looks_ahead else 0]
     check_features_finite(x, y, waits=True)

@@ -8,10 +8,10 @@ from typing import Any, Self, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import Dense, InputError, as_flag, whole
+from preftd.arrays import Dense, InputError, as_count, as_flag
 from preftd.experience import Experience, Indices
 from preftd.learners.describing import described
-from preftd.learners.features import as_features, as_pair
+from preftd.learners.features import MOST_FEATURES, as_features, as_pair
 from preftd.learners.growth import GREW
 from preftd.learners.linear.held_state import HeldState
 from preftd.learners.linear.held_update import update_held
@@ -23,7 +23,9 @@ from preftd.learners.step_size import Decreasing, step_size_parts, step_sizes_of
 from preftd.learners.steps import Steps
 from preftd.learners.streams import Memory, check_size, coefficients_of, one_of, split_state
 from preftd.learners.transition import (
+    ONLY_EPISODES,
     after_the_end,
+    as_discounts,
     check_holds,
     check_rule,
     end_share,
@@ -31,6 +33,7 @@ from preftd.learners.transition import (
 from preftd.learners.watching import learn_watching
 from preftd.names import nearest
 from preftd.rules import Carried, Rule
+from preftd.turns import Turn
 
 
 @final
@@ -76,19 +79,21 @@ class LinearLearner:
         view: str = "backward",
         predictions: int | None = None,
     ) -> None:
-        if whole("size", size) < 1:
-            raise InputError(f"size is {size}: there must be at least one feature.")
-        if predictions is not None and whole("predictions", predictions) < 1:
-            raise InputError(f"predictions is {predictions}: leave it out, or give 1 or more.")
+        size = as_count("size", size, 1, MOST_FEATURES)
+        if predictions is not None:
+            predictions = as_count("predictions", predictions, 1, MOST_FEATURES)
         check_rule(rule)
         nearest("view", view, VIEWS)
         if predictions is not None and not VIEWS[view].online:
             raise InputError(f"the {view} view learns one prediction: leave out predictions.")
         self.size, self.rule, self.view, self.predictions = size, rule, view, predictions
         self.step_size = step_size
+        self._turn = Turn()
         self.memory = Memory()
         self._true_online, self._online = view == "true_online", VIEWS[view].online
         self._held = view == "held"
+        one = step_one_prediction if predictions is None else step_predictions
+        self._step: Any = update_held if self._held else one
         self._step_size, scale = step_size_parts(step_size, size)
         self._constant = self._step_size if isinstance(self._step_size, float) else None
         self._state = (HeldState if self._held else LinearState)(scale, predictions)
@@ -98,19 +103,23 @@ class LinearLearner:
     @property
     def weights(self) -> Dense:
         """A copy of the weights, shape (size,), or (size, predictions) if there are many."""
-        weights = self._state.settled()
-        return weights[:, 0] if self.predictions is None else weights
+        with self._turn:
+            weights = self._state.settled()
+            return weights[:, 0] if self.predictions is None else weights
 
     @property
     def discount_t(self) -> Any:
         """γ_t of the transition into the features that `update` gets next; 0 at a start."""
-        return self._state.discount_t
+        with self._turn:
+            return self._state.discount_t
 
     @discount_t.setter
     def discount_t(self, discount: float) -> None:
-        if isinstance(self._state, HeldState) and discount == 0:
-            self._state.leave(self._alpha())
-        self._state.discount_t = discount
+        with self._turn:
+            share = as_discounts(discount, self._state.discount_t)
+            if isinstance(self._state, HeldState) and not np.any(share):
+                self._state.leave(self._alpha())
+            self._state.discount_t = share
 
     def predict(self, features: ArrayLike | Indices) -> Any:
         """Predict v(x).
@@ -130,11 +139,12 @@ class LinearLearner:
         array([0., 0., 0.])
 
         """
-        x = as_features("features", features, self.size, rows=True)
-        values = self._state.values(x)
-        if self.predictions is not None:
-            return values
-        return values[:, 0] if x.ndim == 2 else float(values[0])
+        with self._turn:
+            x = as_features("features", features, self.size, rows=True)
+            values = self._state.values(x)
+            if self.predictions is not None:
+                return values
+            return values[:, 0] if x.ndim == 2 else float(values[0])
 
     def update(  # noqa: PLR0913  (a transition, and its signals)
         self,
@@ -184,39 +194,27 @@ class LinearLearner:
             are not finite.
 
         """
-        if not self._online:
-            raise InputError(
-                f"the {self.view} view learns from whole episodes: call learn, or make the learner "
-                "with view='backward'."
-            )
-        if next_features is None:
-            next_features = after_the_end(features, discount)
-        pair = as_pair(features, next_features, self.size, not self._held)
-        if truncated is not False:
-            truncated = as_flag("truncated", truncated)
-        state, share = self._state, None
-        if truncated or next_beta is not None:
-            share = end_share(next_beta, truncated, state.value.shape, self._held)
-        given = (reward, discount, beta, interest, rho)
-        alpha = self._alpha() if self._constant is None else self._constant
-        delta: Any
-        carried: Any
-        if self.predictions is None and not self._held:
-            delta, carried, discount = step_one_prediction(
-                state, self.rule, pair, given, alpha, self._true_online
-            )
-        elif isinstance(state, HeldState):
-            delta, carried, discount = update_held(state, self.rule, pair, given, alpha, share)
-        else:
-            delta, carried, discount = step_predictions(
-                state, self.rule, pair, given, alpha, self._true_online
-            )
-        state.follow_on = carried
-        state.discount_t = 0.0 * discount if truncated else discount
-        state.steps += 1
-        if state.column[GREW] != 0.0 if self.predictions is None else state.work[GREW].any():
-            state.check_growth(pair[0])
-        return delta
+        with self._turn:
+            if not self._online:
+                raise InputError(ONLY_EPISODES)
+            if next_features is None:
+                next_features = after_the_end(features, discount)
+            pair = as_pair(features, next_features, self.size, not self._held)
+            if truncated is not False:
+                truncated = as_flag("truncated", truncated)
+            state, share = self._state, None
+            if truncated or next_beta is not None:
+                share = end_share(next_beta, truncated, state.value.shape, self._held)
+            given = (reward, discount, beta, interest, rho)
+            alpha = self._alpha() if self._constant is None else self._constant
+            last = share if self._held else self._true_online
+            delta, carried, discount = self._step(state, self.rule, pair, given, alpha, last)
+            state.follow_on = carried
+            state.discount_t = 0.0 * discount if truncated else discount
+            state.steps += 1
+            if state.column.item(GREW) if self.predictions is None else state.work[GREW].any():
+                state.check_growth(pair[0])
+            return delta
 
     def learn(
         self,
@@ -260,37 +258,43 @@ class LinearLearner:
         array([ 0.5,  2. , -1. ])
 
         """
-        if self.predictions is not None:
-            raise InputError("learn is for one prediction: call update for each step.")
-        check_size(experience, self.size)
-        check_holds("final_beta", final_beta, self._held)
-        signal, state = one_of(preference, beta), self._state
-        if signal is not None and signal.watches_learner and self._online:
-            learn_watching(self, experience, signal, interest, rho, final_beta)
+        with self._turn:
+            if self.predictions is not None:
+                raise InputError("learn is for one prediction: call update for each step.")
+            check_size(experience, self.size)
+            check_holds("final_beta", final_beta, self._held)
+            signal, state = one_of(preference, beta), self._state
+            if signal is not None and signal.watches_learner and self._online:
+                learn_watching(self, experience, signal, interest, rho, final_beta)
+                return self
+            if len(experience) == 0:
+                return self
+            carried = Carried(state.follow_on, *self.memory[:2])
+            found = coefficients_of(self.rule, experience, carried, signal, beta, interest, rho)
+            steps, follow_on = Steps.of(experience, found, final_beta), found.carried.follow_on
+            alphas = step_sizes_of([self._step_size], state.steps, len(experience)).reshape(-1)
+            learn_steps(state, self.view, experience, steps, alphas, follow_on)
+            if state.column[GREW] != 0.0:
+                state.check_growth(experience.features(slice(0, 1))[0])
+            self.memory = Memory(
+                found.carried.preference, found.carried.interest, self.memory.td_error
+            )
             return self
-        if len(experience) == 0:
-            return self
-        carried = Carried(state.follow_on, *self.memory[:2])
-        found = coefficients_of(self.rule, experience, carried, signal, beta, interest, rho)
-        steps, follow_on = Steps.of(experience, found, final_beta), found.carried.follow_on
-        alphas = step_sizes_of([self._step_size], state.steps, len(experience)).reshape(-1)
-        learn_steps(state, self.view, experience, steps, alphas, follow_on)
-        if state.column[GREW] != 0.0:
-            state.check_growth(experience.features(slice(0, 1))[0])
-        self.memory = Memory(found.carried.preference, found.carried.interest, self.memory.td_error)
-        return self
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
         """All that changes while learning, as arrays; a learner made in the same way loads it."""
-        return self._state.arrays() | self.memory.arrays()
+        with self._turn:
+            return self._state.arrays() | self.memory.arrays()
 
     def load_state_dict(self, state: Mapping[str, ArrayLike]) -> None:
         """Continue from what `state_dict` gave."""
-        rest, memory = split_state(state)
-        self._state = type(self._state).of_arrays(rest, self._state.scale, self.predictions)
-        self.memory = memory
+        with self._turn:
+            rest, memory = split_state(state)
+            self._state = type(self._state).of_arrays(rest, self._state.scale, self.predictions)
+            self.memory = memory
 
     def _alpha(self) -> float:
-        if isinstance(self._step_size, float):
-            return self._step_size
+        if self._constant is not None:
+            return self._constant
+        assert isinstance(self._step_size, Decreasing)
         return float(self._step_size.at(np.array(self._state.steps)))

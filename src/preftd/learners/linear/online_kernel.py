@@ -16,7 +16,17 @@ import numpy as np
 
 from preftd.arrays import Dense, Vector
 from preftd.kernels import kernel
-from preftd.learners.growth import OLD_VALUE, TD_ERROR, note_value
+from preftd.learners.growth import (
+    CAREFUL,
+    OLD_VALUE,
+    SCALE_BOUND,
+    SHARED_ROWS,
+    TD_ERROR,
+    TRACE_BOUND,
+    WEIGHT_BOUND,
+    are_moderate,
+    note_value,
+)
 from preftd.learners.linear.batch_kernel import add_features
 from preftd.learners.steps import Steps
 
@@ -34,11 +44,11 @@ REWARD, DISCOUNT, DISCOUNT_T, DECAY, GAIN, STEP_SIZE = range(6)
     TRACE_TO_WEIGHTS,
     FEATURES_TO_WEIGHTS,
     UNUSED,
-) = range(6, 13)
-"""Rows of `work`, an array of shape (13, predictions), after those of `growth.py`: w·x, w·x', e·x,
+) = range(SHARED_ROWS, SHARED_ROWS + 7)
+"""Rows of `work`, an array of shape (18, predictions), after those of `growth.py`: w·x, w·x', e·x,
 then the factors of an update, and a row to write to what is not needed. They are written anew in
 each step."""
-WORK_ROWS = 13
+WORK_ROWS = SHARED_ROWS + 7
 
 
 @kernel(fastmath={"contract", "reassoc"})
@@ -55,18 +65,25 @@ def step_one(  # noqa: PLR0913, PLR0917  (unpacking from Python would take longe
     memory: Dense,
     column: Vector,
 ) -> float:
-    """One step of one prediction; nothing is changed if δ, which is returned, is not finite.
+    """One step of one prediction; nothing is learned if what is returned, δ, is not finite.
 
     column  the only one of `work`: v of the last step is written for the next
     """
-    value, value_next, overlap = 0.0, 0.0, 0.0
+    value, value_next, overlap, size = 0.0, 0.0, 0.0, 0.0
     for i in range(x.size):
         value += memory[WEIGHTS, i] * x[i]
         value_next += memory[WEIGHTS, i] * x_next[i]
         overlap += memory[TRACE, i] * x[i]
+        size += abs(x[i])
+    size *= column[SCALE_BOUND]
     if not true_online:
         delta = reward + discount * value_next - value
         if np.isfinite(delta):
+            largest = decay * column[TRACE_BOUND] + abs(gain) * size
+            moved = column[WEIGHT_BOUND] + abs(alpha * delta) * largest
+            if not (are_moderate(moved, largest, 0.0) or column[CAREFUL] != 0.0):
+                return np.nan
+            column[WEIGHT_BOUND], column[TRACE_BOUND] = moved, largest
             note_value(value, reward, discount_t, column)
             for i in range(x.size):
                 e = decay * memory[TRACE, i] + gain * memory[SCALE, i] * x[i]
@@ -78,9 +95,14 @@ def step_one(  # noqa: PLR0913, PLR0917  (unpacking from Python would take longe
     if not np.isfinite(value):
         return np.nan  # δ need not show it, and the update would
     if np.isfinite(delta):
-        note_value(value, reward, discount_t, column)
         seen = alpha * gain * (1.0 - decay * overlap)
         correction = alpha * gain * (before - value)
+        largest = decay * column[TRACE_BOUND] + abs(seen) * size
+        moved = column[WEIGHT_BOUND] + abs(delta) * largest + abs(correction) * size
+        if not (are_moderate(moved, largest, 0.0) or column[CAREFUL] != 0.0):
+            return np.nan
+        column[WEIGHT_BOUND], column[TRACE_BOUND] = moved, largest
+        note_value(value, reward, discount_t, column)
         for i in range(x.size):
             e = decay * memory[TRACE, i] + seen * memory[SCALE, i] * x[i]
             memory[TRACE, i] = e
@@ -135,20 +157,38 @@ def td_errors(numbers: Dense, true_online: bool, work: Dense) -> bool:
 
 
 @kernel(fastmath={"contract"})
-def multipliers(numbers: Dense, true_online: bool, work: Dense) -> None:
-    """Write the factors of the update, and v for the next step."""
+def multipliers(numbers: Dense, true_online: bool, size: float, work: Dense) -> bool:
+    """Write the factors of the update; returns whether it may be made.
+
+    size  no feature is larger
+    """
+    fits = True
     for lane in range(work.shape[1]):
         value, delta = work[VALUE, lane], work[TD_ERROR, lane]
-        note_value(value, numbers[REWARD, lane], numbers[DISCOUNT_T, lane], work[:, lane])
         decay, alpha = numbers[DECAY, lane], numbers[STEP_SIZE, lane]
         gain = numbers[GAIN, lane]
         keeps = true_online and numbers[DISCOUNT_T, lane] != 0.0
         before = work[OLD_VALUE, lane] if keeps else value
         seen = alpha * gain * (1.0 - decay * work[TRACE_VALUE, lane]) if true_online else gain
-        work[OLD_VALUE, lane] = work[NEXT_VALUE, lane]
+        along = delta if true_online else alpha * delta
+        beside = alpha * gain * (before - value)
         work[FEATURES_TO_TRACE, lane] = seen
-        work[TRACE_TO_WEIGHTS, lane] = delta if true_online else alpha * delta
-        work[FEATURES_TO_WEIGHTS, lane] = alpha * gain * (before - value)
+        work[TRACE_TO_WEIGHTS, lane], work[FEATURES_TO_WEIGHTS, lane] = along, beside
+        largest = decay * work[TRACE_BOUND, lane] + abs(seen) * work[SCALE_BOUND, lane] * size
+        moved = work[WEIGHT_BOUND, lane] + abs(along) * largest
+        moved += abs(beside) * work[SCALE_BOUND, lane] * size
+        work[WEIGHT_BOUND, lane], work[TRACE_BOUND, lane] = moved, largest
+        fits &= are_moderate(moved, largest, abs(along)) or work[CAREFUL, lane] != 0.0
+    return fits
+
+
+@kernel(fastmath={"contract"})
+def note_step(numbers: Dense, work: Dense) -> None:
+    """Take note of a step that is made, and of v for the next."""
+    for lane in range(work.shape[1]):
+        reward, discount_t = numbers[REWARD, lane], numbers[DISCOUNT_T, lane]
+        note_value(work[VALUE, lane], reward, discount_t, work[:, lane])
+        work[OLD_VALUE, lane] = work[NEXT_VALUE, lane]
 
 
 @kernel(fastmath={"contract"})
@@ -191,10 +231,15 @@ def step_many(
     trace: Dense,
     work: Dense,
 ) -> bool:
-    """One step of many predictions; returns False, with nothing learned, if a δ is not finite."""
+    """One step of many predictions; returns False, with nothing learned, if it may not be taken."""
     look(x, x_next, weights, trace, work)
-    if not td_errors(numbers, true_online, work):
+    size = 0.0
+    for i in range(x.size):
+        size = max(size, abs(x[i]))
+    if not td_errors(numbers, true_online, work) or not multipliers(
+        numbers, true_online, size, work
+    ):
         return False
-    multipliers(numbers, true_online, work)
+    note_step(numbers, work)
     move(x, scale, numbers[DECAY], work, weights, trace)
     return True

@@ -1,6 +1,6 @@
 """One step of one prediction, or of many: signals are numbers for all, or one for each."""
 
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,14 +8,19 @@ from numpy.typing import NDArray
 from preftd.arrays import Vector, as_array, check_unit_interval
 from preftd.learners.linear.online_kernel import step_one
 from preftd.learners.linear.state import LinearState
-from preftd.learners.transition import check_discount, not_finite, not_numbers
+from preftd.learners.transition import (
+    NOT_A_NUMBER,
+    Given,
+    check_discount,
+    check_follow_on,
+    not_finite,
+    not_numbers,
+)
 from preftd.rules import Rule
 from preftd.rules.rule import broadcast
 
 _INFINITY = float("inf")
 _SIGNALS = ("reward", "discount", "beta", "interest", "rho")
-Given: TypeAlias = tuple[Any, Any, Any, Any, Any]
-"""Reward, discount, β, interest and ρ as the user gave them."""
 
 
 def signals_of(given: Given, shape: tuple[int, ...]) -> dict[str, Vector]:
@@ -42,26 +47,49 @@ def step_one_prediction(
     reward, discount, beta, interest, rho = given
     try:
         # Plain floats throughout: others are less precise, and the kernel is for these.
-        paid, discount = float(reward), float(discount)
-        own = None if interest is None else float(interest)
-        decay, gain, carried = rule.advance(
-            state.follow_on, discount_t, float(beta), own, float(rho)
-        )
-    except (TypeError, ValueError) as error:
+        paid = reward if type(reward) is float else float(+reward)
+        discount = discount if type(discount) is float else float(+discount)
+        beta = beta if type(beta) is float else float(+beta)
+        rho = rho if type(rho) is float else float(+rho)
+        own = None if interest is None else float(+interest)
+        decay, gain, carried = rule.advance(state.follow_on, discount_t, beta, own, rho)
+    except NOT_A_NUMBER as error:
         raise not_numbers(error) from None
     check_discount(discount)
+    if not carried < _INFINITY:
+        check_follow_on(carried)
     if discount == 0:
         y = x  # what comes after the end has no part, whatever was given
     numbers = (paid, discount, discount_t, decay, gain, step_size)
-    if x.dtype.char == "d":
-        if state.sparse is not None:
-            state.for_vectors()
+    delta: float | None = None
+    if x.dtype.char != "d":
+        found = state.step(x, y, np.array(numbers)[:, None], true_online)
+        delta = None if found is None else float(found[0])
+    elif state.sparse is None:
         delta = step_one(x, y, *numbers, true_online, state.memory, state.column)
-    else:
-        delta = state.step_indices(x, y, numbers, true_online)
-    if not -_INFINITY < delta < _INFINITY:
-        raise not_finite(x, y, paid)
+    if delta is None or not -_INFINITY < delta < _INFINITY:
+        delta = _step_carefully(state, x, y, numbers, true_online)
     return delta, carried, discount
+
+
+def _step_carefully(
+    state: LinearState,
+    x: Vector,
+    y: Vector,
+    numbers: tuple[float, float, float, float, float, float],
+    true_online: bool,
+) -> float:
+    """δ of a step that was refused, or that is the first from vectors."""
+
+    def step() -> float | None:
+        state.for_vectors()
+        delta = float(step_one(x, y, *numbers, true_online, state.memory, state.column))
+        return delta if np.isfinite(delta) else None
+
+    found = state.carefully(step) if x.dtype.char == "d" else None
+    if found is None:
+        raise not_finite(x, y, numbers[0])
+    return found
 
 
 def step_predictions(
@@ -81,9 +109,10 @@ def step_predictions(
         y = x
     discount_t = np.asarray(state.discount_t)
     (decay, gain), carried = rule.stream(state.follow_on, discount_t=discount_t[None], **signals)
+    check_follow_on(carried)
     alpha = np.full(shape, step_size)
     numbers = np.stack([reward, discount, discount_t, decay[0], gain[0], alpha])
-    delta = state.step_many(x, y, numbers, true_online)
+    delta = state.step(x, y, numbers, true_online)
     if delta is None:
         raise not_finite(x, y)
     return delta, carried, discount

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from preftd.arrays import Dense, Vector
 from preftd.kernels import kernel
+from preftd.learners.growth import CAREFUL, LARGEST
 from preftd.learners.linear.online_kernel import (
     DECAY,
     DISCOUNT,
@@ -34,6 +35,7 @@ from preftd.learners.linear.online_kernel import (
     UNUSED,
     VALUE,
     multipliers,
+    note_step,
     td_errors,
 )
 from preftd.learners.steps import Steps
@@ -166,7 +168,7 @@ def step_indices(
     p: SparseState,
     work: Dense,
 ) -> bool:
-    """One step; returns False, with nothing learned, if some δ is not finite.
+    """One step; returns False, with nothing learned, if it may not be taken.
 
     numbers, work  as for `step_many`
     """
@@ -180,7 +182,12 @@ def step_indices(
         read(p, next_indices[k], work[NEXT_VALUE], work[UNUSED])
     if not td_errors(numbers, true_online, work):
         return False
-    multipliers(numbers, true_online, work)
+    fits = multipliers(numbers, true_online, float(indices.size), work)
+    for lane in range(lanes):
+        fits &= abs(p.now[SUM, lane]) <= LARGEST or work[CAREFUL, lane] != 0.0
+    if not fits:
+        return False
+    note_step(numbers, work)
     fade(p, numbers[DECAY])
     for k in range(indices.size):
         i = indices[k]

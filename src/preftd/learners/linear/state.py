@@ -1,19 +1,23 @@
 """What a linear learner remembers, and how a step changes it."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Self, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import Dense, InputError, Vector, check_not_negative, check_unit_interval
+from preftd.arrays import Dense, Vector, check_not_negative, check_unit_interval
 from preftd.learners.growth import (
+    CAREFUL,
     GREW,
     OLD_VALUE,
     PEAK,
+    SCALE_BOUND,
     STEPS,
     TD_ERROR,
     TOO_LARGE,
+    TRACE_BOUND,
+    WEIGHT_BOUND,
     warn_of_growth,
 )
 from preftd.learners.linear.online_kernel import (
@@ -25,19 +29,19 @@ from preftd.learners.linear.online_kernel import (
     step_many,
 )
 from preftd.learners.linear.sparse_kernel import (
+    LARGE,
+    PRODUCT,
+    SMALL,
     SparseState,
     learn_indices,
     settle,
     step_indices,
     values_at,
 )
-from preftd.learners.saving import checked_state
+from preftd.learners.saving import are_counts, checked_state, refuse_unless
 from preftd.learners.steps import Steps
 
-Numbers: TypeAlias = tuple[float, float, float, float, float, float]
-"""Reward, discount, discount_t, decay, gain and step size of a step."""
-
-_NOT_NEGATIVE = {"follow_on", "steps", "era"}
+Found = TypeVar("Found")
 
 
 class LinearState:
@@ -53,6 +57,13 @@ class LinearState:
     """What is saved."""
     SPARSE: ClassVar[tuple[str, ...]] = ("seen", "era", "now", "past")
     """What is saved of `sparse`, beside that."""
+    FADING: ClassVar[tuple[int, ...]] = (PRODUCT,)
+    """Rows of `now` that may not become small or large, nor below 0 in `past`."""
+    BOUNDED: ClassVar[dict[int, tuple[str, str]]] = {
+        WEIGHT_BOUND: ("weights", "weights"),
+        TRACE_BOUND: ("trace", "z"),
+    }
+    """Rows of `work`, and what they bound, here and in `sparse`."""
 
     def __init__(self, scale: Vector, predictions: int | None, work_rows: int = WORK_ROWS) -> None:
         columns = predictions or 1
@@ -63,6 +74,7 @@ class LinearState:
         self.scale = np.array(scale) if predictions else self.memory[SCALE]
         self.scale[:] = scale
         self.work = np.zeros((work_rows, columns))
+        self.work[SCALE_BOUND] = np.max(scale)
         self.column = self.work[:, 0]
         self.value = self.work[OLD_VALUE]
         # Numbers if there is one prediction, arrays if there are many.
@@ -80,6 +92,7 @@ class LinearState:
         """The state made ready for features that are indices."""
         if self.sparse is None:
             self.sparse = SparseState.of(self.weights, self.trace)
+            self.measure()
         found: SparseState = self.sparse
         return found
 
@@ -88,6 +101,7 @@ class LinearState:
         if self.sparse is not None:
             self.settle(self.sparse)
             self.sparse = None
+            self.measure()
 
     @staticmethod
     def settle(sparse: Any) -> None:
@@ -114,61 +128,89 @@ class LinearState:
         """Predictions of indices, while features are indices."""
         return np.asarray(values_at(x, self.sparse))
 
-    def step_indices(
-        self, x: NDArray[Any], y: NDArray[Any], numbers: Numbers, true_online: bool
-    ) -> float:
-        """One step of the only prediction, from indices; δ, or NaN with nothing learned."""
-        deltas = self.step_many(x, y, np.array(numbers)[:, None], true_online)
-        return float("nan") if deltas is None else float(deltas[0])
+    def step(
+        self, x: NDArray[Any], y: NDArray[Any], numbers: Dense, true_online: bool = False
+    ) -> Vector | None:
+        """One step of all predictions; δ, or None, with nothing changed, if it cannot be used.
 
-    def step_many(
+        A step that could overflow is refused at first, and then taken with a copy at hand. So is
+        one from features of the other kind.
+        """
+        found = None
+        if (x.dtype == np.float64) == (self.sparse is None):
+            found = self._step(x, y, numbers, true_online)
+        if found is not None:
+            return found
+        return self.carefully(lambda: self._step(x, y, numbers, true_online))
+
+    def _step(
         self, x: NDArray[Any], y: NDArray[Any], numbers: Dense, true_online: bool
     ) -> Vector | None:
-        """One step of all predictions; returns δ, or None, with nothing learned, if not finite."""
+        """Learn from a step, or return None."""
         if x.dtype == np.float64:
             self.for_vectors()
-            learned = step_many(
-                x, y, numbers, true_online, self.scale, self.weights, self.trace, self.work
-            )
+            arrays = (self.scale, self.weights, self.trace, self.work)
+            learned = step_many(x, y, numbers, true_online, *arrays)
         else:
-            first = self.sparse is None
             sparse = self.for_indices()
             learned = step_indices(x, y, numbers, true_online, self.scale, sparse, self.work)
-            if first and not learned:
-                self.sparse = None
         return self.work[TD_ERROR].copy() if learned else None
 
-    def learn(self, steps: Steps, step_sizes: Vector, true_online: bool, follow_on: float) -> int:
-        """Learn one prediction from a stream; returns how many steps, and keeps all of it or none.
-
-        It is none if δ stops being finite on the way.
-        """
+    def carefully(self, step: Callable[[], Found | None]) -> Found | None:
+        """What a step gives; or None, with nothing changed, if it or a number after it is bad."""
         before, work = self.arrays(), self.work.copy()
-        if (steps.code_t < 0).any() or (steps.code_tp1 < 0).any():
-            self.for_vectors()
-            done = int(learn_one(steps, true_online, step_sizes, self.memory, self.column))
-        else:
-            sparse = self.for_indices()
-            done = int(learn_indices(steps, true_online, step_sizes, self.scale, sparse, self.work))
-        return self.all_or_nothing(done, steps, follow_on, before, work)
-
-    def all_or_nothing(
-        self,
-        done: int,
-        steps: Steps,
-        follow_on: float,
-        before: Mapping[str, NDArray[Any]],
-        work: Dense,
-    ) -> int:
-        """Return to what was before if not all steps are done; how many are."""
-        if done < steps.code_t.size:
+        self.work[CAREFUL] = 1.0
+        found = step()
+        self.work[CAREFUL] = 0.0
+        if found is None or not self.measure():
             self.work[:] = work
             self._put(before)
-        else:
-            self.follow_on = follow_on
-            self.discount_t = 0.0 if steps.is_last[-1] else float(steps.discount_tp1[-1])
-            self.steps += done
+            return None
+        return found
+
+    def learn(
+        self, steps: Steps, step_sizes: Vector, follow_on: float, true_online: bool = False
+    ) -> int:
+        """Learn one prediction from a stream; returns how many steps, and keeps all of it or none.
+
+        It is none if a step is refused on the way, or a number is not finite after all.
+        """
+        count, done = steps.code_t.size, 0
+
+        def follow() -> bool | None:
+            nonlocal done
+            done = self.follow(steps, step_sizes, true_online)
+            return True if done == count else None
+
+        before, work = self.arrays(), self.work.copy()
+        if follow() is None:
+            self.work[:] = work
+            self._put(before)
+            if self.carefully(follow) is None:
+                return min(done, count - 1)
+        self.follow_on = follow_on
+        self.discount_t = 0.0 if steps.is_last[-1] else float(steps.discount_tp1[-1])
+        self.steps += done
         return done
+
+    def follow(self, steps: Steps, step_sizes: Vector, true_online: bool) -> int:
+        """Learn one prediction from steps, up to the first that is refused; returns how many."""
+        if (steps.code_t < 0).any() or (steps.code_tp1 < 0).any():
+            self.for_vectors()
+            return int(learn_one(steps, true_online, step_sizes, self.memory, self.column))
+        sparse = self.for_indices()
+        return int(learn_indices(steps, true_online, step_sizes, self.scale, sparse, self.work))
+
+    def measure(self) -> bool:
+        """Note how large numbers are; returns whether all are finite."""
+        sparse = self.sparse
+        if sparse is not None:
+            sparse = sparse.copied()
+            self.settle(sparse)
+        for row, (name, of_sparse) in self.BOUNDED.items():
+            held = getattr(self, name) if sparse is None else getattr(sparse, of_sparse)
+            self.work[row] = np.abs(held).max(axis=0)
+        return bool(np.isfinite(self.work[list(self.BOUNDED)]).all())
 
     def learned(self, weights: Vector, steps: int, follow_on: float) -> None:
         """Take over the only prediction's weights after whole episodes."""
@@ -185,7 +227,8 @@ class LinearState:
         """
         if self.work[PEAK].min() < 0:
             size = np.abs(x).sum() if x.dtype == np.float64 else x.size
-            scale = np.abs(self.settled()).max(axis=0) * size
+            with np.errstate(over="ignore"):
+                scale = np.abs(self.settled()).max(axis=0) * size
             self.work[PEAK] = np.where(np.isfinite(scale), scale, -1.0)
         elif (self.work[GREW] == TOO_LARGE).any():
             warn_of_growth(int(self.work[STEPS][self.work[GREW] == TOO_LARGE].min()), 4)
@@ -207,17 +250,23 @@ class LinearState:
         state = cls(scale, predictions)
         if set(cls.SPARSE) & set(given):
             state.for_indices()
-        own = state.arrays()
-        arrays = checked_state(given, own)
-        for name in _NOT_NEGATIVE & set(arrays):
-            check_not_negative(name, arrays[name])
-        # Compiled loops look up pages without asking whether they are there.
-        if "era" in arrays and arrays["era"].max() >= len(own["past"]):
-            raise InputError("era of the state is out of range: give what state_dict gave.")
+        arrays = checked_state(given, state.arrays())
+        check_not_negative("follow_on", arrays["follow_on"])
         check_unit_interval("discount_t", arrays["discount_t"])
+        refuse_unless(are_counts(arrays["steps"]), "steps")
+        if state.sparse is not None:
+            state._check_eras(arrays)
         state._put(arrays)
         state.forget_growth()
         return state
+
+    def _check_eras(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Refuse eras that are not there: compiled loops look them up without asking."""
+        era, now, past = arrays["era"], arrays["now"], arrays["past"]
+        refuse_unless(are_counts(era) and (era <= era[-1]).all() and era[-1] < len(past), "era")
+        for row in self.FADING:
+            refuse_unless((now[row] >= SMALL) & (now[row] <= LARGE), "now")
+            refuse_unless(past[:, row] >= 0, "past")
 
     def forget_growth(self) -> None:
         """What rewards were like before is not known."""
@@ -228,11 +277,13 @@ class LinearState:
         self.sparse = self.for_indices() if "era" in arrays else None
         for name, array in arrays.items():
             owner: Any = self.sparse if name in self.SPARSE else self
-            held = getattr(owner, name)
-            if isinstance(held, np.ndarray):
-                np.copyto(held, array, casting="unsafe")
+            if name == "steps":
+                self.steps = int(array)
+            elif name in ("follow_on", "discount_t"):
+                setattr(self, name, np.array(array) if array.ndim else float(array))
             else:
-                setattr(self, name, int(array) if name == "steps" else float(array))
+                np.copyto(getattr(owner, name), array, casting="unsafe")
+        self.measure()
 
 
 def _rebuilt(

@@ -10,7 +10,7 @@ from preftd.learners.linear.held_state import HeldState
 from preftd.learners.linear.state import LinearState
 from preftd.learners.returns import values_along
 from preftd.learners.steps import Steps, check_steps, has_weight
-from preftd.learners.transition import refused_step
+from preftd.learners.transition import refused_step, refused_stream
 
 
 def learn_steps(
@@ -41,14 +41,13 @@ def learn_steps(
     if view == "forward":
         sizes = np.broadcast_to(step_sizes, (len(experience),))
         weights = learn_forward(experience, steps, sizes, state.scale, state.weights[:, 0])
+        if not np.isfinite(weights).all():
+            raise refused_stream(steps, everywhere=False)
         state.learned(weights, len(experience), follow_on)
         note_rewards(steps.reward, steps.discount_t, state.column)
         values = values_along(experience, experience.code_t[used], weights)
         compare_value(float(np.abs(values).max(initial=0.0)), state.column)
         return
-    if isinstance(state, HeldState):
-        done = state.learn_stream(steps, step_sizes, follow_on)
-    else:
-        done = state.learn(steps, step_sizes, view == "true_online", follow_on)
+    done = state.learn(steps, step_sizes, follow_on, view == "true_online")
     if done < len(experience):
         raise refused_step(steps, done, not isinstance(state, HeldState))

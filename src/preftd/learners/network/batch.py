@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, ClassVar, SupportsIndex, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from preftd.arrays import Dense, InputError, Vector, are_flags, as_array, read_only, whole
+from preftd.arrays import Dense, InputError, Vector, are_flags, as_array, as_count, read_only, whole
+from preftd.learners.features import MOST_FEATURES
 from preftd.learners.network.adam import learn_adam
 from preftd.learners.network.backward import SHORT, learn_backward
 from preftd.learners.network.forward import learn_forward
@@ -72,8 +73,7 @@ class Network:
     takes_step_size: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if whole("units", self.units) < 1:
-            raise InputError(f"units is {self.units}: give 1 or more.")
+        as_count("units", self.units, 1, MOST_FEATURES)
         nearest("view", self.view, VIEWS)
         nearest("optimiser", self.optimiser, OPTIMISERS)
         nearest("init", self.init, INITS)
@@ -117,9 +117,7 @@ class NetworkBatch:
     def __init__(
         self, spec: Network, size: SupportsIndex, step_sizes: ArrayLike, seed: SupportsIndex
     ) -> None:
-        self.spec, self.size = spec, whole("size", size)
-        if self.size < 1:
-            raise InputError(f"size is {self.size}: give 1 or more.")
+        self.spec, self.size = spec, as_count("size", size, 1, MOST_FEATURES)
         if isinstance(step_sizes, Sequence) and any(isinstance(a, Decreasing) for a in step_sizes):
             raise InputError("the step sizes of networks do not change: give numbers.")
         given = as_array("step sizes", step_sizes)
@@ -130,7 +128,7 @@ class NetworkBatch:
         self.step_sizes = np.array(given)
         lanes, units = given.size, spec.units
         self._columns = -(-lanes * units // WIDTH) * WIDTH
-        drawn = INITS[spec.init](self.size, units, seed)
+        drawn = INITS[spec.init](self.size, units, whole("seed", seed))
         self._weights = Weights(
             self._side_by_side(drawn.hidden),
             self._side_by_side(drawn.hidden_bias),
@@ -158,11 +156,15 @@ class NetworkBatch:
             learn_backward(weights, units, sizes, steps, scored, errors, SHORT * units)
         return errors
 
+    @property
+    def is_finite(self) -> bool:
+        """Whether all weights are, and Adam's moments."""
+        mean, square, _ = self.moments or ((), (), ())
+        return all(bool(np.isfinite(part).all()) for part in (*self._weights, *mean, *square))
+
     def parameters(self, lane: int) -> Parameters:
         """A copy of the weights of the network with one step size."""
-        if not 0 <= whole("lane", lane) < self.step_sizes.size:
-            raise InputError(f"lane is {lane}: there are {self.step_sizes.size} step sizes.")
-        return self.lane_of(self._weights, lane)
+        return self.lane_of(self._weights, as_count("lane", lane, 0, self.step_sizes.size - 1))
 
     def lane_of(self, weights: Weights, lane: int) -> Parameters:
         """A copy of one network's share of something that is like the weights of all."""

@@ -36,9 +36,10 @@ class Growth:
 
     def note(self, weights: Parameters, x: Vector, reward: float, discount_t: float) -> None:
         """One step, with the weights before it."""
-        if self._column[PEAK] < 0:
-            self._column[PEAK] = _largest(weights, x)
-        note_value(value(weights, x), reward, discount_t, self._column)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self._column[PEAK] < 0:
+                self._column[PEAK] = _largest(weights, x)
+            note_value(value(weights, x), reward, discount_t, self._column)
         self._warn()
 
     def note_stream(self, before: Parameters, batch: NetworkBatch, steps: Steps) -> None:

@@ -16,25 +16,25 @@ from preftd.learners.network.batch import VIEWS, Network
 from preftd.learners.network.growth import Growth
 from preftd.learners.network.parameters import Parameters
 from preftd.learners.network.reference import STEPS, State, Transition, value
-from preftd.learners.saving import checked_state
+from preftd.learners.saving import are_counts, are_flags, checked_state, refuse_unless
 from preftd.learners.step_size import Decreasing, as_step_size
 from preftd.learners.steps import Steps, nothing_scored
 from preftd.learners.streams import Memory, check_size, coefficients_of, one_of, split_state
 from preftd.learners.transition import (
+    ONLY_EPISODES,
     DivergedError,
     after_the_end,
     as_vector,
-    check_discount,
     check_features_finite,
     check_holds,
     check_rule,
     end_share,
-    not_finite,
-    not_numbers,
+    numbers_of,
     refused_stream,
 )
 from preftd.learners.watching import learn_watching
 from preftd.rules import Carried, Rule
+from preftd.turns import Turn
 
 
 @final
@@ -85,25 +85,31 @@ class NetworkLearner:
         self._batch = Network(units, view, optimiser, init).start(size, [alpha], seed)
         self.size, self._online = self._batch.size, VIEWS[view]
         self._state = State.of(self._batch.parameters(0))
-        self._follow_on, self._discount_t, self.memory, self._growth = 0.0, 0.0, Memory(), Growth()
+        self._turn = Turn()
+        self._follow_on, self._discount_t = 0.0, 0.0
+        self.memory, self._growth = Memory(), Growth()
 
     __repr__ = described
 
     @property
     def discount_t(self) -> float:
         """γ_t of the transition into the features that `update` gets next; 0 at a start."""
-        return self._discount_t
+        with self._turn:
+            return self._discount_t
 
     @discount_t.setter
     def discount_t(self, discount: float) -> None:
-        if discount == 0 and self._discount_t != 0:
-            self._leave()
-        self._discount_t = discount
+        with self._turn:
+            share = unit("discount_t", discount)
+            if share == 0 and self._discount_t != 0:
+                self._leave()
+            self._discount_t = share
 
     @property
     def parameters(self) -> Parameters:
         """A copy of the weights."""
-        return self._batch.parameters(0)
+        with self._turn:
+            return self._batch.parameters(0)
 
     def predict(self, features: ArrayLike | Indices) -> float | Vector:
         """Predict v(x).
@@ -117,10 +123,11 @@ class NetworkLearner:
         float, or array of shape (n,)
 
         """
-        x = as_features("features", features, self.size, rows=True)
-        if x.ndim == 2:
-            return self._batch.predict(x)[:, 0]
-        return value(self.parameters, as_vector(x, self.size))
+        with self._turn:
+            x = as_features("features", features, self.size, rows=True)
+            if x.ndim == 2:
+                return self._batch.predict(x)[:, 0]
+            return value(self.parameters, as_vector(x, self.size))
 
     def update(  # noqa: PLR0913  (a transition, and its signals)
         self,
@@ -139,32 +146,25 @@ class NetworkLearner:
 
         The parameters, the held view and what is returned are those of `LinearLearner.update`.
         """
-        if not self._online:
-            raise InputError(
-                "the forward view learns from whole episodes: call learn, or make the learner "
-                "with view='backward' or 'held'."
+        with self._turn:
+            if not self._online:
+                raise InputError(ONLY_EPISODES)
+            if next_features is None:
+                next_features = after_the_end(features, discount)
+            held = self.view == "held"
+            pair = as_pair(features, next_features, self.size, not held)
+            cut = as_flag("truncated", truncated)
+            end = end_share(next_beta, cut, (), held)
+            given = (reward, discount, beta, interest, rho)
+            paid, discount, share, decay, gain, follow_on = numbers_of(
+                self.rule, self._follow_on, self.discount_t, given
             )
-        if next_features is None:
-            next_features = after_the_end(features, discount)
-        held = self.view == "held"
-        pair = as_pair(features, next_features, self.size, not held)
-        cut = as_flag("truncated", truncated)
-        end = end_share(next_beta, cut, (), held)
-        try:
-            share, paid, discount = float(beta), float(reward), float(discount)
-            own = None if interest is None else float(interest)
-            decay, gain, follow_on = self.rule.advance(
-                self._follow_on, self.discount_t, share, own, float(rho)
-            )
-        except (TypeError, ValueError) as error:
-            raise not_numbers(error) from None
-        check_discount(discount)
-        x, x_next = (as_vector(given, self.size) for given in pair)
-        end = None if end is None else float(end)
-        numbers = (discount, share, decay, gain, self.discount_t, end)
-        delta = self._step(Transition(x, paid, x_next, *numbers))
-        self._follow_on, self._discount_t = follow_on, 0.0 if cut else discount
-        return delta
+            x, x_next = (as_vector(given, self.size) for given in pair)
+            end = None if end is None else float(end)
+            numbers = (discount, share, decay, gain, self.discount_t, end)
+            delta = self._step(Transition(x, paid, x_next, *numbers))
+            self._follow_on, self._discount_t = follow_on, 0.0 if cut else discount
+            return delta
 
     def learn(
         self,
@@ -182,57 +182,65 @@ class NetworkLearner:
         forward view in whole episodes. All of it is learned or, if weights stop being finite on the
         way, nothing.
         """
-        signal = one_of(preference, beta)
-        check_size(experience, self.size)
-        check_holds("final_beta", final_beta, self.view == "held")
-        if signal is not None and signal.watches_learner and self._online:
-            learn_watching(self, experience, signal, interest, rho, final_beta)
+        with self._turn:
+            signal = one_of(preference, beta)
+            check_size(experience, self.size)
+            check_holds("final_beta", final_beta, self.view == "held")
+            if signal is not None and signal.watches_learner and self._online:
+                learn_watching(self, experience, signal, interest, rho, final_beta)
+                return self
+            if len(experience) == 0:
+                return self
+            carried = Carried(self._follow_on, *self.memory[:2])
+            found = coefficients_of(self.rule, experience, carried, signal, beta, interest, rho)
+            before = self.state_dict()
+            try:
+                self._learn(Steps.of(experience, found, final_beta))
+            except BaseException:
+                self.load_state_dict(before)
+                raise
+            self._follow_on = found.carried.follow_on
+            self.memory = Memory(
+                found.carried.preference, found.carried.interest, self.memory.td_error
+            )
+            self._discount_t = 0.0 if experience.is_last[-1] else float(experience.discount_tp1[-1])
             return self
-        if len(experience) == 0:
-            return self
-        carried = Carried(self._follow_on, *self.memory[:2])
-        found = coefficients_of(self.rule, experience, carried, signal, beta, interest, rho)
-        before = self.state_dict()
-        try:
-            self._learn(Steps.of(experience, found, final_beta))
-        except BaseException:
-            self.load_state_dict(before)
-            raise
-        self._follow_on = found.carried.follow_on
-        self.memory = Memory(found.carried.preference, found.carried.interest, self.memory.td_error)
-        self._discount_t = 0.0 if experience.is_last[-1] else float(experience.discount_tp1[-1])
-        return self
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
         """All that changes while learning, as arrays: weights, traces, what is pending and so on.
 
-        Load it into a learner made in the same way, and learning continues as if it had not
-        stopped.
+        A learner made in the same way loads it, and continues as if it had not stopped.
         """
-        return self._own_state() | self.memory.arrays()
+        with self._turn:
+            return self._own_state() | self.memory.arrays()
 
     def load_state_dict(self, state: Mapping[str, ArrayLike]) -> None:
         """Continue from what `state_dict` gave."""
-        rest, memory = split_state(state)
-        arrays = checked_state(rest, self._own_state())
-        check_not_negative("follow_on", arrays["follow_on"])
-        discount_t = unit("discount_t", arrays["discount_t"])
-        self._batch.put(Parameters.of(arrays, ""), 0)
-        self._state = State.of(self.parameters)
-        if self._online:
-            self._state = self._state._replace(
-                trace=Parameters.of(arrays, "trace_"),
-                pending=Parameters.of(arrays, "pending_"),
-                ahead=float(arrays["ahead"]),
-                known=float(arrays["known"]),
-            )
-        if self._batch.moments is not None:
-            mean, square, taken = self._batch.moments
-            self._batch.put(Parameters.of(arrays, "mean_"), 0, mean)
-            self._batch.put(Parameters.of(arrays, "square_"), 0, square)
-            taken[0] = arrays["taken"]
-        self._follow_on, self._discount_t = float(arrays["follow_on"]), discount_t
-        self.memory, self._growth = memory, Growth()
+        with self._turn:
+            rest, memory = split_state(state)
+            arrays = checked_state(rest, self._own_state())
+            check_not_negative("follow_on", arrays["follow_on"])
+            discount_t = unit("discount_t", arrays["discount_t"])
+            refuse_unless(are_flags(arrays.get("known", np.zeros(1))), "known")
+            refuse_unless(are_counts(arrays.get("taken", np.zeros(1))), "taken")
+            for name in (name for name in arrays if name.startswith("square_")):
+                check_not_negative(name, arrays[name])
+            self._batch.put(Parameters.of(arrays, ""), 0)
+            self._state = State.of(self.parameters)
+            if self._online:
+                self._state = self._state._replace(
+                    trace=Parameters.of(arrays, "trace_"),
+                    pending=Parameters.of(arrays, "pending_"),
+                    ahead=float(arrays["ahead"]),
+                    known=float(arrays["known"]),
+                )
+            if self._batch.moments is not None:
+                mean, square, taken = self._batch.moments
+                self._batch.put(Parameters.of(arrays, "mean_"), 0, mean)
+                self._batch.put(Parameters.of(arrays, "square_"), 0, square)
+                taken[0] = arrays["taken"]
+            self._follow_on, self._discount_t = float(arrays["follow_on"]), discount_t
+            self.memory, self._growth = memory, Growth()
 
     def _own_state(self) -> dict[str, NDArray[Any]]:
         kept = {"follow_on": np.array(self._follow_on), "discount_t": np.array(self.discount_t)}
@@ -254,13 +262,11 @@ class NetworkLearner:
         looks = now.discount != 0 and (not held or (now.end is not None and now.end != 0))
         # An inactive unit would hide it.
         check_features_finite(used, now.x_next if looks else used, held)
-        if not np.isfinite(now.reward):
-            raise not_finite(used, used, now.reward)
         before = self._state._replace(weights=self.parameters)
         with np.errstate(over="ignore", invalid="ignore"):
             delta, after = STEPS[self.view](before, now, self.step_size)
         seen = held and not (np.isfinite(now.x).all() and np.isfinite(now.x_next).all())
-        if not ((np.isfinite(delta) or seen) and after.weights.is_finite):
+        if not ((np.isfinite(delta) or seen) and after.is_finite):
             raise DivergedError("the prediction is not finite: lower the step size.")
         self._state = after
         self._batch.put(after.weights, 0)
@@ -270,31 +276,29 @@ class NetworkLearner:
 
     def _learn(self, steps: Steps) -> None:
         """Whole episodes with the compiled kernels, what was begun or is not over step by step."""
-        count, ends = steps.code_t.size, np.flatnonzero(steps.is_last) + 1
         begun = self._online and self.discount_t != 0 and steps.discount_t[0] != 0
         if not begun:
             self._leave()
-        first = int(ends[0]) if begun and ends.size else count * begun
-        last = max(first, int(ends[-1]) if ends.size and self._online else 0)
-        if not self._online:
-            last = count
-        self._follow(steps, 0, first)
+        first, last = steps.whole_episodes(begun) if self._online else (0, steps.code_t.size)
+        for t in range(first):
+            self._step(Transition.of(steps, t))
         if last > first:
             whole, before = steps.part(slice(first, last)), self.parameters
             self._batch.learn(whole, nothing_scored(self.size))
-            if not self.parameters.is_finite:
+            if not self._batch.is_finite:
                 raise refused_stream(whole, self.view == "backward")
             self._state = State.of(self.parameters)
             self._growth.note_stream(before, self._batch, whole)
-        self._follow(steps, last, count)
-
-    def _follow(self, steps: Steps, first: int, end: int) -> None:
-        for t in range(first, end):
+        for t in range(last, steps.code_t.size):
             self._step(Transition.of(steps, t))
 
     def _leave(self) -> None:
         """Leave an episode that was not finished, as if it were truncated."""
         if self._online:
             state = self._state._replace(weights=self.parameters)
-            self._state = state.left(self.step_size, state.known, state.ahead)
+            with np.errstate(over="ignore", invalid="ignore"):
+                state = state.left(self.step_size, state.known, state.ahead)
+            if not state.is_finite:
+                raise DivergedError("weights are not finite: lower the step size.")
+            self._state = state
             self._batch.put(self._state.weights, 0)

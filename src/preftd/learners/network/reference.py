@@ -68,6 +68,11 @@ class State(NamedTuple):
         """These weights, an empty trace, nothing pending."""
         return cls(weights, times(0.0, weights), times(0.0, weights))
 
+    @property
+    def is_finite(self) -> bool:
+        """Whether all numbers are."""
+        return all(part.is_finite for part in (self.weights, self.trace, self.pending))
+
     def left(self, step_size: float, share: float, ahead: float) -> State:
         """After the episode: a share of what is pending is applied, the rest is dropped."""
         whole = plus(self.pending, ahead, self.trace) if share != 0 else self.pending

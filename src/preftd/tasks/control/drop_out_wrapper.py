@@ -61,7 +61,11 @@ class DropOuts(gymnasium.Wrapper[NDArray[Any], Any, NDArray[Any], Any]):
             )
         self._deviation = np.broadcast_to(spread, space.shape)
         self._type = space.dtype
-        self.observation_space = spaces.Box(-np.inf, np.inf, space.shape, space.dtype.type)
+        low: Any = -np.inf
+        high: Any = np.inf
+        if space.dtype.kind != "f":  # only zeros are seen instead, and integers are not infinite
+            low, high = np.minimum(space.low, 0), np.maximum(space.high, 0)
+        self.observation_space = spaces.Box(low, high, space.shape, space.dtype.type)
 
     def reset(self, **options: Any) -> tuple[NDArray[Any], dict[str, Any]]:
         """Start an episode."""
