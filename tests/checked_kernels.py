@@ -19,7 +19,6 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-os.environ["NUMBA_DISABLE_JIT"] = "1"
 import numpy as np
 
 NOT_KERNELS = {"intrinsic", "overload", "lru_cache", "contextmanager", "register_model", "cache"}
@@ -118,6 +117,7 @@ class _Finder(MetaPathFinder):
 
 def main(mistake: tuple[str, ...]) -> None:
     """Run the campaign, and print what it has checked."""
+    os.environ["NUMBA_DISABLE_JIT"] = "1"  # before numba is loaded
     vars(builtins)["__inside__"] = inside
     _Loader.mistake = mistake
     sys.meta_path.insert(0, _Finder())
