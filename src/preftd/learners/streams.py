@@ -56,7 +56,8 @@ def split_state(
 def one_of(preference: Any, beta: ArrayLike | None) -> Signal | None:
     """The preference as a signal, or None if β is given in its stead."""
     if (preference is None) == (beta is None):
-        raise InputError("give either a preference or beta, one of the two.")
+        given = "neither preference nor beta is" if beta is None else "both preference and beta are"
+        raise InputError(f"{given} given: give one of the two.")
     return None if preference is None else as_preference(preference)
 
 

@@ -58,9 +58,9 @@ class Actor:
     init: str = "uniform"
 
     def __post_init__(self) -> None:
-        as_count("units", self.units, 1, MOST_FEATURES)
+        object.__setattr__(self, "units", as_count("units", self.units, 1, MOST_FEATURES))
         nearest("activation", self.activation, ACTIVATIONS)
-        as_flag("bias", self.bias)
+        object.__setattr__(self, "bias", as_flag("bias", self.bias))
         nearest("optimiser", self.optimiser, OPTIMISERS)
         nearest("reduction", self.reduction, REDUCTIONS)
         nearest("gain", self.gain, GAINS)
@@ -100,7 +100,7 @@ class Critic:
 
     def __post_init__(self) -> None:
         nearest("view", self.view, VIEWS)
-        as_flag("bias", self.bias)
+        object.__setattr__(self, "bias", as_flag("bias", self.bias))
         nearest("truncation", self.truncation, TRUNCATIONS)
         given: Any = self.features
         if given is not None and not (callable(given) and hasattr(given, "size")):

@@ -73,7 +73,7 @@ class Network:
     takes_step_size: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        as_count("units", self.units, 1, MOST_FEATURES)
+        object.__setattr__(self, "units", as_count("units", self.units, 1, MOST_FEATURES))
         nearest("view", self.view, VIEWS)
         nearest("optimiser", self.optimiser, OPTIMISERS)
         nearest("init", self.init, INITS)
