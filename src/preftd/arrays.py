@@ -280,6 +280,11 @@ def check_not_negative(name: str, array: Matrix) -> None:
     _refuse(name, array, _stored(array) < 0, "every entry must be 0 or more")
 
 
+def check_whole(name: str, array: Matrix) -> None:
+    """Refuse entries that are not whole numbers."""
+    _refuse(name, array, _stored(array) % 1 != 0, "every entry must be a whole number")
+
+
 def check_unit_interval(name: str, array: Matrix) -> None:
     """Refuse entries outside [0, 1]."""
     stored = _stored(array)

@@ -48,8 +48,8 @@ class Row:
         Makes a fresh object, for a method.
     free : dict of str to str
         For an argument, the kinds of values that are right as well: a list of names with commas
-        in between, "*" for all kinds. For another number, the answer must have the form of the
-        valid one, and no NaN.
+        in between, "*" for all kinds; "state.*" stands for the entries of a state that are not
+        named. For another number, the answer must have the form of the valid one, and no NaN.
     outside : dict of str to tuple
         For an argument that has a range, values just outside.
     look : callable
@@ -85,8 +85,8 @@ class Row:
 
     def is_free(self, argument: str, kind: Kind) -> bool:
         """Whether such a value is right as well."""
-        whole, _, part = argument.partition(".")
-        named = self.free.get(f"{whole}.*" if part else argument, "")
+        whole = argument.partition(".")[0]
+        named = self.free.get(argument, self.free.get(f"{whole}.*", ""))
         return named == "*" or kind.name in [name.strip() for name in named.split(",")]
 
     def may_be_missing(self, argument: str) -> bool:

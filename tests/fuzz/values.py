@@ -56,7 +56,7 @@ NUMBERS = [
     Kind("pair", lambda plain: [plain, plain]),
     Kind("flag", lambda _: True, lambda _: 1.0),
     Kind("float64", np.float64, same),
-    Kind("float32", np.float32, same),
+    Kind("float32", np.float32, lambda plain: float(np.float32(plain))),
     Kind("array", np.array, same),
     Kind("tensor", lambda plain: torch.tensor(plain, dtype=torch.float64), same),
     Kind("unmasked", np.ma.array, same),
@@ -119,7 +119,7 @@ def _arrays(plain: NDArray[Any]) -> Iterator[Kind]:
             "negative": -1.0,
             "huge": 1e300,
         }
-        yield Kind("float32", lambda plain: plain.astype(np.float32), same)
+        yield Kind("float32", lambda plain: plain.astype(np.float32), _single)
     else:
         entries = {"half": 0.5, "negative": -1, "int32": 2**31, "int64": np.uint64(2**63)}
     for name, entry in entries.items():
@@ -164,6 +164,11 @@ SAME: dict[str, Callable[[NDArray[Any]], Any]] = {
     ),
 }
 """The same array in other ways."""
+
+
+def _single(plain: NDArray[Any]) -> NDArray[Any]:
+    """The numbers as they are once rounded to 32 bits."""
+    return plain.astype(np.float32).astype(np.float64)
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:

@@ -15,8 +15,9 @@ from typing import Any, ClassVar, NamedTuple, Protocol, SupportsIndex, final
 
 import numpy as np
 
-from preftd.arrays import Dense, InputError, Vector, as_array, as_flag, short
-from preftd.learners.step_size import StepSize
+from preftd.arrays import Dense, InputError, Vector, as_array, as_count, as_flag, short, whole
+from preftd.learners.features import MOST_FEATURES
+from preftd.learners.step_size import StepSize, as_step_sizes, listed
 from preftd.learners.steps import Steps, mean_squared_error, scored_features
 from preftd.tasks.scored import Scored
 
@@ -115,9 +116,27 @@ class Custom:
 
     watchable: ClassVar[bool] = False
 
+    def __post_init__(self) -> None:
+        factory, label = self.factory, self.label
+        if not callable(factory):
+            raise InputError(
+                f"factory is {short(factory)}: give a function of size, step size and seed."
+            )
+        if not isinstance(label, str):
+            raise InputError(f"label is {short(label)}: give a name, as text.")
+        object.__setattr__(self, "label", str(label))
+        takes_one = as_flag("takes_step_size", self.takes_step_size)
+        object.__setattr__(self, "takes_step_size", takes_one)
+
     def start(self, size: int, step_sizes: Sequence[StepSize], seed: SupportsIndex) -> CustomBatch:
         """A learner for each step size."""
-        return CustomBatch(self.factory, size, step_sizes, seed)
+        count, whole_seed = as_count("size", size, 1, MOST_FEATURES), whole("seed", seed)
+        sizes: Sequence[Any] = listed("step_sizes", step_sizes)
+        if self.takes_step_size:
+            sizes = as_step_sizes(sizes)
+        elif sizes != [None]:
+            raise InputError(f"{self.label} has no step size: give [None] as step sizes.")
+        return CustomBatch(self.factory, count, sizes, whole_seed)
 
 
 @final
@@ -223,5 +242,4 @@ def as_spec(given: Any) -> Specification:
             "size, step size and seed that makes a learner."
         )
     label = getattr(given, "label", None) or getattr(given, "__name__", type(given).__name__)
-    takes_one = as_flag("takes_step_size", getattr(given, "takes_step_size", True))
-    return Custom(given, str(label), takes_one)
+    return Custom(given, str(label), getattr(given, "takes_step_size", True))

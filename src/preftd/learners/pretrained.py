@@ -28,6 +28,7 @@ from preftd.learners.transition import after_the_end, as_vector, check_rule
 from preftd.preferences import Signal, as_preference
 from preftd.rules import Rule, stream_coefficients
 from preftd.tasks import Task
+from preftd.tasks.parameters import MOST_STEPS
 from preftd.tasks.scored import Scored
 
 Codes = NDArray[np.int32]
@@ -64,8 +65,9 @@ class Training:
                 raise InputError(f"{name} is {given}: give one, of type {kind.__name__}.")
         check_rule(self.rule)
         object.__setattr__(self, "preference", as_preference(self.preference))
-        as_step_size("step_size", self.step_size)
-        as_count("episodes", self.episodes)
+        object.__setattr__(self, "step_size", as_step_size("step_size", self.step_size))
+        episodes = as_count("episodes", self.episodes, 1, MOST_STEPS)
+        object.__setattr__(self, "episodes", episodes)
 
     def net(self, seed: SupportsIndex) -> NetworkBatch:
         """The network of a seed, trained."""

@@ -26,11 +26,11 @@ from preftd.arrays import (
     check_finite,
     check_not_negative,
     check_unit_interval,
-    short,
 )
 from preftd.experience import Experience
 from preftd.experience.stream import Codes
 from preftd.learners.returns_kernel import advantages_of, returns_of, within
+from preftd.learners.steps import check_signals
 from preftd.rules import StreamCoefficients
 
 Array = NDArray[np.float64]
@@ -163,10 +163,7 @@ def forward_update(
     array([0., 2., 0.])
 
     """
-    if not isinstance(experience, Experience):
-        raise InputError(f"experience is {short(experience)}: give an Experience.")
-    if not isinstance(signals, StreamCoefficients):
-        raise InputError(f"signals is {short(signals)}: give those of stream_coefficients(...).")
+    check_signals(experience, signals)
     w = as_array("weights", weights)
     if w.shape != (experience.size,):
         raise InputError(

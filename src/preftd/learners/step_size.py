@@ -1,6 +1,6 @@
 """Step sizes: a number, one for each feature, one that decreases, or those of actor and critic."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, Self, TypeAlias, final
@@ -8,7 +8,16 @@ from typing import Any, Self, TypeAlias, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import InputError, Vector, are_flags, as_array, number, short
+from preftd.arrays import (
+    InputError,
+    Vector,
+    are_flags,
+    as_array,
+    check_not_negative,
+    check_whole,
+    number,
+    short,
+)
 
 
 @final
@@ -28,15 +37,21 @@ class Decreasing:
     power: float = 1.0
 
     def __post_init__(self) -> None:
-        initial, delay, power = (number(name, given) for name, given in vars(self).items())
-        if not (initial > 0 and delay > 0):
+        for name, given in tuple(vars(self).items()):
+            checked = number(name, given)
+            if not isinstance(given, int):
+                object.__setattr__(self, name, checked)
+        if not (self.initial > 0 and self.delay > 0):
             raise InputError("initial and delay must be above 0: give such numbers.")
-        if not 0.5 < power <= 1:
+        if not 0.5 < self.power <= 1:
             raise InputError(f"power is {self.power}: it must be above 0.5 and at most 1.")
 
-    def at(self, step: NDArray[np.int64]) -> Vector:
-        """The step sizes of some steps, counted from 0."""
-        return np.asarray(self.initial / (1 + step / self.delay) ** self.power)
+    def at(self, step: ArrayLike) -> Vector:
+        """The step sizes of some steps, whole numbers counted from 0, in the same shape."""
+        steps = as_array("step", step)
+        check_not_negative("step", steps)
+        check_whole("step", steps)
+        return size_at(self, steps)
 
 
 @final
@@ -75,6 +90,11 @@ class StepSizePair:
         return [cls(*pair) for pair in product(listed("actor", actor), listed("critic", critic))]
 
 
+def size_at(given: Decreasing, step: int | NDArray[Any]) -> Vector:
+    """What `Decreasing.at` gives, for steps that are known to be counts."""
+    return np.asarray(given.initial / (1 + step / given.delay) ** given.power)
+
+
 StepSize: TypeAlias = float | Decreasing
 StudyStepSize: TypeAlias = StepSize | StepSizePair
 """What a study searches over."""
@@ -96,18 +116,21 @@ def as_step_size(name: str, given: ArrayLike | StudyStepSize) -> StepSize:
 
 def as_step_sizes(given: Any) -> tuple[StepSize, ...]:
     """Several step sizes, at least one."""
-    sizes = listed("step_sizes", given)
-    if not sizes:
-        raise InputError("step_sizes is empty: give at least one.")
-    return tuple(as_step_size(f"step_sizes[{i}]", size) for i, size in enumerate(sizes))
+    sizes = enumerate(listed("step_sizes", given))
+    return tuple(as_step_size(f"step_sizes[{i}]", size) for i, size in sizes)
 
 
 def listed(name: str, given: Any) -> list[Any]:
-    """What was given as a list, if it has entries."""
+    """What was given as a list, if it has entries; letters and names are none."""
     try:
-        return list(given)
+        if isinstance(given, str | bytes | Mapping):
+            raise TypeError
+        sizes = list(given)
     except TypeError:
         raise InputError(f"{name} is {short(given)}: give a list of step sizes.") from None
+    if not sizes:
+        raise InputError(f"{name} is empty: give at least one.")
+    return sizes
 
 
 def as_study_step_size(name: str, given: Any) -> StudyStepSize:
@@ -137,6 +160,7 @@ def step_sizes_of(given: Sequence[StepSize], first: int, steps: int) -> NDArray[
         return np.array([given], dtype=np.float64)
     t = np.arange(first, first + steps)
     columns = [
-        a.at(t) if isinstance(a, Decreasing) else np.full(steps, a, dtype=np.float64) for a in given
+        size_at(a, t) if isinstance(a, Decreasing) else np.full(steps, a, dtype=np.float64)
+        for a in given
     ]
     return np.ascontiguousarray(np.stack(columns, axis=1))

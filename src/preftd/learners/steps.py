@@ -87,6 +87,7 @@ class Steps(NamedTuple):
         final_beta: ArrayLike | None = None,
     ) -> Self:
         """Pack a stream and its signals; `final_beta` is as in `LinearLearner.learn`."""
+        check_signals(experience, signals)
         e, active = experience, experience.active
         return cls(
             _packed(e.code_t),
@@ -101,6 +102,19 @@ class Steps(NamedTuple):
             _packed(signals.coefficients.decay),
             _packed(signals.coefficients.gain),
             final_betas(e, final_beta),
+        )
+
+
+def check_signals(experience: Any, signals: Any) -> None:
+    """Refuse what is no experience, or no signals of it."""
+    if not isinstance(experience, Experience):
+        raise InputError(f"experience is {short(experience)}: give an Experience.")
+    if not isinstance(signals, StreamCoefficients):
+        raise InputError(f"signals is {short(signals)}: give those of stream_coefficients(...).")
+    if signals.beta.shape != (len(experience),):
+        raise InputError(
+            f"signals are those of {signals.beta.size} steps, the experience has "
+            f"{len(experience)}: give those of the same experience."
         )
 
 

@@ -135,7 +135,7 @@ def saved(make: Any) -> Row:
         f"{name}.load_state_dict",
         lambda: {"state": make().state_dict()},
         make,
-        free={"state.*": SIGNED},
+        free={"state.*": SIGNED, "state.steps": "zero, int32, trillion"},
     )
 
 
@@ -192,7 +192,7 @@ ROWS = [
             "seed": 1,
         },
         agent,
-        free={"preference": "type", "seed": "zero, int32"},
+        free={"seed": "None, zero, int32, int64, trillion"},  # None draws one
         changes="environment",
     ),
 ]

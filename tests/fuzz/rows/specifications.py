@@ -55,7 +55,7 @@ def began(_: Any, found: Any) -> Any:
 
 
 ROWS_OF = "one entry, longer, shorter"
-SIZES = {"seed": SEED, "step_size": "huge"}
+SIZES = {"seed": SEED, "step_size": "huge", "step_sizes": "generator"}
 ROWS = [
     Row(
         "learners.LinearLearner",
@@ -128,7 +128,7 @@ ROWS = [
             "seed": 1,
         },
         ActorCritic,
-        free={"seed": SEED},
+        free={"seed": SEED, "preference": "half"},
     ),
     Row(
         "learners.Actor",
@@ -217,7 +217,7 @@ ROWS = [
         "learners.Decreasing.at",
         lambda: {"step": np.array([0, 100])},
         lambda: Decreasing(0.5),
-        free={"step": f"{ROWS_OF}, int32 entry, int64 entry, more axes"},
+        free={"step": f"{ROWS_OF}, int32 entry, int64 entry, more axes, empty"},
     ),
     Row(
         "learners.StepSizePair",
@@ -227,7 +227,7 @@ ROWS = [
     Row(
         "learners.StepSizePair.grid",
         lambda: {"actor": np.array([0.5, 1]), "critic": np.array([0.25])},
-        free=dict.fromkeys(("actor", "critic"), "longer, shorter, huge entry"),
+        free=dict.fromkeys(("actor", "critic"), "longer, shorter, huge entry, generator"),
     ),
     Row("learners.as_spec", lambda: {"given": Linear()}, free={"given": "type"}),
     Row("learners.beta_returns", streams, free=dict.fromkeys(streams(), SIGNED)),
@@ -253,6 +253,7 @@ ROWS = [
     Row(
         "learners.Steps.of",
         lambda: {"experience": episodes(), "signals": signals(), "final_beta": 0.5},
+        free={"final_beta": "empty"},  # no episode is truncated
     ),
 ]
 INNER = "for custom learners: an Episode or Steps that the library made"

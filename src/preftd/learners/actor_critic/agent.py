@@ -62,6 +62,18 @@ class Agent:
             del self._streams[known:]
             raise
 
+    @contextmanager
+    def restoring(self) -> Iterator[None]:
+        """Return to what was before, if a call is refused on its way, but not if it diverges."""
+        before = self.arrays()
+        try:
+            yield
+        except DivergedError:
+            raise
+        except InputError:
+            self.put(before)
+            raise
+
     def policy(self, x: Vector) -> Vector:
         """π(· | x), shape (actions,)."""
         self._one.x[0] = x

@@ -14,7 +14,7 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from preftd.arrays import InputError, Vector
+from preftd.arrays import InputError, Vector, short
 from preftd.experience import Visit
 from preftd.experience.environment import info_of
 from preftd.learners.streams import Memory
@@ -184,7 +184,7 @@ def sizes_of(environment: Any) -> tuple[int, int, int]:
     action = getattr(environment, f"{single}action_space", None)
     if observed is None or action is None:
         raise InputError(
-            f"environment is {environment!r}: give one of Gymnasium, such as "
+            f"environment is {short(environment)}: give one of Gymnasium, such as "
             'gymnasium.make("CartPole-v1").'
         )
     if not isinstance(action, spaces.Discrete):

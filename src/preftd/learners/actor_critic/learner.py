@@ -24,6 +24,7 @@ from preftd.learners.step_size import StepSizePair
 from preftd.learners.transition import check_rule, numbers_of
 from preftd.preferences import as_preference
 from preftd.rules import Rule
+from preftd.tasks.parameters import MOST_STEPS
 from preftd.turns import Turn
 
 
@@ -227,7 +228,8 @@ class ActorCriticLearner:
 
         Each call starts with a reset. In a vector environment, the streams share weights, and learn
         in the order of environments at each call of `step`; when so many episodes have ended, those
-        under way are abandoned.
+        under way are abandoned. If something on the way cannot be used, nothing of the call is
+        learned; if numbers stop being finite, what was learned before that step is kept.
 
         Parameters
         ----------
@@ -247,10 +249,11 @@ class ActorCriticLearner:
             Arrays of shape (episodes,): returns, and so on, in the order in which episodes ended.
 
         """
-        with self._turn:
-            signal, count = as_preference(preference), as_count("episodes", episodes)
+        with self._turn, self._agent.restoring():
+            signal, count = as_preference(preference), as_count("episodes", episodes, 1, MOST_STEPS)
+            first = None if seed is None else as_count("seed", seed, 0)
             run = learn_vector if hasattr(environment, "num_envs") else learn_single
-            return run(self, environment, signal, count, as_discount(discount), seed)
+            return run(self, environment, signal, count, as_discount(discount), first)
 
     def stream(self, number: int) -> Stream:
         """Return what is kept of an environment, by its number; streams are made when needed."""

@@ -8,16 +8,17 @@ from typing import Any, ClassVar, SupportsIndex, final
 
 import numpy as np
 
-from preftd.arrays import Dense, InputError
+from preftd.arrays import Dense, InputError, as_count, short
 from preftd.learners.actor_critic.interaction import sizes_of
 from preftd.learners.actor_critic.learner import ActorCriticLearner
 from preftd.learners.actor_critic.options import Actor, Critic, changed
 from preftd.learners.actor_critic.start import as_pair, check_parts
-from preftd.learners.step_size import StepSizePair
-from preftd.learners.transition import DivergedError
-from preftd.preferences import Signal
+from preftd.learners.step_size import StepSizePair, listed
+from preftd.learners.transition import DivergedError, check_rule
+from preftd.preferences import Signal, as_preference
 from preftd.rules import Rule
 from preftd.tasks import Task
+from preftd.tasks.parameters import MOST_STEPS
 
 MEASURES = ("return", "discounted", "steps", "preferred")
 """What a run yields after each episode: the sum of rewards, their discounted sum, the number of
@@ -104,13 +105,16 @@ class ActorCritic:
         """
         from preftd.learners.actor_critic.compiled import compiled_run  # noqa: PLC0415  (compiles)
 
-        pairs = [as_pair(given) for given in step_sizes]
-        compiled = compiled_run(self, task, rule, preference)
-        measured = np.full((len(MEASURES), len(pairs), episodes), np.nan)
+        check_rule(rule)
+        signal, first = as_preference(preference), as_count("seed", seed, 0)
+        pairs = [as_pair(given) for given in listed("step_sizes", step_sizes)]
+        count = as_count("episodes", episodes, 1, MOST_STEPS)
+        compiled = compiled_run(self, task, rule, signal)
+        measured = np.full((len(MEASURES), len(pairs), count), np.nan)
         for column, pair in enumerate(pairs):
             own = measured[:, column]
-            if compiled is None or compiled.run(pair, seed, own) is None:
-                self._run_in_python(task, rule, preference, pair, seed, own)
+            if compiled is None or compiled.run(pair, first, own) is None:
+                self._run_in_python(task, rule, signal, pair, first, own)
         return dict(zip(MEASURES, measured, strict=True))
 
     def _run_in_python(
@@ -144,9 +148,10 @@ def _environment(task: Any) -> tuple[Any, Any]:
         from preftd.tasks.environment import TaskEnvironment  # noqa: PLC0415  (takes a while)
 
         return TaskEnvironment(task), task.discount
-    if not callable(getattr(task, "environment", None)) or not hasattr(task, "discount"):
+    acts = callable(getattr(task, "environment", None)) and hasattr(task, "discount")
+    if isinstance(task, type) or not acts:
         raise InputError(
-            f"the task is {task!r}, in which nobody can act: give a control task, such as "
+            f"the task is {short(task)}, in which nobody can act: give a control task, such as "
             "CartPole(), or an object with name, discount and environment()."
         )
     return task.environment(), task.discount

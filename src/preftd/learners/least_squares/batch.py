@@ -8,7 +8,8 @@ from typing import Any, ClassVar, SupportsIndex, final
 
 import numpy as np
 
-from preftd.arrays import Dense, InputError, as_count, as_flag
+from preftd.arrays import Dense, InputError, as_count, as_flag, short, whole
+from preftd.learners.features import MOST_FEATURES
 from preftd.learners.least_squares.learner import LeastSquaresLearner, check_regularisation
 from preftd.learners.least_squares.rows import Begun
 from preftd.learners.least_squares.stream import absorb_stream
@@ -47,7 +48,10 @@ class LeastSquares:
 
     def __post_init__(self) -> None:
         recursive = as_flag("recursive", self.recursive)
-        check_regularisation(self.regularisation, recursive)
+        ridge = check_regularisation(self.regularisation, recursive)
+        object.__setattr__(self, "recursive", recursive)
+        if not isinstance(self.regularisation, int):
+            object.__setattr__(self, "regularisation", ridge)
 
     @property
     def label(self) -> str:
@@ -59,11 +63,14 @@ class LeastSquares:
         size: int,
         rule: Rule,
         step_size: None = None,
-        seed: SupportsIndex = 0,  # noqa: ARG002  (as other specifications have it)
+        seed: SupportsIndex = 0,
     ) -> LeastSquaresLearner:
-        """A learner, with weights of 0."""
+        """A learner, with weights of 0 whatever the seed."""
+        whole("seed", seed)
         if step_size is not None:
-            raise InputError(f"step_size is {step_size}: least squares has none, leave it out.")
+            raise InputError(
+                f"step_size is {short(step_size)}: least squares has none, leave it out."
+            )
         return LeastSquaresLearner(
             size, rule, regularisation=self.regularisation, recursive=self.recursive
         )
@@ -72,9 +79,10 @@ class LeastSquares:
         self,
         size: int,
         step_sizes: Sequence[Any],
-        seed: SupportsIndex,  # noqa: ARG002  (as other specifications have it)
+        seed: SupportsIndex,
     ) -> LeastSquaresBatch:
         """The only learner of a seed; `step_sizes` is [None]."""
+        whole("seed", seed)
         if listed("step_sizes", step_sizes) != [None]:
             raise InputError("least squares has no step size: give [None] as step sizes.")
         return LeastSquaresBatch(self, size)
@@ -85,7 +93,8 @@ class LeastSquaresBatch:
     """One system, solved after each episode."""
 
     def __init__(self, spec: LeastSquares, size: int) -> None:
-        kind, self._size = Inverse if spec.recursive else Sums, as_count("size", size)
+        kind = Inverse if spec.recursive else Sums
+        self._size = as_count("size", size, 1, MOST_FEATURES)
         self._system: Sums | Inverse = kind(self._size, float(spec.regularisation))
 
     def learn(self, steps: Steps, scored: Scored) -> Dense:

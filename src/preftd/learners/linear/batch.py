@@ -9,7 +9,7 @@ from typing import ClassVar, SupportsIndex, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from preftd.arrays import Dense, InputError, as_count
+from preftd.arrays import Dense, InputError, as_count, whole
 from preftd.learners.features import MOST_FEATURES
 from preftd.learners.linear.learner import LinearLearner
 from preftd.learners.linear.views import VIEWS
@@ -61,18 +61,20 @@ class Linear:
         size: int,
         rule: Rule,
         step_size: ArrayLike | Decreasing,
-        seed: SupportsIndex = 0,  # noqa: ARG002  (as other specifications have it)
+        seed: SupportsIndex = 0,
     ) -> LinearLearner:
         """A learner, with weights of 0 whatever the seed."""
+        whole("seed", seed)
         return LinearLearner(size, rule, step_size, view=self.view)
 
     def start(
         self,
         size: int,
         step_sizes: Sequence[StepSize],
-        seed: SupportsIndex,  # noqa: ARG002  (as other specifications have it)
+        seed: SupportsIndex,
     ) -> LinearBatch:
         """The learners of a seed, one for each step size, with weights of 0 whatever the seed."""
+        whole("seed", seed)
         return LinearBatch(self, size, step_sizes)
 
 

@@ -19,7 +19,7 @@ from preftd.learners.linear.predictions import step_one_prediction, step_predict
 from preftd.learners.linear.state import LinearState
 from preftd.learners.linear.stream import learn_steps
 from preftd.learners.linear.views import VIEWS
-from preftd.learners.step_size import Decreasing, step_size_parts, step_sizes_of
+from preftd.learners.step_size import Decreasing, size_at, step_size_parts, step_sizes_of
 from preftd.learners.steps import Steps
 from preftd.learners.streams import Memory, check_size, coefficients_of, one_of, split_state
 from preftd.learners.transition import (
@@ -297,4 +297,4 @@ class LinearLearner:
         if self._constant is not None:
             return self._constant
         assert isinstance(self._step_size, Decreasing)
-        return float(self._step_size.at(np.array(self._state.steps)))
+        return float(size_at(self._step_size, np.array(self._state.steps)))
