@@ -8,11 +8,21 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from preftd import PTD, Actor, ActorCritic, ActorCriticLearner, Critic, InputError, StepSizePair
+from preftd import (
+    PTD,
+    Actor,
+    ActorCritic,
+    ActorCriticLearner,
+    Critic,
+    InputError,
+    StepSizePair,
+    tasks,
+)
 from preftd.experience import Fourier, Indices
 from preftd.learners.step_size import Decreasing, as_step_size
 from preftd.preferences import Constant
 from preftd.tasks import CartPole
+from preftd.tasks.environment import TaskEnvironment
 
 PAIR = StepSizePair(actor=0.05, critic=0.01)
 
@@ -61,7 +71,7 @@ def test_bad_learners_are_refused(given: dict[str, Any], why: str) -> None:
         (StepSizePair, {"actor": 0.1, "critic": Decreasing(0.1)}, "give a number above 0"),
         (ActorCritic, {"actor": Critic()}, "actor"),
         (ActorCritic, {"critic": Actor()}, "critic"),
-        (Fourier, {"low": [0, 1], "high": [1], "order": 1}, "differ in length"),
+        (Fourier, {"low": [0, 1], "high": [1], "order": 1}, "low has shape"),
         (Fourier, {"low": [1], "high": [0], "order": 1}, "not below"),
         (Fourier, {"low": [0], "high": [1], "order": -1}, "order"),
     ],
@@ -172,6 +182,38 @@ def test_bad_arguments_of_learn_are_refused() -> None:
             _made().learn(fits, preference, episodes, discount=discount)
 
 
+def test_learn_that_is_refused_on_its_way_changes_nothing() -> None:
+    task = tasks.make("corridor", length=2)
+    learner = _made(size=3)
+    learner.learn(TaskEnvironment(task), 1.0, 1, discount=0.9, seed=0)
+    before = learner.state_dict()
+    for preference in ([1.0, 0.5], lambda x: 1.0 if x[0] == 1 else 2.0):
+        with pytest.raises(InputError):
+            learner.learn(TaskEnvironment(task), preference, 9, discount=0.9, seed=0)
+        after = learner.state_dict()
+        assert after.keys() == before.keys()
+        for name, array in after.items():
+            np.testing.assert_array_equal(array, before[name], err_msg=name)
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"task": CartPole}, "the task is <class"),
+        ({"rule": "PTD"}, "rule is 'PTD'"),
+        ({"preference": "x"}, "preference is 'x'"),
+        ({"step_sizes": []}, "step_sizes is empty"),
+        ({"step_sizes": PAIR}, "give a list of step sizes"),
+        ({"episodes": 10**12}, "episodes is 1000000000000"),
+        ({"seed": -1}, "seed is -1"),
+    ],
+)
+def test_bad_arguments_of_a_run_are_refused(given: dict[str, Any], why: str) -> None:
+    usual = {"task": CartPole(), "rule": PTD(), "preference": Constant(1.0)}
+    with pytest.raises(InputError, match=why):
+        ActorCritic().run(**usual | {"step_sizes": [PAIR], "episodes": 1, "seed": 0} | given)
+
+
 class _Fickle:
     """An encoder that gives something else each time."""
 
@@ -214,7 +256,7 @@ def test_compiled_runs_refuse_a_discount_that_would_end_episodes() -> None:
 
 def test_a_task_in_which_nobody_can_act_is_refused() -> None:
     with pytest.raises(InputError, match="nobody can act"):
-        ActorCritic().run(object(), PTD(), None, [PAIR], 1, 0)  # type: ignore[arg-type]
+        ActorCritic().run(object(), PTD(), Constant(1.0), [PAIR], 1, 0)
 
 
 def test_a_pair_is_no_step_size_of_a_linear_learner() -> None:

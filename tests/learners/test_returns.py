@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from preftd import Experience, InputError
 from preftd.arrays import Dense, Vector
 from preftd.learners.returns import advantages, beta_returns, forward_update, offline_update
+from preftd.learners.steps import Steps
 from preftd.preferences import Function, Signal
 from preftd.rules import RULES, StreamCoefficients, stream_coefficients
 
@@ -272,6 +273,9 @@ def test_what_does_not_fit_is_refused() -> None:
         forward_update(None, c.signals("td"), c.weights)  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"^signals is 0\.5: give those of stream_coefficients"):
         forward_update(c.experience, 0.5, c.weights)  # type: ignore[arg-type]
+    for use in (Steps.of, lambda *given: forward_update(*given, c.weights)):
+        with pytest.raises(InputError, match=r"^signals are those of \d+ steps, the"):
+            use(c.experience[: len(c.experience) - 1], c.signals("td"))
 
 
 def test_what_overflows_is_seen_to_have_done_so() -> None:

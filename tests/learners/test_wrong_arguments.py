@@ -21,6 +21,7 @@ from preftd import PTD, ActorCriticLearner, InputError, StepSizePair
 from preftd.learners import (
     Actor,
     Critic,
+    Custom,
     Decreasing,
     LeastSquares,
     LeastSquaresLearner,
@@ -146,6 +147,19 @@ def test_wrong_settings_of_specifications_are_refused() -> None:
         lambda: Network(3).start(3, [0.1], 0).parameters(1),
         lambda: StepSizePair.grid(None, [0.1]),  # type: ignore[arg-type]
         lambda: StepSizePair.grid("ab", [0.1]),  # type: ignore[arg-type]
+        lambda: StepSizePair.grid(b"ab", [0.1]),
+        lambda: StepSizePair.grid([], [0.1]),
+        lambda: Linear().start(3, [0.1], "0"),  # type: ignore[arg-type]
+        lambda: LeastSquares().learner(3, PTD(), seed=0.5),  # type: ignore[arg-type]
+        lambda: Training(**GOOD[Training] | {"episodes": 10**12}),
+        lambda: Pretrained(None),  # type: ignore[arg-type]
+        lambda: Pretrained(Training(**GOOD[Training]), Network(3)),  # type: ignore[arg-type]
+        lambda: Custom("x", "x"),  # type: ignore[arg-type]
+        lambda: Custom(print, None),  # type: ignore[arg-type]
+        lambda: Custom(print, "x").start(3, [None], 0),  # type: ignore[list-item]
+        lambda: Custom(print, "x", takes_step_size=False).start(3, [0.1], 0),
+        lambda: Decreasing(0.1).at([0.5]),
+        lambda: Decreasing(0.1).at([-1]),
         lambda: Pretrained(Training(**GOOD[Training])).start(3, [0.1], "0"),  # type: ignore[arg-type]
         lambda: Actor(bias="yes"),  # type: ignore[arg-type]
         lambda: Critic(bias=None),  # type: ignore[arg-type]

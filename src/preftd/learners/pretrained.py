@@ -34,6 +34,12 @@ from preftd.tasks.scored import Scored
 Codes = NDArray[np.int32]
 
 
+def _check_kind(name: str, given: object, kind: type) -> None:
+    """Refuse what is not of a type."""
+    if not isinstance(given, kind):
+        raise InputError(f"{name} is {short(given)}: give one, of type {kind.__name__}.")
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class Training:
@@ -59,10 +65,8 @@ class Training:
     episodes: int
 
     def __post_init__(self) -> None:
-        for name, kind in (("task", Task), ("network", Network)):
-            if not isinstance(getattr(self, name), kind):
-                given = short(getattr(self, name))
-                raise InputError(f"{name} is {given}: give one, of type {kind.__name__}.")
+        _check_kind("task", self.task, Task)
+        _check_kind("network", self.network, Network)
         check_rule(self.rule)
         object.__setattr__(self, "preference", as_preference(self.preference))
         object.__setattr__(self, "step_size", as_step_size("step_size", self.step_size))
@@ -108,6 +112,10 @@ class Pretrained:
 
     takes_step_size: ClassVar[bool] = True
 
+    def __post_init__(self) -> None:
+        _check_kind("training", self.training, Training)
+        _check_kind("linear", self.linear, Linear)
+
     @property
     def label(self) -> str:
         """Its name in figures, beside that of the rule."""
@@ -135,7 +143,7 @@ class Pretrained:
         return PretrainedBatch(layer, self.linear.start(units, step_sizes, seed))
 
     def _check(self, size: int) -> None:
-        if size != self.training.task.features.size:
+        if as_count("size", size) != self.training.task.features.size:
             raise InputError(
                 f"the task has {size} features, that of the training "
                 f"{self.training.task.features.size}: train on one that shows as many."
@@ -171,9 +179,7 @@ class PretrainedLearner:
         view: str = "backward",
         seed: SupportsIndex = 0,
     ) -> None:
-        given: object = training
-        if not isinstance(given, Training):
-            raise InputError(f"training is {short(given)}: give a Training(...).")
+        _check_kind("training", training, Training)
         self._layer = _layer(training, whole("seed", seed))
         self.size, self.rule = training.task.features.size, rule
         self.linear = LinearLearner(training.network.units, rule, step_size, view=view)
