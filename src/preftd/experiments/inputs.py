@@ -11,6 +11,7 @@ import numpy as np
 
 from preftd.arrays import InputError, as_count, short, whole
 from preftd.experiments.learning import acts, is_named, makes_tasks
+from preftd.files import as_path
 from preftd.learners.custom import as_spec
 from preftd.learners.step_size import (
     StepSize,
@@ -129,6 +130,8 @@ def check_pairs(learner: Any, name: str, sizes: Sequence[StudyStepSize]) -> None
 def listed(name: str, given: Any, example: str) -> list[Any]:
     """A list of what is given, at most `MOST` members."""
     try:
+        if isinstance(given, bytes):  # whose members are numbers
+            raise TypeError
         chosen = list(islice(given, MOST + 1))
     except Exception:  # it may be of any class
         raise InputError(f"{name} is {short(given)}: give a list, such as {example}.") from None
@@ -154,9 +157,7 @@ def as_workers(given: int | None) -> int:
 
 def as_folder(name: str, given: Any) -> Path:
     """The path of a folder, which need not exist."""
-    if not isinstance(given, str | Path) or "\0" in str(given):
-        raise InputError(f'{name} is {short(given)}: give the path of a folder, such as "results".')
-    return Path(given)
+    return as_path(name, given, 'the path of a folder, such as "results"')
 
 
 def check_methods(name: str, given: Any, methods: Sequence[str]) -> None:
