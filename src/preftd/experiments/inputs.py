@@ -63,6 +63,12 @@ def as_learner(name: str, given: Any) -> Any:
         return given
     if not callable(given):
         raise InputError(f"{name} is {short(given)}: give one, such as {EXAMPLES['learner']}.")
+    missing = [one for one in ("learn", "predict") if not hasattr(given, one)]
+    if isinstance(given, type) and missing:
+        raise InputError(
+            f"{name} is {short(given)}, which has no {missing[0]}: give a class with learn and "
+            "predict, or a function that makes a learner."
+        )
     return as_spec(given)
 
 

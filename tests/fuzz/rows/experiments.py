@@ -106,8 +106,7 @@ ROWS = [
     Row(
         "experiments.Study",
         described,
-        free=PREFERENCE
-        | {"step_sizes": WALKED, "name": "word, number", "episodes": MANY, "learners": "type"},
+        free=PREFERENCE | {"step_sizes": WALKED, "name": "word, number", "episodes": MANY},
     ),
     Row("experiments.Study.with_seeds", lambda: {"count": 3}, study),
     Row("experiments.Search", lambda: {"seeds": 3, "episodes": 2}, free={"episodes": MANY}),
