@@ -15,8 +15,8 @@ from typing import BinaryIO
 
 import pytest
 
-from preftd import files
-from preftd.files import alive, host, remove_unfinished, write_whole
+from preftd import InputError, files
+from preftd.files import alive, as_path, host, remove_unfinished, write_whole
 
 
 def ended_process() -> int:
@@ -232,3 +232,13 @@ def test_alive_says_whether_a_process_is_running() -> None:
     assert alive(1)
     assert not alive(ended_process())
     assert not alive(10**30)
+
+
+def test_a_path_is_one_that_a_file_system_may_hold() -> None:
+    assert as_path("out", Path("a") / "b", "a path") == Path("a/b")
+    assert as_path("out", "x" * 255, "a path").name == "x" * 255
+    for wrong in (None, 3, b"x", "a\0b"):
+        with pytest.raises(InputError, match=r"out is .*: give a path"):
+            as_path("out", wrong, "a path")
+    with pytest.raises(InputError, match="too long: give names of at most 255 bytes"):
+        as_path("out", "é" * 128, "a path")

@@ -1,4 +1,4 @@
-"""Atomic file writes: a file is complete or absent."""
+"""Paths that users give, and atomic file writes: a file is complete or absent."""
 
 import errno
 import itertools
@@ -8,13 +8,40 @@ import socket
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
+from preftd.arrays import InputError, short
+
+LONGEST_NAME = 255
+"""File systems store no longer names, in bytes."""
 PID_NAMESPACE = Path("/proc/self/ns/pid")
 """The namespace of process ids on Linux; its inode identifies a container."""
 HOST_NAMESPACE = 0xEFFFFFFC
 """The inode of that namespace outside of containers, on every machine."""
 _COUNT = itertools.count()
+
+
+def as_path(name: str, given: Any, example: str) -> Path:
+    """Return a path, which need not exist, checked to be one that a file system may hold.
+
+    Parameters
+    ----------
+    name : str
+        The name of the argument, for error messages.
+    given : str or path
+    example : str
+        What to give, for error messages.
+
+    """
+    text = os.fspath(given) if isinstance(given, str | os.PathLike) else None
+    if not isinstance(text, str) or "\0" in text:
+        raise InputError(f"{name} is {short(given)}: give {example}.")
+    if any(len(os.fsencode(part)) > LONGEST_NAME for part in Path(text).parts):
+        raise InputError(
+            f"{name} is {short(text)}, which is too long: give names of at most {LONGEST_NAME} "
+            "bytes."
+        )
+    return Path(text)
 
 
 def write_whole(

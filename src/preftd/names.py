@@ -1,6 +1,7 @@
 """Names that users type."""
 
 import difflib
+import unicodedata
 from collections.abc import Collection
 from typing import Any
 
@@ -8,6 +9,13 @@ from preftd.arrays import InputError, short
 
 FEW = 12
 """Up to this many names are listed in a message."""
+CONTROL = ("Cc", "Cs", "Zl", "Zp")
+"""Categories of characters that end a line of a table, steer a terminal or cannot be written."""
+
+
+def is_one_line(text: str) -> bool:
+    """Return whether a text can stand in a table: one line, without control characters."""
+    return not any(unicodedata.category(letter) in CONTROL for letter in text)
 
 
 def nearest(kind: str, name: Any, known: Collection[str]) -> None:

@@ -156,9 +156,11 @@ _OPEN = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 def _check_name(kind: str, name: Any, known: Collection[str]) -> None:
     """Refuse a name that cannot be typed, or that is taken."""
     if not isinstance(name, str) or not re.fullmatch("[a-z][a-z0-9_]*", name):
+        from preftd.arrays import short  # noqa: PLC0415  (loads scipy)
+
         raise InputError(
-            f"the name of a {kind} is {name!r}: give small letters, digits and underscores, such "
-            "as 'foggy_rooms'."
+            f"the name of a {kind} is {short(name)}: give small letters, digits and underscores, "
+            "such as 'foggy_rooms'."
         )
     if name in known:
         raise InputError(f"there is a {kind} {name!r} already: choose another name.")

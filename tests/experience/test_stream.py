@@ -160,3 +160,22 @@ def test_a_visit_carries_its_action_and_importance_ratio() -> None:
     assert [(v.action, v.rho) for v in map(known.visit, range(2))] == [(3, 0.5), (4, 2.0)]
     unknown = Experience.from_log([[1.0], [2.0]], [0, 0], **log)
     assert (unknown.visit(1).action, unknown.visit(1).rho) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("which", "message"),
+    [
+        ([0, 2], r"which\[1\] is 2: give whole numbers from 0 to 1"),
+        ([-1], r"which\[0\] is -1"),
+        ([0.5], r"which\[0\] is 0\.5"),
+        ([True, False], "give a slice, or a list of whole numbers"),
+    ],
+)
+def test_steps_that_are_not_there_have_no_features(which: Any, message: str) -> None:
+    log = Experience.from_log([[1.0], [2.0]], [0, 1], discount=0.9, terminated=[0, 1])
+    for features in (log.features, log.next_features):
+        with pytest.raises(InputError, match=message):
+            features(which)
+    assert log.features(np.array([1])).tolist() == [[2.0]]
+    with pytest.raises(InputError, match="step is -1: give a whole number from 0 to 1"):
+        log.visit(-1)

@@ -123,3 +123,25 @@ def test_measures_that_can_be_walked_through_once_are_kept() -> None:
     study = small(measures=iter(["error", "return"]))
     assert [one.name for one in study.measured] == ["error", "return"]
     assert [one.name for one in study.measured] == ["error", "return"]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: small(seeds=b"x"), "seeds is b'x': give a list"),
+        (lambda: small(step_sizes=b"x"), "step_sizes is b'x': give a list"),
+        (lambda: small(learners=float), "learners is <class 'float'>, which has no learn"),
+        (lambda: run(small(), workers=0, executor=Here()), "workers is 0: give 1 or more"),
+        (lambda: results(small(), "x" * 256), "out is 'x.*too long"),
+        (lambda: Score("rmse", ceiling=10**400), "ceiling of the score is 10.*: give a positive"),
+        (lambda: Measure("length", "two\nlines"), "label of the measure is .*: give a string of"),
+        (lambda: list(Here().run([3])), "job is 3: give one"),  # type: ignore[list-item]
+    ],
+)
+def test_what_looks_like_a_number_a_list_or_a_learner_is_refused(
+    call: Callable[[], object], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=message):
+        call()
+    assert not list(tmp_path.iterdir())

@@ -116,6 +116,7 @@ def test_save_problem_takes_lambda_by_its_python_name(tmp_path: Path) -> None:
         ("transition", [["often"]], "transition is not an array of real numbers"),
         ("transition", sparse.csr_array([[1j]]), "transition is not an array of real numbers"),
         ("reward", np.nan, "reward is nan"),
+        ("transition", [[1]], "discount is missing"),
     ],
 )
 def test_what_could_not_be_read_is_not_saved(

@@ -19,7 +19,6 @@ from preftd.arrays import (
     check_not_negative,
     check_unit_interval,
     number,
-    whole,
 )
 
 INT32 = np.iinfo(np.int32)
@@ -173,6 +172,6 @@ _OTHERS: dict[str, Callable[[str, Any], Any]] = {
     **dict.fromkeys(_FLAGS, _flags),
     "observation": lambda name, given: _numbers(name, given, 2),
     "reward_before": number,
-    "action_before": whole,
+    "action_before": lambda name, given: as_count(name, given, *_INTEGERS["action"]),
 }
 """How the other fields are read."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.ma import MaskedArray
 from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import InputError, as_array
+from preftd.arrays import InputError, are_flags, as_array, short
 
 LARGEST = 2**31 - 1
 """Indices, codes and actions are stored in four bytes."""
@@ -54,6 +54,25 @@ class Indices:
 
     def __repr__(self) -> str:
         return f"Indices({self.array.tolist()})"
+
+
+def chosen_rows(name: str, given: slice | ArrayLike, rows: int) -> slice | NDArray[np.intp]:
+    """Return which rows are meant: a slice as it is, or their numbers, from 0 to rows − 1."""
+    if isinstance(given, slice):
+        return given
+    array = as_array(name, given)
+    if array.ndim != 1 or are_flags(given):
+        raise InputError(
+            f"{name} is {short(given)}: give a slice, or a list of whole numbers from 0 to "
+            f"{rows - 1}."
+        )
+    wrong = (array < 0) | (array >= rows) | (array % 1 != 0)
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        raise InputError(
+            f"{name}[{at}] is {array[at]:.20g}: give whole numbers from 0 to {rows - 1}."
+        )
+    return array.astype(np.intp)
 
 
 def as_indices(name: str, given: Indices, size: int) -> NDArray[np.int32]:

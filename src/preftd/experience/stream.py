@@ -28,10 +28,18 @@ from typing import Any, NamedTuple, Self, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import Dense, InputError, Vector, as_array, check_unit_interval
+from preftd.arrays import (
+    Dense,
+    InputError,
+    Vector,
+    as_array,
+    as_count,
+    check_unit_interval,
+    short,
+)
 from preftd.experience import columns
 from preftd.experience.fields import checked_fields, read_only_view
-from preftd.experience.indices import Indices
+from preftd.experience.indices import Indices, chosen_rows
 
 Codes = NDArray[np.int32]
 Flags = NDArray[np.bool_]
@@ -224,7 +232,7 @@ class Experience:
             The steps (default: all).
 
         """
-        return self._decoded(self.code_t[which])
+        return self._decoded(self.code_t[chosen_rows("which", which, len(self))])
 
     def next_features(self, which: slice | NDArray[np.intp] = slice(None)) -> Dense:
         """Return x_{t+1} as vectors, shape (steps, size).
@@ -235,7 +243,7 @@ class Experience:
             The steps (default: all).
 
         """
-        return self._decoded(self.code_tp1[which])
+        return self._decoded(self.code_tp1[chosen_rows("which", which, len(self))])
 
     def observations(self) -> Dense:
         """Return what was observed, shape (steps, n): raw observations if kept, else features."""
@@ -243,6 +251,8 @@ class Experience:
 
     def visit(self, step: int) -> Visit:
         """Return one step, as a preference sees it."""
+        if type(step) is not int or not 0 <= step < len(self.code_t):  # plain ones cost no call
+            step = as_count("step", step, 0, len(self.code_t) - 1)
         raw = self.features(slice(step, step + 1)) if self.observation is None else None
         first, action, reward = bool(self.is_first[step]), None, 0.0
         if not first:
@@ -267,7 +277,7 @@ class Experience:
         given: object = which
         if not isinstance(given, slice) or which.step not in (None, 1):
             raise InputError(
-                f"{which!r} is not a range of steps: use a plain slice, or visit(step)."
+                f"{short(given)} is not a range of steps: use a plain slice, or visit(step)."
             )
         first = which.indices(len(self))[0]
         per_step = {name: getattr(self, name) for name in _PER_STEP}

@@ -1,7 +1,6 @@
 """The axes of a study: tasks, rules, preferences, learners and step sizes, each with a label."""
 
 import re
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -21,7 +20,7 @@ from preftd.experiments.inputs import (
 )
 from preftd.experiments.learning import FAILURES, TaskSource, acts, is_named, makes_tasks, task_of
 from preftd.learners.step_size import StudyStepSize
-from preftd.names import nearest
+from preftd.names import is_one_line, nearest
 from preftd.preferences import Signal, as_preference
 from preftd.rules import Rule
 
@@ -32,8 +31,6 @@ StepSizes: TypeAlias = Sequence[StudyStepSize]
 Labelled: TypeAlias = tuple[tuple[str, Kind], ...]
 UNMENTIONED = ("preferences", "learners")
 """Axes whose only member has an empty label: it is the same for all runs."""
-CONTROL = ("Cc", "Cs", "Zl", "Zp")
-"""Categories of characters that end a line of a table, steer a terminal or cannot be written."""
 
 
 @final
@@ -140,7 +137,7 @@ def _check_labels(name: str, labels: list[Any]) -> None:
     for label in labels:
         if not isinstance(label, str):
             raise InputError(f"{name} has the label {short(label)}: give a string.")
-        if any(unicodedata.category(letter) in CONTROL for letter in label):
+        if not is_one_line(label):
             raise InputError(
                 f"{name} has the label {short(label)}: give one line, without control characters."
             )

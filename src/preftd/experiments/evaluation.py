@@ -41,6 +41,7 @@ from preftd.learners.linear.batch import Linear
 from preftd.learners.step_size import Decreasing, StepSize, StepSizePair, StudyStepSize
 from preftd.preferences import as_preference
 from preftd.rules import Rule
+from preftd.tasks.parameters import MOST_STEPS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -108,7 +109,7 @@ def evaluate(
     chosen, count = as_seeds("seeds", seeds), as_workers(workers)
     if isinstance(method, Custom):
         count = 1
-    episodes = as_count("episodes", episodes)
+    episodes = as_count("episodes", episodes, 1, MOST_STEPS)
     check_task("task", task)
     check_rule("rule", rule)
     if acts(method):

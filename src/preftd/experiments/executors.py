@@ -11,8 +11,9 @@ from queue import SimpleQueue
 from threading import Lock, Thread, Timer
 from typing import Protocol, Self, final
 
+from preftd.arrays import InputError, short
 from preftd.experiments.cells import CellGroup, TaskFailure
-from preftd.experiments.inputs import as_workers, heed_interrupts
+from preftd.experiments.inputs import as_workers, heed_interrupts, listed
 from preftd.experiments.jobs import Job
 from preftd.experiments.work import JobResult, all_failed, compute, joined
 from preftd.experiments.worker import STARTS, Worker, WorkerDiedError, WorkerEndedError
@@ -35,7 +36,7 @@ class Here:
 
     def run(self, jobs: Sequence[Job]) -> Generator[JobResult, None, None]:
         """Compute the jobs in order."""
-        yield from map(compute, jobs)
+        yield from map(compute, listed("jobs", jobs, "those that an executor is given"))
 
 
 @final
@@ -55,6 +56,8 @@ class Processes:
         self, workers: int | None = None, say: Callable[[str], object] = lambda _: None
     ) -> None:
         self.workers = as_workers(workers)
+        if not callable(say):
+            raise InputError(f"say is {short(say)}: give a function of a sentence, such as print.")
         self._say = say
         self._free: list[Worker] = []
         self._compiled: set[tuple[str, str]] = set()

@@ -11,6 +11,7 @@ import numpy as np
 
 from preftd.arrays import InputError, as_count, short, whole
 from preftd.experiments.learning import acts, is_named, makes_tasks
+from preftd.files import as_path
 from preftd.learners.custom import as_spec
 from preftd.learners.step_size import (
     StepSize,
@@ -62,6 +63,12 @@ def as_learner(name: str, given: Any) -> Any:
         return given
     if not callable(given):
         raise InputError(f"{name} is {short(given)}: give one, such as {EXAMPLES['learner']}.")
+    missing = [one for one in ("learn", "predict") if not hasattr(given, one)]
+    if isinstance(given, type) and missing:
+        raise InputError(
+            f"{name} is {short(given)}, which has no {missing[0]}: give a class with learn and "
+            "predict, or a function that makes a learner."
+        )
     return as_spec(given)
 
 
@@ -129,6 +136,8 @@ def check_pairs(learner: Any, name: str, sizes: Sequence[StudyStepSize]) -> None
 def listed(name: str, given: Any, example: str) -> list[Any]:
     """A list of what is given, at most `MOST` members."""
     try:
+        if isinstance(given, bytes):  # whose members are numbers
+            raise TypeError
         chosen = list(islice(given, MOST + 1))
     except Exception:  # it may be of any class
         raise InputError(f"{name} is {short(given)}: give a list, such as {example}.") from None
@@ -154,9 +163,7 @@ def as_workers(given: int | None) -> int:
 
 def as_folder(name: str, given: Any) -> Path:
     """The path of a folder, which need not exist."""
-    if not isinstance(given, str | Path) or "\0" in str(given):
-        raise InputError(f'{name} is {short(given)}: give the path of a folder, such as "results".')
-    return Path(given)
+    return as_path(name, given, 'the path of a folder, such as "results"')
 
 
 def check_methods(name: str, given: Any, methods: Sequence[str]) -> None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from preftd.arrays import Dense, InputError, Vector, as_flag, short
+from preftd.arrays import Dense, InputError, Vector, as_array, as_flag, short
+from preftd.names import is_one_line
 
 if TYPE_CHECKING:
     from preftd.experience import Experience
@@ -42,8 +43,11 @@ class Measure:
         given: object = self.name
         if not isinstance(given, str) or not given.isidentifier():
             raise InputError(f"name of the measure is {short(given)}: give a Python identifier.")
-        if not isinstance(self.label, str):
-            raise InputError(f"label of the measure is {short(self.label)}: give a string.")
+        label: object = self.label
+        if not isinstance(label, str) or not is_one_line(label):
+            raise InputError(
+                f"label of the measure is {short(self.label)}: give a string of one line."
+            )
         object.__setattr__(self, "label", self.label or self.name)
         object.__setattr__(self, "maximise", as_flag("maximise of the measure", self.maximise))
 
@@ -54,7 +58,8 @@ class Measure:
 
     def bounded(self, found: Dense) -> Dense:
         """The same numbers, with the worst in place of those that are not finite."""
-        return np.where(np.isfinite(found), found, self.worst)
+        numbers = as_array("found", found, finite=False)
+        return np.where(np.isfinite(numbers), numbers, self.worst)
 
 
 ERROR = Measure("error", "mean squared error")

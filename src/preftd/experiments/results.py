@@ -15,9 +15,11 @@ from typing import final
 
 import polars as pl
 
-from preftd.arrays import InputError
+from preftd.arrays import InputError, as_count, as_flag, short
+from preftd.experiments.inputs import listed
 from preftd.experiments.score import Score
 from preftd.experiments.statistics import summarise
+from preftd.tasks.parameters import MOST_STEPS
 
 COLUMNS = {
     "cell": pl.String(),
@@ -92,6 +94,11 @@ class Results:
     given: bool = False
 
     def __post_init__(self) -> None:
+        if not isinstance(self.runs, pl.DataFrame):
+            raise InputError(f"runs is {short(self.runs)}: give a polars.DataFrame.")
+        if not isinstance(self.score, Score):
+            raise InputError(f'score is {short(self.score)}: give one, such as Score("rmse").')
+        object.__setattr__(self, "given", as_flag("given", self.given))
         schema, measured = self.runs.schema, self.score.measure.name
         needed = {name: kind for name, kind in COLUMNS.items() if name != "error"}
         for name, kind in (needed | {measured: COLUMNS["error"]}).items():
@@ -202,14 +209,15 @@ class Results:
 
     def curves(self, level: float = 0.95, episodes: Sequence[int] | None = None) -> pl.DataFrame:
         """The score of reported runs after each episode, counted from 1, or after some of them."""
+        wanted = None if episodes is None else _counted(episodes)
         measured = pl.col(self.score.measure.name)
         by_episode = self.reported.with_columns(
             pl.int_ranges(1, measured.list.len() + 1).alias("episode")
         )
-        if episodes is not None:
+        if wanted is not None:
             # Taken out of the lists, as a row for every episode of long runs would be too many.
-            wanted = pl.element().filter(pl.element().is_in(episodes))
-            by_episode = by_episode.with_columns(pl.col("episode").list.eval(wanted))
+            some = pl.element().filter(pl.element().is_in(wanted))
+            by_episode = by_episode.with_columns(pl.col("episode").list.eval(some))
             by_episode = by_episode.with_columns(measured.list.gather(pl.col("episode") - 1))
         scored = by_episode.with_columns(self.score.of_episodes.alias("score"))
         long = scored.select(*KNOWN, "seed", "diverged", "episode", "score").explode(
@@ -230,3 +238,11 @@ class Results:
     def widths(self, level: float = 0.95) -> pl.DataFrame:
         """The score of reported runs of networks, by the width of their hidden layer."""
         return self.bars(level).filter(pl.col("units").is_not_null())
+
+
+def _counted(episodes: Sequence[int]) -> list[int]:
+    """Some episodes, counted from 1."""
+    chosen = listed("episodes", episodes, "[1, 10, 100]")
+    if not chosen:
+        raise InputError("episodes is empty: give one or more, or None for all.")
+    return [as_count(f"episodes[{i}]", one, 1, MOST_STEPS) for i, one in enumerate(chosen)]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from preftd.experiments.cells import Cell, CellGroup
 from preftd.experiments.executors import Executor, Processes
 from preftd.experiments.expansion import Expansion
-from preftd.experiments.inputs import as_folder, check_methods
+from preftd.experiments.inputs import as_folder, as_workers, check_methods
 from preftd.experiments.jobs import Job, jobs
 from preftd.experiments.manifest import Manifest
 from preftd.experiments.plan import Plan
@@ -82,6 +82,7 @@ def run(
 
     """
     check_study(study)
+    count = as_workers(workers)
     told = progress_here() if progress is None else progress
     check_methods("progress", told, ("begin", "advance", "say", "end"))
     store = out if isinstance(out, Store) else Store(as_folder("out", out), warn=told.say)
@@ -89,7 +90,7 @@ def run(
     if executor is not None:
         check_methods("executor", executor, ("run",))
         return _Run(study, store, executor, told).run(place)
-    with Processes(workers, told.say) as processes:
+    with Processes(count, told.say) as processes:
         return _Run(study, store, processes, told).run(place)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite, nan
+from math import nan
+from sys import float_info
 from typing import final
 
 import polars as pl
@@ -133,4 +134,4 @@ class Score:
 def _positive(given: object) -> bool:
     if not isinstance(given, int | float) or isinstance(given, bool):
         return False
-    return isfinite(given) and given > 0
+    return 0 < given <= float_info.max

@@ -100,7 +100,10 @@ def _summary(values: Dense, level: float, centre: str, interval: str) -> tuple[D
 
 
 def _check_columns(frame: pl.DataFrame, by: Sequence[str], value: str) -> None:
-    if isinstance(by, str) or not by:
+    if not isinstance(frame, pl.DataFrame):
+        raise InputError(f"frame is {short(frame)}: give a polars.DataFrame.")
+    given: object = by
+    if not isinstance(given, Sequence) or isinstance(given, str | bytes) or not given:
         raise InputError(f'by is {short(by)}: give a list of columns, such as ["task", "rule"].')
     if "seed" in by:
         raise InputError("by names the seed, over which centres are taken: leave it out.")

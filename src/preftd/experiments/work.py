@@ -13,7 +13,7 @@ from typing import NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from preftd.arrays import Dense
+from preftd.arrays import Dense, InputError, short
 from preftd.experiments.cells import CellGroup, TaskFailure
 from preftd.experiments.jobs import Job
 from preftd.experiments.learning import Lane, Run, diverged, learn
@@ -49,6 +49,8 @@ class JobResult:
 
 def compute(job: Job) -> JobResult:
     """The results of a job: what an executor calls wherever it computes."""
+    if not isinstance(job, Job):
+        raise InputError(f"job is {short(job)}: give one that an executor was given.")
     began = time.perf_counter()
     parts = [_compute(group) for group in job.groups]
     sizes = [len(group.settings) for group in job.groups]

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from gymnasium import Env
 
-from preftd.arrays import Dense, InputError, Vector, whole
+from preftd.arrays import Dense, InputError, Vector, as_count, short
 from preftd.experience import Recorder
 from preftd.preferences import as_preference
 from preftd.rules import TD, Carried, stream_coefficients
@@ -24,6 +25,8 @@ TRACK, POLE = 2.4, 1.0
 CART = (0.5, 0.3)
 """Width and height of the cart."""
 GREY = "#999999"
+MOST_FRAMES = 100
+"""More are too narrow to be seen."""
 
 
 def draw_episode(
@@ -67,8 +70,9 @@ def draw_episode(
     import matplotlib as mpl  # noqa: PLC0415  (slow to load)
     from matplotlib.figure import Figure  # noqa: PLC0415
 
-    if whole("frames", frames) < 2:
-        raise InputError(f"frames is {frames}: give 2 or more.")
+    frames = as_count("frames", frames, 2, MOST_FRAMES)
+    if not callable(act):
+        raise InputError(f"act is {short(act)}: give a function of an observation.")
     show, pictures, beta = _frame_of(environment), list[Any](), list[float]()
 
     def acting(observation: Any) -> Any:
@@ -96,12 +100,14 @@ def draw_episode(
 
 def _frame_of(environment: Any) -> Callable[[], Any]:
     """Return a function that captures a frame: an image, or the state of CartPole."""
+    if not isinstance(environment, Env):
+        raise InputError(f"environment is {short(environment)}: give a gymnasium.Env.")
     if environment.render_mode == "rgb_array":
         return lambda: np.asarray(environment.render())
-    inner = environment.unwrapped
+    inner: Any = environment.unwrapped
     if type(inner).__name__ != "CartPoleEnv":
         raise InputError(
-            f"the environment is {inner!r}, which is not CartPole: make it with "
+            f"environment is {short(inner)}, which is not CartPole: make it with "
             'render_mode="rgb_array".'
         )
     return lambda: np.array(inner.state, dtype=np.float64)

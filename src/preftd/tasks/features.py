@@ -26,7 +26,9 @@ from preftd.arrays import (
     check_scale,
     check_size,
     is_sparse,
+    short,
 )
+from preftd.experience.indices import chosen_rows
 
 
 @final
@@ -76,6 +78,7 @@ class Features:
         weights : array of shape (states,)
 
         """
+        weights = _with_rows("weights", weights, self.states, axes=1)
         if self.covariance is None:
             return np.zeros((self.size, self.size))
         if self.covariance.ndim == 1:
@@ -166,14 +169,15 @@ class Features:
 
     def predict(self, weights: Vector) -> Vector:
         """Return the mean prediction at each state, Φ w, shape (states,)."""
-        return np.asarray(self.mean @ weights)
+        return np.asarray(self.mean @ _with_rows("weights", weights, self.size, axes=1))
 
     def transposed_times(self, vector: Vector) -> Vector:
-        """Return Φᵀ x, shape (size,), for x of shape (states,)."""
-        return np.asarray(self.mean.T @ vector)
+        """Return Φᵀ x, shape (size, ...), for x of shape (states, ...)."""
+        return np.asarray(self.mean.T @ _with_rows("vector", vector, self.states, axes=2))
 
     def weighted_square(self, weights: Vector) -> Dense:
         """Return Φᵀ diag(weights) Φ, shape (size, size)."""
+        weights = _with_rows("weights", weights, self.states, axes=1)
         if is_sparse(self.mean):
             scaled = sparse.diags_array(weights, format="csr") @ self.mean
             return np.asarray((self.mean.T @ scaled).toarray())
@@ -181,11 +185,21 @@ class Features:
 
     def columns(self, which: slice) -> Dense:
         """Return columns of the mean, dense."""
+        if not isinstance(which, slice):
+            raise InputError(f"which is {short(which)}: give a slice, such as slice(None).")
         return as_dense(self.mean[:, which])
 
     def rows(self, states: NDArray[np.intp]) -> Dense:
         """Return rows of the mean, dense."""
-        return as_dense(self.mean[states])
+        return as_dense(self.mean[chosen_rows("states", states, self.states)])
+
+
+def _with_rows(name: str, given: ArrayLike, rows: int, axes: int) -> NDArray[np.float64]:
+    """Numbers with so many rows, and at most so many axes."""
+    array = as_array(name, given)
+    if array.shape[:1] != (rows,) or array.ndim > axes:
+        raise InputError(f"{name} has shape {array.shape}: give {rows} numbers.")
+    return array
 
 
 def _checked_covariance(given: ArrayLike, states: int, size: int) -> NDArray[np.float64]:

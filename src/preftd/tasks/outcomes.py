@@ -26,6 +26,7 @@ from preftd.arrays import (
     check_size,
 )
 from preftd.experience.indices import LARGEST
+from preftd.tasks.mdp import policy_table
 
 Whole = NDArray[np.int32]
 
@@ -157,6 +158,7 @@ class Outcomes:
             of the end of the episode, and the expected reward.
 
         """
+        policy = policy_table(policy, self.states, self.actions)
         chance = self.probability * policy[self.state, self.action]
         stays = ~self.ends
         shape = (self.states, self.states)

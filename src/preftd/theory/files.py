@@ -19,6 +19,7 @@ from scipy import sparse
 
 from preftd.arrays import (
     InputError,
+    Matrix,
     MatrixLike,
     Vector,
     as_array,
@@ -28,6 +29,7 @@ from preftd.arrays import (
     is_sparse,
     per_state,
 )
+from preftd.files import as_path
 from preftd.names import nearest
 from preftd.rules import as_beta
 from preftd.tasks import Features, MarkovRewardProcess
@@ -70,7 +72,11 @@ def load_problem(path: str | os.PathLike[str]) -> Problem:
         A file ending in .toml or .npz, with the tables in `NAMES`.
 
     """
-    tables = _read(Path(path))
+    return _problem(_read(as_path("path", path, "the path of a .toml or .npz file")))
+
+
+def _problem(tables: Mapping[str, Any]) -> Problem:
+    """The problem that tables describe."""
     for name in tables:
         nearest("table", name, NAMES)
     for name in ("transition", "discount", "features"):
@@ -93,7 +99,7 @@ def load_problem(path: str | os.PathLike[str]) -> Problem:
 
 
 def save_problem(path: str | os.PathLike[str], **tables: MatrixLike) -> None:
-    """Write tables to an NPZ file.
+    """Write the tables of a problem to an NPZ file, from which `load_problem` reads it.
 
     Parameters
     ----------
@@ -112,33 +118,41 @@ def save_problem(path: str | os.PathLike[str], **tables: MatrixLike) -> None:
     MarkovRewardProcess(1 states, sparse)
 
     """
-    if Path(path).suffix != ".npz":
-        raise InputError(f"{path} does not end in .npz: change the ending.")
-    arrays: dict[str, Any] = {}
+    file = as_path("path", path, "the path of an .npz file")
+    if file.suffix != ".npz":
+        raise InputError(f"{_shown(file)} does not end in .npz: change the ending.")
+    checked: dict[str, Matrix] = {}
     for key, table in tables.items():
         name = key.rstrip("_")
         nearest("table", name, NAMES)
-        checked = as_table(name, table)
-        if is_sparse(checked):
-            parts = (checked.data, checked.indices, checked.indptr, np.array(checked.shape))
+        checked[name] = as_table(name, table)
+    _problem(checked)  # refuses what could not be read again
+    arrays: dict[str, Any] = {}
+    for name, one in checked.items():
+        if is_sparse(one):
+            parts = (one.data, one.indices, one.indptr, np.array(one.shape))
             arrays |= {f"{name}_{p}": a for p, a in zip(_SPARSE_PARTS, parts, strict=True)}
         else:
-            arrays[name] = checked
-    np.savez_compressed(path, allow_pickle=False, **arrays)
+            arrays[name] = one
+    np.savez_compressed(file, allow_pickle=False, **arrays)
 
 
 def _read(path: Path) -> Mapping[str, Any]:
     """The tables in a file."""
     readers = {".toml": _read_toml, ".npz": _read_npz}
     if path.suffix.lower() not in readers:
-        raise InputError(f"{path} is neither .toml nor .npz: give a file of one of these types.")
+        raise InputError(
+            f"{_shown(path)} is neither .toml nor .npz: give a file of one of these types."
+        )
     try:
         return readers[path.suffix.lower()](path)
     except FileNotFoundError:
-        raise InputError(f"there is no file {path}: check the name and the folder.") from None
+        raise InputError(
+            f"there is no file {_shown(path)}: check the name and the folder."
+        ) from None
     except OSError as error:
         raise InputError(
-            f"{path} cannot be read ({error.strerror or error}): give a file that can."
+            f"{_shown(path)} cannot be read ({error.strerror or error}): give a file that can."
         ) from None
 
 
@@ -147,9 +161,11 @@ def _read_toml(path: Path) -> Mapping[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except UnicodeDecodeError:
-        raise InputError(f"{path} is not text in UTF-8: save it in UTF-8, or as .npz.") from None
+        raise InputError(
+            f"{_shown(path)} is not text in UTF-8: save it in UTF-8, or as .npz."
+        ) from None
     except (ValueError, RecursionError) as error:  # ValueError also for numbers of too many digits
-        raise InputError(f"{path} is not TOML ({_sentence(error)}): correct it.") from None
+        raise InputError(f"{_shown(path)} is not TOML ({_sentence(error)}): correct it.") from None
 
 
 def _read_npz(path: Path) -> Mapping[str, Any]:
@@ -164,9 +180,14 @@ def _read_npz(path: Path) -> Mapping[str, Any]:
         raise
     except Exception as error:  # a damaged file raises anything, from zlib.error to MemoryError
         raise InputError(
-            f"{path} is not an NPZ file of plain arrays ({_sentence(error)}): "
+            f"{_shown(path)} is not an NPZ file of plain arrays ({_sentence(error)}): "
             "write it with save_problem."
         ) from None
+
+
+def _shown(path: Path) -> str:
+    """The whole path on one line; its end says most."""
+    return "".join(c if c.isprintable() else "?" for c in str(path))
 
 
 def _sentence(error: Exception) -> str:

@@ -101,13 +101,16 @@ ROWS = [
         look=read,
         free={
             "reward": SIGNED,
-            "dense": SIGNED,
-            "observation": SIGNED,
+            "code_t": "negative entry",  # which is a row of dense
+            "code_tp1": "negative entry",
+            "dense": f"{SIGNED}, {UNSEEN}, longer",  # some rows may not be used
+            "active": "longer, wider",
+            "observation": f"{SIGNED}, {UNSEEN}, wider",
             "reward_before": SIGNED,
             "rho": "huge entry",
             "state": "int32 entry",
-            "action": "int32 entry",
-            "action_before": "zero",
+            "action": "int32 entry, negative entry",
+            "action_before": "zero, negative",
         },
     ),
     Row("experience.Experience.from_log", log, free=FREE_LOG, look=read),
@@ -122,14 +125,14 @@ ROWS = [
         "experience.Experience.features",
         lambda: {"which": np.array([0, 2])},
         episodes,
-        free={"which": "longer, shorter, negative entry"},
+        free={"which": "longer, shorter, empty"},
         outside={"which": (np.array([6]),)},
     ),
     Row(
         "experience.Experience.next_features",
         lambda: {"which": np.array([0, 2])},
         episodes,
-        free={"which": "longer, shorter"},
+        free={"which": "longer, shorter, empty"},
         outside={"which": (np.array([6]),)},
     ),
     Row("experience.Experience.__getitem__", lambda: {"which": slice(1, 3)}, episodes),
@@ -198,6 +201,7 @@ ROWS = [
         "experience.Recorder.take",
         lambda: {"steps": 3},
         lambda: Recorder(environment(), **recorded()),
+        free={"steps": "zero"},
     ),
     Row(
         "experience.VectorRecorder",
@@ -210,6 +214,8 @@ ROWS = [
         "experience.VectorRecorder.take",
         lambda: {"calls": 3},
         lambda: VectorRecorder(environments(), **recorded() | {"policy": act_all}),
+        look=lambda recorder, found: (found, recorder.take(1)),  # Gymnasium's spaces have no seed
+        free={"calls": "zero"},
     ),
 ]
 UNCHECKED: dict[str, str] = {}

@@ -86,16 +86,18 @@ def kind(_: Any, answer: Any) -> Any:
 MANY = "int32, int64, trillion"
 LEVEL = ("average", "curve", "plot", "plot_step_sizes")
 SEVERAL = "one entry, longer, shorter, huge entry"
+WALKED = f"{SEVERAL}, generator"
+UNSEEN = "nan, infinity, masked, nan entry, infinite entry, masked entry, null in pandas"
 SEEDS = "pair, array"
 PREFERENCE = {
     "preference": "type, half, flag, array",
-    "preferences": "type, half, flag, array, mapping",
+    "preferences": "type, half, flag, array, mapping, ragged",  # a list is of several
 }
 ROWS = [
     Row(
         "experiments.evaluate",
         evaluated,
-        free=PREFERENCE | {"step_sizes": SEVERAL, "seeds": "pair", "task": "type", "workers": MANY},
+        free=PREFERENCE | {"step_sizes": WALKED, "seeds": "pair", "task": "type", "workers": MANY},
     ),
     *(
         Row(f"experiments.Evaluation.{name}", lambda: {"level": 0.5}, evaluation, look=kind)
@@ -104,7 +106,7 @@ ROWS = [
     Row(
         "experiments.Study",
         described,
-        free=PREFERENCE | {"step_sizes": SEVERAL, "name": "word, number", "episodes": MANY},
+        free=PREFERENCE | {"step_sizes": WALKED, "name": "word, number", "episodes": MANY},
     ),
     Row("experiments.Study.with_seeds", lambda: {"count": 3}, study),
     Row("experiments.Search", lambda: {"seeds": 3, "episodes": 2}, free={"episodes": MANY}),
@@ -123,7 +125,7 @@ ROWS = [
         "experiments.Measure.bounded",
         lambda: {"found": np.array([0.5, 1])},
         lambda: Measure("length"),
-        free={"found": f"{SIGNED}, {SEVERAL}, more axes, nan entry, infinite entry, empty"},
+        free={"found": f"{SIGNED}, {SEVERAL}, {UNSEEN}, null in polars, more axes, empty"},
     ),
     Row("experiments.compute", lambda: {"job": the_job(study())}, look=computed),
     Row(
@@ -131,6 +133,7 @@ ROWS = [
         lambda: {"jobs": [the_job(study())]},
         Here,
         look=lambda _, results: [computed(_, one) for one in results],
+        free={"jobs": "empty"},
     ),
     Row(
         "experiments.Processes",
@@ -139,7 +142,7 @@ ROWS = [
         free={"workers": MANY},
     ),
     Row("experiments.results", lambda: {"study": study(), "out": finished()[0]}, look=numbers),
-    Row("experiments.run", ran, look=numbers, free={"out": "word, line, nothing"}),
+    Row("experiments.run", ran, look=numbers, free={"out": "word, line, nothing", "workers": MANY}),
     Row("experiments.Results", lambda: {"runs": found().runs, "score": Score(), "given": False}),
     *(
         Row(f"experiments.Results.{name}", lambda: {"level": 0.5}, found)
@@ -158,6 +161,7 @@ ROWS = [
         },
         look=kind,
         changes="environment",
+        free={"seed": "zero, int32, int64, trillion"},
     ),
 ]
 UNCHECKED = {

@@ -173,7 +173,7 @@ ROWS = [
         "tasks.Features.rows",
         lambda: {"states": np.array([0, 2])},
         features,
-        free={"states": "longer, shorter"},
+        free={"states": "longer, shorter, empty"},
         outside={"states": (np.array([3]),)},
     ),
     Row(

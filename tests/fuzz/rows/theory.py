@@ -184,7 +184,7 @@ ROWS = [
         "theory.save_problem",
         lambda: {"path": Path(FOLDER) / "written.npz"} | saved(),
         look=stored,
-        free={"path": "word, line"},
+        free={"beta": EACH, "discount": EACH, "features": "negative entry, wider"},
     ),
 ]
 UNCHECKED = {
