@@ -143,7 +143,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"next_features": Indices([-1])}, "index -1"),
     ({"next_features": [[1.0, 2.0]]}, "next_features has shape"),
     ({"features": "no"}, "not an array of real numbers"),
-    ({"reward": np.nan}, "reward holds something that is not finite"),
+    ({"reward": np.nan}, "reward is nan"),
     ({"reward": [1.0]}, "must be numbers"),
     ({"beta": None}, "must be numbers"),
     ({"beta": "no"}, "must be numbers"),
