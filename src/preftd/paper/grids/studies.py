@@ -47,7 +47,7 @@ INTERESTS = {label: ETD(interest=interest) for interest, label in ETD_LABELS.ite
 WIDTHS = (1, 2, 4, 8, 16)
 VIEWS = ("forward", "backward", "held")
 NETWORK_EPISODES = 250
-KEPT_EVERY = {"forward": 10, "backward": 0, "held": 0}
+KEPT_EVERY = 10
 """Over how many episodes stored runs of networks are averaged; others keep every episode."""
 _STEP_BY_STEP = dict.fromkeys(TASKS, (0.1, 5e-2, 1e-2, 5e-3, 1e-3, 5e-4, 1e-4))
 NETWORK_STEP_SIZES: Mapping[str, Mapping[str, tuple[float, ...]]] = {
@@ -188,7 +188,7 @@ NETWORKS = {
         f"{task} networks, {view}",
         partial(_networks, task, view),
         long_search=True,
-        kept_every=KEPT_EVERY[view],
+        kept_every=KEPT_EVERY,
     )
     for view in VIEWS
     for task in TASKS
