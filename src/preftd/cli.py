@@ -1,5 +1,6 @@
 """The command line: arguments and help, no logic."""
 
+import errno
 import io
 import os
 import sys
@@ -311,7 +312,8 @@ def main() -> None:
             sys.exit(1)  # the reader, such as head, has seen enough
         what = "output cannot be written"
         if error.filename is not None:
-            what = f"{error.filename} cannot be read or written"
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+            what = f"{error.filename} cannot be {'written' if full else 'read or written'}"
         _fail(f"{what}: {error.strerror}.", code=1)
     except (DidNotConvergeError, FailedError) as error:
         _fail(str(error), code=1)

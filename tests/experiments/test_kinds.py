@@ -55,7 +55,7 @@ def test_least_squares_has_no_step_size(tmp_path: Path) -> None:
     reported = found.reported.filter(learner="least squares", rule="PTD").sort("seed")
     np.testing.assert_array_equal(np.array(reported["error"].to_list()), wanted.errors[:, 0])
     assert " none " in table(found)
-    assert len(draw(found, applicable_figures(found), tmp_path / "figures", "x")) == 6
+    assert len(draw(found, applicable_figures(found), tmp_path / "figures", "x")) == 3
     assert wanted.plot().get_xlabel() == "episode"
 
 

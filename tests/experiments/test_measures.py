@@ -145,7 +145,7 @@ def test_tables_and_figures_of_returns_say_so(tmp_path: Path) -> None:
     found = run_here(acting(), tmp_path)
     assert "chosen for the largest mean score" in table(found)
     assert "return, mean over all episodes" in table(found)
-    assert len(draw(found, applicable_figures(found), tmp_path / "figures", "x")) == 6
+    assert len(draw(found, applicable_figures(found), tmp_path / "figures", "x")) == 3
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,9 @@ class Growth:
         if self._column[PEAK] < 0:
             self._column[PEAK] = max(_largest(before, row) for row in x)
         note_rewards(steps.reward, steps.discount_t, self._column)
-        compare_value(float(np.abs(batch.predict(x)[:, 0]).max()), self._column)
+        with np.errstate(over="ignore", invalid="ignore"):  # then it has grown without bound
+            values = np.nan_to_num(np.abs(batch.predict(x)[:, 0]), nan=np.inf)
+        compare_value(float(values.max()), self._column)
         self._warn()
 
     def _warn(self) -> None:
