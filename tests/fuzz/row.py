@@ -85,8 +85,9 @@ class Row:
 
     def is_free(self, argument: str, kind: Kind) -> bool:
         """Whether such a value is right as well."""
-        whole = argument.partition(".")[0]
-        named = self.free.get(argument, self.free.get(f"{whole}.*", ""))
+        whole, _, part = argument.partition(".")
+        others = self.free.get(f"{whole}.*", "") if part else ""
+        named = self.free.get(argument, others)
         return named == "*" or kind.name in [name.strip() for name in named.split(",")]
 
     def may_be_missing(self, argument: str) -> bool:

@@ -209,7 +209,7 @@ def test_learn_that_is_refused_on_its_way_changes_nothing() -> None:
     ],
 )
 def test_bad_arguments_of_a_run_are_refused(given: dict[str, Any], why: str) -> None:
-    usual = {"task": CartPole(), "rule": PTD(), "preference": Constant(1.0)}
+    usual: dict[str, Any] = {"task": CartPole(), "rule": PTD(), "preference": Constant(1.0)}
     with pytest.raises(InputError, match=why):
         ActorCritic().run(**usual | {"step_sizes": [PAIR], "episodes": 1, "seed": 0} | given)
 

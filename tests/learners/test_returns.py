@@ -273,7 +273,7 @@ def test_what_does_not_fit_is_refused() -> None:
         forward_update(None, c.signals("td"), c.weights)  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"^signals is 0\.5: give those of stream_coefficients"):
         forward_update(c.experience, 0.5, c.weights)  # type: ignore[arg-type]
-    for use in (Steps.of, lambda *given: forward_update(*given, c.weights)):
+    for use in (Steps.of, lambda e, signals: forward_update(e, signals, c.weights)):
         with pytest.raises(InputError, match=r"^signals are those of \d+ steps, the"):
             use(c.experience[: len(c.experience) - 1], c.signals("td"))
 

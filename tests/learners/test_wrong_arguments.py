@@ -156,8 +156,8 @@ def test_wrong_settings_of_specifications_are_refused() -> None:
         lambda: Pretrained(Training(**GOOD[Training]), Network(3)),  # type: ignore[arg-type]
         lambda: Custom("x", "x"),  # type: ignore[arg-type]
         lambda: Custom(print, None),  # type: ignore[arg-type]
-        lambda: Custom(print, "x").start(3, [None], 0),  # type: ignore[list-item]
-        lambda: Custom(print, "x", takes_step_size=False).start(3, [0.1], 0),
+        lambda: Custom(print, "x").start(3, [None], 0),  # type: ignore[arg-type, list-item]
+        lambda: Custom(print, "x", takes_step_size=False).start(3, [0.1], 0),  # type: ignore[arg-type]
         lambda: Decreasing(0.1).at([0.5]),
         lambda: Decreasing(0.1).at([-1]),
         lambda: Pretrained(Training(**GOOD[Training])).start(3, [0.1], "0"),  # type: ignore[arg-type]

@@ -259,5 +259,11 @@ ROWS = [
 INNER = "for custom learners: an Episode or Steps that the library made"
 UNCHECKED = {
     f"learners.{name}": INNER
-    for name in ("Episode.of", "Steps.features", "Steps.next_features", "Steps.part")
+    for name in (
+        "Episode.of",
+        "Steps.features",
+        "Steps.next_features",
+        "Steps.part",
+        "Steps.whole_episodes",
+    )
 }
