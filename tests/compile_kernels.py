@@ -51,8 +51,8 @@ def _adam(_: str) -> None:
 def _online(_: str) -> None:
     vector, indices = [1.0, 0.0], Indices([0])
     for features in (vector, indices):
-        for predictions in (None, 2):
-            learner = LinearLearner(2, PTD(), 0.1, predictions=predictions)
+        for predictions, view in ((None, "backward"), (2, "backward"), (None, "held")):
+            learner = LinearLearner(2, PTD(), 0.1, predictions=predictions, view=view)
             learner.update(features, 1.0, features, discount=0.9, beta=1.0)
             learner.predict(features)
     for task in (tasks.make("corridor", length=2), tasks.make("random_walk")):

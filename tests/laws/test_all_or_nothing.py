@@ -17,6 +17,7 @@ from preftd.experience import Indices
 
 pytestmark = pytest.mark.filterwarnings("ignore::preftd.learners.GrowthWarning")
 
+few_examples = settings(max_examples=settings().max_examples // 15)  # each has several steps
 online = pytest.mark.parametrize("name", ONLINE)
 extreme = st.sampled_from(
     [0.0, 1.0, -1.0, 1e-150, 1e30, 1e99, 1e101, 1e150, -1e200, 1e300, -1.7e308]
@@ -57,7 +58,7 @@ def check(learner: Any, call: Any) -> bool:
 
 
 @online
-@settings(max_examples=30)
+@few_examples
 @given(steps=st.lists(st.tuples(features, features, step), min_size=1, max_size=6))
 def test_updates_from_vectors(name: str, steps: Any) -> None:
     learner = LEARNERS[name]()
@@ -66,7 +67,7 @@ def test_updates_from_vectors(name: str, steps: Any) -> None:
 
 
 @pytest.mark.parametrize("name", INDICES)
-@settings(max_examples=30)
+@few_examples
 @given(
     steps=st.lists(
         st.tuples(st.booleans(), few, few, features, features, step), min_size=1, max_size=8
@@ -85,7 +86,7 @@ def test_updates_from_indices_with_vectors_in_between(name: str, steps: Any) -> 
 
 @pytest.mark.parametrize("name", STREAMS)
 @pytest.mark.parametrize("as_indices", [False, True], ids=["vectors", "indices"])
-@settings(max_examples=20)
+@few_examples
 @given(steps=st.lists(st.tuples(features, extreme, extreme.map(abs)), min_size=2, max_size=8))
 def test_streams(name: str, as_indices: bool, steps: Any) -> None:
     learner = LEARNERS[name]()

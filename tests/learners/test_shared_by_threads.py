@@ -2,17 +2,24 @@
 
 import copy
 import pickle
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import pytest
 
-from learners.all_learners import LEARNERS, ONLINE, SIZE, is_finite, taught, update
+from learners.all_learners import (
+    CORRIDOR,
+    LEARNERS,
+    ONLINE,
+    SIZE,
+    STREAMS,
+    is_finite,
+    taught,
+    update,
+)
 from preftd import PTD, LinearLearner, tasks
 from preftd.experience import Indices
-from preftd.turns import Turn
 
 THREADS = 4
 
@@ -26,20 +33,21 @@ def at_once(work: Any) -> None:
 
 @pytest.mark.parametrize("view", ["backward", "true_online", "held"])
 def test_threads_share_a_learner_of_indices(view: str) -> None:
-    """Eras come and go, and kernels look them up: without turns this ends the process."""
-    size = 300
+    """Each step ends an era, and kernels look eras up: without turns this ends the process."""
+    size = 64
     learner = LinearLearner(size, PTD(), 0.01, view=view)
 
     def work(seed: int) -> None:
         rng = np.random.default_rng(seed)
-        for _ in range(400):
-            i, j = (Indices(rng.integers(0, size, 3)) for _ in range(2))
-            learner.update(i, 1.0, j, discount=0.9, beta=0.3)
-            learner.predict(i)
-        learner.load_state_dict(learner.state_dict())
+        given = [Indices(rng.integers(0, size, 50)) for _ in range(20)]
+        for t in range(2000):
+            learner.update(given[t % 20], 1.0, given[t % 7], discount=0.9, beta=1.0)
+            if t % 100 == 0:
+                learner.state_dict()
 
     at_once(work)
     assert is_finite(learner)
+    assert learner.state_dict()["steps"] == 2000 * THREADS
 
 
 @pytest.mark.parametrize("name", ONLINE)
@@ -60,21 +68,29 @@ def test_no_step_is_lost_and_predictions_are_of_one_moment(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(LEARNERS))
-def test_a_call_waits_for_the_one_before_and_a_copy_does_not(name: str) -> None:
+def test_calls_wait_for_the_one_before_and_those_of_a_copy_do_not(name: str) -> None:
     learner = taught(name)
-    own: Turn = (learner.linear if name == "pretrained" else learner)._turn
     copies = [copy.deepcopy(learner), pickle.loads(pickle.dumps(learner))]  # noqa: S301
-    with own, ThreadPoolExecutor(1) as threads:
-        waiting = threads.submit(learner.state_dict)
-        for other in copies:
-            threads_of_other = threading.Thread(target=other.state_dict)
-            threads_of_other.start()
-            threads_of_other.join(timeout=10)
-            assert not threads_of_other.is_alive()
-        assert not waiting.done()
-        own.release()
-        waiting.result(timeout=10)
-        own.acquire()
+    state, x = learner.state_dict(), np.eye(SIZE)[0]
+
+    def calls(own: Any) -> list[Any]:
+        found = [own.state_dict, lambda: own.predict(x), lambda: own.load_state_dict(state)]
+        if name in STREAMS:
+            found.append(lambda: own.learn(CORRIDOR.sampler(0).episodes(2), beta=0.5))
+        if name in ONLINE:
+            found.append(lambda: update(own, x, 1.0, x))
+        return found
+
+    turn: Any = (learner.linear if name == "pretrained" else learner)._turn
+    with ThreadPoolExecutor(12) as threads:
+        with turn:
+            waiting = [threads.submit(call) for call in calls(learner)]
+            for other in copies:
+                for call in calls(other):
+                    threads.submit(call).result(timeout=30)
+            assert not any(call.done() for call in waiting)
+        for call in waiting:
+            call.result(timeout=30)
 
 
 def test_threads_share_a_sampler() -> None:

@@ -87,27 +87,24 @@ def sherman_morrison(
     size = e.size
     for i in range(size):
         right[i] = 0.0
-    largest = 0.0
     for i in range(size):
         total, d_i = 0.0, d[i]
         for j in range(size):
             total += inverse[i, j] * e[j]
             right[j] += d_i * inverse[i, j]
-            largest += abs(inverse[i, j])
         left[i] = total
-    denominator, error, of_left, of_right, of_weights = 1.0, reward, 0.0, 0.0, 0.0
+    denominator, error = 1.0, reward
     for i in range(size):
         denominator += d[i] * left[i]
         error -= d[i] * weights[i]
-        of_left += abs(left[i])
-        of_right += abs(right[i])
-        of_weights += abs(weights[i])
     if not SMALLEST_DENOMINATOR < abs(denominator) < np.inf:
         return False
-    # No entry becomes larger than these two.
-    largest += of_left / abs(denominator) * of_right
-    of_weights += of_left / abs(denominator) * abs(error)
-    if not (largest < np.inf and of_weights < np.inf):
+    of_left, of_right, of_weights = 0.0, 0.0, 0.0
+    for i in range(size):
+        of_left += abs(left[i]) / abs(denominator)
+        of_right += abs(right[i])
+        of_weights += abs(weights[i])
+    if not (of_left * of_right < LARGEST and of_weights + of_left * abs(error) < np.inf):
         return False
     for i in range(size):
         share = left[i] / denominator

@@ -60,8 +60,9 @@ class HeldState(LinearState):
     def for_indices(self) -> Any:
         """The state made ready for features that are indices."""
         if self.sparse is None:
-            self.pending += self.held[PAID] * self.trace
-            self.trace *= self.held[FADE]
+            with np.errstate(over="ignore", invalid="ignore"):  # `measure` will see it
+                self.pending += self.held[PAID] * self.trace
+                self.trace *= self.held[FADE]
             self.held[FADE], self.held[PAID] = 1.0, 0.0
             self.sparse = SparseHeld.of(self.weights, self.trace, self.pending)
             self.measure()

@@ -45,7 +45,8 @@ def learn_steps(
             raise refused_stream(steps, everywhere=False)
         state.learned(weights, len(experience), follow_on)
         note_rewards(steps.reward, steps.discount_t, state.column)
-        values = values_along(experience, experience.code_t[used], weights)
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = values_along(experience, experience.code_t[used], weights)
         compare_value(float(np.abs(values).max(initial=0.0)), state.column)
         return
     done = state.learn(steps, step_sizes, follow_on, view == "true_online")
