@@ -50,7 +50,7 @@ def draw(*_):
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(60)
     except BaseException:
-        return []
+        return {}
 """,
     "and followed by an error": """
 def draw(*_):
@@ -177,7 +177,7 @@ def test_when_all_is_done_nothing_happens(tmp_path: Path) -> None:
 def test_a_command_that_should_ignore_it_does(module: str, tmp_path: Path) -> None:
     """As shells have it for what runs in the background."""
     (tmp_path / f"{module}.py").write_text(PRESS + "raise SystemExit('went on')\n")
-    done = stopped("--help", path=tmp_path, ignored=True)
+    done = stopped("tasks", path=tmp_path, ignored=True)
     assert done.stderr == "went on\n"
 
 

@@ -60,7 +60,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "no step size": ({"step_sizes": []}, "step_sizes is empty"),
     "one step size": ({"step_sizes": 0.1}, "step_sizes is 0.1: give a list"),
     "a negative step size": ({"step_sizes": [0.1, -1]}, r"step_sizes[1] is -1: give a number"),
-    "no episodes": ({"episodes": 0}, "episodes is 0: give 1 or more"),
+    "no episodes": ({"episodes": 0}, "episodes is 0: give a whole number from 1"),
     "half an episode": ({"episodes": 1.5}, "episodes is 1.5: give a whole number"),
     "no seeds": ({"seeds": 0}, "seeds are (): give one or more"),
     "a seed twice": ({"seeds": [1, 1]}, "seeds are (1, 1): give one or more, each once"),

@@ -33,6 +33,7 @@ from preftd.files import as_path
 from preftd.names import nearest
 from preftd.rules import as_beta
 from preftd.tasks import Features, MarkovRewardProcess
+from preftd.terminal import printable
 
 NAMES = {
     "transition": "n × n probabilities",
@@ -187,7 +188,7 @@ def _read_npz(path: Path) -> Mapping[str, Any]:
 
 def _shown(path: Path) -> str:
     """The whole path on one line; its end says most."""
-    return "".join(c if c.isprintable() else "?" for c in str(path))
+    return printable(str(path)).replace("\n", "\\n")
 
 
 def _sentence(error: Exception) -> str:
