@@ -52,6 +52,14 @@ def draw(*_):
     except BaseException:
         return {}
 """,
+    "and turned into another error": """
+def draw(*_):
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(60)
+    except BaseException as error:
+        raise RuntimeError("half loaded") from error
+""",
     "and followed by an error": """
 def draw(*_):
     try:

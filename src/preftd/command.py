@@ -23,6 +23,8 @@ AGAIN = 0.01
 class _State:
     interrupted = False
     """Whether Ctrl-C was pressed, though what it raised may have been swallowed."""
+    again: threading.Timer | None = None
+    """Raises it again, if it was swallowed."""
 
 
 def is_running() -> bool:
@@ -65,16 +67,32 @@ def stopped_by_ctrl_c(main: Callable[[], None]) -> Callable[[], None]:
             finally:
                 if handled:
                     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is about to exit anyway
-        except (KeyboardInterrupt, SystemExit) as end:
-            code = end.code if isinstance(end, SystemExit) else CODE
-            if code != CODE and not _State.interrupted:
+                if _State.again is not None:
+                    _State.again.cancel()  # Python stops ignoring the signal before it has exited
+        except BaseException as end:
+            asked = isinstance(end, KeyboardInterrupt) or getattr(end, "code", None) == CODE
+            # After an interrupt, any error may come from it: a module half loaded, a broken pipe.
+            if not (asked or _State.interrupted):
                 raise
             if not _is_explained(end):
                 with suppress(OSError):  # nobody listens
                     print(SENTENCE, file=sys.stderr, flush=True)
+            if handled:
+                _leave()
             sys.exit(CODE)
 
     return command
+
+
+def _leave() -> None:
+    """Exit at once, all being cleaned up.
+
+    If an interrupt comes while text is run as code, as when a dataclass is made, Python remembers
+    it, and ends with the signal in place of the code.
+    """
+    with suppress(OSError, ValueError):  # nobody listens
+        sys.stdout.flush()
+    os._exit(CODE)
 
 
 def _is_explained(error: BaseException | None) -> bool:
@@ -103,9 +121,9 @@ def _unraisable(unraisable: Any) -> None:
     if not isinstance(unraisable.exc_value, KeyboardInterrupt):
         sys.__unraisablehook__(unraisable)
         return
-    again = threading.Timer(AGAIN, os.kill, [os.getpid(), signal.SIGINT])
-    again.daemon = True
-    again.start()
+    _State.again = threading.Timer(AGAIN, os.kill, [os.getpid(), signal.SIGINT])
+    _State.again.daemon = True
+    _State.again.start()
 
 
 def _open_closed_streams() -> None:
