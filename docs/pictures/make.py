@@ -23,7 +23,7 @@ from preftd.tasks.counterexamples import LAMBDAS
 HERE = Path(__file__).parent
 
 
-def _task(results: Path, name: str, *, lambda_: Any = None, **parameters: int) -> None:  # noqa: ARG001
+def _task(_results: Path, name: str, *, lambda_: Any = None, **parameters: int) -> None:
     save_figure(tasks.make(name, **parameters).plot(lambda_=lambda_), HERE / f"{name}.png")
 
 
@@ -31,7 +31,7 @@ def _copy(results: Path, name: str, source: str) -> None:
     copyfile(results / "figures" / source, HERE / f"{name}.png")
 
 
-def _script(results: Path, name: str) -> None:  # noqa: ARG001
+def _script(_results: Path, name: str) -> None:
     runpy.run_path(str(HERE / f"{name}.py"))
 
 

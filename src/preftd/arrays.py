@@ -74,7 +74,7 @@ def _copied(given: Any) -> NDArray[Any]:
             array = array.copy()
         if array.dtype.kind == "O" and _is_nullable(given):
             return np.array(given.to_numpy(dtype=np.float64, na_value=np.nan))
-    except Exception:
+    except Exception:  # the conversion is foreign code; the caller refuses what is no array
         return np.array(None)
     return array
 
@@ -152,7 +152,7 @@ def short(given: object) -> str:
     """Return what was given as it may stand in a message: on one line, and not too long."""
     try:
         text = repr(given)
-    except Exception:
+    except Exception:  # a repr is foreign code, and a message must not fail for it
         text = f"<{type(given).__name__}>"
     text = re.sub(r" at 0x[0-9a-f]+", "", text)  # an address means nothing to the reader
     text = " ".join("".join(c if c.isprintable() else " " for c in text).split())

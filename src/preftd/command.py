@@ -139,4 +139,4 @@ def _open_closed_streams() -> None:
                 os.dup2(opened, descriptor)
                 os.close(opened)
             mode = "r" if name == "stdin" else "w"
-            setattr(sys, name, open(descriptor, mode, closefd=False))  # noqa: SIM115
+            setattr(sys, name, open(descriptor, mode, closefd=False))  # noqa: SIM115  (for the whole process)

@@ -132,7 +132,12 @@ class HeldState(LinearState):
             leave(alpha, (self.weights, self.pending, self.trace), self.held)
             self.measure()
 
-    def follow(self, steps: Steps, step_sizes: Vector, true_online: bool) -> int:  # noqa: ARG002
+    def follow(
+        self,
+        steps: Steps,
+        step_sizes: Vector,
+        true_online: bool,  # noqa: ARG002  (as the other views have it)
+    ) -> int:
         """Learn one prediction from steps, up to the first that is refused; returns how many."""
         if steps.discount_t[0] == 0.0:
             self._leave(float(step_sizes[0]))
