@@ -6,14 +6,13 @@ colon, and the remedy.
 
 import operator
 import re
-import warnings
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from preftd.conversion import checked_csr, copied
 from preftd.failures import InputError as InputError  # noqa: PLC0414  (all checks raise it)
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ def as_array(name: str, given: ArrayLike, *, finite: bool = True) -> NDArray[np.
     array([0., 1.])
 
     """
-    array = _copied(given)
+    array = copied(given)
     if array.dtype.kind not in "biuf":
         raise InputError(
             f"{name} is not an array of real numbers: give numbers, in rows of equal length."
@@ -59,50 +58,6 @@ def as_array(name: str, given: ArrayLike, *, finite: bool = True) -> NDArray[np.
     if finite:
         check_finite(name, array)
     return read_only(array)
-
-
-def _copied(given: Any) -> NDArray[Any]:
-    """Return a copy as an array; what is missing (masked, null, NA) becomes NaN.
-
-    What cannot be copied becomes an array of objects, which nobody takes for numbers.
-    """
-    try:
-        if _holds_mask(given):
-            return _filled(given)
-        array = np.asarray(given)
-        if not isinstance(given, list | tuple):
-            array = array.copy()
-        if array.dtype.kind == "O" and _is_nullable(given):
-            return np.array(given.to_numpy(dtype=np.float64, na_value=np.nan))
-    except Exception:  # the conversion is foreign code; the caller refuses what is no array
-        return np.array(None)
-    return array
-
-
-def _is_nullable(given: Any) -> bool:
-    """Whether these are numbers of pandas, some of which may be NA."""
-    kinds = getattr(given, "dtypes", ())
-    kinds = kinds if isinstance(kinds, Iterable) else [kinds]
-    return hasattr(given, "to_numpy") and all(getattr(k, "kind", "O") in "biuf" for k in kinds)
-
-
-def _filled(given: Any) -> NDArray[Any]:
-    """A masked array, or a list with one in it, with NaN where it is masked."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Warning: converting a masked element to nan")
-        masked = np.ma.array(given)
-    if masked.dtype.kind not in "biuf":
-        return np.array(None)
-    numbers = np.array(masked.data, dtype=np.float64)
-    numbers[np.ma.getmaskarray(masked)] = np.nan
-    return numbers
-
-
-def _holds_mask(given: Any) -> bool:
-    """Whether this is a masked array, or a list with one in it."""
-    if isinstance(given, list | tuple):
-        return any(map(_holds_mask, given))
-    return isinstance(given, np.ma.MaskedArray)
 
 
 def whole(name: str, given: Any) -> int:
@@ -166,31 +121,11 @@ def as_table(name: str, given: MatrixLike) -> Matrix:
     anything: Any = given  # the stubs of scipy know only its concrete formats
     if anything.dtype.kind not in "biuf":
         raise InputError(f"{name} is not an array of real numbers: give real numbers.")
-    csr = _checked_csr(name, anything)
+    csr: Sparse = checked_csr(name, anything)
     csr.sum_duplicates()
     csr.eliminate_zeros()
     check_finite(name, csr)
     return read_only(csr)
-
-
-def _checked_csr(name: str, given: Any) -> Sparse:
-    """A copy in CSR, once all indices are known to lie in the matrix: conversions trust them."""
-    try:
-        if hasattr(given, "check_format"):  # rows or columns, compressed
-            given.check_format(full_check=True)
-        else:
-            given = given.tocoo()
-            for along, size in zip(given.coords, given.shape, strict=True):
-                if along.size and not 0 <= along.min() <= along.max() < size:
-                    raise ValueError(f"indices must be from 0 to {size - 1}")
-        csr: Sparse = sparse.csr_array(given, dtype=np.float64, copy=True)
-        csr.check_format(full_check=True)
-    except (ValueError, TypeError, IndexError) as error:
-        raise InputError(
-            f"{name} is a sparse matrix whose parts do not fit together ({error}): "
-            "build it again from its rows, columns and entries."
-        ) from None
-    return csr
 
 
 def as_matrix(name: str, given: MatrixLike) -> Matrix:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 
-from preftd.arrays import Vector
+from preftd.arrays import LARGE, Vector
 from preftd.kernels import kernel
 
 OLD_VALUE, TD_ERROR, SUM, PEAK, STEPS, GREW = range(6)
@@ -18,7 +18,7 @@ WEIGHT_BOUND, TRACE_BOUND, PENDING_BOUND, SCALE_BOUND, CAREFUL = range(6, 11)
 than that; then whether a step may be taken although numbers may become larger than LARGEST, because
 what it gives is checked. If a step is refused, the bounds must be measured anew."""
 SHARED_ROWS = 11
-LARGEST = 1e100
+LARGEST = LARGE
 """Sums of products of numbers up to here do not overflow."""
 TIMES = 1000.0
 TOO_LARGE, UNKNOWN = 1.0, -1.0
