@@ -14,8 +14,8 @@ settings.register_profile("explore", max_examples=300, deadline=None)
 settings.load_profile("fixed")
 
 
-collect_ignore_glob = ["docs/conf.py", "docs/gallery/*", "docs/_build/*"]
-"""The settings of the site, and what its build writes."""
+collect_ignore_glob = ["docs/conf.py", "docs/gallery/*", "docs/_build/*", "docs/pictures/*"]
+"""The settings of the site, what its build writes, and scripts that draw when they are imported."""
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

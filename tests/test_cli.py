@@ -1,4 +1,4 @@
-"""The command line, run as users run it: a process of its own, without a terminal."""
+"""The command line, without a terminal."""
 
 import os
 import re
@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import preftd
+from commands import complaint, printed, run, run_alone, well
 from preftd import cli
 from preftd.arrays import is_sparse
 from preftd.bench.scale import FEATURES, smooth_features
@@ -27,41 +28,11 @@ COMMANDS = {
 HEAVY = {"torch", "matplotlib", "pyamg", "numba"}
 
 
-def run(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """`preftd` with these arguments and nothing from outside but where Python finds things."""
-    found = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
-    return subprocess.run(
-        [sys.executable, "-m", "preftd", *arguments],
-        env=found | environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-
-
 def helped(*arguments: str) -> str:
     """What a command says of itself, asked in this process: help needs no process of its own."""
     done = CliRunner().invoke(cli.app, [*arguments, "--help"], prog_name="preftd")
     assert done.exit_code == 0
     return done.stdout
-
-
-def printed(*arguments: str | Path, **environment: str) -> str:
-    """What a command prints, after checking that all is well."""
-    done = run(*arguments, **environment)
-    assert done.stderr == ""
-    assert done.returncode == 0
-    return done.stdout
-
-
-def complaint(*arguments: str | Path) -> tuple[int, str]:
-    """The exit code and the one line of a command that fails."""
-    done = run(*arguments)
-    assert done.stdout == ""
-    assert len(done.stderr.splitlines()) == 1
-    assert done.stderr.startswith("preftd: ")
-    return done.returncode, done.stderr
 
 
 def row(report: str, label: str) -> list[str]:
@@ -138,7 +109,7 @@ def test_no_command_is_answered_with_help() -> None:
     "arguments", [["diagnose", EXAMPLES / "counterexample_1.toml"], ["--help"]]
 )
 def test_output_is_readable_where_only_ascii_can_be_written(arguments: list[str | Path]) -> None:
-    shown = printed(*arguments, PYTHONIOENCODING="ascii")
+    shown = well(run_alone(*arguments, PYTHONIOENCODING="ascii"))
     assert shown.isascii()
     assert "TD(" in shown
 
@@ -257,7 +228,7 @@ def test_the_version_is_that_of_the_package() -> None:
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_shells_complete_commands(shell: str) -> None:
     typed = {"COMP_WORDS": "preftd re", "COMP_CWORD": "1", "_TYPER_COMPLETE_ARGS": "preftd re"}
-    done = run(
+    done = run_alone(
         _PREFTD_COMPLETE=f"complete_{shell}", _TYPER_COMPLETE_FISH_ACTION="get-args", **typed
     )
     assert "reproduce" in done.stdout

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from commands import complaint, printed, run
 from experiments.small_studies import keep, only
 from preftd import InputError
 from preftd.experiments.expansion import Expansion
@@ -15,7 +16,6 @@ from preftd.experiments.progress import Lines
 from preftd.experiments.store import Store
 from preftd.paper.titles import TITLES
 from preftd.report import studies
-from test_cli import complaint, printed, run
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "study.py"
 

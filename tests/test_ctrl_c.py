@@ -110,7 +110,9 @@ def test_while_a_study_is(moment: str, tmp_path: Path) -> None:
     assert re.fullmatch(r"stopped; what is \w+ is kept.*: run the same again to resume\.", said[0])
 
 
-@pytest.mark.parametrize("how", SWALLOWED)
+@pytest.mark.parametrize(
+    "how", [pytest.param(h, marks=[pytest.mark.slow] * (h != "by a library")) for h in SWALLOWED]
+)
 def test_an_interrupt_that_is_swallowed_ends_the_command_all_the_same(
     how: str, tmp_path: Path
 ) -> None:

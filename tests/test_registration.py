@@ -8,10 +8,11 @@ import gymnasium
 import pytest
 
 import preftd
+from commands import run_alone, well
 from preftd import ETD, InputError, Rule, Task, tasks
 from preftd.rules import RULES
 from preftd.tasks.catalogue import overview
-from test_cli import EXAMPLES, printed, run
+from test_cli import EXAMPLES
 
 
 def coin(sides: int = 2) -> Task:
@@ -112,16 +113,18 @@ preftd.register_rule("halved", lambda interest: Halved())
 
 def test_the_command_line_finds_plug_ins(tmp_path: Path) -> None:
     path = installed(tmp_path, SOURCE)
-    listed = printed("tasks", PYTHONPATH=path).splitlines()
+    listed = well(run_alone("tasks", PYTHONPATH=path)).splitlines()
     assert "coin(sides=2) " in listed[-1]
     assert f"  {coin.__doc__}" in listed[-1]
-    assert "6 steps on average" in printed("tasks", "coin", "--set", "sides=6", PYTHONPATH=path)
-    report = printed("diagnose", EXAMPLES / "corridor.toml", PYTHONPATH=path)
+    assert "6 steps on average" in well(
+        run_alone("tasks", "coin", "--set", "sides=6", PYTHONPATH=path)
+    )
+    report = well(run_alone("diagnose", EXAMPLES / "corridor.toml", PYTHONPATH=path))
     assert report.splitlines()[2].split() == ["TD(λ)", "ETD", "PTD", "halved"]
 
 
 def test_a_plug_in_that_cannot_be_loaded_is_named(tmp_path: Path) -> None:
-    done = run("tasks", PYTHONPATH=installed(tmp_path, "import no_such_module"))
+    done = run_alone("tasks", PYTHONPATH=installed(tmp_path, "import no_such_module"))
     assert done.returncode == 2
     assert "preftd: the plug-in 'mine' cannot be loaded (ModuleNotFoundError: No m" in done.stderr
     assert len(done.stderr.splitlines()) == 1

@@ -16,7 +16,7 @@ from preftd.arrays import Dense, InputError, Matrix, Sparse, Vector
 from preftd.failures import DidNotConvergeError
 from preftd.solve import Resolvent
 
-STATES = {"dense": 400, "direct": 3_000, "multigrid": 3_000}
+STATES = {"dense": 400, "direct": 1_500, "multigrid": 1_500}
 METHODS = list(STATES)
 EPSILON = np.finfo(np.float64).eps
 

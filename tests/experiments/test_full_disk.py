@@ -86,6 +86,7 @@ def enlarge(disk: Path) -> None:
     subprocess.run(["mount", "-o", "remount,size=64m", disk], check=True)  # noqa: S607
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_told_in_a_line_and_the_run_goes_on_when_there_is_room(
     small_disk: Path, tmp_path: Path
 ) -> None:

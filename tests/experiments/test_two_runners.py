@@ -71,6 +71,7 @@ def test_two_runs_of_a_study_write_the_files_of_one(later: float, tmp_path: Path
     assert len(list((out / "runs").iterdir())) == 2
 
 
+@pytest.mark.slow
 def test_two_studies_share_a_folder_and_what_they_have_in_common(tmp_path: Path) -> None:
     paths = [
         study_file(tmp_path, "both", "[TD(), PTD()]"),

@@ -170,6 +170,7 @@ def test_a_cell_that_kills_its_worker_is_found_and_the_others_go_on(tmp_path: Pa
     assert run(small(seeds=3), tmp_path / "out", progress=Told()).runs.height == 12
 
 
+@pytest.mark.slow
 def test_a_dead_worker_is_reported_with_exit_code_1_on_the_command_line(tmp_path: Path) -> None:
     path = study_file(tmp_path, DEADLY.replace("DEATH", "os._exit(3)"))
     code, shown, said = finished(command("run", path, "--out", tmp_path / "out", "--workers", "2"))
@@ -268,6 +269,7 @@ def test_cells_that_raise_are_reported_and_the_exit_code_is_1(tmp_path: Path) ->
         run_here(study, out)
 
 
+@pytest.mark.slow
 def test_if_all_cells_raise_the_exit_code_is_1_too(tmp_path: Path) -> None:
     path = study_file(tmp_path, FRAGILE.replace("WIDEST", "0"))
     code, _, said = finished(command("run", path, "--out", tmp_path / "out"))

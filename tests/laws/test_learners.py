@@ -162,7 +162,10 @@ def test_forward_views_learn_episode_by_episode_to_the_bit(
 
 @in_any_way
 @rules
-@pytest.mark.parametrize("task", EPISODIC)
+@pytest.mark.parametrize(
+    "task",
+    [pytest.param(n, marks=[pytest.mark.slow] * (n == "four_rooms")) for n in EPISODIC],
+)
 def test_saved_and_loaded_it_continues_to_the_bit(learning: str, name: str, task: str) -> None:
     """In the midst of an episode, where that is possible; with all that a preference remembers."""
     e, signals = stream(task, 4)

@@ -1,17 +1,14 @@
 """Claims of the paper: each is reproduced where it is true, and not where it is false."""
 
-from functools import cache
-
 import polars as pl
 import pytest
 
-from paper.made_claims import World
+from paper.made_claims import World, made
 from preftd.experiments.results import Results
 from preftd.experiments.score import Score
 from preftd.paper.contents import CLAIMS, STUDIES
 from preftd.paper.control import credit_claims
 from preftd.paper.grids.studies import NETWORKS
-from preftd.paper.study import PaperStudy
 from preftd.paper.verdict import Finding, Region, Verdict
 
 PAPER = {"2", "3", "4", "5", "6"} | {f"A.{number}" for number in range(1, 14)} - {"A.6"}
@@ -20,11 +17,6 @@ BY_THEORY = [name for name, claim in CLAIMS.items() if not claim.studies]
 """Claims that are computed, not measured: no made-up results can make them true or false."""
 MEASURED = [name for name in CLAIMS if name not in BY_THEORY]
 each_claim = pytest.mark.parametrize("name", MEASURED)
-
-
-@cache
-def made(world: World) -> dict[PaperStudy, Results]:
-    return world.results()
 
 
 def found(name: str, world: World) -> Finding:

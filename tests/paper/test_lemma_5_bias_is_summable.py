@@ -4,7 +4,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from preftd import MarkovRewardProcess
@@ -27,6 +27,7 @@ def problem(seed: int) -> tuple[MarkovRewardProcess, Dense, Dense]:
 
 
 @pytest.mark.parametrize("name", sorted(RULES))
+@settings(max_examples=20)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_the_sum_of_deviations_is_bounded_by_a_geometric_series(name: str, seed: int) -> None:
     process, features, beta = problem(seed)

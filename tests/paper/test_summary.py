@@ -6,9 +6,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from commands import complaint, printed
+from commands import run as command
 from made_runs import frame
 from made_runs import run as run_of
-from paper.made_claims import World
+from paper.made_claims import World, made
 from preftd.arrays import InputError
 from preftd.experiments import Here, run
 from preftd.experiments.results import Results
@@ -16,7 +18,6 @@ from preftd.experiments.score import Score
 from preftd.paper.contents import CLAIMS
 from preftd.paper.grids.studies import FEATURE_NET, SEEDS
 from preftd.paper.order import Order
-from preftd.paper.study import PaperStudy
 from preftd.paper.summary import (
     Answer,
     ask,
@@ -29,13 +30,6 @@ from preftd.paper.summary import (
 )
 from preftd.paper.verdict import Case, Finding, Region
 from preftd.paper.walk.studies import BY_BETA
-from test_cli import complaint, printed
-from test_cli import run as command
-
-
-@pytest.fixture(scope="module")
-def made() -> dict[PaperStudy, Results]:
-    return World().results()
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +40,8 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def test_the_table_holds_every_claim_with_its_words(made: dict[PaperStudy, Results]) -> None:
-    rows = ask(list(CLAIMS.values()), made)
+def test_the_table_holds_every_claim_with_its_words() -> None:
+    rows = ask(list(CLAIMS.values()), made(World()))
     text = table(rows)
     head, *below = text.split("\n\n", 1)[0].splitlines()
     assert head.split() == ["claim", "effect", "interval", "claimed", "verdict"]
@@ -62,7 +56,7 @@ def test_the_table_holds_every_claim_with_its_words(made: dict[PaperStudy, Resul
 
 
 def test_the_verdict_of_the_table_is_that_of_the_finding() -> None:
-    rows = ask([CLAIMS["limit_reached"]], World(true=False).results())
+    rows = ask([CLAIMS["limit_reached"]], made(World(true=False)))
     line = table(rows).splitlines()[2]
     assert line.split("  ")[0] == "limit_reached"
     assert line.endswith("not reproduced")

@@ -1,6 +1,7 @@
 """Texts in figures (titles, labels, ticks and notes) are complete and legible."""
 
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -58,18 +59,26 @@ CASES |= {
 }
 
 
-FILLED = [
-    (n, case) for case, runs in CASES.items() for n in applicable_figures(Results(runs, Score()))
-]
+QUICK = ("the paper's", "long words", "networks")
+"""Cases that every test run draws; `make test-all` draws all."""
 
 
-@pytest.mark.parametrize(("name", "case"), FILLED)
+def filled() -> Iterator[Any]:
+    """Figures and the cases that they can show."""
+    for case, runs in CASES.items():
+        for name in applicable_figures(Results(runs, Score())):
+            yield pytest.param(name, case, marks=[pytest.mark.slow] * (case not in QUICK))
+
+
+@pytest.mark.parametrize(("name", "case"), filled())
 def test_texts_do_not_overlap_or_leave_the_figure(name: str, case: str) -> None:
     results = Results(CASES[case], Score())
     check_texts(drawn(name, results))
 
 
-@pytest.mark.parametrize("name", ["curves", "step_sizes", "bars"])
+@pytest.mark.parametrize(
+    "name", ["curves", *(pytest.param(n, marks=pytest.mark.slow) for n in ("step_sizes", "bars"))]
+)
 @pytest.mark.parametrize("case", ["long titles", "long words", "two long titles", "one long title"])
 def test_titles_are_wrapped_to_their_panel_and_complete(name: str, case: str) -> None:
     runs = CASES[case]

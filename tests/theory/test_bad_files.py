@@ -4,8 +4,6 @@ import contextlib
 import io
 import os
 import re
-import subprocess
-import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +16,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import sparse
 
+from commands import complaint
 from preftd import InputError
 from preftd.theory import load_problem
 
@@ -172,13 +171,9 @@ def test_a_bad_file_is_an_input_error_in_one_line(case: str, tmp_path: Path) -> 
 
 def refused(path: Path) -> str:
     """What the command says of a file, after checking how it says it."""
-    command = [sys.executable, "-W", "always::ResourceWarning", "-m", "preftd", "diagnose"]
-    done = subprocess.run([*command, path], capture_output=True, check=False, encoding="utf-8")
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert len(done.stderr.splitlines()) == 1
-    assert done.stderr.startswith("preftd: ")
-    return done.stderr
+    code, line = complaint("diagnose", path)
+    assert code == 2
+    return line
 
 
 @pytest.mark.parametrize("case", re.split(r";\s", KINDS))

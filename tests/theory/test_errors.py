@@ -5,7 +5,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from preftd import ETD, PTD, TD, InputError, MarkovRewardProcess, tasks
 from preftd.theory import (
@@ -48,6 +48,7 @@ def test_the_projected_bellman_error_weighs_by_what_is_shown(problem: RandomProb
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-12)
 
 
+@settings(max_examples=25)
 @given(problems(constant_discount=True), rule_names)
 def test_expectations_from_the_long_run_are_settled_after_the_trace_is(
     problem: RandomProblem, name: str
