@@ -70,7 +70,7 @@ def filled() -> Iterator[Any]:
             yield pytest.param(name, case, marks=[pytest.mark.slow] * (case not in QUICK))
 
 
-@pytest.mark.parametrize(("name", "case"), filled())
+@pytest.mark.parametrize(("name", "case"), list(filled()))
 def test_texts_do_not_overlap_or_leave_the_figure(name: str, case: str) -> None:
     results = Results(CASES[case], Score())
     check_texts(drawn(name, results))
