@@ -314,7 +314,7 @@ def main() -> None:
         if error.filename is not None:
             full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
             what = f"{error.filename} cannot be {'written' if full else 'read or written'}"
-        _fail(f"{what}: {error.strerror}.", code=1)
+        _fail(f"{what}: {error.strerror or error}.".replace("..", "."), code=1)
     except (DidNotConvergeError, FailedError) as error:
         _fail(str(error), code=1)
 
