@@ -128,7 +128,7 @@ preftdExplorer.drawing = (() => {
     return canvas(width, height, "Value error over expected updates", [
       ...decades.flatMap((power) => [
         line(left, y(power), right, y(power), "grid"),
-        label(left - 6, y(power) + 3.5, `1e${power}`, "tick", "end"),
+        label(left - 6, y(power) + 3.5, written(Number(`1e${power}`)), "tick", "end"),
       ]),
       ...[0, 0.25, 0.5, 0.75, 1].map((share) =>
         label(x(share * steps), bottom + 14, String(share * steps), "tick",

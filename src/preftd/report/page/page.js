@@ -186,8 +186,10 @@
     });
   }
 
-  // On paper everything is open.
+  // On paper everything is open, but lists of claims, which stand in the tables at the end.
   addEventListener("beforeprint", () => {
-    for (const part of document.querySelectorAll("main details")) part.open = true;
+    for (const part of document.querySelectorAll("main details:not(.related, .finding details)")) {
+      part.open = true;
+    }
   });
 })();
