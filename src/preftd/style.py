@@ -97,19 +97,26 @@ RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 def number_text(value: float, spec: str = ".3g") -> str:
     """Return a number as figures and tables show it: with a minus sign and a raised exponent.
 
+    What rounds to 0 has no sign. For people only: programs cannot read these numbers.
+
     Examples
     --------
     >>> number_text(-0.25), number_text(2443999.1), number_text(0.00005)
     ('−0.25', '2,440,000', '5 × 10⁻⁵')
     >>> number_text(float("-inf"))
     '−∞'
+    >>> number_text(-0.00001), number_text(-0.004, ".2f")
+    ('−10⁻⁵', '0.00')
 
     """
     text = format(value, spec)
+    if float(text) == 0:
+        text = format(0.0, spec)
     mantissa, _, exponent = text.partition("e")
     if exponent:
         power = int(exponent)
-        small = f"{mantissa} × 10{str(power).translate(RAISED)}".removeprefix("1 × ")
+        factor = mantissa[:-1] if mantissa.lstrip("+-") == "1" else f"{mantissa} × "
+        small = f"{factor}10{str(power).translate(RAISED)}"
         text = f"{float(text):,.0f}" if 0 < power < 9 else small
     return text.replace("-", "−").replace("inf", "∞")
 

@@ -15,9 +15,11 @@ from preftd.experiments.study import Search
 from preftd.learners import StepSizePair
 from preftd.paper.control import credit_figure, studies
 from preftd.paper.control import figures as control_figures
+from preftd.paper.control.credit import relative_curve
 from preftd.paper.control.figures import CORRIDOR_LINES, GREY, ROOM_LINES, points
 from preftd.paper.study import PaperStudy
 from preftd.preferences import Observability
+from preftd.report.page.plot import plot_of
 from preftd.style import LOOKS
 from preftd.tasks import ControlTask, make
 from preftd.tasks.four_rooms import doorways
@@ -34,6 +36,17 @@ def _drawn(name: str) -> Figure:
 @pytest.mark.parametrize("name", FIGURES)
 def test_no_text_lies_over_another_or_outside(name: str) -> None:
     check_texts(_drawn(name))
+
+
+def test_credit_tells_its_numbers_and_switches_its_methods() -> None:
+    asked = plot_of("credit", _drawn("credit"))
+    assert asked.methods == ["TD(λ)", "PTD"]
+    assert len(asked.lines) == 2 * (1 + len(credit_figure.LINES))
+    told = {line["label"]: line for line in asked.lines}  # of the second panel
+    curve = relative_curve("good", *credit_figure.LINES["PTD, doorways only:\ntheir values"][:2])
+    shown = told["PTD, doorways only: their values"]
+    np.testing.assert_allclose(shown["centre"][-1], curve[np.isfinite(curve)][-1], rtol=1e-3)
+    assert set(told["TD(λ), best λ"]["centre"]) == {1.0}
 
 
 def test_corridors_show_means_of_runs_beside_exact_levels() -> None:

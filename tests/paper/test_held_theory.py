@@ -1,6 +1,7 @@
 """The figures on what hidden states do to weights: exact lines beside simulated ones."""
 
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ from preftd.paper.corridors.leak_figure import (
 from preftd.paper.corridors.studies import TASKS, at_length
 from preftd.paper.measures import part
 from preftd.paper.samples import rows
+from preftd.report.page.plot import plot_of
 from seen import check_texts, written
 
 
@@ -71,22 +73,37 @@ def test_errors_that_remain_are_drawn_as_computed_and_as_found(
         found[one] = run(study, tmp_path, executor=Here())
     figure = steady.FIGURES[0].draw(found)
     check_texts(figure)
-    for axes, task in zip(figure.axes, TASKS, strict=True):
-        exact = [line for line in axes.lines if len(np.atleast_1d(line.get_xdata())) == 4]
+    panels = list(product(TASKS, steady.LENGTHS))
+    for axes, (task, length) in zip(figure.axes, panels, strict=True):
+        drawn = [line for line in axes.lines if len(np.atleast_1d(line.get_xdata())) == 4]
+        exact = [line for line in drawn if line.get_linestyle() == "-"]
         expected = [
             [steady.steady_error(task, length, label, alpha) for alpha in steady.STEP_SIZES]
-            for label, length in steady.LINES
+            for label in steady.SHOWN
         ]
         np.testing.assert_array_equal([line.get_ydata() for line in exact], expected)
-        bars = [c for c in axes.containers if len(c)]
-        assert len(bars) == len(steady.LINES) * len(steady.STEP_SIZES)
-        heights = [float(np.ravel(bar[0].get_ydata())[0]) for bar in bars]
+        measured = [bars[0].get_ydata() for bars in axes.containers]
         runs = found[steady.STEADY[task]].tried
         means = [
-            part(
-                rows(runs, task=at_length(length), learner=label, step_size=alpha), 0.25, 1.0
-            ).values.mean()
-            for label, length in steady.LINES
-            for alpha in steady.STEP_SIZES
+            [
+                part(
+                    rows(runs, task=at_length(length), learner=label, step_size=alpha), 0.25, 1.0
+                ).values.mean()
+                for alpha in steady.STEP_SIZES
+            ]
+            for label in steady.SHOWN
         ]
-        np.testing.assert_allclose(heights, means)
+        np.testing.assert_allclose(measured, means)
+
+
+def test_readers_can_ask_both_figures(leak: Figure) -> None:
+    """Exact means with their spread, and a step size; simulated runs are switched with them."""
+    asked = plot_of("leak", leak)
+    assert asked.methods == ["PTD"]
+    assert len(asked.lines) == 2 * len(WAYS)
+    first = next(line for line in asked.lines if line["label"].startswith("online (Algorithm 1)"))
+    mean, variance = one_crossing("backward", 1.0)
+    np.testing.assert_allclose(first["centre"], 1 + mean, atol=1e-4)
+    np.testing.assert_allclose(first["high"], 1 + mean + np.sqrt(variance), atol=1e-3)
+    assert first["step_sizes"] == ["0.1"]
+    assert asked.svg.count('data-method="PTD"') >= 2 * len(WAYS) * leak_figure.SEEDS

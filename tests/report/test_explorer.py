@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from browser import complaints, open_browser, view
-from explorer_shell import assert_same_features, write_shell
+from explorer_shell import assert_same_features, call, write_shell
 from preftd import ETD, PTD, TD, theory
 from preftd.report.page.explorer import explorer
-from preftd.style import LOOKS
+from preftd.style import LOOKS, number_text
 
 READY = "return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));"
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -110,6 +110,19 @@ def test_dragging_a_preference_changes_the_verdict(browser: Any, kind: str) -> N
     assert betas(browser) == [0, 0]
     assert verdicts(browser) == ["converges", "converges", "does nothing"]
     assert "raise a β" in find(browser, ".trajectory").text
+
+
+def test_numbers_are_written_as_the_library_writes_them(browser: Any) -> None:
+    rng = np.random.default_rng(0)
+    random = rng.normal(size=300) * 10.0 ** rng.integers(-8, 13, 300)
+    numbers = [*random.tolist(), 0.0, -0.0, -1e-5, 1e12, 0.00012345, 9999.96, -99999.6, 1234.0, 0.5]
+    for digits in (2, 3, 4):
+        body = f"return given.map((x) => preftdNumberText(x, {digits}));"
+        assert call(browser, body, numbers) == [number_text(x, f".{digits}g") for x in numbers]
+    body = (
+        "return [preftdNumberText(Infinity), preftdNumberText(-Infinity), preftdNumberText(NaN)];"
+    )
+    assert call(browser, body) == ["∞", "−∞", "nan"]
 
 
 def test_the_text_says_what_is_true() -> None:

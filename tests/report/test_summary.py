@@ -9,7 +9,7 @@ import pytest
 from made_runs import frame, run, study
 from preftd.experiments.results import Results
 from preftd.experiments.score import Score
-from preftd.report.summary import HEAD, table
+from preftd.report.summary import HEAD, NumberCell, table, table_of
 
 
 def cells(text: str) -> list[list[str]]:
@@ -105,3 +105,13 @@ def test_the_legend_names_the_ceiling_of_scores() -> None:
     assert "root mean squared error, mean over all episodes (at most 2.5) and seeds 0–1\n" in text
     assert "last episode  root mean squared error of the last episode (at most 2.5), mean" in text
     assert "at most" not in table(Results(study(), Score()))
+
+
+def test_negative_numbers_have_a_minus_sign_and_are_sorted_by_their_value() -> None:
+    rows = [run(s, [-2.5, -1.5], step_size=5e-5) for s in (0, 1)]
+    row = table_of(Results(frame(rows), Score())).rows[0]
+    told = dict(zip(HEAD, row, strict=True))
+    assert told["step size"] == "5 × 10⁻⁵"
+    assert told["score"].startswith("−2 ±")
+    values = [cell.value for cell in row if isinstance(cell, NumberCell)]
+    assert values == [5e-5, -2.0, -2.0, -1.5]

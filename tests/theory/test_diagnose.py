@@ -1,5 +1,7 @@
 """The diagnosis: its verdicts are right, and its remedies work."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -86,7 +88,15 @@ def test_redundant_features_are_distinguished_from_hidden_states() -> None:
     assert found.undetermined.shape == (3, 1)
     assert found.would_determine.size == 0
     assert "drop features" in str(found)
-    assert "w[0] + w[1] - w[2]" in str(found)
+    assert "w[0] + w[1] − w[2]" in str(found)
+
+
+def test_negative_numbers_have_a_minus_sign() -> None:
+    process, features, lambda_ = counterexample()
+    text = report(compare(process, features, [TD(), PTD()], lambda_=lambda_))
+    assert "the eigenvalue −0.04289" in text
+    assert "column sum −0.3688" in text
+    assert not re.search(r"-\d", text)
 
 
 def test_random_features_determine_what_their_means_do_not() -> None:

@@ -96,7 +96,7 @@ FINDINGS = (
     ),
     PaperFinding(
         "PTD depends less on the step size than TD(λ).",
-        "Its curves are those of TD(λ), 1/β times as wide on a linear axis, as wide in decades.",
+        "Its curves are those of TD(λ): 1/β times as wide on a linear axis, as wide in decades.",
         _named(
             "walk", "td_sharp_near_1", "td_sharp_in_decades", "ptd_less_sensitive",
             "ptd_less_sensitive_in_decades", "ptd_stable_for_all_beta", "ptd_stable_in_decades",
@@ -116,13 +116,13 @@ FINDINGS = (
     ),
     PaperFinding(
         "Where states are hidden, TD(λ) has a large error, and a larger one in longer corridors.",
-        "It also updates hidden states, whose features overlap with others: its limit is off.",
+        "It also updates hidden states, whose noise overlaps with others: its limit is wrong.",
         _named("corridor", "td_poor", "td_grows_with_length", "td_stops_improving"),
         "figure_3",
     ),
     PaperFinding(
         "PTD and ETD-variable reach a low error, ETD-variable a little sooner.",
-        "Both have the exact limit 0: neither learns at hidden states nor bootstraps from them.",
+        "Neither learns at hidden states nor bootstraps from them: both converge to an error of 0.",
         _named(
             "corridor", "two_methods_low", "etd_variable_best", "etd_variable_faster",
             "lengths_10_and_20", "etd_variable_any_interest",
@@ -159,7 +159,7 @@ FINDINGS = (
         "figure_4",
     ),
     PaperFinding(
-        "ETD-fixed falls off as the grid grows, on the second task only marginally.",
+        "ETD-fixed gets worse as the grid grows, on the second task only marginally.",
         "A larger grid has more cells to learn in as many steps, and smaller steps learn less.",
         _named(
             "semi_linear", "etd_fixed_falls_off", "etd_fixed_learns_less", "etd_fixed_task_2"
@@ -177,8 +177,8 @@ FINDINGS = (
         "figure_5",
     ),
     PaperFinding(
-        "The backward view has more error where networks are narrow, and meets the forward view.",
-        "Traces hold gradients of older weights.",
+        "The backward view has more error than the forward view, unless networks are wide.",
+        "Traces hold gradients at older weights, which are no longer right.",
         _named(
             "backward", "above_forward", "above_forward_if_narrow", "more_variance_if_narrow",
             "meets_forward", "unstable", "unstable_beside_forward", "td_and_etd_fixed_poor",
@@ -203,7 +203,7 @@ FINDINGS = (
     ),
     PaperFinding(
         "On CartPole PTD learns from a small set of states, about 5 % of them.",
-        "β is 1 after movement, and whoever keeps the pole upright moves little.",
+        "β is 1 after a movement, and a pole that is kept upright moves little.",
         _cartpole(
             "etd_more_preferred", "more_preferred_in_3", "ptd_5_percent", "ptd_gain_of_few",
             "between",

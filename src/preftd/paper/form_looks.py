@@ -5,7 +5,7 @@ from typing import NamedTuple
 from matplotlib.colors import to_hex, to_rgb
 
 from preftd.report.figures.panels import Line, Panel
-from preftd.style import WIDTH, look_of
+from preftd.style import WIDTH, Look, look_of
 
 PALE = 0.6
 """The share of white in lines of held learners: other lines are seen in front of them."""
@@ -32,14 +32,19 @@ FORMS = {
 """By the name of a learner; the paper's online form has none where nothing else is shown."""
 
 
-def form_line(line: Line) -> Line:
-    """A line with the colour of its rule and the look of its form."""
-    rule, learner = line.rows.select("rule", "learner").row(0)
-    form, look = FORMS[learner], look_of(rule)._replace(line=FORMS[learner].line)
+def form_look(rule: str, learner: str) -> Look:
+    """The look of a form of a method: the colour of its rule, the line and marker of its form."""
+    form, look = FORMS[learner], look_of(rule)
     if form.pale:
         red, green, blue = (PALE + (1 - PALE) * part for part in to_rgb(look.colour))
         look = look._replace(colour=to_hex((red, green, blue)))
-    return line._replace(look=look._replace(marker=form.marker), width=form.width)
+    return look._replace(line=form.line, marker=form.marker)
+
+
+def form_line(line: Line) -> Line:
+    """A line with the look of its form."""
+    rule, learner = line.rows.select("rule", "learner").row(0)
+    return line._replace(look=form_look(rule, learner), width=FORMS[learner].width)
 
 
 def by_form(panel: Panel) -> Panel:

@@ -165,10 +165,11 @@ def heading(name: str) -> str:
 
 def _shot(name: str, plot: Plot, verdicts: Mapping[str, Verdict]) -> Shot:
     words = WORDS[name]
+    title = TITLES[name].replace(", beyond the paper", "").removeprefix("Beyond the paper: ")
     about = [claim.name for claim in CLAIMS.values() if name in figures_of(claim)]
     return Shot(
         heading(name),
-        TITLES[name].replace(", beyond the paper", "").removeprefix("Beyond the paper: "),
+        title[0].upper() + title[1:],
         plot,
         words.setting,
         words.caption,

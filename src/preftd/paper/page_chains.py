@@ -7,6 +7,7 @@ import numpy as np
 
 from preftd.paper.counterexamples.figures import diagnoses
 from preftd.paper.verdict import Verdict
+from preftd.style import number_text
 from preftd.tasks import make
 from preftd.tasks.counterexamples import LAMBDAS
 from preftd.theory import Diagnosis, report
@@ -63,7 +64,7 @@ def _chain(name: str, found: list[Diagnosis]) -> Chain:
         name.replace("_", " ").capitalize(),
         f"{task.discount:g}",
         [[f"{p:g}" if p else "" for p in row] for row in moves.tolist()],
-        [", ".join(f"{x:g}" for x in row) for row in features.tolist()],
+        [", ".join(number_text(x, "g") for x in row) for row in features.tolist()],
         [f"{x:g}" for x in LAMBDAS[name]],
         [
             (
@@ -79,7 +80,7 @@ def _chain(name: str, found: list[Diagnosis]) -> Chain:
 
 
 def _number(x: float) -> str:
-    return f"{x:.4g}".replace("-", "−")
+    return number_text(x, ".4g")
 
 
 def _complex(x: complex) -> str:

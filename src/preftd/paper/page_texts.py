@@ -33,21 +33,28 @@ CARTPOLE = (
 )
 ROOMS = "Four rooms, in which preferred states are the doorways between them."
 
-EACH_LAMBDA = "Each curve has one λ or β, from light (0) to dark (1); a lower curve is better."
-LEARNING = "Learning curves: lower is better, and hairlines are the exact limits of methods."
-SEARCH = (
-    "Every step size that was tried; a ring marks the one that the other figures use, and crosses "
-    "above a panel mark step sizes at which runs diverged."
+EACH_LAMBDA = "Each curve has one λ or β, from light (0) to dark (1); lower is better."
+LEARNING = (
+    "Error after each episode; lower is better. Thin horizontal lines are the errors to which "
+    "methods converge, computed exactly."
 )
-THREE_VIEWS = "The same methods in three views: online, true online and held; lower is better."
-BY_WIDTH = "Error against the number of hidden units, each with its own step size."
-RETURNS = "Above, returns (higher is better); below, the share of steps with β = 1."
+SEARCH = (
+    "Error with every step size that was tried. A ring marks the best one, which the other figures "
+    "use; crosses above a panel mark step sizes at which runs diverged."
+)
+THREE_VIEWS = (
+    "The same methods in three views: online and true online move weights at every step, held only "
+    "when an observable state is reached. Lower is better."
+)
+BY_WIDTH = "Error against the number of hidden units; lower is better."
+RETURNS = "Above, the return of episodes (higher is better); below, the share of steps with β = 1."
 
 WORDS = {
     "counterexamples": Words(
         CHAINS,
-        "Above, the size of the values over time: TD(λ) runs away, PTD goes to 0. Below, what is "
-        "bootstrapped from a state against what is updated there: below 0, TD(λ) has no footing.",
+        "In the middle, the size of the values over time: those of TD(λ) grow without bound, those "
+        "of ETD and PTD go to 0. At the bottom, the reason: where a bar is below 0, a method "
+        "bootstraps from a state more than it updates it.",
     ),
     "figure_2": Words(WALK, f"Error against step size of ETD, TD(λ) and PTD. {EACH_LAMBDA}"),
     "figure_a1": Words(WALK, f"Error against step size of ETD with four interests. {EACH_LAMBDA}"),
@@ -56,24 +63,29 @@ WORDS = {
     "figure_a3": Words(CORRIDORS, SEARCH),
     "figure_a4": Words(CORRIDORS, f"ETD with interest 1 and one λ for all states. {LEARNING}"),
     "figure_a5": Words(
-        CORRIDORS, f"PTD and ETD-variable with values that are neither 0 nor 1. {LEARNING}"
+        CORRIDORS,
+        "PTD and ETD-variable with other β and interests i than 1 and 0; labels give those of "
+        f"observable states first, then those of hidden ones. {LEARNING}",
     ),
-    "true_online": Words(CORRIDORS, f"True online learners beside the paper's. {LEARNING}"),
+    "true_online": Words(
+        CORRIDORS, f"True online learners (dashed) beside the paper's. {LEARNING}"
+    ),
     "held_corridors": Words(CORRIDORS, THREE_VIEWS),
     "limits": Words(
         CORRIDORS,
-        "With decreasing step sizes methods reach their exact limits; with constant ones they keep "
-        "an error in proportion to the step size.",
+        "With decreasing step sizes, methods reach their exact limits. With constant ones an error "
+        "remains, and a smaller step size leaves less of it.",
     ),
     "leak": Words(
         "One corridor: S, ten hidden states, and G, whose value of 1 is known.",
-        "The weight of S while the corridor is crossed: online updates leak at hidden states, true "
-        "online ones are taken back, and held ones wait until G is reached.",
+        "The weight of S while the corridor is crossed. Online updates let the noise of hidden "
+        "states into it, and some stays; true online updates take all of it back; held updates "
+        "wait until G is reached.",
     ),
     "steady": Words(
         CORRIDORS,
-        "The error that PTD keeps at a constant step size, computed exactly (lines) and measured "
-        "(points).",
+        "The error that remains if PTD learns with a constant step size, computed exactly (lines) "
+        "and measured (points); lower is better.",
     ),
     "figure_4": Words(FEATURES, "Learning curves of four methods at size 16; lower is better."),
     "figure_a6": Words(
@@ -81,7 +93,9 @@ WORDS = {
     ),
     "figure_a7": Words(FEATURES, SEARCH),
     "figure_a8": Words(FEATURES, "The same curves at sizes 8 and 12; lower is better."),
-    "semi_linear_true_online": Words(FEATURES, "True online learners beside the paper's."),
+    "semi_linear_true_online": Words(
+        FEATURES, "True online learners (dashed) beside the paper's; lower is better."
+    ),
     "semi_linear_held": Words(FEATURES, THREE_VIEWS),
     "figure_5": Words(NETWORKS, f"Forward view. {BY_WIDTH}"),
     "figure_6": Words(NETWORKS, f"Backward view. {BY_WIDTH}"),
@@ -94,22 +108,27 @@ WORDS = {
     "figure_a13_biases": Words(CARTPOLE, f"Networks with biases. {RETURNS}"),
     "cartpole_choices": Words(
         CARTPOLE,
-        "What the paper leaves open, one choice changed in each row: mean returns, and which "
-        "claims hold then.",
+        "The paper leaves some choices open. Each row changes one of them: mean returns at the "
+        "left (higher is better), and which claims hold then at the right.",
     ),
     "drop_outs": Words(
         "CartPole whose observations are replaced by noise; β = 0 there and 1 elsewhere.",
-        "Mean returns by critic, actor, view and features, and by the share of noise.",
+        "Mean returns by critic, actor, view and features (above), and by how often observations "
+        "are dropped (below); higher is better.",
     ),
     "control_corridors": Words(
         "Decisions whose outcomes lie behind hidden states; actor-critic.",
-        "Returns of four methods, and what PTD owes to each of its parts; higher is better.",
+        "Returns of four methods, and of PTD and TD(λ) with one part exchanged; higher is better.",
     ),
-    "control_four_rooms": Words(ROOMS, "Returns of an actor-critic by where its preference is."),
+    "control_four_rooms": Words(
+        ROOMS,
+        "Returns of an actor-critic that prefers doorways, random states or no states; higher is "
+        "better.",
+    ),
     "credit": Words(
         ROOMS,
-        "The squared error that is left, over that of TD(λ), computed exactly: below 1, preference "
-        "for doorways is faster.",
+        "The squared error that is left after some episodes, divided by that of TD(λ), computed "
+        "exactly: below 1, a method learns faster than TD(λ).",
     ),
 }
 """By the name of the figure."""

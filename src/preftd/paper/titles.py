@@ -15,23 +15,21 @@ TITLES = {
     "figure_3": (
         "Both corridor tasks: learning curves of four methods and their limits, three lengths"
     ),
-    "figure_a2": "Both corridor tasks: the same for the other lengths",
+    "figure_a2": "Both corridor tasks: learning curves and limits, the other two lengths",
     "figure_a3": "Both corridor tasks: the search for step sizes",
     "figure_a4": "Both corridor tasks: ETD with interest 1 and one λ for all states",
-    "figure_a5": "Both corridor tasks: PTD and ETD-variable with values that are neither 0 nor 1",
+    "figure_a5": "Both corridor tasks: PTD and ETD-variable with other β and interests",
     "true_online": "Both corridor tasks, beyond the paper: true online learners beside online ones",
     "held_corridors": (
         "Both corridor tasks, beyond the paper: held learners beside online and true online ones"
     ),
     "limits": (
-        "Both corridor tasks, beyond the paper: limits are reached, and what constant steps leave"
+        "Both corridor tasks, beyond the paper: exact limits, and errors at constant step sizes"
     ),
     "leak": "Beyond the paper: what hidden states do to the weight of the state before them",
-    "steady": (
-        "Both corridor tasks, beyond the paper: what PTD keeps at constant step sizes, exactly"
-    ),
+    "steady": ("Both corridor tasks, beyond the paper: the error that a constant step size leaves"),
     "figure_4": "Both grid tasks, size 16, trained features: learning curves of four methods",
-    "figure_a6": "Grids without hidden cells: the search for the step size of feature nets",
+    "figure_a6": "Grids without hidden cells: the step sizes of the networks that give features",
     "figure_a7": "Both grid tasks, trained features: the search for step sizes",
     "figure_a8": (
         "Both grid tasks, sizes 8 and 12, trained features: learning curves of four methods"

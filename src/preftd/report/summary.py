@@ -1,7 +1,7 @@
 """The results of a study as a plain-text table."""
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import polars as pl
@@ -9,11 +9,25 @@ import polars as pl
 from preftd.experiments.results import ALGORITHM, STEP_SIZE, Results
 from preftd.experiments.statistics import summarise
 from preftd.report.looks import labels
+from preftd.style import number_text
 
 LEVEL = 0.95
 HEAD = ("task", "algorithm", "step size", "score", "IQM", "last episode", "diverged")
 SEEDS = "seeds"
 GAP = "  "
+
+
+class NumberCell(str):
+    """The text of a cell that begins with a number, and that number, by which rows are sorted."""
+
+    value: float
+    __slots__ = ("value",)
+
+    def __new__(cls, value: float, spec: str, after: str = "") -> Self:
+        """Write a number by a format, then `after`."""
+        cell = super().__new__(cls, number_text(value, spec) + after)
+        cell.value = value
+        return cell
 
 
 class Table(NamedTuple):
@@ -77,14 +91,13 @@ def _found(results: Results) -> dict[tuple[str, ...], dict[str, Any]]:
 
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:
-    score = f"{row['centre']:.4g}"
-    if np.isfinite(row["high"]):
-        score += f" ± {row['high'] - row['centre']:.2g}"
+    half_width, step_size = row["high"] - row["centre"], row["step_size"]
+    interval = f" ± {number_text(half_width, '.2g')}" if np.isfinite(half_width) else ""
     return (
-        row["schedule"] or ("none" if row["step_size"] is None else f"{row['step_size']:g}"),
-        score,
-        f"{row['iqm']:.4g}",
-        f"{row['last']:.4g}",
+        row["schedule"] or ("none" if step_size is None else NumberCell(step_size, "g")),
+        NumberCell(row["centre"], ".4g", interval),
+        NumberCell(row["iqm"], ".4g"),
+        NumberCell(row["last"], ".4g"),
         f"{row['diverged']} of {row['seeds']}",
     )
 

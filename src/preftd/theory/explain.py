@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from preftd.arrays import InputError, Vector, short
+from preftd.style import number_text
 from preftd.theory.diagnose import ROUNDING, Diagnosis
 
 
@@ -171,11 +172,11 @@ def _directions(d: Diagnosis) -> str:
 
 
 def _terms(direction: Vector) -> Iterator[str]:
-    """A direction as a sum of weights, such as w[0] + w[1] - 0.5 w[2]."""
+    """A direction as a sum of weights, such as w[0] + w[1] − 0.5 w[2]."""
     parts = [(i, x) for i, x in enumerate(direction) if x]
     for position, (i, x) in enumerate(parts[:6]):
         size = _number(abs(x))
-        sign = ("-" if x < 0 else "") if position == 0 else (" - " if x < 0 else " + ")
+        sign = ("−" if x < 0 else "") if position == 0 else (" − " if x < 0 else " + ")
         yield f"{sign}w[{i}]" if size == "1" else f"{sign}{size} w[{i}]"
     if len(parts) > 6:
         yield " + …"
@@ -193,8 +194,8 @@ def _states(states: NDArray[np.intp]) -> str:
 
 
 def _number(x: float) -> str:
-    """A number with four digits, without a negative zero."""
-    return f"{x + 0.0:.4g}"
+    """A number with four digits."""
+    return number_text(x, ".4g")
 
 
 _ROWS = [

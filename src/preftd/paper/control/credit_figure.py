@@ -12,8 +12,9 @@ from preftd.paper.study import Found
 from preftd.report.figures.end_labels import Label, label_ends
 from preftd.report.figures.layout import rows_of_panels, set_scales, write_note
 from preftd.report.figures.lines import height_of
+from preftd.report.figures.shown import Shown, attach
 from preftd.report.figures.ticks import mark_decades
-from preftd.style import LOOKS, OTHERS, RC, WIDTH, Look
+from preftd.style import LOOKS, OTHERS, RC, WIDTH, Band, Look
 
 LINES: dict[str, tuple[Method, str, Look]] = {
     "PTD, doorways only:\ntheir values": (("doorways", 0.0), "doorways", LOOKS["PTD"]),
@@ -22,6 +23,7 @@ LINES: dict[str, tuple[Method, str, Look]] = {
     "TD, λ = 0 at doorways, else 0.9:\nall values": (("λ only", 0.1), "all", OTHERS[2]),
 }
 """A method, the states that are scored, and the look of each line."""
+BASE = LOOKS["TD(λ)"]
 TITLES = {"random": "Random policy", "good": "Best action in 85 % of steps"}
 NOTE = (
     "1 is TD(λ) with the best of five constant λ, for the same states. By theory: mean by expected "
@@ -53,20 +55,25 @@ def _credit(_: Found) -> Figure:
 def _draw(axes: Axes, curves: dict[str, Vector]) -> list[Label]:
     axes.set_xscale("log")
     axes.set_xlabel("episodes", fontsize=8)
-    axes.axhline(1, color=LOOKS["TD(λ)"].colour, linestyle=LOOKS["TD(λ)"].line, linewidth=WIDTH)
-    labels = [Label("TD(λ), best λ", LOOKS["TD(λ)"], height_of(axes, 1.0))]
+    same = axes.axhline(1, color=BASE.colour, linestyle=BASE.line, linewidth=WIDTH)
+    attach([same], _shown("TD(λ), best λ", BUDGETS, np.ones(BUDGETS.size)))
+    labels = [Label("TD(λ), best λ", BASE, height_of(axes, 1.0))]
     for name, curve in curves.items():
-        look, shown = LINES[name][2], np.isfinite(curve)
-        axes.plot(
-            *(BUDGETS[shown], curve[shown]),
-            color=look.colour,
-            linestyle=look.line,
-            linewidth=WIDTH,
-        )
-        labels.append(Label(name, look, height_of(axes, curve[shown][-1]), reaches=False))
+        look, known = LINES[name][2], np.isfinite(curve)
+        x, left = BUDGETS[known], curve[known]
+        drawn = axes.plot(x, left, color=look.colour, linestyle=look.line, linewidth=WIDTH)
+        attach(drawn, _shown(name, x, left))
+        labels.append(Label(name, look, height_of(axes, left[-1]), reaches=False))
     for axis in (axes.xaxis, axes.yaxis):
         mark_decades(axis)
     return labels
+
+
+def _shown(name: str, episodes: Vector, left: Vector) -> Shown:
+    """What a line shows; theory gives no interval."""
+    unknown = np.full(left.size, np.nan)
+    method = "PTD" if name.startswith("PTD") else "TD(λ)"
+    return Shown(name, method, Band(episodes, left, unknown, unknown), "episodes")
 
 
 FIGURES = (

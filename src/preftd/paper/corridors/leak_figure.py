@@ -20,7 +20,8 @@ from preftd.paper.panel_rows import PaperFigure
 from preftd.paper.study import Found
 from preftd.report.figures.end_labels import SIZE
 from preftd.report.figures.layout import write_note
-from preftd.style import LOOKS, RC, number_text
+from preftd.report.figures.shown import Shown, attach
+from preftd.style import LOOKS, RC, Band, number_text
 from preftd.tasks import Features
 from preftd.theory import Crossing, crossing
 from preftd.theory.crossing import CrossingView
@@ -28,6 +29,7 @@ from preftd.theory.crossing import CrossingView
 STEP_SIZE, HIDDEN, CROSSINGS, SEEDS = 0.1, 10, 60, 10
 MEAN, VARIANCE = 0.5, 1.0
 """Of what a hidden state shows, in each feature."""
+STEP_SIZES = (number_text(STEP_SIZE),)
 S, G = np.eye(2)
 INCHES = (7.2, 4.3)
 GREY, RUN, SHADED = "#777777", "#5f86ad", "#f3ecdf"
@@ -126,9 +128,13 @@ def _draw_crossing(axes: Axes, way: Way) -> None:
     steps = np.arange(HIDDEN + 2.0)
     axes.axvspan(0.5, HIDDEN + 0.5, color=SHADED, linewidth=0, zorder=0)
     mean, variance = one_crossing(way.view, 1.0)
-    _draw_lines(axes, steps, [simulated(way, 1.0, seed, 1)[0] for seed in range(SEEDS)], 1 + mean)
     width = np.sqrt(variance)
-    axes.fill_between(steps, 1 + mean - width, 1 + mean + width, color="#111111", alpha=0.13, lw=0)
+    band = Band(steps, 1 + mean, 1 + mean - width, 1 + mean + width)
+    runs = [simulated(way, 1.0, seed, 1)[0] for seed in range(SEEDS)]
+    label = f"{way.name}, exact mean ± standard deviation"
+    shade = axes.fill_between(steps, band.low, band.high, color="#111111", alpha=0.13, lw=0)
+    attach([shade], label)
+    _draw_lines(axes, runs, Shown(label, "PTD", band, "step", STEP_SIZES))
     axes.set_title(way.name, loc="left", pad=14)
     axes.text(0, 1.03, way.what, transform=axes.transAxes, fontsize=SIZE, color="#444444")
     axes.set_xticks([0, (HIDDEN + 1) / 2, HIDDEN + 1], ["S", f"{HIDDEN} hidden states", "G"])
@@ -140,9 +146,11 @@ def _draw_crossing(axes: Axes, way: Way) -> None:
 
 def _draw_learning(axes: Axes, way: Way) -> None:
     count = np.arange(CROSSINGS + 1.0)
-    lines = [np.append(0.0, simulated(way, 0.0, seed, CROSSINGS)[:, -1]) for seed in range(SEEDS)]
-    mean = mean_weights(way.view, 0.0)
-    _draw_lines(axes, count, lines, mean)
+    runs = [np.append(0.0, simulated(way, 0.0, seed, CROSSINGS)[:, -1]) for seed in range(SEEDS)]
+    unknown = np.full(count.size, np.nan)
+    band = Band(count, mean_weights(way.view, 0.0), unknown, unknown)
+    shown = Shown(f"{way.name}, exact mean", "PTD", band, "crossing", STEP_SIZES)
+    _draw_lines(axes, runs, shown)
     end = still(way.view)
     if 1 - end > ZERO:
         axes.axhline(end, color="#111111", linewidth=0.8, linestyle=":")
@@ -157,11 +165,12 @@ def still(view: CrossingView) -> float:
     return float(at_0 / (at_0 - at_1))
 
 
-def _draw_lines(axes: Axes, x: Vector, lines: Sequence[Vector], mean: Vector) -> None:
+def _draw_lines(axes: Axes, runs: Sequence[Vector], mean: Shown) -> None:
     axes.axhline(1, color=GREY, linewidth=0.8, linestyle=(0, (4, 3)), zorder=1)
-    for line in lines:
-        axes.plot(x, line, color=RUN, linewidth=0.6)
-    axes.plot(x, mean, color=LOOKS["PTD"].colour, linewidth=2)
+    for run in runs:
+        attach(axes.plot(mean.points.x, run, color=RUN, linewidth=0.6), mean.label)
+    thick = axes.plot(mean.points.x, mean.points.centre, color=LOOKS["PTD"].colour, linewidth=2)
+    attach(thick, mean)
 
 
 FIGURES = (

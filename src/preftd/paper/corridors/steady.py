@@ -15,6 +15,7 @@ from preftd.experiments.results import Results
 from preftd.experiments.study import Study
 from preftd.learners import Linear
 from preftd.paper.corridors.studies import MORE_SEEDS, TASKS, at_length, title_of
+from preftd.paper.form_looks import FORMS, form_look
 from preftd.paper.measures import part
 from preftd.paper.panel_rows import PaperFigure
 from preftd.paper.samples import rows
@@ -22,9 +23,10 @@ from preftd.paper.study import Found, PaperStudy
 from preftd.preferences import Observability
 from preftd.report.figures.end_labels import SIZE
 from preftd.report.figures.layout import LEVEL, write_note
+from preftd.report.figures.shown import Shown, attach
 from preftd.report.figures.ticks import mark_decades
 from preftd.rules import PTD
-from preftd.style import LOOKS, MARK, RC
+from preftd.style import MARK, RC, Band
 from preftd.tasks import make
 from preftd.theory.crossing import CrossingView
 
@@ -69,79 +71,81 @@ def steady_error(task: str, length: int, label: str, step_size: float) -> float:
     return theory.steady_state(made, PTD(), Observability(), step_size, VIEWS[label]).error
 
 
-Look = tuple[str, str | tuple[float, tuple[float, ...]], float, str]
-"""Colour, line, width and marker."""
 EXACT = np.geomspace(0.01, 1.9, 36)
 """Step sizes of exact lines."""
 HIGHEST = 20.0
 """Larger errors are not drawn."""
-ONLINE = "#882255"
-LINES: dict[tuple[str, int], Look] = {
-    ("online", 25): (ONLINE, (0, (4, 1.5)), 1.2, "s"),
-    ("online", 5): (ONLINE, "solid", 1.2, "o"),
-    ("held", 25): (LOOKS["PTD"].colour, (0, (4, 1.5)), 2.2, "s"),
-    ("held", 5): (LOOKS["PTD"].colour, "solid", 2.2, "o"),
-}
-"""By learner and length."""
-INCHES = (7.2, 3.0)
+SHOWN = ("held", "online")
+"""Learners in the order of drawing."""
+ACROSS = "step size"
+INCHES = (5.4, 4.2)
 NOTE = (
     "Lines: exact (theory.steady_state), up to where the variance grows without bound. Markers: "
     f"mean of {MORE_SEEDS} seeds over the last {(1 - SETTLED) * EPISODES:,.0f} of {EPISODES:,} "
     f"episodes, with {LEVEL * 100:g} % intervals (Student), most of them smaller than the marker. "
-    "Held, both lengths are the same line, and so is true online learning."
+    "True online learning has the errors of the held view."
 )
 
 
 def _steady(results: Found) -> Figure:
-    """Errors that remain by step size, a panel for each task."""
+    """Errors that remain by step size, a row for each task and a panel for each length."""
     with mpl.rc_context(RC):
         figure = Figure(figsize=INCHES, layout="constrained")
-        for axes, task in zip(figure.subplots(1, len(TASKS)), TASKS, strict=True):
-            for (label, length), look in LINES.items():
-                _draw_exact(axes, task, length, label, look)
-                _draw_found(axes, results[STEADY[task]], length, label, look)
-            axes.set(xscale="log", yscale="log", xlim=(EXACT[0], 2.0))
-            axes.set_ylim(top=HIGHEST)
-            mark_decades(axes.yaxis)
-            axes.set_xticks([0.01, 0.1, 1], ["0.01", "0.1", "1"])
-            axes.tick_params(labelsize=8)
-            axes.set_title(title_of(task), loc="left")
+        every = figure.subplots(len(TASKS), len(LENGTHS), sharex=True, sharey="row")
+        for row, task in zip(every, TASKS, strict=True):
+            for axes, length in zip(row, LENGTHS, strict=True):
+                for label in SHOWN:
+                    _draw_exact(axes, task, length, label)
+                    _draw_found(axes, results[STEADY[task]], length, label)
+                axes.set(xscale="log", yscale="log", xlim=(EXACT[0], 2.0))
+                axes.set_ylim(top=HIGHEST)
+                axes.set_xticks([0.01, 0.1, 1], ["0.01", "0.1", "1"])
+                axes.tick_params(labelsize=8)
+                axes.set_title(f"length {length}", loc="left")
+            mark_decades(row[0].yaxis)
+            row[0].set_ylabel(f"{title_of(task)}\nmean squared error left", fontsize=8)
+        for axes in every[-1]:
             axes.set_xlabel("constant step size", fontsize=8)
-        figure.axes[0].set_ylabel("mean squared error that remains", fontsize=8)
         figure.axes[0].legend(frameon=False, fontsize=SIZE, loc="upper left", handlelength=3.5)
         write_note(figure, NOTE)
     return figure
 
 
-def _draw_exact(axes: Axes, task: str, length: int, label: str, look: Look) -> None:
-    colour, line, width, marker = look
+def _draw_exact(axes: Axes, task: str, length: int, label: str) -> None:
+    look, width = form_look("PTD", label), FORMS[label].width
     every = (steady_error(task, length, label, alpha) for alpha in EXACT.tolist())
-    errors = list(takewhile(np.isfinite, every))
-    axes.plot(EXACT[: len(errors)], errors, color=colour, linestyle=line, linewidth=width)
+    errors = np.array(list(takewhile(np.isfinite, every)))
+    x, unknown = EXACT[: errors.size], np.full(errors.size, np.nan)
+    drawn = axes.plot(x, errors, color=look.colour, linestyle=look.line, linewidth=width)
+    attach(drawn, Shown(f"{label}, exact", "PTD", Band(x, errors, unknown, unknown), ACROSS))
     # A line of the legend has the marker of its points.
-    text, face = f"{label}, length {length}", "white"
-    axes.plot(
-        [], [], color=colour, linestyle=line, lw=width, marker=marker, ms=MARK, mfc=face, label=text
-    )
+    axes.plot([], [], color=look.colour, lw=width, marker=look.marker, ms=MARK + 1, label=label)
 
 
-def _draw_found(axes: Axes, results: Results, length: int, label: str, look: Look) -> None:
+def _draw_found(axes: Axes, results: Results, length: int, label: str) -> None:
+    found = list[tuple[float, float, float]]()
     for alpha in STEP_SIZES:
         runs = rows(results.tried, task=at_length(length), learner=label, step_size=alpha)
         values: Vector = part(runs, SETTLED, 1.0).values
-        if not np.isfinite(values).all():
-            continue  # some diverged
-        found = student(values, LEVEL)
-        axes.errorbar(
-            alpha,
-            float(found.mean),
-            float(found.half_width),
-            color=look[0],
-            marker=look[3],
-            markersize=MARK + 1,
-            markerfacecolor="white",
-            elinewidth=0.8,
-        )
+        if np.isfinite(values).all():  # otherwise some diverged
+            mean, half_width = student(values, LEVEL)
+            found.append((alpha, float(mean), float(half_width)))
+    if not found:
+        return
+    x, centre, half = np.array(found).T
+    look = form_look("PTD", label)
+    drawn = axes.errorbar(
+        x,
+        centre,
+        half,
+        color=look.colour,
+        linestyle="none",
+        marker=look.marker,
+        markersize=MARK + 1,
+        elinewidth=0.8,
+    )
+    band = Band(x, centre, centre - half, centre + half)
+    attach(drawn.get_children(), Shown(f"{label}, measured", "PTD", band, ACROSS))
 
 
 FIGURES = (

@@ -177,7 +177,7 @@ def _page(diagnoses: Mapping[str, list[Diagnosis]], seeds: int) -> str:
     for name, found in diagnoses.items():
         parts.append(f"## {_title(name)}")
         for d in found:
-            rows = "; ".join(", ".join(f"{x:.5g}" for x in row) for row in d.key.A)
+            rows = "; ".join(", ".join(number_text(x, ".5g") for x in row) for row in d.key.A)
             parts.append(f"A of {d.rule.name}: [{rows}]")
         parts.append(f"```text\n{report(found)}\n```")
     return "\n\n".join(parts) + "\n"

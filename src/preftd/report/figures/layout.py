@@ -132,7 +132,9 @@ def write_axis_labels(
 def write_note(figure: Figure, note: str) -> None:
     """Write a note below a figure, wrapped to its width; lines after the first make it higher."""
     across = int(LETTERS * figure.get_size_inches()[0])
-    lines = [line for part in note.split("\n") for line in wrap(part, across)]
+    lines = [
+        line for part in note.split("\n") for line in wrap(part, across, break_on_hyphens=False)
+    ]
     grow(figure, (len(lines) - 1) * NOTE)
     figure.supxlabel("\n".join(lines), fontsize=6.5, color="#444444", x=0.01, ha="left")
 

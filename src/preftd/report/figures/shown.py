@@ -8,7 +8,7 @@ import polars as pl
 from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 
-from preftd.style import LOOKS, Band
+from preftd.style import LOOKS, Band, number_text
 
 
 class Shown(NamedTuple):
@@ -60,5 +60,7 @@ def step_sizes_of(rows: pl.DataFrame) -> Sequence[str]:
     if "step_size" not in rows.columns or rows["step_size"].is_null().all():
         return ()
     pairs = rows.select("schedule", "step_size").rows()
-    found = [schedule or ("" if size is None else f"{size:g}") for schedule, size in pairs]
+    found = [
+        schedule or ("" if size is None else number_text(size, "g")) for schedule, size in pairs
+    ]
     return found if len(set(found)) > 1 else found[:1]

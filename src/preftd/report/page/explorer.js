@@ -69,7 +69,7 @@ preftdExplorer.start = (section) => {
     const verdict = words.verdict(diagnosis);
     const { largestStepSize, preferredError, valueError } = diagnosis;
     const step = !diagnosis.stable ? "none"
-      : largestStepSize === Infinity ? "any" : words.general(largestStepSize);
+      : largestStepSize === Infinity ? "any" : preftdNumberText(largestStepSize);
     card.dataset.verdict = verdict;
     say(part(".outcome span"), ICONS[verdict]);
     say(part(".outcome b"), verdict);
@@ -105,7 +105,7 @@ preftdExplorer.start = (section) => {
         drawing.trajectoryPlot(curves, UPDATES, widths.trajectory));
     }
     picture.show(chain.beta);
-    find(".step-size output").textContent = String(stepSize);
+    find(".step-size output").textContent = preftdNumberText(stepSize);
   }
 
   const refresh = () => (frame ??= requestAnimationFrame(draw));

@@ -25,13 +25,14 @@ class Explorer(NamedTuple):
     css: str
     """For a `<style>` element; every selector begins with #explorer."""
     script: str
-    """For a `<script>` element after the section; it defines `window.preftdExplorer` only."""
+    """For a `<script>` element after the section; it defines `preftdExplorer` and
+    `preftdNumberText`, and no other global name."""
 
 
 def explorer() -> Explorer:
     """Return the explorer's parts."""
     folder = files(__package__)
-    names = [*(f"explorer_{name}.js" for name in SCRIPTS), "explorer.js"]
+    names = ["number_text.js", *(f"explorer_{name}.js" for name in SCRIPTS), "explorer.js"]
     scripts = [folder.joinpath(name).read_text("utf-8") for name in names]
     return Explorer(
         html=folder.joinpath("explorer.html").read_text("utf-8"),

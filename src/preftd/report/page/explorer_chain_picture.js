@@ -6,7 +6,7 @@ preftdExplorer.chainPicture = (() => {
   "use strict";
 
   const { element, label, line } = preftdExplorer.drawing;
-  const { general } = preftdExplorer.words;
+  const written = preftdNumberText;
   const [MARGIN, TRACK, LINE] = [44, 120, 13];
   const KEYS = {
     ArrowUp: 0.01, ArrowRight: 0.01, ArrowDown: -0.01, ArrowLeft: -0.01,
@@ -47,9 +47,9 @@ preftdExplorer.chainPicture = (() => {
         d, class: `arrow${chain.discount[s][t] === 0 ? " end" : ""}`,
         "stroke-opacity": 0.2 + 0.8 * p, "marker-end": "url(#explorer-arrow)",
       }, element("title", {},
-        `from ${s} to ${t}: ${general(p)}, discount ${general(chain.discount[s][t])}`)));
+        `from ${s} to ${t}: ${written(p)}, discount ${written(chain.discount[s][t])}`)));
     const labels = found.length >= MANY_ARROWS ? [] : found.map(({ p, at }) =>
-      label(...at, general(p, 2), "probability"));
+      label(...at, written(p, 2), "probability"));
     return [...paths, ...labels];
   }
 
@@ -75,7 +75,7 @@ preftdExplorer.chainPicture = (() => {
       thumb.setAttribute("cy", y);
       fill.setAttribute("y", y);
       fill.setAttribute("height", top + TRACK - y);
-      number.textContent = general(beta, 3);
+      number.textContent = written(beta, 3);
       handle.setAttribute("aria-valuenow", beta);
     };
     const follow = (event) => {
@@ -142,9 +142,9 @@ preftdExplorer.chainPicture = (() => {
         element("circle",
           { cx: x(s), cy: y, r: radius, class: isHidden(chain, s) ? "state hidden" : "state" }),
         label(x(s), y + 4, String(s), "index"),
-        ...row.map((entry, i) => label(x(s), rows[0][1] + i * LINE, general(entry, 2), "entry")),
-        label(x(s), rows[1][1], general(visits[s], 2), "entry"),
-        label(x(s), rows[2][1], general(reward[s], 2), "entry"),
+        ...row.map((entry, i) => label(x(s), rows[0][1] + i * LINE, written(entry, 2), "entry")),
+        label(x(s), rows[1][1], written(visits[s], 2), "entry"),
+        label(x(s), rows[2][1], written(reward[s], 2), "entry"),
       ]),
       line(MARGIN - 4, rows[1][1] - LINE, MARGIN + states * step, rows[1][1] - LINE, "grid"),
       ...sliders.map(({ handle }) => handle),

@@ -5,7 +5,8 @@ globalThis.preftdExplorer ??= {};
 preftdExplorer.drawing = (() => {
   "use strict";
 
-  const { eigenvalues: describe, general } = preftdExplorer.words;
+  const { eigenvalues: describe } = preftdExplorer.words;
+  const written = preftdNumberText;
   const MARKERS = {
     "TD(λ)": "M-4-4H4V4H-4Z",
     ETD: "M0-5L5 4H-5Z",
@@ -45,7 +46,7 @@ preftdExplorer.drawing = (() => {
     const unit = reach > 0 ? roundUp(1.1 * reach) : 1;
     const scale = (x0 - 14) / unit;
     const exact = ([re, im]) =>
-      general(re) + (im ? ` ${im < 0 ? "−" : "+"} ${general(Math.abs(im))}i` : "");
+      written(re) + (im ? ` ${im < 0 ? "−" : "+"} ${written(Math.abs(im))}i` : "");
     const points = eigenvalues.map(([re, im]) =>
       element("path", {
         d: MARKERS[rule], class: `marker ${CLASSES[rule]}`,
@@ -59,7 +60,7 @@ preftdExplorer.drawing = (() => {
       label(x0 + 5, 10, "→ converges", "tick", "start"),
       ...[-1, 1].flatMap((sign) => [
         line(x0 + sign * unit * scale, y0 - 3, x0 + sign * unit * scale, y0 + 3, "axis"),
-        label(x0 + sign * (unit * scale - 2), height - 4, general(sign * unit), "tick",
+        label(x0 + sign * (unit * scale - 2), height - 4, written(sign * unit), "tick",
           sign < 0 ? "start" : "end"),
       ]),
       ...points,
@@ -87,12 +88,12 @@ preftdExplorer.drawing = (() => {
         x: left + (s + 0.2) * step, width: 0.6 * step,
         y: Math.min(y(value), y(0)), height: Math.max(Math.abs(y(value) - y(0)), 1),
         class: `predicted ${CLASSES[rule]}${stable ? "" : " hollow"}`,
-      }, element("title", {}, `state ${s}: ${general(value)}, true ${general(truth[s])}`)));
+      }, element("title", {}, `state ${s}: ${written(value)}, true ${written(truth[s])}`)));
     const ticks = [...new Set([least, 0, most])];
-    const list = (numbers) => numbers.map((x) => general(x, 3)).join(", ");
+    const list = (numbers) => numbers.map((x) => written(x, 3)).join(", ");
     const said = `Values at the fixed point: ${values ? list(values) : "none"}; true: ${list(truth)}`;
     return canvas(width, height, said, [
-      ...ticks.map((tick) => label(left - 4, y(tick) + 3.5, general(tick, 2), "tick", "end")),
+      ...ticks.map((tick) => label(left - 4, y(tick) + 3.5, written(tick, 2), "tick", "end")),
       line(left, y(0), width, y(0), "axis"),
       ...(bar ?? [label((left + width) / 2, height / 2, "no single fixed point", "tick")]),
       ...truth.map((v, s) =>
@@ -127,7 +128,7 @@ preftdExplorer.drawing = (() => {
     return canvas(width, height, "Value error over expected updates", [
       ...decades.flatMap((power) => [
         line(left, y(power), right, y(power), "grid"),
-        label(left - 6, y(power) + 3.5, `1e${power}`, "tick", "end"),
+        label(left - 6, y(power) + 3.5, written(Number(`1e${power}`)), "tick", "end"),
       ]),
       ...[0, 0.25, 0.5, 0.75, 1].map((share) =>
         label(x(share * steps), bottom + 14, String(share * steps), "tick",

@@ -10,7 +10,7 @@ preftdExplorer.words = (() => {
 
   const ROUNDING = 1e-12; // relative size below which a computed eigenvalue or sum counts as 0
 
-  // A number with some significant digits, as Python's format "g" writes it.
+  // A number as users type it, for messages: with some digits, as Python's format "g" writes it.
   function general(x, digits = 4) {
     if (!Number.isFinite(x)) return Number.isNaN(x) ? "nan" : x > 0 ? "inf" : "-inf";
     const [mantissa, exponent] = (x + 0).toExponential(digits - 1).split("e");
@@ -33,15 +33,15 @@ preftdExplorer.words = (() => {
   }
 
   function eigenvalue([real, imaginary]) {
-    if (imaginary === 0) return general(real);
-    return `${general(real)} ± ${general(Math.abs(imaginary))}i`;
+    if (imaginary === 0) return preftdNumberText(real);
+    return `${preftdNumberText(real)} ± ${preftdNumberText(Math.abs(imaginary))}i`;
   }
 
   // A value error, or a dash; those of exact values are 0 but for rounding.
   function error({ fixedPoint }, found) {
     if (found === null) return "–";
     const rounding = ROUNDING * Math.max(...fixedPoint.map(Math.abs));
-    return general(found > rounding ** 2 ? found : 0);
+    return preftdNumberText(found > rounding ** 2 ? found : 0);
   }
 
   // The eigenvalues in a line, at most three, the one that matters first.
@@ -70,7 +70,7 @@ preftdExplorer.words = (() => {
         const state = columnSums.indexOf(Math.min(...columnSums));
         cause +=
           ` State ${state} is bootstrapped from more than it is updated ` +
-          `(column sum ${general(columnSums[state])}).`;
+          `(column sum ${preftdNumberText(columnSums[state])}).`;
       }
       return cause;
     }

@@ -8,10 +8,10 @@
   const REACH = 40; // how far from a point it is still meant, in units of the figure
   const SVG = "http://www.w3.org/2000/svg";
 
-  const text = (x) => String(x).replace("-", "−").replace(/e\+?/, " · 10^");
+  const text = preftdNumberText;
 
   function told(line, i) {
-    const lines = [line.label === line.method ? line.label : `${line.method}: ${line.label}`];
+    const lines = [line.label.startsWith(line.method) ? line.label : `${line.method}: ${line.label}`];
     const value = line.centre[i] === null ? "" : text(line.centre[i]);
     const known = line.low[i] !== null && line.high[i] !== null;
     const interval = known ? ` [${text(line.low[i])}, ${text(line.high[i])}]` : "";
@@ -186,8 +186,10 @@
     });
   }
 
-  // On paper everything is open.
+  // On paper everything is open, but lists of claims, which stand in the tables at the end.
   addEventListener("beforeprint", () => {
-    for (const part of document.querySelectorAll("main details")) part.open = true;
+    for (const part of document.querySelectorAll("main details:not(.related, .finding details)")) {
+      part.open = true;
+    }
   });
 })();

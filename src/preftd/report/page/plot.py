@@ -119,7 +119,7 @@ def _lines(known: list[tuple[Artist, Shown | str]], box: Bbox) -> Iterator[dict[
         if len(sizes) > 1:
             sizes = [sizes[i] for i in inside]
         yield {
-            "label": shown.label,
+            "label": _flat(shown.label),
             "method": shown.method,
             "across": shown.across,
             "step_sizes": sizes,

@@ -72,7 +72,7 @@ def write_page(path: Path, template: str, shots: Sequence[Shot], **content: Any)
         order=ordered,
         numbers={shot.plot.name: shot.plot.lines for shot in shots},
         style=_file("page.css"),
-        script=_file("page.js"),
+        script=_file("number_text.js") + _file("page.js"),
         drawn=markup,
         written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         **content,
