@@ -73,6 +73,12 @@ def test_errors_that_remain_are_drawn_as_computed_and_as_found(
         found[one] = run(study, tmp_path, executor=Here())
     figure = steady.FIGURES[0].draw(found)
     check_texts(figure)
+    asked = plot_of("steady", figure)
+    assert asked.methods == ["PTD"]
+    told = [line["label"] for line in asked.lines]
+    assert {one: told.count(one) for one in told} == {
+        f"{label}, {how}": 4 for label in steady.SHOWN for how in ("exact", "measured")
+    }
     panels = list(product(TASKS, steady.LENGTHS))
     for axes, (task, length) in zip(figure.axes, panels, strict=True):
         drawn = [line for line in axes.lines if len(np.atleast_1d(line.get_xdata())) == 4]
@@ -96,7 +102,7 @@ def test_errors_that_remain_are_drawn_as_computed_and_as_found(
         np.testing.assert_allclose(measured, means)
 
 
-def test_readers_can_ask_both_figures(leak: Figure) -> None:
+def test_readers_can_ask_the_leak(leak: Figure) -> None:
     """Exact means with their spread, and a step size; simulated runs are switched with them."""
     asked = plot_of("leak", leak)
     assert asked.methods == ["PTD"]
