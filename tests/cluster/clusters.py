@@ -9,7 +9,9 @@ from typing import Any
 
 from ray.cluster_utils import Cluster
 
-NODE: dict[str, Any] = {"num_cpus": 1, "node_ip_address": "127.0.0.1"}
+from preftd.ray.connection import LOOPBACK
+
+NODE: dict[str, Any] = {"num_cpus": 1, "node_ip_address": LOOPBACK}
 STARTS = 3
 """Ray gives up after 30 s, which a busy machine may need."""
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import ray
 from ray.exceptions import RayError
+from ray.util import get_node_ip_address
 
 from preftd.arrays import InputError
 from preftd.experiments.code import installed
@@ -28,6 +29,9 @@ ANSWER = 5.0
 """Seconds in which a cluster must answer."""
 STORE = 256 * 2**20
 """Bytes for results on their way, of a Ray of our own."""
+LOOPBACK = "127.0.0.2" if sys.platform == "linux" else "127.0.0.1"
+"""Nobody else can reach a Ray of our own. In place of 127.0.0.1, Ray on Linux takes an address that
+others can reach."""
 PREFIX = "preftd-ray"
 HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + b"\x04" + bytes(5)
 """How HTTP/2, which Ray speaks, begins: a preface and settings, which are answered by settings."""
@@ -61,7 +65,7 @@ def start(cpus: int, folder: Path) -> None:
                 object_store_memory=STORE,
                 include_dashboard=False,
                 runtime_env={"env_vars": ONE_THREAD | {"PYTHONPATH": os.pathsep.join(sys.path)}},
-                _node_ip_address="127.0.0.1",
+                _node_ip_address=LOOPBACK,
                 _temp_dir=str(folder),
                 **QUIET,
             )
@@ -78,12 +82,11 @@ def join(address: str) -> None:
     """Connect to a cluster that is running."""
     _refuse_second()
     _reach(address)
+    sent: dict[str, Any] = {"env_vars": ONE_THREAD}
+    if modules := _modules():
+        sent["py_modules"] = modules
     try:
-        ray.init(
-            address=address,
-            runtime_env={"env_vars": ONE_THREAD, "py_modules": _modules()},
-            **QUIET,
-        )
+        ray.init(address=address, runtime_env=sent, **QUIET)
     except (RayError, RuntimeError, OSError, ValueError) as error:
         raise FailedError(
             f"the Ray cluster at {address} cannot be joined ({_line(error)}): run the command on "
@@ -113,7 +116,10 @@ def _reach(address: str) -> None:
         raise InputError(
             f"address is {address!r}: give host and port of a Ray cluster, such as localhost:6379."
         )
-    place, cause = ((found[1] or found[2]).strip("[]"), int(found[3])), "something else does"
+    host, cause = (found[1] or found[2]).strip("[]"), "something else does"
+    if host in ("localhost", "127.0.0.1", "::1"):  # Ray does the same
+        host = get_node_ip_address()
+    place = host, int(found[3])
     try:
         with socket.create_connection(place, ANSWER) as peer:
             peer.sendall(HELLO)
@@ -122,7 +128,7 @@ def _reach(address: str) -> None:
     except (OSError, OverflowError) as error:
         cause = getattr(error, "strerror", None) or str(error)
     raise InputError(
-        f"no Ray cluster answers at {address} ({cause}): check the address, start a cluster with "
+        f"no Ray cluster answers at {host}:{found[3]} ({cause}): check the address, start a cluster with "
         "ray start --head, or leave the address out."
     )
 

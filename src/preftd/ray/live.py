@@ -5,6 +5,7 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 from typing import Any, TypeAlias, final
 
 import ray
@@ -19,6 +20,7 @@ from ray.exceptions import (
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from preftd.experiments.jobs import Job
+from preftd.experiments.work import JobResult
 from preftd.failures import FailedError
 from preftd.ray.fingerprint import difference, fingerprint
 from preftd.ray.schedule import Lost
@@ -30,6 +32,7 @@ ANSWER = 30.0
 """Seconds that nodes have to say what they are; each task says so again."""
 COMPILING = 60.0
 """Seconds that nodes have to compile before others begin."""
+MISSING = re.compile(r"No module named '([\w.]+)'")
 Ref: TypeAlias = Any
 """An `ObjectRef`."""
 
@@ -119,15 +122,15 @@ class LiveCluster:
         except (NodeDiedError, ObjectLostError):
             return Lost("its node was lost", with_node=True)
         except RayTaskError as error:
-            named = re.search(r"No module named '([\w.]+)'", str(error))
+            named = MISSING.search(str(error))
             if named:  # not even our own function could be loaded
                 raise _missing(named[1], "a node of the cluster") from None
             raise
         except RayError as error:
-            line = str(error).strip().splitlines()[0].rstrip(".")
-            raise FailedError(f"Ray failed ({line}): run the same again to resume.") from None
-        if answer.missing:
-            raise _missing(answer.missing, f"the node {answer.host}")
+            last = str(error).strip().splitlines()[-1].rstrip(".")
+            raise FailedError(f"Ray failed ({last}): run the same again to resume.") from None
+        if missing := answer.missing or _missing_in_cells(answer.results):
+            raise _missing(missing, f"the node {answer.host}")
         if show and answer.printed:
             self._say(answer.printed.rstrip("\n"))
         return self._checked(answer)
@@ -144,6 +147,15 @@ class LiveCluster:
             "results may differ in the last digits: install the same there, or add --mixed "
             "(mixed=True) to mark results as equal to rounding only."
         )
+
+
+def _missing_in_cells(results: Sequence[JobResult]) -> str:
+    """A module that is here, but that a cell did not find there; what is nowhere is its fault."""
+    for failure in (failure for result in results for failure in result.failures):
+        named = MISSING.search(failure.error)
+        if named and find_spec(named[1].partition(".")[0]) is not None:
+            return named[1]
+    return ""
 
 
 def _missing(module: str, where: str) -> FailedError:
