@@ -1,5 +1,6 @@
 """Options that several commands have, and the executor that they choose."""
 
+import os
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -65,6 +66,8 @@ def executor_maker(
         from preftd.experiments.executors import Processes  # noqa: PLC0415  (help must be quick)
 
         return partial(Processes, workers)
+    # What Ray says of processes that die is not for standard output; the command says it itself.
+    os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")
     try:
         from preftd.ray import RayCluster  # noqa: PLC0415  (an extra)
     except ModuleNotFoundError as error:

@@ -1,6 +1,5 @@
 """Real clusters on the loopback of this machine, and what is looked at there."""
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,16 +11,18 @@ from ray.cluster_utils import Cluster
 from preftd.ray.connection import LOOPBACK
 
 NODE: dict[str, Any] = {"num_cpus": 1, "node_ip_address": LOOPBACK}
+QUICK = {"worker_niceness": 0}
+"""Otherwise, everything else on a busy machine goes before."""
 STARTS = 3
 """Ray gives up after 30 s, which a busy machine may need."""
 
 
 @contextmanager
 def cluster_of(nodes: int) -> Iterator[Cluster]:
-    """A cluster of so many nodes with a CPU each, and a head without."""
+    """A cluster of so many nodes with a CPU each, the head included."""
     cluster = _started()
     try:
-        for _ in range(nodes):
+        for _ in range(nodes - 1):
             add_node(cluster)
         yield cluster
     finally:
@@ -33,7 +34,7 @@ def _started() -> Cluster:
         try:
             return Cluster(
                 initialize_head=True,
-                head_node_args=NODE | {"num_cpus": 0, "include_dashboard": False},
+                head_node_args=NODE | {"include_dashboard": False, "_system_config": QUICK},
             )
         except Exception:  # Ray raises bare exceptions when it does not get ready
             if attempt == STARTS - 1:
@@ -85,8 +86,3 @@ def until(happens: Callable[[], Any], seconds: float = 90) -> Any:
 def ended(processes: list[int]) -> bool:
     """Whether processes have ended."""
     return not any(Path(f"/proc/{process}").exists() for process in processes)
-
-
-def kill(process: int, number: int) -> None:
-    """Send a signal to a process."""
-    os.kill(process, number)

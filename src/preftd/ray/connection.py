@@ -67,6 +67,7 @@ def start(cpus: int, folder: Path) -> None:
                 runtime_env={"env_vars": ONE_THREAD | {"PYTHONPATH": os.pathsep.join(sys.path)}},
                 _node_ip_address=LOOPBACK,
                 _temp_dir=str(folder),
+                _system_config={"worker_niceness": 0},  # as processes without Ray
                 **QUIET,
             )
         except (RayError, RuntimeError, OSError) as error:  # also a timeout
@@ -128,8 +129,8 @@ def _reach(address: str) -> None:
     except (OSError, OverflowError) as error:
         cause = getattr(error, "strerror", None) or str(error)
     raise InputError(
-        f"no Ray cluster answers at {host}:{found[3]} ({cause}): check the address, start a cluster with "
-        "ray start --head, or leave the address out."
+        f"no Ray cluster answers at {host}:{found[3]} ({cause}): check the address, start "
+        "a cluster with ray start --head, or leave the address out."
     )
 
 

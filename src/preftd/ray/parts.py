@@ -24,7 +24,7 @@ class Part:
 
     def __init__(self, job: Job, whole: "Part | None" = None) -> None:
         self.job = job
-        self.lost = 0 if whole is None else whole.lost
+        self.lost: int = 0 if whole is None else whole.lost
         """How often it was lost with its node."""
         self._whole, self._deaths = whole, 0
         self._halves: list[Part] = []
