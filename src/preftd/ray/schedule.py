@@ -61,6 +61,7 @@ class _Task(Generic[Ref]):
     def __init__(self, parts: Sequence[Part], since: float) -> None:
         self.parts, self.since = parts, since
         self.refs: list[Ref] = []
+        self.is_copied = False
         self.work = sum(part.job.work for part in parts)
 
 
@@ -95,7 +96,7 @@ class Schedule(Generic[Ref]):
                     task.refs.remove(ref)
                     if isinstance(found, Answer):
                         yield from self._finish(task, found)
-                    elif not task.refs:
+                    elif not (task.refs and found.with_node):
                         yield from self._again(task, found)
         finally:
             self._cluster.cancel(list(self._running))
@@ -130,10 +131,8 @@ class Schedule(Generic[Ref]):
         task.refs.append(ref)
 
     def _finish(self, task: _Task[Ref], answer: Answer) -> Iterator[JobResult]:
-        """Forget copies of a task that has an answer, and yield the results of whole jobs."""
-        for ref in task.refs:
-            del self._running[ref]
-        self._cluster.cancel(task.refs)
+        """Keep the answer to a task, and yield the results of whole jobs."""
+        self._drop_copies(task)
         pace = sum(result.seconds for result in answer.results) / max(task.work, 1e-9)
         self._pace = pace if self._pace is None else (self._pace + pace) / 2
         self._pace_of[answer.node] = (self._pace_of.get(answer.node, pace) + pace) / 2
@@ -142,6 +141,7 @@ class Schedule(Generic[Ref]):
 
     def _again(self, task: _Task[Ref], lost: Lost) -> Iterator[JobResult]:
         """Compute the parts of a lost task again, each alone if its process died."""
+        self._drop_copies(task)
         for part in task.parts:
             part.lost += lost.with_node
             if lost.with_node and part.lost <= LOSSES:
@@ -153,19 +153,24 @@ class Schedule(Generic[Ref]):
                 self._alone += part.split()
                 yield from part.give_up(lost.reason)
 
+    def _drop_copies(self, task: _Task[Ref]) -> None:
+        for ref in task.refs:
+            del self._running[ref]
+        self._cluster.cancel(task.refs)
+
     def _copy_slow_tasks(self, free: int) -> None:
         """Start the slowest tasks a second time, elsewhere; the first answer counts."""
         if self._pace is None:
             return
         now = self._cluster.now()
-        once = {id(task): task for task in self._running.values() if len(task.refs) == 1}
         slow = [
             task
-            for task in once.values()
-            if now - task.since > max(LATEST, LATE * self._pace * task.work)
+            for task in self._running.values()
+            if not task.is_copied and now - task.since > max(LATEST, LATE * self._pace * task.work)
         ]
         best = min(self._pace_of.values())
         quick = sorted(node for node, pace in self._pace_of.items() if pace <= LATE * best)
         for task in sorted(slow, key=lambda task: task.since)[: max(0, free)]:
             self._submit(task, quick[self._copies % len(quick)])
             self._copies += 1
+            task.is_copied = True
