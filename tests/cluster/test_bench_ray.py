@@ -13,7 +13,8 @@ def test_costs_are_measured(name: str) -> None:
     costs = bench._costs(study)
     assert 0 < costs.result
     assert 0 < costs.job < 10
-    steps = study.episodes * study.tasks.mean_episode_length  # type: ignore[union-attr]  # one task
+    (task,) = study.tasks.values()
+    steps = study.episodes * task.mean_episode_length
     cells = sum(job.size for job in bench._jobs(study)[:10]) / len(bench._jobs(study)[:10])
     assert costs.updates == pytest.approx(steps * cells)
 

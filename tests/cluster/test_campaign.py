@@ -180,7 +180,7 @@ def test_a_cell_that_kills_its_worker_is_named_and_the_others_go_on(
     assert code == 1
     assert "1 cell failed; all others are stored." in said
     assert "ended 3 times, at last because it crashed or was killed, in this cell:" in said
-    assert "harmless" in shown
+    assert "PTD" in shown
     (failure,) = manifest(tmp_path / "out")["failures"]
     assert "deadly" in failure["label"]
 
@@ -199,7 +199,7 @@ def test_a_node_that_joins_late_and_differs_is_refused_or_its_results_are_marked
             why = said.splitlines()[-1]
             assert why.startswith("preftd: the node ")
             assert "has processor generic in place of" in why
-        code, _, said = finished(begun(path, tmp_path / "mixed", *options, "--mixed"))
+        code, _, said = finished(begun(path, tmp_path / "mixed", *options, "--mixed"), 600)
         assert code == 0, said
         assert 0 < manifest(tmp_path / "mixed")["rounded"] <= 4 * SEEDS
         assert stored_files(tmp_path / "mixed").keys() == wanted.keys()
@@ -246,11 +246,11 @@ def test_ctrl_c_at_random_moments(
     chance = random.Random(1)  # noqa: S311  (no secret)
     options = ["--address", cluster.address] if joins else ["--workers", "2"]
     codes = []
-    for _ in range(8):
+    for _ in range(5):
         process = begun(path, tmp_path, *options)
-        time.sleep(1 + 9 * chance.random())
+        time.sleep(1 + 15 * chance.random())
         os.killpg(process.pid, signal.SIGINT)
-        code, _, said = finished(process, 30)
+        code, _, said = finished(process, 60)
         codes.append(code)
         assert code in (0, 130), said
         assert "Traceback" not in said
@@ -259,7 +259,7 @@ def test_ctrl_c_at_random_moments(
         assert still_there(process) == []
         assert folders(process) == []
         assert stored_files(tmp_path).items() <= wanted.items() if files(tmp_path) else True
-    assert codes.count(130) >= 3
+    assert codes.count(130) >= 2
     workers = [one for node in cluster.worker_nodes for one in workers_of(node)]
     until(lambda: ended(workers), 30)
     code, _, said = finished(begun(path, tmp_path, *options))
