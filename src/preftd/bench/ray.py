@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from preftd.bench.timing import digits, head, row
+from preftd.bench.timing import ROUNDS, digits, head, row
 from preftd.experiments.expansion import Expansion
 from preftd.experiments.inputs import as_workers
 from preftd.experiments.jobs import Job, jobs
@@ -109,7 +109,7 @@ def predict(some: Sequence[Job], costs: Costs, cpus: int, cores: int, empty: flo
     """Return the simulated seconds of jobs on so many CPUs, which share physical cores."""
     from preftd.ray.simulation import SimulatedCluster, simulated_seconds  # noqa: PLC0415  (extra)
 
-    pace = costs.job * len(some) / sum(job.work for job in some)
+    pace = costs.job / some[0].work
     cluster = SimulatedCluster(cpus, cores, lambda job: pace * job.work, empty)
     return simulated_seconds(cluster, some, costs.result)
 
@@ -119,30 +119,27 @@ def _jobs(study: Study) -> list[Job]:
 
 
 def _costs(study: Study) -> Costs:
-    """Measure some jobs of a study in this process."""
-    some = _jobs(study)[:10]
-    compute(some[0])  # compiles
-    results = [compute(job) for job in some]
-    group = some[0].groups[0]
+    """Measure a job of a study in this process: the best of several, as others only add time."""
+    job = _jobs(study)[0]
+    results = [compute(job) for _ in range(ROUNDS)]  # the first compiles
+    group = job.groups[0]
     steps = group.sample.episodes * group.sample.task.mean_episode_length
-    with TemporaryDirectory() as folder:
-        handled = _handled(some, results, Path(folder))
     return Costs(
-        sum(result.seconds for result in results) / len(some),
-        handled / len(some),
-        steps * sum(job.size for job in some) / len(some),
+        min(result.seconds for result in results),
+        min(_handled(job, result) for result in results),
+        steps * job.size,
     )
 
 
-def _handled(some: Sequence[Job], results: Sequence[JobResult], folder: Path) -> float:
-    """Seconds in which the driver unpacks and stores results."""
-    store = Store(folder)
-    store.prepare()
-    messages = [pickle.dumps(result) for result in results]
-    began = time.perf_counter()
-    for job, message in zip(some, messages, strict=True):
+def _handled(job: Job, result: JobResult) -> float:
+    """Seconds in which the driver unpacks and stores a result."""
+    message = pickle.dumps(result)
+    with TemporaryDirectory() as folder:
+        store = Store(Path(folder))
+        store.prepare()
+        began = time.perf_counter()
         store.save(rows_of(job, pickle.loads(message)))  # noqa: S301  (from above)
-    return time.perf_counter() - began
+        return time.perf_counter() - began
 
 
 class _Nodes:
