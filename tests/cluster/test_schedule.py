@@ -30,9 +30,10 @@ class MadeUp:
         self, cpus: int = 2, fate: Callable[[Sequence[Job], str | None], Any] = lambda *_: 0.1
     ) -> None:
         self.count, self._fate = cpus, fate
+        self.most: int | None = None
         self.tasks: list[tuple[Sequence[Job], str | None]] = []
         self.cancelled: list[int] = []
-        self.most, self.dies_after = 0, 0.1
+        self.at_once, self.dies_after = 0, 0.1
         self._time, self._ends, self._numbers = 0.0, list[tuple[float, int]](), count()
 
     def cpus(self) -> int:
@@ -47,7 +48,7 @@ class MadeUp:
         fate = self._fate(jobs, node)
         takes = self.dies_after if isinstance(fate, Lost) else fate
         heapq.heappush(self._ends, (self._time + takes, number))
-        self.most = max(self.most, len(self._ends))
+        self.at_once = max(self.at_once, len(self._ends))
         return number
 
     def wait(self, refs: Sequence[int], seconds: float) -> list[tuple[int, Answer | Lost]]:
@@ -98,7 +99,14 @@ def check(found: Sequence[JobResult], some: Sequence[Job]) -> None:
 def test_every_job_has_one_result(some: list[Job]) -> None:
     cluster = MadeUp()
     check(list(Schedule(cluster, some).run()), some)
-    assert cluster.most <= AHEAD * cluster.count
+    assert cluster.at_once == AHEAD * cluster.count
+
+
+def test_no_more_tasks_are_submitted_than_may_be(some: list[Job]) -> None:
+    cluster = MadeUp(cpus=4)
+    cluster.most = 3
+    check(list(Schedule(cluster, some).run()), some)
+    assert cluster.at_once == 3
 
 
 @pytest.mark.parametrize("lost", [DIED, NODE_LOST])
@@ -181,9 +189,9 @@ def test_cpus_that_are_added_are_used(some: list[Job]) -> None:
     cluster = MadeUp(cpus=1, fate=lambda *_: 1.0)
     running = Schedule(cluster, some).run()
     next(running)
-    before, cluster.count = cluster.most, 3
+    before, cluster.count = cluster.at_once, 3
     list(running)
-    assert before == AHEAD < cluster.most
+    assert before == AHEAD < cluster.at_once
 
 
 def test_closing_it_cancels_all_tasks(some: list[Job]) -> None:

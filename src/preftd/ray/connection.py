@@ -52,7 +52,6 @@ def new_folder() -> Path:
 
 def start(cpus: int, folder: Path) -> None:
     """Start a Ray of our own, with a temporary folder, and connect to it."""
-    _refuse_second()
     # Without it, Ray would write one for all its users into the user's home.
     if not {"RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"} & os.environ.keys():
         os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
@@ -81,7 +80,6 @@ def start(cpus: int, folder: Path) -> None:
 
 def join(address: str) -> None:
     """Connect to a cluster that is running."""
-    _refuse_second()
     _reach(address)
     sent: dict[str, Any] = {"env_vars": ONE_THREAD}
     if modules := _modules():
@@ -102,7 +100,8 @@ def stop(folder: Path | None) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _refuse_second() -> None:
+def refuse_second() -> None:
+    """Refuse to connect a process twice."""
     if ray.is_initialized():
         raise InputError(
             "this process is connected to Ray already: call ray.shutdown() before, or close the "

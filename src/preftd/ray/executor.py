@@ -83,13 +83,15 @@ class RayCluster:
 
     def _connected(self) -> LiveCluster:
         if self._cluster is None:
+            connection.refuse_second()
             self._begun = True  # whatever happens now, close cleans up
             if self._address is None:
                 self._folder = connection.new_folder()
                 connection.start(as_workers(self.workers), self._folder)
             else:
                 connection.join(self._address)
-            cluster = LiveCluster(self.workers, self._mixed, self._say)
+            most = None if self._address is None else self.workers  # our own has no more CPUs
+            cluster = LiveCluster(most, self._mixed, self._say)
             cluster.check_nodes()
             self._cluster = cluster
         return self._cluster

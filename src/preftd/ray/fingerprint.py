@@ -4,7 +4,7 @@ from importlib.metadata import version
 from platform import python_version
 from typing import Any, NamedTuple
 
-import llvmlite.binding as llvm
+import llvmlite.binding as llvm  # type: ignore[import-untyped]
 from numba import config
 
 from preftd import __version__

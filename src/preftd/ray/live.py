@@ -43,7 +43,7 @@ class LiveCluster:
 
     Parameters
     ----------
-    workers : int, optional
+    most : int, optional
         The most tasks at the same time (default: one for each CPU).
     mixed : bool
         Whether nodes may differ from this process.
@@ -52,21 +52,21 @@ class LiveCluster:
 
     """
 
-    def __init__(self, workers: int | None, mixed: bool, say: Callable[[str], object]) -> None:
-        self._workers, self._mixed, self._say = workers, mixed, say
+    def __init__(self, most: int | None, mixed: bool, say: Callable[[str], object]) -> None:
+        self.most, self._mixed, self._say = most, mixed, say
         self._here = fingerprint()
         remote: Any = ray.remote(num_cpus=1, max_retries=0)
         self._compute = remote(compute_task)
         self._cpus, self._looked, self._waits = 0, float("-inf"), False
 
     def cpus(self) -> int:
-        """Return the number of CPUs now, as far as they may be used."""
+        """Return the number of CPUs that the cluster has now."""
         if self.now() - self._looked > LOOK:
             self._cpus, self._looked = int(ray.cluster_resources().get("CPU", 0)), self.now()
             if not self._cpus and not self._waits:
                 self._say("no node of the cluster has a CPU: waiting for one to join …")
             self._waits = not self._cpus
-        return self._cpus if self._workers is None else min(self._cpus, self._workers)
+        return self._cpus
 
     def now(self) -> float:
         """Return the time, in seconds."""
@@ -100,10 +100,9 @@ class LiveCluster:
         """Compute jobs for their effects; a process that dies dies again where it is reported."""
         nodes = [node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU")]
         refs = [self._submitted(jobs, node["NodeID"], **options) for node in nodes]
-        ready, late = ray.wait(refs, num_returns=len(refs), timeout=seconds) if refs else ([], [])
+        ready, _ = ray.wait(refs, num_returns=len(refs), timeout=seconds) if refs else ([], [])
         for ref in ready:
             self._answer(ref, show=False)
-        self.cancel(late)
 
     def _submitted(self, jobs: Sequence[Job], node: str | None, **options: Any) -> Ref:
         if node is not None:

@@ -38,8 +38,11 @@ class Lost(NamedTuple):
 class Cluster(Protocol[Ref]):
     """Computes tasks; a task is known by a reference."""
 
+    most: int | None
+    """The most tasks that may be submitted at the same time; None if there is no limit."""
+
     def cpus(self) -> int:
-        """Return the number of tasks that it can compute at the same time."""
+        """Return the number of CPUs; a task takes one."""
 
     def now(self) -> float:
         """Return the time, in seconds."""
@@ -104,8 +107,9 @@ class Schedule(Generic[Ref]):
 
     def _submit_all(self) -> None:
         """Keep all CPUs busy."""
-        cpus = max(1, self._cluster.cpus())
-        while len(self._running) < AHEAD * cpus and (parts := self._next(cpus)):
+        most = self._cluster.most or float("inf")
+        cpus = int(min(max(1, self._cluster.cpus()), most))
+        while len(self._running) < min(AHEAD * cpus, most) and (parts := self._next(cpus)):
             self._submit(_Task(parts, self._cluster.now()), None)
         if not self._waiting and not self._alone:
             self._copy_slow_tasks(cpus - len(self._running))

@@ -36,6 +36,7 @@ class SimulatedCluster:
     def __init__(
         self, cpus: int, cores: int, seconds: Callable[[Job], float], task_seconds: float = 0.0
     ) -> None:
+        self.most: int | None = None
         self._cpus, self._cores = cpus, cores
         self._seconds, self._task_seconds = seconds, task_seconds
         self._time = self._computed = 0.0
