@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 RESULTS = Path("results")
 
 
+QUIET = {"RAY_DEDUP_LOGS_SKIP_REGEX": "."}
+"""What Ray says of processes that die is not for the terminal; the command says it itself."""
+SOON = {"RAY_NUM_REDIS_GET_RETRIES": "5"}
+"""A cluster that does not let us in is asked for some seconds only."""
+
+
 class ExecutorName(StrEnum):
     """Where cells are computed."""
 
@@ -66,8 +72,8 @@ def executor_maker(
         from preftd.experiments.executors import Processes  # noqa: PLC0415  (help must be quick)
 
         return partial(Processes, workers)
-    # What Ray says of processes that die is not for standard output; the command says it itself.
-    os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")
+    for variable, value in QUIET.items() if address is None else (QUIET | SOON).items():
+        os.environ.setdefault(variable, value)
     try:
         from preftd.ray import RayCluster  # noqa: PLC0415  (an extra)
     except ModuleNotFoundError as error:

@@ -89,7 +89,8 @@ def join(address: str) -> None:
     except (RayError, RuntimeError, OSError, ValueError) as error:
         raise FailedError(
             f"the Ray cluster at {address} cannot be joined ({_line(error)}): run the command on "
-            "a node of the cluster, with the same versions of Python and Ray."
+            "a node of the cluster, with the same versions of Python and Ray, and with "
+            "RAY_AUTH_MODE=token if the cluster asks for a token."
         ) from None
 
 
