@@ -29,6 +29,8 @@ from preftd.tasks import make
 
 NODES = (1, 2, 4)
 UPDATES, CORES = 1e13, 1000
+SIMULATED = 100_000
+"""The most jobs that are simulated; of more, every part takes as long."""
 EMPTY = 300
 """Tasks without jobs that are timed."""
 
@@ -95,10 +97,10 @@ def table(scale: float = 1.0, nodes: Sequence[int] = NODES) -> Iterator[str]:
          "cores that one driver feeds"]
     )  # fmt: skip
     for name, costs in measured.items():
-        work = _jobs(studies(scale)[name])[0].work
-        whole = [Job((), work)] * round(UPDATES / costs.updates)
-        core_seconds = len(whole) * costs.job
-        predicted = predict(whole, costs, CORES, CORES + 1, empty)
+        count = UPDATES / costs.updates
+        some = [Job((), _jobs(studies(scale)[name])[0].work)] * min(SIMULATED, round(count))
+        predicted = predict(some, costs, CORES, CORES + 1, empty) * count / len(some)
+        core_seconds = count * costs.job
         yield row([
             name, digits(core_seconds / 3600), digits(core_seconds / CORES), digits(predicted),
             f"{costs.job / costs.result:,.0f}",
