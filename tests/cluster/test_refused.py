@@ -32,9 +32,9 @@ def study(tmp_path: Path) -> Path:
 def silent() -> Iterator[str]:
     """An address at which something listens and says nothing."""
     with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
+        listening.bind((connection.LOOPBACK, 0))
         listening.listen()
-        yield f"127.0.0.1:{listening.getsockname()[1]}"
+        yield f"{connection.LOOPBACK}:{listening.getsockname()[1]}"
 
 
 def refused(address: str) -> str:

@@ -129,8 +129,8 @@ def _reach(address: str) -> None:
     except (OSError, OverflowError) as error:
         cause = getattr(error, "strerror", None) or str(error)
     raise InputError(
-        f"no Ray cluster answers at {host}:{found[3]} ({cause}): check the address, start "
-        "a cluster with ray start --head, or leave the address out."
+        f"no Ray cluster answers at {address} ({cause}): check the address, start a cluster "
+        "with ray start --head, or leave the address out."
     )
 
 
