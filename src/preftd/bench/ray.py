@@ -97,10 +97,10 @@ def table(scale: float = 1.0, nodes: Sequence[int] = NODES) -> Iterator[str]:
          "cores that one driver feeds"]
     )  # fmt: skip
     for name, costs in measured.items():
-        count = UPDATES / costs.updates
-        some = [Job((), _jobs(studies(scale)[name])[0].work)] * min(SIMULATED, round(count))
-        predicted = predict(some, costs, CORES, CORES + 1, empty) * count / len(some)
-        core_seconds = count * costs.job
+        total = UPDATES / costs.updates
+        some = [Job((), _jobs(studies(scale)[name])[0].work)] * min(SIMULATED, round(total))
+        predicted = predict(some, costs, CORES, CORES + 1, empty) * total / len(some)
+        core_seconds = total * costs.job
         yield row([
             name, digits(core_seconds / 3600), digits(core_seconds / CORES), digits(predicted),
             f"{costs.job / costs.result:,.0f}",
