@@ -14,9 +14,20 @@ from preftd import __version__
 from preftd.bench import BENCHMARKS, run_benchmarks
 from preftd.command import check_interrupt, stopped_by_ctrl_c
 from preftd.failures import DidNotConvergeError, FailedError, InputError
+from preftd.options import (
+    RESULTS,
+    Address,
+    Executor,
+    ExecutorName,
+    Full,
+    Mixed,
+    Out,
+    Seeds,
+    StudyFile,
+    Workers,
+    executor_maker,
+)
 from preftd.terminal import print_line, standard_error
-
-RESULTS = Path("results")
 
 HELP = """Temporal-difference learning with preferences.
 
@@ -80,20 +91,6 @@ def diagnose(
     print_line(report(found))
 
 
-Out = Annotated[Path, typer.Option(help="Folder for results and figures.")]
-Seeds = Annotated[
-    int | None,
-    typer.Option(help="Number of seeds; a search uses at most this many (default: the study's)."),
-]
-Full = Annotated[
-    bool, typer.Option("--full", help="Include long searches, and all seeds on the grids.")
-]
-Workers = Annotated[
-    int | None, typer.Option(help="Number of processes (default: one for each core).")
-]
-StudyFile = Annotated[Path, typer.Argument(metavar="STUDY.py", help="A Python file with studies.")]
-
-
 @app.command("list")
 def list_figures() -> None:
     """List the figures of the paper that can be reproduced.
@@ -114,6 +111,9 @@ def reproduce(
     full: Full = False,
     seeds: Seeds = None,
     workers: Workers = None,
+    executor: Executor = ExecutorName.LOCAL,
+    address: Address = None,
+    mixed: Mixed = False,
     out: Out = RESULTS,
 ) -> None:
     """Compute and draw figures of the paper. Stored results are not computed again.
@@ -126,7 +126,8 @@ def reproduce(
     from preftd.paper.order import Order
     from preftd.paper.reproduce import reproduce as make
 
-    print_all(make(figures or [], Order(out, seeds, workers, full)))
+    maker = executor_maker(executor, workers, address, mixed)
+    print_all(make(figures or [], Order(out, seeds, maker, full)))
 
 
 @app.command()
@@ -134,6 +135,9 @@ def run(
     study: StudyFile,
     seeds: Seeds = None,
     workers: Workers = None,
+    executor: Executor = ExecutorName.LOCAL,
+    address: Address = None,
+    mixed: Mixed = False,
     out: Out = RESULTS,
 ) -> None:
     """Run the studies in a file, then print a table and draw figures.
@@ -143,13 +147,15 @@ def run(
     For example:
         preftd run examples/study.py
         preftd run examples/study.py --seeds 3 --workers 1 --out quick
+        preftd run examples/study.py --executor ray --address localhost:6379
     """
     from preftd.experiments.loading import load_studies
     from preftd.experiments.progress import progress_here
     from preftd.report import studies
 
-    loaded = load_studies(study, seeds)
-    print_all(studies.run_and_show(loaded, out, workers, progress_here(), study.resolve().parent))
+    loaded, place = load_studies(study, seeds), study.resolve().parent
+    maker = executor_maker(executor, workers, address, mixed)
+    print_all(studies.run_and_show(loaded, out, maker, progress_here(), place))
 
 
 @app.command()

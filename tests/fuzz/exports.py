@@ -11,7 +11,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ["experience", "experiments", "learners", "preferences", "rules", "tasks", "theory"]
+PACKAGES = [
+    "experience",
+    "experiments",
+    "learners",
+    "preferences",
+    "ray",
+    "rules",
+    "tasks",
+    "theory",
+]
 IMPORTED = re.compile(r"from (preftd[\w.]*) import ([\w, ]+)")
 METHODS = ("__call__", "__getitem__")
 """Special methods that users call; other public methods have names without underscores."""

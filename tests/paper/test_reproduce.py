@@ -2,12 +2,13 @@
 
 import json
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from preftd.arrays import InputError
-from preftd.experiments import Results
+from preftd.experiments import Processes, Results
 from preftd.experiments.inputs import as_seeds
 from preftd.paper import contents
 from preftd.paper.contents import CLAIMS, FIGURES, STUDIES
@@ -30,7 +31,7 @@ def files(out: Path, *names: str) -> list[Path]:
 
 def test_figures_are_written_and_no_study_is_run_twice(tmp_path: Path) -> None:
     names = ["figure_2", "figure_a1", "figure_2"]
-    lines = list(reproduce(names, Order(tmp_path, seeds=1, workers=1)))
+    lines = list(reproduce(names, Order(tmp_path, seeds=1, make_executor=partial(Processes, 1))))
     paths = files(tmp_path, *names[:2])
     assert lines == [f"wrote {path}" for path in paths]
     assert all(path.stat().st_size > 10_000 for path in paths)

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from experiments.small_studies import Told
 from preftd import tasks
 from preftd.arrays import InputError
-from preftd.experiments import Chosen, Here, Results, Search, Study
+from preftd.experiments import Chosen, Here, Processes, Results, Search, Study
 from preftd.experiments.results import ALGORITHM
 from preftd.experiments.runner import results as stored_results
 from preftd.experiments.score import Score
@@ -274,7 +275,9 @@ def test_the_runs_of_all_studies_that_keep_them_are_on_file() -> None:
 
 
 def test_the_first_seed_of_figure_a13_is_as_it_is_on_file(tmp_path: Path) -> None:
-    lines = list(reproduce(["figure_a13"], Order(tmp_path, seeds=1, workers=1)))
+    lines = list(
+        reproduce(["figure_a13"], Order(tmp_path, seeds=1, make_executor=partial(Processes, 1)))
+    )
     assert lines[0] == f"wrote {tmp_path / 'figures' / 'figure_a13.png'}"
     found = stored([FOUR_METHODS["no biases"]], Order(tmp_path, seeds=1)).found
     assert found[FOUR_METHODS["no biases"]].reported["seed"].n_unique() == 100

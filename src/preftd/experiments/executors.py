@@ -6,10 +6,10 @@ files, so that one for a cluster only has to carry `compute` there and its value
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from queue import SimpleQueue
 from threading import Lock, Thread, Timer
-from typing import Protocol, Self, final
+from typing import Protocol, Self, TypeAlias, final
 
 from preftd.arrays import InputError, short
 from preftd.experiments.cells import CellGroup, TaskFailure
@@ -28,6 +28,11 @@ class Executor(Protocol):
 
     def run(self, jobs: Sequence[Job]) -> Iterable[JobResult]:
         """Compute all jobs; results as they come. If it is a generator, closing it stops all."""
+
+
+MakeExecutor: TypeAlias = Callable[[Callable[[str], object]], AbstractContextManager[Executor]]
+"""Makes an executor, given where it says sentences: a command makes it when it has something to
+compute."""
 
 
 @final
@@ -72,7 +77,7 @@ class Processes:
         try:
             if count > 1:
                 first = first_episodes(jobs)
-                with _after(PATIENCE, self._say, COMPILING):
+                with after(PATIENCE, self._say, COMPILING):
                     crew.compile([job for kind, job in first.items() if kind not in self._compiled])
                 self._compiled |= first.keys()
             crew.begin()
@@ -101,7 +106,7 @@ class Processes:
 
 
 @contextmanager
-def _after(seconds: float, do: Callable[[str], object], given: str) -> Iterator[None]:
+def after(seconds: float, do: Callable[[str], object], given: str) -> Iterator[None]:
     """Do something if what is within takes longer than that."""
     timer = Timer(seconds, do, [given])
     timer.daemon = True

@@ -29,7 +29,7 @@ STATES = ("running", "finished", "failed", "interrupted")
 _KINDS: dict[str, Any] = {
     **dict.fromkeys(("study", "state", "started"), str),
     **dict.fromkeys(("ended", "commit"), str | None),
-    **dict.fromkeys(("cells", "computed", "schema"), int),
+    **dict.fromkeys(("cells", "computed", "rounded", "schema"), int),
     **dict.fromkeys(("command", "failures"), list),
     **dict.fromkeys(("versions", "machine"), dict),
 }
@@ -50,6 +50,9 @@ class Manifest:
     cells: int = 0
     """How many cells the study has, as far as they are known."""
     computed: int = 0
+    rounded: int = 0
+    """How many of them this machine would compute with other last digits: they were computed on
+    other processors or versions, and are equal to rounding only."""
     failures: list[dict[str, Any]] = field(default_factory=list)
     """Each cell that raised: its description, and the traceback."""
     schema: int = SCHEMA
@@ -76,11 +79,9 @@ class Manifest:
             },
         )
 
-    def end(self, state: str, *, cells: int, computed: int, failures: list[dict[str, Any]]) -> Self:
-        """The same, ended now."""
-        return replace(
-            self, state=state, ended=_now(), cells=cells, computed=computed, failures=failures
-        )
+    def end(self, state: str, **counted: Any) -> Self:
+        """The same, ended now, with fields that are known by then."""
+        return replace(self, state=state, ended=_now(), **counted)
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -134,7 +135,7 @@ def _checked(given: Any) -> dict[str, Any]:
     for name, value in found.items():
         if not isinstance(value, _KINDS[name]) or isinstance(value, bool):
             raise InputError(f"{name} is {short(value)}")
-    for name in ("cells", "computed"):
+    for name in ("cells", "computed", "rounded"):
         as_count(name, found.get(name, 0), 0)
     nearest("state", found.get("state", "running"), STATES)
     if len(found["study"].encode(errors="replace")) > MOST_NAME or not found["study"].isprintable():

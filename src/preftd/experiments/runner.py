@@ -6,6 +6,7 @@ import re
 from collections.abc import Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, final
 
@@ -108,13 +109,13 @@ class _Run:
     def __init__(self, study: Study, store: Store, executor: Executor, progress: Progress) -> None:
         self._study, self._store = study, store
         self._executor, self._progress = executor, progress
-        self._cells = self._computed = 0
+        self._cells = self._computed = self._rounded = 0
         self._failed: list[Failed] = []
 
     def run(self, repository: Path) -> Results:
         """Compute the search, then what it chose."""
         self._store.prepare()
-        manifest = Manifest.begin(self._study.name, repository)
+        self._manifest = manifest = Manifest.begin(self._study.name, repository)
         manifest.write(self._store.folder / "runs")
         try:
             found = self._results()
@@ -139,6 +140,7 @@ class _Run:
             state,
             cells=self._cells,
             computed=self._computed,
+            rounded=self._rounded,
             failures=[_written(failed) for failed in self._failed],
         )
         return ended.write(self._store.folder / "runs")
@@ -201,10 +203,18 @@ class _Run:
     def _keep(self, job: Job, result: JobResult) -> None:
         """Store the result of a job, and only then report progress."""
         self._failed += _described(job, result.failures)
+        if not result.exact:
+            self._mark(len(result.rows))
         if result.rows.size:
             self._store.save(rows_of(job, result))
         self._computed += len(result.rows)
         self._progress.advance(len(result.rows), job.work, result.seconds)
+
+    def _mark(self, cells: int) -> None:
+        """Write down that cells are equal to rounding only, before the first of them is stored."""
+        if not self._rounded:
+            replace(self._manifest, rounded=cells).write(self._store.folder / "runs")
+        self._rounded += cells
 
 
 def _missing(wanted: Sequence[Job], there: NDArray[np.bool_]) -> list[Job]:

@@ -45,6 +45,8 @@ class JobResult:
     failures: tuple[Failure, ...] = ()
     seconds: float = 0.0
     """How long it took, once everything was ready."""
+    exact: bool = True
+    """Whether this machine would compute the same bytes; if not, they are equal to rounding."""
 
 
 def compute(job: Job) -> JobResult:
@@ -68,6 +70,7 @@ def joined(job: Job, sizes: Sequence[int], parts: Sequence[JobResult]) -> JobRes
         np.concatenate([part.diverged for part in parts]),
         tuple(failure for part in parts for failure in part.failures),
         sum(part.seconds for part in parts),
+        all(part.exact for part in parts),
     )
 
 

@@ -1,9 +1,11 @@
 """What users order of the paper, and what is run, or looked up, for it."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from preftd.experiments.executors import MakeExecutor, Processes
 from preftd.experiments.inputs import as_seeds
 from preftd.experiments.plan import Plan
 from preftd.experiments.progress import progress_here
@@ -21,14 +23,14 @@ class Order(NamedTuple):
 
     out       the folder of results
     seeds     how many seeds (default: those of each study)
-    workers   how many processes compute (default: one for each core)
+    make_executor  makes what computes (default: a process for each core)
     full      whether to run long searches, and to report all seeds of their studies
     searches  the file with the results of long searches
     """
 
     out: Path
     seeds: int | None = None
-    workers: int | None = None
+    make_executor: MakeExecutor = partial(Processes, None)
     full: bool = False
     searches: Path = FILE
 

@@ -8,7 +8,7 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from preftd.arrays import InputError
-from preftd.experiments.executors import Executor, Processes
+from preftd.experiments.executors import Executor
 from preftd.experiments.manifest import Manifest
 from preftd.experiments.progress import Progress, progress_here
 from preftd.experiments.results import Results
@@ -45,8 +45,8 @@ def _make(names: Sequence[str], order: Order) -> Iterator[str]:
     _check_searches(figures, order)
     progress = progress_here()
     store, plots = Store(order.out, warn=progress.say), dict[str, Plot]()
-    with Processes(order.workers, progress.say) as processes:
-        results = ResultsOnDemand(order, store, processes, progress)
+    with order.make_executor(progress.say) as executor:
+        results = ResultsOnDemand(order, store, executor, progress)
         for name in names:
             if name == COUNTEREXAMPLES:
                 written = write_counterexamples(order.out, order.seeds or SEEDS, progress.say)

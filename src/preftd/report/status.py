@@ -35,7 +35,8 @@ def _described(run: Manifest) -> str:
     when = run.started[:19].replace("T", " ")
     computed = f", {run.computed:,} cells computed" if run.ended else ""
     failed = f", {len(run.failures):,} failed" if run.failures else ""
-    return f"{when}  {run.study}: {state_of(run)}{computed}{failed}"
+    rounded = f", {run.rounded:,} equal to rounding only" if run.rounded else ""
+    return f"{when}  {run.study}: {state_of(run)}{computed}{failed}{rounded}"
 
 
 def _progress(plan: Plan, stored: set[str]) -> str:

@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from preftd.arrays import InputError
-from preftd.experiments.executors import Processes
+from preftd.experiments.executors import MakeExecutor
 from preftd.experiments.plan import Plan
 from preftd.experiments.progress import Progress
 from preftd.experiments.results import Results
@@ -23,7 +23,11 @@ class StudiesFailedError(FailedError):
 
 
 def run_and_show(
-    studies: Sequence[Study], out: Path, workers: int | None, progress: Progress, repository: Path
+    studies: Sequence[Study],
+    out: Path,
+    make_executor: MakeExecutor,
+    progress: Progress,
+    repository: Path,
 ) -> Iterator[str]:
     """Run studies one after the other and yield lines of text about each when it is done.
 
@@ -35,8 +39,8 @@ def run_and_show(
     studies : sequence of Study
     out : Path
         The results folder.
-    workers : int, optional
-        The number of worker processes (default: one per core).
+    make_executor : callable
+        Makes what computes, such as `Processes`.
     progress : Progress
         Reports progress and failures.
     repository : Path
@@ -49,11 +53,11 @@ def run_and_show(
 
     """
     failed, parts, store = [], list[Part](), Store(out, warn=progress.say)
-    with Processes(workers, progress.say) as processes:
+    with make_executor(progress.say) as executor:
         for study in studies:
             try:
                 found = run(
-                    study, store, executor=processes, progress=progress, repository=repository
+                    study, store, executor=executor, progress=progress, repository=repository
                 )
             except CellsFailedError as error:
                 progress.say(str(error))

@@ -8,6 +8,7 @@ from fuzz.rows import (
     experiments,
     learners,
     preferences,
+    ray,
     registration,
     rules,
     specifications,
@@ -24,6 +25,7 @@ PACKAGES = (
     learners,
     specifications,
     experiments,
+    ray,
     registration,
 )
 ROWS: list[Row] = [row for package in PACKAGES for row in package.ROWS]

@@ -1,0 +1,188 @@
+"""Studies on a Ray cluster: prediction and measurement on this machine, and what large ones cost.
+
+The prediction is the schedule itself on a simulated cluster. What it is given is measured: the
+seconds of a job on one core, of a task without jobs, and of a result in the driver, which unpacks
+it and stores it in a file.
+"""
+
+import pickle
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+from preftd.bench.timing import ROUNDS, digits, head, row
+from preftd.experiments.expansion import Expansion
+from preftd.experiments.inputs import as_workers
+from preftd.experiments.jobs import Job, jobs
+from preftd.experiments.progress import Lines
+from preftd.experiments.result_files import rows_of
+from preftd.experiments.runner import run
+from preftd.experiments.store import Store
+from preftd.experiments.study import Study
+from preftd.experiments.work import JobResult, compute
+from preftd.learners import Network
+from preftd.preferences import Constant, Observability
+from preftd.rules import PTD, TD
+from preftd.tasks import make
+
+NODES = (1, 2, 4)
+UPDATES, CORES = 1e13, 1000
+SIMULATED = 100_000
+"""The most jobs that are simulated; of more, every part takes as long."""
+EMPTY = 300
+"""Tasks without jobs that are timed."""
+
+
+class Costs(NamedTuple):
+    """What was measured on one core."""
+
+    job: float
+    """Seconds of a job."""
+    result: float
+    """Seconds that the driver needs for its result."""
+    updates: float
+    """Updates of a job."""
+
+
+def studies(scale: float = 1.0) -> dict[str, Study]:
+    """Return studies by name."""
+    step_sizes = [10 ** (-i / 8) for i in range(24)]
+    return {
+        "linear": Study(
+            name="linear",
+            tasks=make("random_walk", states=19),
+            rules=[TD(), PTD()],
+            preferences=Constant(0.5),
+            step_sizes=step_sizes,
+            episodes=1000,
+            seeds=max(4, round(600 * scale)),
+        ),
+        "networks": Study(
+            name="networks",
+            tasks=make("cross_grid", size=8),
+            rules=[TD(), PTD()],
+            preferences=Observability(),
+            learners=Network(16),
+            step_sizes=step_sizes[::4],
+            episodes=50,
+            seeds=max(4, round(400 * scale)),
+        ),
+    }
+
+
+def table(scale: float = 1.0, nodes: Sequence[int] = NODES) -> Iterator[str]:
+    """Yield the lines of Markdown tables."""
+    measured = {name: _costs(study) for name, study in studies(scale).items()}
+    yield from head(["study", "jobs", "ns per update", "s per job", "results / s in the driver"])
+    for name, costs in measured.items():
+        yield row([
+            name, f"{len(_jobs(studies(scale)[name])):,}", digits(1e9 * costs.job / costs.updates),
+            digits(costs.job), digits(1 / costs.result),
+        ])  # fmt: skip
+    yield ""
+    yield from head(["study", "nodes", "predicted s", "measured s"])
+    empty = 0.0
+    for count in nodes:
+        with _Nodes(count) as cluster:
+            empty = cluster.seconds_of_a_task()
+            for name, study in studies(scale).items():
+                costs = measured[name]
+                predicted = predict(_jobs(study), costs, count, as_workers(None), empty)
+                yield row([name, f"{count}", digits(predicted), digits(cluster.seconds(study))])
+    yield ""
+    yield from head(
+        ["10¹³ updates on 1,000 cores", "core hours", "s without overhead", "predicted s",
+         "cores that one driver feeds"]
+    )  # fmt: skip
+    for name, costs in measured.items():
+        total = UPDATES / costs.updates
+        some = [Job((), _jobs(studies(scale)[name])[0].work)] * min(SIMULATED, round(total))
+        predicted = predict(some, costs, CORES, CORES + 1, empty) * total / len(some)
+        core_seconds = total * costs.job
+        yield row([
+            name, digits(core_seconds / 3600), digits(core_seconds / CORES), digits(predicted),
+            f"{costs.job / costs.result:,.0f}",
+        ])  # fmt: skip
+
+
+def predict(some: Sequence[Job], costs: Costs, cpus: int, cores: int, empty: float) -> float:
+    """Return the simulated seconds of jobs on so many CPUs, which share physical cores."""
+    from preftd.ray.simulation import SimulatedCluster, simulated_seconds  # noqa: PLC0415  (extra)
+
+    pace = costs.job / some[0].work
+    cluster = SimulatedCluster(cpus, cores, lambda job: pace * job.work, empty)
+    return simulated_seconds(cluster, some, costs.result)
+
+
+def _jobs(study: Study) -> list[Job]:
+    return jobs(Expansion(study).report({}))
+
+
+def _costs(study: Study) -> Costs:
+    """Measure a job of a study in this process: the best of several, as others only add time."""
+    job = _jobs(study)[0]
+    results = [compute(job) for _ in range(ROUNDS)]  # the first compiles
+    group = job.groups[0]
+    steps = group.sample.episodes * group.sample.task.mean_episode_length
+    return Costs(
+        min(result.seconds for result in results),
+        min(_handled(job, result) for result in results),
+        steps * job.size,
+    )
+
+
+def _handled(job: Job, result: JobResult) -> float:
+    """Seconds in which the driver unpacks and stores a result."""
+    message = pickle.dumps(result)
+    with TemporaryDirectory() as folder:
+        store = Store(Path(folder))
+        store.prepare()
+        began = time.perf_counter()
+        store.save(rows_of(job, pickle.loads(message)))  # noqa: S301  (from above)
+        return time.perf_counter() - began
+
+
+class _Nodes:
+    """Nodes with one CPU each on this machine, and an executor that uses them."""
+
+    def __init__(self, count: int) -> None:
+        from ray.cluster_utils import Cluster  # noqa: PLC0415  (an extra)
+
+        from preftd.ray import RayCluster  # noqa: PLC0415  (an extra)
+        from preftd.ray.connection import LOOPBACK  # noqa: PLC0415  (an extra)
+
+        node: dict[str, Any] = {"num_cpus": 1, "node_ip_address": LOOPBACK}
+        head = node | {"include_dashboard": False, "_system_config": {"worker_niceness": 0}}
+        self._cluster = Cluster(initialize_head=True, head_node_args=head)
+        for _ in range(count - 1):
+            self._cluster.add_node(**node)
+        self._executor = RayCluster(address=self._cluster.address)
+
+    def seconds_of_a_task(self) -> float:
+        """Return the seconds of a task without jobs, on one CPU."""
+        live = self._executor._connected()
+        live.compile([])  # starts workers
+        began = time.perf_counter()
+        left = [live.submit((), None) for _ in range(EMPTY)]
+        while left:
+            ended = {ref for ref, _ in live.wait(left, 1.0)}
+            left = [ref for ref in left if ref not in ended]
+        return (time.perf_counter() - began) * min(live.cpus(), as_workers(None)) / EMPTY
+
+    def seconds(self, study: Study) -> float:
+        """Return the seconds of a study, once workers have started and everything is compiled."""
+        with TemporaryDirectory() as folder, (Path(folder) / "lines").open("w") as lines:
+            few = study.with_seeds(2 * NODES[-1])
+            run(few, Path(folder) / "few", executor=self._executor, progress=Lines(lines))
+            began = time.perf_counter()
+            run(study, Path(folder) / "all", executor=self._executor, progress=Lines(lines))
+            return time.perf_counter() - began
+
+    def __enter__(self) -> "_Nodes":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._executor.close()
+        self._cluster.shutdown()

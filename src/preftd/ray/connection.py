@@ -1,0 +1,156 @@
+"""The connection to Ray: a Ray of our own on this machine, or a cluster that is running."""
+
+import logging
+import os
+import re
+import secrets
+import shutil
+import socket
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import ray
+from ray.exceptions import RayError
+from ray.util import get_node_ip_address
+
+from preftd.arrays import InputError
+from preftd.experiments.code import installed
+from preftd.experiments.worker import ONE_THREAD
+from preftd.failures import FailedError
+from preftd.files import alive
+
+STARTS = 2
+"""How often Ray is started if it does not get ready, as on a busy machine."""
+ANSWER = 5.0
+"""Seconds in which a cluster must answer."""
+STORE = 256 * 2**20
+"""Bytes for results on their way, of a Ray of our own."""
+LOOPBACK = "127.0.0.2" if sys.platform == "linux" else "127.0.0.1"
+"""Nobody else can reach a Ray of our own. In place of 127.0.0.1, Ray on Linux takes an address that
+others can reach."""
+PREFIX = "preftd-ray"
+HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + b"\x04" + bytes(5)
+"""How HTTP/2, which Ray speaks, begins: a preface and settings, which are answered by settings."""
+QUIET: dict[str, Any] = {
+    "log_to_driver": False,
+    "logging_level": logging.CRITICAL,
+}
+
+
+def new_folder() -> Path:
+    """Make a temporary folder for a Ray of our own; the paths of sockets in it must be short."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}-*-*"):
+        process = folder.name.split("-")[2]
+        if process.isdecimal() and not alive(int(process)):  # it was killed
+            shutil.rmtree(folder, ignore_errors=True)
+    return Path(tempfile.mkdtemp(prefix=f"{PREFIX}-{os.getpid()}-"))
+
+
+def start(cpus: int, folder: Path) -> None:
+    """Start a Ray of our own, with a temporary folder, and connect to it."""
+    # Without it, Ray would write one for all its users into the user's home.
+    if not {"RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"} & os.environ.keys():
+        os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
+    for left in reversed(range(STARTS)):
+        try:
+            ray.init(
+                address="local",  # a plain init may join a cluster that is dead
+                num_cpus=cpus,
+                num_gpus=0,
+                object_store_memory=STORE,
+                include_dashboard=False,
+                runtime_env={"env_vars": ONE_THREAD | {"PYTHONPATH": os.pathsep.join(sys.path)}},
+                _node_ip_address=LOOPBACK,
+                _temp_dir=str(folder),
+                _system_config={"worker_niceness": 0},  # as processes without Ray
+                **QUIET,
+            )
+        except (RayError, RuntimeError, OSError) as error:  # also a timeout
+            ray.shutdown()
+            if not left:
+                cause = _line(error)
+                raise FailedError(f"Ray cannot be started ({cause}): run the same again.") from None
+        else:
+            return
+
+
+def join(address: str) -> None:
+    """Connect to a cluster that is running."""
+    _reach(address)
+    sent: dict[str, Any] = {"env_vars": ONE_THREAD}
+    if modules := _modules():
+        sent["py_modules"] = modules
+    try:
+        ray.init(address=address, runtime_env=sent, **QUIET)
+    except (RayError, RuntimeError, OSError, ValueError) as error:
+        raise FailedError(
+            f"the Ray cluster at {address} cannot be joined ({_line(error)}): run the command on "
+            "a node of the cluster, with the same versions of Python and Ray, and with "
+            "RAY_AUTH_MODE=token if the cluster asks for a token."
+        ) from None
+
+
+def stop(folder: Path | None) -> None:
+    """Disconnect; end all processes of a Ray of our own and remove its folder."""
+    ray.shutdown(wait_for_processes=folder is not None)
+    if folder is not None:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def refuse_second() -> None:
+    """Refuse to connect a process twice."""
+    if ray.is_initialized():
+        raise InputError(
+            "this process is connected to Ray already: call ray.shutdown() before, or close the "
+            "other executor."
+        )
+
+
+def _reach(address: str) -> None:
+    """Refuse an address at which no cluster answers; Ray itself would try for minutes."""
+    found = re.fullmatch(r"(?:(\[[0-9a-fA-F:]+\])|([\w.-]+)):(\d{1,5})", address)
+    if found is None:
+        raise InputError(
+            f"address is {address!r}: give host and port of a Ray cluster, such as localhost:6379."
+        )
+    host, cause = (found[1] or found[2]).strip("[]"), "something else does"
+    if host in ("localhost", "127.0.0.1", "::1"):  # Ray does the same
+        host = get_node_ip_address()
+    place = host, int(found[3])
+    try:
+        with socket.create_connection(place, ANSWER) as peer:
+            peer.sendall(HELLO)
+            if peer.recv(9)[3:4] == HELLO[-6:-5]:
+                return
+    except (OSError, OverflowError) as error:
+        cause = getattr(error, "strerror", None) or str(error)
+    raise InputError(
+        f"no Ray cluster answers at {address} ({cause}): check the address, start a cluster "
+        "with ray start --head, or leave the address out."
+    )
+
+
+def _modules() -> list[str]:
+    """The files of the user's modules, and the folders of packages, which are sent to the nodes."""
+    found = (_place(name, module) for name, module in list(sys.modules.items()) if "." not in name)
+    return sorted({str(place) for place in found if place is not None})
+
+
+def _place(name: str, module: ModuleType) -> Path | None:
+    file = getattr(module, "__file__", None)
+    if name == "__main__" or file is None or installed(name):
+        return None
+    path = Path(file).resolve()
+    if path.name == "__init__.py":
+        return path.parent
+    return path if path.name == f"{name}.py" else None  # a study's file is sent by value
+
+
+def _line(error: BaseException) -> str:
+    with suppress(IndexError):
+        return str(error).strip().splitlines()[0].rstrip(".")
+    return type(error).__name__
