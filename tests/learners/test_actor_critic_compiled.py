@@ -26,6 +26,8 @@ CRITICS = {
     "held": Critic("held", bias=True),
     "tiles": Critic("held", TileCoding(LOW, HIGH, [4, 4, 4, 4], 4), bias=True),
     "cosines": Critic("true_online", Fourier(LOW, HIGH, 1)),
+    "bounded": Critic(bias=True, bounded=True),
+    "bounded tiles": Critic("held", TileCoding(LOW, HIGH, [4, 4, 4, 4], 4), bounded=True),
 }
 ACTORS = {
     "tanh": Actor(),
