@@ -36,7 +36,8 @@ PARAMETERS: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, list[Any]]]
         {"thresholds": [{0: 1.0, 2: 0.5}, {0: 1.0, 1: 0.5}, {0: 1.0}], "between": [0.1, 0.2]},
     ),
     Linear: (
-        {}, {"view": ["backward", "forward", "true_online", "held"], "bounded": [False, True]}
+        {},
+        {"view": ["backward", "forward", "true_online", "held"], "bounded": [False, True]},
     ),
     Network: (
         {"units": 4, "view": "forward"},

@@ -203,9 +203,7 @@ def forward_change(
     return total
 
 
-def forward(
-    w: Parameters, episode: Episode, step_size: float, bounded: bool = False
-) -> Parameters:
+def forward(w: Parameters, episode: Episode, step_size: float, bounded: bool = False) -> Parameters:
     """The weights after an episode in the forward view."""
     return plus(w, step_size, forward_change(w, episode, step_size, bounded))
 
