@@ -7,6 +7,7 @@ streams    in pieces, step by step, saved and loaded, batched or alone: the same
 """
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -93,8 +94,8 @@ def test_one_step_ends_at_its_target_however_large_the_step_size(
     x: Any = np.array([1.0, -2.0, 0.5, 0.0, 3.0]) if kind == "vectors" else Indices([1, 4, 4])
 
     def after_one_step(step_size: Any, bounded: bool) -> Any:
-        rule, options = RULES["ptd"](1.0), {"view": view, "predictions": predictions}
-        learner = LinearLearner(SIZE, rule, step_size, bounded=bounded, **options)
+        options: Any = {"view": view, "predictions": predictions, "bounded": bounded}
+        learner = LinearLearner(SIZE, RULES["ptd"](1.0), step_size, **options)
         learner.update(x, 4.0, None, discount=0.0, beta=1.0)
         return np.asarray(learner.predict(x))
 
@@ -196,7 +197,7 @@ def test_the_critic_of_an_actor_critic_is_a_bounded_linear_learner(
             return Indices([*encoder(x).array, *([encoder.size] if bias else [])])
         return np.append(x, 1.0) if bias else x
 
-    x = rng.normal(size=(30, 3))
+    x, given = rng.normal(size=(30, 3)), dict[str, Any]()
     for t in range(29):
         given = {"discount": 0.0 if t % 10 == 9 else 0.9, "beta": float(rng.choice([0.3, 1.0]))}
         delta = learner.update(x[t], 1, 1.0, x[t + 1], **given)
@@ -243,6 +244,7 @@ def test_options_are_named_and_what_cannot_be_bounded_is_refused() -> None:
     assert "bounded" not in repr(LinearLearner(3, RULES["td"](1.0), 0.1))
     with pytest.raises(InputError, match=r"^adam scales its steps itself, .*: use optimiser='sgd'"):
         Network(4, "forward", "adam", bounded=True)
-    for make in (Linear, Critic, lambda **given: Network(4, **given)):
+    makers: list[Any] = [Linear, Critic, partial(Network, 4)]
+    for make in makers:
         with pytest.raises(InputError, match="bounded is 'yes': give True or False"):
             make(bounded="yes")

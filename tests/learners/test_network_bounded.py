@@ -16,9 +16,9 @@ from learners.network_cases import (
     steps_of,
 )
 from preftd.learners import Network, NetworkLearner
+from preftd.learners.bounding import squares_of
 from preftd.learners.network import backward, held, reference
 from preftd.learners.network.parameters import Parameters
-from preftd.learners.bounding import squares_of
 
 VIEWS = ["backward", "forward", "held"]
 SIZES = [0.02, 0.6, 0.15]
@@ -63,16 +63,16 @@ def test_segments_of_any_length_and_the_general_way_learn_the_same(which: str, n
     steps, scored = steps_of(experience, RULES[name], preference), some_scored(experience.size)
     squares, sizes = 1 + squares_of(steps, np.ones(experience.size)), np.array(SIZES)
     ways: dict[str, Any] = {
-        "backward": lambda *given: backward.learn_backward(*given, 0),
-        "held": lambda *given: held.learn_held(*given, True),
+        "backward": (backward.learn_backward, 0),
+        "held": (held.learn_held, True),
     }
-    for view, learn in ways.items():
+    for view, (learn, how) in ways.items():
         usual, other = (
             Network(5, view, bounded=True).start(experience.size, SIZES, 0) for _ in "ab"
         )
         expected = usual.learn(steps, scored)
         errors = np.empty_like(expected)
-        learn(other._weights, 5, sizes, steps, squares, scored, errors)
+        learn(other._weights, 5, sizes, steps, squares, scored, errors, how)
         np.testing.assert_allclose(errors, expected, rtol=1e-9, atol=0)
 
 
@@ -97,9 +97,9 @@ def test_one_step_ends_near_its_target_however_large_the_step_size(view: str) ->
     x, moved = np.array([1.0, -1.0, 2.0]), []
     for step_size in (1.0, 1e6):
         learner = NetworkLearner(3, RULES["PTD"], step_size, 8, view=view, bounded=True, seed=2)
-        target = learner.predict(x) + 1e-4
+        target = float(learner.predict(x)) + 1e-4
         learner.update(x, target, None, discount=0.0, beta=1.0)
-        moved.append(learner.predict(x) - target)
+        moved.append(float(learner.predict(x)) - target)
     np.testing.assert_allclose(moved, 0.0, atol=1e-8)
 
 

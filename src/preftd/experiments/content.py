@@ -29,11 +29,9 @@ from preftd.tasks import Task
 
 SCHEMA = 3
 """To be raised whenever the same description gives other results than before."""
-
-
 ADDED = {"bounded": False}
-"""Fields of this library's classes that came later, at the value that gives the results from before:
-there they are left out, so that stored results are found."""
+"""Fields that were added to classes of this library, each with the value that changes no results: it
+is left out, so that results stored before are found."""
 
 
 def digest(plain: Plain) -> str:

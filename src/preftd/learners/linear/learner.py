@@ -213,8 +213,7 @@ class LinearLearner:
             reach = alpha * square_of(pair[0], state.scale) if self.bounded else 0.0
             last = share if self._held else self._true_online
             delta, carried, discount = self._step(state, self.rule, pair, given, alpha, reach, last)
-            state.follow_on = carried
-            state.discount_t = 0.0 * discount if truncated else discount
+            state.follow_on, state.discount_t = carried, 0.0 * discount if truncated else discount
             state.steps += 1
             if state.column.item(GREW) if self.predictions is None else state.work[GREW].any():
                 state.check_growth(pair[0])

@@ -102,7 +102,7 @@ def learn_backward(
         np.arange(inputs), np.zeros(inputs, dtype=np.bool_), np.zeros(inputs), np.zeros(inputs)
     )
     memory = (trace, rows, live), segment_for(weights, longest)
-    _learn(weights, units, step_sizes, steps, squares, scored, errors, memory, longest)
+    _learn(weights, units, step_sizes, steps, squares, (scored, errors), memory, longest)
 
 
 @compiled
@@ -112,12 +112,11 @@ def _learn(
     step_sizes: Vector,
     steps: Steps,
     squares: Vector,
-    scored: Scored,
-    errors: Dense,
+    score_into: tuple[Scored, Dense],
     memory: tuple[Memory, Segment],
     longest: int,
 ) -> None:
-    weights, steps, scored, errors = uncounted((weights, steps, scored, errors))
+    weights, steps, (scored, errors) = uncounted((weights, steps, score_into))
     step_sizes, squares, (general, segment) = uncounted((step_sizes, squares, memory))
     begin, episode = 0, 0
     for t in range(steps.code_t.size):

@@ -63,8 +63,8 @@ def learn_held(
     work, rows = work_for(weights, steps), np.empty((2, columns))
     trace, pending, x = like(weights), like(weights), np.zeros(weights.hidden.size // columns)
     memory, spare = (trace, pending), (rows[0], rows[1], x)
-    general = (memory, spare)
-    _learn(weights, units, step_sizes, steps, squares, (scored, errors), work, general, always)
+    ways = (work, memory, spare)
+    _learn(weights, units, step_sizes, steps, squares, (scored, errors), ways, always)
 
 
 @compiled
@@ -75,12 +75,11 @@ def _learn(
     steps: Steps,
     squares: Vector,
     score_into: tuple[Scored, Dense],
-    work: Work,
-    general: tuple[Memory, Spare],
+    ways: tuple[Work, Memory, Spare],
     always: bool,
 ) -> None:
     weights, step_sizes, steps, squares = uncounted((weights, step_sizes, steps, squares))
-    (scored, errors), work, (memory, spare) = uncounted((score_into, work, general))
+    (scored, errors), (work, memory, spare) = uncounted((score_into, ways))
     begin, between, episode = 0, always, 0
     for t in range(steps.code_t.size):
         arrives = steps.is_last[t] or steps.discount_tp1[t] == 0 or steps.beta[t + 1] == 1

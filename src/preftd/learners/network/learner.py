@@ -65,7 +65,7 @@ class NetworkLearner:
 
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  (the options of Network, and more)
         self,
         size: int,
         rule: Rule,
