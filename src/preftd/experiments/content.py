@@ -30,8 +30,8 @@ from preftd.tasks import Task
 SCHEMA = 3
 """To be raised whenever the same description gives other results than before."""
 ADDED = {"bounded": False}
-"""Fields that were added to classes of this library, each with the value that changes no results: it
-is left out, so that results stored before are found."""
+"""Fields that were added to classes of this library, each with the value that changes no results:
+it is left out, so that results stored before are found."""
 
 
 def digest(plain: Plain) -> str:
