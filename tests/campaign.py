@@ -107,7 +107,8 @@ def _batches() -> None:
                 steps = Steps.of(e, stream_coefficients(rule, preference, e))
                 specs: list[Any] = [Linear(view) for view in VIEWS]
                 specs += [Network(3, view) for view in ("backward", "forward", "held")]
-                specs += [Network(2, "forward", "adam")]
+                specs += [Network(2, "forward", "adam"), Linear(bounded=True)]
+                specs += [Network(3, view, bounded=True) for view in ("backward", "held")]
                 for spec in specs:
                     for sizes in ([0.01], [0.01] * 9):
                         spec.start(e.size, sizes, 0).learn(steps, task.scored)
@@ -132,7 +133,7 @@ def _control() -> None:
     for view in ("backward", "true_online", "held"):
         for encoder in encoders:
             for bias in (False, True):
-                critic = Critic(view=view, features=encoder, bias=bias)
+                critic = Critic(view=view, features=encoder, bias=bias, bounded=bias)
                 spec = ActorCritic(Actor(units=2, bias=bias, activation="relu"), critic)
                 moved = Displacement({0: 0.1})
                 spec.run(tasks.CartPole(limit=9), ETD(), moved, [pair], 2, 0)

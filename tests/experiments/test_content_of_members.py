@@ -35,7 +35,10 @@ PARAMETERS: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, list[Any]]]
         {"thresholds": {0: 1.0, 2: 0.5}},
         {"thresholds": [{0: 1.0, 2: 0.5}, {0: 1.0, 1: 0.5}, {0: 1.0}], "between": [0.1, 0.2]},
     ),
-    Linear: ({}, {"view": ["backward", "forward", "true_online", "held"]}),
+    Linear: (
+        {},
+        {"view": ["backward", "forward", "true_online", "held"], "bounded": [False, True]},
+    ),
     Network: (
         {"units": 4, "view": "forward"},
         {
@@ -43,6 +46,7 @@ PARAMETERS: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, list[Any]]]
             "view": ["forward", "backward", "held"],
             "optimiser": ["sgd", "adam"],
             "init": ["uniform", "xavier"],
+            "bounded": [False, True],
         },
     ),
     Training: (

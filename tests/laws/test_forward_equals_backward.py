@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preftd.arrays import Dense, Vector
+from preftd.learners.bounding import bounded_gains
 from preftd.rules import RULES
 
 STEPS, SIZE = 40, 3
@@ -46,14 +47,17 @@ def td_errors(rng: np.random.Generator, data: dict[str, Vector], x: Dense) -> Ve
     return np.asarray(data["reward"] + data["out"] * (x_next @ w) - x @ w)
 
 
+@pytest.mark.parametrize("bounded", [False, True])
 @pytest.mark.parametrize("name", sorted(RULES))
 @given(seed=st.integers(0, 2**32 - 1))
-def test_forward_equals_backward_with_frozen_weights(name: str, seed: int) -> None:
+def test_forward_equals_backward_with_frozen_weights(name: str, bounded: bool, seed: int) -> None:
     data, rng = stream(seed), np.random.default_rng(seed)
     decay, gain = RULES[name](1.0).coefficients(
         beta=data["beta"], discount_t=data["discount_t"], interest=data["interest"], rho=data["rho"]
     )
     x = rng.normal(size=(STEPS, SIZE))
+    if bounded:
+        gain = bounded_gains(gain, 0.5 * (x**2).sum(axis=1))
     delta = td_errors(rng, data, x)
     trace, backward = np.zeros(SIZE), np.zeros(SIZE)
     for t in range(STEPS):

@@ -22,11 +22,15 @@ SIZE, STEPS = 4, 120
 PROTECTED: dict[str, Any] = {
     "linear held": Linear("held"),
     "linear forward": Linear("forward"),
+    "linear held, bounded": Linear("held", bounded=True),
+    "linear forward, bounded": Linear("forward", bounded=True),
     "least squares": LeastSquares(regularisation=0.1),
     "recursive least squares": LeastSquares(regularisation=0.1, recursive=True),
     "network forward": Network(3, "forward"),
     "network, Adam": Network(3, "forward", "adam"),
     "network held": Network(3, "held"),
+    "network held, bounded": Network(3, "held", bounded=True),
+    "network forward, bounded": Network(3, "forward", bounded=True),
 }
 EXPOSED: dict[str, Any] = {
     "algorithm 1": Linear(),

@@ -92,9 +92,9 @@ def learned_by_reference(method: Network, steps: Steps, step_size: float, seed: 
         if method.optimiser == "adam":
             w, moments = reference.adam(w, moments, episode, step_size)
         elif method.view == "forward":
-            w = reference.forward(w, episode, step_size)
+            w = reference.forward(w, episode, step_size, method.bounded)
         else:
-            w = reference.online(w, episode, step_size, method.view)
+            w = reference.online(w, episode, step_size, method.view, method.bounded)
     return w
 
 

@@ -1,5 +1,6 @@
 """Compiled runs equal the learner in a Gymnasium environment, step by step, to the bit."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,16 +35,21 @@ ACTORS = {
 
 
 def _assert_equal(
-    spec: ActorCritic, task: Any, rule: Rule, preference: Signal, rtol: float = 0.0
+    spec: ActorCritic,
+    task: Any,
+    rule: Rule,
+    preference: Signal,
+    rtol: float = 0.0,
+    pair: StepSizePair = PAIR,
 ) -> None:
     """Compare measures and weights of a compiled run with the learner in the environment."""
     compiled, measured = compiled_run(spec, task, rule, preference), np.zeros((4, 12))
     assert compiled is not None
-    learned = compiled.run(PAIR, 7, measured)
+    learned = compiled.run(pair, 7, measured)
     assert learned is not None
     environment = task.environment()
     inputs, actions = environment.observation_space.shape[0], int(environment.action_space.n)
-    learner = spec.learner(inputs, actions, rule, PAIR, 7)
+    learner = spec.learner(inputs, actions, rule, pair, 7)
     found = learner.learn(environment, preference, 12, discount=task.discount, seed=7)
     np.testing.assert_array_equal(measured, np.array(found))
     assert len(set(measured[2].tolist())) > 3
@@ -58,6 +64,14 @@ def test_compiled_runs_equal_the_learner_in_cartpole(actor: Actor, critic: Criti
     # NumPy's cosines may differ in the last digit from those of the C library.
     rtol = 1e-12 if isinstance(critic.features, Fourier) else 0.0
     _assert_equal(ActorCritic(actor, critic), CARTPOLE, PTD(), MOVED, rtol)
+
+
+@pytest.mark.parametrize("critic", CRITICS.values(), ids=CRITICS)
+def test_so_they_are_when_steps_are_bounded(critic: Critic) -> None:
+    rtol = 1e-12 if isinstance(critic.features, Fourier) else 0.0
+    pair = StepSizePair(actor=0.05, critic=2.0)  # nearly every step is
+    spec = ActorCritic(Actor(), replace(critic, bounded=True))
+    _assert_equal(spec, CARTPOLE, PTD(), MOVED, rtol, pair)
 
 
 INTERESTS = {

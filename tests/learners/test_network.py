@@ -7,6 +7,7 @@ import pytest
 
 from learners.network_cases import CASES, RULES, some_scored, steps_of
 from preftd import ETD, PTD, TD, InputError, Rule, tasks
+from preftd.arrays import Vector
 from preftd.learners.network import adam, backward, forward, held
 from preftd.learners.network.backward import SHORT
 from preftd.learners.network.batch import Network, NetworkBatch
@@ -21,6 +22,11 @@ SIZES = [0.002, 0.05, 0.01]
 
 def _name(method: Network) -> str:
     return f"{method.view} {method.optimiser}"
+
+
+def not_bounded(steps: Steps) -> Vector:
+    """What kernels take where steps are not bounded."""
+    return np.zeros(steps.code_t.size)
 
 
 def _weights(batch: NetworkBatch, lane: int) -> Any:
@@ -101,7 +107,7 @@ def test_held_segments_and_the_general_way_agree(case: str, rule: str) -> None:
     errors = quick.learn(steps, scored)
     other = np.empty_like(errors)
     sizes = np.array(SIZES)
-    held.learn_held(general._weights, 5, sizes, steps, scored, other, True)
+    held.learn_held(general._weights, 5, sizes, steps, not_bounded(steps), scored, other, True)
     assert np.allclose(other, errors, rtol=1e-12, atol=0)
     for lane in range(3):
         assert np.allclose(_weights(general, lane), _weights(quick, lane), rtol=1e-12, atol=1e-13)
@@ -115,7 +121,8 @@ def test_segments_of_any_length_learn_the_same(case: str, rule: str, longest: in
     steps, scored = steps_of(experience, RULES[rule], preference), some_scored(experience.size)
     batch = Network(5).start(experience.size, SIZES, seed=0)
     errors = np.empty((int(steps.is_last.sum()), len(SIZES)))
-    backward.learn_backward(batch._weights, 5, np.array(SIZES), steps, scored, errors, longest)
+    parts = (batch._weights, 5, np.array(SIZES), steps, not_bounded(steps), scored, errors)
+    backward.learn_backward(*parts, longest)
     usual, expected = _learned(Network(5), case, SIZES, RULES[rule])
     assert np.allclose(errors, expected, rtol=1e-11, atol=0)
     for lane in range(3):
@@ -133,7 +140,8 @@ def test_a_trace_may_outlast_a_discount_of_0() -> None:
     for longest in (0, 1000):
         batch = Network(5).start(experience.size, SIZES, seed=0)
         errors = np.empty((int(steps.is_last.sum()), len(SIZES)))
-        backward.learn_backward(batch._weights, 5, np.array(SIZES), steps, scored, errors, longest)
+        parts = (batch._weights, 5, np.array(SIZES), steps, not_bounded(steps), scored, errors)
+        backward.learn_backward(*parts, longest)
         found.append(errors)
     np.testing.assert_allclose(found[0], found[1], rtol=1e-11, atol=0)
 
@@ -153,9 +161,10 @@ def test_compiled_and_plain_kernels_agree(method: Network) -> None:
             "forward adam": (adam.learn_adam, ()),
         }
         kernel, extra = kernels[_name(method)]
-        first = (plain.moments,) if method.optimiser == "adam" else ()
-        other = np.empty_like(errors)
-        kernel.py_func(plain._weights, *first, 5, np.array(SIZES), steps, scored, other, *extra)
+        adams = method.optimiser == "adam"
+        first, bounds = ((plain.moments,), ()) if adams else ((), (not_bounded(steps),))
+        other, sizes = np.empty_like(errors), np.array(SIZES)
+        kernel.py_func(plain._weights, *first, 5, sizes, steps, *bounds, scored, other, *extra)
         assert np.allclose(other, errors, rtol=1e-12, atol=0)
 
 

@@ -29,6 +29,9 @@ from preftd.tasks import Task
 
 SCHEMA = 3
 """To be raised whenever the same description gives other results than before."""
+ADDED = {"bounded": False}
+"""Fields that were added to classes of this library, each with the value that changes no results:
+it is left out, so that results stored before are found."""
 
 
 def digest(plain: Plain) -> str:
@@ -173,17 +176,19 @@ def _deque(value: collections.deque[Any], describe: Describe) -> Plain:
 
 
 def _object(value: Any, more: dict[str, Plain], describe: Describe) -> Plain:
-    """The class of an object and its attributes, but for those that only save time."""
-    kind, cached = type(value), set()
+    """The class of an object and its attributes, but for those that change no results."""
+    kind, left_out = type(value), set()
     held: dict[str, Any] = {}
     for base in kind.__mro__:
         for name, part in vars(base).items():
             if isinstance(part, types.MemberDescriptorType) and hasattr(value, name):
                 held[name] = getattr(value, name)
             elif isinstance(part, functools.cached_property):
-                cached.add(name)
+                left_out.add(name)
     held |= getattr(value, "__dict__", {})
-    parts = {name: describe(held[name]) for name in sorted(held.keys() - cached)}
+    if kind.__module__.partition(".")[0] == "preftd":
+        left_out |= {name for name, usual in ADDED.items() if held.get(name) is usual}
+    parts = {name: describe(held[name]) for name in sorted(held.keys() - left_out)}
     return {"class": describe(kind), "holds": more | parts}
 
 

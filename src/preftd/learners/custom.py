@@ -212,7 +212,7 @@ def as_spec(given: Any) -> Specification:
     --------
     >>> from preftd.learners import Linear
     >>> as_spec(Linear())
-    Linear(view='backward')
+    Linear(view='backward', bounded=False)
     >>> class Nothing:
     ...     label = "nothing"
     ...

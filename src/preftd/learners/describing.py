@@ -9,6 +9,7 @@ _PARTS = {
     "predictions": "{} predictions",
     "units": "{} units",
     "view": "{} view",
+    "bounded": "bounded steps",
     "step_size": "step size {}",
 }
 """Attributes that some learners have, and how they are shown."""
@@ -29,6 +30,6 @@ def described(learner: Any) -> str:
         part: Any = getattr(learner, name, None)
         if np.ndim(part):
             said.append("a step size for each feature")
-        elif part is not None:
+        elif part is not None and part is not False:
             said.append(words.format(part))
     return f"<{type(learner).__name__} {learner.rule.name}: {', '.join(said)}>"

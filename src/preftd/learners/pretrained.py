@@ -131,7 +131,7 @@ class Pretrained:
     ) -> PretrainedLearner:
         """A learner on the network of a seed, with weights of 0."""
         self._check(size)
-        return PretrainedLearner(self.training, rule, step_size, view=self.linear.view, seed=seed)
+        return PretrainedLearner(self.training, rule, step_size, **vars(self.linear), seed=seed)
 
     def start(
         self, size: int, step_sizes: Sequence[StepSize], seed: SupportsIndex
@@ -158,7 +158,7 @@ class PretrainedLearner:
     ----------
     training : Training
     rule : Rule
-    step_size, view
+    step_size, view, bounded
         As for `LinearLearner`; one step size for each feature is one for each unit.
     seed : int
         Of the network, and of the experience that it was trained on.
@@ -177,13 +177,15 @@ class PretrainedLearner:
         step_size: ArrayLike | Decreasing,
         *,
         view: str = "backward",
+        bounded: bool = False,
         seed: SupportsIndex = 0,
     ) -> None:
         _check_kind("training", training, Training)
         self._layer = _layer(training, whole("seed", seed))
         self.size, self.rule = training.task.features.size, rule
-        self.linear = LinearLearner(training.network.units, rule, step_size, view=view)
-        self.units, self.view, self.step_size = self.linear.size, view, self.linear.step_size
+        self.units, self.view = training.network.units, view
+        self.linear = LinearLearner(self.units, rule, step_size, view=view, bounded=bounded)
+        self.step_size, self.bounded = self.linear.step_size, self.linear.bounded
 
     __repr__ = described
 

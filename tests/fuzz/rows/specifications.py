@@ -59,7 +59,7 @@ SIZES = {"seed": SEED, "step_size": "huge", "step_sizes": "generator"}
 ROWS = [
     Row(
         "learners.LinearLearner",
-        lambda: {"size": 3, "rule": PTD(), "step_size": 0.125, "view": "held"},
+        lambda: {"size": 3, "rule": PTD(), "step_size": 0.125, "view": "held", "bounded": True},
         free=SIZES,
     ),
     Row(
@@ -77,6 +77,7 @@ ROWS = [
             "view": "forward",
             "optimiser": "adam",
             "init": "uniform",
+            "bounded": False,
             "seed": 1,
         },
         free=SIZES,
@@ -93,6 +94,7 @@ ROWS = [
             "rule": PTD(),
             "step_size": 0.125,
             "view": "backward",
+            "bounded": True,
             "seed": 1,
         },
         free=SIZES,
@@ -150,13 +152,15 @@ ROWS = [
             "features": Identity(3),
             "bias": False,
             "truncation": "bootstrap",
+            "bounded": False,
         },
     ),
-    Row("learners.Linear", lambda: {"view": "held"}),
+    Row("learners.Linear", lambda: {"view": "held", "bounded": False}),
     Row(
         "learners.Network",
         lambda: {"units": 4, "view": "forward", "optimiser": "adam", "init": "uniform"},
     ),
+    Row("learners.Network", lambda: {"units": 4, "optimiser": "sgd", "bounded": True}),
     Row(
         "learners.LeastSquares",
         lambda: {"regularisation": 0.5, "recursive": True},

@@ -13,7 +13,7 @@ from preftd.arrays import InputError, Vector, check_not_negative, whole
 from preftd.learners.actor_critic import random_state
 from preftd.learners.actor_critic.actor_kernel import choose, policy, recall, update_actor
 from preftd.learners.actor_critic.buffers import Buffer, Sizes
-from preftd.learners.actor_critic.critic_kernel import Now, extent, step, value_of
+from preftd.learners.actor_critic.critic_kernel import Now, bounded_by, extent, step, value_of
 from preftd.learners.actor_critic.options import VIEWS, Actor, Critic
 from preftd.learners.actor_critic.start import action_generator, start_actor
 from preftd.learners.actor_critic.stream import CriticFeatures, Stream
@@ -34,7 +34,7 @@ class Agent:
         self, sizes: Sizes, actor: Actor, critic: Critic, pair: StepSizePair, seed: SupportsIndex
     ) -> None:
         self.sizes, self._pair = sizes, pair
-        self._view = VIEWS.index(critic.view)
+        self._view, self._bounded = VIEWS.index(critic.view), critic.bounded
         self._features = CriticFeatures(sizes.inputs, critic)
         self.weights: Vector = np.zeros(self._features.size)
         """The critic's."""
@@ -103,7 +103,10 @@ class Agent:
         largest += self._pair.critic + abs(now.reward) + abs(now.gain)
         careful = not largest <= MODERATE
         before = self.arrays() if now.ends or careful else {}
-        args = (self.weights, stream.trace, buffer.features, self._view, self._pair.critic, now)
+        alpha, seen = self._pair.critic, now
+        if self._bounded:
+            seen = now._replace(gain=bounded_by(buffer.features, t, alpha, now.gain))
+        args = (self.weights, stream.trace, buffer.features, self._view, alpha, seen)
         delta = float(step(*args))
         if careful and not all(np.isfinite(part).all() for part in (self.weights, *stream.trace)):
             self.put(before)

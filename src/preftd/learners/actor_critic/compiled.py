@@ -93,6 +93,7 @@ class CompiledRun:
                 self._encoding,
                 VIEWS.index(critic.view),
                 critic.truncation == "terminate",
+                critic.bounded,
             ),
             self._classes,
         )

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from preftd.arrays import Vector
 from preftd.kernels import kernel
 from preftd.learners.actor_critic.buffers import Features, Whole
+from preftd.learners.bounding import compiled_bounded_gain
 
 BACKWARD, TRUE_ONLINE, HELD = range(3)
 
@@ -72,6 +73,21 @@ class Now(NamedTuple):
     gain: float
     ends: bool
     """Whether the episode ends with it."""
+
+
+@kernel
+def bounded_by(features: Features, t: int, alpha: float, gain: float) -> float:
+    """The gain of a bounded step: min(gain, 1 / (α |x_t|²))."""
+    square = 0.0
+    if features.sparse:
+        ones = features.active.shape[1]
+        for k in range(ones):
+            for j in range(ones):  # indices may repeat: they add up
+                square += 1.0 if features.active[t, j] == features.active[t, k] else 0.0
+    else:
+        for i in range(features.dense.shape[1]):
+            square += features.dense[t, i] * features.dense[t, i]
+    return compiled_bounded_gain(gain, alpha * square)
 
 
 @kernel

@@ -84,6 +84,9 @@ class Critic:
     truncation : {"bootstrap", "terminate"}
         Whether an episode that is cut short bootstraps from the observation it was cut at, or
         counts as terminated.
+    bounded : bool
+        Whether gains of the critic are at most 1 / (α |x|²), with its features x: no step then
+        moves a prediction past its target. The actor's gain stays as it is.
 
     Examples
     --------
@@ -97,10 +100,12 @@ class Critic:
     features: Encoder | None = None
     bias: bool = False
     truncation: str = "bootstrap"
+    bounded: bool = False
 
     def __post_init__(self) -> None:
         nearest("view", self.view, VIEWS)
-        object.__setattr__(self, "bias", as_flag("bias", self.bias))
+        for name in ("bias", "bounded"):
+            object.__setattr__(self, name, as_flag(name, getattr(self, name)))
         nearest("truncation", self.truncation, TRUNCATIONS)
         given: Any = self.features
         if given is not None and not (callable(given) and hasattr(given, "size")):

@@ -69,6 +69,8 @@ def advantages(w: Vector, episode: Episode) -> Vector:
 
 def learn_critic(w: Vector, episode: Episode, critic: Critic, step_size: float) -> Vector:
     """The critic's weights after an episode, shape (size,)."""
+    if critic.bounded:
+        episode = linear.bounded(episode, step_size)
     views = {"backward": linear.backward, "true_online": linear.true_online, "held": linear.held}
     return np.asarray(views[critic.view](w, episode, step_size)[-1])
 

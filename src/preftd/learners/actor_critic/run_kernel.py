@@ -15,7 +15,7 @@ from preftd.learners.actor_critic.classes import (
     fixed_class,
     moved_class,
 )
-from preftd.learners.actor_critic.critic_kernel import Now, Trace, step
+from preftd.learners.actor_critic.critic_kernel import Now, Trace, bounded_by, step
 from preftd.learners.actor_critic.encoding import Encoding, encode
 from preftd.learners.network.refcount import uncounted
 from preftd.tasks.control.kernel import Tables, reset_kernel, step_kernel
@@ -45,6 +45,7 @@ class CriticState(NamedTuple):
     view_number: int
     terminates: bool
     """Whether a truncated episode counts as terminated."""
+    bounded: bool
 
 
 class Run(NamedTuple):
@@ -142,7 +143,8 @@ def _run_episode(
         decay = discount_t * (1 - beta)
         gain = classes.base[b, i] + classes.slope[b, i] * follow_on
         ends = terminated or truncated
-        now = Now(t, reward, discount_t, discount, beta, decay, gain, ends)
+        own = bounded_by(buffer.features, t, step_size, gain) if critic.bounded else gain
+        now = Now(t, reward, discount_t, discount, beta, decay, own, ends)
         weights, stream, view = critic.weights, critic.stream, critic.view_number
         delta = step(weights, stream, buffer.features, view, step_size, now)
         if not math.isfinite(delta):

@@ -9,7 +9,8 @@ from typing import ClassVar, SupportsIndex, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from preftd.arrays import Dense, InputError, as_count, whole
+from preftd.arrays import Dense, InputError, as_count, as_flag, whole
+from preftd.learners.bounding import squares_of, with_bounded_gains
 from preftd.learners.features import MOST_FEATURES
 from preftd.learners.linear.learner import LinearLearner
 from preftd.learners.linear.views import VIEWS
@@ -30,6 +31,8 @@ class Linear:
     ----------
     view : {"backward", "forward", "true_online", "held"}
         When and how weights move; "backward" is the paper's algorithm.
+    bounded : bool
+        Whether gains are at most 1 / (α |x|²): no step then moves a prediction past its target.
 
     Examples
     --------
@@ -40,16 +43,19 @@ class Linear:
     """
 
     view: str = "backward"
+    bounded: bool = False
 
     takes_step_size: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         nearest("view", self.view, VIEWS)
+        object.__setattr__(self, "bounded", as_flag("bounded", self.bounded))
 
     @property
     def label(self) -> str:
         """Its name in figures, beside that of the rule; empty for the paper's algorithm."""
-        return VIEWS[self.view].label
+        words = (VIEWS[self.view].label, "bounded" if self.bounded else "")
+        return ", ".join(filter(None, words))
 
     @property
     def watchable(self) -> bool:
@@ -65,7 +71,7 @@ class Linear:
     ) -> LinearLearner:
         """A learner, with weights of 0 whatever the seed."""
         whole("seed", seed)
-        return LinearLearner(size, rule, step_size, view=self.view)
+        return LinearLearner(size, rule, step_size, view=self.view, bounded=self.bounded)
 
     def start(
         self,
@@ -80,29 +86,41 @@ class Linear:
 
 @final
 class LinearBatch:
-    """Linear learners that learn from the same steps, each with its step size."""
+    """Linear learners that learn from the same steps, each with its step size.
+
+    They share one trace, unless steps are bounded: gains then depend on the step size.
+    """
 
     def __init__(self, spec: Linear, size: int, step_sizes: Sequence[StepSize]) -> None:
         self.spec, self.step_sizes = spec, as_step_sizes(step_sizes)
-        self._columns = -(-len(self.step_sizes) // WIDTH) * WIDTH
-        count = as_count("size", size, 1, MOST_FEATURES)
-        self._weights = aligned(np.zeros(count * self._columns))
+        self._size = as_count("size", size, 1, MOST_FEATURES)
+        self._together = [(a,) for a in self.step_sizes] if spec.bounded else [self.step_sizes]
+        columns = [-(-len(group) // WIDTH) * WIDTH for group in self._together]
+        self._weights = [aligned(np.zeros(self._size * count)) for count in columns]
         self._steps = 0
 
     @property
     def weights(self) -> Dense:
         """A copy of the weights, shape (size, step sizes)."""
-        return self._weights.reshape(-1, self._columns)[:, : len(self.step_sizes)].copy()
+        groups = zip(self._together, self._weights, strict=True)
+        return np.concatenate([w.reshape(self._size, -1)[:, : len(g)] for g, w in groups], axis=1)
 
     def learn(self, steps: Steps, scored: Scored) -> Dense:
         """Learn from whole episodes; mean squared errors after each, episodes × step sizes."""
-        check_steps(steps, len(self._weights) // self._columns, scored)
+        check_steps(steps, self._size, scored)
         if steps.code_t.size and not steps.is_last[-1]:
             raise InputError(UNFINISHED)
-        errors = np.empty((int(steps.is_last.sum()), len(self.step_sizes)))
-        alphas = step_sizes_of(self.step_sizes, self._steps, steps.code_t.size)
-        filled = np.zeros((len(alphas), self._columns))
-        filled[:, : len(self.step_sizes)] = alphas
+        squares = squares_of(steps, np.ones(self._size)) if self.spec.bounded else None
+        errors = []
+        for group, weights in zip(self._together, self._weights, strict=True):
+            alphas = step_sizes_of(group, self._steps, steps.code_t.size)
+            seen = steps
+            if squares is not None:
+                seen = with_bounded_gains(steps, alphas[:, 0], squares)
+            filled = np.zeros((len(alphas), weights.size // self._size))
+            filled[:, : len(group)] = alphas
+            found = np.empty((int(steps.is_last.sum()), len(group)))
+            VIEWS[self.spec.view].batch_kernel(seen, scored, filled, weights, found)
+            errors.append(found)
         self._steps += steps.code_t.size
-        VIEWS[self.spec.view].batch_kernel(steps, scored, filled, self._weights, errors)
-        return errors
+        return np.concatenate(errors, axis=1)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from preftd.arrays import InputError
+from preftd.learners.bounding import bounded_gain, bounded_gains
 from preftd.learners.linear.held_state import HeldState
 from preftd.learners.linear.predictions import signals_of
 from preftd.learners.transition import (
@@ -26,6 +27,7 @@ def update_held(
     pair: tuple[NDArray[Any], NDArray[Any]],
     given: Given,
     step_size: float,
+    reach: float,
     end_share: Any,
 ) -> tuple[Any, Any, Any]:
     """δ, what is carried, and the discount: numbers if there is one prediction, else arrays.
@@ -38,6 +40,8 @@ def update_held(
     given : tuple
         Reward, discount, β, interest and ρ as the user gave them.
     step_size : float
+    reach : float
+        Bounds the gain (`bounding.py`); 0 if it is not to be bounded.
     end_share : float, array or None
         β of x_{t+1} where the episode is truncated after this step, None where it is not.
 
@@ -57,13 +61,13 @@ def update_held(
             state.follow_on, discount_t=discount_t[None], **signals
         )
         check_follow_on(carried)
-        parts = (reward, discount, discount_t, decay[0], gain[0])
+        parts = (reward, discount, discount_t, decay[0], bounded_gains(gain[0], reach))
         beta = signals["beta"]
     else:
         reward, discount, beta, decay, gain, carried = numbers_of(
             rule, state.follow_on, discount_t, given
         )
-        parts = (reward, discount, discount_t, decay, gain)
+        parts = (reward, discount, discount_t, decay, bounded_gain(gain, reach))
     share = -1.0 if end_share is None else end_share
     numbers = np.empty((8, state.value.size))
     for row, part in enumerate((*parts, step_size, beta, np.where(discount == 0, 1.0, share))):

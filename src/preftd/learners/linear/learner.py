@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from preftd.arrays import Dense, InputError, as_count, as_flag
 from preftd.experience import Experience, Indices
+from preftd.learners.bounding import square_of
 from preftd.learners.describing import described
 from preftd.learners.features import MOST_FEATURES, as_features, as_pair
 from preftd.learners.growth import GREW
@@ -54,6 +55,8 @@ class LinearLearner:
     view : {"backward", "true_online", "held", "forward"}
         When and how weights move; docs/learners.md says when to choose which. "forward" learns from
         whole episodes only: it has `learn`, but no `update`.
+    bounded : bool
+        Whether gains are at most 1 / (α |x|²): no step then moves a prediction past its target.
     predictions : int
         How many predictions are learned from the same features (general value functions). Reward
         (any cumulant), discount, β, interest and ρ are then numbers for all, or arrays of shape
@@ -77,6 +80,7 @@ class LinearLearner:
         step_size: ArrayLike | Decreasing,
         *,
         view: str = "backward",
+        bounded: bool = False,
         predictions: int | None = None,
     ) -> None:
         size = as_count("size", size, 1, MOST_FEATURES)
@@ -87,9 +91,8 @@ class LinearLearner:
         if predictions is not None and not VIEWS[view].online:
             raise InputError(f"the {view} view learns one prediction: leave out predictions.")
         self.size, self.rule, self.view, self.predictions = size, rule, view, predictions
-        self.step_size = step_size
-        self._turn = Turn()
-        self.memory = Memory()
+        self.step_size, self.bounded = step_size, as_flag("bounded", bounded)
+        self._turn, self.memory = Turn(), Memory()
         self._true_online, self._online = view == "true_online", VIEWS[view].online
         self._held = view == "held"
         one = step_one_prediction if predictions is None else step_predictions
@@ -207,10 +210,10 @@ class LinearLearner:
                 share = end_share(next_beta, truncated, state.value.shape, self._held)
             given = (reward, discount, beta, interest, rho)
             alpha = self._alpha() if self._constant is None else self._constant
+            reach = alpha * square_of(pair[0], state.scale) if self.bounded else 0.0
             last = share if self._held else self._true_online
-            delta, carried, discount = self._step(state, self.rule, pair, given, alpha, last)
-            state.follow_on = carried
-            state.discount_t = 0.0 * discount if truncated else discount
+            delta, carried, discount = self._step(state, self.rule, pair, given, alpha, reach, last)
+            state.follow_on, state.discount_t = carried, 0.0 * discount if truncated else discount
             state.steps += 1
             if state.column.item(GREW) if self.predictions is None else state.work[GREW].any():
                 state.check_growth(pair[0])
@@ -273,12 +276,10 @@ class LinearLearner:
             found = coefficients_of(self.rule, experience, carried, signal, beta, interest, rho)
             steps, follow_on = Steps.of(experience, found, final_beta), found.carried.follow_on
             alphas = step_sizes_of([self._step_size], state.steps, len(experience)).reshape(-1)
-            learn_steps(state, self.view, experience, steps, alphas, follow_on)
+            learn_steps(state, self.view, self.bounded, experience, steps, alphas, follow_on)
             if state.column[GREW] != 0.0:
                 state.check_growth(experience.features(slice(0, 1))[0])
-            self.memory = Memory(
-                found.carried.preference, found.carried.interest, self.memory.td_error
-            )
+            self.memory = Memory(*found.carried[1:], self.memory.td_error)
             return self
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
@@ -294,7 +295,6 @@ class LinearLearner:
             self.memory = memory
 
     def _alpha(self) -> float:
-        if self._constant is not None:
-            return self._constant
-        assert isinstance(self._step_size, Decreasing)
-        return float(size_at(self._step_size, np.array(self._state.steps)))
+        if isinstance(self._step_size, Decreasing):
+            return float(size_at(self._step_size, np.array(self._state.steps)))
+        return self._step_size

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from preftd.arrays import Vector, as_array, check_unit_interval
+from preftd.learners.bounding import bounded_gain, bounded_gains
 from preftd.learners.linear.online_kernel import step_one
 from preftd.learners.linear.state import LinearState
 from preftd.learners.transition import (
@@ -40,9 +41,13 @@ def step_one_prediction(
     pair: tuple[NDArray[Any], NDArray[Any]],
     given: Given,
     step_size: float,
+    reach: float,
     true_online: bool,
 ) -> tuple[float, float, float]:
-    """δ, what is carried, and the discount, of the only prediction."""
+    """δ, what is carried, and the discount, of the only prediction.
+
+    reach  bounds the gain (`bounding.py`); 0 if it is not to be bounded
+    """
     (x, y), discount_t = pair, state.discount_t
     reward, discount, beta, interest, rho = given
     try:
@@ -60,6 +65,8 @@ def step_one_prediction(
         check_follow_on(carried)
     if discount == 0:
         y = x  # what comes after the end has no part, whatever was given
+    if reach:
+        gain = bounded_gain(gain, reach)
     numbers = (paid, discount, discount_t, decay, gain, step_size)
     delta: float | None = None
     if x.dtype.char != "d":
@@ -98,9 +105,10 @@ def step_predictions(
     pair: tuple[NDArray[Any], NDArray[Any]],
     given: Given,
     step_size: float,
+    reach: float,
     true_online: bool,
 ) -> tuple[Vector, Vector, Vector]:
-    """δ, what is carried, and discounts; arrays of shape (predictions,)."""
+    """δ, what is carried, and discounts; arrays of shape (predictions,). `reach` is as above."""
     x, y = pair
     shape = state.value.shape
     signals = signals_of(given, shape)
@@ -110,8 +118,8 @@ def step_predictions(
     discount_t = np.asarray(state.discount_t)
     (decay, gain), carried = rule.stream(state.follow_on, discount_t=discount_t[None], **signals)
     check_follow_on(carried)
-    alpha = np.full(shape, step_size)
-    numbers = np.stack([reward, discount, discount_t, decay[0], gain[0], alpha])
+    alpha, entering = np.full(shape, step_size), bounded_gains(gain[0], reach)
+    numbers = np.stack([reward, discount, discount_t, decay[0], entering, alpha])
     delta = state.step(x, y, numbers, true_online)
     if delta is None:
         raise not_finite(x, y)

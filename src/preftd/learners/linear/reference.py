@@ -1,7 +1,8 @@
 """The views of linear learning, written to be read: v(x) = w·x, one whole episode.
 
 `step_size` is a number, or an array that broadcasts to shape (T, size): one for each step, for each
-feature, or both. The compiled kernels are compared with these.
+feature, or both. The compiled kernels are compared with these. Bounded steps are any of these views
+of the `bounded` episode.
 """
 
 from __future__ import annotations
@@ -11,6 +12,13 @@ from numpy.typing import ArrayLike
 
 from preftd.arrays import Dense, Vector
 from preftd.learners.custom import Episode
+
+
+def bounded(episode: Episode, step_size: ArrayLike) -> Episode:
+    """The episode with the gains of bounded steps: min(gain, 1 / Σ_i α_i x_i²)."""
+    reach = (np.broadcast_to(step_size, episode.features.shape) * episode.features**2).sum(axis=1)
+    binds = episode.gain * reach > 1
+    return episode._replace(gain=np.where(binds, 1 / np.where(binds, reach, 1), episode.gain))
 
 
 def backward(w: Vector, episode: Episode, step_size: ArrayLike) -> Dense:

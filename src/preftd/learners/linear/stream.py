@@ -4,6 +4,7 @@ import numpy as np
 
 from preftd.arrays import Vector
 from preftd.experience import Experience
+from preftd.learners.bounding import squares_of, with_bounded_gains
 from preftd.learners.growth import PEAK, compare_value, note_rewards
 from preftd.learners.linear.forward import learn_forward
 from preftd.learners.linear.held_state import HeldState
@@ -16,6 +17,7 @@ from preftd.learners.transition import refused_step, refused_stream
 def learn_steps(
     state: LinearState,
     view: str,
+    bounded: bool,
     experience: Experience,
     steps: Steps,
     step_sizes: Vector,
@@ -27,6 +29,8 @@ def learn_steps(
     ----------
     state : LinearState
     view : str
+    bounded : bool
+        Whether steps are.
     experience, steps
         The same stream, with its features and with its coefficients.
     step_sizes : array of shape (steps,) or (1,)
@@ -35,6 +39,8 @@ def learn_steps(
 
     """
     check_steps(steps, state.scale.size)
+    if bounded:
+        steps = with_bounded_gains(steps, step_sizes, squares_of(steps, state.scale))
     used = np.flatnonzero(has_weight(steps))
     if state.column[PEAK] < 0 and used.size:
         state.check_growth(experience.features(used[:1])[0])

@@ -28,6 +28,7 @@ def learn_adam(
     work, spare = work_for(weights, steps), np.empty(weights.out.size)
     mean, square, taken = moments
     change, share = like(weights), np.empty(step_sizes.size)
+    squares = np.zeros(steps.code_t.size)  # steps are not bounded
     lanes, columns = step_sizes.size, weights.out.size
     by_column = np.zeros(columns)
     for lane in range(lanes):
@@ -38,7 +39,7 @@ def learn_adam(
             change.hidden[:], change.hidden_bias[:] = 0.0, 0.0
             change.out[:], change.bias[:] = 0.0, 0.0
             share[:] = 1 / (t + 1 - begin)
-            add_updates(weights, units, share, steps, (begin, t + 1), work, change)
+            add_updates(weights, units, share, steps, squares, (begin, t + 1), work, change)
             taken[0] += 1
             _step(weights.hidden, change.hidden, mean.hidden, square.hidden, by_column, taken[0])
             _step(

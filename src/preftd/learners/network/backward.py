@@ -18,7 +18,16 @@ from numpy.typing import NDArray
 
 from preftd.arrays import Dense, Vector
 from preftd.learners.network.backward_segment import Segment, follow_segment, segment_for
-from preftd.learners.network.layers import Weights, activate, compiled, inlined, like, score, value
+from preftd.learners.network.layers import (
+    Weights,
+    activate,
+    compiled,
+    entering_gain,
+    inlined,
+    like,
+    score,
+    value,
+)
 from preftd.learners.network.refcount import uncounted
 from preftd.learners.steps import Steps
 from preftd.learners.vectors import (
@@ -44,6 +53,8 @@ class Rows(NamedTuple):
     """gain_t ∂v/∂a."""
     step: Vector
     """α δ_t of the column's lane."""
+    gain: Vector
+    """gain_t, bounded or not, of the column's lane."""
     slope: Vector
     """What a of x_{t+1} changes by, per step."""
 
@@ -73,23 +84,25 @@ def learn_backward(
     units: int,
     step_sizes: Vector,
     steps: Steps,
+    squares: Vector,
     scored: Scored,
     errors: Dense,
     longest: int,
 ) -> None:
     """Learn from whole episodes; errors after each, for each lane.
 
+    squares  1 + |x_t|² where steps are bounded, 0 where not
     longest  segments of more steps are followed a step at a time
     """
     columns = weights.out.size
     inputs = weights.hidden.size // columns
-    trace, all_rows = like(weights), np.zeros((5, columns))
-    rows = Rows(all_rows[0], all_rows[1], all_rows[2], all_rows[3], all_rows[4])
+    trace, r = like(weights), np.zeros((6, columns))
+    rows = Rows(r[0], r[1], r[2], r[3], r[4], r[5])
     live = Live(
         np.arange(inputs), np.zeros(inputs, dtype=np.bool_), np.zeros(inputs), np.zeros(inputs)
     )
     memory = (trace, rows, live), segment_for(weights, longest)
-    _learn(weights, units, step_sizes, steps, scored, errors, memory, longest)
+    _learn(weights, units, step_sizes, steps, squares, (scored, errors), memory, longest)
 
 
 @compiled
@@ -98,13 +111,13 @@ def _learn(
     units: int,
     step_sizes: Vector,
     steps: Steps,
-    scored: Scored,
-    errors: Dense,
+    squares: Vector,
+    score_into: tuple[Scored, Dense],
     memory: tuple[Memory, Segment],
     longest: int,
 ) -> None:
-    weights, steps, scored, errors = uncounted((weights, steps, scored, errors))
-    step_sizes, (general, segment) = uncounted((step_sizes, memory))
+    weights, steps, (scored, errors) = uncounted((weights, steps, score_into))
+    step_sizes, squares, (general, segment) = uncounted((step_sizes, squares, memory))
     begin, episode = 0, 0
     for t in range(steps.code_t.size):
         if not steps.is_last[t] and steps.decay[t + 1] != 0:
@@ -114,9 +127,9 @@ def _learn(
         if begin <= t:
             span = (begin, t + 1)
             if t + 1 - begin <= longest:
-                follow_segment(weights, units, step_sizes, steps, span, segment)
+                follow_segment(weights, units, step_sizes, steps, squares, span, segment)
             else:
-                _follow_steps(weights, units, step_sizes, steps, span, general)
+                _follow_steps(weights, units, step_sizes, steps, squares, span, general)
         begin = t + 1
         if steps.is_last[t]:
             score(weights, units, scored, general[1].slope, errors[episode])
@@ -129,11 +142,12 @@ def _follow_steps(
     units: int,
     step_sizes: Vector,
     steps: Steps,
+    squares: Vector,
     span: tuple[int, int],
     memory: Memory,
 ) -> None:
     """Learn from a span of steps that begins with an empty trace, a step at a time."""
-    weights, steps, step_sizes = uncounted((weights, steps, step_sizes))
+    weights, steps, squares, step_sizes = uncounted((weights, steps, squares, step_sizes))
     trace, rows, live = uncounted(memory)
     count, here_known, ahead_known = 0, False, False
     _forget(trace, live)
@@ -142,8 +156,8 @@ def _follow_steps(
             activate(weights, steps.code_t[t], steps.dense, steps.active, rows.here, 0)
         if steps.discount_tp1[t] != 0 and not ahead_known:
             activate(weights, steps.code_tp1[t], steps.dense, steps.active, rows.ahead, 0)
-        _compare(weights, trace, units, step_sizes, steps, t, rows)
-        _follow_out(weights, trace, rows, steps.decay[t], steps.gain[t])
+        _compare(weights, trace, units, step_sizes, steps, squares, t, rows)
+        _follow_out(weights, trace, rows, steps.decay[t])
         old, count = count, _wake(steps, t, live, count)
         here_known, ahead_known = _follow_rows(
             weights, trace.hidden_bias, trace.hidden, rows, live, (old, count), steps, t
@@ -164,18 +178,22 @@ def _compare(
     units: int,
     step_sizes: Vector,
     steps: Steps,
+    squares: Vector,
     t: int,
     rows: Rows,
 ) -> None:
-    """α δ_t of each column, under the weights before the update; trace and weight of the bias."""
+    """α δ_t and gain_t of each column, before the update; trace and weight of the bias."""
     for lane in range(step_sizes.size):
         delta = steps.reward[t] - value(weights, units, lane, rows.here, 0)
         if steps.discount_tp1[t] != 0:
             delta += steps.discount_tp1[t] * value(weights, units, lane, rows.ahead, 0)
         step = step_sizes[lane] * delta
-        trace.bias[lane] = steps.decay[t] * trace.bias[lane] + steps.gain[t]
+        bound = (steps.gain[t], step_sizes[lane], squares[t])
+        gain = entering_gain(weights, units, lane, rows.here, 0, bound)
+        trace.bias[lane] = steps.decay[t] * trace.bias[lane] + gain
         weights.bias[lane] += step * trace.bias[lane]
         rows.step[lane * units : (lane + 1) * units] = step
+        rows.gain[lane * units : (lane + 1) * units] = gain
 
 
 @inlined
@@ -234,11 +252,12 @@ def _follow_rows(
 
 
 @inlined
-def _follow_out(weights: Weights, trace: Weights, rows: Rows, decay: float, gain: float) -> None:
+def _follow_out(weights: Weights, trace: Weights, rows: Rows, decay: float) -> None:
     """Traces and weights of the output and of the hidden biases; the gradient for the rows."""
-    fade, strength = eight(decay), eight(gain)
+    fade = eight(decay)
     for c in range(0, weights.out.size, WIDTH):
         a, out, step = load(rows.here, c), load(weights.out, c), load(rows.step, c)
+        strength = load(rows.gain, c)
         gradient = times(strength, where_active(a, out))
         store(rows.gradient, c, gradient)
         z = multiply_add(fade, load(trace.out, c), times(strength, where_active(a, a)))

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from preftd.arrays import Dense, Vector
-from preftd.learners.network.layers import Weights, compiled, inlined, value
+from preftd.learners.network.layers import Weights, compiled, entering_gain, inlined, value
 from preftd.learners.network.matrix_products import activate_all, spread_all
 from preftd.learners.network.refcount import uncounted
 from preftd.learners.steps import Steps
@@ -54,9 +54,11 @@ class Segment(NamedTuple):
     out: Vector
     """The output layer's trace."""
     bias: Vector
-    """The output bias's trace, one for all lanes."""
+    """The output bias's trace, for each lane."""
     step: Vector
     """α δ_t, for each column."""
+    gain: Vector
+    """gain_t, bounded or not, for each column."""
     slope: Vector
     """What a of x_{t+1} changes by, per step."""
     every: NDArray[np.int64]
@@ -79,7 +81,8 @@ def segment_for(weights: Weights, longest: int) -> Segment:
         np.empty(longest),
         np.empty(longest),
         np.zeros(columns),
-        np.zeros(1),
+        np.zeros(weights.bias.size),
+        np.zeros(columns),
         np.zeros(columns),
         np.zeros(columns),
         np.arange(longest),
@@ -94,22 +97,29 @@ def follow_segment(
     units: int,
     step_sizes: Vector,
     steps: Steps,
+    squares: Vector,
     span: tuple[int, int],
     work: Segment,
 ) -> None:
     """Learn from a span of steps that begins with an empty trace; what is left of it is dropped."""
     weights, step_sizes, steps, work = uncounted((weights, step_sizes, steps, work))
+    squares = uncounted(squares)
     begin, end = span
     columns, kept = weights.out.size, 0
-    work.out[:], work.step[:], work.bias[0] = 0.0, 0.0, 0.0
+    work.out[:], work.step[:], work.bias[:] = 0.0, 0.0, 0.0
     _look(weights, steps, begin, end, work)
     for t in range(begin, end):
         first, decay, gain = (t - begin) * columns, steps.decay[t], steps.gain[t]
         for j in range(kept):
             work.before[j] = work.share[j]
             work.share[j] *= decay
+        for lane in range(step_sizes.size):
+            bound = (gain, step_sizes[lane], squares[t])
+            own = entering_gain(weights, units, lane, work.activation, first, bound)
+            work.bias[lane] = decay * work.bias[lane] + own
+            work.gain[lane * units : (lane + 1) * units] = own
         if gain != 0:
-            _keep(weights, work, kept, first, gain)
+            _keep(weights, work, kept, first)
             work.source[kept] = steps.code_t[t]
             kept += 1
         goes_on = t + 1 < end or steps.discount_tp1[t] != 0
@@ -118,16 +128,15 @@ def follow_segment(
             _meet(work, kept, first + columns, columns)
         else:
             _settle(work, kept, columns)
-        work.bias[0] = decay * work.bias[0] + gain
         for lane in range(step_sizes.size):
             delta = steps.reward[t] - value(weights, units, lane, work.activation, first)
             if steps.discount_tp1[t] != 0:
                 ahead = value(weights, units, lane, work.activation, first + columns)
                 delta += steps.discount_tp1[t] * ahead
             step = step_sizes[lane] * delta
-            weights.bias[lane] += step * work.bias[0]
+            weights.bias[lane] += step * work.bias[lane]
             work.step[lane * units : (lane + 1) * units] = step
-        _move(weights, work, first, decay, gain, goes_on)
+        _move(weights, work, first, decay, goes_on)
     _apply(weights, work, kept)
     spread_all(work.gradient, steps, work.source, work.every[:kept], weights.hidden, work.four)
 
@@ -144,12 +153,13 @@ def _look(weights: Weights, steps: Steps, begin: int, end: int, work: Segment) -
 
 
 @inlined
-def _keep(weights: Weights, work: Segment, kept: int, first: int, gain: float) -> None:
+def _keep(weights: Weights, work: Segment, kept: int, first: int) -> None:
     """Write g of the input whose activations begin at `first`, and let its e be 0."""
     work.share[kept], work.before[kept] = 1.0, 0.0
-    strength, zero = eight(gain), eight(0.0)
+    zero = eight(0.0)
     for c in range(0, weights.out.size, WIDTH):
         a, k = load(work.activation, first + c), kept * weights.out.size + c
+        strength = load(work.gain, c)
         store(work.gradient, k, times(strength, where_active(a, load(weights.out, c))))
         store(work.moved, k, zero)
 
@@ -181,13 +191,11 @@ def _settle(work: Segment, kept: int, columns: int) -> None:
 
 
 @inlined
-def _move(
-    weights: Weights, work: Segment, first: int, decay: float, gain: float, goes_on: bool
-) -> None:
+def _move(weights: Weights, work: Segment, first: int, decay: float, goes_on: bool) -> None:
     """Trace and weights of the output layer; a of x_{t+1} as it is after the step."""
-    columns, fade, strength = weights.out.size, eight(decay), eight(gain)
+    columns, fade = weights.out.size, eight(decay)
     for c in range(0, columns, WIDTH):
-        a, step = load(work.activation, first + c), load(work.step, c)
+        a, step, strength = load(work.activation, first + c), load(work.step, c), load(work.gain, c)
         z = multiply_add(fade, load(work.out, c), times(strength, where_active(a, a)))
         store(work.out, c, z)
         store(weights.out, c, multiply_add(step, z, load(weights.out, c)))

@@ -17,7 +17,18 @@ from typing import TYPE_CHECKING, ClassVar, SupportsIndex, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from preftd.arrays import Dense, InputError, Vector, are_flags, as_array, as_count, read_only, whole
+from preftd.arrays import (
+    Dense,
+    InputError,
+    Vector,
+    are_flags,
+    as_array,
+    as_count,
+    as_flag,
+    read_only,
+    whole,
+)
+from preftd.learners.bounding import squares_of
 from preftd.learners.features import MOST_FEATURES
 from preftd.learners.network.adam import learn_adam
 from preftd.learners.network.backward import SHORT, learn_backward
@@ -57,6 +68,9 @@ class Network:
     init : {"uniform", "xavier"}
         "uniform" draws weights and biases in ±1/√(how many numbers come in), "xavier" weights in
         ±√(6 / (how many come in + go out)), with biases of 1.
+    bounded : bool
+        Whether gains are at most 1 / (α |∇v|²): no step then moves a prediction past its target, to
+        first order. Adam scales its steps itself, and has no such option.
 
     Examples
     --------
@@ -69,6 +83,7 @@ class Network:
     view: str = "backward"
     optimiser: str = "sgd"
     init: str = "uniform"
+    bounded: bool = False
 
     takes_step_size: ClassVar[bool] = True
 
@@ -82,12 +97,19 @@ class Network:
                 f"adam takes one step per episode, the {self.view} view more: "
                 "use view='forward', or optimiser='sgd'."
             )
+        object.__setattr__(self, "bounded", as_flag("bounded", self.bounded))
+        if self.optimiser == "adam" and self.bounded:
+            raise InputError(
+                "adam scales its steps itself, so that none is bounded by the step size: "
+                "use optimiser='sgd', or leave out bounded."
+            )
 
     @property
     def label(self) -> str:
         """Its name in figures, beside that of the rule."""
         adam = ", Adam" if self.optimiser == "adam" else ""
-        return f"{self.units} units, {self.view}{adam}"
+        bounded = ", bounded" if self.bounded else ""
+        return f"{self.units} units, {self.view}{adam}{bounded}"
 
     @property
     def watchable(self) -> bool:
@@ -100,8 +122,7 @@ class Network:
         """A learner, with the weights that the seed draws."""
         from preftd.learners.network.learner import NetworkLearner  # noqa: PLC0415  (imports this)
 
-        settings = {"view": self.view, "optimiser": self.optimiser, "init": self.init}
-        return NetworkLearner(size, rule, step_size, self.units, **settings, seed=seed)
+        return NetworkLearner(size, rule, step_size, **vars(self), seed=seed)
 
     def start(
         self, size: SupportsIndex, step_sizes: ArrayLike, seed: SupportsIndex
@@ -146,14 +167,18 @@ class NetworkBatch:
             raise InputError(UNFINISHED)
         errors = np.empty((int(steps.is_last.sum()), self.step_sizes.size))
         units, sizes, weights = self.spec.units, self.step_sizes, self._weights
+        squares = np.zeros(steps.code_t.size)
+        if self.spec.bounded:
+            squares = 1 + squares_of(steps, np.ones(self.size))
         if self.moments is not None:
             learn_adam(weights, self.moments, units, sizes, steps, scored, errors)
         elif self.spec.view == "forward":
-            learn_forward(weights, units, sizes, steps, scored, errors)
+            learn_forward(weights, units, sizes, steps, squares, scored, errors)
         elif self.spec.view == "held":
-            learn_held(weights, units, sizes, steps, scored, errors, False)
+            learn_held(weights, units, sizes, steps, squares, scored, errors, False)
         else:
-            learn_backward(weights, units, sizes, steps, scored, errors, SHORT * units)
+            longest = SHORT * units
+            learn_backward(weights, units, sizes, steps, squares, scored, errors, longest)
         return errors
 
     @property

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from preftd.arrays import Dense, Vector
-from preftd.learners.network.layers import Weights, compiled, inlined, score, value
+from preftd.learners.network.layers import Weights, compiled, entering_gain, inlined, score, value
 from preftd.learners.network.matrix_products import activate_all, spread_all
 from preftd.learners.network.refcount import uncounted
 from preftd.learners.steps import Steps
@@ -76,15 +76,20 @@ def learn_forward(
     units: int,
     step_sizes: Vector,
     steps: Steps,
+    squares: Vector,
     scored: Scored,
     errors: Dense,
 ) -> None:
-    """Learn from whole episodes by one step along the gradient each; errors after each."""
+    """Learn from whole episodes by one step along the gradient each; errors after each.
+
+    squares  1 + |x_t|² where steps are bounded, 0 where not
+    """
     work, spare = work_for(weights, steps), np.empty(weights.out.size)
     begin, episode = 0, 0
     for t in range(steps.code_t.size):
         if steps.is_last[t]:
-            add_updates(weights, units, step_sizes, steps, (begin, t + 1), work, weights)
+            span = (begin, t + 1)
+            add_updates(weights, units, step_sizes, steps, squares, span, work, weights)
             score(weights, units, scored, spare, errors[episode])
             begin, episode = t + 1, episode + 1
 
@@ -95,13 +100,14 @@ def add_updates(
     units: int,
     step_sizes: Vector,
     steps: Steps,
+    squares: Vector,
     span: tuple[int, int],
     work: Work,
     to: Weights,
 ) -> None:
     """Add α Σ gain_t A_t ∇v(x_t) over a span of steps `to` weights, or to anything like them."""
     weights, step_sizes, steps = uncounted((weights, step_sizes, steps))
-    work, to = uncounted((work, to))
+    squares, work, to = uncounted((squares, work, to))
     begin, end = span
     columns = weights.out.size
     count = _choose(steps, begin, end, work)
@@ -125,7 +131,9 @@ def add_updates(
                 target += decay * work.target[lane]
             work.target[lane] = target
             if gain != 0:
-                step = step_sizes[lane] * (gain * (target - work.value[here, lane]))
+                bound = (gain, step_sizes[lane], squares[t])
+                own = entering_gain(weights, units, lane, work.activation, here * columns, bound)
+                step = step_sizes[lane] * (own * (target - work.value[here, lane]))
                 to.bias[lane] += step
                 work.step[lane * units : (lane + 1) * units] = step
         if gain != 0:

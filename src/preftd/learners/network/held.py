@@ -25,7 +25,15 @@ import numpy as np
 
 from preftd.arrays import Dense, Vector
 from preftd.learners.network.forward import Work, add_updates, work_for
-from preftd.learners.network.layers import Weights, activate, compiled, like, score, value
+from preftd.learners.network.layers import (
+    Weights,
+    activate,
+    compiled,
+    entering_gain,
+    like,
+    score,
+    value,
+)
 from preftd.learners.network.refcount import uncounted
 from preftd.learners.steps import Steps
 from preftd.tasks.scored import Scored
@@ -42,16 +50,21 @@ def learn_held(
     units: int,
     step_sizes: Vector,
     steps: Steps,
+    squares: Vector,
     scored: Scored,
     errors: Dense,
     always: bool,
 ) -> None:
-    """Learn from whole episodes; errors after each. `always` takes the general way everywhere."""
+    """Learn from whole episodes; errors after each. `always` takes the general way everywhere.
+
+    squares  1 + |x_t|² where steps are bounded, 0 where not
+    """
     columns = weights.out.size
     work, rows = work_for(weights, steps), np.empty((2, columns))
     trace, pending, x = like(weights), like(weights), np.zeros(weights.hidden.size // columns)
     memory, spare = (trace, pending), (rows[0], rows[1], x)
-    _learn(weights, units, step_sizes, steps, (scored, errors), work, (memory, spare), always)
+    ways = (work, memory, spare)
+    _learn(weights, units, step_sizes, steps, squares, (scored, errors), ways, always)
 
 
 @compiled
@@ -60,13 +73,13 @@ def _learn(
     units: int,
     step_sizes: Vector,
     steps: Steps,
+    squares: Vector,
     score_into: tuple[Scored, Dense],
-    work: Work,
-    general: tuple[Memory, Spare],
+    ways: tuple[Work, Memory, Spare],
     always: bool,
 ) -> None:
-    weights, step_sizes, steps = uncounted((weights, step_sizes, steps))
-    (scored, errors), work, (memory, spare) = uncounted((score_into, work, general))
+    weights, step_sizes, steps, squares = uncounted((weights, step_sizes, steps, squares))
+    (scored, errors), (work, memory, spare) = uncounted((score_into, ways))
     begin, between, episode = 0, always, 0
     for t in range(steps.code_t.size):
         arrives = steps.is_last[t] or steps.discount_tp1[t] == 0 or steps.beta[t + 1] == 1
@@ -75,9 +88,9 @@ def _learn(
             continue
         span = (begin, t + 1)
         if between or (steps.is_last[t] and steps.final_beta[t] != 1):
-            add_pending(weights, units, step_sizes, steps, span, memory, spare)
+            add_pending(weights, units, step_sizes, steps, squares, span, memory, spare)
         else:
-            add_updates(weights, units, step_sizes, steps, span, work, weights)
+            add_updates(weights, units, step_sizes, steps, squares, span, work, weights)
         begin, between = t + 1, always
         if steps.is_last[t]:
             score(weights, units, scored, spare[0], errors[episode])
@@ -90,12 +103,13 @@ def add_pending(
     units: int,
     step_sizes: Vector,
     steps: Steps,
+    squares: Vector,
     span: tuple[int, int],
     memory: Memory,
     work: Spare,
 ) -> None:
     """The same for any β, a step at a time; e and P begin and end empty."""
-    weights, step_sizes, steps = uncounted((weights, step_sizes, steps))
+    weights, step_sizes, steps, squares = uncounted((weights, step_sizes, steps, squares))
     (trace, pending), (here, to_a, x) = uncounted((memory, work))
     trace.hidden[:], trace.hidden_bias[:], trace.out[:], trace.bias[:] = 0.0, 0.0, 0.0, 0.0
     pending.hidden[:], pending.hidden_bias[:] = 0.0, 0.0
@@ -119,12 +133,14 @@ def add_pending(
         for lane in range(step_sizes.size):
             after, keep = value(weights, units, lane, here, 0), 1 - beta
             along = keep * paid + decay * fade * (before[lane] - after)
+            bound = (gain, step_sizes[lane], squares[t])
+            own = entering_gain(weights, units, lane, here, 0, bound)
             # ∂v/∂out and ∂v/∂a replace the activations
             for u in range(lane * units, (lane + 1) * units):
                 a = here[u]
                 here[u] = 0.0 if a <= 0 else a
                 to_a[u] = 0.0 if a <= 0 else weights.out[u]
-            now = (decay * fade, gain, keep, along, -gain * after)
+            now = (decay * fade, own, keep, along, -own * after)
             _advance(units, lane, memory, (here, to_a, x), now)
         fade, paid = 1.0, reward
     end = span[1] - 1

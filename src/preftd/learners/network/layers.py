@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from preftd.arrays import Dense, Vector
 from preftd.kernels import kernel
+from preftd.learners.bounding import compiled_bounded_gain
 from preftd.learners.vectors import WIDTH, eight, load, multiply_add, store, where_active
 from preftd.tasks.scored import Scored
 
@@ -114,6 +115,32 @@ def value(weights: Weights, units: int, lane: int, activation: Vector, first: in
         a = activation[first + begin + units - 1]
         total += weights.out[begin + units - 1] * (0.0 if a <= 0 else a)
     return total + other
+
+
+@inlined
+def entering_gain(
+    weights: Weights,
+    units: int,
+    lane: int,
+    activation: Vector,
+    first: int,
+    bound: tuple[float, float, float],
+) -> float:
+    """The gain with which ∇v(x) of one lane enters its trace; `bound` has gain, α and 1 + |x|².
+
+    1 + |x|² is 0 where steps are not bounded. If they are,
+
+        |∇v|² = 1 + Σ_u max(a_u, 0)² + (1 + |x|²) Σ_u out_u²,  the last over units with a_u > 0
+    """
+    gain, step_size, square = bound
+    if square == 0.0 or gain == 0.0:
+        return gain
+    total, slopes = 1.0, 0.0
+    for u in range(lane * units, (lane + 1) * units):
+        a, slope = activation[first + u], weights.out[u]
+        total += 0.0 if a <= 0 else a * a
+        slopes += 0.0 if a <= 0 else slope * slope
+    return compiled_bounded_gain(gain, step_size * (total + square * slopes))
 
 
 @compiled

@@ -48,7 +48,7 @@ class NetworkLearner:
     rule : Rule
         TD(), PTD(), ETD(...) or your own.
     step_size : float
-    units, view, optimiser, init
+    units, view, optimiser, init, bounded
         As for `Network`. The forward view learns from whole episodes only: it has `learn`, but no
         `update`.
     seed : int
@@ -65,7 +65,7 @@ class NetworkLearner:
 
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  (the options of Network, and more)
         self,
         size: int,
         rule: Rule,
@@ -75,6 +75,7 @@ class NetworkLearner:
         view: str = "backward",
         optimiser: str = "sgd",
         init: str = "uniform",
+        bounded: bool = False,
         seed: SupportsIndex = 0,
     ) -> None:
         check_rule(rule)
@@ -82,12 +83,12 @@ class NetworkLearner:
         if isinstance(alpha, Decreasing):
             raise InputError("the step size of a network does not change: give a number.")
         self.rule, self.step_size, self.view, self.units = rule, alpha, view, units
-        self._batch = Network(units, view, optimiser, init).start(size, [alpha], seed)
+        spec = Network(units, view, optimiser, init, bounded)
+        self._batch, self.bounded = spec.start(size, [alpha], seed), spec.bounded
         self.size, self._online = self._batch.size, VIEWS[view]
         self._state = State.of(self._batch.parameters(0))
-        self._turn = Turn()
+        self._turn, self._growth, self.memory = Turn(), Growth(), Memory()
         self._follow_on, self._discount_t = 0.0, 0.0
-        self.memory, self._growth = Memory(), Growth()
 
     __repr__ = described
 
@@ -200,9 +201,7 @@ class NetworkLearner:
                 self.load_state_dict(before)
                 raise
             self._follow_on = found.carried.follow_on
-            self.memory = Memory(
-                found.carried.preference, found.carried.interest, self.memory.td_error
-            )
+            self.memory = Memory(*found.carried[1:], self.memory.td_error)
             self._discount_t = 0.0 if experience.is_last[-1] else float(experience.discount_tp1[-1])
             return self
 
@@ -264,7 +263,7 @@ class NetworkLearner:
         check_features_finite(used, now.x_next if looks else used, held)
         before = self._state._replace(weights=self.parameters)
         with np.errstate(over="ignore", invalid="ignore"):
-            delta, after = STEPS[self.view](before, now, self.step_size)
+            delta, after = STEPS[self.view](before, now, self.step_size, self.bounded)
         seen = held and not (np.isfinite(now.x).all() and np.isfinite(now.x_next).all())
         if not ((np.isfinite(delta) or seen) and after.is_finite):
             raise DivergedError("the prediction is not finite: lower the step size.")

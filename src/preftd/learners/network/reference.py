@@ -1,7 +1,7 @@
 """The views of a network, written to be read; one network, one episode, one step at a time.
 
 The compiled kernels are compared with these, and `NetworkLearner` learns with them where steps come
-one at a time.
+one at a time. `bounded` says whether steps are.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from preftd.arrays import Vector
+from preftd.learners.bounding import bounded_gain
 from preftd.learners.custom import Episode
 from preftd.learners.network.parameters import Parameters
 from preftd.learners.steps import Steps
@@ -28,6 +29,12 @@ def gradient(w: Parameters, x: Vector) -> Parameters:
     a = x @ w.hidden + w.hidden_bias
     to_a = np.where(a <= 0, 0.0, w.out)
     return Parameters(np.outer(x, to_a), to_a, np.where(a <= 0, 0.0, a), 1.0)
+
+
+def entering_gain(gain: float, slope: Parameters, step_size: float, bounded: bool) -> float:
+    """The gain with which a gradient enters the trace: if bounded, at most 1 / (α |∇v|²)."""
+    square = sum(float(np.sum(np.square(part))) for part in slope) if bounded else 0.0
+    return bounded_gain(gain, step_size * square)
 
 
 def td_error(w: Parameters, x: Vector, reward: float, discount: float, x_next: Vector) -> float:
@@ -116,14 +123,20 @@ class Transition(NamedTuple):
         return self.beta != 0 or self.gain != 0
 
 
-def backward_step(s: State, now: Transition, step_size: float) -> tuple[float, State]:
+def backward_step(
+    s: State, now: Transition, step_size: float, bounded: bool = False
+) -> tuple[float, State]:
     """Let e ← decay e + gain ∇v(x), w ← w + α δ e; returns δ and the new state."""
     delta = td_error(s.weights, now.x, now.reward, now.discount, now.x_next)
-    trace = plus(times(now.decay, s.trace), now.gain, gradient(s.weights, now.x))
+    slope = gradient(s.weights, now.x)
+    gain = entering_gain(now.gain, slope, step_size, bounded)
+    trace = plus(times(now.decay, s.trace), gain, slope)
     return delta, State(plus(s.weights, step_size * delta, trace), trace, s.pending)
 
 
-def held_step(s: State, now: Transition, step_size: float) -> tuple[float, State]:
+def held_step(
+    s: State, now: Transition, step_size: float, bounded: bool = False
+) -> tuple[float, State]:
     """An update is applied as its target completes; returns δ and the new state.
 
     On arriving in x, w ← w + α β (p + γ v e). Then p ← (1 − β) p + decay (v − v') e − gain v' ∇v',
@@ -136,8 +149,10 @@ def held_step(s: State, now: Transition, step_size: float) -> tuple[float, State
         w = plus(w, step_size * now.beta, plus(p, now.discount_t * before, e))
         after, keep = value(w, x), 1 - now.beta
         p = plus(times(keep, p), now.decay * (before - after), e)
-        p = plus(p, -now.gain * after, gradient(w, x))
-        e = plus(times(now.decay, e), now.gain, gradient(w, x))
+        slope = gradient(w, x)
+        gain = entering_gain(now.gain, slope, step_size, bounded)
+        p = plus(p, -gain * after, slope)
+        e = plus(times(now.decay, e), gain, slope)
     else:
         e = times(now.decay, e)
     p = plus(p, now.reward, e)
@@ -154,18 +169,22 @@ def held_step(s: State, now: Transition, step_size: float) -> tuple[float, State
 STEPS = {"backward": backward_step, "held": held_step}
 
 
-def online(w: Parameters, episode: Episode, step_size: float, view: str) -> Parameters:
+def online(
+    w: Parameters, episode: Episode, step_size: float, view: str, bounded: bool = False
+) -> Parameters:
     """The weights after an episode in the backward or the held view."""
     state, last = State.of(w), len(episode.reward) - 1
     per_step = zip(*episode, strict=True)
     for t, (x, x_next, reward, discount_t, discount, beta, decay, gain) in enumerate(per_step):
         end = 1.0 if t == last else None
         now = Transition(x, reward, x_next, discount, beta, decay, gain, discount_t, end)
-        _, state = STEPS[view](state, now, step_size)
+        _, state = STEPS[view](state, now, step_size, bounded)
     return state.weights
 
 
-def forward_change(w: Parameters, episode: Episode) -> Parameters:
+def forward_change(
+    w: Parameters, episode: Episode, step_size: float = 0.0, bounded: bool = False
+) -> Parameters:
     """Σ_t gain_t (G_t − v(x_t)) ∇v(x_t) with weights held fixed.
 
     G = r + γ (β v' + (1 − β) ρ G') with β and ρ of the next state; after the last step G = r + γ v'
@@ -177,14 +196,16 @@ def forward_change(w: Parameters, episode: Episode) -> Parameters:
             ahead = share * episode.discount_tp1[t] * value(w, x_next)
         target = episode.reward[t] + ahead + carried
         if episode.gain[t] != 0:
-            total = plus(total, episode.gain[t] * (target - value(w, x)), gradient(w, x))
+            slope = gradient(w, x)
+            gain = entering_gain(episode.gain[t], slope, step_size, bounded)
+            total = plus(total, gain * (target - value(w, x)), slope)
         share, carried = episode.beta[t], episode.decay[t] * target
     return total
 
 
-def forward(w: Parameters, episode: Episode, step_size: float) -> Parameters:
+def forward(w: Parameters, episode: Episode, step_size: float, bounded: bool = False) -> Parameters:
     """The weights after an episode in the forward view."""
-    return plus(w, step_size, forward_change(w, episode))
+    return plus(w, step_size, forward_change(w, episode, step_size, bounded))
 
 
 class Moments(NamedTuple):
