@@ -20,7 +20,14 @@ class DivergedError(InputError):
 
 
 NOT_A_NUMBER = (TypeError, ValueError, OverflowError)
-"""What Python raises for what is not a number; + makes it so for text, which float() would read."""
+"""What Python raises for what is not a number."""
+
+
+def plain(given: Any) -> float:
+    """Return a plain float, or raise one of `NOT_A_NUMBER`."""
+    if isinstance(given, np.ma.MaskedArray) and given.mask.any():
+        raise TypeError("a masked number")  # NumPy would warn, and go on with NaN
+    return float(+given)  # float() alone would read text
 
 
 def numbers_of(
@@ -43,9 +50,9 @@ def numbers_of(
 
     """
     try:
-        reward, discount, beta = float(+given[0]), float(+given[1]), float(+given[2])
-        interest = None if given[3] is None else float(+given[3])
-        rho = float(+given[4])
+        reward, discount, beta = plain(given[0]), plain(given[1]), plain(given[2])
+        interest = None if given[3] is None else plain(given[3])
+        rho = plain(given[4])
         decay, gain, carried = rule.advance(follow_on, discount_t, beta, interest, rho)
     except NOT_A_NUMBER as error:
         raise not_numbers(error) from None

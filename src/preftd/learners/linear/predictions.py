@@ -16,6 +16,7 @@ from preftd.learners.transition import (
     check_follow_on,
     not_finite,
     not_numbers,
+    plain,
 )
 from preftd.rules import Rule
 from preftd.rules.rule import broadcast
@@ -52,11 +53,11 @@ def step_one_prediction(
     reward, discount, beta, interest, rho = given
     try:
         # Plain floats throughout: others are less precise, and the kernel is for these.
-        paid = reward if type(reward) is float else float(+reward)
-        discount = discount if type(discount) is float else float(+discount)
-        beta = beta if type(beta) is float else float(+beta)
-        rho = rho if type(rho) is float else float(+rho)
-        own = None if interest is None else float(+interest)
+        paid = reward if type(reward) is float else plain(reward)
+        discount = discount if type(discount) is float else plain(discount)
+        beta = beta if type(beta) is float else plain(beta)
+        rho = rho if type(rho) is float else plain(rho)
+        own = None if interest is None else plain(interest)
         decay, gain, carried = rule.advance(state.follow_on, discount_t, beta, own, rho)
     except NOT_A_NUMBER as error:
         raise not_numbers(error) from None
