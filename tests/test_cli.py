@@ -56,7 +56,7 @@ def test_diagnose_shows_where_the_rules_go_in_the_corridor() -> None:
     assert "corridor.toml: states: 7, features: 3\n" in report
     td, etd, ptd = row(report, "fixed point")
     # Of ETD only with the interest of the file.
-    assert etd == ptd == "[0.5, 2, -1]"
+    assert etd == ptd == "[0.5, 2, −1]"
     assert td != ptd
 
 

@@ -69,7 +69,7 @@ def test_the_page_shows_the_figure_and_explains_every_rule(folder: Path) -> None
             (line,) = [x for x in section.splitlines() if x.startswith(f"A of {rule.name}: ")]
             rows = line.partition("[")[2].rstrip("]").split(";")
             key = key_matrix(task.process, task.features, rule, lambda_=lambda_)
-            shown = [[float(x) for x in row.split(",")] for row in rows]
+            shown = [[float(x.replace("−", "-")) for x in row.split(",")] for row in rows]
             np.testing.assert_allclose(shown, key.A, rtol=1e-4)
 
 
