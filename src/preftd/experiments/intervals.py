@@ -22,15 +22,17 @@ class Interval(NamedTuple):
     half_width: Dense
 
 
-def check_level(level: float) -> None:
-    """Refuse what is no level."""
-    if not 0 < number("level", level) < 1:
+def as_level(given: float) -> float:
+    """Return a level, or refuse what is none."""
+    level = number("level", given)
+    if not 0 < level < 1:
         raise InputError(f"level is {level}: give a number between 0 and 1, such as 0.95.")
+    return level
 
 
 def student(errors: Dense, level: float) -> Interval:
     """Mean over seeds (the first axis) with Student's interval; infinite where it has none."""
-    check_level(level)
+    level = as_level(level)
     with np.errstate(over="ignore", invalid="ignore"):  # too large to be added up is infinite
         seeds, mean = len(errors), errors.mean(axis=0)
         if seeds < 2:
@@ -73,7 +75,7 @@ def bootstrap(values: Dense, centre: str, level: float) -> tuple[Dense, Dense]:
     Every group is resampled alike, and the same at every call: an interval does not change when it
     is computed again, or together with others.
     """
-    check_level(level)
+    level = as_level(level)
     seeds, groups = values.shape
     if seeds < 2:
         return np.full(groups, -np.inf), np.full(groups, np.inf)

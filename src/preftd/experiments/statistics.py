@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from preftd.arrays import Dense, InputError, short
-from preftd.experiments.intervals import CENTRES, bootstrap, check_level, student
+from preftd.experiments.intervals import CENTRES, as_level, bootstrap, student
 from preftd.names import nearest
 
 INTERVALS = ("student", "bootstrap")
@@ -60,7 +60,7 @@ def summarise(
 
     """
     _check_columns(frame, by, value)
-    check_level(level)
+    level = as_level(level)
     nearest("centre", centre, CENTRES)
     nearest("interval", interval, INTERVALS)
     if centre != "mean" and interval == "student":
