@@ -26,7 +26,7 @@ def as_level(given: float) -> float:
     """Return a level, or refuse what is none."""
     level = number("level", given)
     if not 0 < level < 1:
-        raise InputError(f"level is {level}: give a number between 0 and 1, such as 0.95.")
+        raise InputError(f"level is {level:g}: give a number between 0 and 1, such as 0.95.")
     return level
 
 
