@@ -64,7 +64,8 @@ class _Task(Generic[Ref]):
     def __init__(self, parts: Sequence[Part], since: float) -> None:
         self.parts, self.since = parts, since
         self.refs: list[Ref] = []
-        self.is_copied = False
+        self.copies, self.copied = 0, since
+        """How often it was started elsewhere, and when it was last started."""
         self.work = sum(part.job.work for part in parts)
 
 
@@ -158,23 +159,35 @@ class Schedule(Generic[Ref]):
                 yield from part.give_up(lost.reason)
 
     def _drop_copies(self, task: _Task[Ref]) -> None:
-        for ref in task.refs:
+        self._drop(task, len(task.refs))
+
+    def _drop(self, task: _Task[Ref], count: int) -> None:
+        """Cancel a task where it was started last, at so many places."""
+        for _ in range(count):
+            ref = task.refs.pop()
             del self._running[ref]
-        self._cluster.cancel(task.refs)
+            self._cluster.cancel([ref])
 
     def _copy_slow_tasks(self, free: int) -> None:
-        """Start the slowest tasks a second time, elsewhere; the first answer counts."""
+        """Start slow tasks a second time, elsewhere; the first answer counts.
+
+        The second may wait behind the first, at a node that hangs. If it is late as well, it is
+        started at another node in its place, each time with twice the patience.
+        """
         if self._pace is None:
             return
-        now = self._cluster.now()
-        slow = [
-            task
-            for task in self._running.values()
-            if not task.is_copied and now - task.since > max(LATEST, LATE * self._pace * task.work)
-        ]
-        best = min(self._pace_of.values())
+        now, best = self._cluster.now(), min(self._pace_of.values())
         quick = sorted(node for node, pace in self._pace_of.items() if pace <= LATE * best)
-        for task in sorted(slow, key=lambda task: task.since)[: max(0, free)]:
+        for task in sorted(dict.fromkeys(self._running.values()), key=lambda task: task.since):
+            patience = max(LATEST, LATE * self._pace * task.work) * 2**task.copies
+            if now - task.copied <= patience:
+                continue
+            if not task.copies and free > 0:
+                free -= 1
+            elif len(task.refs) > 1:
+                self._drop(task, 1)
+            else:
+                continue
             self._submit(task, quick[self._copies % len(quick)])
             self._copies += 1
-            task.is_copied = True
+            task.copies, task.copied = task.copies + 1, now
