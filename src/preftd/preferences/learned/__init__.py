@@ -1,0 +1,5 @@
+"""Preferences learned from observations alone: trust what recurs and is Markov."""
+
+from preftd.preferences.learned.preference import Learned
+
+__all__ = ["Learned"]

@@ -1,0 +1,171 @@
+"""Clusters: cells of observations that recur nearby, at the width in use.
+
+Observation x of class e is compared with each cluster k, which has the mean of its n visits:
+
+    odds = π N(x; mean_k, σ² (1 + 1/n) I) / (ω background(x))    π = (hits + ½) / (moments + 1)
+
+where hits and moments of class e are counted since the cluster was founded, and ω is the share of
+class e that is in no cell. x joins the best cluster with odds above 1, or founds one. The evidence
+that a cluster is a cell, and no coincidence of the background, is the Bayes factor
+
+    Π_visits N(x) / density of all else  ·  Π_e B(hits + ½, moments − hits + ½) / π  /  CLUSTERS
+"""
+
+import math
+
+from preftd.arrays import Vector
+from preftd.kernels import kernel
+from preftd.preferences.learned.clock import expected
+from preftd.preferences.learned.layout import (
+    ATOMS,
+    BORN,
+    CLASSES,
+    CLUSTERS,
+    CLUSTERS_USED,
+    FIT,
+    HAND,
+    HITS,
+    IS_CELL,
+    NAME,
+    NAMES,
+    PLAIN,
+    SCATTER,
+    SCATTERED,
+    STARTS,
+    STEP,
+    TOTALS,
+    VISITED,
+    VISITS,
+    WIDTH,
+    Parts,
+)
+from preftd.preferences.learned.metric import squared
+
+ENOUGH = 1.5
+"""The logarithm of the Bayes factor that makes a cluster a cell; below 0 it is one no longer."""
+FEW = 2.0
+MANY, LOG_PI = math.log(CLUSTERS), math.log(math.pi)
+
+
+@kernel
+def spread_of(p: Parts) -> float:
+    """σ²: that of all visits to cells, and of a few at the width in use."""
+    return (p.head[SCATTER] + FEW * 4.0 ** -p.head[WIDTH]) / (p.head[SCATTERED] + FEW)
+
+
+@kernel
+def measure(p: Parts, x: Vector) -> None:
+    """Find the distances of x to all clusters."""
+    for k in range(int(p.head[CLUSTERS_USED])):
+        p.distances[k] = squared(x, p.centres[ATOMS + k], p.weight)
+
+
+@kernel
+def nearest_cluster(
+    p: Parts, e: int, dim: float, background: float, pooled: bool, context: float
+) -> tuple[int, float, float]:
+    """The best cluster by the distances found last, its fit, and the density of all else.
+
+    Fit and density are logarithms. If the moment may yet turn out to be the last of its episode,
+    classes are `pooled`; a `context` of the clock says what to expect (−1: nothing).
+    """
+    second = 2 if pooled else e
+    sigma2 = spread_of(p)
+    totals = p.head[TOTALS + e] + (p.head[TOTALS + 2] if pooled else 0.0)
+    plain = p.head[PLAIN + e] + (p.head[PLAIN + 2] if pooled else 0.0)
+    known, often = expected(p, context, 0.0)
+    rest = math.log((often + (plain + 1.0) / (totals + 1.0)) / (known + 1.0)) + background
+    reach = 2.0 * sigma2 * max(0.0, 20.0 - 0.5 * dim * math.log(sigma2) - rest)
+    best, odds, fit, others = -1, rest, 0.0, 1.0
+    chosen = 0.0
+    for k in range(int(p.head[CLUSTERS_USED])):
+        if p.distances[k] > 2.0 * reach:
+            continue
+        cell = p.cells[ATOMS + k]
+        hits, moments = cell[HITS + e], p.head[TOTALS + e] - cell[STARTS + e]
+        if second != e:
+            hits += cell[HITS + second]
+            moments += p.head[TOTALS + second] - cell[STARTS + second]
+        spread = sigma2 * (1.0 + 1.0 / cell[VISITS])
+        density = -0.5 * dim * math.log(spread) - 0.5 * p.distances[k] / spread
+        share = (hits + 0.5) / (moments + 1.0)
+        if known > 0.0 and cell[IS_CELL] > 0.0:
+            share = (expected(p, context, cell[NAME])[1] + share) / (known + 1.0)
+        weighed = math.log(share) + density
+        part = math.exp(min(weighed - rest, 600.0)) if cell[IS_CELL] > 0.0 else 0.0
+        others += part
+        if weighed > odds:
+            best, odds, fit, chosen = k, weighed, density, part
+    return best, fit, rest + math.log(max(others - chosen, 1.0))
+
+
+@kernel
+def evidence_of_cluster(p: Parts, k: int, fit: float, e: int) -> float:
+    """The logarithm of the Bayes factor, if a visit of class e with this fit is added (−1: none)."""
+    cell = p.cells[ATOMS + k]
+    total = cell[FIT] + fit - MANY
+    for z in range(CLASSES):
+        one = 1.0 if z == e else 0.0
+        hits, moments = cell[HITS + z] + one, p.head[TOTALS + z] - cell[STARTS + z] + one
+        if moments > 0.0:
+            total += math.lgamma(hits + 0.5) + math.lgamma(moments - hits + 0.5)
+            total -= math.lgamma(moments + 1.0) + LOG_PI
+    return total
+
+
+@kernel
+def place(p: Parts, x: Vector, e: int, dim: float, background: float) -> int:
+    """Let x join a cluster or found one; returns the cluster, or −1 if there is no room."""
+    k, fit, rest = nearest_cluster(p, e, dim, background, False, -1.0)
+    was = False
+    if k >= 0:
+        cell = p.cells[ATOMS + k]
+        was = cell[IS_CELL] > 0.0
+        found = evidence_of_cluster(p, k, fit - rest, e)
+        cell[FIT] += fit - rest
+        cell[HITS + e] += 1.0
+        now = found > (0.0 if was else ENOUGH)
+        if now != was:
+            for z in range(CLASSES):
+                p.head[PLAIN + z] -= cell[HITS + z] if now else -cell[HITS + z]
+        elif now:
+            p.head[PLAIN + e] -= 1.0
+        if now:
+            p.head[SCATTERED] += 1.0
+            p.head[SCATTER] += p.distances[k] / dim * cell[VISITS] / (cell[VISITS] + 1.0)
+        cell[IS_CELL] = 1.0 if now else 0.0
+    p.head[TOTALS + e] += 1.0
+    p.head[PLAIN + e] += 1.0
+    if k < 0:
+        k = _free_cluster(p)
+        if k < 0:
+            return k
+        cell = p.cells[ATOMS + k]
+        cell[:] = 0.0
+        p.head[NAMES] += 1.0
+        cell[NAME], cell[BORN] = p.head[NAMES], p.head[STEP]
+        for z in range(CLASSES):
+            cell[STARTS + z] = p.head[TOTALS + z]
+    cell[VISITS] += 1.0
+    cell[VISITED] = p.head[STEP]
+    centre = p.centres[ATOMS + k]
+    for i in range(x.size):
+        centre[i] += (x[i] - centre[i]) / cell[VISITS]
+    return k
+
+
+@kernel
+def _free_cluster(p: Parts) -> int:
+    """A place for a new cluster: the next that is no cell and was not visited twice of late."""
+    used = int(p.head[CLUSTERS_USED])
+    if used < CLUSTERS:
+        p.head[CLUSTERS_USED] += 1.0
+        return used
+    for _ in range(CLUSTERS):
+        k = int(p.head[HAND])
+        p.head[HAND] = (k + 1) % CLUSTERS
+        cell = p.cells[ATOMS + k]
+        if cell[IS_CELL] == 0.0:
+            if cell[VISITS] < 2.0 or evidence_of_cluster(p, k, 0.0, -1) < -MANY:
+                return k
+    return -1
