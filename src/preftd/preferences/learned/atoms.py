@@ -13,7 +13,6 @@ from preftd.preferences.learned.hashing import slot_of
 from preftd.preferences.learned.layout import (
     ATOMS,
     ATOMS_USED,
-    INDEXED,
     SEEN,
     YOUNG,
     Parts,
@@ -44,7 +43,6 @@ def keep_atom(p: Parts, key: float, found: int) -> int:
         at = slot_of(p.index[0], key)
         p.index[0, at], p.index[1, at] = key, row
         p.head[ATOMS_USED] += 1
-        p.head[INDEXED] += 1
         return row
     at = slot_of(p.seen[0], key)
     if p.seen[0, at] == 0.0:

@@ -28,6 +28,7 @@ from preftd.preferences.learned.layout import (
     IS_CELL,
     NAME,
     NAMES,
+    PEAK,
     PLAIN,
     SCATTER,
     SCATTERED,
@@ -36,28 +37,39 @@ from preftd.preferences.learned.layout import (
     TOTALS,
     VISITED,
     VISITS,
-    WIDTH,
     Parts,
 )
 from preftd.preferences.learned.metric import squared
+from preftd.preferences.learned.width import spread_of
 
 ENOUGH = 1.5
 """The logarithm of the Bayes factor that makes a cluster a cell; below 0 it is one no longer."""
-FEW = 2.0
+FAR, SOME = 6.0, 10.0
 MANY, LOG_PI = math.log(CLUSTERS), math.log(math.pi)
 
 
 @kernel
-def spread_of(p: Parts) -> float:
-    """σ²: that of all visits to cells, and of a few at the width in use."""
-    return (p.head[SCATTER] + FEW * 4.0 ** -p.head[WIDTH]) / (p.head[SCATTERED] + FEW)
+def tighten(p: Parts) -> None:
+    """Find the variance of each entry within cells: that of all visits, and of a few as expected."""
+    spread, visits, peak, product = spread_of(p), p.head[SCATTERED], 0.0, 1.0
+    for i in range(p.tight.size):
+        if p.weight[i] > 0.0:
+            variance = (p.scatter[i] + SOME * spread / p.weight[i]) / (visits + SOME)
+            p.tight[i] = 1.0 / variance
+            product *= p.tight[i] / p.weight[i]
+            if not 1e-30 < product < 1e30:
+                peak += math.log(product)
+                product = 1.0
+        else:
+            p.tight[i] = 0.0
+    p.head[PEAK] = 0.5 * (peak + math.log(product))
 
 
 @kernel
 def measure(p: Parts, x: Vector) -> None:
-    """Find the distances of x to all clusters."""
+    """Find the distances of x to all clusters, in deviations of cells."""
     for k in range(int(p.head[CLUSTERS_USED])):
-        p.distances[k] = squared(x, p.centres[ATOMS + k], p.weight)
+        p.distances[k] = squared(x, p.centres[ATOMS + k], p.tight)
 
 
 @kernel
@@ -70,24 +82,23 @@ def nearest_cluster(
     classes are `pooled`; a `context` of the clock says what to expect (−1: nothing).
     """
     second = 2 if pooled else e
-    sigma2 = spread_of(p)
     totals = p.head[TOTALS + e] + (p.head[TOTALS + 2] if pooled else 0.0)
     plain = p.head[PLAIN + e] + (p.head[PLAIN + 2] if pooled else 0.0)
     known, often = expected(p, context, 0.0)
     rest = math.log((often + (plain + 1.0) / (totals + 1.0)) / (known + 1.0)) + background
-    reach = 2.0 * sigma2 * max(0.0, 20.0 - 0.5 * dim * math.log(sigma2) - rest)
+    gate = dim + 2.0 * math.sqrt(FAR * dim) + 2.0 * FAR
     best, odds, fit, others = -1, rest, 0.0, 1.0
     chosen = 0.0
     for k in range(int(p.head[CLUSTERS_USED])):
-        if p.distances[k] > 2.0 * reach:
-            continue
         cell = p.cells[ATOMS + k]
         hits, moments = cell[HITS + e], p.head[TOTALS + e] - cell[STARTS + e]
         if second != e:
             hits += cell[HITS + second]
             moments += p.head[TOTALS + second] - cell[STARTS + second]
-        spread = sigma2 * (1.0 + 1.0 / cell[VISITS])
-        density = -0.5 * dim * math.log(spread) - 0.5 * p.distances[k] / spread
+        spread = 1.0 + 1.0 / cell[VISITS]
+        if p.distances[k] > gate * spread:
+            continue
+        density = p.head[PEAK] - 0.5 * dim * math.log(spread) - 0.5 * p.distances[k] / spread
         share = (hits + 0.5) / (moments + 1.0)
         if known > 0.0 and cell[IS_CELL] > 0.0:
             share = (expected(p, context, cell[NAME])[1] + share) / (known + 1.0)
@@ -131,8 +142,7 @@ def place(p: Parts, x: Vector, e: int, dim: float, background: float) -> int:
         elif now:
             p.head[PLAIN + e] -= 1.0
         if now:
-            p.head[SCATTERED] += 1.0
-            p.head[SCATTER] += p.distances[k] / dim * cell[VISITS] / (cell[VISITS] + 1.0)
+            _add_scatter(p, x, k, dim)
         cell[IS_CELL] = 1.0 if now else 0.0
     p.head[TOTALS + e] += 1.0
     p.head[PLAIN + e] += 1.0
@@ -152,6 +162,16 @@ def place(p: Parts, x: Vector, e: int, dim: float, background: float) -> int:
     for i in range(x.size):
         centre[i] += (x[i] - centre[i]) / cell[VISITS]
     return k
+
+
+@kernel
+def _add_scatter(p: Parts, x: Vector, k: int, dim: float) -> None:
+    n, centre = p.cells[ATOMS + k, VISITS], p.centres[ATOMS + k]
+    p.head[SCATTERED] += 1.0
+    for i in range(x.size):
+        square = (x[i] - centre[i]) ** 2 * n / (n + 1.0)
+        p.scatter[i] += square
+        p.head[SCATTER] += square * p.weight[i] / dim
 
 
 @kernel

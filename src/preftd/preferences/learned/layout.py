@@ -20,11 +20,11 @@ SEEN, INDEX, COUNTS, CLOCK = 4096, 1024, 1 << 15, 1 << 13
 
 # The numbers of the head.
 (DIM, STEP, WAITING, FIRST, PRINT, FOUND, BACK, NAMES, ATOMS_USED, CLUSTERS_USED, HAND) = range(11)
-(WIDTH, LOOSE, FREE, OVERLAP, YOUNG, INDEXED, COUNTED, CLOCKED) = range(11, 19)
-(HERE, HERE_ROW, HERE_KNOWN, BEFORE, BEFORE_KNOWN, DWELL, LAST, SINCE) = range(19, 27)
-TOTALS, PLAIN, HEADS, KEPT = 27, 30, 33, 36
-NORMS, SCATTER, SCATTERED, CHECK = 39, 40, 41, 42
-HEAD = 43
+(WIDTH, LOOSE, YOUNG, COUNTED, CLOCKED) = range(11, 16)
+(HERE, HERE_ROW, HERE_KNOWN, BEFORE, BEFORE_KNOWN, DWELL, LAST, SINCE) = range(16, 24)
+TOTALS, PLAIN, HEADS, KEPT = 24, 27, 30, 33
+VARYING, SPREAD, SCATTER, SCATTERED, PEAK, CHECK = 36, 37, 38, 39, 40, 41
+HEAD = 42
 
 # The numbers of a cell.
 (NAME, VISITS, BORN, TRUSTED_AT, DISTRUSTED_AT, FIT, IS_CELL, VISITED) = range(8)
@@ -45,6 +45,18 @@ class Parts(NamedTuple):
     """Sums of squared deviations of each entry, shape (dim,)."""
     weight: Vector
     """The metric: what a squared difference in each entry counts, shape (dim,)."""
+    base: Vector
+    """The first observation, shape (dim,)."""
+    slope: Vector
+    """The first move of each entry away from it, shape (dim,)."""
+    leader: Vector
+    """The entry that each entry is a copy of, shape (dim,)."""
+    left: Vector
+    """When each entry left which leader, shape (dim,)."""
+    scatter: Vector
+    """Sums of squared deviations from cells, shape (dim,)."""
+    tight: Vector
+    """One over the variance of each entry within cells, shape (dim,)."""
     recent: Dense
     """The last observations of each class of moments, shape (CLASSES * RECENT, dim)."""
     stamps: Vector
@@ -70,7 +82,7 @@ class Parts(NamedTuple):
 def _shapes(dim: int) -> tuple[tuple[int, ...], ...]:
     return (
         (HEAD,),
-        *((dim,),) * 4,
+        *((dim,),) * 10,
         (CLASSES * RECENT, dim),
         (CLASSES * RECENT,),
         (CELLS, dim),
@@ -121,7 +133,10 @@ def parts_of(memory: Any) -> Parts:
     head, at = memory[:HEAD], HEAD
     x, mean = memory[at : at + d], memory[at + d : at + 2 * d]
     squares, weight = memory[at + 2 * d : at + 3 * d], memory[at + 3 * d : at + 4 * d]
-    recent, at = _cut(memory, at + 4 * d, CLASSES * RECENT, d)
+    base, slope = memory[at + 4 * d : at + 5 * d], memory[at + 5 * d : at + 6 * d]
+    leader, left = memory[at + 6 * d : at + 7 * d], memory[at + 7 * d : at + 8 * d]
+    scatter, tight = memory[at + 8 * d : at + 9 * d], memory[at + 9 * d : at + 10 * d]
+    recent, at = _cut(memory, at + 10 * d, CLASSES * RECENT, d)
     stamps, at = memory[at : at + CLASSES * RECENT], at + CLASSES * RECENT
     centres, at = _cut(memory, at, CELLS, d)
     cells, at = _cut(memory, at, CELLS, CELL)
@@ -137,6 +152,12 @@ def parts_of(memory: Any) -> Parts:
         mean,
         squares,
         weight,
+        base,
+        slope,
+        leader,
+        left,
+        scatter,
+        tight,
         recent,
         stamps,
         centres,

@@ -17,6 +17,7 @@ from preftd.preferences.learned.clusters import (
     measure,
     nearest_cluster,
     place,
+    tighten,
 )
 from preftd.preferences.learned.hashing import fingerprint
 from preftd.preferences.learned.layout import (
@@ -26,7 +27,6 @@ from preftd.preferences.learned.layout import (
     BEFORE_KNOWN,
     BORN,
     CLASSES,
-    CLUSTERS,
     CLUSTERS_USED,
     DISTRUSTED_AT,
     DWELL,
@@ -49,9 +49,11 @@ from preftd.preferences.learned.layout import (
     SCATTER,
     SCATTERED,
     SINCE,
+    SPREAD,
     STEP,
     TOTALS,
     TRUSTED_AT,
+    VARYING,
     VISITED,
     VISITS,
     WAITING,
@@ -60,13 +62,14 @@ from preftd.preferences.learned.layout import (
     parts_of,
 )
 from preftd.preferences.learned.markov import END, START, markov_evidence, test_markov
-from preftd.preferences.learned.metric import dimension, log_background, widen_metric
+from preftd.preferences.learned.metric import log_background, widen_metric
 from preftd.preferences.learned.width import (
     LEAST,
     ODDS,
     best_width,
     keep_recent,
     score_widths,
+    start_spread,
 )
 
 NOTHING = -3
@@ -117,7 +120,7 @@ def _near(p: Parts, is_first: bool) -> float:
     if p.head[WIDTH] < 0:
         return 0.0
     measure(p, p.x)
-    dim = dimension(p)
+    dim = p.head[VARYING]
     e = 0 if is_first else 1
     background = log_background(p, p.x, dim)
     k, fit, rest = nearest_cluster(p, e, dim, background, not is_first, context_of(p))
@@ -174,13 +177,14 @@ def _learn_loose(p: Parts, is_last: bool) -> int:
     e = 0 if p.head[FIRST] > 0.0 else (2 if is_last else 1)
     row = -1
     if p.head[LOOSE] >= LEAST:
-        dim = dimension(p)
+        dim = p.head[VARYING]
         if dim > 0.0:
             background = log_background(p, p.x, dim)
             score_widths(p, p.x, e, dim, background)
             width = best_width(p, dim)
             if width != p.head[WIDTH]:
                 p.head[WIDTH] = width
+                p.head[SPREAD] = start_spread(p, width, dim)
                 _rebuild(p, dim)
                 measure(p, p.x)
             if width >= 0:
@@ -191,6 +195,8 @@ def _learn_loose(p: Parts, is_last: bool) -> int:
             else:
                 p.head[TOTALS + e] += 1.0
     widen_metric(p, p.x)
+    if p.head[WIDTH] >= 0:
+        tighten(p)
     keep_recent(p, p.x, e)
     return row
 
@@ -201,6 +207,7 @@ def _rebuild(p: Parts, dim: float) -> None:
     p.cells[ATOMS:] = 0.0
     p.head[CLUSTERS_USED], p.head[HAND] = 0.0, 0.0
     p.head[SCATTER], p.head[SCATTERED] = 0.0, 0.0
+    p.scatter[:] = 0.0
     for e in range(CLASSES):
         p.head[TOTALS + e], p.head[PLAIN + e] = 0.0, 0.0
     after = 0.0
@@ -213,6 +220,7 @@ def _rebuild(p: Parts, dim: float) -> None:
             return
         after = p.stamps[at]
         x = p.recent[at]
+        tighten(p)
         measure(p, x)
         place(p, x, at // RECENT, dim, log_background(p, x, dim))
 

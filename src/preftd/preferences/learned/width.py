@@ -21,6 +21,9 @@ from preftd.preferences.learned.layout import (
     KEPT,
     LOOSE,
     RECENT,
+    SCATTER,
+    SCATTERED,
+    SPREAD,
     STEP,
     TOTALS,
     WIDTH,
@@ -34,7 +37,7 @@ ROOM = math.log(64.0)
 ODDS = math.log(1000.0)
 """A Bayes factor of 1000 decides."""
 SWITCH = math.log(20.0)
-LN2, LEAST = math.log(2.0), 4
+LN2, LEAST, FEW, NEAR = math.log(2.0), 4, 2.0, 1.5
 """Observations from which means and deviations are usable."""
 
 
@@ -77,17 +80,40 @@ def _widest(dim: float) -> int:
 
 
 @kernel
+def spread_of(p: Parts) -> float:
+    """σ² of cells: that of all visits to them, and of a few at the width in use."""
+    return (p.head[SCATTER] + FEW * p.head[SPREAD]) / (p.head[SCATTERED] + FEW)
+
+
+@kernel
+def start_spread(p: Parts, j: int, dim: float) -> float:
+    """σ² where the evidence is highest, from that of width j and its neighbours.
+
+    Evidence is about a + b j − c 4^j: the height of a density falls with its width, the distances
+    of visits count less.
+    """
+    if j <= _widest(dim) or j + 1 >= WIDTHS:
+        return 4.0**-j
+    here = evidence_of_width(p, j)
+    up, down = evidence_of_width(p, j + 1) - here, here - evidence_of_width(p, j - 1)
+    c = (down - up) / 2.25
+    return 4.0**-j * c * 2.0 * LN2 / (up + 3.0 * c) if c > 0.0 and up + 3.0 * c > 0.0 else 4.0**-j
+
+
+@kernel
 def best_width(p: Parts, dim: float) -> int:
-    """The width with the most evidence, or −1 if none has enough."""
+    """The width with the most evidence; the one in use if that is near; or −1 if none has enough."""
     if dim == 0.0:
         return -1
     now, best, most = int(p.head[WIDTH]), -1, ODDS
+    place = 0.0
     if now >= 0:
-        most = SWITCH + evidence_of_width(p, now)
-        best = now
+        place = 2.0 / math.sqrt(dim + 4.0) - 0.5 * math.log2(spread_of(p))
+        near = min(max(int(place + 0.5), 0), WIDTHS - 1)
+        best, most = now, SWITCH + evidence_of_width(p, near)
     for j in range(_widest(dim), WIDTHS):
         found = evidence_of_width(p, j)
-        if found > most and (now < 0 or abs(j - now) > 1):
+        if found > most and (now < 0 or abs(j - place) > NEAR):
             most, best = found, j
     return best
 
