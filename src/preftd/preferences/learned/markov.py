@@ -9,9 +9,11 @@ each against a prediction that knows the cell alone:
     3  what follows, by the cell before and the steps spent here
     4  back to the cell before or not, by the octave of the steps spent here
 
-The evidence of an expert is the sum of the logarithms of its prediction over the other, each made
-before what follows is counted. An expert starts as the other prediction, with the weight of one
-visit. A successor that the cell never had before tells nothing, and is counted only.
+The other prediction is (count + ½) / (n + ½ K) for each of the K successors seen so far. An expert
+starts as the other prediction, with the weight of one visit. The evidence of an expert is the sum
+of the logarithms of its prediction over the other, each made before what follows is counted. A
+successor that the cell never had before tells nothing, and is counted only: so both predictions
+are of the same K outcomes, and if the cell is Markov their ratio has mean 1 at each step.
 """
 
 import math
@@ -28,7 +30,7 @@ from preftd.preferences.learned.layout import (
 
 END, START = 1.0, 2.0
 """Names of what is no cell: the end of an episode, and what is before its start."""
-PRIOR = 0.1
+PRIOR, KINDS = 0.5, 20.0
 
 
 @kernel
@@ -43,7 +45,8 @@ def test_markov(p: Parts, row: int, here: float, before: float, dwell: float, th
     evidence = p.cells[row, EVIDENCE : EVIDENCE + EXPERTS]
     visits = _slot(p, here, 0, 0, 0)
     n, ys = p.counts[1, visits], _slot(p, here, 1, then, 0)
-    seen = p.counts[1, ys]
+    seen, kinds = p.counts[1, ys], _slot(p, here, KINDS, 0, 0)
+    whole = n + PRIOR * p.counts[1, kinds]
     octave = math.floor(math.log2(dwell))
     for expert in range(EXPERTS):
         by_past = expert in (0, 3, 4)
@@ -57,18 +60,20 @@ def test_markov(p: Parts, row: int, here: float, before: float, dwell: float, th
             context, binary = (dwell if expert == 1 else octave), True
             often = _count(p, here, 1, other)
             outcome = 1.0 if then == other else 0.0
-        plain = (often + PRIOR) / (n + 1.0)
+        plain = (often + PRIOR) / whole if often > 0.0 else 0.0
         if binary and outcome == 0.0:
             plain = 1.0 - plain
-        all_, hit = _slot(p, here, 2 + 2 * expert, context, 0), 0
+        met = _slot(p, here, 2 + 2 * expert, context, 0)
         hit = _slot(p, here, 3 + 2 * expert, context, outcome)
-        if seen > 0.0 and (expert != 4 or often > 0.0):
-            informed = (p.counts[1, hit] + plain) / (p.counts[1, all_] + 1.0)
+        if seen > 0.0:
+            informed = (p.counts[1, hit] + plain) / (p.counts[1, met] + 1.0)
             evidence[expert] += math.log(informed / plain)
-        p.counts[1, all_] += 1.0
+        p.counts[1, met] += 1.0
         p.counts[1, hit] += 1.0
     p.counts[1, visits] += 1.0
     p.counts[1, ys] += 1.0
+    if seen == 0.0:
+        p.counts[1, kinds] += 1.0
 
 
 @kernel

@@ -119,6 +119,13 @@ class Past:
         return f"<what Learned remembers of observations with {self.size} numbers>"
 
 
+def memory_of(given: Any) -> Vector:
+    """A copy of what was given as memory, as one array; None has no observations yet."""
+    if given is None:
+        return fresh(1)
+    return given.array() if isinstance(given, Past) else _checked(given)
+
+
 def _checked(given: Any) -> Vector:
     """An array as `__array__` gave it."""
     memory = np.array(as_array("memory", given))

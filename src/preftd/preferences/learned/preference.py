@@ -7,7 +7,8 @@ from typing import Any, final
 
 from preftd.arrays import Vector
 from preftd.experience import Experience, Visit
-from preftd.preferences.learned.past import Past
+from preftd.preferences.learned.explanation import Explanation, explain_memory
+from preftd.preferences.learned.past import Past, memory_of
 from preftd.preferences.signal import Signal, as_experience, as_visit
 
 
@@ -46,3 +47,21 @@ class Learned(Signal):
         """β of each step, shape (steps,), compiled; each call copies the memory once."""
         size = as_experience(experience).observations().shape[1]
         return Past.of(memory, size).along(experience)
+
+    def explain(self, memory: Any) -> Explanation:
+        """Say which observations are trusted, since when, and on what evidence.
+
+        Parameters
+        ----------
+        memory : Any
+            What `step` or `stream` returned, or `preference_memory` of a learner's state.
+
+        Examples
+        --------
+        >>> from preftd import tasks
+        >>> episodes = tasks.make("corridor", length=2).sampler(seed=0).episodes(100)
+        >>> print(Learned().explain(Learned().stream(episodes)[1]))
+        
+
+        """
+        return explain_memory(memory_of(memory))
