@@ -30,17 +30,19 @@ from preftd.preferences.learned.layout import (
     NAMES,
     PEAK,
     PLAIN,
-    SCATTER,
     SCATTERED,
+    SPREAD,
+    START,
     STARTS,
     STEP,
     TOTALS,
+    VARYING,
     VISITED,
     VISITS,
     Parts,
 )
 from preftd.preferences.learned.metric import squared
-from preftd.preferences.learned.width import spread_of
+from preftd.preferences.learned.width import FEW
 
 ENOUGH = 1.5
 """The logarithm of the Bayes factor that makes a cluster a cell; below 0 it is one no longer."""
@@ -51,7 +53,11 @@ MANY, LOG_PI = math.log(CLUSTERS), math.log(math.pi)
 @kernel
 def tighten(p: Parts) -> None:
     """Find the variance of each entry within cells: that of all visits, and of a few as expected."""
-    spread, visits, peak, product = spread_of(p), p.head[SCATTERED], 0.0, 1.0
+    visits, mean, peak, product = p.head[SCATTERED], 0.0, 0.0, 1.0
+    for i in range(p.tight.size):
+        mean += p.scatter[i] * p.weight[i] / p.head[VARYING]
+    spread = (mean + FEW * p.head[START]) / (visits + FEW)
+    p.head[SPREAD] = spread
     for i in range(p.tight.size):
         if p.weight[i] > 0.0:
             variance = (p.scatter[i] + SOME * spread / p.weight[i]) / (visits + SOME)
@@ -142,7 +148,7 @@ def place(p: Parts, x: Vector, e: int, dim: float, background: float) -> int:
         elif now:
             p.head[PLAIN + e] -= 1.0
         if now:
-            _add_scatter(p, x, k, dim)
+            _add_scatter(p, x, k)
         cell[IS_CELL] = 1.0 if now else 0.0
     p.head[TOTALS + e] += 1.0
     p.head[PLAIN + e] += 1.0
@@ -160,18 +166,16 @@ def place(p: Parts, x: Vector, e: int, dim: float, background: float) -> int:
     cell[VISITED] = p.head[STEP]
     centre = p.centres[ATOMS + k]
     for i in range(x.size):
-        centre[i] += (x[i] - centre[i]) / cell[VISITS]
+        centre[i] = x[i] if cell[VISITS] == 1.0 else centre[i] + (x[i] - centre[i]) / cell[VISITS]
     return k
 
 
 @kernel
-def _add_scatter(p: Parts, x: Vector, k: int, dim: float) -> None:
+def _add_scatter(p: Parts, x: Vector, k: int) -> None:
     n, centre = p.cells[ATOMS + k, VISITS], p.centres[ATOMS + k]
     p.head[SCATTERED] += 1.0
     for i in range(x.size):
-        square = (x[i] - centre[i]) ** 2 * n / (n + 1.0)
-        p.scatter[i] += square
-        p.head[SCATTER] += square * p.weight[i] / dim
+        p.scatter[i] += (x[i] - centre[i]) ** 2 * n / (n + 1.0)
 
 
 @kernel

@@ -23,8 +23,9 @@ SEEN, INDEX, COUNTS, CLOCK = 4096, 1024, 1 << 15, 1 << 13
 (WIDTH, LOOSE, YOUNG, COUNTED, CLOCKED) = range(11, 16)
 (HERE, HERE_ROW, HERE_KNOWN, BEFORE, BEFORE_KNOWN, DWELL, LAST, SINCE) = range(16, 24)
 TOTALS, PLAIN, HEADS, KEPT = 24, 27, 30, 33
-VARYING, SPREAD, SCATTER, SCATTERED, PEAK, CHECK = 36, 37, 38, 39, 40, 41
-HEAD = 42
+VARYING, START, SPREAD, SCATTERED, PEAK, CHECK = 36, 37, 38, 39, 40, 41
+SCORED = 42
+HEAD = SCORED + CLASSES
 
 # The numbers of a cell.
 (NAME, VISITS, BORN, TRUSTED_AT, DISTRUSTED_AT, FIT, IS_CELL, VISITED) = range(8)
@@ -104,7 +105,7 @@ def size_of(dim: int) -> int:
 def fresh(dim: int) -> Vector:
     """A memory that has seen nothing."""
     memory = np.zeros(size_of(dim))
-    memory[DIM], memory[WIDTH], memory[NAMES] = dim, -1, 2  # 1 and 2 are END and START
+    memory[DIM], memory[WIDTH], memory[NAMES] = dim, -1, 2  # 1 and 2 are END and BEGIN
     return memory
 
 

@@ -28,9 +28,9 @@ from preftd.preferences.learned.layout import (
     Parts,
 )
 
-END, START = 1.0, 2.0
+END, BEGIN = 1.0, 2.0
 """Names of what is no cell: the end of an episode, and what is before its start."""
-PRIOR, KINDS = 0.5, 20.0
+PRIOR, KINDS, LONG = 0.5, 20.0, 63.0
 
 
 @kernel
@@ -54,7 +54,7 @@ def test_markov(p: Parts, row: int, here: float, before: float, dwell: float, th
             continue
         context, outcome, often, binary = before, then, seen, False
         if expert == 3:
-            context = before * 64 + min(dwell, 63.0)
+            context = before * (LONG + 1.0) + min(dwell, LONG)
         elif expert != 0:
             other = before if expert == 4 else here
             context, binary = (dwell if expert == 1 else octave), True

@@ -46,10 +46,9 @@ from preftd.preferences.learned.layout import (
     PLAIN,
     PRINT,
     RECENT,
-    SCATTER,
     SCATTERED,
     SINCE,
-    SPREAD,
+    START,
     STEP,
     TOTALS,
     TRUSTED_AT,
@@ -61,7 +60,7 @@ from preftd.preferences.learned.layout import (
     Parts,
     parts_of,
 )
-from preftd.preferences.learned.markov import END, START, markov_evidence, test_markov
+from preftd.preferences.learned.markov import BEGIN, END, markov_evidence, test_markov
 from preftd.preferences.learned.metric import log_background, widen_metric
 from preftd.preferences.learned.width import (
     LEAST,
@@ -184,8 +183,9 @@ def _learn_loose(p: Parts, is_last: bool) -> int:
             width = best_width(p, dim)
             if width != p.head[WIDTH]:
                 p.head[WIDTH] = width
-                p.head[SPREAD] = start_spread(p, width, dim)
+                p.head[START] = start_spread(p, width, dim)
                 _rebuild(p, dim)
+                tighten(p)
                 measure(p, p.x)
             if width >= 0:
                 k = place(p, p.x, e, dim, background)
@@ -206,7 +206,7 @@ def _rebuild(p: Parts, dim: float) -> None:
     """Form the clusters anew, at another width, from the last observations in order."""
     p.cells[ATOMS:] = 0.0
     p.head[CLUSTERS_USED], p.head[HAND] = 0.0, 0.0
-    p.head[SCATTER], p.head[SCATTERED] = 0.0, 0.0
+    p.head[SCATTERED] = 0.0
     p.scatter[:] = 0.0
     for e in range(CLASSES):
         p.head[TOTALS + e], p.head[PLAIN + e] = 0.0, 0.0
@@ -231,7 +231,7 @@ def _follow(p: Parts, row: int, known: bool, is_last: bool) -> None:
     head = p.head
     name = p.cells[row, NAME] if row >= 0 else 0.0
     if head[FIRST] > 0.0:
-        head[HERE], head[BEFORE], head[BEFORE_KNOWN], head[DWELL] = -1.0, START, 1.0, 0.0
+        head[HERE], head[BEFORE], head[BEFORE_KNOWN], head[DWELL] = -1.0, BEGIN, 1.0, 0.0
     if head[HERE] > 0.0 and head[HERE_KNOWN] > 0.0 and known and name > 0.0:
         _test(p, name)
     if name > 0.0 and name == head[HERE]:

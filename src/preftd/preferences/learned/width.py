@@ -21,11 +21,9 @@ from preftd.preferences.learned.layout import (
     KEPT,
     LOOSE,
     RECENT,
-    SCATTER,
-    SCATTERED,
+    SCORED,
     SPREAD,
     STEP,
-    TOTALS,
     WIDTH,
     WIDTHS,
     Parts,
@@ -61,7 +59,8 @@ def score_widths(p: Parts, x: Vector, e: int, dim: float, background: float) -> 
             near *= near
             if near < 1e-250:
                 break
-    n = p.head[TOTALS + e]
+    n = p.head[SCORED + e]
+    p.head[SCORED + e] += 1.0
     for j in range(top, WIDTHS):
         share = (p.widths[e, WIDTHS + j] + 0.5) / (n + 1.0)
         up = dim * LN2 * (j - 0.5) - background
@@ -77,12 +76,6 @@ def score_widths(p: Parts, x: Vector, e: int, dim: float, background: float) -> 
 def _widest(dim: float) -> int:
     """The widest width with room."""
     return int(ROOM / (dim * LN2)) + 1
-
-
-@kernel
-def spread_of(p: Parts) -> float:
-    """σ² of cells: that of all visits to them, and of a few at the width in use."""
-    return (p.head[SCATTER] + FEW * p.head[SPREAD]) / (p.head[SCATTERED] + FEW)
 
 
 @kernel
@@ -108,7 +101,7 @@ def best_width(p: Parts, dim: float) -> int:
     now, best, most = int(p.head[WIDTH]), -1, ODDS
     place = 0.0
     if now >= 0:
-        place = 2.0 / math.sqrt(dim + 4.0) - 0.5 * math.log2(spread_of(p))
+        place = 2.0 / math.sqrt(dim + 4.0) - 0.5 * math.log2(p.head[SPREAD])
         near = min(max(int(place + 0.5), 0), WIDTHS - 1)
         best, most = now, SWITCH + evidence_of_width(p, near)
     for j in range(_widest(dim), WIDTHS):
