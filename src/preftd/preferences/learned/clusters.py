@@ -5,7 +5,8 @@ Observation x of class e is compared with each cluster k, which has the mean of 
     odds = π N(x; mean_k, σ² (1 + 1/n) I) / (ω background(x))    π = (hits + ½) / (moments + 1)
 
 where hits and moments of class e are counted since the cluster was founded, and ω is the share of
-class e that is in no cell. x joins the best cluster with odds above 1, or founds one. The evidence
+class e that is in no cell. x joins the best cell with odds above 1, else the best
+cluster with odds above 1, or founds one. The evidence
 that a cluster is a cell, and no coincidence of the background, is the Bayes factor
 
     Π_visits N(x) / density of all else  ·  Π_e B(hits + ½, moments − hits + ½) / π  /  CLUSTERS
@@ -94,7 +95,7 @@ def nearest_cluster(
     rest = math.log((often + (plain + 1.0) / (totals + 1.0)) / (known + 1.0)) + background
     gate = dim + 2.0 * math.sqrt(FAR * dim) + 2.0 * FAR
     best, odds, fit, others = -1, rest, 0.0, 1.0
-    chosen = 0.0
+    chosen, taken = 0.0, False
     for k in range(int(p.head[CLUSTERS_USED])):
         cell = p.cells[ATOMS + k]
         hits, moments = cell[HITS + e], p.head[TOTALS + e] - cell[STARTS + e]
@@ -109,11 +110,13 @@ def nearest_cluster(
         if known > 0.0 and cell[IS_CELL] > 0.0:
             share = (expected(p, context, cell[NAME])[1] + share) / (known + 1.0)
         weighed = math.log(share) + density
-        part = math.exp(min(weighed - rest, 600.0)) if cell[IS_CELL] > 0.0 else 0.0
+        is_cell = cell[IS_CELL] > 0.0
+        part = math.exp(min(weighed - rest, 600.0)) if is_cell else 0.0
+        if weighed > (odds if is_cell == taken else rest) and is_cell >= taken:
+            part, chosen = chosen, part  # not by subtraction at the end: one may be e^600
+            best, odds, fit, taken = k, weighed, density, is_cell
         others += part
-        if weighed > odds:
-            best, odds, fit, chosen = k, weighed, density, part
-    return best, fit, rest + math.log(max(others - chosen, 1.0))
+    return best, fit, rest + math.log(others)
 
 
 @kernel

@@ -223,11 +223,11 @@ class Reference:
             odds = math.log(weighed(cluster.name, share) if cluster.is_cell else share) + density
             if cluster.is_cell:
                 cells[cluster.name] = math.exp(min(odds - rest, 600))
-            if odds > most:
+            if odds > rest and (best is None or (cluster.is_cell, odds) > (best.is_cell, most)):
                 best, most, fit = cluster, odds, density
         if best is not None:
             cells.pop(best.name, None)
-        return best, fit, rest + math.log(max(sum(cells.values()), 1.0))
+        return best, fit, rest + math.log(sum(cells.values()))
 
     def _recurrence(self, cluster: Cluster, fit: float, e: int) -> float:
         """Evidence that a cluster is a cell, with a visit of class e added."""
