@@ -24,6 +24,7 @@ BENCHMARKS = {
         "online",
         "engine",
         "paper",
+        "learned",
     )
 }
 """Benchmarks by name; each yields lines of Markdown tables as soon as they are measured."""

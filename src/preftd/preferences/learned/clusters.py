@@ -97,6 +97,8 @@ def nearest_cluster(
     best, odds, fit, others = -1, rest, 0.0, 1.0
     chosen, taken = 0.0, False
     for k in range(int(p.head[CLUSTERS_USED])):
+        if p.distances[k] > 2.0 * gate:  # most are: the rest of a cluster is not even read
+            continue
         cell = p.cells[ATOMS + k]
         hits, moments = cell[HITS + e], p.head[TOTALS + e] - cell[STARTS + e]
         if second != e:
@@ -123,7 +125,7 @@ def nearest_cluster(
 def evidence_of_cluster(p: Parts, k: int, fit: float, e: int) -> float:
     """The logarithm of the Bayes factor, if a visit of class e with this fit is added (−1: none)."""
     cell = p.cells[ATOMS + k]
-    total = cell[FIT] + fit - MANY
+    total = cell[FIT] + fit - math.log(p.head[CLUSTERS_USED])
     for z in range(CLASSES):
         one = 1.0 if z == e else 0.0
         hits, moments = cell[HITS + z] + one, p.head[TOTALS + z] - cell[STARTS + z] + one

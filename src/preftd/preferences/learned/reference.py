@@ -13,12 +13,12 @@ import numpy as np
 
 from preftd.arrays import Vector
 from preftd.preferences.learned.clock import LONGEST
-from preftd.preferences.learned.clusters import ENOUGH, FAR, MANY, SOME
+from preftd.preferences.learned.clusters import ENOUGH, FAR, SOME
 from preftd.preferences.learned.layout import CLASSES, RECENT, WIDTHS
 from preftd.preferences.learned.metric import RANGE
 from preftd.preferences.learned.reference_markov import MarkovTest
 from preftd.preferences.learned.reference_metric import Metric
-from preftd.preferences.learned.width import FEW, LEAST, NEAR, ODDS, ROOM, SWITCH
+from preftd.preferences.learned.width import FEW, LEAST, NARROWER, NEAR, ODDS, ROOM, SWITCH
 
 FIRST, OTHER, LAST = range(CLASSES)
 
@@ -146,13 +146,14 @@ class Reference:
         return (scatter + FEW * self.start) / (self.visits + FEW)
 
     def _best_width(self) -> int:
-        found, best, most, place = self.evidence.sum(axis=0), -1, ODDS, math.inf
+        found, best, most, low, high = self.evidence.sum(axis=0), -1, ODDS, 0.0, -1.0
         if self.width >= 0:
-            place = 2 / math.sqrt(self.metric.dim + 4) - 0.5 * math.log2(self._spread())
-            near = min(max(int(place + 0.5), 0), WIDTHS - 1)
+            place = -0.5 * math.log2(self._spread())
+            low, high = place - NEAR, place + NEAR + NARROWER / math.sqrt(self.metric.dim + 4)
+            near = min(max(int(0.5 * (low + high) + 0.5), 0), WIDTHS - 1)
             best, most = self.width, SWITCH + found[near]
         for j in range(self._widest(), WIDTHS):
-            if found[j] > most and abs(j - place) > NEAR:
+            if found[j] > most and not low <= j <= high:
                 best, most = j, found[j]
         return best
 
@@ -234,7 +235,7 @@ class Reference:
         hits, moments = cluster.hits.copy(), self.totals - cluster.starts
         hits[e] += 1
         moments = moments + (np.arange(CLASSES) == e)
-        total = cluster.fit + fit - MANY
+        total = cluster.fit + fit - math.log(len(self.clusters))
         for k, n in zip(hits, moments, strict=True):
             if n > 0:
                 total += math.lgamma(k + 0.5) + math.lgamma(n - k + 0.5) - math.lgamma(n + 1)

@@ -35,7 +35,7 @@ ROOM = math.log(64.0)
 ODDS = math.log(1000.0)
 """A Bayes factor of 1000 decides."""
 SWITCH = math.log(20.0)
-LN2, LEAST, FEW, NEAR = math.log(2.0), 4, 2.0, 1.5
+LN2, LEAST, FEW, NEAR, NARROWER = math.log(2.0), 4, 2.0, 0.5, 3.0
 """Observations from which means and deviations are usable."""
 
 
@@ -99,14 +99,15 @@ def best_width(p: Parts, dim: float) -> int:
     if dim == 0.0:
         return -1
     now, best, most = int(p.head[WIDTH]), -1, ODDS
-    place = 0.0
+    low, high = 0.0, -1.0
     if now >= 0:
-        place = 2.0 / math.sqrt(dim + 4.0) - 0.5 * math.log2(p.head[SPREAD])
-        near = min(max(int(place + 0.5), 0), WIDTHS - 1)
+        place = -0.5 * math.log2(p.head[SPREAD])
+        low, high = place - NEAR, place + NEAR + NARROWER / math.sqrt(dim + 4.0)
+        near = min(max(int(0.5 * (low + high) + 0.5), 0), WIDTHS - 1)
         best, most = now, SWITCH + evidence_of_width(p, near)
     for j in range(_widest(dim), WIDTHS):
         found = evidence_of_width(p, j)
-        if found > most and (now < 0 or abs(j - place) > NEAR):
+        if found > most and not low <= j <= high:
             most, best = found, j
     return best
 
