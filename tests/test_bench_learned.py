@@ -53,7 +53,7 @@ LEAST = {
     "random walk": 0.96,
     "open grid 8": 0.98,
 }
-"""Shares that must be reached, somewhat below those in docs/learned.md, as there are fewer seeds."""
+"""Shares that must be reached, below those in docs/learned.md because there are fewer seeds."""
 
 
 @pytest.mark.slow

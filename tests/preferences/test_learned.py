@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,9 @@ CASES = {
     "exact": of_task(CORRIDOR, 60),
     "aliased": of_task(CORRIDOR, 60, aliased=True),
     "jitter": of_task(CORRIDOR, 60, jitter=0.05),
-    "aliased jitter": of_task(tasks.make("double_corridor", length=3), 40, aliased=True, jitter=0.05),
+    "aliased jitter": of_task(
+        tasks.make("double_corridor", length=3), 40, aliased=True, jitter=0.05
+    ),
     "geometric": geometric(60, jitter=0.05),
 }
 every_case = pytest.mark.parametrize("name", CASES)
@@ -116,7 +119,7 @@ def test_a_refused_step_leaves_the_memory_as_it_was() -> None:
 
 SPREAD = np.array([2.0**-20, 1.0, 2.0**30])
 TURN = np.linalg.qr(np.random.default_rng(1).standard_normal((3, 3)))[0]
-COLUMNS = {
+COLUMNS: dict[str, Callable[[Dense], Dense]] = {
     "scales": lambda x: x * SPREAD,
     "offsets": lambda x: np.column_stack([x, np.full(len(x), 7.5)]),
     "a constant before": lambda x: np.column_stack([np.full(len(x), 7.5), x]),
@@ -246,7 +249,10 @@ def test_memory_is_bounded_and_full_tables_do_no_harm() -> None:
 def test_a_memory_that_was_changed_is_refused(spoil: int) -> None:
     memory = np.asarray(Learned().stream(stream("exact"))[1])
     memory[spoil] += 1
-    for use in (lambda: Learned().stream(stream("exact"), memory), lambda: Learned().explain(memory)):
+    for use in (
+        lambda: Learned().stream(stream("exact"), memory),
+        lambda: Learned().explain(memory),
+    ):
         with pytest.raises(InputError, match="memory is"):
             use()
 
@@ -261,5 +267,7 @@ def test_evidence_is_drawn() -> None:
     found = Learned().explain(Learned().stream(stream("aliased"))[1])
     axes = found.plot()
     assert len(axes.lines) == len(found.cells) + 1
-    assert {text.get_text() for text in axes.get_legend().get_texts()} == {"trusted", "distrusted"}
+    legend = axes.get_legend()
+    assert legend is not None
+    assert {text.get_text() for text in legend.get_texts()} == {"trusted", "distrusted"}
     assert Learned().explain(None).plot().get_legend() is None

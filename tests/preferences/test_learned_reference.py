@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from preftd.arrays import Vector
 from preftd.bench.learned_cases import Case, continuous_walk, geometric, of_task
 from preftd.preferences import Learned
 from preftd.preferences.learned.layout import (
@@ -31,6 +32,10 @@ CASES = {
 }
 
 
+def assert_close(found: Vector, expected: Vector) -> None:
+    np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-7)
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_the_kernels_agree_with_the_reference(name: str) -> None:
     case: Case = CASES[name](0)
@@ -41,12 +46,11 @@ def test_the_kernels_agree_with_the_reference(name: str) -> None:
     assert beta.tolist() == [reference.step(x, bool(first)) for x, first in pairs]
     p = readable_parts(memory_of(memory))
     assert p.head[WIDTH] == reference.width
-    close = {"rtol": 1e-7, "atol": 1e-7}
-    np.testing.assert_allclose(p.widths[:, :WIDTHS], reference.evidence, **close)
+    assert_close(p.widths[:, :WIDTHS], reference.evidence)
     assert p.head[CLUSTERS_USED] == len(reference.clusters)
     for row, cluster in enumerate(reference.clusters, ATOMS):
-        np.testing.assert_allclose(p.centres[row], cluster.centre, **close)
+        assert_close(p.centres[row], cluster.centre)
         assert p.cells[row, FIT] == pytest.approx(cluster.fit, rel=1e-7, abs=1e-7)
     for cell in p.cells[p.cells[:, NAME] > 0]:
         known = reference.markov.evidence[int(cell[NAME])]
-        np.testing.assert_allclose(cell[EVIDENCE : EVIDENCE + EXPERTS], known, **close)
+        assert_close(cell[EVIDENCE : EVIDENCE + EXPERTS], known)

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from preftd.arrays import Vector
 from preftd.bench.learned_cases import Case, Maker, cases
@@ -30,7 +31,7 @@ class Scores(NamedTuple):
     rates: tuple[float, float]
     """Mean β of `learned` where the state is observable and where it is hidden."""
 
-    def share(self, draws: Vector | slice = slice(None)) -> float:
+    def share(self, draws: NDArray[np.int64] | slice = slice(None)) -> float:
         """Share of the oracle's gain over TD(λ), or of the better error where it gains nothing."""
         mean = {name: float(errors[draws].mean()) for name, errors in self.errors.items()}
         if not self.has_gain:
@@ -94,7 +95,8 @@ def table(names: Sequence[str] = (), searched: int = 5, seeds: int = 10) -> Iter
         found = score(every[name], range(searched), range(100, 100 + seeds))
         low, high = found.interval()
         means = " | ".join(f"{found.errors[m].mean():.4f}" for m in METHODS)
+        of = "" if found.has_gain else " of the error"
         yield (
-            f"| {name} | {found.share():.1%}{'' if found.has_gain else ' of the error'} | {low:.1%} to {high:.1%} | {means} | "
+            f"| {name} | {found.share():.1%}{of} | {low:.1%} to {high:.1%} | {means} | "
             f"{found.rates[0]:.3f} | {found.rates[1]:.3f} |"
         )

@@ -24,9 +24,9 @@ NEW, ONCE = -2, -1
 @kernel
 def find_atom(p: Parts, key: float) -> int:
     """The row of an atom, or ONCE if it was seen but has no row, or NEW."""
-    at = slot_of(p.index[0], key)
-    if p.index[0, at] == key:
-        return int(p.index[1, at])
+    at = slot_of(p.known[0], key)
+    if p.known[0, at] == key:
+        return int(p.known[1, at])
     for generation in range(2):
         if p.seen[generation, slot_of(p.seen[generation], key)] == key:
             return ONCE
@@ -40,8 +40,8 @@ def keep_atom(p: Parts, key: float, found: int) -> int:
         return found
     if found == ONCE and p.head[ATOMS_USED] < ATOMS:
         row = int(p.head[ATOMS_USED])
-        at = slot_of(p.index[0], key)
-        p.index[0, at], p.index[1, at] = key, row
+        at = slot_of(p.known[0], key)
+        p.known[0, at], p.known[1, at] = key, row
         p.head[ATOMS_USED] += 1
         return row
     at = slot_of(p.seen[0], key)

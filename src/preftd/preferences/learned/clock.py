@@ -15,7 +15,7 @@ LONGEST = 63
 @kernel
 def context_of(p: Parts) -> float:
     """The last trusted cell, and the steps since."""
-    return p.head[LAST] * (LONGEST + 1) + min(p.head[SINCE], LONGEST)
+    return float(p.head[LAST] * (LONGEST + 1) + min(p.head[SINCE], LONGEST))
 
 
 @kernel
@@ -30,7 +30,7 @@ def expected(p: Parts, context: float, name: float) -> tuple[float, float]:
 @kernel
 def _count(p: Parts, key: float) -> float:
     at = slot_of(p.clock[0], key)
-    return p.clock[1, at] if p.clock[0, at] == key else 0.0
+    return float(p.clock[1, at]) if p.clock[0, at] == key else 0.0
 
 
 @kernel

@@ -9,7 +9,7 @@ class e that is in no cell. x joins the best cell with odds above 1, else the be
 cluster with odds above 1, or founds one. The evidence
 that a cluster is a cell, and no coincidence of the background, is the Bayes factor
 
-    Π_visits N(x) / density of all else  ·  Π_e B(hits + ½, moments − hits + ½) / π  /  CLUSTERS
+    Π_visits N(x) / density of all else  ·  Π_e B(hits + ½, moments − hits + ½) / π  /  clusters
 """
 
 import math
@@ -47,13 +47,16 @@ from preftd.preferences.learned.width import FEW
 
 ENOUGH = 1.5
 """The logarithm of the Bayes factor that makes a cluster a cell; below 0 it is one no longer."""
-FAR, SOME = 6.0, 10.0
+FAR = 6.0
+"""Visits farther than D + 2√(FAR D) + 2 FAR squared deviations, at most e^−FAR of all, are none."""
+SOME = 10.0
+"""Visits that the variance of all entries counts for in that of each."""
 MANY, LOG_PI = math.log(CLUSTERS), math.log(math.pi)
 
 
 @kernel
 def tighten(p: Parts) -> None:
-    """Find the variance of each entry within cells: that of all visits, and of a few as expected."""
+    """Find the variance of each entry within cells: of all visits, and of some as expected."""
     visits, mean, peak, product = p.head[SCATTERED], 0.0, 0.0, 1.0
     for i in range(p.tight.size):
         mean += p.scatter[i] * p.weight[i] / p.head[VARYING]
@@ -123,7 +126,7 @@ def nearest_cluster(
 
 @kernel
 def evidence_of_cluster(p: Parts, k: int, fit: float, e: int) -> float:
-    """The logarithm of the Bayes factor, if a visit of class e with this fit is added (−1: none)."""
+    """The logarithm of the Bayes factor, with one more visit of class e (−1: without)."""
     cell = p.cells[ATOMS + k]
     total = cell[FIT] + fit - math.log(p.head[CLUSTERS_USED])
     for z in range(CLASSES):
@@ -132,7 +135,7 @@ def evidence_of_cluster(p: Parts, k: int, fit: float, e: int) -> float:
         if moments > 0.0:
             total += math.lgamma(hits + 0.5) + math.lgamma(moments - hits + 0.5)
             total -= math.lgamma(moments + 1.0) + LOG_PI
-    return total
+    return float(total)
 
 
 @kernel
@@ -194,7 +197,8 @@ def _free_cluster(p: Parts) -> int:
         k = int(p.head[HAND])
         p.head[HAND] = (k + 1) % CLUSTERS
         cell = p.cells[ATOMS + k]
-        if cell[IS_CELL] == 0.0:
-            if cell[VISITS] < 2.0 or evidence_of_cluster(p, k, 0.0, -1) < -MANY:
-                return k
+        if cell[IS_CELL] == 0.0 and (
+            cell[VISITS] < 2.0 or evidence_of_cluster(p, k, 0.0, -1) < -MANY
+        ):
+            return k
     return -1

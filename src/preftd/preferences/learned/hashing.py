@@ -40,4 +40,4 @@ def slot_of(keys: Vector, key: float) -> int:
     at = np.int64(key) & mask
     while keys[at] != 0.0 and keys[at] != key:
         at = (at + 1) & mask
-    return at
+    return int(at)

@@ -72,7 +72,7 @@ class Parts(NamedTuple):
     """Evidence and hits of each width by class, shape (CLASSES, 2 * WIDTHS)."""
     seen: Dense
     """Fingerprints seen once, in two generations, shape (2, SEEN)."""
-    index: Dense
+    known: Dense
     """Fingerprints of atoms and their rows, shape (2, INDEX)."""
     counts: Dense
     """Keys of the Markov test and counts, shape (2, COUNTS)."""
@@ -109,7 +109,7 @@ def fresh(dim: int) -> Vector:
     return memory
 
 
-def _parts(memory: Any) -> Parts:
+def readable_parts(memory: Any) -> Parts:
     """The views, for readers."""
     at, found = 0, []
     for shape in _shapes(int(memory[DIM])):
@@ -117,9 +117,6 @@ def _parts(memory: Any) -> Parts:
         found.append(memory[at : at + size].reshape(shape))
         at += size
     return Parts(*found)
-
-
-readable_parts = _parts
 
 
 @kernel(inline="always")
@@ -144,7 +141,7 @@ def parts_of(memory: Any) -> Parts:
     distances, at = memory[at : at + CLUSTERS], at + CLUSTERS
     widths, at = _cut(memory, at, CLASSES, 2 * WIDTHS)
     seen, at = _cut(memory, at, 2, SEEN)
-    index, at = _cut(memory, at, 2, INDEX)
+    known, at = _cut(memory, at, 2, INDEX)
     counts, at = _cut(memory, at, 2, COUNTS)
     clock, at = _cut(memory, at, 2, CLOCK)
     return Parts(
@@ -166,7 +163,7 @@ def parts_of(memory: Any) -> Parts:
         distances,
         widths,
         seen,
-        index,
+        known,
         counts,
         clock,
     )

@@ -1,4 +1,4 @@
-"""The Markov test: does what came before a cell tell what follows it?
+"""The Markov test of cells: what came before must not tell what follows.
 
 Five experts that know the past predict what follows a cell (a cell, or the end of the episode),
 each against a prediction that knows the cell alone:
@@ -30,7 +30,10 @@ from preftd.preferences.learned.layout import (
 
 END, BEGIN = 1.0, 2.0
 """Names of what is no cell: the end of an episode, and what is before its start."""
-PRIOR, KINDS, LONG = 0.5, 20.0, 63.0
+PRIOR, LONG = 0.5, 63.0
+"""Visits that a successor counts in advance; steps in a cell that expert 3 tells apart."""
+KINDS = 20.0
+"""The kind of key under which the number of successors is counted."""
 
 
 @kernel
@@ -84,7 +87,7 @@ def markov_evidence(p: Parts, row: int) -> float:
     total = 0.0
     for one in evidence:
         total += math.exp(one - most)
-    return most + math.log(total / EXPERTS)
+    return float(most + math.log(total / EXPERTS))
 
 
 @kernel
@@ -101,4 +104,4 @@ def _slot(p: Parts, here: float, kind: float, context: float, outcome: float) ->
 def _count(p: Parts, here: float, kind: float, context: float) -> float:
     key = key_of(here, kind, context, 0)
     at = slot_of(p.counts[0], key)
-    return p.counts[1, at] if p.counts[0, at] == key else 0.0
+    return float(p.counts[1, at]) if p.counts[0, at] == key else 0.0

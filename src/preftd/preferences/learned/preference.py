@@ -61,7 +61,11 @@ class Learned(Signal):
         >>> from preftd import tasks
         >>> episodes = tasks.make("corridor", length=2).sampler(seed=0).episodes(100)
         >>> print(Learned().explain(Learned().stream(episodes)[1]))
-        
+        after 299 steps: 3 cells trusted, 0 distrusted
+        observation  visits  cell since  recurs   not Markov  seen by          trust
+        (1, 0, 0)    100     4           exactly  1           the cell before  yes
+        (0, 0, 1)    59      27          exactly  1           the cell before  yes
+        (0, 1, 0)    40      6           exactly  1           the cell before  yes
 
         """
         return explain_memory(memory_of(memory))

@@ -1,5 +1,6 @@
-"""One step: learn from the observation before, now that it is known whether it was the last of its
-episode; then decide on the new one.
+"""One step: learn from the observation before, then decide on the new one.
+
+Only now it is known whether the one before was the last of its episode.
 """
 
 import math

@@ -19,7 +19,6 @@ from preftd.preferences.learned.layout import (
     CLASSES,
     HEADS,
     KEPT,
-    LOOSE,
     RECENT,
     SCORED,
     SPREAD,
@@ -35,7 +34,14 @@ ROOM = math.log(64.0)
 ODDS = math.log(1000.0)
 """A Bayes factor of 1000 decides."""
 SWITCH = math.log(20.0)
-LN2, LEAST, FEW, NEAR, NARROWER = math.log(2.0), 4, 2.0, 0.5, 3.0
+"""A width elsewhere is put to use if its Bayes factor against the one in use exceeds 20."""
+LN2 = math.log(2.0)
+FEW = 2.0
+"""Visits that the width in use counts for in the variance within cells."""
+NEAR, NARROWER = 0.5, 3.0
+"""Octaves between the width within cells and that of the best kernels: NEAR to either side, and
+NARROWER / √(D + 4) to the narrow side, as kernels around many observations are narrower."""
+LEAST = 4
 """Observations from which means and deviations are usable."""
 
 
@@ -95,7 +101,7 @@ def start_spread(p: Parts, j: int, dim: float) -> float:
 
 @kernel
 def best_width(p: Parts, dim: float) -> int:
-    """The width with the most evidence; the one in use if that is near; or −1 if none has enough."""
+    """The width with the most evidence; the one in use if near that; −1 if none has enough."""
     if dim == 0.0:
         return -1
     now, best, most = int(p.head[WIDTH]), -1, ODDS
@@ -129,9 +135,3 @@ def keep_recent(p: Parts, x: Vector, e: int) -> None:
     p.stamps[at] = p.head[STEP]
     p.head[HEADS + e] = (p.head[HEADS + e] + 1) % RECENT
     p.head[KEPT + e] = min(p.head[KEPT + e] + 1, RECENT)
-
-
-@kernel
-def usable(p: Parts) -> bool:
-    """Whether there is a metric yet."""
-    return p.head[LOOSE] >= LEAST
