@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from preftd import PTD, InputError, LinearLearner, tasks
+from preftd import (
+    PTD,
+    InputError,
+    LeastSquaresLearner,
+    Linear,
+    LinearLearner,
+    NetworkLearner,
+    evaluate,
+    tasks,
+)
 from preftd.arrays import Dense, Vector
 from preftd.bench.learned_cases import geometric, of_task
 from preftd.experience import Experience, Visit
@@ -106,6 +115,18 @@ def test_a_learner_saves_it_and_continues_to_the_bit() -> None:
     assert np.array_equal(learner.weights, other.weights)
     kept = learner.state_dict()["preference_memory"]
     assert len(Learned().explain(kept).cells) == 3
+
+
+def test_networks_least_squares_and_studies_use_it() -> None:
+    whole = stream("exact")
+    network = NetworkLearner(3, PTD(), 0.01, units=4, view="held")
+    for learner in (network, LeastSquaresLearner(3, PTD())):
+        learner.learn(whole[:140], Learned())
+        learner.learn(whole[140:], Learned())
+        kept = learner.state_dict()["preference_memory"]
+        assert np.array_equal(kept, np.asarray(Learned().stream(whole)[1]))
+    found = evaluate(CORRIDOR, PTD(), Learned(), [0.1], 60, 2, learner=Linear("held"), workers=1)
+    assert found.errors[..., -1].max() < 0.5
 
 
 def test_a_refused_step_leaves_the_memory_as_it_was() -> None:
