@@ -165,17 +165,48 @@ def place(p: Parts, x: Vector, e: int, dim: float, background: float) -> int:
         if k < 0:
             return k
         cell = p.cells[ATOMS + k]
-        cell[:] = 0.0
-        p.head[NAMES] += 1.0
-        cell[NAME], cell[BORN] = p.head[NAMES], p.head[STEP]
-        for z in range(CLASSES):
-            cell[STARTS + z] = p.head[TOTALS + z]
+        _found(p, k)
     cell[VISITS] += 1.0
     cell[VISITED] = p.head[STEP]
     centre = p.centres[ATOMS + k]
     for i in range(x.size):
         centre[i] = x[i] if cell[VISITS] == 1.0 else centre[i] + (x[i] - centre[i]) / cell[VISITS]
+    if cell[IS_CELL] > 0.0:
+        _absorb(p, k, dim)
     return k
+
+
+@kernel
+def _absorb(p: Parts, k: int, dim: float) -> None:
+    """Make one cell of two whose centres are nearer than visits are to them."""
+    cell, centre = p.cells[ATOMS + k], p.centres[ATOMS + k]
+    for one in range(int(p.head[CLUSTERS_USED])):
+        if one == k or p.distances[one] > 4.0 * (dim + p.distances[k]):
+            continue
+        other = p.cells[ATOMS + one]
+        if other[IS_CELL] == 0.0 or other[VISITS] > cell[VISITS]:
+            continue
+        if squared(centre, p.centres[ATOMS + one], p.tight) > dim:
+            continue
+        cell[VISITS] += other[VISITS]
+        for i in range(centre.size):
+            centre[i] += (p.centres[ATOMS + one, i] - centre[i]) * other[VISITS] / cell[VISITS]
+        cell[FIT] += other[FIT]
+        for z in range(CLASSES):
+            cell[HITS + z] += other[HITS + z]
+            cell[STARTS + z] = min(cell[STARTS + z], other[STARTS + z])
+        _found(p, one)  # what is left of it is one observation
+        other[VISITS] = 1.0
+
+
+@kernel
+def _found(p: Parts, k: int) -> None:
+    cell = p.cells[ATOMS + k]
+    cell[:] = 0.0
+    p.head[NAMES] += 1.0
+    cell[NAME], cell[BORN] = p.head[NAMES], p.head[STEP]
+    for z in range(CLASSES):
+        cell[STARTS + z] = p.head[TOTALS + z]
 
 
 @kernel

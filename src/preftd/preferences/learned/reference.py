@@ -176,6 +176,7 @@ class Reference:
             found = Cluster(self.names, x, self.totals.copy())
             self.clusters.append(found)
             return found
+        variance = self._variance()
         now = self._recurrence(found, fit - rest, e) > (0 if found.is_cell else ENOUGH)
         found.fit += fit - rest
         found.hits[e] += 1
@@ -191,7 +192,25 @@ class Reference:
         self.totals[e] += 1
         found.visits += 1
         found.centre = found.centre + (x - found.centre) / found.visits
+        if found.is_cell:
+            self._absorb(found, variance)
         return found
+
+    def _absorb(self, cell: Cluster, variance: Vector) -> None:
+        """Make one cell of two whose centres are nearer than visits are to them."""
+        used = self.metric.weight > 0
+        for other in self.clusters:
+            if other is cell or not other.is_cell or other.visits > cell.visits:
+                continue
+            if ((other.centre - cell.centre)[used] ** 2 / variance).sum() > self.metric.dim:
+                continue
+            cell.visits += other.visits
+            cell.centre = cell.centre + (other.centre - cell.centre) * other.visits / cell.visits
+            cell.fit, cell.hits = cell.fit + other.fit, cell.hits + other.hits
+            cell.starts = np.minimum(cell.starts, other.starts)
+            self.names += 1
+            other.name, other.starts, other.visits = self.names, self.totals.copy(), 1
+            other.hits, other.fit, other.is_cell = np.zeros(CLASSES), 0.0, False
 
     def _nearest(
         self, x: Vector, classes: list[int], context: tuple[int, ...] | None
@@ -199,8 +218,7 @@ class Reference:
         """The best cluster, the logarithms of its density at x, and of that of all else."""
         dim, weight = self.metric.dim, self.metric.weight
         used = weight > 0
-        variance = self.scatter[used] + SOME * self._spread() / weight[used]
-        variance = variance / (self.visits + SOME)
+        variance = self._variance()
         peak = -0.5 * float(np.log(variance * weight[used]).sum())
         gate = dim + 2 * math.sqrt(FAR * dim) + 2 * FAR
         met = 0 if context is None else self.clock[context]
@@ -229,6 +247,12 @@ class Reference:
         if best is not None:
             cells.pop(best.name, None)
         return best, fit, rest + math.log(sum(cells.values()))
+
+    def _variance(self) -> Vector:
+        """The variance within cells of each entry that counts."""
+        weight = self.metric.weight[self.metric.weight > 0]
+        scatter = self.scatter[self.metric.weight > 0]
+        return np.asarray((scatter + SOME * self._spread() / weight) / (self.visits + SOME))
 
     def _recurrence(self, cluster: Cluster, fit: float, e: int) -> float:
         """Evidence that a cluster is a cell, with a visit of class e added."""
