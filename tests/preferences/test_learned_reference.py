@@ -21,6 +21,13 @@ from preftd.preferences.learned.past import memory_of
 from preftd.preferences.learned.reference import Reference
 from preftd.tasks import make
 
+
+def _split(_: int) -> Case:
+    """A stream in which one state is two cells for some time."""
+    task = make("double_corridor", length=5)
+    return of_task(task, 40, aliased=True, jitter=0.05)(114)
+
+
 CASES = {
     "exact": of_task(make("corridor", length=5), 30),
     "aliased": of_task(make("double_corridor", length=3), 30, aliased=True),
@@ -29,6 +36,7 @@ CASES = {
     "much jitter": geometric(20, jitter=0.1),
     "observable": of_task(make("random_walk", states=7), 20, jitter=0.02),
     "continuous": continuous_walk(8),
+    "cells that become one": _split,
 }
 
 
@@ -39,7 +47,7 @@ def assert_close(found: Vector, expected: Vector) -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_the_kernels_agree_with_the_reference(name: str) -> None:
     case: Case = CASES[name](0)
-    short = case.experience[:220]
+    short = case.experience[:350]
     beta, memory = Learned().stream(short)
     reference = Reference(short.size)
     pairs = zip(short.features(), short.is_first, strict=True)

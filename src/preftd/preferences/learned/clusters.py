@@ -9,7 +9,9 @@ class e that is in no cell. x joins the best cell with odds above 1, else the be
 cluster with odds above 1, or founds one. The evidence
 that a cluster is a cell, and no coincidence of the background, is the Bayes factor
 
-    Π_visits N(x) / density of all else  ·  Π_e B(hits + ½, moments − hits + ½) / π  /  clusters
+    Π_visits N(x) / density of all else  ·  Π_e B(hits + ½, moments − hits + ½) / π  /  clusters so far
+
+Two cells whose centres are nearer to each other than visits are to theirs become one.
 """
 
 import math
