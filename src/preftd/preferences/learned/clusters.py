@@ -5,11 +5,11 @@ Observation x of class e is compared with each cluster k, which has the mean of 
     odds = π N(x; mean_k, σ² (1 + 1/n) I) / (ω background(x))    π = (hits + ½) / (moments + 1)
 
 where hits and moments of class e are counted since the cluster was founded, and ω is the share of
-class e that is in no cell. x joins the best cell with odds above 1, else the best
-cluster with odds above 1, or founds one. The evidence
-that a cluster is a cell, and no coincidence of the background, is the Bayes factor
+class e that is in no cell. x joins the best cell with odds above 1, else the best cluster with odds
+above 1, else it founds one. The evidence that a cluster is a cell, and no coincidence of the
+background, is the Bayes factor
 
-    Π_visits N(x) / density of all else  ·  Π_e B(hits + ½, moments − hits + ½) / π  /  clusters so far
+    Π_visits N(x) / density of all else · Π_e B(hits + ½, moments − hits + ½) / π / clusters so far
 
 Two cells whose centres are nearer to each other than visits are to theirs become one.
 """
