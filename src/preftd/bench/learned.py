@@ -29,7 +29,7 @@ class Scores(NamedTuple):
     errors: dict[str, Vector]
     """By method, one for each seed."""
     rates: tuple[float, float]
-    """Mean β of `learned` where the state is observable and where it is hidden."""
+    """Mean β of `learned` where the state is observable and where it is hidden (NaN: nowhere)."""
 
     def share(self, draws: NDArray[np.int64] | slice = slice(None)) -> float:
         """Share of the oracle's gain over TD(λ), or of the better error where it gains nothing."""
@@ -58,7 +58,7 @@ def score(make: Maker, searched: Sequence[int], seeds: Sequence[int]) -> Scores:
     for i, name in enumerate(METHODS):
         best = int(np.mean([every[s][0][i] for s in searched], axis=0).argmin())
         errors[name] = np.array([every[s][0][i][best] for s in seeds])
-    rates = np.nanmean([every[s][1] for s in seeds], axis=0)
+    rates = np.mean([every[s][1] for s in seeds], axis=0)
     return Scores(errors, (float(rates[0]), float(rates[1])))
 
 
