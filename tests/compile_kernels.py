@@ -23,7 +23,7 @@ from preftd import (
 )
 from preftd.experience import Indices, TileCoding
 from preftd.learners import advantages, beta_returns
-from preftd.preferences import Constant, Displacement, Observability
+from preftd.preferences import Constant, Displacement, Learned, Observability
 from preftd.tasks.control.kernel import reset_kernel, step_kernel
 
 GRID, CORRIDOR = ("cross_grid", {"size": 4}), ("corridor", {"length": 2})
@@ -72,6 +72,10 @@ def _least_squares(_: str) -> None:
     advantages([0.0], [0.0])
 
 
+def _learned(_: str) -> None:
+    Learned().stream(tasks.make("corridor", length=2).sampler(0).episodes(2))
+
+
 def _control(_: str) -> None:
     for task in (tasks.CartPole(), tasks.ControlTask(tasks.make("corridor", length=2))):
         state, observation = np.empty(task.state_size), np.empty(task.observation_size)
@@ -104,6 +108,7 @@ JOBS: list[tuple[Callable[[str], None], str]] = [
     *((_linear, view) for view in ("backward", "forward", "true_online", "held")),
     (_least_squares, ""),
     (_control, ""),
+    (_learned, ""),
     (_actor_critic, ""),
 ]
 

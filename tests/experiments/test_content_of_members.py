@@ -13,7 +13,7 @@ from experiments.test_content import ROWS, check_text, half, name_of, third
 from preftd import ETD, PTD, TD, Decreasing, Linear, Network, preferences, tasks
 from preftd.experiments.content import content, text
 from preftd.learners.pretrained import Pretrained, Training
-from preftd.preferences import Constant, Displacement, Function, Observability, PerState
+from preftd.preferences import Constant, Displacement, Function, Learned, Observability, PerState
 from preftd.rules import RULES
 from preftd.tasks import TASKS, Features, Layout, Task
 
@@ -31,6 +31,7 @@ PARAMETERS: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, list[Any]]]
     Observability: ({}, {"observable": [1.0, 0.9], "hidden": [0.0, 0.1]}),
     PerState: ({"beta": [1.0, 0.5]}, {"beta": [[1.0, 0.5], [0.5, 1.0], [1.0, 0.5, 0.5], [1.0]]}),
     Function: ({"function": half}, {"function": [half, third, lambda _: 0.5]}),
+    Learned: ({}, {}),
     Displacement: (
         {"thresholds": {0: 1.0, 2: 0.5}},
         {"thresholds": [{0: 1.0, 2: 0.5}, {0: 1.0, 1: 0.5}, {0: 1.0}], "between": [0.1, 0.2]},

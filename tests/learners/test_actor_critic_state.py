@@ -10,7 +10,7 @@ import pytest
 from learners.actor_critic_cases import ACTIONS, SIZE, logs
 from preftd import ETD, Actor, ActorCriticLearner, Critic, InputError, StepSizePair
 from preftd.experience import TileCoding
-from preftd.preferences import Displacement
+from preftd.preferences import Displacement, Learned, Signal
 
 PAIR = StepSizePair(actor=0.05, critic=0.01)
 ADAM = Actor()
@@ -65,8 +65,8 @@ def test_a_loaded_learner_continues_to_the_bit(critic: Critic, optimiser: str) -
         np.testing.assert_array_equal(array, other[name], err_msg=name)
 
 
-def test_learning_in_an_environment_continues_too() -> None:
-    moved = Displacement({0: 0.3})
+@pytest.mark.parametrize("moved", [Displacement({0: 0.3}), Learned()])
+def test_learning_in_an_environment_continues_too(moved: Signal) -> None:
     whole, first, loaded = (ActorCriticLearner(4, 2, ETD(0.5), PAIR, seed=1) for _ in range(3))
     environment = gymnasium.make("CartPole-v1", max_episode_steps=30)
     wanted = whole.learn(environment, moved, 10, discount=0.9, seed=3)

@@ -16,6 +16,7 @@ from preftd.preferences import (
     Constant,
     Displacement,
     Function,
+    Learned,
     Observability,
     PerState,
     Signal,
@@ -32,6 +33,7 @@ EVERY: list[Signal] = [
     Function(lambda x: float(1 / (1 + x @ x))),
     Displacement({0: 0.5}, between=0.1),
     Displacement({0: 1.5, 2: 1.0}, between=0.0),
+    Learned(),
 ]
 
 

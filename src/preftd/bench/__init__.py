@@ -25,6 +25,7 @@ BENCHMARKS = {
         "engine",
         "paper",
         "ray",
+        "learned",
     )
 }
 """Benchmarks by name; each yields lines of Markdown tables as soon as they are measured."""

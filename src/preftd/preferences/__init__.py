@@ -1,6 +1,7 @@
 """Signals of a stream: preferences β in [0, 1], and interests of 0 or more."""
 
 from preftd.preferences.displacement import Displacement
+from preftd.preferences.learned import Learned
 from preftd.preferences.signal import Signal
 from preftd.preferences.simple import (
     Constant,
@@ -15,6 +16,7 @@ __all__ = [
     "Constant",
     "Displacement",
     "Function",
+    "Learned",
     "Observability",
     "PerState",
     "Signal",

@@ -8,7 +8,15 @@ import numpy as np
 
 from fuzz.row import Row, always
 from fuzz.things import coin, corridor, episodes, visit
-from preftd.preferences import Constant, Displacement, Function, Observability, PerState, Signal
+from preftd.preferences import (
+    Constant,
+    Displacement,
+    Function,
+    Learned,
+    Observability,
+    PerState,
+    Signal,
+)
 
 SIGNALS = (
     Constant(0.5),
@@ -48,6 +56,17 @@ class Own(Signal):
         return 0.5 * visit.is_first, None
 
 
+def _beta(subject: Any, answer: Any) -> Any:
+    """β, and the memory as an array."""
+    _ = subject
+    return answer[0], np.asarray(answer[1])
+
+
+def _text(subject: Any, answer: Any) -> str:
+    _ = subject
+    return str(answer)
+
+
 ONE = {"beta": "huge"}
 GIVEN = "type, its type, pair, huge, huge entry, longer, shorter, one entry, half, number, flag"
 ROWS = [
@@ -81,6 +100,27 @@ ROWS = [
     ),
     *map(_at, SIGNALS),
     *map(_along, SIGNALS),
+    Row(
+        "preferences.Learned.at",
+        lambda: {"visit": visit(), "memory": None},
+        always(Learned()),
+        look=_beta,
+        free={"memory": "None"},
+    ),
+    Row(
+        "preferences.Learned.along",
+        lambda: {"experience": episodes(), "memory": None},
+        always(Learned()),
+        look=_beta,
+        free={"memory": "None"},
+    ),
+    Row(
+        "preferences.Learned.explain",
+        lambda: {"memory": None},
+        always(Learned()),
+        look=_text,
+        free={"memory": "None"},
+    ),
     Row("preferences.PerState.per_state", lambda: {"task": coin()}, lambda: PerState([0.5])),
     Row("preferences.Function.per_state", lambda: {"task": coin()}, lambda: Function(len)),
     *map(_per_state, SIGNALS[:2]),

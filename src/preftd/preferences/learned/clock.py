@@ -1,0 +1,46 @@
+"""The clock: what to expect so many steps after the last trusted cell.
+
+It sharpens the decision whether an observation that jitters belongs to a cell, where cells follow
+each other at regular times.
+"""
+
+from preftd.kernels import kernel
+from preftd.preferences.learned.hashing import key_of, slot_of
+from preftd.preferences.learned.layout import CLOCK, CLOCKED, LAST, SINCE, Parts
+
+LONGEST = 63
+"""Steps that are told apart."""
+
+
+@kernel
+def context_of(p: Parts) -> float:
+    """The last trusted cell, and the steps since."""
+    return float(p.head[LAST] * (LONGEST + 1) + min(p.head[SINCE], LONGEST))
+
+
+@kernel
+def expected(p: Parts, context: float, name: float) -> tuple[float, float]:
+    """How often the context was met, and followed by a cell (0: none)."""
+    if context < 0.0:
+        return 0.0, 0.0
+    met = _count(p, key_of(context, 0, 1, 0))
+    return met, _count(p, key_of(context, name, 0, 0)) if met > 0.0 else 0.0
+
+
+@kernel
+def _count(p: Parts, key: float) -> float:
+    at = slot_of(p.clock[0], key)
+    return float(p.clock[1, at]) if p.clock[0, at] == key else 0.0
+
+
+@kernel
+def count_context(p: Parts, context: float, name: float) -> None:
+    """Count what followed the context; a full table starts afresh."""
+    if p.head[CLOCKED] > (CLOCK * 3) // 4:
+        p.clock[:] = 0.0
+        p.head[CLOCKED] = 0.0
+    for key in (key_of(context, 0, 1, 0), key_of(context, name, 0, 0)):
+        at = slot_of(p.clock[0], key)
+        p.head[CLOCKED] += p.clock[0, at] == 0.0
+        p.clock[0, at] = key
+        p.clock[1, at] += 1.0

@@ -1,0 +1,71 @@
+"""`Learned`: the preference that is found from the stream of observations alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+from preftd.arrays import Vector
+from preftd.experience import Experience, Visit
+from preftd.preferences.learned.explanation import Explanation, explain_memory
+from preftd.preferences.learned.past import Past, memory_of
+from preftd.preferences.signal import Signal, as_experience, as_visit
+
+
+@final
+@dataclass(frozen=True)
+class Learned(Signal):
+    """β learned from observations and the bounds of episodes: trust what recurs and is Markov.
+
+    β is 1 where the observation belongs to a cell, that is to observations that recur, exactly or
+    with some jitter, and where what came before the cell does not tell what follows it. Elsewhere
+    β is 0. No reward, action, state or value is used, and there is nothing to set.
+    docs/learned.md describes how it works, what it remembers, and when it fails.
+
+    Examples
+    --------
+    >>> from preftd import tasks
+    >>> task = tasks.make("corridor", length=2)
+    >>> episodes = task.sampler(seed=0).episodes(100)
+    >>> beta, memory = Learned().stream(episodes)
+    >>> beta[-6:], episodes.observable[-6:]
+    (array([1., 0., 1., 1., 0., 1.]), array([ True, False,  True,  True, False,  True]))
+
+    """
+
+    @property
+    def largest(self) -> float:
+        """1."""
+        return 1.0
+
+    def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
+        """Learn from the observation before, then decide on this one."""
+        x = as_visit(visit).observation
+        return Past.of(memory, x.size).step(x, visit.is_first)
+
+    def along(self, experience: Experience, memory: Any) -> tuple[Vector, Any]:
+        """β of each step, shape (steps,), compiled; each call copies the memory once."""
+        size = as_experience(experience).observations().shape[1]
+        return Past.of(memory, size).along(experience)
+
+    def explain(self, memory: Any) -> Explanation:
+        """Say which observations are trusted, since when, and on what evidence.
+
+        Parameters
+        ----------
+        memory : Any
+            What `step` or `stream` returned, or `preference_memory` of a learner's state.
+
+        Examples
+        --------
+        >>> from preftd import tasks
+        >>> episodes = tasks.make("corridor", length=2).sampler(seed=0).episodes(100)
+        >>> print(Learned().explain(Learned().stream(episodes)[1]))
+        after 299 steps: 3 cells trusted, 0 distrusted
+        observation  visits  cell since  recurs   not Markov  seen by          trust
+        (1, 0, 0)    100     4           exactly  1           the cell before  yes
+        (0, 0, 1)    59      27          exactly  1           the cell before  yes
+        (0, 1, 0)    40      6           exactly  1           the cell before  yes
+
+        """
+        return explain_memory(memory_of(memory))

@@ -1,0 +1,74 @@
+"""The readable reference of the Markov test."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+
+import numpy as np
+
+from preftd.arrays import Vector
+from preftd.preferences.learned.layout import EXPERTS
+from preftd.preferences.learned.markov import BEGIN, END, LONG, PRIOR
+from preftd.preferences.learned.width import ODDS
+
+
+class MarkovTest:
+    """Evidence against the Markov property, by cell."""
+
+    def __init__(self) -> None:
+        self.successors: defaultdict[int, Counter[int]] = defaultdict(Counter)
+        self.contexts: defaultdict[tuple[int, ...], Counter[int]] = defaultdict(Counter)
+        self.evidence: defaultdict[int, Vector] = defaultdict(lambda: np.zeros(EXPERTS))
+        self.here, self.here_known, self.before, self.dwell = 0, False, int(BEGIN), 0
+
+    def is_distrusted(self, name: int) -> bool:
+        """Whether the experts' mean Bayes factor decides."""
+        return self.total(name) > ODDS
+
+    def total(self, name: int) -> float:
+        """The logarithm of the mean Bayes factor."""
+        return float(np.logaddexp.reduce(self.evidence[name])) - math.log(EXPERTS)
+
+    def follow(self, name: int, known: bool, is_first: bool, is_last: bool) -> None:
+        """Move on to a cell (0: none); `known` says whether it was visited before."""
+        known = known and name > 0
+        if is_first:
+            self.here, self.before, self.dwell = -1, int(BEGIN), 0
+        if self.here > 0 and self.here_known and known:
+            self._test(name)
+        if name > 0 and name == self.here:
+            self.dwell += 1
+        else:
+            if self.here >= 0:
+                self.before = self.here if self.here_known else 0
+            self.here, self.dwell = name, 1
+        self.here_known = known
+        if is_last:
+            if known:
+                self._test(int(END))
+            self.here = -1
+
+    def _test(self, then: int) -> None:
+        after = self.successors[self.here]
+        whole = after.total() + PRIOR * len(after)
+        share = {y: (count + PRIOR) / whole for y, count in after.items()}
+        octave = int(math.log2(self.dwell))
+        stays, returns = share.get(self.here, 0.0), share.get(self.before, 0.0)
+        stay, back = int(then == self.here), int(then == self.before)
+        experts = (
+            ((0, self.before), then, share.get(then, 0.0)),
+            ((1, self.dwell), stay, stays if stay else 1 - stays),
+            ((2, octave), stay, stays if stay else 1 - stays),
+            ((3, self.before, min(self.dwell, int(LONG))), then, share.get(then, 0.0)),
+            ((4, octave), back, returns if back else 1 - returns),
+        )
+        for expert, (context, outcome, plain) in enumerate(experts):
+            if expert in (0, 3, 4) and self.before == 0:
+                continue
+            counts = self.contexts[(self.here, *context)]
+            if then in after:
+                informed = (counts[outcome] + plain) / (counts.total() + 1)
+                self.evidence[self.here][expert] += math.log(informed / plain)
+            counts[outcome] += 1
+        after[then] += 1

@@ -1,0 +1,281 @@
+"""One step: learn from the observation before, then decide on the new one.
+
+Only now it is known whether the one before was the last of its episode.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from preftd.arrays import Dense, Vector
+from preftd.kernels import kernel
+from preftd.preferences.learned.atoms import NEW, ONCE, find_atom, keep_atom
+from preftd.preferences.learned.clock import context_of, count_context
+from preftd.preferences.learned.clusters import (
+    ENOUGH,
+    evidence_of_cluster,
+    measure,
+    nearest_cluster,
+    place,
+    tighten,
+)
+from preftd.preferences.learned.hashing import fingerprint
+from preftd.preferences.learned.layout import (
+    ATOMS,
+    BACK,
+    BEFORE,
+    BEFORE_KNOWN,
+    BORN,
+    CLASSES,
+    CLUSTERS_USED,
+    DISTRUSTED_AT,
+    DWELL,
+    FIRST,
+    FOUND,
+    GROWTH,
+    HAND,
+    HERE,
+    HERE_KNOWN,
+    HERE_ROW,
+    IS_CELL,
+    LAST,
+    LOOSE,
+    MARKS,
+    NAME,
+    NAMES,
+    PLAIN,
+    PRINT,
+    RECENT,
+    SCATTERED,
+    SINCE,
+    START,
+    STEP,
+    TOTALS,
+    TRUSTED_AT,
+    VARYING,
+    VISITED,
+    VISITS,
+    WAITING,
+    WIDTH,
+    Parts,
+    parts_of,
+)
+from preftd.preferences.learned.markov import BEGIN, END, markov_evidence, test_markov
+from preftd.preferences.learned.metric import log_background, widen_metric
+from preftd.preferences.learned.width import (
+    LEAST,
+    ODDS,
+    best_width,
+    keep_recent,
+    score_widths,
+    start_spread,
+)
+
+NOTHING = -3
+"""Found, where an observation is not finite."""
+
+
+@kernel
+def run(memory: Vector, observations: Dense, is_first: NDArray[np.bool_], betas: Vector) -> None:
+    """Go through a stream: observations of shape (steps, dim), β into `betas`, shape (steps,)."""
+    p = parts_of(memory)
+    for t in range(betas.size):
+        if p.head[WAITING] > 0.0:
+            learn(p, is_first[t])
+        betas[t] = arrive(p, observations[t], is_first[t])
+
+
+@kernel
+def arrive(p: Parts, x: Vector, is_first: bool) -> float:
+    """Decide on an observation, which then waits to be learned from."""
+    finite = True
+    for i in range(x.size):
+        p.x[i] = x[i] + 0.0  # there is one zero
+        finite &= math.isfinite(x[i])
+    if is_first:
+        p.head[LAST], p.head[SINCE] = 0.0, 0.0
+    p.head[WAITING], p.head[FIRST] = 1.0, is_first
+    p.head[FOUND] = NOTHING
+    beta = 0.0
+    if finite:
+        p.head[PRINT] = fingerprint(p.x)
+        found = find_atom(p, p.head[PRINT])
+        p.head[FOUND] = found
+        if found >= 0:
+            beta = 1.0 if p.cells[found, DISTRUSTED_AT] == 0.0 else 0.0
+        elif found == ONCE:
+            beta = 1.0
+        else:
+            beta = _near(p, is_first)
+    p.head[BACK] = beta
+    return beta
+
+
+@kernel
+def _near(p: Parts, is_first: bool) -> float:
+    """β of an observation that was never seen exactly."""
+    if p.head[LOOSE] < LEAST:
+        return 0.0
+    if p.head[WIDTH] < 0:
+        return 0.0
+    measure(p, p.x)
+    dim = p.head[VARYING]
+    e = 0 if is_first else 1
+    background = log_background(p, p.x, dim)
+    k, fit, rest = nearest_cluster(p, e, dim, background, not is_first, context_of(p))
+    if k < 0:
+        return 0.0
+    cell = p.cells[ATOMS + k]
+    if cell[IS_CELL] == 0.0 and evidence_of_cluster(p, k, fit - rest, e) <= ENOUGH:
+        return 0.0
+    return 1.0 if cell[DISTRUSTED_AT] == 0.0 else 0.0
+
+
+@kernel
+def learn(p: Parts, is_last: bool) -> None:
+    """Learn from the observation that waits."""
+    p.head[STEP] += 1.0
+    row, known = -1, False
+    if p.head[FOUND] != NOTHING:
+        found = int(p.head[FOUND])
+        row = keep_atom(p, p.head[PRINT], found)
+        known = found != NEW
+        if row >= 0:
+            _visit_atom(p, row)
+        elif found == NEW:
+            row = _learn_loose(p, is_last)
+            known = row >= 0 and p.cells[row, VISITS] > 1.0
+    p.head[SINCE] += 1.0
+    if row >= 0 and p.head[BACK] > 0.0:
+        p.head[LAST], p.head[SINCE] = p.cells[row, NAME], 0.0
+    _follow(p, row, known, is_last)
+    if row >= 0:
+        _judge(p, row)
+    p.head[WAITING] = 0.0
+
+
+@kernel
+def _visit_atom(p: Parts, row: int) -> None:
+    cell = p.cells[row]
+    if cell[NAME] == 0.0:
+        p.head[NAMES] += 1.0
+        cell[NAME], cell[BORN], cell[VISITS], cell[IS_CELL] = (
+            p.head[NAMES],
+            p.head[STEP],
+            1.0,
+            1.0,
+        )
+        p.centres[row] = p.x
+    cell[VISITS] += 1.0
+    cell[VISITED] = p.head[STEP]
+
+
+@kernel
+def _learn_loose(p: Parts, is_last: bool) -> int:
+    """Learn from an observation that was never seen exactly; returns its row, or −1."""
+    e = 0 if p.head[FIRST] > 0.0 else (2 if is_last else 1)
+    row = -1
+    if p.head[LOOSE] >= LEAST:
+        dim = p.head[VARYING]
+        if dim > 0.0:
+            background = log_background(p, p.x, dim)
+            score_widths(p, p.x, e, dim, background)
+            width = best_width(p, dim)
+            if width != p.head[WIDTH]:
+                p.head[WIDTH] = width
+                p.head[START] = start_spread(p, width, dim)
+                _rebuild(p, dim)
+                tighten(p)
+                measure(p, p.x)
+            if width >= 0:
+                k = place(p, p.x, e, dim, background)
+                row = ATOMS + k if k >= 0 else -1
+                is_cell = row >= 0 and p.cells[row, IS_CELL] > 0.0
+                count_context(p, context_of(p), p.cells[row, NAME] if is_cell else 0.0)
+            else:
+                p.head[TOTALS + e] += 1.0
+    widen_metric(p, p.x)
+    if p.head[WIDTH] >= 0:
+        tighten(p)
+    keep_recent(p, p.x, e)
+    return row
+
+
+@kernel
+def _rebuild(p: Parts, dim: float) -> None:
+    """Form the clusters anew, at another width, from the last observations in order."""
+    p.cells[ATOMS:] = 0.0
+    p.head[CLUSTERS_USED], p.head[HAND] = 0.0, 0.0
+    p.head[SCATTERED] = 0.0
+    p.scatter[:] = 0.0
+    for e in range(CLASSES):
+        p.head[TOTALS + e], p.head[PLAIN + e] = 0.0, 0.0
+    after = 0.0
+    while True:
+        at = -1
+        for k in range(p.stamps.size):
+            if p.stamps[k] > after and (at < 0 or p.stamps[k] < p.stamps[at]):
+                at = k
+        if at < 0:
+            return
+        after = p.stamps[at]
+        x = p.recent[at]
+        tighten(p)
+        measure(p, x)
+        place(p, x, at // RECENT, dim, log_background(p, x, dim))
+
+
+@kernel
+def _follow(p: Parts, row: int, known: bool, is_last: bool) -> None:
+    """Test the cell before with what follows it, and move on."""
+    head = p.head
+    name = p.cells[row, NAME] if row >= 0 else 0.0
+    if head[FIRST] > 0.0:
+        head[HERE], head[BEFORE], head[BEFORE_KNOWN], head[DWELL] = -1.0, BEGIN, 1.0, 0.0
+    if head[HERE] > 0.0 and head[HERE_KNOWN] > 0.0 and known and name > 0.0:
+        _test(p, name)
+    if name > 0.0 and name == head[HERE]:
+        head[DWELL] += 1.0
+    else:
+        if head[HERE] >= 0.0:
+            head[BEFORE], head[BEFORE_KNOWN] = head[HERE], head[HERE_KNOWN]
+        head[HERE], head[HERE_ROW], head[DWELL] = name, row, 1.0
+    head[HERE_KNOWN] = known and name > 0.0
+    if is_last:
+        if head[HERE_KNOWN] > 0.0:
+            _test(p, END)
+        head[HERE] = -1.0
+
+
+@kernel
+def _test(p: Parts, then: float) -> None:
+    head = p.head
+    row = int(head[HERE_ROW])
+    if p.cells[row, NAME] != head[HERE]:  # its place was taken
+        return
+    before = head[BEFORE] if head[BEFORE_KNOWN] > 0.0 else 0.0
+    test_markov(p, row, head[HERE], before, head[DWELL], then)
+    cell = p.cells[row]
+    if markov_evidence(p, row) > ODDS:
+        if cell[DISTRUSTED_AT] == 0.0:
+            cell[DISTRUSTED_AT] = head[STEP]
+    else:
+        cell[DISTRUSTED_AT] = 0.0
+
+
+@kernel
+def _judge(p: Parts, row: int) -> None:
+    """Note since when a cell is one, and at visits 1, 2, 4, … how its evidence has grown."""
+    cell = p.cells[row]
+    if cell[IS_CELL] > 0.0:
+        if cell[TRUSTED_AT] == 0.0:
+            cell[TRUSTED_AT] = p.head[STEP]
+    else:
+        cell[TRUSTED_AT] = 0.0
+    mark = int(math.log2(cell[VISITS]) + 0.5)
+    if 2.0**mark == cell[VISITS] and mark < MARKS:
+        at = GROWTH + 3 * mark
+        cell[at] = p.head[STEP]
+        cell[at + 1] = markov_evidence(p, row)
+        cell[at + 2] = evidence_of_cluster(p, row - ATOMS, 0.0, -1) if row >= ATOMS else 0.0

@@ -1,0 +1,64 @@
+"""The kernels of learned preferences agree with their readable reference."""
+
+import numpy as np
+import pytest
+
+from preftd.arrays import Vector
+from preftd.bench.learned_cases import Case, continuous_walk, geometric, of_task
+from preftd.preferences import Learned
+from preftd.preferences.learned.layout import (
+    ATOMS,
+    CLUSTERS_USED,
+    EVIDENCE,
+    EXPERTS,
+    FIT,
+    NAME,
+    WIDTH,
+    WIDTHS,
+    readable_parts,
+)
+from preftd.preferences.learned.past import memory_of
+from preftd.preferences.learned.reference import Reference
+from preftd.tasks import make
+
+
+def _split(_: int) -> Case:
+    """A stream in which one state is two cells for some time."""
+    task = make("double_corridor", length=5)
+    return of_task(task, 40, aliased=True, jitter=0.05)(114)
+
+
+CASES = {
+    "exact": of_task(make("corridor", length=5), 30),
+    "aliased": of_task(make("double_corridor", length=3), 30, aliased=True),
+    "jitter": of_task(make("corridor", length=5), 30, jitter=0.05),
+    "aliased jitter": of_task(make("corridor", length=5), 30, aliased=True, jitter=0.05),
+    "much jitter": geometric(20, jitter=0.1),
+    "observable": of_task(make("random_walk", states=7), 20, jitter=0.02),
+    "continuous": continuous_walk(8),
+    "cells that become one": _split,
+}
+
+
+def assert_close(found: Vector, expected: Vector) -> None:
+    np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_kernels_agree_with_the_reference(name: str) -> None:
+    case: Case = CASES[name](0)
+    short = case.experience[:350]
+    beta, memory = Learned().stream(short)
+    reference = Reference(short.size)
+    pairs = zip(short.features(), short.is_first, strict=True)
+    assert beta.tolist() == [reference.step(x, bool(first)) for x, first in pairs]
+    p = readable_parts(memory_of(memory))
+    assert p.head[WIDTH] == reference.width
+    assert_close(p.widths[:, :WIDTHS], reference.evidence)
+    assert p.head[CLUSTERS_USED] == len(reference.clusters)
+    for row, cluster in enumerate(reference.clusters, ATOMS):
+        assert_close(p.centres[row], cluster.centre)
+        assert p.cells[row, FIT] == pytest.approx(cluster.fit, rel=1e-7, abs=1e-7)
+    for cell in p.cells[p.cells[:, NAME] > 0]:
+        known = reference.markov.evidence[int(cell[NAME])]
+        assert_close(cell[EVIDENCE : EVIDENCE + EXPERTS], known)
