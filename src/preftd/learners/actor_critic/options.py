@@ -85,7 +85,7 @@ class Critic:
         Whether an episode that is cut short bootstraps from the observation it was cut at, or
         counts as terminated.
     bounded : bool
-        Whether gains of the critic are at most 1 / (α |x|²), with its features x: no step then
+        Whether gains of the critic are at most ``1 / (α |x|²)``, with its features x: no step then
         moves a prediction past its target. The actor's gain stays as it is.
 
     Examples

@@ -32,7 +32,7 @@ class Linear:
     view : {"backward", "forward", "true_online", "held"}
         When and how weights move; "backward" is the paper's algorithm.
     bounded : bool
-        Whether gains are at most 1 / (α |x|²): no step then moves a prediction past its target.
+        Whether gains are at most ``1 / (α |x|²)``: no step then moves a prediction past its target.
 
     Examples
     --------

@@ -56,7 +56,7 @@ class LinearLearner:
         When and how weights move; docs/learners.md says when to choose which. "forward" learns from
         whole episodes only: it has `learn`, but no `update`.
     bounded : bool
-        Whether gains are at most 1 / (α |x|²): no step then moves a prediction past its target.
+        Whether gains are at most ``1 / (α |x|²)``: no step then moves a prediction past its target.
     predictions : int
         How many predictions are learned from the same features (general value functions). Reward
         (any cumulant), discount, β, interest and ρ are then numbers for all, or arrays of shape

@@ -69,8 +69,8 @@ class Network:
         "uniform" draws weights and biases in ±1/√(how many numbers come in), "xavier" weights in
         ±√(6 / (how many come in + go out)), with biases of 1.
     bounded : bool
-        Whether gains are at most 1 / (α |∇v|²): no step then moves a prediction past its target, to
-        first order. Adam scales its steps itself, and has no such option.
+        Whether gains are at most ``1 / (α |∇v|²)``: no step then moves a prediction past its
+        target, to first order. Adam scales its steps itself, and has no such option.
 
     Examples
     --------
