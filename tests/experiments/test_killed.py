@@ -144,22 +144,23 @@ MOMENTS: dict[str, tuple[Callable[[Life], object], float]] = {
     "drawing": (Life.everything_is_stored, 1.0),
 }
 """What to wait for, and for how many seconds longer at most."""
+ROUNDS = 5
+"""How often it is killed at each moment."""
 
 
-@pytest.mark.parametrize("rounds", [0, pytest.param(5, marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_a_run_that_is_killed_again_and_again_ends_like_one_that_is_not(
-    rounds: int, path: Path, study: Study, wanted: dict[str, bytes]
+    path: Path, study: Study, wanted: dict[str, bytes]
 ) -> None:
-    """Several times at every kind of moment, or once while it computes."""
+    """Several times at every kind of moment."""
     dice = random.Random(5)  # noqa: S311
     searched = {cell.id for cell in search_cells(study)}
     order = [name for name in MOMENTS if name != "drawing"] * 100
-    kills, lives, wanted_kills = 0, 1, rounds * (len(MOMENTS) - 1) + 1
-    last_moment = "drawing" if rounds else "computing"
+    kills, lives, wanted_kills = 0, 1, ROUNDS * (len(MOMENTS) - 1) + 1
     while kills < wanted_kills:
-        out = path.parent / f"life_{rounds}_{lives}"
-        # The last of many kills comes when all is stored and only the pictures are missing.
-        moment = last_moment if kills == wanted_kills - 1 else order.pop(0)
+        out = path.parent / f"life_{lives}"
+        # The last kill comes when all is stored and only the pictures are missing.
+        moment = "drawing" if kills == wanted_kills - 1 else order.pop(0)
         happens, longer = MOMENTS[moment]
         life = Life(path, out)
         life.until(happens)

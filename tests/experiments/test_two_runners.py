@@ -16,6 +16,8 @@ from experiments.small_studies import (
 from preftd.experiments import results
 from preftd.experiments.loading import load_studies
 
+pytestmark = pytest.mark.slow
+
 STUDY = """
 import time
 
@@ -55,7 +57,7 @@ def study_file(folder: Path, name: str, rules: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize("later", [0, pytest.param(0.7, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("later", [0, 0.7])
 def test_two_runs_of_a_study_write_the_files_of_one(later: float, tmp_path: Path) -> None:
     path, out = study_file(tmp_path, "same", "[TD(), PTD()]"), tmp_path / "out"
     run_here(load_studies(path)[0], tmp_path / "alone")
@@ -71,7 +73,6 @@ def test_two_runs_of_a_study_write_the_files_of_one(later: float, tmp_path: Path
     assert len(list((out / "runs").iterdir())) == 2
 
 
-@pytest.mark.slow
 def test_two_studies_share_a_folder_and_what_they_have_in_common(tmp_path: Path) -> None:
     paths = [
         study_file(tmp_path, "both", "[TD(), PTD()]"),
