@@ -165,3 +165,15 @@ def test_a_link_to_a_claim_that_is_filtered_away_shows_it(browser: Any) -> None:
 def test_the_explorer_is_on_the_page(browser: Any) -> None:
     assert browser.execute_script("return typeof window.preftdExplorer") == "object"
     assert browser.find_elements("css selector", "#explorer svg")
+
+
+def test_thumbnails_are_inverted_once_in_the_dark(page: Path, browser: Any) -> None:
+    view(browser, page, dark=True)
+    inverted: list[int] = browser.execute_script(
+        "return [...document.querySelectorAll('.thumb use')].map((drawing) => {"
+        " let count = 0;"
+        " for (let part = drawing; part; part = part.parentElement)"
+        "  count += getComputedStyle(part).filter !== 'none';"
+        " return count; })"
+    )
+    assert set(inverted) == {1}
