@@ -248,7 +248,7 @@ def test_what_is_not_finite_is_not_trusted_and_changes_nothing_else() -> None:
     for t, value in enumerate(values):
         beta, memory = Learned().step(Visit(np.array([value]), t % 3 == 0), memory)
         betas.append(beta)
-    assert betas == [0, 0, 0, 1, 0, 1, 1, 0, 1]
+    assert betas == [1, 0, 1, 1, 0, 1, 1, 0, 1]
 
 
 def test_memory_is_bounded_and_full_tables_do_no_harm() -> None:

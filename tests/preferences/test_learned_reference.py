@@ -12,7 +12,9 @@ from preftd.preferences.learned.layout import (
     EVIDENCE,
     EXPERTS,
     FIT,
+    LEAD,
     NAME,
+    RHYTHM,
     WIDTH,
     WIDTHS,
     readable_parts,
@@ -54,7 +56,10 @@ def test_the_kernels_agree_with_the_reference(name: str) -> None:
     assert beta.tolist() == [reference.step(x, bool(first)) for x, first in pairs]
     p = readable_parts(memory_of(memory))
     assert p.head[WIDTH] == reference.width
-    assert_close(p.widths[:, :WIDTHS], reference.evidence)
+    assert_close(p.widths[:, :WIDTHS], reference.kernels.evidence)
+    assert p.head[LEAD] == pytest.approx(reference.kernels.lead, rel=1e-7, abs=1e-7)
+    assert p.head[RHYTHM] == pytest.approx(reference.rhythm, rel=1e-7, abs=1e-7)
+    assert (p.presumed[:, 0] > 0).sum() == len(reference.presumed)
     assert p.head[CLUSTERS_USED] == len(reference.clusters)
     for row, cluster in enumerate(reference.clusters, ATOMS):
         assert_close(p.centres[row], cluster.centre)

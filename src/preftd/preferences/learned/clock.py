@@ -1,12 +1,16 @@
 """The clock: what to expect so many steps after the last trusted cell.
 
 It sharpens the decision whether an observation that jitters belongs to a cell, where cells follow
-each other at regular times.
+each other at regular times. Whether they do is counted in its evidence: how well it predicted what
+followed, against how often that follows anything. It is used while this is above 1.
 """
+
+import math
 
 from preftd.kernels import kernel
 from preftd.preferences.learned.hashing import key_of, slot_of
-from preftd.preferences.learned.layout import CLOCK, CLOCKED, LAST, SINCE, Parts
+from preftd.preferences.learned.layout import CLOCK, CLOCKED, LAST, RHYTHM, SINCE, Parts
+from preftd.preferences.learned.width import ODDS
 
 LONGEST = 63
 """Steps that are told apart."""
@@ -34,8 +38,14 @@ def _count(p: Parts, key: float) -> float:
 
 
 @kernel
-def count_context(p: Parts, context: float, name: float) -> None:
-    """Count what followed the context; a full table starts afresh."""
+def count_context(p: Parts, context: float, name: float, share: float) -> None:
+    """Count what followed the context; a full table starts afresh.
+
+    `share` is how often it follows anything.
+    """
+    met, often = expected(p, context, name)
+    gained = math.log((often / share + 1.0) / (met + 1.0))
+    p.head[RHYTHM] = min(max(p.head[RHYTHM] + gained, -ODDS), ODDS)
     if p.head[CLOCKED] > (CLOCK * 3) // 4:
         p.clock[:] = 0.0
         p.head[CLOCKED] = 0.0

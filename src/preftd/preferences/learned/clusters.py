@@ -29,6 +29,7 @@ from preftd.preferences.learned.layout import (
     HAND,
     HITS,
     IS_CELL,
+    MIX,
     NAME,
     NAMES,
     PEAK,
@@ -45,6 +46,7 @@ from preftd.preferences.learned.layout import (
     Parts,
 )
 from preftd.preferences.learned.metric import squared
+from preftd.preferences.learned.presumption import has_recurred
 from preftd.preferences.learned.width import FEW
 
 ENOUGH = 1.5
@@ -105,6 +107,10 @@ def nearest_cluster(
         if p.distances[k] > 2.0 * gate:  # most are: the rest of a cluster is not even read
             continue
         cell = p.cells[ATOMS + k]
+        is_cell = cell[IS_CELL] > 0.0
+        # A cluster that is no cell counts only if it is the best: no logarithm is needed to tell.
+        if not is_cell and (taken or p.head[PEAK] - 0.25 * p.distances[k] <= odds):
+            continue
         hits, moments = cell[HITS + e], p.head[TOTALS + e] - cell[STARTS + e]
         if second != e:
             hits += cell[HITS + second]
@@ -114,15 +120,15 @@ def nearest_cluster(
             continue
         density = p.head[PEAK] - 0.5 * dim * math.log(spread) - 0.5 * p.distances[k] / spread
         share = (hits + 0.5) / (moments + 1.0)
-        if known > 0.0 and cell[IS_CELL] > 0.0:
+        if known > 0.0 and is_cell:
             share = (expected(p, context, cell[NAME])[1] + share) / (known + 1.0)
         weighed = math.log(share) + density
-        is_cell = cell[IS_CELL] > 0.0
         part = math.exp(min(weighed - rest, 600.0)) if is_cell else 0.0
         if weighed > (odds if is_cell == taken else rest) and is_cell >= taken:
             part, chosen = chosen, part  # not by subtraction at the end: one may be e^600
             best, odds, fit, taken = k, weighed, density, is_cell
         others += part
+    p.head[MIX] = rest + math.log(others + chosen)
     return best, fit, rest + math.log(others)
 
 
@@ -159,6 +165,7 @@ def place(p: Parts, x: Vector, e: int, dim: float, background: float) -> int:
             p.head[PLAIN + e] -= 1.0
         if now:
             _add_scatter(p, x, k)
+            has_recurred(p, 1, cell[NAME])
         cell[IS_CELL] = 1.0 if now else 0.0
     p.head[TOTALS + e] += 1.0
     p.head[PLAIN + e] += 1.0
@@ -235,3 +242,15 @@ def _free_cluster(p: Parts) -> int:
         ):
             return k
     return -1
+
+
+@kernel
+def share_of(p: Parts, k: int) -> float:
+    """The share of moments after the first at which a cell is seen (−1: none)."""
+    if k < 0:
+        return (p.head[PLAIN + 1] + p.head[PLAIN + 2] + 1.0) / (
+            p.head[TOTALS + 1] + p.head[TOTALS + 2] + 1.0
+        )
+    cell = p.cells[ATOMS + k]
+    moments = p.head[TOTALS + 1] + p.head[TOTALS + 2] - cell[STARTS + 1] - cell[STARTS + 2]
+    return (cell[HITS + 1] + cell[HITS + 2] + 0.5) / (moments + 1.0)

@@ -15,6 +15,10 @@ ATOMS, CLUSTERS = 512, 256
 """Cells at most: observations that repeat exactly, and clusters of nearby ones."""
 CELLS = ATOMS + CLUSTERS
 EXPERTS, CLASSES, WIDTHS, RECENT, MARKS = 5, 3, 20, 64, 16
+BEFORE_IT = CLASSES
+"""The last of the groups that observations are compared with: the observation before, alone."""
+PRESUMED = 8
+"""New observations that are trusted before anything is known about them."""
 SEEN, INDEX, COUNTS, CLOCK = 4096, 1024, 1 << 15, 1 << 13
 """Rooms of the hash tables; each takes entries up to three quarters, `SEEN` up to one half."""
 
@@ -24,8 +28,9 @@ SEEN, INDEX, COUNTS, CLOCK = 4096, 1024, 1 << 15, 1 << 13
 (HERE, HERE_ROW, HERE_KNOWN, BEFORE, BEFORE_KNOWN, DWELL, LAST, SINCE) = range(16, 24)
 TOTALS, PLAIN, HEADS, KEPT = 24, 27, 30, 33
 VARYING, START, SPREAD, SCATTERED, PEAK, CHECK = 36, 37, 38, 39, 40, 41
-SCORED = 42
-HEAD = SCORED + CLASSES
+SCORED, FOLLOWS, LEAD, RHYTHM = 42, 46, 47, 48
+MIX = 49
+HEAD = 50
 
 # The numbers of a cell.
 (NAME, VISITS, BORN, TRUSTED_AT, DISTRUSTED_AT, FIT, IS_CELL, VISITED) = range(8)
@@ -59,7 +64,8 @@ class Parts(NamedTuple):
     tight: Vector
     """One over the variance of each entry within cells, shape (dim,)."""
     recent: Dense
-    """The last observations of each class of moments, shape (CLASSES * RECENT, dim)."""
+    """The last observations of each class of moments, and the last of all, shape
+    (CLASSES * RECENT + 1, dim)."""
     stamps: Vector
     """When they were seen, shape (CLASSES * RECENT,)."""
     centres: Dense
@@ -69,7 +75,7 @@ class Parts(NamedTuple):
     distances: Vector
     """Squared, from the waiting observation to each cluster, shape (CLUSTERS,)."""
     widths: Dense
-    """Evidence and hits of each width by class, shape (CLASSES, 2 * WIDTHS)."""
+    """Evidence and hits of each width by group, shape (CLASSES + 1, 2 * WIDTHS)."""
     seen: Dense
     """Fingerprints seen once, in two generations, shape (2, SEEN)."""
     known: Dense
@@ -78,22 +84,25 @@ class Parts(NamedTuple):
     """Keys of the Markov test and counts, shape (2, COUNTS)."""
     clock: Dense
     """Keys of the clock and counts, shape (2, CLOCK)."""
+    presumed: Dense
+    """Fingerprints of what is presumed to recur, and names of clusters, shape (PRESUMED, 2)."""
 
 
 def _shapes(dim: int) -> tuple[tuple[int, ...], ...]:
     return (
         (HEAD,),
         *((dim,),) * 10,
-        (CLASSES * RECENT, dim),
+        (CLASSES * RECENT + 1, dim),
         (CLASSES * RECENT,),
         (CELLS, dim),
         (CELLS, CELL),
         (CLUSTERS,),
-        (CLASSES, 2 * WIDTHS),
+        (CLASSES + 1, 2 * WIDTHS),
         (2, SEEN),
         (2, INDEX),
         (2, COUNTS),
         (2, CLOCK),
+        (PRESUMED, 2),
     )
 
 
@@ -134,16 +143,17 @@ def parts_of(memory: Any) -> Parts:
     base, slope = memory[at + 4 * d : at + 5 * d], memory[at + 5 * d : at + 6 * d]
     leader, left = memory[at + 6 * d : at + 7 * d], memory[at + 7 * d : at + 8 * d]
     scatter, tight = memory[at + 8 * d : at + 9 * d], memory[at + 9 * d : at + 10 * d]
-    recent, at = _cut(memory, at + 10 * d, CLASSES * RECENT, d)
+    recent, at = _cut(memory, at + 10 * d, CLASSES * RECENT + 1, d)
     stamps, at = memory[at : at + CLASSES * RECENT], at + CLASSES * RECENT
     centres, at = _cut(memory, at, CELLS, d)
     cells, at = _cut(memory, at, CELLS, CELL)
     distances, at = memory[at : at + CLUSTERS], at + CLUSTERS
-    widths, at = _cut(memory, at, CLASSES, 2 * WIDTHS)
+    widths, at = _cut(memory, at, CLASSES + 1, 2 * WIDTHS)
     seen, at = _cut(memory, at, 2, SEEN)
     known, at = _cut(memory, at, 2, INDEX)
     counts, at = _cut(memory, at, 2, COUNTS)
     clock, at = _cut(memory, at, 2, CLOCK)
+    presumed, at = _cut(memory, at, PRESUMED, 2)
     return Parts(
         head,
         x,
@@ -166,4 +176,5 @@ def parts_of(memory: Any) -> Parts:
         known,
         counts,
         clock,
+        presumed,
     )

@@ -14,11 +14,12 @@ import numpy as np
 from preftd.arrays import Vector
 from preftd.preferences.learned.clock import LONGEST
 from preftd.preferences.learned.clusters import ENOUGH, FAR, SOME
-from preftd.preferences.learned.layout import CLASSES, RECENT, WIDTHS
+from preftd.preferences.learned.layout import BEFORE_IT, CLASSES, PRESUMED
 from preftd.preferences.learned.metric import RANGE
 from preftd.preferences.learned.reference_markov import MarkovTest
 from preftd.preferences.learned.reference_metric import Metric
-from preftd.preferences.learned.width import FEW, LEAST, NARROWER, NEAR, ODDS, ROOM, SWITCH
+from preftd.preferences.learned.reference_width import Kernels
+from preftd.preferences.learned.width import ALL, FEW, LEAST, ODDS, PART
 
 FIRST, OTHER, LAST = range(CLASSES)
 
@@ -43,12 +44,11 @@ class Reference:
     def __init__(self, size: int) -> None:
         self.metric, self.markov = Metric(size), MarkovTest()
         self.names, self.seen, self.atoms = 2, set[bytes](), dict[bytes, int]()
-        self.recent: list[list[tuple[int, Vector]]] = [[], [], []]
-        self.evidence, self.hits = np.zeros((CLASSES, WIDTHS)), np.zeros((CLASSES, WIDTHS))
-        self.scored = np.zeros(CLASSES)
-        self.width, self.start, self.time = -1, 0.0, 0
+        self.kernels, self.presumed = Kernels(self.metric), dict[bytes, int]()
+        self.width, self.start, self.time, self.follows = -1, 0.0, 0, False
         self.clock, self.last, self.since = Counter[tuple[int, ...]](), 0, 0
-        self.waiting: tuple[Vector, bool, float] | None = None
+        self.rhythm = 0.0
+        self.waiting: tuple[Vector, bool, bool] | None = None
         self._reset()
 
     def _reset(self) -> None:
@@ -63,31 +63,39 @@ class Reference:
         if is_first:
             self.last, self.since = 0, 0
         beta = self._decide(x, is_first)
-        self.waiting = x, is_first, beta
+        self.waiting = x, is_first, beta is not None and beta > 0
+        if beta is None:  # it is like none before
+            beta = float(len(self.presumed) < PRESUMED)
+            if beta:
+                self.presumed[x.tobytes()] = 0
         return beta
 
-    def _decide(self, x: Vector, is_first: bool) -> float:
+    def _decide(self, x: Vector, is_first: bool) -> float | None:
         key = x.tobytes()
         if key in self.atoms:
             return float(not self.markov.is_distrusted(self.atoms[key]))
         if key in self.seen:
             return 1.0
-        if self.metric.n < LEAST or self.width < 0:
-            return 0.0
+        if self.metric.n < LEAST or self.metric.dim == 0:
+            return None
         classes = [FIRST] if is_first else [OTHER, LAST]
-        found, fit, rest = self._nearest(x, classes, self._context())
-        if found is None:
-            return 0.0
-        if not found.is_cell and self._recurrence(found, fit - rest, classes[0]) <= ENOUGH:
-            return 0.0
-        return float(not self.markov.is_distrusted(found.name))
+        if self.width >= 0:
+            context = None if is_first or self.rhythm <= 0 else self._context()
+            found, fit, rest, _ = self._nearest(x, classes, context)
+            if found is not None and (
+                found.is_cell or self._recurrence(found, fit - rest, classes[0]) > ENOUGH
+            ):
+                return float(not self.markov.is_distrusted(found.name))
+        follows = self.follows and not is_first
+        return 1.0 if self.kernels.is_near(x, classes, self.totals, follows) else None
 
-    def _learn(self, x: Vector, is_first: bool, beta: float, *, is_last: bool) -> None:
+    def _learn(self, x: Vector, is_first: bool, trusted: bool, *, is_last: bool) -> None:
         self.time += 1
         key, name, known = x.tobytes(), 0, True
         if key in self.seen and key not in self.atoms:
             self.names += 1
             self.atoms[key] = self.names
+            self.presumed.pop(key, None)
         if key in self.atoms:
             name = self.atoms[key]
         else:
@@ -95,87 +103,69 @@ class Reference:
             found = self._learn_loose(x, FIRST if is_first else LAST if is_last else OTHER)
             name, known = (0, False) if found is None else (found.name, found.visits > 1)
         self.since += 1
-        if name and beta > 0:
+        if name and trusted:
             self.last, self.since = name, 0
         self.markov.follow(name, known, is_first, is_last)
+        self.follows = True
+        self.kernels.keep(BEFORE_IT, self.time, x)
 
     def _learn_loose(self, x: Vector, e: int) -> Cluster | None:
         """Learn from an observation that was never seen exactly."""
         found = None
         if self.metric.n >= LEAST and self.metric.dim > 0:
-            self._score_widths(x, e)
-            width = self._best_width()
+            scored, gained = self.metric.n < ALL or self.metric.n % PART == 0, 0.0
+            if scored:
+                gained = self.kernels.score(x, e)
+                if e != FIRST:
+                    self.kernels.score(x, BEFORE_IT)
+            width = self.kernels.best(self.width, self._spread() if self.width >= 0 else 1.0)
             if width != self.width:
-                self.width, self.start = width, self._start_spread(width)
+                self.width, self.start = width, self.kernels.start_spread(width)
                 self._reset()
-                points = [(t, y, c) for c, kept in enumerate(self.recent) for t, y in kept]
-                for _, y, c in sorted(points, key=lambda point: point[0]):
+                kept = enumerate(self.kernels.recent[:CLASSES])
+                for _, y, c in sorted((t, y, c) for c, points in kept for t, y in points):
                     self._place(y, c)
             if width >= 0:
-                found = self._place(x, e)
-                name = found.name if found.is_cell else 0
-                self.clock.update([self._context(), (*self._context(), name)])
+                found, cells = self._place(x, e)
+                if scored:
+                    self.kernels.compare_with_cells(gained, cells - self._background(x))
+                if e != FIRST:
+                    self._count(found if found.is_cell else None)
             else:
                 self.totals[e] += 1
         self.metric.widen(x)
-        self.recent[e] = [*self.recent[e][1 - RECENT :], (self.time, x)]
+        self.kernels.keep(e, self.time, x)
         return found
 
-    # The width.
-
-    def _score_widths(self, x: Vector, e: int) -> None:
-        kept, dim = self.recent[e], self.metric.dim
-        if not kept:
-            return
-        background = self._background(x)
-        r2 = np.array([self.metric.squared(x, y) for _, y in kept])
-        for j in range(self._widest(), WIDTHS):
-            share = (self.hits[e, j] + 0.5) / (self.scored[e] + 1)
-            kernels = -0.25 * r2 * 4.0**j + dim * math.log(2) * (j - 0.5) - background
-            ratio = float(np.exp(np.minimum(kernels, 600)).mean())
-            whole = 1 - share + share * ratio
-            self.evidence[e, j] += math.log(whole)
-            self.hits[e, j] += share * ratio / whole
-        self.scored[e] += 1
-
-    def _widest(self) -> int:
-        return int(ROOM / (self.metric.dim * math.log(2))) + 1
+    def _count(self, found: Cluster | None) -> None:
+        """Let the clock learn what followed (None: no cell)."""
+        hits, moments = self.plain + 0.5, self.totals  # two halves are one
+        if found is not None:
+            hits, moments = found.hits + 0.25, self.totals - found.starts
+        share = hits[[OTHER, LAST]].sum() / (moments[[OTHER, LAST]].sum() + 1)
+        context = self._context()
+        key = (*context, 0 if found is None else found.name)
+        gained = math.log((self.clock[key] / share + 1) / (self.clock[context] + 1))
+        self.rhythm = min(max(self.rhythm + gained, -ODDS), ODDS)
+        self.clock.update([context, key])
 
     def _spread(self) -> float:
         scatter = float((self.scatter * self.metric.weight).sum()) / self.metric.dim
         return (scatter + FEW * self.start) / (self.visits + FEW)
 
-    def _best_width(self) -> int:
-        found, best, most, low, high = self.evidence.sum(axis=0), -1, ODDS, 0.0, -1.0
-        if self.width >= 0:
-            place = -0.5 * math.log2(self._spread())
-            low, high = place - NEAR, place + NEAR + NARROWER / math.sqrt(self.metric.dim + 4)
-            near = min(max(int(0.5 * (low + high) + 0.5), 0), WIDTHS - 1)
-            best, most = self.width, SWITCH + found[near]
-        for j in range(self._widest(), WIDTHS):
-            if found[j] > most and not low <= j <= high:
-                best, most = j, found[j]
-        return best
-
-    def _start_spread(self, j: int) -> float:
-        if j <= self._widest() or j + 1 >= WIDTHS:
-            return 4.0**-j
-        below, here, above = self.evidence.sum(axis=0)[j - 1 : j + 2]
-        c = (2 * here - below - above) / 2.25
-        b = above - here + 3 * c
-        return float(4.0**-j * c * 2 * math.log(2) / b) if c > 0 and b > 0 else 4.0**-j
-
     # Clusters.
 
-    def _place(self, x: Vector, e: int) -> Cluster:
-        found, fit, rest = self._nearest(x, [e], None)
+    def _place(self, x: Vector, e: int) -> tuple[Cluster, float]:
+        """The cluster that x joins or founds, and the density of all cells and the background."""
+        found, fit, rest, mix = self._nearest(x, [e], None)
         if found is None:
             self.totals[e] += 1
             self.plain[e] += 1
             self.names += 1
             found = Cluster(self.names, x, self.totals.copy())
             self.clusters.append(found)
-            return found
+            self._name_presumed(x, found)
+            return found, mix
         variance = self._variance()
         now = self._recurrence(found, fit - rest, e) > (0 if found.is_cell else ENOUGH)
         found.fit += fit - rest
@@ -187,6 +177,8 @@ class Reference:
             self.plain[e] -= 1
         found.is_cell = now
         if now:
+            for key in [key for key, name in self.presumed.items() if name == found.name]:
+                del self.presumed[key]
             self.scatter += (x - found.centre) ** 2 * found.visits / (found.visits + 1)
             self.visits += 1
         self.totals[e] += 1
@@ -194,7 +186,12 @@ class Reference:
         found.centre = found.centre + (x - found.centre) / found.visits
         if found.is_cell:
             self._absorb(found, variance)
-        return found
+        self._name_presumed(x, found)
+        return found, mix
+
+    def _name_presumed(self, x: Vector, found: Cluster) -> None:
+        if x.tobytes() in self.presumed:
+            self.presumed[x.tobytes()] = found.name
 
     def _absorb(self, cell: Cluster, variance: Vector) -> None:
         """Make one cell of two whose centres are nearer than visits are to them."""
@@ -214,8 +211,8 @@ class Reference:
 
     def _nearest(
         self, x: Vector, classes: list[int], context: tuple[int, ...] | None
-    ) -> tuple[Cluster | None, float, float]:
-        """The best cluster, the logarithms of its density at x, and of that of all else."""
+    ) -> tuple[Cluster | None, float, float, float]:
+        """The best cluster, the logarithms of its density at x, of all else's, and of both."""
         dim, weight = self.metric.dim, self.metric.weight
         used = weight > 0
         variance = self._variance()
@@ -244,9 +241,10 @@ class Reference:
                 cells[cluster.name] = math.exp(min(odds - rest, 600))
             if odds > rest and (best is None or (cluster.is_cell, odds) > (best.is_cell, most)):
                 best, most, fit = cluster, odds, density
+        mix = rest + math.log(sum(cells.values()))
         if best is not None:
             cells.pop(best.name, None)
-        return best, fit, rest + math.log(sum(cells.values()))
+        return best, fit, rest + math.log(sum(cells.values())), mix
 
     def _variance(self) -> Vector:
         """The variance within cells of each entry that counts."""

@@ -18,41 +18,38 @@ from preftd.preferences.learned.clusters import (
     measure,
     nearest_cluster,
     place,
+    share_of,
     tighten,
 )
+from preftd.preferences.learned.following import follow, judge
 from preftd.preferences.learned.hashing import fingerprint
 from preftd.preferences.learned.layout import (
     ATOMS,
     BACK,
-    BEFORE,
-    BEFORE_KNOWN,
+    BEFORE_IT,
     BORN,
     CLASSES,
     CLUSTERS_USED,
     DISTRUSTED_AT,
-    DWELL,
     FIRST,
+    FOLLOWS,
     FOUND,
-    GROWTH,
     HAND,
-    HERE,
-    HERE_KNOWN,
-    HERE_ROW,
     IS_CELL,
     LAST,
     LOOSE,
-    MARKS,
+    MIX,
     NAME,
     NAMES,
     PLAIN,
     PRINT,
     RECENT,
+    RHYTHM,
     SCATTERED,
     SINCE,
     START,
     STEP,
     TOTALS,
-    TRUSTED_AT,
     VARYING,
     VISITED,
     VISITS,
@@ -61,12 +58,13 @@ from preftd.preferences.learned.layout import (
     Parts,
     parts_of,
 )
-from preftd.preferences.learned.markov import BEGIN, END, markov_evidence, test_markov
 from preftd.preferences.learned.metric import log_background, widen_metric
+from preftd.preferences.learned.nearness import compare_with_cells, is_near
+from preftd.preferences.learned.presumption import has_recurred, name_presumed, presume
 from preftd.preferences.learned.width import (
     LEAST,
-    ODDS,
     best_width,
+    is_scored,
     keep_recent,
     score_widths,
     start_spread,
@@ -74,6 +72,8 @@ from preftd.preferences.learned.width import (
 
 NOTHING = -3
 """Found, where an observation is not finite."""
+UNKNOWN = -1.0
+"""β of an observation that is like none before: it is presumed."""
 
 
 @kernel
@@ -108,28 +108,30 @@ def arrive(p: Parts, x: Vector, is_first: bool) -> float:
             beta = 1.0
         else:
             beta = _near(p, is_first)
-    p.head[BACK] = beta
+    p.head[BACK] = beta > 0.0
+    if beta < 0.0:
+        beta = presume(p)
     return beta
 
 
 @kernel
 def _near(p: Parts, is_first: bool) -> float:
-    """β of an observation that was never seen exactly."""
-    if p.head[LOOSE] < LEAST:
-        return 0.0
-    if p.head[WIDTH] < 0:
-        return 0.0
-    measure(p, p.x)
+    """β of an observation that was never seen exactly, or UNKNOWN."""
     dim = p.head[VARYING]
-    e = 0 if is_first else 1
+    if p.head[LOOSE] < LEAST or dim == 0.0:
+        return UNKNOWN
     background = log_background(p, p.x, dim)
-    k, fit, rest = nearest_cluster(p, e, dim, background, not is_first, context_of(p))
-    if k < 0:
-        return 0.0
-    cell = p.cells[ATOMS + k]
-    if cell[IS_CELL] == 0.0 and evidence_of_cluster(p, k, fit - rest, e) <= ENOUGH:
-        return 0.0
-    return 1.0 if cell[DISTRUSTED_AT] == 0.0 else 0.0
+    if p.head[WIDTH] >= 0:
+        measure(p, p.x)
+        e, context = 0 if is_first else 1, -1.0
+        if not is_first and p.head[RHYTHM] > 0.0:
+            context = context_of(p)
+        k, fit, rest = nearest_cluster(p, e, dim, background, not is_first, context)
+        if k >= 0:
+            cell = p.cells[ATOMS + k]
+            if cell[IS_CELL] > 0.0 or evidence_of_cluster(p, k, fit - rest, e) > ENOUGH:
+                return 1.0 if cell[DISTRUSTED_AT] == 0.0 else 0.0
+    return 1.0 if is_near(p, p.x, is_first, dim, background) else UNKNOWN
 
 
 @kernel
@@ -140,6 +142,8 @@ def learn(p: Parts, is_last: bool) -> None:
     if p.head[FOUND] != NOTHING:
         found = int(p.head[FOUND])
         row = keep_atom(p, p.head[PRINT], found)
+        if row >= 0 and found == ONCE:
+            has_recurred(p, 0, p.head[PRINT])
         known = found != NEW
         if row >= 0:
             _visit_atom(p, row)
@@ -149,10 +153,13 @@ def learn(p: Parts, is_last: bool) -> None:
     p.head[SINCE] += 1.0
     if row >= 0 and p.head[BACK] > 0.0:
         p.head[LAST], p.head[SINCE] = p.cells[row, NAME], 0.0
-    _follow(p, row, known, is_last)
+    follow(p, row, known, is_last)
     if row >= 0:
-        _judge(p, row)
+        judge(p, row)
     p.head[WAITING] = 0.0
+    p.head[FOLLOWS] = p.head[FOUND] != NOTHING
+    if p.head[FOLLOWS] > 0.0:
+        p.recent[BEFORE_IT * RECENT] = p.x
 
 
 @kernel
@@ -180,7 +187,9 @@ def _learn_loose(p: Parts, is_last: bool) -> int:
         dim = p.head[VARYING]
         if dim > 0.0:
             background = log_background(p, p.x, dim)
-            score_widths(p, p.x, e, dim, background)
+            scored, gained = is_scored(p), 0.0
+            if scored:
+                gained = _score(p, e, dim, background)
             width = best_width(p, dim)
             if width != p.head[WIDTH]:
                 p.head[WIDTH] = width
@@ -191,8 +200,14 @@ def _learn_loose(p: Parts, is_last: bool) -> int:
             if width >= 0:
                 k = place(p, p.x, e, dim, background)
                 row = ATOMS + k if k >= 0 else -1
-                is_cell = row >= 0 and p.cells[row, IS_CELL] > 0.0
-                count_context(p, context_of(p), p.cells[row, NAME] if is_cell else 0.0)
+                if k >= 0:
+                    name_presumed(p, p.head[PRINT], p.cells[row, NAME])
+                if scored:
+                    compare_with_cells(p, gained, p.head[MIX] - background)
+                if e != 0:
+                    is_cell = row >= 0 and p.cells[row, IS_CELL] > 0.0
+                    name = p.cells[row, NAME] if is_cell else 0.0
+                    count_context(p, context_of(p), name, share_of(p, k if is_cell else -1))
             else:
                 p.head[TOTALS + e] += 1.0
     widen_metric(p, p.x)
@@ -200,6 +215,15 @@ def _learn_loose(p: Parts, is_last: bool) -> int:
         tighten(p)
     keep_recent(p, p.x, e)
     return row
+
+
+@kernel
+def _score(p: Parts, e: int, dim: float, background: float) -> float:
+    """Let widths learn; returns what kernels around the last observations of class e gained."""
+    gained = score_widths(p, p.x, e, dim, background)
+    if e != 0 and p.head[FOLLOWS] > 0.0:
+        score_widths(p, p.x, BEFORE_IT, dim, background)
+    return gained
 
 
 @kernel
@@ -223,59 +247,6 @@ def _rebuild(p: Parts, dim: float) -> None:
         x = p.recent[at]
         tighten(p)
         measure(p, x)
-        place(p, x, at // RECENT, dim, log_background(p, x, dim))
-
-
-@kernel
-def _follow(p: Parts, row: int, known: bool, is_last: bool) -> None:
-    """Test the cell before with what follows it, and move on."""
-    head = p.head
-    name = p.cells[row, NAME] if row >= 0 else 0.0
-    if head[FIRST] > 0.0:
-        head[HERE], head[BEFORE], head[BEFORE_KNOWN], head[DWELL] = -1.0, BEGIN, 1.0, 0.0
-    if head[HERE] > 0.0 and head[HERE_KNOWN] > 0.0 and known and name > 0.0:
-        _test(p, name)
-    if name > 0.0 and name == head[HERE]:
-        head[DWELL] += 1.0
-    else:
-        if head[HERE] >= 0.0:
-            head[BEFORE], head[BEFORE_KNOWN] = head[HERE], head[HERE_KNOWN]
-        head[HERE], head[HERE_ROW], head[DWELL] = name, row, 1.0
-    head[HERE_KNOWN] = known and name > 0.0
-    if is_last:
-        if head[HERE_KNOWN] > 0.0:
-            _test(p, END)
-        head[HERE] = -1.0
-
-
-@kernel
-def _test(p: Parts, then: float) -> None:
-    head = p.head
-    row = int(head[HERE_ROW])
-    if p.cells[row, NAME] != head[HERE]:  # its place was taken
-        return
-    before = head[BEFORE] if head[BEFORE_KNOWN] > 0.0 else 0.0
-    test_markov(p, row, head[HERE], before, head[DWELL], then)
-    cell = p.cells[row]
-    if markov_evidence(p, row) > ODDS:
-        if cell[DISTRUSTED_AT] == 0.0:
-            cell[DISTRUSTED_AT] = head[STEP]
-    else:
-        cell[DISTRUSTED_AT] = 0.0
-
-
-@kernel
-def _judge(p: Parts, row: int) -> None:
-    """Note since when a cell is one, and at visits 1, 2, 4, … how its evidence has grown."""
-    cell = p.cells[row]
-    if cell[IS_CELL] > 0.0:
-        if cell[TRUSTED_AT] == 0.0:
-            cell[TRUSTED_AT] = p.head[STEP]
-    else:
-        cell[TRUSTED_AT] = 0.0
-    mark = int(math.log2(cell[VISITS]) + 0.5)
-    if 2.0**mark == cell[VISITS] and mark < MARKS:
-        at = GROWTH + 3 * mark
-        cell[at] = p.head[STEP]
-        cell[at + 1] = markov_evidence(p, row)
-        cell[at + 2] = evidence_of_cluster(p, row - ATOMS, 0.0, -1) if row >= ATOMS else 0.0
+        k = place(p, x, at // RECENT, dim, log_background(p, x, dim))
+        if k >= 0:
+            name_presumed(p, fingerprint(x), p.cells[ATOMS + k, NAME])

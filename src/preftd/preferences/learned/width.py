@@ -5,6 +5,8 @@ of its class of moments (first, last or other of an episode):
 
     density = (1 − ε) background + ε mean_k N(x; recent_k, 2 σ_j² I)
 
+The observation before is a group of its own: where states change gradually, the next is near it.
+
 ε is the share of those explained so far. The evidence of a width is the sum of the logarithms of
 density over background, each taken before x is learned: a Bayes factor against "nothing recurs".
 """
@@ -16,9 +18,11 @@ import numpy as np
 from preftd.arrays import Vector
 from preftd.kernels import kernel
 from preftd.preferences.learned.layout import (
+    BEFORE_IT,
     CLASSES,
     HEADS,
     KEPT,
+    LOOSE,
     RECENT,
     SCORED,
     SPREAD,
@@ -41,19 +45,32 @@ FEW = 2.0
 NEAR, NARROWER = 0.5, 3.0
 """Octaves between the width within cells and that of the best kernels: NEAR to either side, and
 NARROWER / √(D + 4) to the narrow side, as kernels around many observations are narrower."""
+ALL, PART = 4096.0, 8.0
+"""Widths learn from the first ALL observations, then from one in PART: most of the time is spent
+here, and little is left to learn."""
 LEAST = 4
 """Observations from which means and deviations are usable."""
 
 
 @kernel
-def score_widths(p: Parts, x: Vector, e: int, dim: float, background: float) -> None:
-    """Add the evidence of x, of class e, for each width."""
-    kept = int(p.head[KEPT + e])
+def is_scored(p: Parts) -> bool:
+    """Whether widths learn from the next observation: from the first ALL, then from a part."""
+    return p.head[LOOSE] < ALL or p.head[LOOSE] % PART == 0.0
+
+
+@kernel
+def score_widths(p: Parts, x: Vector, e: int, dim: float, background: float) -> float:
+    """Add the evidence of x for each width, by a group: the class e, or BEFORE_IT.
+
+    Returns the logarithm of the density over the background at the width with the most evidence.
+    """
+    kept = 1 if e == BEFORE_IT else int(p.head[KEPT + e])
     if kept == 0 or dim == 0.0:
-        return
+        return 0.0
+    used, gained = strongest_width(p, dim, e == BEFORE_IT, -np.inf), 0.0
     density, top = np.zeros(WIDTHS), _widest(dim)
     narrow, peak = 0.25 * 4.0**top, dim * LN2 * (top - 0.5) - background
-    far = max(0.5 * dim, peak + 12.0)  # beyond, what it adds to the ratio is below e^−12
+    far = max(0.5 * dim, peak + 20.0)  # beyond, what it adds to the ratio is below e^−20
     for k in range(e * RECENT, e * RECENT + kept):
         exponent = squared(x, p.recent[k], p.weight) * narrow
         if exponent > far:
@@ -61,21 +78,31 @@ def score_widths(p: Parts, x: Vector, e: int, dim: float, background: float) -> 
         near = math.exp(-exponent)
         for j in range(top, WIDTHS):
             density[j] += near
-            near *= near
-            near *= near
-            if near < 1e-250:
+            exponent *= 4.0
+            if exponent > far + dim * LN2 * (j + 1 - top):
                 break
+            near *= near
+            near *= near
     n = p.head[SCORED + e]
     p.head[SCORED + e] += 1.0
+    least = 0.5 / (n + 1.0)
+    missed = math.log(1.0 - least)  # where nothing is near and never was, as at most widths
     for j in range(top, WIDTHS):
-        share = (p.widths[e, WIDTHS + j] + 0.5) / (n + 1.0)
-        up = dim * LN2 * (j - 0.5) - background
-        ratio = 0.0
+        hits = p.widths[e, WIDTHS + j]
+        if density[j] == 0.0 and hits == 0.0:
+            p.widths[e, j] += missed
+            gained = missed if j == used else gained
+            continue
+        share, ratio = hits / (n + 1.0) + least, 0.0
         if density[j] > 0.0:
+            up = dim * LN2 * (j - 0.5) - background
             ratio = math.exp(min(up + math.log(density[j] / kept), 600.0))
         whole = 1.0 - share + share * ratio
-        p.widths[e, j] += math.log(whole)
+        found = math.log(whole)
+        gained = found if j == used else gained
+        p.widths[e, j] += found
         p.widths[e, WIDTHS + j] += share * ratio / whole
+    return gained
 
 
 @kernel
@@ -125,6 +152,17 @@ def evidence_of_width(p: Parts, j: int) -> float:
     for e in range(CLASSES):
         total += p.widths[e, j]
     return total
+
+
+@kernel
+def strongest_width(p: Parts, dim: float, before: bool, least: float) -> int:
+    """The width with the most evidence, of all classes or of the one before; −1 if below least."""
+    best, most = -1, least
+    for j in range(_widest(dim), WIDTHS):
+        found = p.widths[BEFORE_IT, j] if before else evidence_of_width(p, j)
+        if found > most:
+            best, most = j, found
+    return best
 
 
 @kernel
