@@ -1,5 +1,6 @@
 """Streams of random episodes as tensors, for tests of `preftd.torch`."""
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,10 @@ class Streams(NamedTuple):
     def floats(self) -> tuple[Tensor, ...]:
         """All but the flags, as leaves that require gradients."""
         return tuple(one.detach().clone().requires_grad_() for one in self[:5])
+
+    def with_floats(self, floats: Iterable[Tensor]) -> "Streams":
+        """Other tensors, with the same flags."""
+        return self._replace(**dict(zip(self._fields[:5], floats, strict=True)))
 
 
 def streams(shape: tuple[int, ...], kind: Any = torch.float64, seed: int = 0) -> Streams:

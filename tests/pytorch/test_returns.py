@@ -1,6 +1,8 @@
 """β-returns on tensors: equal to the NumPy ones, differentiable, compiled, batched, refused."""
 
+import sys
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -23,7 +25,7 @@ def advantages(given: Streams, axis: int = 0) -> Tensor:
 
 def of_floats(given: Streams, axis: int = 0) -> Callable[..., Tensor]:
     """The advantages as a function of all that has gradients."""
-    return lambda *floats: advantages(Streams(*floats, *given[5:]), axis)
+    return lambda *floats: advantages(given.with_floats(floats), axis)
 
 
 def by_recursion(given: Streams, axis: int = 0) -> Any:
@@ -64,7 +66,7 @@ def test_other_dtypes_are_computed_by_operations_and_keep_their_dtype(
     given = streams(shape, kind)
     found = advantages(given, axis)
     assert found.dtype == kind
-    exact = by_recursion(Streams(*(one.double() for one in given[:5]), *given[5:]), axis)
+    exact = by_recursion(given.with_floats(one.double() for one in given[:5]), axis)
     np.testing.assert_allclose(found.double(), exact, rtol=0, atol=LOW[kind] * 4)
 
 
@@ -86,7 +88,7 @@ def test_gradients_are_the_same_one_by_one_and_in_float32(name: str, axis: int) 
     (expected,) = _gradients(given, axis, [name])
     together = dict(zip(given._fields, _gradients(given, axis, given._fields[:5]), strict=False))
     np.testing.assert_allclose(together[name], expected, rtol=1e-13, atol=1e-15)
-    single = Streams(*(one.float() for one in given[:5]), *given[5:])
+    single = given.with_floats(one.float() for one in given[:5])
     (found,) = _gradients(single, axis, [name])
     assert found.dtype == torch.float32
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
@@ -157,7 +159,7 @@ def test_vmap_and_other_transforms_of_functions() -> None:
     np.testing.assert_allclose(gradient, expected, rtol=0, atol=1e-12)
     slope = torch.func.jvp(of_floats(given), floats, tuple(torch.ones_like(x) for x in floats))[1]
     step = [x + 1e-6 * k for k in (1, -1) for x in floats]
-    up, down = (by_recursion(Streams(*step[i : i + 5], *given[5:])) for i in (0, 5))
+    up, down = (by_recursion(given.with_floats(step[i : i + 5])) for i in (0, 5))
     np.testing.assert_allclose(slope, (up - down) / 2e-6, rtol=1e-5, atol=1e-6)
 
 
@@ -221,3 +223,14 @@ def test_what_does_not_fit_is_refused(changed: dict[str, Any], message: str) -> 
     fine: dict[str, Any] = {"reward": torch.ones(3), "value_tp1": 1.0, "beta_tp1": 0.5}
     with pytest.raises(InputError, match=f"^{message}$"):
         beta_returns(**fine | {"discount": 0.9} | changed)
+
+
+def test_without_torch_a_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.startswith("preftd.torch")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ModuleNotFoundError) as refused:
+        import_module("preftd.torch")
+    assert str(refused.value) == (
+        "PyTorch is not installed: install it with pip install 'preftd[torch]'"
+    )

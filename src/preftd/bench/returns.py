@@ -102,13 +102,17 @@ def _in_torch(work: Workload, gradients: bool) -> Callable[[], Any]:
         raise MissingError("no torch") from None
     from preftd.torch import beta_returns as of_tensors  # noqa: PLC0415
 
-    inputs = [torch.tensor(a, requires_grad=gradients) for a in (work.reward, work.value_tp1)]
-    beta = torch.full_like(inputs[0], work.beta, requires_grad=False)
+    reward, value = (
+        torch.tensor(a, requires_grad=gradients) for a in (work.reward, work.value_tp1)
+    )
+    beta = torch.full_like(reward, work.beta, requires_grad=False)
     given: dict[str, Any] = {
         "discount": work.discount,
         "terminated": torch.from_numpy(work.terminated),
     }
     if not gradients:
-        return lambda: of_tensors(*inputs, beta, **given)
+        return lambda: of_tensors(reward, value, beta, **given)
     above = torch.ones_like(beta)
-    return lambda: torch.autograd.grad(of_tensors(*inputs, beta, **given), inputs, above)
+    return lambda: torch.autograd.grad(
+        of_tensors(reward, value, beta, **given), [reward, value], above
+    )
