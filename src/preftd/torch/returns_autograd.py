@@ -41,7 +41,8 @@ def gradients(
     above: Tensor, out: Tensor, given: Given, axis: int, wanted: Sequence[bool]
 ) -> list[Tensor]:
     """Those for reward, next value, β and discount; of the last two, empty if not wanted."""
-    arrays, shape, kind = _arrays([above, out, *given[1:]])
+    values = [out, *given[1:3]] if any(wanted) else [0.0] * 3  # or they are not looked at
+    arrays, shape, kind = _arrays([above, *values, *given[3:]])
     layout = layout_of(shape, axis, arrays)
     nothing = (0,) * len(layout.inner)
     sizes = [layout.inner, layout.inner, *(layout.inner if one else nothing for one in wanted)]
@@ -54,11 +55,16 @@ def gradients(
 
 def _arrays(given: Given) -> tuple[list[Array], tuple[int, ...], np.dtype[Any]]:
     """The same memory as arrays of NumPy, their shape, and the dtype of those that hold floats."""
-    arrays: list[Any] = [one.detach().numpy() if isinstance(one, Tensor) else one for one in given]
-    first = next(one for one in arrays if type(one) is np.ndarray and one.dtype != np.bool_)
-    kinds = {float: first.dtype, bool: np.bool_}
-    ready = [one if type(one) is np.ndarray else np.array(one, kinds[type(one)]) for one in arrays]
-    return ready, first.shape, first.dtype
+    some = next(one for one in given if isinstance(one, Tensor) and one.dtype is not torch.bool)
+    kind = np.dtype(np.float32 if some.dtype is torch.float32 else np.float64)
+    kinds: dict[type, Any] = {float: kind, bool: np.bool_}
+    arrays = [
+        (one.detach() if one.requires_grad else one).numpy()
+        if isinstance(one, Tensor)
+        else np.array(one, kinds[type(one)])
+        for one in given
+    ]
+    return arrays, tuple(some.shape), kind
 
 
 class _Returns(torch.autograd.Function):
