@@ -4,6 +4,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+import torch
 
 from learners.all_learners import LEARNERS, ONLINE, SIZE, STREAMS, update
 from preftd import ETD, PTD, ActorCritic, Critic, Experience, LinearLearner, StepSizePair, tasks
@@ -19,6 +20,7 @@ from preftd.learners import (
 )
 from preftd.preferences import Constant, Displacement, Observability, PerState
 from preftd.rules import stream_coefficients
+from preftd.torch import beta_returns as returns_of_tensors
 
 VIEWS = ("backward", "true_online", "held", "forward")
 
@@ -33,7 +35,19 @@ def run_all_kernels() -> None:
     _batches()
     _long_segments()
     _control()
-    beta_returns([0.0, 1.0], [0.9, 0.0], [1.0, 1.0], [0.0, 0.5])
+    _returns()
+
+
+def _returns() -> None:
+    for streams in ((), (5,), (2, 3)):
+        for axis in range(len(streams) + 1):
+            reward = np.ones((*streams[:axis], 4, *streams[axis:]))
+            beta_returns(reward, 1.0, 0.5 * reward, discount=0.9, terminated=reward > 1, axis=axis)
+            beta, discount = (torch.tensor(k * reward, requires_grad=True) for k in (0.5, 0.9))
+            found = returns_of_tensors(
+                torch.tensor(reward), 1.0, beta, discount=discount, axis=axis
+            )
+            torch.autograd.grad(found.sum(), [beta, discount])
 
 
 def _samplers() -> None:

@@ -5,6 +5,7 @@ Without this, each worker of a parallel test run compiles the same kernels at th
 
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from importlib import import_module
 
 import numpy as np
 
@@ -22,7 +23,6 @@ from preftd import (
     tasks,
 )
 from preftd.experience import Indices, TileCoding
-from preftd.learners import advantages, beta_returns
 from preftd.preferences import Constant, Displacement, Learned, Observability
 from preftd.tasks.control.kernel import reset_kernel, step_kernel
 
@@ -68,8 +68,10 @@ def _least_squares(_: str) -> None:
         learner = LeastSquaresLearner(3, PTD(), recursive=recursive)
         learner.learn(episodes, beta=1.0)
         learner.update([1.0, 0.0, 0.0], 1.0, [0.0, 1.0, 0.0], discount=0.9, beta=1.0)
-    beta_returns([0.0], [0.0], [0.0], [0.0])
-    advantages([0.0], [0.0])
+
+
+def _loaded(module: str) -> None:
+    import_module(module)  # kernels with a signature are compiled when they are loaded
 
 
 def _learned(_: str) -> None:
@@ -107,6 +109,7 @@ JOBS: list[tuple[Callable[[str], None], str]] = [
     (_online, ""),
     *((_linear, view) for view in ("backward", "forward", "true_online", "held")),
     (_least_squares, ""),
+    (_loaded, "preftd.torch"),
     (_control, ""),
     (_learned, ""),
     (_actor_critic, ""),

@@ -14,6 +14,7 @@ from fuzz.rows import (
     specifications,
     tasks,
     theory,
+    torch,
 )
 
 PACKAGES = (
@@ -26,6 +27,7 @@ PACKAGES = (
     specifications,
     experiments,
     ray,
+    torch,
     registration,
 )
 ROWS: list[Row] = [row for package in PACKAGES for row in package.ROWS]
