@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from experiments.small_studies import run_here
 from preftd import (
     ETD,
     PTD,
@@ -21,7 +22,6 @@ from preftd import (
     tasks,
     theory,
 )
-from preftd.experiments import run
 from preftd.learners import Linear, Pretrained, Training
 from preftd.preferences import Constant
 
@@ -92,7 +92,7 @@ def test_results_count_their_runs(tmp_path: Any) -> None:
         episodes=30,
         seeds=3,
     )
-    results = run(study, tmp_path, workers=1)
+    results = run_here(study, tmp_path)
     lost = int(results.runs["diverged"].sum())
     assert lost > 0
     assert repr(results) == f"<Results: 12 runs of 2 algorithms, 3 seeds; {lost} diverged>"

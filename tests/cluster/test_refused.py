@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from commands import complaint
 from experiments.small_studies import command, finished
 from preftd.arrays import InputError
 from preftd.ray import RayCluster, connection
@@ -104,8 +105,7 @@ def test_a_missing_extra_is_one_line(study: Path) -> None:
     ],
 )
 def test_options_that_do_not_fit(options: list[str], why: str, study: Path) -> None:
-    code, _, said = finished(command("run", study, *options))
-    assert (code, said) == (2, f"preftd: {why}\n")
+    assert complaint("run", study, *options) == (2, f"preftd: {why}\n")
 
 
 def test_folders_of_runs_that_were_killed_are_removed(

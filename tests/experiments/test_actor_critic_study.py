@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from experiments.small_studies import run_here
 from preftd import (
     ETD,
     PTD,
@@ -48,7 +49,7 @@ def _study(**given: Any) -> Study:
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Of the study above."""
-    return run(_study(), tmp_path_factory.mktemp("results"), workers=1)
+    return run_here(_study(), tmp_path_factory.mktemp("results"))
 
 
 def test_the_best_pair_is_chosen_on_the_search_seeds(results: Results) -> None:
@@ -87,7 +88,7 @@ def test_known_pairs_are_reported_without_a_search(tmp_path: Path) -> None:
     pair = PAIRS[2]
     task = tasks.CartPole(limit=100)
     chosen = Chosen({(task.name, "PTD", "", ""): pair})
-    found = run(_study(search=chosen), tmp_path, workers=1)
+    found = run_here(_study(search=chosen), tmp_path)
     assert found.runs["schedule"].unique().to_list() == [repr(pair)]
     assert found.runs.height == 4
 
@@ -95,7 +96,7 @@ def test_known_pairs_are_reported_without_a_search(tmp_path: Path) -> None:
 def test_a_diverged_pair_is_not_chosen(tmp_path: Path) -> None:
     wild = StepSizePair(actor=0.05, critic=1e3)
     study = _study(rules=ETD(0.5), step_sizes=[wild, PAIRS[0]], measures=None)
-    found = run(study, tmp_path, workers=1)
+    found = run_here(study, tmp_path)
     assert found.runs.filter(step_size=1e3)["diverged"].all()
     assert found.chosen["step_size"].to_list() == [1e-3]
 
@@ -111,7 +112,7 @@ def test_any_environment_can_be_a_task(tmp_path: Path) -> None:
         search=None,
         measures=["return", "discounted", "steps", "preferred"],
     )
-    found = run(study, tmp_path, workers=1)
+    found = run_here(study, tmp_path)
     assert (found.runs.filter(preference="all")["preferred"].item().to_numpy() == 1).all()
     assert (found.runs["steps"].list.min() >= 1).all()
 

@@ -206,7 +206,9 @@ def interrupt(life: Life) -> int:
     return life.process.wait(30)
 
 
-def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(path: Path, wanted: dict[str, bytes]) -> None:
+def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(
+    path: Path, study: Study, wanted: dict[str, bytes]
+) -> None:
     out = path.parent / "interrupted"
     life = Life(path, out)
     life.until(Life.something_is_stored)
@@ -225,7 +227,6 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(path: Path, wanted: dict[str
     time.sleep(0.01)
     assert interrupt(life) in (130, -signal.SIGINT)
     assert still_there(life.process) == []
-    last = Life(path, out, pause=0)
-    assert last.process.wait(60) == 0
+    run_here(study, out)
     assert stored_files(out) == wanted
     assert hidden_files(out) == []

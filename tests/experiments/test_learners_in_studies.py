@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from experiments.small_studies import run_here
 from preftd import PTD, InputError, LeastSquares, Linear, Study, evaluate, tasks
 from preftd.experience import Visit
-from preftd.experiments import run
 from preftd.learners import Episode
 from preftd.preferences import Observability, Signal
 from preftd.report.figures.layout import step_size_note
@@ -93,7 +93,7 @@ def test_what_cannot_work_is_refused_when_the_study_is_built(
 
 
 def test_nothing_is_said_of_step_sizes_where_there_are_none(tmp_path: Any) -> None:
-    found = run(study(learners=LeastSquares(), step_sizes=None), tmp_path, workers=1)
+    found = run_here(study(learners=LeastSquares(), step_sizes=None), tmp_path)
     assert "none: the learners take no step size" in table(found)
     assert step_size_note(found) == "No step sizes."
     assert "optimistically" not in table(found)

@@ -254,7 +254,7 @@ study = Study(
 def test_cells_that_raise_are_reported_and_the_exit_code_is_1(tmp_path: Path) -> None:
     widest = str(tasks.make("cross_grid", size=3).features.size)
     path, out = study_file(tmp_path, FRAGILE.replace("WIDEST", widest)), tmp_path / "out"
-    process = command("run", path, "--out", out)
+    process = command("run", path, "--out", out, "--workers", "1")
     code, shown, said = finished(process)
     assert code == 1
     assert still_there(process) == []
@@ -330,7 +330,7 @@ def test_what_a_study_prints_and_reads_does_not_get_between_parent_and_worker(
     tmp_path: Path,
 ) -> None:
     path = study_file(tmp_path, CURIOUS)
-    code, shown, said = finished(command("run", path, "--out", tmp_path / "out"))
+    code, shown, said = finished(command("run", path, "--out", tmp_path / "out", "--workers", "1"))
     assert code == 0, said
     assert "hello" in said
     assert "hello" not in shown

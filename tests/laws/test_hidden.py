@@ -146,6 +146,7 @@ def test_the_weights_of_every_moment_are_the_same(
     e, signals, hidden = stream(kind)
     unlike = showing(e, hidden, what)
     one, other, pieces = (new(PROTECTED[learning], RULES[rule]) for _ in range(3))
+    moments: list[list[Vector]] = [[], [], []]
     for t in range(STEPS):
         now = {name: float(signal[t]) for name, signal in signals.items()}
         for learner, seen in ((one, e), (other, unlike)):
@@ -159,8 +160,11 @@ def test_the_weights_of_every_moment_are_the_same(
                 **now,
             )
         pieces.learn(unlike[t : t + 1], **{name: s[t : t + 1] for name, s in signals.items()})
-        same(weights(other), weights(one))
-        same(weights(pieces), weights(one))
+        for seen_of, learner in zip(moments, (one, other, pieces), strict=True):
+            seen_of.append(weights(learner))
+    expected, *found = map(np.array, moments)
+    for every_moment in found:
+        same(every_moment, expected)
 
 
 @pytest.mark.parametrize("learning", ONLINE)

@@ -2,17 +2,18 @@
 
 import json
 from collections import Counter
-from functools import partial
+from contextlib import nullcontext
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from preftd.arrays import InputError
-from preftd.experiments import Processes, Results
+from preftd.experiments import Here, Results
 from preftd.experiments.inputs import as_seeds
 from preftd.paper import contents
 from preftd.paper.contents import CLAIMS, FIGURES, STUDIES
-from preftd.paper.order import Order, wanted
+from preftd.paper.order import Order, Wanted, wanted
 from preftd.paper.page import stored_page
 from preftd.paper.reproduce import reproduce
 from preftd.paper.stored_searches import QUICK_SEEDS
@@ -31,7 +32,9 @@ def files(out: Path, *names: str) -> list[Path]:
 
 def test_figures_are_written_and_no_study_is_run_twice(tmp_path: Path) -> None:
     names = ["figure_2", "figure_a1", "figure_2"]
-    lines = list(reproduce(names, Order(tmp_path, seeds=1, make_executor=partial(Processes, 1))))
+    lines = list(
+        reproduce(names, Order(tmp_path, seeds=1, make_executor=lambda _: nullcontext(Here())))
+    )
     paths = files(tmp_path, *names[:2])
     assert lines == [f"wrote {path}" for path in paths]
     assert all(path.stat().st_size > 10_000 for path in paths)
@@ -43,13 +46,22 @@ def test_all_that_can_be_made_has_a_title() -> None:
     assert list(TITLES) == ["counterexamples", *FIGURES]
 
 
-def test_names_of_studies_figures_and_claims_are_their_own() -> None:
+@cache
+def all_wanted(seeds: int | None) -> dict[PaperStudy, Wanted]:
+    """What an order of so many seeds wants of each study: seconds, for all of them."""
     found: dict[PaperStudy, Results] = {}
+    asked: dict[PaperStudy, Wanted] = {}
     for study in STUDIES:
-        asked = wanted(study, Order(Path("nowhere")), found.__getitem__)
+        asked[study] = wanted(study, Order(Path("nowhere"), seeds=seeds), found.__getitem__)
+        search = asked[study].search
+        if search is not None:
+            found[study] = search
+    return asked
+
+
+def test_names_of_studies_figures_and_claims_are_their_own() -> None:
+    for study, asked in all_wanted(None).items():
         assert asked.whole.name == study.name
-        if asked.search is not None:
-            found[study] = asked.search
     assert len({study.name for study in STUDIES}) == len(STUDIES)
     modules = [module for module in vars(contents).values() if hasattr(module, "CLAIMS")]
     assert sum(len(module.CLAIMS) for module in modules) == len(CLAIMS)
@@ -57,12 +69,8 @@ def test_names_of_studies_figures_and_claims_are_their_own() -> None:
 
 
 def test_seeds_are_those_of_the_paper_unless_the_search_is_read() -> None:
-    found: dict[PaperStudy, Results] = {}
-    for study in STUDIES:
-        for seeds in (None, 3):
-            asked = wanted(study, Order(Path("nowhere"), seeds=seeds), found.__getitem__)
-            if asked.search is not None:
-                found[study] = asked.search
+    for seeds in (None, 3):
+        for study, asked in all_wanted(seeds).items():
             usual = QUICK_SEEDS if study.long_search else len(as_seeds("seeds", asked.whole.seeds))
             assert asked.run.seeds == tuple(range(seeds or usual))
     short = [study.study() for study in STUDIES if not study.long_search]

@@ -97,13 +97,18 @@ class Bootstrapping:
         kept = self.process.discounted_transition
         if not is_sparse(kept):
             return self._continued.solve(kept * self.beta)
+
+        # Functions with types, not lambdas, whose types mypy takes seconds to infer.
+        def times(v: Dense) -> Dense:
+            weighted: Vector = self.beta * v.ravel()
+            return self._continued.solve(np.asarray(kept @ weighted))
+
+        def transposed_times(v: Dense) -> Dense:
+            sums = self._continued.solve(v.ravel(), transposed=True)
+            return np.asarray(self.beta * (kept.T @ sums))
+
         return sparse_linalg.LinearOperator(
-            kept.shape,
-            matvec=lambda v: self._continued.solve(kept @ (self.beta * np.ravel(v))),
-            rmatvec=lambda v: np.asarray(
-                self.beta * (kept.T @ self._continued.solve(np.ravel(v), transposed=True))
-            ),
-            dtype=np.float64,
+            kept.shape, matvec=times, rmatvec=transposed_times, dtype=np.float64
         )
 
 

@@ -39,7 +39,8 @@ def learn_adam(
             change.hidden[:], change.hidden_bias[:] = 0.0, 0.0
             change.out[:], change.bias[:] = 0.0, 0.0
             share[:] = 1 / (t + 1 - begin)
-            add_updates(weights, units, share, steps, squares, (begin, t + 1), work, change)
+            span = (int(begin), t + 1)  # of the literal 0, numba would compile once more
+            add_updates(weights, units, share, steps, squares, span, work, change)
             taken[0] += 1
             _step(weights.hidden, change.hidden, mean.hidden, square.hidden, by_column, taken[0])
             _step(

@@ -88,7 +88,7 @@ def learn_forward(
     begin, episode = 0, 0
     for t in range(steps.code_t.size):
         if steps.is_last[t]:
-            span = (begin, t + 1)
+            span = (int(begin), t + 1)  # of the literal 0, numba would compile once more
             add_updates(weights, units, step_sizes, steps, squares, span, work, weights)
             score(weights, units, scored, spare, errors[episode])
             begin, episode = t + 1, episode + 1

@@ -86,7 +86,7 @@ def _learn(
         if not arrives:
             between = between or steps.beta[t + 1] != 0
             continue
-        span = (begin, t + 1)
+        span = (int(begin), t + 1)  # of the literal 0, numba would compile everything once more
         if between or (steps.is_last[t] and steps.final_beta[t] != 1):
             add_pending(weights, units, step_sizes, steps, squares, span, memory, spare)
         else:
