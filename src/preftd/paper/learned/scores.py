@@ -1,0 +1,160 @@
+"""Scores of learned preferences, from the errors of all methods on a case.
+
+    share   (TD(λ) − learned) / (TD(λ) − oracle), where the oracle gains a tenth or more
+    loss    learned / the better of β ≡ 1 and TD(λ), − 1
+
+Errors are mean squared errors, averaged over all episodes, so that the time until a preference is
+found counts. Learned preferences have bounded steps. Of each other method the better of bounded and
+other steps counts, and of two methods the better one, as the search says on its own seeds.
+"""
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import NamedTuple, final
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from preftd.arrays import InputError, Vector
+from preftd.experiments.results import Results
+from preftd.paper.learned.studies import BOUNDED, LEARNED, ONE, ORACLE, TD_LAMBDA
+from preftd.paper.samples import Sample
+
+GAIN = 0.9
+"""The oracle gains if its error is at most this share of that of TD(λ)."""
+DRAWS, LEVEL = 2000, 0.95
+"""Of the bootstrap, which draws seeds: errors of a seed stay together."""
+
+
+class Run(NamedTuple):
+    """The errors of a method with the step size that its search chose.
+
+    searched  its mean error on the seeds of the search
+    errors    its error on each reported seed, shape (seeds,)
+    """
+
+    searched: float
+    errors: Vector
+
+
+class Estimate(NamedTuple):
+    """A number and its interval."""
+
+    centre: float
+    low: float
+    high: float
+
+
+@final
+class Scores:
+    """What methods reach on one case.
+
+    Parameters
+    ----------
+    runs
+        By method and learner.
+    seeds
+        Those that are reported, ascending.
+    """
+
+    def __init__(self, runs: Mapping[tuple[str, str], Run], seeds: tuple[int, ...]) -> None:
+        self.runs, self.seeds = dict(runs), seeds
+
+    @classmethod
+    def of(cls, found: Iterable[Results], case: str) -> "Scores":
+        """Those of a case, from the results of the studies that have it."""
+        runs, seeds = {}, list[tuple[int, ...]]()
+        for results in found:
+            chosen = results.chosen.filter(task=case)
+            for method, learner, searched in chosen.select("preference", "learner", "score").rows():
+                own = results.reported.filter(task=case, preference=method, learner=learner)
+                sample = Sample.of(own)
+                runs[method, learner] = Run(searched, sample.values)
+                seeds.append(sample.seeds)
+        if not seeds or len(set(seeds)) != 1:
+            raise InputError(f"the runs of {case!r} have different seeds, or there are none.")
+        return cls(runs, seeds[0])
+
+    def best(self, *methods: str) -> Run:
+        """The best of some methods and learners on the seeds of the search."""
+        return min((run for (name, _), run in self.runs.items() if name in methods), key=_searched)
+
+    def learned(self, method: str = LEARNED) -> Run:
+        """A preference that is learned, or another, with bounded steps."""
+        return self.runs[method, BOUNDED]
+
+    @cached_property
+    def has_gain(self) -> bool:
+        """Whether the oracle gains over TD(λ)."""
+        oracle, td = self.best(ORACLE).errors, self.best(TD_LAMBDA).errors
+        return bool(oracle.mean() <= GAIN * td.mean())
+
+    def share(self, of: Run) -> Estimate:
+        """The share of the oracle's gain over TD(λ) that a method reaches."""
+        td, oracle = self.best(TD_LAMBDA).errors, self.best(ORACLE).errors
+        return _ratio(td - of.errors, td - oracle)
+
+    def loss(self, of: Run) -> Estimate:
+        """How much larger the error of a method is than the better of β ≡ 1 and TD(λ)."""
+        found = _ratio(of.errors, self.best(ONE, TD_LAMBDA).errors)
+        return Estimate(*(number - 1 for number in found))
+
+    def share_sample(self, of: Run) -> Sample:
+        """The share as a number per seed: its mean is the share, its spread that of the ratio."""
+        td, oracle = self.best(TD_LAMBDA).errors, self.best(ORACLE).errors
+        return Sample(self.seeds, _linearised(td - of.errors, td - oracle))
+
+    def loss_sample(self, of: Run) -> Sample:
+        """The loss as a number per seed, likewise."""
+        return Sample(self.seeds, _linearised(of.errors, self.best(ONE, TD_LAMBDA).errors) - 1)
+
+
+def _searched(run: Run) -> float:
+    return run.searched
+
+
+def _ratio(above: Vector, below: Vector) -> Estimate:
+    """The ratio of two means over seeds, with a paired bootstrap interval."""
+    drawn = np.random.default_rng(0).integers(len(above), size=(DRAWS, len(above)))
+    with np.errstate(all="ignore"):
+        ratios = above[drawn].mean(axis=1) / below[drawn].mean(axis=1)
+        tail = (1 - LEVEL) / 2
+        low, high = np.quantile(ratios, (tail, 1 - tail))
+        return Estimate(float(above.mean() / below.mean()), float(low), float(high))
+
+
+def _linearised(above: Vector, below: Vector) -> NDArray[np.float64]:
+    """Numbers whose mean is the ratio of two means, and whose spread is that of the ratio.
+
+    This is the delta method: to first order, the ratio moves by (a − ratio · b) / mean b.
+    """
+    with np.errstate(all="ignore"):
+        ratio = above.mean() / below.mean()
+        return np.asarray(ratio + (above - ratio * below) / below.mean())
+
+
+def scores_of(found: Iterable[Results], cases: Iterable[str]) -> dict[str, Scores]:
+    """The scores of some cases, by name."""
+    every = list(found)
+    having = {case: [of for of in every if case in set(of.runs["task"])] for case in cases}
+    return {case: Scores.of(of, case) for case, of in having.items() if of}
+
+
+def score_table(scores: Mapping[str, Scores]) -> pl.DataFrame:
+    """A row for each case: share and loss with intervals, and the error of each method."""
+    rows = []
+    for case, one in scores.items():
+        share = one.share(one.learned()) if one.has_gain else Estimate(np.nan, np.nan, np.nan)
+        loss = one.loss(one.learned())
+        errors = {
+            f"{method}, {learner}": float(run.errors.mean())
+            for (method, learner), run in one.runs.items()
+        }
+        numbers = {
+            f"{name}{end}": number
+            for name, found in (("share", share), ("loss", loss))
+            for end, number in zip(("", " low", " high"), found, strict=True)
+        }
+        rows.append({"case": case, "seeds": len(one.seeds), **numbers, **errors})
+    return pl.DataFrame(rows, infer_schema_length=None)
