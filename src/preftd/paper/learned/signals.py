@@ -58,6 +58,7 @@ class LearnedThrough(Signal):
     """
 
     units: str
+    learned: Learned = Learned()  # noqa: RUF009  (it cannot be changed)
 
     @property
     def largest(self) -> float:
@@ -67,12 +68,12 @@ class LearnedThrough(Signal):
     def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
         """What is learned from the other units."""
         seen = self._shown(np.asarray(visit.observation)[None])[0]
-        return Learned().at(visit._replace(observation=seen), memory)
+        return self.learned.at(visit._replace(observation=seen), memory)
 
     def along(self, experience: Experience, memory: Any) -> tuple[Vector, Any]:
         """The same for a stream."""
         seen = self._shown(experience.observations())
-        return Learned().along(replace(experience, observation=seen), memory)
+        return self.learned.along(replace(experience, observation=seen), memory)
 
     def _shown(self, observations: Dense) -> Dense:
         """Observations in other units, shape (steps, entries)."""

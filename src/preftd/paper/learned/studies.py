@@ -18,7 +18,7 @@ from preftd.paper.study import PaperStudy
 from preftd.preferences import Constant, Learned, Observability
 from preftd.rules import PTD, TD, Rule
 
-SEEDS, SEARCH_SEEDS, UNITS = 20, 5, 16
+SEEDS, SEARCH_SEEDS, UNITS = 20, 8, 16
 LINEAR_SIZES = (1.0, 0.7, 0.5, 0.3, 0.2, 0.1, 0.05, 0.02, 5e-3, 1e-3, 2e-4)
 NETWORK_SIZES = (0.2, 0.1, 0.05, 0.02, 0.01, 5e-3, 2e-3, 1e-3)
 BOUNDED, PLAIN = "bounded", "not bounded"
