@@ -189,11 +189,11 @@ def _object(value: Any, more: dict[str, Plain], describe: Describe) -> Plain:
             elif isinstance(part, functools.cached_property):
                 left_out.add(name)
     held |= getattr(value, "__dict__", {})
-    described = describe(kind)
+    described: Any = describe(kind)
     if kind.__module__.partition(".")[0] == "preftd":
         left_out |= {name for name, usual in ADDED.items() if held.get(name) is usual}
         if kind.__name__ in REVISIONS:
-            described |= {"revision": REVISIONS[kind.__name__]}
+            described = {**described, "revision": REVISIONS[kind.__name__]}
     parts = {name: describe(held[name]) for name in sorted(held.keys() - left_out)}
     return {"class": described, "holds": more | parts}
 

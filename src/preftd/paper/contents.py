@@ -39,6 +39,10 @@ from preftd.paper.grids import (
     view_claims,
 )
 from preftd.paper.grids import studies as grid_studies
+from preftd.paper.learned import claims as learned_claims
+from preftd.paper.learned import curves_figure as learned_curves_figure
+from preftd.paper.learned import figures as learned_figures
+from preftd.paper.learned import studies as learned_studies
 from preftd.paper.panel_rows import PaperFigure
 from preftd.paper.walk import claims as walk_claims
 from preftd.paper.walk import figures as walk_figures
@@ -53,6 +57,7 @@ STUDIES = (
     *cartpole_studies.STUDIES,
     *drop_outs_studies.STUDIES,
     *control_studies.STUDIES,
+    *learned_studies.STUDIES,
 )
 
 FIGURES: dict[str, PaperFigure] = {
@@ -70,6 +75,8 @@ FIGURES: dict[str, PaperFigure] = {
         drop_outs_figure,
         control_figures,
         credit_figure,
+        learned_figures,
+        learned_curves_figure,
     )
     for figure in module.FIGURES
 }
@@ -96,6 +103,7 @@ CLAIMS: dict[str, Claim] = {
         control_claims,
         credit_claims,
         room_claims,
+        learned_claims,
     )
     for claim in module.CLAIMS
 }

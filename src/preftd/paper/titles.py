@@ -70,6 +70,8 @@ TITLES = {
     "credit": (
         "Four rooms, beyond the paper: does preference for doorways let credit travel faster?"
     ),
+    "learned": "Beyond the paper: how much of an oracle's gain do learned preferences reach?",
+    "learned_curves": "Beyond the paper: learned preferences beside other methods, over episodes",
 }
 """Titles of all figures."""
 

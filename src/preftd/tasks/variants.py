@@ -79,7 +79,7 @@ def jittered(task: Task, deviation: float) -> Task:
     --------
     >>> from preftd import tasks
     >>> jittered(tasks.make("random_walk", states=3), 0.1).sampler(0).steps(1).features().round(2)
-    array([[-0.11,  1.02, -0.06]])
+    array([[0.07, 0.88, 0.07]])
 
     """
     own, deviation = _task(task).features, _deviation("deviation", deviation)
@@ -107,8 +107,8 @@ def failing(task: Task, fails: float, recovers: float, deviation: float = 1.0) -
     --------
     >>> from preftd import tasks
     >>> task = failing(tasks.make("random_walk"), fails=0.02, recovers=0.06)
-    >>> task.sampler(0).steps(10_000).observable.mean().round(2)
-    0.76
+    >>> float(task.sampler(0).steps(10_000).observable.mean().round(2))
+    0.73
 
     """
     own, states = _task(task).features, task.states
@@ -144,8 +144,8 @@ def _with_sensor(outcomes: Outcomes, moves: NDArray[np.float64]) -> Outcomes:
     """
     o, rows = outcomes, []
     to = np.where(o.ends, -1, o.next_state)
-    columns = [o.state, o.action, o.probability, to, o.reward, o.spread]
-    table = np.stack([column.astype(np.float64) for column in columns], axis=1)
+    columns = (o.state, o.action, o.probability, to, o.reward, o.spread)
+    table = np.stack([np.asarray(column, np.float64) for column in columns], axis=1)
     for here in (0, 1):
         for there in (0, 1):
             chosen = table[~o.ends | (there == 0)].copy()

@@ -3,6 +3,7 @@
     python -m preftd.paper.learned "corridor 5" "grid 8"     cases whose names contain one of these
     python -m preftd.paper.learned --list                    all names
     python -m preftd.paper.learned --seeds 8 --out folder corridor
+    python -m preftd.paper.learned --table docs/learned.md   write the table of results on file
 
 What does not depend on learned preferences is kept in the folder (default: results/learned);
 learned preferences are always computed anew.
@@ -33,6 +34,7 @@ from preftd.paper.learned.studies import (
     ptd_study,
     td_study,
 )
+from preftd.paper.learned.table import write_table
 from preftd.preferences import Learned
 from preftd.tasks import Task
 
@@ -108,10 +110,14 @@ def main() -> None:
     parser.add_argument("names", nargs="*", help="parts of names of cases (default: all)")
     parser.add_argument("--list", action="store_true", help="list all names")
     parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--table", type=Path, help="write the table on file into this page")
     parser.add_argument("--out", type=Path, default=Path("results/learned"))
     asked = parser.parse_args()
     if asked.list:
         print(*CASES, sep="\n")
+        return
+    if asked.table is not None:
+        write_table(asked.table)
         return
     for line in lines(asked.names, asked.out, asked.seeds):
         print(line, flush=True)

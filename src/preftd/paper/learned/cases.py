@@ -99,6 +99,10 @@ def _corridors() -> Iterator[Case]:
         yield of(kind, size, alias=True, jitter=0.05)
     yield of("corridor", 5, alias=True, jitter=0.2)
     yield of("double corridor", 15, alias=True, jitter=0.2)
+
+
+def _geometric() -> Iterator[Case]:
+    of = partial(_case, "corridors")
     yield of("geometric corridor", 10)
     yield from (of("geometric corridor", 10, jitter=sd) for sd in JITTERS)
     yield of("geometric corridor", 10, alias=True)
@@ -131,7 +135,6 @@ def _networks() -> Iterator[Case]:
         yield of(kind, 8, jitter=0.05)
     yield of("cross grid", 8, alias=True, jitter=0.05)
     yield of("cross grid", 8, jitter=0.2)
-    yield of("open grid", 8)
 
 
 def _observable() -> Iterator[Case]:
@@ -139,6 +142,10 @@ def _observable() -> Iterator[Case]:
     yield from (_case("walks", "random walk", 19, jitter=sd) for sd in JITTERS)
     yield _case("grids", "open grid", 8)
     yield from (_case("grids", "open grid", 8, jitter=sd) for sd in (0.05, 0.2))
+    yield _case("networks", "open grid", 8)
+    yield Case("continuous walk", "streams", ContinuousWalk(), hidden=False)
+    yield Case("mountain car, cosines", "streams", Ride("mountain car, cosines"), hidden=False)
+    yield Case("mountain car, tiles", "streams", Ride("mountain car, tiles"), hidden=False)
 
 
 def _sensors() -> Iterator[Case]:
@@ -149,25 +156,23 @@ def _sensors() -> Iterator[Case]:
         for share in (0.05, 0.95):
             yield _case(group, kind, size, sensor=(f"{share:g} hidden", share, 1 - share))
     yield _case("walks", "random walk", 19, sensor=long, jitter=0.05)
-
-
-def _streams() -> Iterator[Case]:
-    yield Case("continuous walk", "streams", ContinuousWalk(), hidden=False)
-    yield Case("mountain car, cosines", "streams", Ride("mountain car, cosines"), hidden=False)
-    yield Case("mountain car, tiles", "streams", Ride("mountain car, tiles"), hidden=False)
     for dropped in (0.15, 0.5):
-        source = Ride("cart pole", dropped)
-        yield Case(f"cart pole, {dropped:g} dropped", "streams", source, hidden=True)
+        ride = Ride("cart pole", dropped)
+        yield Case(f"cart pole, {dropped:g} dropped", "streams", ride, hidden=True)
 
 
-CASES = {
-    case.name: case
-    for cases in (
-        _corridors, _grids, _large_grids, _networks, _sensors, _observable, _streams,
-    )
-    for case in cases()
-}  # fmt: skip
-"""All cases by name, in the order of tables."""
+SECTIONS: dict[str, tuple[Case, ...]] = {
+    "corridors": (*_corridors(),),
+    "corridors of random length": (*_geometric(),),
+    "grids": (*_grids(),),
+    "grids of 16 × 16": (*_large_grids(),),
+    "networks": (*_networks(),),
+    "sensors that fail": (*_sensors(),),
+    "all observable": (*_observable(),),
+}
+"""All cases, in the order of tables."""
+CASES = {case.name: case for cases in SECTIONS.values() for case in cases}
+"""All cases by name."""
 
 
 def of_group(group: str) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import NamedTuple, final
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from preftd.arrays import InputError, Vector
@@ -100,6 +99,20 @@ class Scores:
         found = _ratio(of.errors, self.best(ONE, TD_LAMBDA).errors)
         return Estimate(*(number - 1 for number in found))
 
+    def kept(self, of: Run) -> Estimate:
+        """The better error of β ≡ 1 and TD(λ), as a share of that of a method."""
+        return _ratio(self.best(ONE, TD_LAMBDA).errors, of.errors)
+
+    def reached_sample(self, of: Run) -> Sample:
+        """`share_sample` where the oracle gains, otherwise `kept` as a number per seed."""
+        if self.has_gain:
+            return self.share_sample(of)
+        return Sample(self.seeds, _linearised(self.best(ONE, TD_LAMBDA).errors, of.errors))
+
+    def ratio_sample(self, of: Run, over: Run) -> Sample:
+        """The error of a method over that of another, as a number per seed."""
+        return Sample(self.seeds, _linearised(of.errors, over.errors))
+
     def share_sample(self, of: Run) -> Sample:
         """The share as a number per seed: its mean is the share, its spread that of the ratio."""
         td, oracle = self.best(TD_LAMBDA).errors, self.best(ORACLE).errors
@@ -108,6 +121,12 @@ class Scores:
     def loss_sample(self, of: Run) -> Sample:
         """The loss as a number per seed, likewise."""
         return Sample(self.seeds, _linearised(of.errors, self.best(ONE, TD_LAMBDA).errors) - 1)
+
+
+def best_learner(results: Results, case: str, method: str) -> str:
+    """The learner with which a method does best on the seeds of the search."""
+    chosen = results.chosen.filter(task=case, preference=method).sort("score")
+    return str(chosen["learner"][0])
 
 
 def _searched(run: Run) -> float:
@@ -139,22 +158,3 @@ def scores_of(found: Iterable[Results], cases: Iterable[str]) -> dict[str, Score
     every = list(found)
     having = {case: [of for of in every if case in set(of.runs["task"])] for case in cases}
     return {case: Scores.of(of, case) for case, of in having.items() if of}
-
-
-def score_table(scores: Mapping[str, Scores]) -> pl.DataFrame:
-    """A row for each case: share and loss with intervals, and the error of each method."""
-    rows = []
-    for case, one in scores.items():
-        share = one.share(one.learned()) if one.has_gain else Estimate(np.nan, np.nan, np.nan)
-        loss = one.loss(one.learned())
-        errors = {
-            f"{method}, {learner}": float(run.errors.mean())
-            for (method, learner), run in one.runs.items()
-        }
-        numbers = {
-            f"{name}{end}": number
-            for name, found in (("share", share), ("loss", loss))
-            for end, number in zip(("", " low", " high"), found, strict=True)
-        }
-        rows.append({"case": case, "seeds": len(one.seeds), **numbers, **errors})
-    return pl.DataFrame(rows, infer_schema_length=None)

@@ -81,8 +81,8 @@ class LearnedThrough(Signal):
         rng = generator("units", self.units, size)
         scales = rng.permutation(10 ** np.linspace(-3.0, 3.0, size))
         if self.units == "rotated":
-            return observations @ np.linalg.qr(rng.standard_normal((size, size)))[0]
+            return np.asarray(observations @ np.linalg.qr(rng.standard_normal((size, size)))[0])
         if self.units == "scaled":
-            return observations * scales
+            return np.asarray(observations * scales)
         constant = np.tile([0.0, 7.0], (len(observations), 1))
         return np.concatenate([constant, observations, 3.0 - scales * observations], axis=1)

@@ -42,18 +42,20 @@ class Streamed:
         seed: int,
     ) -> dict[str, Dense]:
         """Mean squared errors after each episode, step sizes × episodes."""
-        steps = _steps(task, rule, preference, seed, episodes)
+        given: Any = task  # a protocol does not say that it can be hashed
+        steps = _steps(given, rule, preference, seed, episodes)
         batch = self.learner.start(task.size, step_sizes, seed)
         return {"error": batch.learn(steps, task.scored).T}
 
 
 @lru_cache(maxsize=8)
-def _steps(task: Stream, rule: Rule, preference: Signal, seed: int, episodes: int) -> Steps:
-    """What a rule and a preference make of a stream; several learners share it."""
+def _steps(task: Any, rule: Rule, preference: Signal, seed: int, episodes: int) -> Steps:
+    """What a rule and a preference make of a `Stream`; several learners share it."""
     return RunningCoefficients(rule, preference).steps(drawn(task, seed, episodes))
 
 
 @lru_cache(maxsize=2)
-def drawn(task: Stream, seed: int, episodes: int) -> Experience:
+def drawn(task: Any, seed: int, episodes: int) -> Experience:
     """So many episodes of a seed, kept for whoever asks next."""
-    return task.episodes(seed, episodes)
+    stream: Stream = task
+    return stream.episodes(seed, episodes)

@@ -178,9 +178,7 @@ class Ride:
             seen[~shown] = np.array(SPREAD) * rng.standard_normal((int((~shown).sum()), 4))
         last = np.isin(np.arange(len(seen)), lengths.cumsum() - 1)
         reward = np.full(len(seen), -1.0 if self.kind == MOUNTAIN_CAR else 1.0)
-        log = Experience.from_log(
-            self._features(seen), reward, discount=DISCOUNT, terminated=last
-        )
+        log = Experience.from_log(self._features(seen), reward, discount=DISCOUNT, terminated=last)
         return replace(log, observable=shown, observation=seen)
 
     def _features(self, states: Dense) -> Dense:

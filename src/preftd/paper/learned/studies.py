@@ -107,9 +107,7 @@ def units_study(name: str) -> Study:
     """Preferences learned from other units, with bounded steps."""
     tasks = {case: CASES[case].source for case in IN_UNITS}
     given = {units: LearnedThrough(units) for units in OTHER_UNITS}
-    return study_of(
-        name, "corridors", tasks, PTD(), given, {BOUNDED: Linear("held", bounded=True)}
-    )
+    return study_of(name, "corridors", tasks, PTD(), given, {BOUNDED: Linear("held", bounded=True)})
 
 
 def _kept(name: str, group: str, build: Any) -> PaperStudy:

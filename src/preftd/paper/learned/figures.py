@@ -1,0 +1,143 @@
+"""The figure of learned preferences: which share of the oracle's gain they reach, case by case."""
+
+from collections.abc import Sequence
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from preftd.paper.learned.cases import SECTIONS
+from preftd.paper.learned.scores import Estimate, Scores, scores_of
+from preftd.paper.learned.studies import (
+    BY_PTD,
+    BY_TD,
+    LEARNED,
+    ONE,
+    ORACLE,
+    RANDOM,
+    TD_LAMBDA,
+)
+from preftd.paper.panel_rows import PaperFigure
+from preftd.paper.stored_runs import seeds_told
+from preftd.paper.study import Found
+from preftd.report.figures.layout import write_note
+from preftd.report.figures.shown import Shown, attach
+from preftd.style import LOOKS, OTHERS, RC, Band, Look
+
+LOOK = {
+    LEARNED: LOOKS["PTD"],
+    ORACLE: OTHERS[0],
+    ONE: LOOKS["ETD"],
+    TD_LAMBDA: LOOKS["TD(λ)"],
+    RANDOM: Look("#999999", (0, (1, 1.5)), "", "x"),
+}
+"""The look of each method."""
+COLUMNS = (
+    ("corridors", "corridors of random length"),
+    ("grids", "grids of 16 × 16", "networks", "sensors that fail", "all observable"),
+)
+"""Sections one below the other."""
+WIDE, ROW, HEAD = 7.2, 0.135, 0.4
+"""Width of the figure, height of a case and of a title, in inches."""
+GOAL, LEAST = 0.95, -0.12
+"""The share that is aimed at, and the smallest that is shown in place."""
+SHARES = (LEAST, 1.08)
+LOSSES = (-0.02, 0.2)
+"""Ranges of axes."""
+NOTE = (
+    "Black: preferences learned from observations alone, with bounded steps. 0 %: TD(λ), λ = 1 − β "
+    "of an oracle that is told which states are observable; 100 %: PTD with its β. Blue: β ≡ 1; "
+    "grey: β = 1 by chance, as often as the oracle's. Errors are averaged over all episodes; of "
+    "each method but the learned one, the better of bounded and other steps counts. {seeds}; 95 % "
+    "intervals by a paired bootstrap; step sizes chosen on 8 other seeds. Hollow: the oracle gains "
+    "less than a tenth, and what is shown is the better error of β ≡ 1 and TD(λ) over that of the "
+    "learned preferences. Marks at an edge lie beyond it."
+)
+
+
+def _draw(found: Found) -> Figure:
+    scores = scores_of(found.values(), [case.name for of in SECTIONS.values() for case in of])
+    heights = [
+        [len(SECTIONS[name]) * ROW + HEAD for name in column if name in SECTIONS]
+        for column in COLUMNS
+    ]
+    tall = max(map(sum, heights))
+    with mpl.rc_context(RC):
+        figure = Figure(figsize=(WIDE, tall + 0.3), layout="constrained")
+        columns = figure.add_gridspec(1, len(COLUMNS))
+        for number, (names, high) in enumerate(zip(COLUMNS, heights, strict=True)):
+            spare = [tall - sum(high)] if tall > sum(high) + HEAD else []
+            panels = columns[0, number].subgridspec(
+                len(names) + len(spare), 1, height_ratios=[*high, *spare]
+            )
+            for row, name in enumerate(names):
+                axes = figure.add_subplot(panels[row, 0])
+                own = {case.name: scores[case.name] for case in SECTIONS[name]}
+                _draw_section(axes, own, is_observable=name == "all observable")
+                axes.set_title(name, loc="left", pad=3)
+        runs = next(iter(found.values())).reported
+        write_note(figure, NOTE.format(seeds=f"Means of {seeds_told(runs)}"))
+    return figure
+
+
+def _draw_section(axes: Axes, scores: dict[str, Scores], *, is_observable: bool) -> None:
+    """A row for each case."""
+    axes.axvline(0, color="#BBBBBB", linewidth=0.6)
+    if is_observable:
+        axes.axvline(0.01, color="#BBBBBB", linewidth=0.6, linestyle=(0, (2, 2)))
+    else:
+        axes.axvline(1, color="#BBBBBB", linewidth=0.6)
+        axes.axvline(GOAL, color="#BBBBBB", linewidth=0.6, linestyle=(0, (2, 2)))
+    for row, one in enumerate(scores.values()):
+        if is_observable:
+            _mark(axes, row, one.loss(one.learned()), LEARNED, LOSSES)
+            continue
+        if one.has_gain:
+            for method in (RANDOM, ONE):
+                _mark(axes, row, one.share(one.best(method)), method, SHARES)
+            _mark(axes, row, one.share(one.learned()), LEARNED, SHARES)
+        else:
+            _mark(axes, row, one.kept(one.learned()), LEARNED, SHARES, is_filled=False)
+    axes.set(yticks=range(len(scores)), ylim=(len(scores) - 0.4, -0.6))
+    axes.set_yticklabels(list(scores), fontsize=5.5)
+    axes.set_xlim(*(LOSSES if is_observable else SHARES))
+    ticks = np.array([0, 0.05, 0.1, 0.15, 0.2] if is_observable else [0, 0.25, 0.5, 0.75, 1])
+    axes.set_xticks(ticks, [f"{tick:.0%}" for tick in ticks], fontsize=6.5)
+    what = "error above the better of β ≡ 1 and TD(λ)" if is_observable else ""
+    axes.set_xlabel(what, fontsize=6.5, labelpad=1)
+    axes.tick_params(axis="y", length=0)
+
+
+def _mark(
+    axes: Axes,
+    row: int,
+    found: Estimate,
+    method: str,
+    span: Sequence[float],
+    *,
+    is_filled: bool = True,
+) -> None:
+    """A dot with its interval, at the edge if it lies beyond."""
+    look, main = LOOK[method], method == LEARNED
+    inside = [min(max(number, span[0]), span[1]) for number in found]
+    drawn: list[Artist] = []
+    if main:
+        drawn.append(axes.hlines(row, inside[1], inside[2], color=look.colour, linewidth=1))
+    drawn += axes.plot(
+        inside[0],
+        row,
+        look.marker,
+        color=look.colour,
+        markersize=3.2 if main else 2.4,
+        markerfacecolor=look.colour if is_filled and main else "white",
+        markeredgewidth=0.7,
+        alpha=1.0 if main else 0.8,
+        clip_on=False,
+    )
+    band = Band(np.array([row]), *(np.array([number]) for number in found))
+    attach(drawn, Shown(method, method, band, sideways=True))
+
+
+FIGURES = (PaperFigure("learned", (*BY_PTD.values(), *BY_TD.values()), _draw),)
