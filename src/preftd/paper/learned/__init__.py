@@ -1,0 +1,1 @@
+"""Learned preferences, compared with other ways to learn a preference or λ."""
