@@ -1,0 +1,46 @@
+"""Other ways to set λ or β from a stream, as learners that take part in studies.
+
+    lambda_greedy       λ trades bias off against variance (White & White, 2016)
+    adaptive_td         TD targets must lie in a Monte Carlo interval (Penedones et al., 2019)
+    meta_gradient       β descends the error on the next episode (after Xu et al., 2018)
+    lambda_discrepancy  β is low where TD(0) and TD(1) disagree (after Allen et al., 2024)
+    discerning          emphasis by predicted TD errors or noise (Ma, 2023)
+
+    batch               the learners of a seed, which all methods share
+    cells               what beliefs go by
+    learning_steps      compiled steps that the methods share
+    reference           the methods, written to be read
+
+Each has beliefs about observations that are linear in the features; with "cells", they are a table
+of the observations that repeat exactly instead, in which all that are new share one entry.
+"""
+
+from preftd.learners.custom import Specification
+from preftd.paper.learned.rivals.adaptive_td import AdaptiveTD
+from preftd.paper.learned.rivals.discerning import DiscerningTD
+from preftd.paper.learned.rivals.lambda_discrepancy import LambdaDiscrepancy
+from preftd.paper.learned.rivals.lambda_greedy import LambdaGreedy
+from preftd.paper.learned.rivals.meta_gradient import MetaGradient
+
+__all__ = [
+    "RIVALS",
+    "AdaptiveTD",
+    "DiscerningTD",
+    "LambdaDiscrepancy",
+    "LambdaGreedy",
+    "MetaGradient",
+]
+
+RIVALS: dict[str, Specification] = {
+    rival.label: rival
+    for cells in (False, True)
+    for rival in (
+        LambdaGreedy(cells),
+        AdaptiveTD(cells),
+        MetaGradient(cells),
+        LambdaDiscrepancy(cells),
+        DiscerningTD("noise", cells),
+        DiscerningTD("error", cells),
+    )
+}
+"""The methods by name, with the options that were best on all tasks together."""
