@@ -12,8 +12,7 @@ from preftd.experience import Experience
 from preftd.learners import LinearLearner
 from preftd.preferences import Constant, Learned
 from preftd.rules import PTD
-from preftd.tasks import Task
-from preftd.tasks.variants import jittered
+from preftd.tasks import Task, jittered
 
 SECONDS = 1.0
 """How long each stream is repeated."""

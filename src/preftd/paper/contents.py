@@ -42,6 +42,7 @@ from preftd.paper.grids import studies as grid_studies
 from preftd.paper.learned import claims as learned_claims
 from preftd.paper.learned import curves_figure as learned_curves_figure
 from preftd.paper.learned import figures as learned_figures
+from preftd.paper.learned import rival_claims, rival_studies, rivals_figure
 from preftd.paper.learned import studies as learned_studies
 from preftd.paper.panel_rows import PaperFigure
 from preftd.paper.walk import claims as walk_claims
@@ -58,6 +59,7 @@ STUDIES = (
     *drop_outs_studies.STUDIES,
     *control_studies.STUDIES,
     *learned_studies.STUDIES,
+    *rival_studies.STUDIES,
 )
 
 FIGURES: dict[str, PaperFigure] = {
@@ -77,6 +79,7 @@ FIGURES: dict[str, PaperFigure] = {
         credit_figure,
         learned_figures,
         learned_curves_figure,
+        rivals_figure,
     )
     for figure in module.FIGURES
 }
@@ -104,6 +107,7 @@ CLAIMS: dict[str, Claim] = {
         credit_claims,
         room_claims,
         learned_claims,
+        rival_claims,
     )
     for claim in module.CLAIMS
 }

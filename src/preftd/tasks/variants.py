@@ -12,7 +12,6 @@ from scipy import sparse
 from preftd.arrays import (
     InputError,
     Matrix,
-    Vector,
     as_count,
     check_not_negative,
     check_size,

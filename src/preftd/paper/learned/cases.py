@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 
 from preftd import tasks
 from preftd.paper.learned.streams import ContinuousWalk, Ride
-from preftd.tasks import Task
+from preftd.tasks import Task, aliased, failing, jittered
 from preftd.tasks.corridors import geometric_corridor
 from preftd.tasks.grids import open_grid
-from preftd.tasks.variants import aliased, failing, jittered
 
 GRIDS = 10
 """Different random grids; seeds share them."""
@@ -71,7 +70,7 @@ def _changed(
     return jittered(task, jitter) if jitter else task
 
 
-def _case(  # noqa: PLR0913  (what makes a case)
+def _case(
     group: str,
     kind: str,
     size: int,

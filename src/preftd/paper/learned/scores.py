@@ -129,6 +129,11 @@ def best_learner(results: Results, case: str, method: str) -> str:
     return str(chosen["learner"][0])
 
 
+def mean_estimate(run: Run) -> Estimate:
+    """The mean error of a method, with its bootstrap interval."""
+    return _ratio(run.errors, np.ones_like(run.errors))
+
+
 def _searched(run: Run) -> float:
     return run.searched
 

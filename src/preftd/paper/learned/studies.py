@@ -68,7 +68,7 @@ def _learners(group: str, rule: Rule) -> dict[str, Any]:
     return dict(linear)
 
 
-def study_of(  # noqa: PLR0913  (what makes a study)
+def study_of(
     name: str,
     group: str,
     tasks: Mapping[str, Any],
