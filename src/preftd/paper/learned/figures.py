@@ -13,9 +13,12 @@ from preftd.paper.learned.scores import Estimate, Scores, scores_of
 from preftd.paper.learned.studies import (
     BY_PTD,
     BY_TD,
+    IN_OTHER_UNITS,
+    IN_UNITS,
     LEARNED,
     ONE,
     ORACLE,
+    OTHER_UNITS,
     RANDOM,
     TD_LAMBDA,
 )
@@ -34,8 +37,9 @@ LOOK = {
     RANDOM: Look("#999999", (0, (1, 1.5)), "", "x"),
 }
 """The look of each method."""
+IN_UNITS_TITLE = "corridors, observations in other units"
 COLUMNS = (
-    ("corridors", "corridors of random length"),
+    ("corridors", "corridors of random length", IN_UNITS_TITLE),
     ("grids", "grids of 16 × 16", "networks", "sensors that fail", "all observable"),
 )
 """Sections one below the other."""
@@ -57,32 +61,38 @@ NOTE = (
 )
 
 
-def _draw(found: Found) -> Figure:
+def _sections(found: Found) -> dict[str, dict[str, tuple[Scores, str]]]:
+    """By section and row, the scores of a case, and the learned preference that is shown."""
     scores = scores_of(found.values(), [case.name for of in SECTIONS.values() for case in of])
-    heights = [
-        [len(SECTIONS[name]) * ROW + HEAD for name in column if name in SECTIONS]
-        for column in COLUMNS
-    ]
+    rows = {
+        title: {case.name: (scores[case.name], LEARNED) for case in cases}
+        for title, cases in SECTIONS.items()
+    }
+    rows[IN_UNITS_TITLE] = {
+        f"{name}, {units}": (scores[name], units) for name in IN_UNITS for units in OTHER_UNITS
+    }
+    return rows
+
+
+def _draw(found: Found) -> Figure:
+    rows = _sections(found)
+    heights = [[len(rows[name]) * ROW + HEAD for name in column] for column in COLUMNS]
     tall = max(map(sum, heights))
     with mpl.rc_context(RC):
         figure = Figure(figsize=(WIDE, tall + 0.3), layout="constrained")
         columns = figure.add_gridspec(1, len(COLUMNS))
         for number, (names, high) in enumerate(zip(COLUMNS, heights, strict=True)):
-            spare = [tall - sum(high)] if tall > sum(high) + HEAD else []
-            panels = columns[0, number].subgridspec(
-                len(names) + len(spare), 1, height_ratios=[*high, *spare]
-            )
+            panels = columns[0, number].subgridspec(len(names), 1, height_ratios=high)
             for row, name in enumerate(names):
                 axes = figure.add_subplot(panels[row, 0])
-                own = {case.name: scores[case.name] for case in SECTIONS[name]}
-                _draw_section(axes, own, is_observable=name == "all observable")
+                _draw_section(axes, rows[name], is_observable=name == "all observable")
                 axes.set_title(name, loc="left", pad=3)
-        runs = next(iter(found.values())).reported
+        runs = found[BY_PTD["corridors"]].reported
         write_note(figure, NOTE.format(seeds=f"Means of {seeds_told(runs)}"))
     return figure
 
 
-def _draw_section(axes: Axes, scores: dict[str, Scores], *, is_observable: bool) -> None:
+def _draw_section(axes: Axes, rows: dict[str, tuple[Scores, str]], *, is_observable: bool) -> None:
     """A row for each case."""
     axes.axvline(0, color="#BBBBBB", linewidth=0.6)
     if is_observable:
@@ -90,18 +100,19 @@ def _draw_section(axes: Axes, scores: dict[str, Scores], *, is_observable: bool)
     else:
         axes.axvline(1, color="#BBBBBB", linewidth=0.6)
         axes.axvline(GOAL, color="#BBBBBB", linewidth=0.6, linestyle=(0, (2, 2)))
-    for row, one in enumerate(scores.values()):
+    for row, (one, preference) in enumerate(rows.values()):
+        learned = one.learned(preference)
         if is_observable:
-            _mark(axes, row, one.loss(one.learned()), LEARNED, LOSSES)
+            _mark(axes, row, one.loss(learned), LEARNED, LOSSES)
             continue
         if one.has_gain:
             for method in (RANDOM, ONE):
                 _mark(axes, row, one.share(one.best(method)), method, SHARES)
-            _mark(axes, row, one.share(one.learned()), LEARNED, SHARES)
+            _mark(axes, row, one.share(learned), LEARNED, SHARES)
         else:
-            _mark(axes, row, one.kept(one.learned()), LEARNED, SHARES, is_filled=False)
-    axes.set(yticks=range(len(scores)), ylim=(len(scores) - 0.4, -0.6))
-    axes.set_yticklabels(list(scores), fontsize=5.5)
+            _mark(axes, row, one.kept(learned), LEARNED, SHARES, is_filled=False)
+    axes.set(yticks=range(len(rows)), ylim=(len(rows) - 0.4, -0.6))
+    axes.set_yticklabels(list(rows), fontsize=5.5)
     axes.set_xlim(*(LOSSES if is_observable else SHARES))
     ticks = np.array([0, 0.05, 0.1, 0.15, 0.2] if is_observable else [0, 0.25, 0.5, 0.75, 1])
     axes.set_xticks(ticks, [f"{tick:.0%}" for tick in ticks], fontsize=6.5)
@@ -140,4 +151,4 @@ def _mark(
     attach(drawn, Shown(method, method, band, sideways=True))
 
 
-FIGURES = (PaperFigure("learned", (*BY_PTD.values(), *BY_TD.values()), _draw),)
+FIGURES = (PaperFigure("learned", (*BY_PTD.values(), *BY_TD.values(), IN_OTHER_UNITS), _draw),)
