@@ -66,7 +66,7 @@ def test_the_runs_on_file_are_those_of_the_code(preference: str, tmp_path: Path)
     one = replace(
         every,
         preferences={preference: studies.PREFERENCES[preference]},
-        learners={BOUNDED: every.learners[BOUNDED]},
+        learners={BOUNDED: dict(every.axes.learners)[BOUNDED]},
         step_sizes=[kept["step_size"].item()],
         seeds=1,
         search=None,
