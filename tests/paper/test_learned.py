@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 from preftd import PTD, InputError, LinearLearner, tasks
@@ -203,9 +204,9 @@ def test_a_quick_look_computes_learned_preferences_anew(tmp_path: Path) -> None:
     assert observable > 0.9
     assert hidden < 0.1
     assert 0.01 < micro < 1e5
-    stored = [text for path in tmp_path.rglob("*.json") for text in path.read_text().splitlines()]
-    assert stored
-    assert not any("Learned()" in text for text in stored)
+    stored = pl.concat(map(pl.read_parquet, tmp_path.rglob("*.parquet")))
+    assert any("Observability" in name for name in stored["preference"])
+    assert not any("Learned" in name for name in stored["preference"])
 
 
 LEAST = {
