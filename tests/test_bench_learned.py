@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from preftd import PTD, TD, LinearLearner
+from preftd.bench import rivals
 from preftd.bench.learned import score, table
 from preftd.bench.learned_cases import cases, geometric
 from preftd.bench.learned_errors import held_errors, td_errors
+from preftd.paper.learned.rivals import RIVALS, LambdaGreedy
 
 
 @pytest.mark.parametrize("held", [True, False])
@@ -60,3 +62,24 @@ LEAST = {
 @pytest.mark.parametrize("name", LEAST)
 def test_the_oracle_is_nearly_reached(name: str) -> None:
     assert score(cases()[name], range(4), range(100, 106)).share() > LEAST[name]
+
+
+def test_other_ways_to_learn_a_preference_have_rows_in_two_tables() -> None:
+    chosen = {name: RIVALS[name] for name in ("λ-greedy", "λ-discrepancy, cells")}
+    lines = list(rivals.table(["corridor 5", "random walk"], chosen, searched=1, seeds=2))
+    errors, trust = lines[: lines.index("")], lines[lines.index("") + 1 :]
+    labels = [line.split(" | ")[0] for line in lines]
+    assert labels[2:] == [
+        "| learned", "| oracle", "| β ≡ 1", "| TD(λ)", "| λ-greedy", "| λ-discrepancy, cells",
+        "", "| method", trust[1], "| λ-greedy", "| λ-discrepancy, cells",
+    ]  # fmt: skip
+    assert len({line.count("|") for line in (*errors, *trust)}) == 1
+    assert all(line.endswith("/ – |") for line in trust[2:])
+
+
+def test_the_trust_of_a_fixed_preference_is_that_preference() -> None:
+    fixed = LambdaGreedy(least=0.7, most=0.7)
+    found = rivals.rival_score(fixed, geometric(10), [0], [100, 101])
+    assert found.trust == pytest.approx((0.3, 0.3))
+    expected = [rivals.rival_errors(fixed, geometric(10)(s), s).min() for s in (100, 101)]
+    assert (found.errors >= expected).all()
