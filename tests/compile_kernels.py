@@ -23,6 +23,7 @@ from preftd import (
 )
 from preftd.experience import Indices, TileCoding
 from preftd.learners import advantages, beta_returns
+from preftd.paper.learned.rivals import RIVALS
 from preftd.preferences import Constant, Displacement, Learned, Observability
 from preftd.tasks.control.kernel import reset_kernel, step_kernel
 
@@ -76,6 +77,12 @@ def _learned(_: str) -> None:
     Learned().stream(tasks.make("corridor", length=2).sampler(0).episodes(2))
 
 
+def _rivals(_: str) -> None:
+    task = tasks.make("corridor", length=2)
+    for rival in RIVALS.values():
+        evaluate(task, PTD(), Constant(1.0), [0.01], 2, 1, learner=rival, workers=1)
+
+
 def _control(_: str) -> None:
     for task in (tasks.CartPole(), tasks.ControlTask(tasks.make("corridor", length=2))):
         state, observation = np.empty(task.state_size), np.empty(task.observation_size)
@@ -109,6 +116,7 @@ JOBS: list[tuple[Callable[[str], None], str]] = [
     (_least_squares, ""),
     (_control, ""),
     (_learned, ""),
+    (_rivals, ""),
     (_actor_critic, ""),
 ]
 

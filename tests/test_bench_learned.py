@@ -1,7 +1,12 @@
-"""The bench of learned preferences measures steps; tests do not judge the speed."""
+"""Benches of learned preferences, and of other ways; tests do not judge the speed."""
 
+import pytest
+
+from preftd.bench import rivals
 from preftd.bench.learned import GOALS, Halves, contenders, streams, table
+from preftd.bench.rivals import Drawn
 from preftd.bench.timing import compete
+from preftd.paper.learned.rivals import RIVALS, LambdaGreedy
 
 
 def test_a_row_for_each_stream() -> None:
@@ -18,3 +23,25 @@ def test_times_are_per_step() -> None:
     assert made["later"].updates == made["linear"].updates == len(halves.later)
     times = compete(made, 0.01).ns
     assert 10 < times["linear"] < times["later"] < 1e6, "ns per step"
+
+
+def test_other_ways_to_learn_a_preference_have_rows_in_two_tables() -> None:
+    chosen = {name: RIVALS[name] for name in ("λ-greedy", "λ-discrepancy, cells")}
+    lines = list(rivals.table(["corridor 5", "random walk 19"], chosen, searched=1, seeds=2))
+    errors, trust = lines[: lines.index("")], lines[lines.index("") + 1 :]
+    labels = [line.split(" | ")[0] for line in lines]
+    assert labels[2:] == [
+        "| learned", "| oracle", "| β ≡ 1", "| TD(λ)", "| λ-greedy", "| λ-discrepancy, cells",
+        "", "| method", trust[1], "| λ-greedy", "| λ-discrepancy, cells",
+    ]  # fmt: skip
+    assert len({line.count("|") for line in (*errors, *trust)}) == 1
+    assert all(line.endswith("/ – |") for line in trust[2:])
+
+
+def test_the_trust_of_a_fixed_preference_is_that_preference() -> None:
+    fixed, name = LambdaGreedy(least=0.7, most=0.7), "geometric corridor 10"
+    reported = {seed: Drawn.of(name, seed, episodes=10) for seed in (0, 1)}
+    found = rivals.rival_score(fixed, {9: Drawn.of(name, 9, episodes=10)}, reported)
+    assert found.trust == pytest.approx((0.3, 0.3))
+    expected = [rivals.rival_errors(fixed, drawn, s).min() for s, drawn in reported.items()]
+    assert (found.errors >= expected).all()

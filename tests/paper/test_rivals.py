@@ -60,7 +60,7 @@ def check_learning(
         wanted = [
             expected(lesson, alphas[:, i], weights[i].copy(), beliefs[i].copy()) for i in range(2)
         ]
-        learn(lesson, alphas, weights, beliefs)
+        learn(lesson, alphas, weights, beliefs, np.ones((6, 2)))
         for i, (w, believed) in enumerate(wanted):
             np.testing.assert_allclose(weights[i], w, rtol=1e-9, atol=1e-11)
             np.testing.assert_allclose(beliefs[i], believed, rtol=1e-9, atol=1e-11)
@@ -106,7 +106,9 @@ def test_meta_gradients_are_finite_differences(alpha: float) -> None:
     rng, alphas, offset = np.random.default_rng(3), np.full(6, alpha), 0.3
     w, theta = rng.standard_normal(3), rng.standard_normal(4)
     after = w[None].copy()
-    learn_forward(offset, lesson, alphas[:, None], after, theta[None, None])
+    trust = np.ones((6, 1))
+    learn_forward(offset, lesson, alphas[:, None], after, theta[None, None], trust)
+    np.testing.assert_allclose(trust[:, 0], reference.preferences(offset, theta, lesson))
     found_returns = reference.monte_carlo(following, np.zeros(4))
     direction = (found_returns - following.x @ after[0]) @ following.x / 6
     found = gradient(offset, lesson, alphas, w, theta, direction)

@@ -79,9 +79,9 @@ class AdaptiveTD:
         """The learners of a seed, one for each step size; the seed deals episodes to members."""
         rng = generator("Adaptive-TD", whole("seed", seed))
 
-        def teach(lesson: Lesson, alphas: Dense, weights: Dense, beliefs: Dense) -> None:
+        def teach(lesson: Lesson, *arrays: Dense) -> None:
             dealt = rng.random(self.members) < 0.5
-            learn_adaptively(self.width, self.rate, dealt, lesson, alphas, weights, beliefs)
+            learn_adaptively(self.width, self.rate, dealt, lesson, *arrays)
 
         return RivalBatch(size, step_sizes, teach, self.members, self.cells)
 
@@ -95,6 +95,7 @@ def learn_adaptively(
     alphas: Dense,
     weights: Dense,
     beliefs: Dense,
+    trust: Dense,
 ) -> None:
     """Learn from one episode with each step size; then those members that it is dealt to."""
     members = beliefs.shape[1]
@@ -106,7 +107,7 @@ def learn_adaptively(
             target = lesson.reward[t] + lesson.discount_tp1[t] * (w @ lesson.x_next[t])
             centre, sd = believed.mean(), believed.std()
             if sd > 0.0 and abs(target - centre) > factor * sd:
-                target = centre
+                target, trust[t, lane] = centre, 0.0
             gain = compiled_bounded_gain(1.0, alphas[t, lane] * (x @ x))
             w += alphas[t, lane] * gain * (target - w @ x) * x
         for k in range(members):

@@ -32,9 +32,10 @@ class Lesson(NamedTuple):
     discount_tp1: Vector
 
 
-Teach: TypeAlias = Callable[[Lesson, Dense, Dense, Dense], None]
+Teach: TypeAlias = Callable[[Lesson, Dense, Dense, Dense, Dense], None]
 """Learns from a lesson, given step sizes of shape (T, lanes), weights of shape (lanes, d) and
-beliefs of shape (lanes, rows, m), which it changes."""
+beliefs of shape (lanes, rows, m), which it changes, and trust of shape (T, lanes), which it fills:
+1 − λ, β, the emphasis, or whether a TD target counts."""
 
 
 @final
@@ -65,6 +66,8 @@ class RivalBatch:
         lanes = len(self._step_sizes)
         self.weights = np.zeros((lanes, self._size))
         self.beliefs = np.zeros((lanes, rows, 1 if cells else self._size + 1))
+        self.trust = np.ones((0, lanes))
+        """How far each observation of the last episode was trusted, shape (T, lanes)."""
 
     def learn(self, steps: Steps, scored: Scored) -> Dense:
         """Learn from whole episodes; mean squared errors, episodes × step sizes."""
@@ -74,12 +77,9 @@ class RivalBatch:
             lesson = self.lesson(Episode.of(steps, which))
             count = len(lesson.x)
             alphas = step_sizes_of(self._step_sizes, self._steps, count)
-            self._teach(
-                lesson,
-                np.ascontiguousarray(np.broadcast_to(alphas, (count, alphas.shape[1]))),
-                self.weights,
-                self.beliefs,
-            )
+            alphas = np.ascontiguousarray(np.broadcast_to(alphas, (count, alphas.shape[1])))
+            self.trust = np.ones(alphas.shape)
+            self._teach(lesson, alphas, self.weights, self.beliefs, self.trust)
             self._steps += count
             with np.errstate(all="ignore"):  # weights that diverge have an infinite error
                 values = self.weights @ shown.T

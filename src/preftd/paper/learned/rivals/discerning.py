@@ -99,7 +99,12 @@ def emphasis_of(options: DiscerningOptions, mean: float, square: float, scale: f
 
 @kernel
 def learn_discerningly(
-    options: DiscerningOptions, lesson: Lesson, alphas: Dense, weights: Dense, beliefs: Dense
+    options: DiscerningOptions,
+    lesson: Lesson,
+    alphas: Dense,
+    weights: Dense,
+    beliefs: Dense,
+    trust: Dense,
 ) -> None:
     """Learn from one episode with each step size, and beliefs about TD errors with it."""
     for lane in range(len(weights)):
@@ -108,7 +113,7 @@ def learn_discerningly(
         e = np.zeros(w.size)
         for t in range(len(lesson.x)):
             x, z, alpha = lesson.x[t], lesson.z[t], alphas[t, lane]
-            f = emphasis_of(options, z @ mean, z @ square, scale[0])
+            trust[t, lane] = f = emphasis_of(options, z @ mean, z @ square, scale[0])
             delta = lesson.reward[t] + lesson.discount_tp1[t] * (w @ lesson.x_next[t]) - w @ x
             e *= options.trace * lesson.discount_t[t]
             e += compiled_bounded_gain(f, alpha * f * (x @ x)) * x

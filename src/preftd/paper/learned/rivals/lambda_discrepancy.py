@@ -87,7 +87,12 @@ class LambdaDiscrepancy:
 
 @kernel
 def learn_by_discrepancy(
-    options: DiscrepancyOptions, lesson: Lesson, alphas: Dense, weights: Dense, beliefs: Dense
+    options: DiscrepancyOptions,
+    lesson: Lesson,
+    alphas: Dense,
+    weights: Dense,
+    beliefs: Dense,
+    trust: Dense,
 ) -> None:
     """Learn from one episode with each step size, then correct v₀, v₁ and the variance."""
     for lane in range(len(weights)):
@@ -96,7 +101,7 @@ def learn_by_discrepancy(
         for t in range(len(lesson.x)):
             gap = lesson.z[t] @ one - lesson.z[t] @ zero
             odds = options.sharpness * gap * gap
-            beta = spread[0] / (spread[0] + odds) if odds > 0.0 else 1.0
+            trust[t, lane] = beta = spread[0] / (spread[0] + odds) if odds > 0.0 else 1.0
             alpha = alphas[t, lane]
             before = learn_step(lesson, t, beta, alpha, options.preferential, w, work, before)
         found: Vector = returns(lesson, one)

@@ -85,7 +85,12 @@ def _lambda_of(bias: float, mean: float, square: float) -> float:
 
 @kernel
 def learn_greedily(
-    options: GreedyOptions, lesson: Lesson, alphas: Dense, weights: Dense, beliefs: Dense
+    options: GreedyOptions,
+    lesson: Lesson,
+    alphas: Dense,
+    weights: Dense,
+    beliefs: Dense,
+    trust: Dense,
 ) -> None:
     """Learn from one episode with each step size, then correct the beliefs g and s."""
     for lane in range(len(weights)):
@@ -95,7 +100,7 @@ def learn_greedily(
             z = lesson.z[t]
             g = z @ mean
             greedy = _lambda_of(g - w @ lesson.x[t], g, z @ square)
-            beta = 1.0 - min(max(greedy, options.least), options.most)
+            trust[t, lane] = beta = 1.0 - min(max(greedy, options.least), options.most)
             alpha = alphas[t, lane]
             before = learn_step(lesson, t, beta, alpha, options.preferential, w, work, before)
         found: Vector = returns(lesson, mean)

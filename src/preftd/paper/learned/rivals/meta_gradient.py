@@ -64,12 +64,14 @@ class MetaGradient:
         whole("seed", seed)
         before: tuple[Lesson, Dense, Dense] | None = None
 
-        def teach(lesson: Lesson, alphas: Dense, weights: Dense, beliefs: Dense) -> None:
+        def teach(
+            lesson: Lesson, alphas: Dense, weights: Dense, beliefs: Dense, trust: Dense
+        ) -> None:
             nonlocal before
             if before is not None:
                 learn_preference(self.meta_rate, self.offset, *before, lesson, weights, beliefs)
             before = lesson, alphas, weights.copy()
-            learn_forward(self.offset, lesson, alphas, weights, beliefs)
+            learn_forward(self.offset, lesson, alphas, weights, beliefs, trust)
 
         return RivalBatch(size, step_sizes, teach, 2, self.cells)
 
@@ -92,11 +94,17 @@ def targets(
 
 @kernel
 def learn_forward(
-    offset: float, lesson: Lesson, alphas: Dense, weights: Dense, beliefs: Dense
+    offset: float,
+    lesson: Lesson,
+    alphas: Dense,
+    weights: Dense,
+    beliefs: Dense,
+    trust: Dense,
 ) -> None:
     """The forward step of Preferential TD on one episode, with each step size."""
     for lane in range(len(weights)):
         beta, value, found = targets(offset, lesson, weights[lane], beliefs[lane, 0])
+        trust[:, lane] = beta
         for t in range(len(lesson.x)):
             x, alpha = lesson.x[t], alphas[t, lane]
             gain = compiled_bounded_gain(beta[t], alpha * (x @ x))
