@@ -124,7 +124,7 @@ def _drawn(name: str, first: int, count: int) -> dict[int, Drawn]:
 
 
 def _errors(known: Scores, method: str) -> Vector:
-    return (known.learned() if method == LEARNED else known.best(method)).errors
+    return known.learned() if method == LEARNED else known.best(method)
 
 
 def _row(label: str, entries: Sequence[str]) -> str:

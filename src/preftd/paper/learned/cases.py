@@ -80,7 +80,7 @@ def _case(
     jitter: float = 0.0,
 ) -> Case:
     words = [f"{kind} {size}", sensor[0] if sensor else ""]
-    words += ["aliased" if alias else "", f"jitter {jitter:g}" if jitter else ""]
+    words += ["aliased" if alias and not sensor else "", f"jitter {jitter:g}" if jitter else ""]
     source = partial(_changed, kind, size, sensor[1:] if sensor else None, alias, jitter)
     hidden = sensor is not None or kind not in ("random walk", "open grid")
     name = ", ".join(filter(None, words))
@@ -162,7 +162,7 @@ def _sensors() -> Iterator[Case]:
 
 SECTIONS: dict[str, tuple[Case, ...]] = {
     "corridors": (*_corridors(),),
-    "corridors of random length": (*_geometric(),),
+    "random lengths": (*_geometric(),),
     "grids": (*_grids(),),
     "grids of 16 × 16": (*_large_grids(),),
     "networks": (*_networks(),),

@@ -4,11 +4,11 @@ import matplotlib as mpl
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 
 from preftd.experiments.statistics import summarise
 from preftd.paper.learned.cases import CASES
 from preftd.paper.learned.figures import LOOK
-from preftd.paper.learned.scores import best_learner
 from preftd.paper.learned.studies import BOUNDED, BY_PTD, BY_TD, GROUPS, LEARNED
 from preftd.paper.panel_rows import PaperFigure, seeds_with
 from preftd.paper.study import Found
@@ -31,9 +31,9 @@ HEIGHT, WIDE = 1.9, 7.2
 LARGEST = 1e3
 """Errors above this many times the smallest are not shown."""
 NOTE = (
-    "{seeds}. Each method has the step size, and but for the learned preferences the choice of "
-    "bounded or other steps, that was best on 8 other seeds. TD(λ): λ = 1 − β of the oracle. "
-    "Points are means over a tenth of the episodes."
+    "{seeds}. Each method has the step size that was best on 8 other seeds. Learned preferences "
+    "have bounded steps; of the other methods, the better of bounded and other steps is shown. "
+    "TD(λ): λ = 1 − β of the oracle. Points are means over a tenth of the episodes."
 )
 
 
@@ -43,7 +43,7 @@ def _draw(found: Found) -> Figure:
         labelled = []
         for axes, name in zip(every, SHOWN, strict=True):
             labels = _draw_case(axes, found, name)
-            axes.set_title(name, loc="left", fontsize=8)
+            axes.set_title(name, loc="left", fontsize=7)
             labelled.append((axes, labels))
         runs = found[BY_PTD["corridors"]].reported
         note = NOTE.format(seeds=seeds_with(runs, LEVEL))
@@ -62,8 +62,9 @@ def _draw_case(axes: Axes, found: Found, name: str) -> list[Label]:
             for study in (BY_PTD[group], BY_TD[group])
             if method in set(found[study].runs["preference"])
         )
-        learner = BOUNDED if method == LEARNED else best_learner(results, name, method)
-        runs = results.reported.filter(task=name, preference=method, learner=learner)
+        runs = results.reported.filter(task=name, preference=method)
+        learner = BOUNDED if method == LEARNED else _best_learner(runs)
+        runs = runs.filter(learner=learner)
         numbers = pl.int_ranges(0, pl.col("error").list.len())
         long = runs.select("seed", "diverged", "error", numbers.alias("episode")).explode(
             "error", "episode"
@@ -74,10 +75,17 @@ def _draw_case(axes: Axes, found: Found, name: str) -> list[Label]:
     most = max(float(line.rows["centre"].max()) for line in lines)  # type: ignore[arg-type]
     axes.set(yscale="log", ylim=(least / 1.3, min(most * 1.3, LARGEST * least)))
     axes.set_xlim(0, GROUPS[group].episodes)
+    axes.yaxis.set_minor_formatter(NullFormatter())
     for line in lines:
         end = draw_line(axes, line, "episode", line.rows, marked=False)
         labels.append(Label(line.label, line.look, end))
     return labels
+
+
+def _best_learner(runs: pl.DataFrame) -> str:
+    """The learner with the least mean error."""
+    means = runs.group_by("learner").agg(pl.col("score").mean()).sort("score")
+    return str(means["learner"][0])
 
 
 FIGURES = (PaperFigure("learned_curves", (*BY_PTD.values(), *BY_TD.values()), _draw),)

@@ -27,7 +27,7 @@ from preftd.paper.stored_runs import seeds_told
 from preftd.paper.study import Found
 from preftd.report.figures.layout import write_note
 from preftd.report.figures.shown import Shown, attach
-from preftd.style import LOOKS, OTHERS, RC, Band, Look
+from preftd.style import LOOKS, OTHERS, RC, Band, Look, number_text
 
 LOOK = {
     LEARNED: LOOKS["PTD"],
@@ -37,18 +37,18 @@ LOOK = {
     RANDOM: Look("#999999", (0, (1, 1.5)), "", "x"),
 }
 """The look of each method."""
-IN_UNITS_TITLE = "corridors, observations in other units"
+IN_UNITS_TITLE = "in other units"
 COLUMNS = (
-    ("corridors", "corridors of random length", IN_UNITS_TITLE),
+    ("corridors", "random lengths", IN_UNITS_TITLE),
     ("grids", "grids of 16 × 16", "networks", "sensors that fail", "all observable"),
 )
 """Sections one below the other."""
 WIDE, ROW, HEAD = 7.2, 0.135, 0.4
 """Width of the figure, height of a case and of a title, in inches."""
-GOAL, LEAST = 0.95, -0.12
-"""The share that is aimed at, and the smallest that is shown in place."""
-SHARES = (LEAST, 1.08)
-LOSSES = (-0.02, 0.2)
+GOAL = 0.95
+"""The share that is aimed at."""
+SHARES = (-0.5, 1.1)
+LOSSES = (-0.03, 0.4)
 """Ranges of axes."""
 NOTE = (
     "Black: preferences learned from observations alone, with bounded steps. 0 %: TD(λ), λ = 1 − β "
@@ -114,8 +114,8 @@ def _draw_section(axes: Axes, rows: dict[str, tuple[Scores, str]], *, is_observa
     axes.set(yticks=range(len(rows)), ylim=(len(rows) - 0.4, -0.6))
     axes.set_yticklabels(list(rows), fontsize=5.5)
     axes.set_xlim(*(LOSSES if is_observable else SHARES))
-    ticks = np.array([0, 0.05, 0.1, 0.15, 0.2] if is_observable else [0, 0.25, 0.5, 0.75, 1])
-    axes.set_xticks(ticks, [f"{tick:.0%}" for tick in ticks], fontsize=6.5)
+    ticks = np.array([0, 0.1, 0.2, 0.3, 0.4] if is_observable else [-0.5, 0, 0.5, 1])
+    axes.set_xticks(ticks, [f"{number_text(100 * tick)} %" for tick in ticks], fontsize=6.5)
     what = "error above the better of β ≡ 1 and TD(λ)" if is_observable else ""
     axes.set_xlabel(what, fontsize=6.5, labelpad=1)
     axes.tick_params(axis="y", length=0)

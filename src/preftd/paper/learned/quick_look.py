@@ -79,12 +79,12 @@ def lines(names: list[str], folder: Path, seeds: int) -> Iterator[str]:
     for case in chosen:
         found = look(case, folder, seeds)
         share = _percent(found.share(found.learned())) if found.has_gain else "no gain"
-        errors = "  ".join(f"{found.best(name).errors.mean():<8.4f}" for name in methods)
+        errors = "  ".join(f"{found.best(name).mean():<8.4f}" for name in methods)
         episodes = ptd_study(case.group, "quick look", {case.name: case.source}).episodes
         observable, hidden, micro = rates(case, episodes)
         yield (
             f"{case.name.ljust(width)}  {share:24}  {_percent(found.loss(found.learned())):24}  "
-            f"{found.learned().errors.mean():<7.4f}  {errors}  {observable:<7.3f}  {hidden:<8.3f}  "
+            f"{found.learned().mean():<7.4f}  {errors}  {observable:<7.3f}  {hidden:<8.3f}  "
             f"{micro:.1f}"
         )
 

@@ -16,11 +16,11 @@ OBSERVABLE = [case for cases in ON.values() for case in cases if not CASES[case]
 
 
 def _share(rival: str, one: Scores) -> Sample:
-    return one.share_sample(one.runs[RIVAL, rival])
+    return one.share_sample(one.errors[RIVAL, rival])
 
 
 def _over(rival: str, one: Scores) -> Sample:
-    return one.ratio_sample(one.learned(), one.runs[RIVAL, rival])
+    return one.ratio_sample(one.learned(), one.errors[RIVAL, rival])
 
 
 def _quantity(case: str, measure: partial[Sample]) -> Quantity:

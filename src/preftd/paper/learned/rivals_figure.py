@@ -6,11 +6,12 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from preftd.arrays import Vector
 from preftd.paper.learned.cases import CASES
 from preftd.paper.learned.figures import LOOK
 from preftd.paper.learned.rival_studies import BY_RIVALS, ON, RIVAL
 from preftd.paper.learned.rivals import RIVALS
-from preftd.paper.learned.scores import Run, Scores, mean_estimate, scores_of
+from preftd.paper.learned.scores import Scores, mean_estimate, scores_of
 from preftd.paper.learned.studies import BY_PTD, BY_TD, LEARNED
 from preftd.paper.panel_rows import PaperFigure
 from preftd.paper.stored_runs import seeds_told
@@ -55,17 +56,17 @@ def _draw_case(axes: Axes, one: Scores, *, is_named: bool) -> None:
     """A row for each method."""
     ways = [name for name in RIVALS if not name.endswith(CELLS)]
     names = [*LOOK, *ways]
-    least = min(one.learned().errors.mean(), *(one.best(name).errors.mean() for name in LOOK))
-    span = (0.7 * float(least), MOST * float(least))
+    least = min(float(one.best(name).mean()) for name in LOOK)
+    span = (0.7 * least, MOST * least)
     axes.set(xscale="log", xlim=span)
     for row, name in enumerate(names):
         if name in LOOK:
-            run = one.learned() if name == LEARNED else one.best(name)
-            _mark(axes, row, run, name, LOOK[name])
+            own = one.learned() if name == LEARNED else one.best(name)
+            _mark(axes, row, own, name, LOOK[name])
             continue
         for ending, shift in (("", -0.15), (CELLS, 0.15)):
-            run = one.runs[RIVAL, name + ending]
-            _mark(axes, row + shift, run, name + ending, RIVAL_LOOK, is_filled=not ending)
+            own = one.errors[RIVAL, name + ending]
+            _mark(axes, row + shift, own, name + ending, RIVAL_LOOK, is_filled=not ending)
     axes.set(yticks=range(len(names)), ylim=(len(names) - 0.4, -0.6))
     axes.set_yticklabels(names if is_named else [], fontsize=6)
     axes.tick_params(axis="y", length=0)
@@ -73,9 +74,9 @@ def _draw_case(axes: Axes, one: Scores, *, is_named: bool) -> None:
 
 
 def _mark(
-    axes: Axes, row: float, run: Run, name: str, look: Look, *, is_filled: bool = True
+    axes: Axes, row: float, errors: Vector, name: str, look: Look, *, is_filled: bool = True
 ) -> None:
-    found, span = mean_estimate(run), axes.get_xlim()
+    found, span = mean_estimate(errors), axes.get_xlim()
     inside = [min(max(number, span[0]), span[1]) for number in found]
     drawn: list[Artist] = [axes.hlines(row, inside[1], inside[2], color=look.colour, linewidth=0.8)]
     drawn += axes.plot(

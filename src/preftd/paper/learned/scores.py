@@ -5,7 +5,8 @@
 
 Errors are mean squared errors, averaged over all episodes, so that the time until a preference is
 found counts. Learned preferences have bounded steps. Of each other method the better of bounded and
-other steps counts, and of two methods the better one, as the search says on its own seeds.
+other steps counts, and of two methods the better one: which one that is, the reported errors
+themselves say, which favours the others.
 """
 
 from collections.abc import Iterable, Mapping
@@ -26,17 +27,6 @@ DRAWS, LEVEL = 2000, 0.95
 """Of the bootstrap, which draws seeds: errors of a seed stay together."""
 
 
-class Run(NamedTuple):
-    """The errors of a method with the step size that its search chose.
-
-    searched  its mean error on the seeds of the search
-    errors    its error on each reported seed, shape (seeds,)
-    """
-
-    searched: float
-    errors: Vector
-
-
 class Estimate(NamedTuple):
     """A number and its interval."""
 
@@ -51,91 +41,79 @@ class Scores:
 
     Parameters
     ----------
-    runs
-        By method and learner.
+    errors
+        By method and learner, one for each seed, shape (seeds,).
     seeds
         Those that are reported, ascending.
     """
 
-    def __init__(self, runs: Mapping[tuple[str, str], Run], seeds: tuple[int, ...]) -> None:
-        self.runs, self.seeds = dict(runs), seeds
+    def __init__(self, errors: Mapping[tuple[str, str], Vector], seeds: tuple[int, ...]) -> None:
+        self.errors, self.seeds = dict(errors), seeds
 
     @classmethod
     def of(cls, found: Iterable[Results], case: str) -> "Scores":
         """Those of a case, from the results of the studies that have it."""
-        runs, seeds = {}, list[tuple[int, ...]]()
+        errors, seeds = {}, list[tuple[int, ...]]()
         for results in found:
-            chosen = results.chosen.filter(task=case)
-            for method, learner, searched in chosen.select("preference", "learner", "score").rows():
-                own = results.reported.filter(task=case, preference=method, learner=learner)
-                sample = Sample.of(own)
-                runs[method, learner] = Run(searched, sample.values)
+            own = results.reported.filter(task=case)
+            for (method, learner), runs in own.group_by("preference", "learner"):
+                sample = Sample.of(runs)
+                errors[str(method), str(learner)] = sample.values
                 seeds.append(sample.seeds)
         if not seeds or len(set(seeds)) != 1:
             raise InputError(f"the runs of {case!r} have different seeds, or there are none.")
-        return cls(runs, seeds[0])
+        return cls(errors, seeds[0])
 
-    def best(self, *methods: str) -> Run:
-        """The best of some methods and learners on the seeds of the search."""
-        return min((run for (name, _), run in self.runs.items() if name in methods), key=_searched)
+    def best(self, *methods: str) -> Vector:
+        """The errors of the best of some methods and learners, shape (seeds,)."""
+        return min((own for (name, _), own in self.errors.items() if name in methods), key=np.mean)
 
-    def learned(self, method: str = LEARNED) -> Run:
-        """A preference that is learned, or another, with bounded steps."""
-        return self.runs[method, BOUNDED]
+    def learned(self, method: str = LEARNED) -> Vector:
+        """The errors of a preference that is learned, with bounded steps, shape (seeds,)."""
+        return self.errors[method, BOUNDED]
 
     @cached_property
     def has_gain(self) -> bool:
         """Whether the oracle gains over TD(λ)."""
-        oracle, td = self.best(ORACLE).errors, self.best(TD_LAMBDA).errors
-        return bool(oracle.mean() <= GAIN * td.mean())
+        return bool(self.best(ORACLE).mean() <= GAIN * self.best(TD_LAMBDA).mean())
 
-    def share(self, of: Run) -> Estimate:
+    def share(self, of: Vector) -> Estimate:
         """The share of the oracle's gain over TD(λ) that a method reaches."""
-        td, oracle = self.best(TD_LAMBDA).errors, self.best(ORACLE).errors
-        return _ratio(td - of.errors, td - oracle)
+        td, oracle = self.best(TD_LAMBDA), self.best(ORACLE)
+        return _ratio(td - of, td - oracle)
 
-    def loss(self, of: Run) -> Estimate:
+    def loss(self, of: Vector) -> Estimate:
         """How much larger the error of a method is than the better of β ≡ 1 and TD(λ)."""
-        found = _ratio(of.errors, self.best(ONE, TD_LAMBDA).errors)
+        found = _ratio(of, self.best(ONE, TD_LAMBDA))
         return Estimate(*(number - 1 for number in found))
 
-    def kept(self, of: Run) -> Estimate:
+    def kept(self, of: Vector) -> Estimate:
         """The better error of β ≡ 1 and TD(λ), as a share of that of a method."""
-        return _ratio(self.best(ONE, TD_LAMBDA).errors, of.errors)
+        return _ratio(self.best(ONE, TD_LAMBDA), of)
 
-    def reached_sample(self, of: Run) -> Sample:
+    def reached_sample(self, of: Vector) -> Sample:
         """`share_sample` where the oracle gains, otherwise `kept` as a number per seed."""
         if self.has_gain:
             return self.share_sample(of)
-        return Sample(self.seeds, _linearised(self.best(ONE, TD_LAMBDA).errors, of.errors))
+        return Sample(self.seeds, _linearised(self.best(ONE, TD_LAMBDA), of))
 
-    def ratio_sample(self, of: Run, over: Run) -> Sample:
+    def ratio_sample(self, of: Vector, over: Vector) -> Sample:
         """The error of a method over that of another, as a number per seed."""
-        return Sample(self.seeds, _linearised(of.errors, over.errors))
+        return Sample(self.seeds, _linearised(of, over))
 
-    def share_sample(self, of: Run) -> Sample:
+    def share_sample(self, of: Vector) -> Sample:
         """The share as a number per seed: its mean is the share, its spread that of the ratio."""
-        td, oracle = self.best(TD_LAMBDA).errors, self.best(ORACLE).errors
-        return Sample(self.seeds, _linearised(td - of.errors, td - oracle))
+        td, oracle = self.best(TD_LAMBDA), self.best(ORACLE)
+        return Sample(self.seeds, _linearised(td - of, td - oracle))
 
-    def loss_sample(self, of: Run) -> Sample:
+    def loss_sample(self, of: Vector) -> Sample:
         """The loss as a number per seed, likewise."""
-        return Sample(self.seeds, _linearised(of.errors, self.best(ONE, TD_LAMBDA).errors) - 1)
+        return Sample(self.seeds, _linearised(of, self.best(ONE, TD_LAMBDA)) - 1)
 
 
-def best_learner(results: Results, case: str, method: str) -> str:
-    """The learner with which a method does best on the seeds of the search."""
-    chosen = results.chosen.filter(task=case, preference=method).sort("score")
-    return str(chosen["learner"][0])
-
-
-def mean_estimate(run: Run) -> Estimate:
+def mean_estimate(errors: Vector) -> Estimate:
     """The mean error of a method, with its bootstrap interval."""
-    return _ratio(run.errors, np.ones_like(run.errors))
-
-
-def _searched(run: Run) -> float:
-    return run.searched
+    return _ratio(errors, np.ones_like(errors))
 
 
 def _ratio(above: Vector, below: Vector) -> Estimate:

@@ -65,8 +65,8 @@ def table_lines(scores: Mapping[str, Scores]) -> Iterator[str]:
     yield from ("", _row(units), _line(units))
     for name in IN_UNITS:
         one = scores[name]
-        runs = [one.learned(), *(one.learned(other) for other in OTHER_UNITS)]
-        yield _row([name, *(_percent(one.share(run).centre) for run in runs)])
+        every = [one.learned(), *(one.learned(other) for other in OTHER_UNITS)]
+        yield _row([name, *(_percent(one.share(own).centre) for own in every)])
 
 
 def _cells(one: Scores) -> list[str]:
@@ -74,11 +74,11 @@ def _cells(one: Scores) -> list[str]:
     share = one.share(one.learned()) if one.has_gain else nothing
     loss = one.loss(one.learned())
     errors = [
-        one.learned().errors,
-        one.best(ORACLE).errors,
-        one.best(ONE).errors,
-        *(one.runs[TD_LAMBDA, learner].errors for learner in (BOUNDED, PLAIN)),
-        one.best(RANDOM).errors,
+        one.learned(),
+        one.best(ORACLE),
+        one.best(ONE),
+        *(one.errors[TD_LAMBDA, learner] for learner in (BOUNDED, PLAIN)),
+        one.best(RANDOM),
     ]
     cells = [cell for found in (share, loss) for cell in (_percent(found.centre), _interval(found))]
     return [*cells, *(number_text(float(own.mean())) for own in errors)]
@@ -95,7 +95,7 @@ def _interval(found: Estimate) -> str:
 
 
 def _row(cells: Iterator[str] | list[str] | tuple[str, ...]) -> str:
-    return f"| {' | '.join(cells)} |".replace("|  |", "| |")
+    return f"| {' | '.join(cells)} |".replace("  ", " ")
 
 
 def _line(columns: tuple[str, ...]) -> str:
