@@ -69,8 +69,8 @@ def check_learning(
 @pytest.mark.parametrize("truncated", [False, True])
 @pytest.mark.parametrize("preferential", [False, True])
 def test_lambda_greedy_is_its_reference(truncated: bool, preferential: bool) -> None:
-    spec = LambdaGreedy(rate=0.2, least=0.05, most=0.9, preferential=preferential)
-    options = GreedyOptions(0.2, 0.05, 0.9, preferential)
+    spec = LambdaGreedy(rate=0.2, least=0.05, preferential=preferential)
+    options = GreedyOptions(0.2, 0.05, 1.0, preferential)
     expected = partial(reference.lambda_greedy, spec)
     check_learning(partial(learn_greedily, options), expected, 2, truncated)
 

@@ -25,13 +25,15 @@ RATES = (0.03, 0.1, 0.3)
 
 def grid(cells: bool) -> dict[str, list[Specification]]:
     """What each method may choose from."""
-    traces, sharpness = (0.0, 0.9), (1.0, 4.0)
+    traces, sharpness = (0.0, 0.9), (1.0, 4.0, 16.0)
     return {
         "λ-greedy": [LambdaGreedy(cells, r) for r in RATES],
         "λ-greedy as β": [LambdaGreedy(cells, r, preferential=True) for r in RATES],
         "Adaptive-TD": [AdaptiveTD(cells, *o) for o in product(RATES, (1.0, 3.0, 10.0))],
         "meta-gradient": [MetaGradient(cells, *o) for o in product((0.1, 0.3, 1.0), (0.0, 3.0))],
-        "λ-discrepancy": [LambdaDiscrepancy(cells, *o) for o in product(RATES, (1.0, 10.0, 100.0))],
+        "λ-discrepancy": [
+            LambdaDiscrepancy(cells, *o) for o in product(RATES, (1.0, 10.0, 100.0, 1000.0))
+        ],
         "Discerning TD by noise": [
             DiscerningTD("noise", cells, *o) for o in product(traces, RATES, sharpness)
         ],

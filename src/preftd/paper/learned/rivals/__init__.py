@@ -33,14 +33,21 @@ __all__ = [
 
 RIVALS: dict[str, Specification] = {
     rival.label: rival
-    for cells in (False, True)
     for rival in (
-        LambdaGreedy(cells),
-        AdaptiveTD(cells),
-        MetaGradient(cells),
-        LambdaDiscrepancy(cells),
-        DiscerningTD("noise", cells),
-        DiscerningTD("error", cells),
+        LambdaGreedy(rate=0.1),
+        LambdaGreedy(rate=0.03, preferential=True),
+        AdaptiveTD(rate=0.03, width=10.0),
+        MetaGradient(meta_rate=0.3, offset=3.0),
+        LambdaDiscrepancy(rate=0.03, sharpness=10.0),
+        DiscerningTD("noise", trace=0.9, rate=0.03, sharpness=1.0),
+        DiscerningTD("error", trace=0.9, rate=0.3),
+        LambdaGreedy(cells=True, rate=0.03),
+        LambdaGreedy(cells=True, rate=0.3, preferential=True),
+        AdaptiveTD(cells=True, rate=0.1, width=1.0),
+        MetaGradient(cells=True, meta_rate=0.3, offset=0.0),
+        LambdaDiscrepancy(cells=True, rate=0.3, sharpness=1000.0),
+        DiscerningTD("noise", cells=True, trace=0.0, rate=0.1, sharpness=4.0),
+        DiscerningTD("error", cells=True, trace=0.9, rate=0.03),
     )
 }
-"""The methods by name, with the options that were best on all tasks together."""
+"""The methods by name, with the options that `preftd.bench.rivals_search` found best."""
