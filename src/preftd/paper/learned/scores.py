@@ -12,6 +12,7 @@ themselves say, which favours the others.
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import NamedTuple, final
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,16 +54,11 @@ class Scores:
     @classmethod
     def of(cls, found: Iterable[Results], case: str) -> "Scores":
         """Those of a case, from the results of the studies that have it."""
-        errors, seeds = {}, list[tuple[int, ...]]()
-        for results in found:
-            own = results.reported.filter(task=case)
-            for (method, learner), runs in own.group_by("preference", "learner"):
-                sample = Sample.of(runs)
-                errors[str(method), str(learner)] = sample.values
-                seeds.append(sample.seeds)
-        if not seeds or len(set(seeds)) != 1:
+        samples = {of: one for results in found for of, one in _samples(results, case).items()}
+        seeds = {one.seeds for one in samples.values()}
+        if len(seeds) != 1:
             raise InputError(f"the runs of {case!r} have different seeds, or there are none.")
-        return cls(errors, seeds[0])
+        return cls({of: one.values for of, one in samples.items()}, seeds.pop())
 
     def best(self, *methods: str) -> Vector:
         """The errors of the best of some methods and learners, shape (seeds,)."""
@@ -111,6 +107,20 @@ class Scores:
         return Sample(self.seeds, _linearised(of, self.best(ONE, TD_LAMBDA)) - 1)
 
 
+_SAMPLES: WeakKeyDictionary[Results, dict[str, dict[tuple[str, str], Sample]]] = WeakKeyDictionary()
+"""What was read from results, as claims ask for it again and again."""
+
+
+def _samples(results: Results, case: str) -> dict[tuple[str, str], Sample]:
+    """The errors of a case by method and learner."""
+    if results not in _SAMPLES:
+        found = _SAMPLES[results] = {}
+        for labels, runs in results.reported.group_by("task", "preference", "learner"):
+            task, method, learner = map(str, labels)
+            found.setdefault(task, {})[method, learner] = Sample.of(runs)
+    return _SAMPLES[results].get(case, {})
+
+
 def mean_estimate(errors: Vector) -> Estimate:
     """The mean error of a method, with its bootstrap interval."""
     return _ratio(errors, np.ones_like(errors))
@@ -139,5 +149,4 @@ def _linearised(above: Vector, below: Vector) -> NDArray[np.float64]:
 def scores_of(found: Iterable[Results], cases: Iterable[str]) -> dict[str, Scores]:
     """The scores of some cases, by name."""
     every = list(found)
-    having = {case: [of for of in every if case in set(of.runs["task"])] for case in cases}
-    return {case: Scores.of(of, case) for case, of in having.items() if of}
+    return {case: Scores.of(every, case) for case in cases}
