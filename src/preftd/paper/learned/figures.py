@@ -8,7 +8,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from preftd.paper.learned.cases import SECTIONS
+from preftd.paper.learned.cases import CASES, SECTIONS
 from preftd.paper.learned.scores import Estimate, Scores, scores_of
 from preftd.paper.learned.studies import (
     BY_PTD,
@@ -63,7 +63,7 @@ NOTE = (
 
 def _sections(found: Found) -> dict[str, dict[str, tuple[Scores, str]]]:
     """By section and row, the scores of a case, and the learned preference that is shown."""
-    scores = scores_of(found.values(), [case.name for of in SECTIONS.values() for case in of])
+    scores = scores_of(found.values(), CASES)
     rows = {
         title: {case.name: (scores[case.name], LEARNED) for case in cases}
         for title, cases in SECTIONS.items()

@@ -8,7 +8,7 @@ import numpy as np
 from preftd.arrays import InputError
 from preftd.experiments.results import Results
 from preftd.files import write_whole
-from preftd.paper.learned.cases import SECTIONS
+from preftd.paper.learned.cases import CASES, SECTIONS
 from preftd.paper.learned.scores import Estimate, Scores, scores_of
 from preftd.paper.learned.studies import (
     BOUNDED,
@@ -34,6 +34,8 @@ COLUMNS = (
     *("case", "share", "95 %", "loss", "95 %", "learned", ORACLE, ONE),
     *(TD_LAMBDA, f"{TD_LAMBDA}, {PLAIN}", RANDOM),
 )
+GOAL, SMALL = 0.95, 0.01
+"""The share that is aimed at, and the largest loss."""
 BEGIN = "<!-- written by `python -m preftd.paper.learned --table docs/learned.md` -->"
 END = "<!-- end of the table -->"
 """What a page has before and after the table."""
@@ -49,12 +51,31 @@ def on_file(study: PaperStudy) -> Results:
 def scores_on_file() -> dict[str, Scores]:
     """The scores of all cases, by name."""
     studies = (*BY_PTD.values(), *BY_TD.values(), IN_OTHER_UNITS)
-    names = [case.name for cases in SECTIONS.values() for case in cases]
-    return scores_of(map(on_file, studies), names)
+    return scores_of(map(on_file, studies), CASES)
+
+
+def summary(scores: Mapping[str, Scores]) -> str:
+    """Two sentences on all cases."""
+    shares = [one.share(one.learned()).centre for one in scores.values() if one.has_gain]
+    reached, median = sum(share >= GOAL for share in shares), float(np.median(shares))
+    losses = {
+        case.name: scores[case.name].loss(scores[case.name].learned()).centre
+        for case in CASES.values()
+        if not case.hidden
+    }
+    worst = max(losses, key=losses.__getitem__)
+    small = sum(loss <= SMALL for loss in losses.values())
+    return (
+        f"The oracle gains in {len(shares)} cases. In {reached} of them at least "
+        f"{_percent(GOAL)} of its gain is reached; the median is {_percent(median)}."
+        f"\nWhere all is observable, the loss is at most {_percent(SMALL)} in {small} of "
+        f"{len(losses)} cases, and largest for {worst} ({_percent(losses[worst])})."
+    )
 
 
 def table_lines(scores: Mapping[str, Scores]) -> Iterator[str]:
-    """The lines of two tables: all cases, and shares in other units."""
+    """A summary, and the lines of two tables: all cases, and shares in other units."""
+    yield from (summary(scores), "")
     yield _row(COLUMNS)
     yield _line(COLUMNS)
     for section, cases in SECTIONS.items():
