@@ -18,6 +18,7 @@ from preftd.learners import (
     Steps,
     beta_returns,
 )
+from preftd.paper.learned.rivals import RIVALS
 from preftd.preferences import Constant, Displacement, Observability, PerState
 from preftd.rules import stream_coefficients
 from preftd.torch import beta_returns as returns_of_tensors
@@ -33,6 +34,7 @@ def run_all_kernels() -> None:
     _streams()
     _eras()
     _batches()
+    _rivals()
     _long_segments()
     _control()
     _returns()
@@ -128,6 +130,14 @@ def _batches() -> None:
                         spec.start(e.size, sizes, 0).learn(steps, task.scored)
                 for recursive in (False, True):
                     LeastSquares(1.0, recursive).start(e.size, [None], 0).learn(steps, task.scored)
+
+
+def _rivals() -> None:
+    task = tasks.make("corridor", length=2)
+    e = task.sampler(0).episodes(4)
+    steps = Steps.of(e, stream_coefficients(PTD(), Constant(1.0), e))
+    for rival in RIVALS.values():
+        rival.start(e.size, [0.01, 0.1], 0).learn(steps, task.scored)
 
 
 def _long_segments() -> None:

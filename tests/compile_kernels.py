@@ -23,6 +23,7 @@ from preftd import (
     tasks,
 )
 from preftd.experience import Indices, TileCoding
+from preftd.paper.learned.rivals import RIVALS
 from preftd.preferences import Constant, Displacement, Learned, Observability
 from preftd.tasks.control.kernel import reset_kernel, step_kernel
 
@@ -79,6 +80,12 @@ def _learned(_: str) -> None:
     Learned().stream(tasks.make("corridor", length=2).sampler(0).episodes(2))
 
 
+def _rivals(_: str) -> None:
+    task = tasks.make("corridor", length=2)
+    for rival in RIVALS.values():
+        evaluate(task, PTD(), Constant(1.0), [0.01], 2, 1, learner=rival, workers=1)
+
+
 def _control(_: str) -> None:
     for task in (tasks.CartPole(), tasks.ControlTask(tasks.make("corridor", length=2))):
         state, observation = np.empty(task.state_size), np.empty(task.observation_size)
@@ -114,6 +121,7 @@ JOBS: list[tuple[Callable[[str], None], str]] = [
     (_least_squares, ""),
     (_loaded, "preftd.torch"),
     (_control, ""),
+    (_rivals, ""),
 ]
 """The longest first, so that no core waits for the other at the end."""
 

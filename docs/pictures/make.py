@@ -4,6 +4,7 @@ Tasks are drawn from the library. Figures of the paper and of the examples are c
 folder `results`, in which these commands put them:
 
     preftd reproduce --full true_online leak steady drop_outs
+    preftd reproduce --full learned learned_curves learned_rivals
     preftd run examples/study.py
     preftd run examples/off_policy.py
 """
@@ -44,7 +45,10 @@ PICTURES: dict[str, Callable[[Path, str], None]] = {
     **{name: partial(_task, lambda_=lambda_) for name, lambda_ in LAMBDAS.items()},
     **{
         name: partial(_copy, source=f"{name}.png")
-        for name in ("true_online", "leak", "steady", "drop_outs")
+        for name in (
+            *("true_online", "leak", "steady", "drop_outs"),
+            *("learned", "learned_curves", "learned_rivals"),
+        )
     },
     "foggy_rooms_curves": partial(_copy, source="foggy_rooms_curves.png"),
     "off_policy": partial(_copy, source="off-policy_step_sizes.png"),

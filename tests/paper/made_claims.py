@@ -19,6 +19,7 @@ from paper.made_cartpole import cartpole_results
 from paper.made_control import control_results
 from paper.made_drop_outs import drop_out_results
 from paper.made_grids import grid_results
+from paper.made_learned import learned_results
 from preftd.arrays import Vector
 from preftd.experiments.results import Results
 from preftd.experiments.score import Score
@@ -90,6 +91,7 @@ class World:
         found |= grid_results(self.true, self.seeds, self.noise)
         found |= control_results(self.true, self.seeds, self.noise)
         found |= cartpole_results(self.true, self.seeds, self.noise)
+        found |= learned_results(self.true, self.seeds, self.noise)
         return found | drop_out_results(self.true, self.seeds, self.noise)
 
     # -- the random walk

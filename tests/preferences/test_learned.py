@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from preferences.made_streams import geometric, of_task
 from preftd import (
     PTD,
     InputError,
@@ -19,7 +20,6 @@ from preftd import (
     tasks,
 )
 from preftd.arrays import Dense, Vector
-from preftd.bench.learned_cases import geometric, of_task
 from preftd.experience import Experience, Visit
 from preftd.preferences import Learned
 from preftd.preferences.learned.layout import ATOMS, CLUSTERS, size_of

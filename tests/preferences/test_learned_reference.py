@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from preferences.made_streams import Case, continuous_walk, geometric, of_task
 from preftd.arrays import Vector
-from preftd.bench.learned_cases import Case, continuous_walk, geometric, of_task
 from preftd.preferences import Learned
 from preftd.preferences.learned.layout import (
     ATOMS,

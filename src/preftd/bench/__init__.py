@@ -27,6 +27,7 @@ BENCHMARKS = {
         "ray",
         "learned",
         "returns",
+        "rivals",
     )
 }
 """Benchmarks by name; each yields lines of Markdown tables as soon as they are measured."""

@@ -32,6 +32,9 @@ SCHEMA = 3
 ADDED = {"bounded": False}
 """Fields that were added to classes of this library, each with the value that changes no results:
 it is left out, so that results stored before are found."""
+REVISIONS = {"Learned": 2}
+"""Classes of this library whose results may change more often than all others: to be raised in
+place of `SCHEMA` when such a class gives other results, so that only these are computed again."""
 
 
 def digest(plain: Plain) -> str:
@@ -186,10 +189,13 @@ def _object(value: Any, more: dict[str, Plain], describe: Describe) -> Plain:
             elif isinstance(part, functools.cached_property):
                 left_out.add(name)
     held |= getattr(value, "__dict__", {})
+    described: Any = describe(kind)
     if kind.__module__.partition(".")[0] == "preftd":
         left_out |= {name for name, usual in ADDED.items() if held.get(name) is usual}
+        if kind.__name__ in REVISIONS:
+            described = {**described, "revision": REVISIONS[kind.__name__]}
     parts = {name: describe(held[name]) for name in sorted(held.keys() - left_out)}
-    return {"class": describe(kind), "holds": more | parts}
+    return {"class": described, "holds": more | parts}
 
 
 def _sparse(value: Any, describe: Describe) -> Plain:

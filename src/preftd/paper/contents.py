@@ -39,6 +39,11 @@ from preftd.paper.grids import (
     view_claims,
 )
 from preftd.paper.grids import studies as grid_studies
+from preftd.paper.learned import claims as learned_claims
+from preftd.paper.learned import curves_figure as learned_curves_figure
+from preftd.paper.learned import figures as learned_figures
+from preftd.paper.learned import rival_claims, rival_studies, rivals_figure
+from preftd.paper.learned import studies as learned_studies
 from preftd.paper.panel_rows import PaperFigure
 from preftd.paper.walk import claims as walk_claims
 from preftd.paper.walk import figures as walk_figures
@@ -53,6 +58,8 @@ STUDIES = (
     *cartpole_studies.STUDIES,
     *drop_outs_studies.STUDIES,
     *control_studies.STUDIES,
+    *learned_studies.STUDIES,
+    *rival_studies.STUDIES,
 )
 
 FIGURES: dict[str, PaperFigure] = {
@@ -70,6 +77,9 @@ FIGURES: dict[str, PaperFigure] = {
         drop_outs_figure,
         control_figures,
         credit_figure,
+        learned_figures,
+        learned_curves_figure,
+        rivals_figure,
     )
     for figure in module.FIGURES
 }
@@ -96,6 +106,8 @@ CLAIMS: dict[str, Claim] = {
         control_claims,
         credit_claims,
         room_claims,
+        learned_claims,
+        rival_claims,
     )
     for claim in module.CLAIMS
 }

@@ -70,6 +70,9 @@ TITLES = {
     "credit": (
         "Four rooms, beyond the paper: does preference for doorways let credit travel faster?"
     ),
+    "learned": "Beyond the paper: how much of an oracle's gain do learned preferences reach?",
+    "learned_curves": "Beyond the paper: learned preferences beside other methods, over episodes",
+    "learned_rivals": "Beyond the paper: learned preferences beside ways of the literature",
 }
 """Titles of all figures."""
 

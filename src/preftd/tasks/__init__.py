@@ -10,6 +10,7 @@ from preftd.tasks.outcomes import Outcomes
 from preftd.tasks.process import MarkovRewardProcess
 from preftd.tasks.scored import Scored
 from preftd.tasks.task import Task
+from preftd.tasks.variants import aliased, failing, jittered
 
 __all__ = [
     "TASKS",
@@ -22,5 +23,8 @@ __all__ = [
     "Outcomes",
     "Scored",
     "Task",
+    "aliased",
+    "failing",
+    "jittered",
     "make",
 ]

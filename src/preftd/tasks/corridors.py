@@ -137,3 +137,37 @@ def decision_corridors(length: int = 10, decisions: int = 3, bait: int = 2) -> T
         plan.reward[last], plan.following[last] = (bait, 0.0), (-1, -1)
         plan.following[here] = (on, off) if i % 2 == 0 else (off, on)
     return plan.task(f"decision_corridors(length={length}, decisions={decisions}, bait={bait})")
+
+
+def geometric_corridor(length: int = 10) -> Task:
+    """One decision, two ways of random length, then a goal: +2 above, −1 below.
+
+    The number of hidden states on a way is geometric: no clock tells where it ends.
+
+    Parameters
+    ----------
+    length : int
+        The mean number of hidden states on a way.
+
+    """
+    length = as_count("length", length, 1, MOST_STATES)
+    first, goals, ways = 0, (1, 2), (3, 4)
+    rows = [(first, action, 1.0, way, 0.0) for action, way in enumerate(ways)]
+    for action in (0, 1):
+        for goal, way, pays in zip(goals, ways, (2.0, -1.0), strict=True):
+            rows.append((goal, action, 1.0, -1, pays))
+            rows.append((way, action, 1 / length, goal, 0.0))
+            rows.append((way, action, 1 - 1 / length, way, 0.0))
+    shown = np.arange(5) < 3
+    mean: Dense = np.full((5, 3), 0.5)
+    mean[shown] = np.eye(3)
+    place = [(0.0, 0.0), (2.0, 1.2), (2.0, -1.2), (1.0, 1.2), (1.0, -1.2)]
+    return Task(
+        f"geometric_corridor(length={length})",
+        Outcomes.of(rows),
+        Features(mean, covariance=np.where(shown, 0.0, 1.0)),
+        discount=1.0,
+        start=np.arange(5) == 0,
+        observable=shown,
+        layout=Layout(np.array(place), names={0: "S1", 1: "G1", 2: "G2"}),
+    )

@@ -84,6 +84,13 @@ BETWEEN = {
 }
 TABLE = {"reward": f"{SIGNED}, {EACH}", "transition": EACH, "discount": "pair"}
 ROWS = [
+    Row("tasks.aliased", lambda: {"task": corridor(), "seed": 0}, free=SEED, look=of_task),
+    Row("tasks.jittered", lambda: {"task": corridor(), "deviation": 0.1}, look=of_task),
+    Row(
+        "tasks.failing",
+        lambda: {"task": corridor(), "fails": 0.25, "recovers": 0.5, "deviation": 0.5},
+        look=of_task,
+    ),
     Row(
         "tasks.Task",
         task,

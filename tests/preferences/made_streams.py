@@ -1,4 +1,4 @@
-"""Streams to compare learned preferences on: the paper's tasks, made harder, and some more.
+"""Streams to test learned preferences on: the paper's tasks, made harder, and some more.
 
 aliased    all hidden states show the same fixed features
 jitter     noise of this standard deviation is added to every observation
@@ -9,12 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from preftd import tasks
 from preftd.arrays import Dense, Vector
 from preftd.experience import Experience
 from preftd.experience.stream import Flags
 from preftd.tasks import Task
-from preftd.tasks.grids import open_grid
 
 
 class Case(NamedTuple):
@@ -99,33 +97,3 @@ def continuous_walk(episodes: int) -> Maker:
         return Case(log, np.ones(len(places), np.bool_), features(grid), 2.0 * grid - 1.0)
 
     return make
-
-
-def cases() -> dict[str, Maker]:
-    """All cases by name."""
-    paper = {
-        "corridor 5": (tasks.make("corridor", length=5), 200),
-        "corridor 25": (tasks.make("corridor", length=25), 200),
-        "double corridor 5": (tasks.make("double_corridor", length=5), 200),
-        "cross grid 8": (tasks.make("cross_grid", size=8), 100),
-    }
-    every: dict[str, Maker] = {}
-    for name, (task, episodes) in paper.items():
-        every[name] = of_task(task, episodes)
-        every[f"{name}, aliased"] = of_task(task, episodes, aliased=True)
-        every[f"{name}, jitter 0.05"] = of_task(task, episodes, jitter=0.05)
-    long = paper["corridor 25"][0]
-    every["corridor 25, jitter 0.1"] = of_task(long, 200, jitter=0.1)
-    double = paper["double corridor 5"][0]
-    every["double corridor 5, aliased, jitter 0.05"] = of_task(
-        double, 200, aliased=True, jitter=0.05
-    )
-    for jitter in (0.0, 0.1, 0.2):
-        name = f"geometric corridor, jitter {jitter}" if jitter else "geometric corridor"
-        every[name] = geometric(200, jitter=jitter)
-    every["geometric corridor, aliased"] = geometric(200, aliased=True)
-    every["random walk"] = of_task(tasks.make("random_walk"), 200)
-    every["random walk, jitter 0.05"] = of_task(tasks.make("random_walk"), 200, jitter=0.05)
-    every["open grid 8"] = of_task(open_grid(8), 100)
-    every["continuous walk"] = continuous_walk(200)
-    return every

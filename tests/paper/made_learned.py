@@ -1,0 +1,78 @@
+"""Made-up results of learned preferences: claims are true, or the opposite is."""
+
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from made_runs import frame, run
+from preftd.experiments.results import Results
+from preftd.experiments.score import Score
+from preftd.paper.learned.cases import CASES, of_group
+from preftd.paper.learned.rival_studies import BY_RIVALS, ON, RIVAL
+from preftd.paper.learned.rivals import RIVALS
+from preftd.paper.learned.studies import (
+    BOUNDED,
+    BY_PTD,
+    BY_TD,
+    IN_OTHER_UNITS,
+    IN_UNITS,
+    LEARNED,
+    ONE,
+    ORACLE,
+    OTHER_UNITS,
+    PLAIN,
+    RANDOM,
+    TD_LAMBDA,
+)
+from preftd.paper.study import PaperStudy
+
+TRUE = {LEARNED: 1.01, ORACLE: 1.0, ONE: 5.0, RANDOM: 5.0, TD_LAMBDA: 4.0, RIVAL: 3.9}
+FALSE = {LEARNED: 4.5, ORACLE: 4.2, ONE: 5.0, RANDOM: 5.0, TD_LAMBDA: 4.0, RIVAL: 4.3}
+"""Errors where some states are hidden."""
+OBSERVABLE, UNITS = {True: 0.9, False: 1.5}, {True: 1.01, False: 5.0}
+"""Errors of learned preferences where none is hidden, and of those learned from other units."""
+EPISODES = 10
+
+
+def _level(case: str, method: str, true: bool) -> float:
+    """The mean error of a method."""
+    if method in OTHER_UNITS:
+        return UNITS[true]
+    if CASES[case].hidden:
+        return (TRUE if true else FALSE)[method]
+    return OBSERVABLE[true] if method == LEARNED else 1.0
+
+
+class _Made(NamedTuple):
+    """How results are made up."""
+
+    true: bool
+    seeds: int
+    noise: float
+
+    def results(self, cases: list[str], methods: list[str], learners: list[str]) -> Results:
+        """Of a study; methods share the noise of a case and seed."""
+        rows = []
+        for case, (stage, first) in product(cases, (("search", 1_000_000), ("report", 0))):
+            rng = np.random.default_rng([*case.encode(), first])
+            factors = np.exp(rng.normal(0, self.noise, self.seeds))
+            for (seed, factor), method, learner in product(enumerate(factors), methods, learners):
+                own = factor * _level(case, method, self.true) * (1.1 if learner == PLAIN else 1.0)
+                labels = {"task": case, "preference": method, "learner": learner, "stage": stage}
+                rows.append(run(first + seed, [own] * EPISODES, **labels))
+        return Results(frame(rows), Score())
+
+
+def learned_results(true: bool, seeds: int, noise: float) -> dict[PaperStudy, Results]:
+    """Of all studies of learned preferences."""
+    made, both = _Made(true, seeds, noise).results, [BOUNDED, PLAIN]
+    found = {}
+    for group, study in BY_PTD.items():
+        cases = list(of_group(group))
+        found[study] = made(cases, [LEARNED, ORACLE, ONE, RANDOM], both)
+        found[BY_TD[group]] = made(cases, [TD_LAMBDA], both)
+    found[IN_OTHER_UNITS] = made(list(IN_UNITS), list(OTHER_UNITS), [BOUNDED])
+    for group, study in BY_RIVALS.items():
+        found[study] = made(list(ON[group]), [RIVAL], list(RIVALS))
+    return found

@@ -1,0 +1,95 @@
+"""The benchmark of learned preferences on file: the table of the docs, the figures, the claims."""
+
+import re
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from preftd import InputError
+from preftd.experiments.executors import Here
+from preftd.experiments.results import Results
+from preftd.experiments.runner import run
+from preftd.paper.contents import CLAIMS, FIGURES
+from preftd.paper.learned import rival_studies, studies
+from preftd.paper.learned.cases import CASES
+from preftd.paper.learned.studies import BOUNDED, GROUPS, LEARNED, ORACLE, ptd_study
+from preftd.paper.learned.table import BEGIN, END, on_file, scores_on_file, table_lines, write_table
+from preftd.paper.stored_runs import shortened
+from preftd.paper.study import PaperStudy
+
+DOCS = Path(__file__).parents[2] / "docs" / "learned.md"
+
+
+@cache
+def found() -> dict[PaperStudy, Results]:
+    return {one: on_file(one) for one in (*studies.STUDIES, *rival_studies.STUDIES)}
+
+
+def test_the_table_of_the_docs_is_that_on_file(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(DOCS.read_text())
+    write_table(page)
+    assert page.read_text() == DOCS.read_text(), (
+        "write it with `python -m preftd.paper.learned --table docs/learned.md`"
+    )
+
+
+def test_the_table_has_a_row_for_each_case_and_its_numbers_are_those_of_the_scores() -> None:
+    scores = scores_on_file()
+    lines = list(table_lines(scores))
+    assert all(any(line.startswith(f"| {name} |") for line in lines) for name in CASES)
+    cells = next(line for line in lines if line.startswith("| corridor 5 |")).split(" | ")
+    one = scores["corridor 5"]
+    assert float(cells[1].removesuffix(" %")) == pytest.approx(
+        100 * one.share(one.learned()).centre, abs=0.06
+    )
+    assert float(cells[6]) == pytest.approx(one.best(ORACLE).mean(), rel=0.01)
+
+
+def test_a_page_without_a_place_for_the_table_is_refused(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(f"{BEGIN} but no end")
+    with pytest.raises(InputError, match=re.escape(f"add the lines {BEGIN} and {END}")):
+        write_table(page)
+
+
+@pytest.mark.parametrize("preference", [LEARNED, ORACLE])
+def test_the_runs_on_file_are_those_of_the_code(preference: str, tmp_path: Path) -> None:
+    case = "corridor 5, jitter 0.1"
+    kept = found()[studies.BY_PTD["corridors"]].reported.filter(
+        task=case, preference=preference, learner=BOUNDED, seed=0
+    )
+    every = ptd_study("corridors", "one", {case: CASES[case].source})
+    one = replace(
+        every,
+        preferences={preference: studies.PREFERENCES[preference]},
+        learners={BOUNDED: dict(every.axes.learners)[BOUNDED]},
+        step_sizes=[kept["step_size"].item()],
+        seeds=1,
+        search=None,
+    )
+    anew = shortened(run(one, tmp_path, executor=Here()), one, GROUPS["corridors"].kept)
+    assert anew.runs["error"].to_list() == kept["error"].to_list()
+
+
+@pytest.mark.parametrize("name", ["learned", "learned_curves", "learned_rivals"])
+def test_figures_are_drawn_from_what_is_on_file(name: str) -> None:
+    drawn = FIGURES[name].draw(found())
+    assert len(drawn.axes) >= 6
+    assert all(axes.lines for axes in drawn.axes)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name
+        for name, claim in CLAIMS.items()
+        if set(claim.studies) & {*studies.STUDIES, *rival_studies.STUDIES}
+    ],
+)
+def test_claims_are_tested_on_what_is_on_file(name: str) -> None:
+    finding = CLAIMS[name].test(found())
+    assert all(np.isfinite(case.centre) for case in finding.cases)

@@ -1,0 +1,235 @@
+"""Other ways to learn a preference: kernels are the references, and limiting cases are known."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+from preftd import PTD, TD, Linear, evaluate, tasks
+from preftd.arrays import Dense, InputError
+from preftd.experience import Experience
+from preftd.learners.custom import Specification
+from preftd.learners.steps import Steps
+from preftd.paper.learned.rivals import (
+    RIVALS,
+    AdaptiveTD,
+    DiscerningTD,
+    LambdaDiscrepancy,
+    LambdaGreedy,
+    MetaGradient,
+    reference,
+)
+from preftd.paper.learned.rivals.adaptive_td import learn_adaptively
+from preftd.paper.learned.rivals.batch import Lesson
+from preftd.paper.learned.rivals.cells import Cells
+from preftd.paper.learned.rivals.discerning import DiscerningOptions, learn_discerningly
+from preftd.paper.learned.rivals.lambda_discrepancy import (
+    DiscrepancyOptions,
+    learn_by_discrepancy,
+)
+from preftd.paper.learned.rivals.lambda_greedy import GreedyOptions, learn_greedily
+from preftd.paper.learned.rivals.meta_gradient import gradient, learn_forward, learn_preference
+from preftd.preferences import Constant
+from preftd.rules import Rule, stream_coefficients
+from preftd.tasks.scored import Scored
+
+CORRIDOR = tasks.make("corridor", length=2)
+STEP_SIZES = [0.5, 0.1]
+
+
+def random_lesson(seed: int, truncated: bool = False, m: int = 4) -> Lesson:
+    """An episode of noise, with discounts below 1."""
+    rng, steps = np.random.default_rng(seed), 6
+    x, z = rng.standard_normal((steps + 1, 3)), rng.standard_normal((steps + 1, m))
+    out = np.append(rng.uniform(0.5, 1.0, steps - 1), 0.9 * truncated)
+    into = np.append(0.0, out[:-1])
+    return Lesson(x[:-1], x[1:], z[:-1], z[1:], rng.standard_normal(steps), into, out)
+
+
+def check_learning(
+    learn: Callable[..., None], expected: Callable[..., Any], rows: int, truncated: bool
+) -> None:
+    """Compare a kernel with its reference over two episodes, for each step size."""
+    rng = np.random.default_rng(9)
+    weights, beliefs = rng.standard_normal((2, 3)), rng.uniform(0.5, 1.5, (2, rows, 4))
+    alphas = rng.uniform(0.1, 0.6, (6, 2))
+    for seed in range(2):
+        lesson = random_lesson(seed, truncated)
+        wanted = [
+            expected(lesson, alphas[:, i], weights[i].copy(), beliefs[i].copy()) for i in range(2)
+        ]
+        learn(lesson, alphas, weights, beliefs, np.ones((6, 2)))
+        for i, (w, believed) in enumerate(wanted):
+            np.testing.assert_allclose(weights[i], w, rtol=1e-9, atol=1e-11)
+            np.testing.assert_allclose(beliefs[i], believed, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("truncated", [False, True])
+@pytest.mark.parametrize("preferential", [False, True])
+def test_lambda_greedy_is_its_reference(truncated: bool, preferential: bool) -> None:
+    spec = LambdaGreedy(rate=0.2, least=0.05, preferential=preferential)
+    options = GreedyOptions(0.2, 0.05, 1.0, preferential)
+    expected = partial(reference.lambda_greedy, spec)
+    check_learning(partial(learn_greedily, options), expected, 2, truncated)
+
+
+@pytest.mark.parametrize("truncated", [False, True])
+@pytest.mark.parametrize("width", [0.3, 2.0])
+def test_adaptive_td_is_its_reference(truncated: bool, width: float) -> None:
+    spec, dealt = AdaptiveTD(rate=0.2, width=width, members=3), np.array([True, False, True])
+    learn = partial(learn_adaptively, width, 0.2, dealt)
+    check_learning(learn, partial(reference.adaptive_td, spec, dealt), 3, truncated)
+
+
+@pytest.mark.parametrize("truncated", [False, True])
+@pytest.mark.parametrize("preferential", [False, True])
+def test_the_lambda_discrepancy_is_its_reference(truncated: bool, preferential: bool) -> None:
+    spec = LambdaDiscrepancy(rate=0.2, sharpness=3.0, preferential=preferential)
+    learn = partial(learn_by_discrepancy, DiscrepancyOptions(0.2, 3.0, preferential))
+    check_learning(learn, partial(reference.lambda_discrepancy, spec), 3, truncated)
+
+
+@pytest.mark.parametrize("truncated", [False, True])
+@pytest.mark.parametrize("emphasis", ["error", "noise"])
+def test_discerning_td_is_its_reference(truncated: bool, emphasis: str) -> None:
+    spec = DiscerningTD(emphasis, trace=0.7, rate=0.2, sharpness=0.5)
+    learn = partial(learn_discerningly, DiscerningOptions(emphasis == "noise", 0.7, 0.2, 0.5))
+    check_learning(learn, partial(reference.discerning_td, spec), 3, truncated)
+
+
+@pytest.mark.parametrize("alpha", [0.1, 0.9])
+def test_meta_gradients_are_finite_differences(alpha: float) -> None:
+    """0.9 is bounded at some steps and not at others."""
+    lesson, following = random_lesson(0), random_lesson(1)
+    rng, alphas, offset = np.random.default_rng(3), np.full(6, alpha), 0.3
+    w, theta = rng.standard_normal(3), rng.standard_normal(4)
+    after = w[None].copy()
+    trust = np.ones((6, 1))
+    learn_forward(offset, lesson, alphas[:, None], after, theta[None, None], trust)
+    np.testing.assert_allclose(trust[:, 0], reference.preferences(offset, theta, lesson))
+    found_returns = reference.monte_carlo(following, np.zeros(4))
+    direction = (found_returns - following.x @ after[0]) @ following.x / 6
+    found = gradient(offset, lesson, alphas, w, theta, direction)
+
+    def error(theta: Dense) -> float:
+        return reference.error_afterwards(offset, theta, lesson, alphas, w, following)
+
+    wanted = [(error(theta - step) - error(theta + step)) / 2e-6 for step in 1e-6 * np.eye(4)]
+    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-8)
+    moved = np.stack([theta, np.zeros(4)])[None]
+    learn_preference(0.1, offset, lesson, alphas[:, None], w[None], following, after, moved)
+    np.testing.assert_allclose(moved[0, 0] - theta, 0.1 * found / np.linalg.norm(found), rtol=1e-9)
+
+
+def errors_of(learner: Specification, rule: Rule | None = None, beta: float = 1.0) -> Dense:
+    """Errors on a corridor, learned in two pieces."""
+    sampler, found = CORRIDOR.sampler(3), []
+    batch = learner.start(CORRIDOR.features.size, STEP_SIZES, 5)
+    for _ in range(2):
+        piece = sampler.episodes(15)
+        signals = stream_coefficients(rule or PTD(), Constant(beta), piece)
+        found.append(batch.learn(Steps.of(piece, signals), CORRIDOR.scored))
+    return np.concatenate(found)
+
+
+LIMITS: dict[str, tuple[Specification, Specification, Rule, float]] = {
+    "λ-greedy, λ fixed": (
+        LambdaGreedy(least=0.7, most=0.7), Linear("true_online", bounded=True), TD(), 0.3,
+    ),
+    "λ-greedy as β, β fixed": (
+        LambdaGreedy(least=0.7, most=0.7, preferential=True), Linear("held", bounded=True), PTD(),
+        0.3,
+    ),
+    "Adaptive-TD, any target credible": (
+        AdaptiveTD(width=1e300), Linear("backward", bounded=True), TD(), 1.0,
+    ),
+    "meta-gradient, step size 0": (
+        MetaGradient(meta_rate=0.0, offset=np.log(3.0)), Linear("forward", bounded=True), PTD(),
+        0.75,
+    ),
+    "λ-discrepancy, ignored": (
+        LambdaDiscrepancy(sharpness=0.0), Linear("held", bounded=True), PTD(), 1.0,
+    ),
+    "λ-discrepancy as λ, ignored": (
+        LambdaDiscrepancy(sharpness=0.0, preferential=False),
+        Linear("true_online", bounded=True), TD(), 1.0,
+    ),
+    "Discerning TD, emphasis 1": (
+        DiscerningTD("noise", sharpness=0.0, trace=0.6), Linear("backward", bounded=True), TD(),
+        0.4,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_in_the_limit_each_is_a_known_learner(name: str) -> None:
+    rival, known, rule, beta = LIMITS[name]
+    np.testing.assert_allclose(errors_of(rival), errors_of(known, rule, beta), rtol=1e-9)
+    assert (errors_of(rival) != errors_of(known, rule, beta / 2)).any()
+
+
+@pytest.mark.parametrize("name", RIVALS)
+def test_each_takes_part_in_evaluations(name: str) -> None:
+    found = evaluate(
+        CORRIDOR, PTD(), Constant(1.0), STEP_SIZES, 20, 2, learner=RIVALS[name], workers=1
+    )
+    assert np.isfinite(found.errors).all()
+    np.testing.assert_array_equal(errors_of(RIVALS[name]), errors_of(RIVALS[name]))
+
+
+def test_what_is_in_cells() -> None:
+    cells, seen = Cells(), np.array([[1.0, 0.0], [0.3, 0.2], [1.0, -0.0], [1.0, 0.0], [0.3, 0.2]])
+    assert cells.see(seen).argmax(axis=1).tolist() == [0, 0, 1, 1, 2]
+    assert cells.look_up(np.array([0.3, 0.2])).tolist() == [0, 0, 1]
+    assert cells.look_up(np.array([9.0, 9.0])).tolist() == [1, 0, 0]
+    assert cells.look_up(np.array([9.0, 9.0])).tolist() == [1, 0, 0]
+    assert cells.see(seen[:1]).tolist() == [[0, 1, 0]]
+
+
+def test_adaptive_td_deals_episodes_by_the_seed() -> None:
+    def learned(seed: int) -> Dense:
+        batch = AdaptiveTD().start(CORRIDOR.features.size, STEP_SIZES, seed)
+        piece = CORRIDOR.sampler(0).episodes(10)
+        steps = Steps.of(piece, stream_coefficients(TD(), Constant(1.0), piece))
+        return batch.learn(steps, CORRIDOR.scored)
+
+    np.testing.assert_array_equal(learned(1), learned(1))
+    assert (learned(1) != learned(2)).any()
+
+
+BAD: list[tuple[Callable[..., Any], dict[str, Any]]] = [
+    (LambdaGreedy, {"rate": 1.1}),
+    (LambdaGreedy, {"least": -0.1}),
+    (LambdaGreedy, {"cells": "yes"}),
+    (AdaptiveTD, {"width": -1.0}),
+    (AdaptiveTD, {"members": 1}),
+    (MetaGradient, {"meta_rate": -0.1}),
+    (MetaGradient, {"offset": np.inf}),
+    (LambdaDiscrepancy, {"sharpness": -1.0}),
+    (DiscerningTD, {"emphasis": "errors"}),
+    (DiscerningTD, {"trace": 2.0}),
+]
+
+
+@pytest.mark.parametrize(("make", "given"), BAD)
+def test_a_bad_option_is_refused(make: Callable[..., Any], given: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=next(iter(given))):
+        make(**given)
+
+
+@pytest.mark.parametrize("bad", [[0.0], [], ["x"]])
+def test_a_bad_step_size_is_refused(bad: Sequence[Any]) -> None:
+    with pytest.raises(InputError):
+        LambdaGreedy().start(3, bad, 0)
+
+
+def test_an_unfinished_episode_is_refused() -> None:
+    log = Experience.from_log(np.eye(3), np.ones(3), discount=1.0, terminated=[False, False, True])
+    steps = Steps.of(log, stream_coefficients(TD(), Constant(1.0), log))
+    scored = Scored(np.zeros(1, np.int32), np.zeros((0, 3)), np.zeros(1))
+    batch = LambdaGreedy().start(3, STEP_SIZES, 0)
+    steps = steps._replace(is_last=np.zeros(3, np.bool_))
+    with pytest.raises(InputError, match="not over"):
+        batch.learn(steps, scored)
