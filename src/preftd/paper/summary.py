@@ -10,6 +10,7 @@ from preftd.names import nearest
 from preftd.paper.claim import Claim
 from preftd.paper.contents import CLAIMS
 from preftd.paper.grids.studies import SEEDS
+from preftd.paper.grids.studies import STUDIES as GRIDS
 from preftd.paper.order import Order, stored, without_search
 from preftd.paper.stored_runs import on_file_note
 from preftd.paper.study import Found
@@ -63,7 +64,7 @@ def claim_lines(names: Sequence[str], order: Order) -> Iterator[str]:
 
 def few_seeds(found: Found) -> Iterator[str]:
     """An empty line, and one that says so if seeds of the grids are missing, or from a file."""
-    counts = [of.reported["seed"].n_unique() for study, of in found.items() if study.long_search]
+    counts = [of.reported["seed"].n_unique() for study, of in found.items() if study in GRIDS]
     if counts and min(counts) < SEEDS:
         yield ""
         yield (

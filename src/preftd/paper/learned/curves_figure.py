@@ -67,7 +67,7 @@ def _draw_case(axes: Axes, found: Found, name: str) -> list[Label]:
         runs = runs.filter(learner=learner)
         numbers = pl.int_ranges(0, pl.col("error").list.len())
         long = runs.select("seed", "diverged", "error", numbers.alias("episode")).explode(
-            "error", "episode"
+            "error", "episode", empty_as_null=False
         )
         long = long.with_columns((pl.col("episode") + 0.5) * kept).rename({"error": "score"})
         lines.append(Line(method, look, summarise(long, ["episode"], level=LEVEL), WIDTH))

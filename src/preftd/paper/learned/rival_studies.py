@@ -11,8 +11,9 @@ from preftd.paper.study import PaperStudy
 from preftd.preferences import Constant
 from preftd.rules import PTD
 
-RIVAL = "rival"
-"""The label of their preference, which they do not use."""
+RIVAL, CELLS = "rival", ", cells"
+"""The label of their preference, which they do not use; what the names of those end in whose
+beliefs are a table of observations that repeat."""
 ON: Mapping[str, tuple[str, ...]] = {
     "corridors": (
         "corridor 5",

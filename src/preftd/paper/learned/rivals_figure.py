@@ -5,11 +5,12 @@ import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 
 from preftd.arrays import Vector
 from preftd.paper.learned.cases import CASES
 from preftd.paper.learned.figures import LOOK
-from preftd.paper.learned.rival_studies import BY_RIVALS, ON, RIVAL
+from preftd.paper.learned.rival_studies import BY_RIVALS, CELLS, ON, RIVAL
 from preftd.paper.learned.rivals import RIVALS
 from preftd.paper.learned.scores import Scores, mean_estimate, scores_of
 from preftd.paper.learned.studies import BY_PTD, BY_TD, LEARNED
@@ -21,12 +22,10 @@ from preftd.report.figures.shown import Shown, attach
 from preftd.style import OTHERS, RC, Band, Look
 
 RIVAL_LOOK = Look(OTHERS[3].colour, "solid", "", "D")
-CELLS = ", cells"
-"""What the names of ways end in whose beliefs are tables of observations that repeat."""
 SHOWN = [case for cases in ON.values() for case in cases]
 ACROSS, HEIGHT, WIDE = 3, 2.0, 7.2
 MOST = 30.0
-"""Errors above so many times that of the oracle are marked at the edge."""
+"""Errors above so many times the least are marked at the edge."""
 NOTE = (
     "Mean squared errors, averaged over all episodes, with 95 % intervals by a bootstrap; {seeds}, "
     "step sizes chosen on 8 other seeds. Diamonds: ways of the literature, with beliefs linear in "
@@ -42,7 +41,7 @@ def _draw(found: Found) -> Figure:
         figure, every = rows_of_panels(down, ACROSS, HEIGHT, WIDE)
         for number, (axes, case) in enumerate(zip(every, SHOWN, strict=False)):
             _draw_case(axes, scores[case], is_named=number % ACROSS == 0)
-            axes.set_title(case, loc="left", fontsize=8)
+            axes.set_title(case, loc="left", fontsize=7)
             if number >= len(SHOWN) - ACROSS:
                 axes.set_xlabel("mean squared error", fontsize=8)
         for axes in every[len(SHOWN) :]:
@@ -56,7 +55,7 @@ def _draw_case(axes: Axes, one: Scores, *, is_named: bool) -> None:
     """A row for each method."""
     ways = [name for name in RIVALS if not name.endswith(CELLS)]
     names = [*LOOK, *ways]
-    least = min(float(one.best(name).mean()) for name in LOOK)
+    least = min(float(own.mean()) for own in (*map(one.best, LOOK), one.best(RIVAL)))
     span = (0.7 * least, MOST * least)
     axes.set(xscale="log", xlim=span)
     for row, name in enumerate(names):
@@ -71,6 +70,7 @@ def _draw_case(axes: Axes, one: Scores, *, is_named: bool) -> None:
     axes.set_yticklabels(names if is_named else [], fontsize=6)
     axes.tick_params(axis="y", length=0)
     axes.tick_params(axis="x", labelsize=6.5)
+    axes.xaxis.set_minor_formatter(NullFormatter())
 
 
 def _mark(
