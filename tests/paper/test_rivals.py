@@ -10,7 +10,9 @@ import pytest
 from preftd import PTD, TD, Linear, evaluate, tasks
 from preftd.arrays import Dense, InputError
 from preftd.experience import Experience
-from preftd.learners.custom import Specification
+from preftd.learners import Decreasing
+from preftd.learners.custom import Episode, Specification
+from preftd.learners.linear import reference as views
 from preftd.learners.steps import Steps
 from preftd.paper.learned.rivals import (
     RIVALS,
@@ -177,6 +179,62 @@ def test_each_takes_part_in_evaluations(name: str) -> None:
     )
     assert np.isfinite(found.errors).all()
     np.testing.assert_array_equal(errors_of(RIVALS[name]), errors_of(RIVALS[name]))
+
+
+def test_meta_gradients_go_by_the_episode_before_and_the_next() -> None:
+    """θ after three episodes of different lengths, by finite differences."""
+    walk = tasks.make("random_walk")
+    piece = walk.sampler(2).episodes(3)
+    steps = Steps.of(piece, stream_coefficients(PTD(), Constant(1.0), piece))
+    batch = MetaGradient(meta_rate=0.5, offset=0.3).start(walk.features.size, [0.4], 0)
+    batch.learn(steps, walk.scored)
+    w, theta, size = np.zeros(walk.features.size), np.zeros(walk.features.size + 1), 0.0
+    lessons = [batch.lesson(Episode.of(steps, which)) for which in steps.episodes()]
+    assert len({len(lesson.x) for lesson in lessons}) == 3
+    old, alphas = w, np.full(max(len(lesson.x) for lesson in lessons), 0.4)
+    for before, lesson in zip([None, *lessons], lessons, strict=False):
+        if before is not None:
+            known = (before, alphas[: len(before.x)], old, lesson)
+            found = np.array([
+                (reference.error_afterwards(0.3, theta - h, *known)
+                - reference.error_afterwards(0.3, theta + h, *known)) / 2e-4
+                for h in 1e-4 * np.eye(theta.size)
+            ])  # fmt: skip
+            size = size + 0.01 * (found @ found - size) if size > 0 else found @ found
+            theta = theta + 0.5 / np.sqrt(size) * found
+        old, alpha = w, alphas[: len(lesson.x)]
+        beta = reference.preferences(0.3, theta, lesson)
+        episode = reference.bounded_episode(lesson, beta, alpha, True)
+        w = views.forward(w, episode, alpha[:, None])
+    np.testing.assert_allclose(batch.beliefs[0, 0], theta, rtol=1e-3, atol=1e-6)
+    np.testing.assert_allclose(batch.weights[0], w, rtol=1e-3, atol=1e-6)
+
+
+def test_step_sizes_decrease_over_the_whole_stream() -> None:
+    piece = CORRIDOR.sampler(3).episodes(10)
+    steps = Steps.of(piece, stream_coefficients(TD(), Constant(0.3), piece))
+    fixed, known = LambdaGreedy(least=0.7, most=0.7), Linear("true_online", bounded=True)
+    found, expected = (
+        learner.start(CORRIDOR.features.size, [Decreasing(0.5, delay=5)], 0).learn(
+            steps, CORRIDOR.scored
+        )
+        for learner in (fixed, known)
+    )
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+def test_what_follows_a_truncated_episode_is_looked_up() -> None:
+    x = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
+    log = Experience.from_log(
+        x, np.ones(3), discount=1.0, terminated=[False] * 3, final=np.array([[1.0, 0.0]])
+    )
+    steps = Steps.of(log, stream_coefficients(TD(), Constant(1.0), log))
+    batch = LambdaGreedy(cells=True).start(2, [0.1], 0)
+    lesson = batch.lesson(Episode.of(steps, slice(0, 3)))
+    assert lesson.z.argmax(axis=1).tolist() == [0, 0, 1]
+    assert lesson.z_next.argmax(axis=1).tolist() == [0, 1, 1]
+    final = batch.lesson(Episode.of(steps, slice(0, 3))._replace(next_features=x[[1, 2, 1]]))
+    assert final.z_next.argmax(axis=1).tolist() == [2, 1, 2]
 
 
 def test_what_is_in_cells() -> None:
