@@ -33,7 +33,10 @@ def run_all_kernels() -> None:
     _batches()
     _long_segments()
     _control()
-    beta_returns([0.0, 1.0], [0.9, 0.0], [1.0, 1.0], [0.0, 0.5])
+    for streams in ((), (5,), (2, 3)):
+        for axis in range(len(streams) + 1):
+            reward = np.ones((*streams[:axis], 4, *streams[axis:]))
+            beta_returns(reward, 1.0, 0.5 * reward, discount=0.9, axis=axis)
 
 
 def _samplers() -> None:

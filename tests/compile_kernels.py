@@ -22,7 +22,7 @@ from preftd import (
     tasks,
 )
 from preftd.experience import Indices, TileCoding
-from preftd.learners import advantages, beta_returns
+from preftd.learners import beta_returns
 from preftd.preferences import Constant, Displacement, Learned, Observability
 from preftd.tasks.control.kernel import reset_kernel, step_kernel
 
@@ -68,8 +68,7 @@ def _least_squares(_: str) -> None:
         learner = LeastSquaresLearner(3, PTD(), recursive=recursive)
         learner.learn(episodes, beta=1.0)
         learner.update([1.0, 0.0, 0.0], 1.0, [0.0, 1.0, 0.0], discount=0.9, beta=1.0)
-    beta_returns([0.0], [0.0], [0.0], [0.0])
-    advantages([0.0], [0.0])
+    beta_returns([0.0], [0.0], [0.0], discount=0.0)
 
 
 def _learned(_: str) -> None:

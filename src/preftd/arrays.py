@@ -103,6 +103,24 @@ def as_flag(name: str, given: Any) -> bool:
     raise InputError(f"{name} is {short(given)}: give True or False.")
 
 
+def as_flags(name: str, given: ArrayLike) -> NDArray[np.bool_]:
+    """Return true or false for each entry, from booleans or the numbers 0 and 1.
+
+    Booleans of NumPy are not copied.
+
+    Examples
+    --------
+    >>> as_flags("terminated", [0, 1])
+    array([False,  True])
+
+    """
+    if isinstance(given, bool) or (type(given) is np.ndarray and given.dtype == np.bool_):
+        return np.asarray(given)
+    array = as_array(name, given)
+    _refuse(name, array, (array != 0) & (array != 1), "give true or false")
+    return array.astype(np.bool_)
+
+
 def short(given: object) -> str:
     """Return what was given as it may stand in a message: on one line, and not too long."""
     try:

@@ -40,7 +40,7 @@ def kernel(function: Any = None, *, signature: Any = None, **options: Any) -> An
     Parameters
     ----------
     function : callable
-    signature : numba signature, optional
+    signature : numba signature, or list of them, optional
         The only types of arguments; the function is then compiled at once.
     **options
         Further options of `numba.njit`, such as `fastmath`.
@@ -56,7 +56,8 @@ def kernel(function: Any = None, *, signature: Any = None, **options: Any) -> An
         if folder is not None:
             dispatcher._cache = _Stored(dispatcher, folder)
         if signature is not None:
-            dispatcher.compile(signature)
+            for one in signature if isinstance(signature, list) else [signature]:
+                dispatcher.compile(one)
             dispatcher.disable_compile()
         return dispatcher
 

@@ -17,7 +17,7 @@ from preftd import (
 )
 from preftd.arrays import Vector
 from preftd.experiments.learning import PIECE_STEPS, Method
-from preftd.learners import LinearLearner, advantages
+from preftd.learners import LinearLearner, beta_advantages
 from preftd.preferences import Constant, Observability
 from preftd.rules import RULES
 
@@ -194,8 +194,10 @@ def test_the_forward_view_updates_each_step_with_its_own_step_size() -> None:
     sampler, done = CORRIDOR.sampler(1), 0
     for _ in range(3):
         e = sampler.episodes(1)
-        x, decay = e.features(), TD().coefficients(beta=0.5, discount_t=e.discount_t).decay
-        advantage = advantages(e.reward + e.discount_tp1 * (e.next_features() @ w) - x @ w, decay)
+        x = e.features()
+        advantage = beta_advantages(
+            e.reward, x @ w, e.next_features() @ w, 0.5, discount=e.discount_tp1
+        )
         w = w + (schedule.at(np.arange(done, done + len(e))) * advantage) @ x
         done += len(e)
     miss = w - CORRIDOR.values[CORRIDOR.observable]

@@ -1,282 +1,250 @@
-"""β-returns and forward updates: what they are, and that they agree with the backward view."""
+"""β-returns and advantages: what they are, in every layout and dtype, and what is refused."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from preftd import Experience, InputError
-from preftd.arrays import Dense, Vector
-from preftd.learners.returns import advantages, beta_returns, forward_update, offline_update
-from preftd.learners.steps import Steps
-from preftd.preferences import Function, Signal
-from preftd.rules import RULES, StreamCoefficients, stream_coefficients
+from preftd import InputError
+from preftd.learners import beta_advantages, beta_returns
+from preftd.learners.returns_reference import returns_by_recursion
 
-STEPS, SIZE = 40, 4
-BETA = Function(lambda x: float(np.clip(abs(x[0]), 0, 1)))
 seeds = st.integers(0, 2**32 - 1)
+LAYOUTS = [
+    ((9,), 0),  # one stream
+    ((9, 5), 0),  # time first
+    ((9, 1), 0),
+    ((5, 9), 1),  # streams first: one group of four, and one more
+    ((11, 9, 1), 1),
+    ((3, 9, 4), 1),  # streams on both sides
+    ((2, 3, 9, 2), -2),
+    ((4, 1), 1),  # one step
+]
+TOLERANCE = {np.float32: 2e-5, np.float64: 1e-12}
 
 
-class Case(NamedTuple):
-    """A stream of episodes that terminate or are cut short, with importance ratios."""
+class Streams(NamedTuple):
+    """Streams whose episodes terminate, are cut short, or both."""
 
-    experience: Experience
-    rho: Vector
-    weights: Vector
+    reward: NDArray[Any]
+    value_t: NDArray[Any]
+    value_tp1: NDArray[Any]
+    beta_tp1: NDArray[Any]
+    discount: NDArray[Any]
+    terminated: NDArray[Any]
+    truncated: NDArray[Any]
 
-    def signals(self, name: str, beta: Signal = BETA) -> StreamCoefficients:
-        interest = Function(lambda x: float(np.clip(0.5 * abs(x[-1]), 0, 1)))
-        rule = RULES[name](interest)  # type: ignore[arg-type]
-        return stream_coefficients(rule, beta, self.experience, rho=self.rho)
+    def returns(self, axis: int = 0) -> NDArray[Any]:
+        given = self._asdict()
+        del given["value_t"]
+        return beta_returns(**given, axis=axis)
 
-    def values(self) -> tuple[Vector, Vector]:
-        e = self.experience
-        return e.features() @ self.weights, e.next_features() @ self.weights
-
-    def td_error(self) -> Vector:
-        (v, v_next), e = self.values(), self.experience
-        return e.reward + e.discount_tp1 * v_next - v
+    def by_recursion(self, axis: int = 0) -> NDArray[Any]:
+        given = self._asdict()
+        del given["value_t"]
+        first = {name: np.moveaxis(array, axis, 0) for name, array in given.items()}
+        return np.moveaxis(returns_by_recursion(**first), 0, axis)
 
 
-def case(seed: int, *, on_policy: bool = False) -> Case:
+def streams(seed: int, shape: tuple[int, ...], kind: Any = np.float64) -> Streams:
     rng = np.random.default_rng(seed)
-    terminated, truncated = rng.random((2, STEPS)) < 0.12
-    cut = truncated & ~terminated
-    cut[-1] = not terminated[-1]
-    log = Experience.from_log(
-        rng.normal(size=(STEPS, SIZE)),
-        rng.normal(size=STEPS),
-        discount=rng.uniform(0.5, 1, STEPS),
-        terminated=terminated,
-        truncated=truncated,
-        final=rng.normal(size=(cut.sum(), SIZE)) if cut.any() else None,
-    )
-    rho = np.ones(STEPS) if on_policy else rng.choice([0.0, 0.5, 1.0, 2.0], STEPS)
-    return Case(log, rho, rng.normal(size=SIZE))
+    floats: list[Any] = [*rng.normal(size=(3, *shape)), *rng.random((2, *shape))]
+    ends: Any = rng.random((2, *shape)) < 0.2
+    return Streams(*(array.astype(kind) for array in floats), *ends)
 
 
-def by_definition(first: Vector, decay: Vector) -> Vector:
-    """Σ_{k ≥ t} first_k Π_{t < j ≤ k} decay_j."""
-    steps = range(len(first))
-    return np.array(
-        [sum(first[k] * np.prod(decay[t + 1 : k + 1]) for k in steps[t:]) for t in steps]
-    )
-
-
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize(("shape", "axis"), LAYOUTS)
 @given(seed=seeds)
-def test_the_beta_return_of_the_paper(seed: int) -> None:
-    """G_t = r_{t+1} + γ_{t+1} (β_{t+1} v(x_{t+1}) + (1 − β_{t+1}) G_{t+1}), on-policy."""
-    c = case(seed, on_policy=True)
-    e, (beta, (decay, _), _), v_next = c.experience, c.signals("ptd"), c.values()[1]
-    G = beta_returns(e.reward, e.discount_tp1, v_next, decay)
-    for t in range(STEPS):
-        aim = v_next[t] if e.is_last[t] else beta[t + 1] * v_next[t] + (1 - beta[t + 1]) * G[t + 1]
-        assert G[t] == pytest.approx(e.reward[t] + e.discount_tp1[t] * aim, abs=1e-12, rel=1e-12)
-
-
-@given(seed=seeds)
-def test_returns_and_advantages_are_their_sums_over_the_future(seed: int) -> None:
-    c = case(seed)
-    e, (decay, _), (v, v_next) = c.experience, c.signals("td").coefficients, c.values()
-    following = np.append(decay[1:], 0)
-    G = beta_returns(e.reward, e.discount_tp1, v_next, decay)
-    exact = by_definition(e.reward + (e.discount_tp1 - following) * v_next, decay)
-    np.testing.assert_allclose(G, exact, rtol=1e-12, atol=1e-12)
-    A = advantages(c.td_error(), decay)
-    np.testing.assert_allclose(A, by_definition(c.td_error(), decay), rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(A, G - v, rtol=1e-12, atol=1e-12)
-
-
-@pytest.mark.parametrize("name", sorted(RULES))
-@given(seed=seeds)
-def test_the_forward_update_is_the_backward_one_with_frozen_weights(name: str, seed: int) -> None:
-    c = case(seed)
-    signals, x, td_error = c.signals(name), c.experience.features(), c.td_error()
-    decay, gain = signals.coefficients
-    trace, backward = np.zeros(SIZE), np.zeros(SIZE)
-    size = 1.0
-    for t in range(STEPS):
-        trace = decay[t] * trace + gain[t] * x[t]
-        backward += td_error[t] * trace
-        size += np.abs(td_error[t] * trace).max()
-    tolerance = 1e-12 * size
-    forward = forward_update(c.experience, signals, c.weights)
-    np.testing.assert_allclose(forward, backward, rtol=0, atol=tolerance)
-    offline = offline_update(gain, advantages(td_error, decay), x)
-    np.testing.assert_allclose(offline, backward, rtol=0, atol=tolerance)
-
-
-def test_indices_of_ones_give_the_update_of_the_vectors_they_stand_for() -> None:
-    rng = np.random.default_rng(0)
-    indices = rng.integers(0, 6, (5, 3), dtype=np.int32)
-    indices[0] = (2, 2, 1)
-    at = rng.integers(-2, 5, 9).astype(np.int32)
-    coded = Experience(
-        6,
-        at,
-        np.roll(at, -1),
-        rng.normal(size=(2, 6)),
-        rng.normal(size=9),
-        np.full(9, 0.9),
-        np.append(0.0, np.full(8, 0.9)),
-        np.arange(9) == 0,
-        np.arange(9) == 8,
-        active=indices,
-    )
-    weights = rng.normal(size=6)
-    signals = stream_coefficients(RULES["td"](1.0), Function(lambda _x: 0.3), coded)
-    decay, gain = signals.coefficients
-    x, y = coded.features(), coded.next_features()
-    td_error = coded.reward + coded.discount_tp1 * (y @ weights) - x @ weights
-    expected = offline_update(gain, advantages(td_error, decay), x)
-    np.testing.assert_allclose(forward_update(coded, signals, weights), expected, atol=1e-12)
-
-
-@pytest.mark.parametrize("streams", [(1,), (5,), (2, 3)])
-def test_streams_side_by_side_do_not_see_each_other(streams: tuple[int, ...]) -> None:
-    rng = np.random.default_rng(1)
-    reward, discount, value, decay = rng.random((4, 20, *streams))
-    together = beta_returns(reward, discount, value, decay)
-    errors = advantages(reward, decay)
-    for s in np.ndindex(*streams):
-        own = (slice(None), *s)
-        alone = beta_returns(reward[own], discount[own], value[own], decay[own])
-        np.testing.assert_array_equal(together[own], alone)
-        np.testing.assert_array_equal(errors[own], advantages(reward[own], decay[own]))
-
-
-def test_one_update_for_each_stream() -> None:
-    rng = np.random.default_rng(2)
-    gain, advantage, x = rng.random((7, 3)), rng.normal(size=(7, 3)), rng.normal(size=(7, 4))
-    update = offline_update(gain, advantage, x)
-    assert update.shape == (4, 3)
-    one = offline_update(gain[:, 1], advantage[:, 1], x)
-    np.testing.assert_allclose(update[:, 1], one, atol=1e-14)
-
-
-@given(seed=seeds)
-def test_full_preference_aims_at_the_next_state_and_none_at_the_end_of_the_episode(
-    seed: int,
+def test_they_are_the_recursion_of_the_paper_in_every_layout(
+    shape: tuple[int, ...], axis: int, kind: Any, seed: int
 ) -> None:
-    c = case(seed, on_policy=True)
-    e, v_next = c.experience, c.values()[1]
-    one = c.signals("td", Function(lambda _x: 1.0)).coefficients.decay
-    step = beta_returns(e.reward, e.discount_tp1, v_next, one)
-    np.testing.assert_allclose(step, e.reward + e.discount_tp1 * v_next, rtol=1e-12, atol=1e-14)
-    none = c.signals("td", Function(lambda _x: 0.0)).coefficients.decay
-    total = beta_returns(e.reward, e.discount_tp1, v_next, none)
-    sum_so_far = 0.0
-    for t in reversed(range(STEPS)):
-        beyond = v_next[t] if e.is_last[t] else sum_so_far
-        sum_so_far = e.reward[t] + e.discount_tp1[t] * beyond
-        assert total[t] == pytest.approx(sum_so_far, abs=1e-12, rel=1e-12)
+    given = streams(seed, shape, kind)
+    exact = Streams(*(array.astype(np.float64) for array in given)).by_recursion(axis)
+    found = given.returns(axis)
+    assert found.dtype == kind
+    np.testing.assert_allclose(found, exact, rtol=TOLERANCE[kind], atol=TOLERANCE[kind])
+    found = beta_advantages(**given._asdict(), axis=axis)
+    assert found.dtype == kind
+    np.testing.assert_allclose(found, exact - given.value_t, rtol=0, atol=2 * TOLERANCE[kind])
+
+
+def test_the_formula_of_the_paper_by_hand() -> None:
+    """One episode of three steps that terminates: G = r + γ (β v + (1 − β) G), β of the next."""
+    reward, value, beta, discount = [1.0, 2.0, 4.0], [8.0, 16.0, 99.0], [0.25, 0.5, 0.7], 0.5
+    last = 4.0
+    second = 2 + 0.5 * (0.5 * 16 + 0.5 * last)
+    first = 1 + 0.5 * (0.25 * 8 + 0.75 * second)
+    found = beta_returns(reward, value, beta, discount=discount, terminated=[0, 0, 1])
+    np.testing.assert_array_equal(found, [first, second, last])
+
+
+def test_torchrl_has_other_numbers_here() -> None:
+    """`vec_td_lambda_return_estimate` of TorchRL 0.14.1 gives [2, 5, 3] for a tensor γ."""
+    reward, value, lambda_ = np.zeros((1, 3, 1)), np.array([1.0, 2, 3]), np.array([1.0, 0, 1])
+    for gamma in (1.0, np.ones((1, 3, 1))):
+        beta = 1 - lambda_.reshape(1, 3, 1)
+        found = beta_returns(reward, value.reshape(1, 3, 1), beta, discount=gamma, axis=1)
+        np.testing.assert_array_equal(found.ravel(), [2, 2, 3])
+
+
+@pytest.mark.parametrize("shape", [(20, 1), (20, 5), (20, 2, 3)])
+def test_streams_side_by_side_do_not_see_each_other(shape: tuple[int, ...]) -> None:
+    all_of_them = streams(1, shape)
+    together = all_of_them.returns()
+    for s in np.ndindex(*shape[1:]):
+        alone = Streams(*(array[:, *s] for array in all_of_them)).returns()
+        np.testing.assert_allclose(together[:, *s], alone, rtol=1e-14, atol=1e-15)
 
 
 def test_a_truncation_bootstraps_and_a_termination_does_not() -> None:
     """Every step pays 1 and the values are right, so that returns must be the values again."""
-    gamma, value = 0.9, 10.0
-    reward, v_next, decay = np.ones(6), np.full(6, value), np.full(6, 0.5 * gamma)
-    decay[[0, 3]] = 0
-    discount = np.full(6, gamma)
-    cut = beta_returns(reward, discount, v_next, decay)
+    gamma, value, third = 0.9, 10.0, np.arange(6) == 2
+    given: dict[str, Any] = {"reward": np.ones(6), "beta_tp1": 0.5, "discount": gamma}
+    cut = beta_returns(value_tp1=value, truncated=third, **given)
     np.testing.assert_allclose(cut, value, rtol=1e-14)
-    as_termination = beta_returns(reward, np.where(np.arange(6) == 2, 0, discount), v_next, decay)
+    as_termination = beta_returns(value_tp1=value, terminated=third, **given)
     assert as_termination[2] == 1.0
     assert (as_termination[:3] < value - 1).all()
-    across = beta_returns(reward, discount, np.where(np.arange(6) < 3, value, 0), decay)
+    both = beta_returns(value_tp1=value, terminated=third, truncated=third, **given)
+    np.testing.assert_array_equal(both, as_termination)
+    wrong_later = np.where(np.arange(6) < 3, value, 0)
+    across = beta_returns(value_tp1=wrong_later, truncated=third, **given)
     np.testing.assert_allclose(across[:3], value, rtol=1e-14)
-    not_cut = np.where(np.arange(6) == 3, 0.5 * gamma, decay)
-    leaking = beta_returns(reward, discount, np.where(np.arange(6) < 3, value, 0), not_cut)
+    leaking = beta_returns(value_tp1=wrong_later, **given)
     assert (leaking[:3] < value - 0.5).all()
 
 
-def test_no_steps_have_no_returns() -> None:
-    assert beta_returns(*np.zeros((4, 0, 3))).shape == (0, 3)
-    assert advantages([], []).shape == (0,)
+def test_beta_has_no_effect_where_an_episode_ends() -> None:
+    given = streams(3, (8, 5))
+    ends = given.terminated | given.truncated | (np.arange(8) == 7)[:, None]
+    for beta in (0.0, 1.0):
+        other = given._replace(beta_tp1=np.where(ends, beta, given.beta_tp1))
+        np.testing.assert_array_equal(other.returns(), given.returns())
+    moved = given._replace(beta_tp1=np.where(ends, given.beta_tp1, 1.0))
+    assert not np.allclose(moved.returns(), given.returns())
 
 
-def fine(kind: type = float) -> dict[str, Dense]:
-    arrays = {"reward": [1, 2], "discount_tp1": [1, 0], "value_tp1": [3, 0], "decay_t": [0, 1]}
-    return {name: np.array(values, dtype=kind) for name, values in arrays.items()}
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_numbers_and_smaller_shapes_stand_for_all_entries(axis: int, kind: Any) -> None:
+    shape = (7, 5)
+    full = streams(4, shape, kind)
+    narrow: NDArray[Any] = np.linspace(0, 1, 5, dtype=kind)
+    given: dict[str, Any] = {
+        "reward": full.reward,
+        "value_tp1": np.float32(0.5),
+        "beta_tp1": narrow,
+        "discount": 0.75,
+        "terminated": full.terminated[:, :1],
+    }
+    found = beta_returns(**given, axis=axis)
+    whole = {name: np.broadcast_to(array, shape) for name, array in given.items()}
+    whole = {
+        name: np.array(array, None if name == "terminated" else kind)
+        for name, array in whole.items()
+    }
+    assert found.dtype == kind
+    np.testing.assert_array_equal(found, beta_returns(**whole, axis=axis))
+    one = beta_returns(1.0, 1.0, 0.5, discount=0.5, terminated=[False, True])
+    np.testing.assert_array_equal(one, [1.5, 1.0])
 
 
-@pytest.mark.parametrize("layout", [np.float64, np.int64, np.float32])
-def test_arrays_of_any_kind_and_layout_will_do(layout: type) -> None:
-    expected = [[3.0, 3.0], [2.0, 2.0]]
-    wide = {name: np.array([a, a]).T for name, a in fine(layout).items()}
-    np.testing.assert_array_equal(beta_returns(**wide), expected)
-    for array in wide.values():
-        array.setflags(write=False)
-    np.testing.assert_array_equal(beta_returns(**wide), expected)
+def test_arrays_that_lie_otherwise_in_memory_give_the_same_and_are_not_changed() -> None:
+    given = streams(5, (6, 3, 4))
+    expected = given.returns(1)
+    for order in [(0, 1, 2), (2, 1, 0), (1, 0, 2), (1, 2, 0)]:
+        back = np.argsort(order)
+        other = Streams(*(a.transpose(order).copy().transpose(back) for a in given))
+        for array in other:
+            array.setflags(write=False)
+        np.testing.assert_allclose(other.returns(1), expected, rtol=1e-14, atol=1e-14)
+        mixed = other._replace(reward=given.reward, beta_tp1=given.beta_tp1[::-1].copy()[::-1])
+        np.testing.assert_allclose(mixed.returns(1), expected, rtol=1e-14, atol=1e-14)
+    for array, other_array in zip(given, streams(5, (6, 3, 4)), strict=True):
+        np.testing.assert_array_equal(array, other_array)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "expected"),
+    [
+        ((np.float32, np.float32), np.float32),
+        ((np.float32, np.float64), np.float64),
+        ((np.int64, np.int64), np.float64),
+        ((np.float16, np.float16), np.float64),
+        ((np.float32, np.int32), np.float64),
+    ],
+)
+def test_the_dtype_is_float32_only_if_all_arrays_are(
+    kinds: tuple[Any, Any], expected: type
+) -> None:
+    reward, value = np.array([1, 2], kinds[0]), np.array([3, 4], kinds[1])
+    found = beta_returns(reward, value, 0, discount=1, terminated=[False, True])
+    assert found.dtype == expected
+    np.testing.assert_array_equal(found, [3, 2])
+
+
+def test_no_steps_and_no_streams_have_no_returns() -> None:
+    for shape in ((0, 3), (3, 0), (0,)):
+        assert beta_returns(np.zeros(shape), 0.0, 0.0, discount=0.9).shape == shape
+
+
+def fine(axis: int = 0) -> dict[str, NDArray[np.float64]]:
+    names = ("reward", "value_t", "value_tp1", "beta_tp1", "discount")
+    return {name: np.full((9, 37), 0.5) if axis == 0 else np.full((37, 9), 0.5) for name in names}
 
 
 @pytest.mark.parametrize("name", sorted(fine()))
-@pytest.mark.parametrize("step", [0, 1])
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_what_is_not_finite_is_refused_by_name(name: str, step: int, bad: float) -> None:
-    arrays = fine()
-    arrays[name][step] = bad
-    with pytest.raises(InputError, match=rf"^{name}\[{step}\] is .*: every entry .*\.$"):
-        beta_returns(**arrays)
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("at", [(0, 0), (4, 8), (8, 5)])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_what_is_not_finite_or_out_of_range_is_refused_by_name(
+    name: str, axis: int, at: tuple[int, int], kind: Any
+) -> None:
+    bad = [np.nan, np.inf, -np.inf]
+    bad += [-0.25, 1.5] if name in ("beta_tp1", "discount") else []
+    for number in bad:
+        arrays = {key: array.astype(kind) for key, array in fine(axis).items()}
+        arrays[name][at] = number
+        where = rf"^{name}\[{at[0]}, {at[1]}\] is {number:g}: every entry .*\.$"
+        with pytest.raises(InputError, match=where):
+            beta_advantages(**arrays, axis=axis)
+        ends = np.ones_like(arrays[name], dtype=bool)  # it is seen where it has no effect, too
+        with pytest.raises(InputError, match=where):
+            beta_advantages(**arrays, terminated=ends, axis=axis)
+        with pytest.raises(InputError, match=rf"^{name} is {number:g}: every entry .*\.$"):
+            beta_advantages(**fine(axis) | {name: np.array(number)}, axis=axis)
 
 
-@pytest.mark.parametrize("step", [0, 1])
-def test_discounts_and_decays_out_of_range_are_refused_by_name(step: int) -> None:
-    for name, bad in (("discount_tp1", -0.1), ("discount_tp1", 1.1), ("decay_t", -0.1)):
-        arrays = fine()
-        arrays[name][step] = bad
-        with pytest.raises(InputError, match=rf"^{name}\[{step}\] is {bad}: every entry .*\.$"):
-            beta_returns(**arrays)
-    decay = np.where(np.arange(2) == step, -0.5, 0.0)
-    with pytest.raises(InputError, match=rf"^decay_t\[{step}\] is -0\.5: every entry .*\.$"):
-        advantages([1.0, 1.0], decay)
-
-
-def test_a_bad_discount_is_seen_in_any_stream_of_many() -> None:
-    discount = np.full((9, 37), 0.5)
-    discount[4, 31] = -0.25
-    with pytest.raises(InputError, match=r"^discount_tp1\[4, 31\] is -0\.25: "):
-        beta_returns(np.ones((9, 37)), discount, np.ones((9, 37)), np.zeros((9, 37)))
-
-
-def test_off_policy_a_decay_may_exceed_1() -> None:
-    np.testing.assert_array_equal(advantages([1.0, 1.0, 1.0], [0.0, 2.0, 3.0]), [9, 4, 1])
-
-
-@pytest.mark.parametrize("name", sorted(fine()))
+@pytest.mark.parametrize("name", ["reward", "beta_tp1"])
 def test_masked_numbers_are_refused_by_name(name: str) -> None:
-    arrays = fine()
-    arrays[name] = np.ma.array(arrays[name], mask=[False, True])
+    arrays: dict[str, Any] = {key: array[:, 0] for key, array in fine().items()}
+    arrays[name] = np.ma.array(arrays[name], mask=np.arange(9) == 1)
     with pytest.raises(InputError, match=rf"^{name}\[1\] is nan: "):
-        beta_returns(**arrays)
+        beta_advantages(**arrays)
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    with pytest.raises(InputError, match=r"^decay_t has shape \(3,\) but reward has \(2,\): .*\.$"):
-        beta_returns(**fine() | {"decay_t": np.zeros(3)})
-    with pytest.raises(InputError, match=r"^td_error is one number"):
-        advantages(1.0, 1.0)
-    with pytest.raises(InputError, match=r"^decay_t\[0\] is nan"):
-        advantages([1.0], [np.nan])
-    with pytest.raises(InputError, match=r"^features has shape \(3, 1\) but there are 2 steps"):
-        offline_update([1, 1], [1, 1], [[1], [1], [1]])
-    with pytest.raises(InputError, match=r"^advantage\[1\] is nan"):
-        offline_update(np.ones(2), np.array([1.0, np.nan]), [[1.0], [1.0]])
-    with pytest.raises(InputError, match=r"^gain\[0\] is inf"):
-        offline_update(np.array([np.inf, 1.0]), np.ones(2), [[1.0], [1.0]])
-    c = case(0)
-    with pytest.raises(InputError, match=r"^weights has shape \(2,\) but there are 4 features"):
-        forward_update(c.experience, c.signals("td"), [1, 2])
-    with pytest.raises(InputError, match=r"^experience is None: give an Experience"):
-        forward_update(None, c.signals("td"), c.weights)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match=r"^signals is 0\.5: give those of stream_coefficients"):
-        forward_update(c.experience, 0.5, c.weights)  # type: ignore[arg-type]
-    for use in (Steps.of, lambda e, signals: forward_update(e, signals, c.weights)):
-        with pytest.raises(InputError, match=r"^signals are those of \d+ steps, the"):
-            use(c.experience[: len(c.experience) - 1], c.signals("td"))
+    with pytest.raises(
+        InputError, match=r"^shapes do not fit together \(reward \(2,\), beta_tp1 \(3,\)\): .*\.$"
+    ):
+        beta_returns([1.0, 2.0], 1.0, np.zeros(3), discount=0.9)
+    with pytest.raises(InputError, match=r"^reward is one number: give one for each step\.$"):
+        beta_returns(1.0, 1.0, 1.0, discount=0.9)
+    for axis in (2, -3):
+        with pytest.raises(InputError, match=rf"^axis is {axis} but the arrays have 2 axes: .*\.$"):
+            beta_returns(np.ones((2, 2)), 1.0, 1.0, discount=0.9, axis=axis)
+    with pytest.raises(InputError, match=r"^axis is 0\.5: give a whole number\.$"):
+        beta_returns(np.ones((2, 2)), 1.0, 1.0, discount=0.9, axis=0.5)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"^terminated\[1\] is 0\.5: give true or false\.$"):
+        beta_returns([1.0, 1.0], 1.0, 1.0, discount=0.9, terminated=[0, 0.5])
 
 
-def test_what_overflows_is_seen_to_have_done_so() -> None:
-    assert not np.isfinite(advantages([1e308, 1e308, 0.0], [0.0, 1.0, 1.0])).all()
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_what_overflows_is_seen_to_have_done_so(kind: Any) -> None:
+    most = np.full((3, 2), np.finfo(kind).max)
+    for axis in (0, 1):
+        assert not np.isfinite(beta_returns(most, most, 0.0, discount=1.0, axis=axis)).all()

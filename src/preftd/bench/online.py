@@ -104,8 +104,8 @@ def calls() -> dict[str, tuple[Contender, str]]:
         found[name] = _repeated(learner(size, indices=indices)), ""
     name = f"`LinearLearner.update`, {PREDICTIONS:,} predictions × {FEATURES} features"
     found[name] = _repeated(learner(FEATURES, PREDICTIONS), 1), ""
-    signals = draw.uniform(0, 1, (4, 512, 32))
-    returns = _repeated(lambda: beta_returns(*signals))
+    reward, value, beta = draw.uniform(0, 1, (3, 512, 32))
+    returns = _repeated(lambda: beta_returns(reward, value, beta, discount=0.99))
     found["`beta_returns`, 512 steps × 32 streams"] = returns, "100"
     squares = LeastSquaresLearner(32, PTD())
     x, y = draw.standard_normal((2, 32))

@@ -11,6 +11,7 @@ from preftd.arrays import (
     Vector,
     as_array,
     as_count,
+    as_flags,
     check_finite,
     check_not_negative,
 )
@@ -57,12 +58,7 @@ def per_step(name: str, given: ArrayLike, steps: int) -> Vector:
 
 def flags(name: str, given: ArrayLike, steps: int) -> NDArray[np.bool_]:
     """Return true or false for each step."""
-    array = per_step(name, given, steps)
-    wrong = ~np.isin(array, (0, 1))
-    if wrong.any():
-        step = int(np.argmax(wrong))
-        raise InputError(f"{name}[{step}] is {array[step]:g}: give true or false.")
-    return array.astype(np.bool_)
+    return as_flags(name, per_step(name, given, steps))
 
 
 def actions(given: ArrayLike, steps: int) -> NDArray[np.int32]:

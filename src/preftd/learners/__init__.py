@@ -11,8 +11,9 @@ from preftd.learners.linear.batch import Linear
 from preftd.learners.linear.learner import LinearLearner
 from preftd.learners.network.batch import Network
 from preftd.learners.network.learner import NetworkLearner
+from preftd.learners.offline import forward_update, offline_update
 from preftd.learners.pretrained import Pretrained, PretrainedLearner, Training
-from preftd.learners.returns import advantages, beta_returns, forward_update, offline_update
+from preftd.learners.returns import beta_advantages, beta_returns
 from preftd.learners.step_size import Decreasing, StepSizePair
 from preftd.learners.steps import Steps
 
@@ -36,8 +37,8 @@ __all__ = [
     "StepSizePair",
     "Steps",
     "Training",
-    "advantages",
     "as_spec",
+    "beta_advantages",
     "beta_returns",
     "forward_update",
     "offline_update",

@@ -1,57 +1,62 @@
-"""The forward view: what each step aims at, and the update that all steps make together.
+"""The forward view: what each step aims at.
 
-    G_t = r_{t+1} + (γ_{t+1} − decay_{t+1}) v(x_{t+1}) + decay_{t+1} G_{t+1}          β-return
-    A_t = δ_t + decay_{t+1} A_{t+1} = G_t − v(x_t)                                     advantage
-    Δw  = α Σ_t gain_t A_t ∇v(x_t)                                                     update
+    G_t = r_{t+1} + γ_{t+1} (β_{t+1} v(x_{t+1}) + (1 − β_{t+1}) G_{t+1})          β-return
+    A_t = G_t − v(x_t)                                                             advantage
 
-With decay_t = γ_t (1 − β_t), G_t is r_{t+1} + γ_{t+1} (β v(x_{t+1}) + (1 − β) G_{t+1}) with the β
-of x_{t+1}: the paper's β-return. Arrays are those of the rules, time along the first axis: decay[t]
-belongs to x_t and is 0 where an episode begins, so nothing flows back from one episode to the one
-before. A step whose successor is not in the stream bootstraps in full; one whose discount is 0 has
-terminated and does not.
+β_{t+1} is the preference of the *next* state. Nothing follows a step that terminates. A step that
+is truncated, and the last one of the arrays, bootstraps in full from the value of the state it
+leads to, whatever β is there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import (
-    Dense,
-    InputError,
-    Vector,
-    as_array,
-    check_finite,
-    check_not_negative,
-    check_unit_interval,
-)
-from preftd.experience import Experience
-from preftd.experience.stream import Codes
-from preftd.learners.returns_kernel import advantages_of, returns_of, within
-from preftd.learners.steps import check_signals
-from preftd.rules import StreamCoefficients
+from preftd.arrays import InputError, as_array, as_flags, check_finite, check_unit_interval, whole
+from preftd.learners.returns_kernel import by_rows, by_streams
+from preftd.learners.returns_layout import Layout, layout_of
 
-Array = NDArray[np.float64]
-FINITE = float(np.finfo(np.float64).max)
+Array = NDArray[Any]
+SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
+ORDER = ("reward", "value_t", "value_tp1", "beta_tp1", "discount", "terminated", "truncated")
+"""In which the kernels take them."""
 
 
 def beta_returns(
-    reward: ArrayLike, discount_tp1: ArrayLike, value_tp1: ArrayLike, decay_t: ArrayLike
+    reward: ArrayLike,
+    value_tp1: ArrayLike,
+    beta_tp1: ArrayLike,
+    *,
+    discount: ArrayLike,
+    terminated: ArrayLike = False,
+    truncated: ArrayLike = False,
+    axis: int = 0,
 ) -> Array:
     """β-returns G_t of streams, any number of them side by side.
+
+    Arguments are arrays whose shapes broadcast against each other, or single numbers. If all arrays
+    are of float32, so is the result; otherwise it is of float64.
 
     Parameters
     ----------
     reward : array of shape (steps, ...)
         r_{t+1}.
-    discount_tp1 : array of shape (steps, ...)
-        γ_{t+1}, from 0 to 1, 0 where an episode terminates.
     value_tp1 : array of shape (steps, ...)
-        v(x_{t+1}).
-    decay_t : array of shape (steps, ...)
-        The rule's decay_t, 0 where an episode starts.
+        v(x_{t+1}), the value of the state that the step leads to: at a truncated step, of the last
+        observation of the episode, not of the first one of the next.
+    beta_tp1 : array of shape (steps, ...)
+        β of that state, from 0 to 1.
+    discount : array of shape (steps, ...)
+        γ_{t+1}, from 0 to 1.
+    terminated, truncated : array of shape (steps, ...)
+        True where an episode ends by itself, and where it is cut short. Terminated takes precedence
+        where both are true.
+    axis : int
+        The axis of time.
 
     Returns
     -------
@@ -59,198 +64,125 @@ def beta_returns(
 
     Examples
     --------
-    >>> beta_returns([0, 1], discount_tp1=[0.5, 0], value_tp1=[4, 0], decay_t=[0, 0.5])  # β = 0
-    array([0.5, 1. ])
-    >>> beta_returns([0, 1], discount_tp1=[0.5, 0], value_tp1=[4, 0], decay_t=[0, 0])  # β = 1
+    >>> beta_returns([0, 1], [4, 5], beta_tp1=1, discount=0.5, terminated=[False, True])
     array([2., 1.])
+    >>> beta_returns([0, 1], [4, 5], beta_tp1=0, discount=0.5, terminated=[False, True])
+    array([0.5, 1. ])
+    >>> beta_returns([0, 1], [4, 5], beta_tp1=0, discount=0.5, truncated=[False, True])
+    array([1.75, 3.5 ])
+
+    """
+    given = {"reward": reward, "value_tp1": value_tp1, "beta_tp1": beta_tp1, "discount": discount}
+    return _computed(given, {"terminated": terminated, "truncated": truncated}, axis)
+
+
+def beta_advantages(
+    reward: ArrayLike,
+    value_t: ArrayLike,
+    value_tp1: ArrayLike,
+    beta_tp1: ArrayLike,
+    *,
+    discount: ArrayLike,
+    terminated: ArrayLike = False,
+    truncated: ArrayLike = False,
+    axis: int = 0,
+) -> Array:
+    """Advantages A_t = G_t − v(x_t): how far β-returns are from the values they update.
+
+    Parameters
+    ----------
+    reward, value_tp1, beta_tp1, discount, terminated, truncated, axis
+        As for `beta_returns`.
+    value_t : array of shape (steps, ...)
+        v(x_t), the value of the state that the step starts from.
+
+    Returns
+    -------
+    array of shape (steps, ...)
+
+    Examples
+    --------
+    >>> beta_advantages([0, 1], [1, 4], [4, 5], 1, discount=0.5, terminated=[False, True])
+    array([ 1., -3.])
 
     """
     given = {
         "reward": reward,
-        "discount_tp1": discount_tp1,
+        "value_t": value_t,
         "value_tp1": value_tp1,
-        "decay_t": decay_t,
+        "beta_tp1": beta_tp1,
+        "discount": discount,
     }
-    arrays = _alike(given)
-    out = np.empty(arrays[0].shape)
-    returns_of(*map(_flat, [*arrays, out]))
-    _check_all(given, arrays, out)
-    return out
+    return _computed(given, {"terminated": terminated, "truncated": truncated}, axis)
 
 
-def advantages(td_error: ArrayLike, decay_t: ArrayLike) -> Array:
-    """Discounted sums of TD errors: how far the β-return is from the value it updates.
-
-    Parameters
-    ----------
-    td_error : array of shape (steps, ...)
-        δ_t.
-    decay_t : array of shape (steps, ...)
-        The rule's decay_t, 0 where an episode starts.
-
-    Returns
-    -------
-    array of shape (steps, ...)
-
-    Examples
-    --------
-    >>> advantages([1, 2, 4], decay_t=[0, 0.5, 0.5])
-    array([3., 4., 4.])
-
-    """
-    given = {"td_error": td_error, "decay_t": decay_t}
-    arrays = _alike(given)
-    out = np.empty(arrays[0].shape)
-    advantages_of(*map(_flat, [*arrays, out]))
-    _check_all(given, arrays, out)
-    return out
+def _computed(given: Mapping[str, ArrayLike], flags: Mapping[str, ArrayLike], axis: int) -> Array:
+    floats = {name: _floats(name, array) for name, array in given.items()}
+    arrays = [array for array in floats.values() if array.ndim]
+    kind = SINGLE if arrays and all(array.dtype == SINGLE for array in arrays) else DOUBLE
+    ready = {name: array.astype(kind, copy=False) for name, array in floats.items()}
+    ready |= {name: as_flags(name, array) for name, array in flags.items()}
+    shape = common_shape({name: array.shape for name, array in ready.items()})
+    layout = layout_of(shape, time_axis(axis, shape), ready.values())
+    out = np.empty(layout.inner, kind)
+    if out.size and not run_forward(layout, ready, out):
+        refuse_wrong(floats)
+    return layout.restored(out)
 
 
-def offline_update(gain: ArrayLike, advantage: ArrayLike, features: ArrayLike) -> Array:
-    """Σ_t gain_t A_t x_t, to be multiplied by a step size.
+def run_forward(layout: Layout, arrays: Mapping[str, Array], out: Array) -> bool:
+    """Write G_t − v(x_t), or G_t without `value_t`; return whether all is finite and in range."""
+    read = {name: layout.read(array) for name, array in arrays.items()}
+    if "value_t" not in read:
+        read["value_t"] = np.zeros(layout.row, out.dtype)
+    run = by_streams if layout.time_is_last else by_rows
+    arguments: list[Any] = [*(read[name] for name in ORDER), out]
+    return run(*arguments)
 
-    Parameters
-    ----------
-    gain : array of shape (steps,) or (steps, streams)
-    advantage : array of the same shape
-    features : array of shape (steps, size)
-        Shared by all streams.
 
-    Returns
-    -------
-    array of shape (size,) or (size, streams)
+def refuse_wrong(floats: Mapping[str, Array]) -> None:
+    """Name what is not finite or out of range, if it is not that the result overflowed."""
+    for name, array in floats.items():
+        check_finite(name, array)
+        if name in ("beta_tp1", "discount"):
+            check_unit_interval(name, array)
 
-    Examples
-    --------
-    >>> offline_update([1, 0.5], [2, 4], [[1, 0], [1, 1]])
-    array([4., 2.])
 
-    """
-    weight, x = _alike({"gain": gain, "advantage": advantage}), as_array("features", features)
-    check_finite("gain", weight[0])
-    check_finite("advantage", weight[1])
-    if x.ndim != 2 or len(x) != len(weight[0]):
+def time_axis(axis: int, shape: tuple[int, ...]) -> int:
+    """Return the time axis, counted from 0."""
+    at = whole("axis", axis)
+    if not -len(shape) <= at < len(shape):
         raise InputError(
-            f"features has shape {x.shape} but there are {len(weight[0])} steps: "
-            "give a row for each step."
+            f"axis is {at} but the arrays have {len(shape)} axes: name the axis of time."
         )
-    return np.asarray(x.T @ (weight[0] * weight[1]))
+    return at % len(shape)
 
 
-def forward_update(
-    experience: Experience, signals: StreamCoefficients, weights: ArrayLike
-) -> Vector:
-    """The linear update of a whole stream, Σ_t gain_t A_t x_t, with weights held fixed.
-
-    Parameters
-    ----------
-    experience : Experience
-    signals : StreamCoefficients
-        Those of the experience.
-    weights : array of shape (size,)
-
-    Returns
-    -------
-    array of shape (size,)
-
-    Examples
-    --------
-    >>> from preftd import PTD, tasks
-    >>> from preftd.preferences import Constant
-    >>> from preftd.rules import stream_coefficients
-    >>> episode = tasks.make("corridor", length=1).sampler(0).episodes(1)
-    >>> forward_update(episode, stream_coefficients(PTD(), Constant(1.0), episode), [0, 0, 0])
-    array([0., 2., 0.])
-
-    """
-    check_signals(experience, signals)
-    w = as_array("weights", weights)
-    if w.shape != (experience.size,):
+def common_shape(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    """Return the shape that all are broadcast to."""
+    different = {shape for shape in shapes.values() if shape}
+    if not different:
+        raise InputError(f"{next(iter(shapes))} is one number: give one for each step.")
+    if len(different) == 1:
+        return different.pop()
+    try:
+        return np.broadcast_shapes(*different)
+    except ValueError:
+        told = ", ".join(f"{name} {shape}" for name, shape in shapes.items() if shape)
         raise InputError(
-            f"weights has shape {w.shape} but there are {experience.size} features: "
-            "give one for each."
-        )
-    decay, gain = signals.coefficients
-    value_t = values_along(experience, experience.code_t, w)
-    value_tp1 = values_along(experience, experience.code_tp1, w)
-    td_error = experience.reward + experience.discount_tp1 * value_tp1 - value_t
-    if not np.isfinite(td_error).all():
-        bad = int(np.argmin(np.isfinite(td_error)))
-        raise InputError(
-            f"the TD error of step {bad} is not finite: leave out steps with features that are not "
-            'finite, or use LinearLearner with view="forward".'
-        )
-    amount = gain * advantages(td_error, decay)
-    return spread(experience, np.arange(amount.size), amount)
+            f"shapes do not fit together ({told}): give one number for each step of each stream."
+        ) from None
 
 
-def values_along(experience: Experience, codes: Codes, weights: Vector) -> Vector:
-    """wᵀx for each code, shape (codes,), at the cost of what is not 0 in x."""
-    few, values = codes >= 0, np.empty(codes.size)
-    values[~few] = experience.dense[-1 - codes[~few]] @ weights
-    values[few] = weights[_indices(experience, codes[few])].sum(axis=1)
-    return values
-
-
-def spread(experience: Experience, steps: NDArray[np.intp], amount: Vector) -> Vector:
-    """Σ_t amount_t x_t over some steps, shape (size,), at the cost of what is not 0 in x."""
-    codes = experience.code_t[steps]
-    few = codes >= 0
-    total = np.asarray(amount[~few] @ experience.dense[-1 - codes[~few]])
-    indices = _indices(experience, codes[few])
-    np.add.at(total, indices, np.broadcast_to(amount[few][:, None], indices.shape))
-    return total
-
-
-def _indices(experience: Experience, codes: Codes) -> Codes:
-    return codes[:, None] if experience.active is None else experience.active[codes]
-
-
-def _alike(given: Mapping[str, ArrayLike]) -> list[Array]:
-    """What was given as contiguous arrays of one shape, without copies where it is that.
+def _floats(name: str, given: Any) -> Array:
+    """An array of float32 or float64, not copied if it is one.
 
     Whether all is finite is seen afterwards, in the one array that comes out: looking at each that
     goes in would take longer than the computation.
     """
-    arrays = [_ready(name, array) for name, array in given.items()]
-    (first, pattern), *others = zip(given, arrays, strict=True)
-    if pattern.ndim == 0:
-        raise InputError(f"{first} is one number: give one for each step.")
-    for name, array in others:
-        if array.shape != pattern.shape:
-            raise InputError(
-                f"{name} has shape {array.shape} but {first} has {pattern.shape}: "
-                "give one number for each step of each stream."
-            )
-    return arrays
-
-
-def _ready(name: str, given: ArrayLike) -> Array:
     # Not a subclass: a masked array is one.
-    fast = type(given) is np.ndarray and given.dtype == np.float64
-    array: Array = np.asarray(given) if fast else as_array(name, given)
-    return np.ascontiguousarray(array) if array.ndim else array
-
-
-def _flat(array: Array) -> Dense:
-    return array.reshape(len(array), array[:1].size)
-
-
-def _check_all(given: Mapping[str, ArrayLike], arrays: list[Array], out: Array) -> None:
-    """Name what is not finite or out of range; reward, values and TD errors are seen in `out`.
-
-    Decay has no upper limit: off-policy, it holds an importance ratio.
-    """
-    most = {"discount_tp1": 1.0, "decay_t": FINITE}
-    fine = within(out.reshape(-1), -FINITE, FINITE)
-    for name, array in zip(given, arrays, strict=True):
-        if name in most:
-            fine = fine and within(array.reshape(-1), 0.0, most[name])
-    if fine:
-        return
-    for name, array in zip(given, arrays, strict=True):
-        check_finite(name, array)
-        if name == "discount_tp1":
-            check_unit_interval(name, array)
-        if name == "decay_t":
-            check_not_negative(name, array)
+    if type(given) is np.ndarray and given.dtype in (SINGLE, DOUBLE):
+        return given
+    if isinstance(given, float):
+        return np.array(given)
+    return as_array(name, given)

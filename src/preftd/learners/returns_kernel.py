@@ -1,48 +1,152 @@
-"""Backward passes over streams side by side, compiled: streams are the SIMD lanes."""
+"""Backward passes over streams side by side, compiled for float32 and float64.
 
-from numba import boolean, float64, types, void
+An array is (before, steps, after), or (streams, steps) where time is the last axis. Its last axis
+is whole, the others are whole or of length 1, for what is the same all along them. Loops read few
+arrays each: with more, the compiler would not vectorise them.
+"""
 
-from preftd.arrays import Dense, Vector
+from typing import Any
+
+import numpy as np
+from numba import boolean, float32, float64, types, void
+from numpy.typing import NDArray
+
+from preftd.arrays import Vector
 from preftd.kernels import kernel
 
-# Said outright, so that arrays that may not be written to need no copy and no other compilation.
-_ROW = types.Array(float64, 1, "C", readonly=True)
-_IN = types.Array(float64, 2, "C", readonly=True)
-_OUT = types.Array(float64, 2, "C")
+Flags = NDArray[np.bool_]
+Floats = NDArray[Any]
+"""All of float32, or all of float64."""
+TOGETHER = 4
+"""Streams whose recursions run side by side where time is the last axis: one waits for itself."""
 
 
-@kernel(signature=boolean(_ROW, float64, float64))
-def within(array: Vector, least: float, most: float) -> bool:
-    """Whether all entries lie from `least` to `most`; NaN does not. Much faster than numpy."""
-    inside = 0
-    for i in range(array.size):  # counted without a branch, so that it is vectorised
-        inside += int((array[i] >= least) & (array[i] <= most))
-    return inside == array.size
+def read(kind: Any, axes: int) -> types.Array:
+    """The type of an array that may be read-only: said outright, it needs no copy."""
+    return types.Array(kind, axes, "C", readonly=True)
 
 
-@kernel(signature=void(_IN, _IN, _IN, _IN, _OUT), fastmath={"contract"})
-def returns_of(reward: Dense, discount: Dense, next_value: Dense, decay: Dense, out: Dense) -> None:
-    """G_t = r_{t+1} + (γ_{t+1} − decay_{t+1}) v(x_{t+1}) + decay_{t+1} G_{t+1} in each column."""
-    steps, streams = out.shape
-    for t in range(steps - 1, -1, -1):
-        if t + 1 == steps:
-            for s in range(streams):
-                out[t, s] = reward[t, s] + discount[t, s] * next_value[t, s]
-        else:
-            for s in range(streams):
-                kept = decay[t + 1, s]
-                bootstrapped = (discount[t, s] - kept) * next_value[t, s]
-                out[t, s] = reward[t, s] + bootstrapped + kept * out[t + 1, s]
+def _signature(kind: Any, axes: int) -> Any:
+    floats, flags = [read(kind, axes)] * 5, [read(boolean, axes)] * 2
+    return boolean(*floats, *flags, types.Array(kind, axes, "C"))
 
 
-@kernel(signature=void(_IN, _IN, _OUT), fastmath={"contract"})
-def advantages_of(td_error: Dense, decay: Dense, out: Dense) -> None:
-    """A_t = δ_t + decay_{t+1} A_{t+1} in each column."""
-    steps, streams = out.shape
-    for t in range(steps - 1, -1, -1):
-        if t + 1 == steps:
-            for s in range(streams):
-                out[t, s] = td_error[t, s]
-        else:
-            for s in range(streams):
-                out[t, s] = td_error[t, s] + decay[t + 1, s] * out[t + 1, s]
+@kernel
+def row_of(array: Any, i: int, t: int) -> Any:
+    """Row t of block i, where either axis may have length 1."""
+    return array[i if array.shape[0] > 1 else 0, t if array.shape[1] > 1 else 0]
+
+
+@kernel
+def stream_of(array: Any, i: int) -> Any:
+    """Row i, or the only row."""
+    return array[i if array.shape[0] > 1 else 0]
+
+
+@kernel(fastmath={"contract"})
+def kept_from(b: Floats, g: Floats, stops: Flags, cut: Flags, kept: Floats) -> None:
+    """Write γ_{t+1} (1 − β_{t+1}), the part of G_{t+1} in G_t; 0 where nothing follows."""
+    zero, one = kept.dtype.type(0), kept.dtype.type(1)
+    for t in range(kept.size):
+        kept[t] = zero if stops[t] | cut[t] else g[t] * (one - b[t])
+    kept[kept.size - 1] = zero
+
+
+@kernel(fastmath={"contract"})
+def add_later(kept: Floats, out: Floats) -> None:
+    """out_t ← out_t + kept_t out_{t+1} in each row, from the last to the first."""
+    rows, steps = out.shape
+    if rows == TOGETHER:
+        a = b = c = d = out.dtype.type(0)
+        for t in range(steps - 1, -1, -1):
+            out[0, t] = a = out[0, t] + kept[0, t] * a
+            out[1, t] = b = out[1, t] + kept[1, t] * b
+            out[2, t] = c = out[2, t] + kept[2, t] * c
+            out[3, t] = d = out[3, t] + kept[3, t] * d
+    else:
+        for i in range(rows):
+            for t in range(steps - 2, -1, -1):
+                out[i, t] += kept[i, t] * out[i, t + 1]
+
+
+@kernel(signature=[_signature(float32, 3), _signature(float64, 3)], fastmath={"contract"})
+def by_rows(
+    reward: Floats,
+    value_t: Floats,
+    value_tp1: Floats,
+    beta: Floats,
+    discount: Floats,
+    terminated: Flags,
+    truncated: Flags,
+    out: Floats,
+) -> bool:
+    """Write G_t − v(x_t), all streams of a step at once; true if all is finite and in range."""
+    before, steps, after = out.shape
+    zero, one = out.dtype.type(0), out.dtype.type(1)
+    G = np.empty(after, out.dtype)
+    wrong = False
+    for i in range(before):
+        G[:] = zero
+        for t in range(steps - 1, -1, -1):
+            r, v = row_of(reward, i, t), row_of(value_tp1, i, t)
+            b, g = row_of(beta, i, t), row_of(discount, i, t)
+            stops, cut = row_of(terminated, i, t), row_of(truncated, i, t)
+            last = t + 1 == steps
+            for s in range(after):
+                wrong |= not ((b[s] >= zero) & (b[s] <= one) & (g[s] >= zero) & (g[s] <= one))
+                share = one if cut[s] | last else b[s]
+                onwards = zero if stops[s] else g[s]
+                G[s] = r[s] + onwards * (share * v[s] + (one - share) * G[s])
+            found, base = out[i, t], row_of(value_t, i, t)
+            for s in range(after):
+                found[s] = G[s] - base[s]
+                wrong |= found[s] - found[s] != zero
+    return not wrong
+
+
+@kernel(signature=[_signature(float32, 2), _signature(float64, 2)], fastmath={"contract"})
+def by_streams(
+    reward: Floats,
+    value_t: Floats,
+    value_tp1: Floats,
+    beta: Floats,
+    discount: Floats,
+    terminated: Flags,
+    truncated: Flags,
+    out: Floats,
+) -> bool:
+    """Write G_t − v(x_t), a stream after the other; true if all is finite and in range."""
+    streams, steps = out.shape
+    zero, one = out.dtype.type(0), out.dtype.type(1)
+    kept = np.empty((TOGETHER, steps), out.dtype)
+    wrong = False
+    for first in range(0, streams, TOGETHER):
+        some = min(TOGETHER, streams - first)
+        for i in range(first, first + some):
+            r, v, found = stream_of(reward, i), stream_of(value_tp1, i), out[i]
+            b, g = stream_of(beta, i), stream_of(discount, i)
+            stops, cut = stream_of(terminated, i), stream_of(truncated, i)
+            onwards = zero
+            for t in range(steps):
+                wrong |= not ((b[t] >= zero) & (b[t] <= one) & (g[t] >= zero) & (g[t] <= one))
+                share = one if cut[t] else b[t]
+                onwards = zero if stops[t] else g[t]
+                found[t] = r[t] + onwards * share * v[t]
+            found[steps - 1] = r[steps - 1] + onwards * v[steps - 1]  # nothing but v follows
+            kept_from(b, g, stops, cut, kept[i - first])
+        add_later(kept[:some], out[first : first + some])
+        for i in range(first, first + some):
+            base, found = stream_of(value_t, i), out[i]
+            for t in range(steps):
+                found[t] -= base[t]
+                wrong |= found[t] - found[t] != zero
+    return not wrong
+
+
+@kernel(signature=void(read(float64, 1), read(float64, 1), float64[::1]), fastmath={"contract"})
+def advantages_of(td_error: Vector, decay: Vector, out: Vector) -> None:
+    """A_t = δ_t + decay_{t+1} A_{t+1}."""
+    later = 0.0
+    for t in range(out.size - 1, -1, -1):
+        out[t] = td_error[t] + later
+        later = decay[t] * out[t]

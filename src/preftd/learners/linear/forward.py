@@ -4,7 +4,7 @@ import numpy as np
 
 from preftd.arrays import Vector
 from preftd.experience import Experience
-from preftd.learners.returns import advantages, spread, values_along
+from preftd.learners.offline import advantages, spread, values_along
 from preftd.learners.steps import Steps, discount_into, has_weight
 from preftd.learners.transition import refused_step
 

@@ -9,7 +9,7 @@ from preftd.learners.growth import PEAK, compare_value, note_rewards
 from preftd.learners.linear.forward import learn_forward
 from preftd.learners.linear.held_state import HeldState
 from preftd.learners.linear.state import LinearState
-from preftd.learners.returns import values_along
+from preftd.learners.offline import values_along
 from preftd.learners.steps import Steps, check_steps, has_weight
 from preftd.learners.transition import refused_step, refused_stream
 

@@ -1,0 +1,52 @@
+"""β-returns by operations of torch: for any device and dtype, and for derivatives of gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+
+def by_operations(given: Sequence[Tensor], axis: int) -> Tensor:
+    """G_t − v(x_t) in log₂(steps) rounds: after k of them, G_t = found_t + kept_t G_{t + 2ᵏ}.
+
+    Parameters
+    ----------
+    given : sequence of 7 tensors of one shape
+        In the order of `preftd.learners.returns.ORDER`.
+    axis : int
+        The axis of time.
+
+    """
+    r, base, v, b, g, stops, cut = (tensor.movedim(axis, 0) for tensor in given)
+    steps = r.shape[0]
+    last = torch.arange(1, steps + 1, device=r.device) == steps
+    cut = cut | last.reshape(steps, *[1] * (r.ndim - 1))
+    share, onwards = torch.where(cut, 1.0, b), torch.where(stops, 0.0, g)
+    found, kept = r + onwards * share * v, onwards * (1 - share)
+    ahead = 1
+    while ahead < steps:
+        found = torch.cat([found[:-ahead] + kept[:-ahead] * found[ahead:], found[-ahead:]])
+        kept = torch.cat([kept[:-ahead] * kept[ahead:], kept[-ahead:]])
+        ahead *= 2
+    return (found - base).movedim(0, axis)
+
+
+def is_traced() -> bool:
+    """Whether `torch.compile` or `torch.func` runs the caller: tensors may hold no numbers."""
+    return torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active()
+
+
+def as_tensors(
+    given: Sequence[Tensor | float], shape: tuple[int, ...], kind: torch.dtype, device: torch.device
+) -> list[Tensor]:
+    """Single numbers become tensors of that shape; tensors stay as they are."""
+    return [
+        one
+        if isinstance(one, Tensor)
+        else torch.tensor(
+            one, dtype=torch.bool if isinstance(one, bool) else kind, device=device
+        ).expand(shape)
+        for one in given
+    ]
