@@ -29,13 +29,13 @@ NAMES = ["task", "method", "flag", "seed", *(f"part_{i + 1}" for i in range(PART
 
 
 def measures(episodes: np.ndarray, steps: int) -> list[float]:
-    """Return mean returns by tenths of the steps, of all episodes, and of the last fifth."""
+    """Return mean returns by tenths of the steps, of all episodes, and of the last 64 of them."""
     step, gained = episodes.T
     part = np.minimum((step - 1) * PARTS // steps, PARTS - 1)
     sums = np.bincount(part.astype(int), gained, PARTS)
     counts = np.bincount(part.astype(int), minlength=PARTS)
     means = np.where(counts, sums / np.maximum(counts, 1), np.nan)
-    return [*means, gained.mean(), gained[part >= PARTS - 2].mean()]
+    return [*means, gained.mean(), gained[-64:].mean()]
 
 
 def main(file: Path) -> None:

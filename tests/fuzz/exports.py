@@ -18,8 +18,10 @@ PACKAGES = [
     "preferences",
     "ray",
     "rules",
+    "sb3",
     "tasks",
     "theory",
+    "torchrl",
 ]
 IMPORTED = re.compile(r"from (preftd[\w.]*) import ([\w, ]+)")
 METHODS = ("__call__", "__getitem__")

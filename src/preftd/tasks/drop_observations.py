@@ -67,9 +67,6 @@ class DropObservations(
         space = env.observation_space
         if not isinstance(space, spaces.Box):
             raise InputError(f"the observations are {space}: drop those of a Box space.")
-        RecordConstructorArgs.__init__(
-            self, dropped=dropped, shown=shown, deviation=deviation, burst=burst, flag=flag
-        )
         super().__init__(env)
         self._dropped = unit("dropped", dropped)
         given: object = shown
@@ -90,6 +87,14 @@ class DropObservations(
         self._type = space.dtype
         self.observation_space = _space(space, shown, flag=self._flag)
         self._left, self._before = 0, np.zeros(space.shape, space.dtype)
+        RecordConstructorArgs.__init__(  # so that env.spec can make it again
+            self,
+            dropped=self._dropped,
+            shown=shown,
+            deviation=self._deviation.tolist(),
+            burst=self._burst,
+            flag=self._flag,
+        )
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None

@@ -15,7 +15,7 @@ from preftd.arrays import InputError, unit
 from preftd.torch import beta_returns
 
 
-class PreferenceEstimator(ValueEstimatorBase):  # type: ignore[misc]  (TorchRL has no types)
+class PreferenceEstimator(ValueEstimatorBase):  # type: ignore[misc]
     """Advantages and value targets from β-returns, in place of TorchRL's `GAE`.
 
     It reads β of the *next* state, the entry `("next", "beta")`, and writes "advantage" and

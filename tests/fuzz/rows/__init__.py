@@ -11,9 +11,11 @@ from fuzz.rows import (
     ray,
     registration,
     rules,
+    sb3,
     specifications,
     tasks,
     theory,
+    torchrl,
 )
 
 PACKAGES = (
@@ -26,6 +28,8 @@ PACKAGES = (
     specifications,
     experiments,
     ray,
+    sb3,
+    torchrl,
     registration,
 )
 ROWS: list[Row] = [row for package in PACKAGES for row in package.ROWS]
