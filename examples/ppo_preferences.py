@@ -1,5 +1,4 @@
-"""PPO with preferences in one file, in the manner of CleanRL
-==========================================================
+"""PPO with preferences in one file, in the manner of CleanRL.
 
 Observations drop out at known moments, and noise is seen instead. What differs from ordinary PPO
 is marked "preferences": where an observation was dropped, nothing is bootstrapped from it, and

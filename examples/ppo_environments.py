@@ -1,5 +1,4 @@
-"""CartPole and Acrobot with drop-outs, many at once and several times as quick
-============================================================================
+"""CartPole and Acrobot with drop-outs, many at once and several times as quick.
 
 They equal `DropObservations` on Gymnasium's environments, but for the random numbers. An episode
 that ends is started again in the same step.
