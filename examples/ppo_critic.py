@@ -23,7 +23,7 @@ from ppo_study import METHODS
 from preftd.torch import beta_returns
 
 DROPPED, DISCOUNT = 0.3, 0.99
-SEEDS, ENVIRONMENTS, STEPS, ROLLOUTS = 10, 16, 32, 150
+SEEDS, ENVIRONMENTS, STEPS, ROLLOUTS = 10, 8, 32, 150
 EPOCHS, STEP_SIZE, UNITS = 8, 5e-3, 32
 TASKS = ("CartPole-v1", "Acrobot-v1")
 OBSERVABLE = (0.05, 1.0)

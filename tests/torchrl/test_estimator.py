@@ -180,6 +180,9 @@ def test_what_is_missing_is_named() -> None:
     del given["next", "beta"]
     with pytest.raises(InputError, match=r"^the data have no 'beta': let the environment"):
         PreferenceEstimator(gamma=0.9, value_network=None)(given)
+    given["steps_to_next_obs"] = torch.ones(BATCH, STEPS, 1)
+    with pytest.raises(InputError, match=r"^the data have rewards of several steps"):
+        PreferenceEstimator(gamma=0.9, value_network=None)(given)
     with pytest.raises(InputError, match=r"^gamma is 1.5"):
         PreferenceEstimator(gamma=1.5, value_network=None)
 

@@ -47,7 +47,7 @@ class DropObservations(
     --------
     >>> environment = DropObservations(gymnasium.make("CartPole-v1"), dropped=1.0, shown="zeros")
     >>> observation, info = environment.reset(seed=0)
-    >>> observation.tolist(), info["observable"]
+    >>> observation.tolist(), bool(info["observable"])
     ([0.0, 0.0, 0.0, 0.0], False)
 
     """
@@ -119,7 +119,7 @@ class DropObservations(
         self._before = observation
         if self._flag:
             observation = np.append(observation, self._type.type(observable))
-        return observation, {**info, "observable": observable}
+        return observation, {**info, "observable": np.bool_(observable)}  # as TorchRL reads it
 
     def _instead(self) -> NDArray[Any]:
         """What is seen in place of an observation."""

@@ -104,6 +104,11 @@ class PreferenceEstimator(ValueEstimatorBase):  # type: ignore[misc]
             The same.
 
         """
+        if self.tensor_keys.steps_to_next_obs in tensordict.keys(include_nested=True):
+            raise InputError(
+                "the data have rewards of several steps, which β-returns are not made of: leave "
+                "out TorchRL's MultiStep."
+            )
         with torch.set_grad_enabled(self.differentiable):
             value = self._value(tensordict, params)
             after = tensordict.get("next")

@@ -1,0 +1,125 @@
+"""Makes ppo_drop_outs.png and the tables of docs/sb3.md from the runs that are stored beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from matplotlib import pyplot as plt
+
+from preftd.experiments.intervals import student
+from preftd.style import WIDTH, looks_of, number_text, save_figure
+
+HERE = Path(__file__).parent
+METHODS = ("GAE", "GAE, λ = 1 at drops", "preferential")
+TASKS = ("CartPole-v1", "Acrobot-v1")
+LEVEL = 0.95
+
+
+def chosen(frame: pl.DataFrame, value: str, **where: Any) -> np.ndarray:
+    """Return a column of the rows that agree, in the order of seeds."""
+    return frame.filter(**where).sort("seed")[value].to_numpy()
+
+
+def interval(values: np.ndarray) -> tuple[float, float]:
+    """Return mean and half-width over seeds."""
+    found = student(values[:, None], LEVEL)
+    return float(found.mean[0]), float(found.half_width[0])
+
+
+def versus(frame: pl.DataFrame, value: str, method: str, digits: int, **where: Any) -> str:
+    """Return the paired difference from ordinary GAE, with its interval."""
+    own, other = (chosen(frame, value, method=m, **where) for m in (method, METHODS[0]))
+    mean, half = interval(own - other)
+    parts = [number_text(x, f"+.{digits}f") for x in (mean, mean - half, mean + half)]
+    return f"{parts[0]} [{parts[1]}, {parts[2]}]"
+
+
+def control_table(frame: pl.DataFrame) -> str:
+    """Return mean returns of PPO as a table in Markdown."""
+    lines = [
+        "| task | drop flag | measure | GAE | λ = 1 at drops, against GAE | preferential, against GAE |",
+        "|---|---|---|---|---|---|",
+    ]
+    for task in TASKS:
+        for flag in (0, 1):
+            for value, name in (("all", "all episodes"), ("last", "last 64 episodes")):
+                mean, _ = interval(chosen(frame, value, task=task, flag=flag, method=METHODS[0]))
+                both = [versus(frame, value, m, 1, task=task, flag=flag) for m in METHODS[1:]]
+                shown = "an input" if flag else "not shown"
+                text = number_text(mean, ".1f")
+                lines.append(f"| {task} | {shown} | {name} | {text} | {both[0]} | {both[1]} |")
+    return "\n".join(lines)
+
+
+def critic_table(frame: pl.DataFrame) -> str:
+    """Return errors of the critic as a table in Markdown."""
+    lines = [
+        "| task | β where real | drop flag | GAE | λ = 1 at drops, against GAE | preferential, against GAE |",
+        "|---|---|---|---|---|---|",
+    ]
+    for task in TASKS:
+        for beta in (0.05, 1.0):
+            for flag in (0, 1):
+                where = {"task": task, "observable_beta": beta, "flag": flag}
+                mean, _ = interval(chosen(frame, "final_error", method=METHODS[0], **where))
+                both = [versus(frame, "final_error", m, 2, **where) for m in METHODS[1:]]
+                shown = "an input" if flag else "not shown"
+                lines.append(
+                    f"| {task} | {beta:g} | {shown} | {mean:.2f} | {both[0]} | {both[1]} |"
+                )
+    return "\n".join(lines)
+
+
+def draw(control: pl.DataFrame, critic: pl.DataFrame) -> None:
+    """Draw final returns above, and errors of the critic below."""
+    figure, axes = plt.subplots(2, 2, figsize=(7.2, 4.6))
+    looks = looks_of(["TD(λ)", "ETD", "PTD"])
+    for column, task in enumerate(TASKS):
+        for row, (frame, value, title, places) in enumerate(
+            [
+                (control, "last", "return of the last 64 episodes", [{"flag": 0}, {"flag": 1}]),
+                (
+                    critic,
+                    "final_error",
+                    "error of the critic / standard deviation of values",
+                    [{"observable_beta": b, "flag": f} for b in (0.05, 1.0) for f in (0, 1)],
+                ),
+            ]
+        ):
+            for m, (method, look) in enumerate(zip(METHODS, looks.values(), strict=True)):
+                for at, where in enumerate(places):
+                    mean, half = interval(chosen(frame, value, task=task, method=method, **where))
+                    axes[row, column].errorbar(
+                        at + 0.2 * (m - 1),
+                        mean,
+                        half,
+                        color=look.colour,
+                        marker=look.marker,
+                        markersize=5,
+                        linewidth=WIDTH,
+                        capsize=3,
+                        label=method if at == 0 else None,
+                    )
+            names = [
+                "\n".join(
+                    [f"β = {where['observable_beta']:g}"] * ("observable_beta" in where)
+                    + ["with flag" if where["flag"] else "no flag"]
+                )
+                for where in places
+            ]
+            axes[row, column].set_xticks(range(len(places)), names, fontsize=8)
+            axes[row, column].set_xlim(-0.5, len(places) - 0.5)
+            axes[row, column].set_title(f"{task.partition('-')[0]}: {title}", fontsize=8)
+    axes[0, 0].legend(fontsize=7, frameon=False)
+    figure.tight_layout()
+    save_figure(axes[0, 0], HERE / "ppo_drop_outs.png")
+
+
+if __name__ in ("__main__", "<run_path>"):
+    control = pl.read_csv(HERE / "ppo_drop_outs.csv")
+    critic = pl.read_csv(HERE / "critic_drop_outs.csv")
+    draw(control, critic)
+    print(control_table(control), critic_table(critic), sep="\n\n")
