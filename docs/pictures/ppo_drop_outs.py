@@ -15,6 +15,7 @@ from preftd.style import WIDTH, looks_of, number_text, save_figure
 HERE = Path(__file__).parent
 METHODS = ("GAE", "GAE, λ = 1 at drops", "preferential")
 TASKS = ("CartPole-v1", "Acrobot-v1")
+COMPARED = "GAE | λ = 1 at drops, against GAE | preferential, against GAE"
 LEVEL = 0.95
 
 
@@ -39,10 +40,7 @@ def versus(frame: pl.DataFrame, value: str, method: str, digits: int, **where: A
 
 def control_table(frame: pl.DataFrame) -> str:
     """Return mean returns of PPO as a table in Markdown."""
-    lines = [
-        "| task | drop flag | measure | GAE | λ = 1 at drops, against GAE | preferential, against GAE |",
-        "|---|---|---|---|---|---|",
-    ]
+    lines = [f"| task | drop flag | measure | {COMPARED} |", "|---|---|---|---|---|---|"]
     for task in TASKS:
         for flag in (0, 1):
             for value, name in (("all", "all episodes"), ("last", "last 64 episodes")):
@@ -56,10 +54,7 @@ def control_table(frame: pl.DataFrame) -> str:
 
 def critic_table(frame: pl.DataFrame) -> str:
     """Return errors of the critic as a table in Markdown."""
-    lines = [
-        "| task | β where real | drop flag | GAE | λ = 1 at drops, against GAE | preferential, against GAE |",
-        "|---|---|---|---|---|---|",
-    ]
+    lines = [f"| task | β where real | drop flag | {COMPARED} |", "|---|---|---|---|---|---|"]
     for task in TASKS:
         for beta in (0.05, 1.0):
             for flag in (0, 1):
