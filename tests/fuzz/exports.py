@@ -21,6 +21,7 @@ PACKAGES = [
     "sb3",
     "tasks",
     "theory",
+    "torch",
     "torchrl",
 ]
 IMPORTED = re.compile(r"from (preftd[\w.]*) import ([\w, ]+)")

@@ -48,7 +48,7 @@ def picture(thing: Any, *, exact: bool = True, inside: frozenset[int] = frozense
 
 def _number(thing: Any) -> NDArray[Any] | None:
     """The numbers of an array of any library, or of one number; None for anything else."""
-    if isinstance(thing, np.ma.MaskedArray):
+    if isinstance(thing, np.ma.MaskedArray | type):
         return None
     if isinstance(thing, bool | int | float | complex | np.generic | np.ndarray):
         return np.asarray(thing)

@@ -10,7 +10,7 @@ leads to, whatever β is there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -123,21 +123,19 @@ def _computed(given: Mapping[str, ArrayLike], flags: Mapping[str, ArrayLike], ax
     ready = {name: array.astype(kind, copy=False) for name, array in floats.items()}
     ready |= {name: as_flags(name, array) for name, array in flags.items()}
     shape = common_shape({name: array.shape for name, array in ready.items()})
+    ready.setdefault("value_t", np.zeros((), kind))
     layout = layout_of(shape, time_axis(axis, shape), ready.values())
     out = np.empty(layout.inner, kind)
-    if out.size and not run_forward(layout, ready, out):
+    if out.size and not run_forward(layout, [ready[name] for name in ORDER], out):
         refuse_wrong(floats)
     return layout.restored(out)
 
 
-def run_forward(layout: Layout, arrays: Mapping[str, Array], out: Array) -> bool:
-    """Write G_t − v(x_t), or G_t without `value_t`; return whether all is finite and in range."""
-    read = {name: layout.read(array) for name, array in arrays.items()}
-    if "value_t" not in read:
-        read["value_t"] = np.zeros(layout.row, out.dtype)
-    run = by_streams if layout.time_is_last else by_rows
-    arguments: list[Any] = [*(read[name] for name in ORDER), out]
-    return run(*arguments)
+def run_forward(layout: Layout, arrays: Sequence[Array], out: Array) -> bool:
+    """Write G_t − v(x_t) of arrays in `ORDER`; return whether all is finite and in range."""
+    run: Any = by_streams if layout.time_is_last else by_rows
+    fine: bool = run(*map(layout.read, arrays), out)
+    return fine
 
 
 def refuse_wrong(floats: Mapping[str, Array]) -> None:

@@ -43,10 +43,8 @@ class Layout:
         """Return an array as the kernels read it; one number becomes a row that they read often."""
         if self._is_plain and array.shape == self.shape and array.flags.c_contiguous:
             return array.reshape(self.inner)
-        if array.ndim == 0:
-            row = np.empty(self.row, array.dtype)
-            row.fill(array)
-            return row
+        if array.size == 1 or not any(array.strides):
+            return _row(self.row, array.item(0), array.dtype)
         whole = np.broadcast_to(array, self.shape).transpose(self.order)
         return np.ascontiguousarray(whole).reshape(self.inner)
 
@@ -71,3 +69,11 @@ def layout_of(shape: tuple[int, ...], axis: int, arrays: Iterable[Array]) -> Lay
 
 _layout = lru_cache(maxsize=64)(Layout)
 """Those used of late: making one takes longer than returns of a few steps."""
+
+
+@lru_cache(maxsize=8)
+def _row(shape: tuple[int, ...], number: float, kind: np.dtype[Any]) -> Array:
+    """One number many times, made once for many calls."""
+    row = np.full(shape, number, kind)
+    row.setflags(write=False)
+    return row

@@ -6,7 +6,7 @@ dtypes and devices by operations of torch.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import Any
 
@@ -21,6 +21,8 @@ from preftd.torch.returns_autograd import compiled_returns
 from preftd.torch.returns_operations import as_tensors, by_operations, is_traced
 
 COMPILED = (torch.float32, torch.float64)
+LARGEST = 2**63
+"""Whole numbers are smaller, as those of tensors are."""
 
 
 def beta_returns(
@@ -111,6 +113,9 @@ def beta_advantages(
 
 
 def _computed(given: Mapping[str, Any], flags: Mapping[str, Any], axis: int) -> Tensor:
+    plain = [given.get(name, 0.0) for name in ORDER[:5]] + list(flags.values())
+    if _is_plain(plain):
+        return compiled_returns(plain, time_axis(axis, plain[0].shape))
     ready = {name: _floats(name, one) for name, one in given.items()}
     ready |= {name: _flags(name, one) for name, one in flags.items()}
     tensors = {name: one for name, one in ready.items() if isinstance(one, Tensor)}
@@ -134,6 +139,25 @@ def _computed(given: Mapping[str, Any], flags: Mapping[str, Any], axis: int) -> 
     return out
 
 
+def _is_plain(given: Sequence[Any]) -> bool:
+    """Whether the kernels can take all as it is, as is usual: what follows would take longer."""
+    reward = given[0]
+    if type(reward) is not Tensor or reward.dtype not in COMPILED or is_traced():
+        return False
+    shape, kinds = reward.shape, [reward.dtype] * 5 + [torch.bool] * 2
+    return bool(shape) and all(
+        type(one) is (float if kind.is_floating_point else bool)
+        or (
+            isinstance(one, Tensor)
+            and one.dtype is kind
+            and one.shape == shape
+            and one.is_cpu
+            and one.layout is torch.strided
+        )
+        for one, kind in zip(given, kinds, strict=True)
+    )
+
+
 def _floats(name: str, given: Any) -> Tensor | float:
     if isinstance(given, Tensor) and given.is_floating_point() and given.layout is torch.strided:
         return given
@@ -142,7 +166,8 @@ def _floats(name: str, given: Any) -> Tensor | float:
             f"{name} is a tensor of {given.dtype}, {given.layout}: give floating-point numbers in "
             f"a dense tensor, such as {name}.float()."
         )
-    if isinstance(given, int | float | np.integer | np.floating) and not isinstance(given, bool):
+    is_whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
+    if isinstance(given, float | np.floating) or (is_whole and abs(given) < LARGEST):
         return float(given)
     raise InputError(f"{name} is {short(given)}: give a tensor, or one number.")
 

@@ -29,12 +29,11 @@ def compiled_returns(given: Given, axis: int) -> Tensor:
 
 def forward(given: Given, axis: int) -> Tensor:
     """G_t − v(x_t), not differentiable."""
-    arrays = dict(zip(ORDER, _arrays(given), strict=True))
-    some = next(array for array in arrays.values() if array.ndim)
-    layout = layout_of(some.shape, axis, arrays.values())
-    out = np.empty(layout.inner, arrays["reward"].dtype)
+    arrays, shape, kind = _arrays(given)
+    layout = layout_of(shape, axis, arrays)
+    out = np.empty(layout.inner, kind)
     if out.size and not run_forward(layout, arrays, out):
-        refuse_wrong({name: arrays[name] for name in ORDER[:5]})
+        refuse_wrong(dict(zip(ORDER[:5], arrays, strict=False)))
     return torch.from_numpy(layout.restored(out))
 
 
@@ -42,22 +41,24 @@ def gradients(
     above: Tensor, out: Tensor, given: Given, axis: int, wanted: Sequence[bool]
 ) -> list[Tensor]:
     """Those for reward, next value, β and discount; of the last two, empty if not wanted."""
-    arrays = _arrays([out, *given[1:]])
-    layout = layout_of(arrays[0].shape, axis, arrays)
-    kind, nothing = arrays[0].dtype, (0,) * len(layout.inner)
-    found = [np.empty(layout.inner if one else nothing, kind) for one in (True, True, *wanted)]
+    arrays, shape, kind = _arrays([above, out, *given[1:]])
+    layout = layout_of(shape, axis, arrays)
+    nothing = (0,) * len(layout.inner)
+    sizes = [layout.inner, layout.inner, *(layout.inner if one else nothing for one in wanted)]
+    found = [np.empty(size, kind) for size in sizes]
     if found[0].size:
-        run = gradients_by_streams if layout.time_is_last else gradients_by_rows
-        run(layout.read(above.detach().numpy()), *map(layout.read, arrays), *found)
+        run: Any = gradients_by_streams if layout.time_is_last else gradients_by_rows
+        run(*map(layout.read, arrays), *found)
     return [torch.from_numpy(layout.restored(one) if one.size else one) for one in found]
 
 
-def _arrays(given: Given) -> list[Array]:
-    """The same memory as arrays of NumPy; single numbers in the dtype of the tensors."""
-    arrays = [one.detach().numpy() if isinstance(one, Tensor) else one for one in given]
-    kind = next(a.dtype for a in arrays if isinstance(a, np.ndarray) and a.dtype != np.bool_)
-    kinds = {float: kind, bool: np.dtype(np.bool_)}
-    return [a if isinstance(a, np.ndarray) else np.array(a, kinds[type(a)]) for a in arrays]
+def _arrays(given: Given) -> tuple[list[Array], tuple[int, ...], np.dtype[Any]]:
+    """The same memory as arrays of NumPy, their shape, and the dtype of those that hold floats."""
+    arrays: list[Any] = [one.detach().numpy() if isinstance(one, Tensor) else one for one in given]
+    first = next(one for one in arrays if type(one) is np.ndarray and one.dtype != np.bool_)
+    kinds = {float: first.dtype, bool: np.bool_}
+    ready = [one if type(one) is np.ndarray else np.array(one, kinds[type(one)]) for one in arrays]
+    return ready, first.shape, first.dtype
 
 
 class _Returns(torch.autograd.Function):
@@ -79,7 +80,7 @@ class _Returns(torch.autograd.Function):
             found = _differentiable(above, given, ctx.axis, needs)
         else:
             reward, value, beta, discount = gradients(above, out, given, ctx.axis, needs[3:5])
-            found = [reward, -above, value, beta, discount]
+            found = [reward, -above if needs[1] else None, value, beta, discount]
         return None, *(g if one else None for g, one in zip(found, needs, strict=False)), None, None
 
 

@@ -32,51 +32,44 @@ def _signature(kind: Any, axes: int) -> Any:
     return void(*floats, *flags, *[types.Array(kind, axes, "C")] * 4)
 
 
-@kernel(fastmath={"contract"})
-def inner_gradients(  # noqa: PLR0913, PLR0917  (arrays, not options)
-    L: Floats,
-    v: Floats,
-    G: Floats,
-    base: Floats,
-    b: Floats,
-    g: Floats,
-    stops: Flags,
-    cut: Flags,
-    for_value: Floats,
-    for_beta: Floats,
-    for_discount: Floats,
+@kernel(inline="always")
+def write_for_value(
+    L: Floats, b: Floats, g: Floats, stops: Flags, cut: Flags, last: bool, out: Floats
 ) -> None:
-    """Steps that others follow; G + base is the return of the next step."""
+    """The gradient for v(x_{t+1})."""
     zero, one = L.dtype.type(0), L.dtype.type(1)
     for k in range(L.size):
-        share = one if cut[k] else b[k]
-        for_value[k] = L[k] * (zero if stops[k] else g[k] * share)
-    for k in range(for_beta.size):
-        going = zero if stops[k] | cut[k] else g[k]
-        for_beta[k] = L[k] * going * (v[k] - (G[k] + base[k]))
-    for k in range(for_discount.size):
-        share = one if cut[k] else b[k]
-        aim = share * v[k] + (one - share) * (G[k] + base[k])
-        for_discount[k] = zero if stops[k] else L[k] * aim
+        share = one if cut[k] | last else b[k]
+        out[k] = zero if stops[k] else L[k] * (g[k] * share)
 
 
-@kernel
-def last_gradients(
-    L: Floats,
-    v: Floats,
-    g: Floats,
-    stops: Flags,
-    for_value: Floats,
-    for_beta: Floats,
-    for_discount: Floats,
+@kernel(inline="always")
+def write_for_beta(
+    L: Floats, v: Floats, G: Floats, g: Floats, stops: Flags, cut: Flags, last: bool, out: Floats
 ) -> None:
-    """The last step of each stream, where β has no effect."""
+    """The gradient for β; G is the return of the next step."""
     zero = L.dtype.type(0)
     for k in range(L.size):
-        for_value[k] = zero if stops[k] else L[k] * g[k]
-    for_beta[:] = zero
-    for k in range(for_discount.size):
-        for_discount[k] = zero if stops[k] else L[k] * v[k]
+        onwards = zero if stops[k] | cut[k] | last else g[k]
+        out[k] = L[k] * onwards * (v[k] - G[k])
+
+
+@kernel(inline="always")
+def write_for_discount(
+    L: Floats, v: Floats, G: Floats, b: Floats, stops: Flags, cut: Flags, last: bool, out: Floats
+) -> None:
+    """The gradient for the discount; G is the return of the next step."""
+    zero, one = L.dtype.type(0), L.dtype.type(1)
+    for k in range(L.size):
+        share = one if cut[k] | last else b[k]
+        out[k] = zero if stops[k] else L[k] * (share * v[k] + (one - share) * G[k])
+
+
+@kernel(inline="always")
+def add(first: Floats, second: Floats, out: Floats) -> None:
+    """Write the sum of two rows."""
+    for k in range(out.size):
+        out[k] = first[k] + second[k]
 
 
 @kernel(fastmath={"contract"})
@@ -114,25 +107,25 @@ def gradients_by_rows(  # noqa: PLR0913, PLR0917  (arrays, not options)
     """Write the gradients, all streams of a step at once."""
     before, steps, after = for_reward.shape
     zero, one = for_reward.dtype.type(0), for_reward.dtype.type(1)
-    carried = np.empty(after, for_reward.dtype)
+    carried, G = np.zeros((2, after), for_reward.dtype)
     for i in range(before):
         carried[:] = zero
         for t in range(steps):
             L, u, v = for_reward[i, t], row_of(above, i, t), row_of(value_tp1, i, t)
             b, g = row_of(beta, i, t), row_of(discount, i, t)
             stops, cut = row_of(terminated, i, t), row_of(truncated, i, t)
+            last = t + 1 == steps
             for s in range(after):
                 L[s] = u[s] + carried[s]
             for s in range(after):
                 carried[s] = zero if stops[s] | cut[s] else L[s] * (g[s] * (one - b[s]))
-            by_value, nothing = for_value[i, t], L[:0]
-            by_beta = for_beta[i, t] if for_beta.size else nothing
-            by_discount = for_discount[i, t] if for_discount.size else nothing
-            if t + 1 == steps:
-                last_gradients(L, v, g, stops, by_value, by_beta, by_discount)
-            else:
-                G, base = row_of(out, i, t + 1), row_of(value_t, i, t + 1)
-                inner_gradients(L, v, G, base, b, g, stops, cut, by_value, by_beta, by_discount)
+            write_for_value(L, b, g, stops, cut, last, for_value[i, t])
+            if not last and for_beta.size + for_discount.size > 0:
+                add(row_of(out, i, t + 1), row_of(value_t, i, t + 1), G)
+            if for_beta.size:
+                write_for_beta(L, v, G, g, stops, cut, last, for_beta[i, t])
+            if for_discount.size:
+                write_for_discount(L, v, G, b, stops, cut, last, for_discount[i, t])
 
 
 @kernel(signature=[_signature(float32, 2), _signature(float64, 2)], fastmath={"contract"})
@@ -153,7 +146,7 @@ def gradients_by_streams(  # noqa: PLR0913, PLR0917  (arrays, not options)
     """Write the gradients, a stream after the other."""
     streams, steps = for_reward.shape
     kept = np.empty((TOGETHER, steps), for_reward.dtype)
-    end = steps - 1
+    G, end = np.zeros(steps, for_reward.dtype), steps - 1
     for first in range(0, streams, TOGETHER):
         some = min(TOGETHER, streams - first)
         for i in range(first, first + some):
@@ -162,31 +155,16 @@ def gradients_by_streams(  # noqa: PLR0913, PLR0917  (arrays, not options)
             kept_from(b, g, stream_of(terminated, i), stream_of(truncated, i), kept[i - first])
         add_earlier(kept[:some], for_reward[first : first + some])
         for i in range(first, first + some):
-            L, v, G = for_reward[i], stream_of(value_tp1, i), stream_of(out, i)
-            b, g, base = stream_of(beta, i), stream_of(discount, i), stream_of(value_t, i)
+            L, v = for_reward[i], stream_of(value_tp1, i)
+            b, g = stream_of(beta, i), stream_of(discount, i)
             stops, cut = stream_of(terminated, i), stream_of(truncated, i)
-            by_value, nothing = for_value[i], L[:0]
-            by_beta = for_beta[i] if for_beta.size else nothing
-            by_discount = for_discount[i] if for_discount.size else nothing
-            inner_gradients(
-                L[:end],
-                v[:end],
-                G[1:],
-                base[1:],
-                b[:end],
-                g[:end],
-                stops[:end],
-                cut[:end],
-                by_value[:end],
-                by_beta[:end],
-                by_discount[:end],
-            )
-            last_gradients(
-                L[end:],
-                v[end:],
-                g[end:],
-                stops[end:],
-                by_value[end:],
-                by_beta[end:],
-                by_discount[end:],
-            )
+            if for_beta.size + for_discount.size > 0:
+                add(stream_of(out, i)[1:], stream_of(value_t, i)[1:], G[:end])
+            for of, last in ((slice(0, end), False), (slice(end, steps), True)):
+                write_for_value(L[of], b[of], g[of], stops[of], cut[of], last, for_value[i, of])
+                if for_beta.size:
+                    into = for_beta[i, of]
+                    write_for_beta(L[of], v[of], G[of], g[of], stops[of], cut[of], last, into)
+                if for_discount.size:
+                    into = for_discount[i, of]
+                    write_for_discount(L[of], v[of], G[of], b[of], stops[of], cut[of], last, into)

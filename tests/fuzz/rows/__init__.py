@@ -15,6 +15,7 @@ from fuzz.rows import (
     specifications,
     tasks,
     theory,
+    torch,
     torchrl,
 )
 
@@ -28,6 +29,7 @@ PACKAGES = (
     specifications,
     experiments,
     ray,
+    torch,
     sb3,
     torchrl,
     registration,

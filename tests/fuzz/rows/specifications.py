@@ -29,9 +29,27 @@ from preftd.tasks import ControlTask
 SEED = "zero, int32, int64, trillion, negative"
 
 
+BROADCAST = "one entry, more axes"
+STREAMS = {
+    "reward": f"{SIGNED}, {BROADCAST}",
+    "value_t": f"{SIGNED}, {BROADCAST}",
+    "value_tp1": f"{SIGNED}, {BROADCAST}",
+    "beta_tp1": BROADCAST,
+    "terminated": BROADCAST,
+    "truncated": BROADCAST,
+    "axis": "zero, negative",
+}
+
+
 def streams() -> dict[str, Any]:
-    names = ("reward", "discount_tp1", "value_tp1", "decay_t")
-    return {name: np.array([0.5, 0.5, 0.25]) for name in names}
+    names = ("reward", "value_t", "value_tp1", "beta_tp1")
+    return {
+        **{name: np.array([0.5, 0.5, 0.25]) for name in names},
+        "discount": 0.5,
+        "terminated": np.array([False, False, True]),
+        "truncated": np.array([False, True, False]),
+        "axis": 0,
+    }
 
 
 def make_custom(*_: Any) -> Any:
@@ -234,12 +252,12 @@ ROWS = [
         free=dict.fromkeys(("actor", "critic"), "longer, shorter, huge entry, generator"),
     ),
     Row("learners.as_spec", lambda: {"given": Linear()}, free={"given": "type"}),
-    Row("learners.beta_returns", streams, free=dict.fromkeys(streams(), SIGNED)),
     Row(
-        "learners.advantages",
-        lambda: {"td_error": np.array([0.5, 1, 0]), "decay_t": np.array([0, 0.5, 0.5])},
-        free={"td_error": SIGNED, "decay_t": SIGNED},
+        "learners.beta_returns",
+        lambda: {name: given for name, given in streams().items() if name != "value_t"},
+        free=STREAMS,
     ),
+    Row("learners.beta_advantages", streams, free=STREAMS),
     Row(
         "learners.offline_update",
         lambda: {
