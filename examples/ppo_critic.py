@@ -18,7 +18,7 @@ import torch
 from ppo_agents import Agents, rows
 from ppo_environments import QuickEnvironments
 from ppo_preferences import DEVIATION, as_tensor
-from ppo_study import METHODS
+from ppo_study import METHODS, stored
 
 from preftd.torch import beta_returns
 
@@ -109,12 +109,7 @@ def errors(task: str, observable_beta: float, method: str, flag: int) -> np.ndar
 def main(file: Path) -> None:
     """Compute what the file does not hold yet."""
     torch.set_num_threads(1)
-    done = set()
-    if file.exists():
-        with file.open(newline="", encoding="utf-8") as stream:
-            done = {tuple(row[name] for name in NAMES[:4]) for row in csv.DictReader(stream)}
-    else:
-        file.write_text(",".join(NAMES) + "\n", encoding="utf-8")
+    done = stored(file, NAMES, 4)
     for task, beta, flag, method in product(TASKS, OBSERVABLE, (0, 1), METHODS):
         if (task, str(beta), method, str(flag)) in done:
             continue

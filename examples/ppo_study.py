@@ -23,30 +23,29 @@ METHODS = {
     "preferential": {"hidden_beta": 0.0, "weighted": 1},
 }
 """In all of them β is 0.05, so λ is 0.95, where an observation is real."""
-BLOCKS, SEEDS, PARTS = 1, 10, 10
+BLOCKS, SEEDS = 1, 10
 """Blocks of seeds that are computed together, and seeds in a block."""
-NAMES = ["task", "method", "flag", "seed", *(f"part_{i + 1}" for i in range(PARTS)), "all", "last"]
+NAMES = ["task", "method", "flag", "seed", "all", "last"]
 
 
-def measures(episodes: np.ndarray, steps: int) -> list[float]:
-    """Return mean returns by tenths of the steps, of all episodes, and of the last 64 of them."""
-    step, gained = episodes.T
-    part = np.minimum((step - 1) * PARTS // steps, PARTS - 1)
-    sums = np.bincount(part.astype(int), gained, PARTS)
-    counts = np.bincount(part.astype(int), minlength=PARTS)
-    means = np.where(counts, sums / np.maximum(counts, 1), np.nan)
-    return [*means, gained.mean(), gained[-64:].mean()]
+def measures(episodes: np.ndarray) -> list[float]:
+    """Return the mean return of all episodes, and of the last 64 of them."""
+    gained = episodes[:, 1]
+    return [gained.mean(), gained[-64:].mean()]
+
+
+def stored(file: Path, names: list[str], keys: int) -> set[tuple[str, ...]]:
+    """Return what identifies the rows of a file, its first columns; begin the file if need be."""
+    if not file.exists():
+        file.write_text(",".join(names) + "\n", encoding="utf-8")
+    with file.open(newline="", encoding="utf-8") as stream:
+        return {tuple(row[name] for name in names[:keys]) for row in csv.DictReader(stream)}
 
 
 def main(file: Path) -> None:
     """Compute what the file does not hold yet."""
     torch.set_num_threads(1)
-    done = set()
-    if file.exists():
-        with file.open(newline="", encoding="utf-8") as stream:
-            done = {tuple(row[name] for name in NAMES[:4]) for row in csv.DictReader(stream)}
-    else:
-        file.write_text(",".join(NAMES) + "\n", encoding="utf-8")
+    done = stored(file, NAMES, 4)
     for block, task, flag, method in product(range(BLOCKS), TASKS, (0, 1), METHODS):
         first = block * SEEDS
         if (task, method, str(flag), str(first)) in done:
@@ -55,7 +54,7 @@ def main(file: Path) -> None:
         found = train(settings, SEEDS)
         with file.open("a", newline="", encoding="utf-8") as stream:
             for seed, episodes in enumerate(found, first):
-                row = [f"{x:.6g}" for x in measures(episodes, TASKS[task])]
+                row = [f"{x:.6g}" for x in measures(episodes)]
                 csv.writer(stream, lineterminator="\n").writerow([task, method, flag, seed, *row])
         flagged = "with flag" if flag else "without flag"
         print(f"{task}, {method}, {flagged}, seeds {first} to {first + SEEDS - 1}")

@@ -106,3 +106,26 @@ def test_rows_and_columns_belong_to_their_seeds() -> None:
     rows = many.rows(part, 3)
     assert (rows[1] % 100 // 2 == 1).all()
     assert (many.columns(rows, one.Settings(steps=5)) == part).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "small", "rows"),
+    [
+        ("ppo_study", {"TASKS": {"CartPole-v1": 4096}, "SEEDS": 2}, 2 * 3 * 2),
+        ("ppo_critic", {"TASKS": ["CartPole-v1"], "SEEDS": 2, "ROLLOUTS": 3}, 2 * 2 * 3 * 2),
+    ],
+)
+def test_a_study_resumes_where_it_was_stopped(
+    name: str, small: dict[str, Any], rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study, file = import_module(name), tmp_path / "runs.csv"
+    for key, value in small.items():
+        monkeypatch.setattr(study, key, value)
+    study.main(file)
+    whole = file.read_text(encoding="utf-8")
+    lines = whole.splitlines(keepends=True)
+    assert len(lines) == rows + 1
+    file.write_text("".join(lines[:-4]), encoding="utf-8")
+    study.main(file)
+    assert file.read_text(encoding="utf-8") == whole
