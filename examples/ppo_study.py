@@ -1,6 +1,6 @@
 """A study of PPO with preferences, on tasks whose observations drop out.
 
-Ten minutes of one core; it resumes where it was stopped:
+Some minutes of one core; it resumes where it was stopped:
 
     python examples/ppo_study.py docs/pictures/ppo_drop_outs.csv
 """

@@ -8,15 +8,17 @@ from typing import Any
 import numpy as np
 import polars as pl
 from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
 
 from preftd.experiments.intervals import student
-from preftd.style import WIDTH, looks_of, number_text, save_figure
+from preftd.style import LOOKS, RC, WIDTH, number_text, save_figure
 
 HERE = Path(__file__).parent
 METHODS = ("GAE", "GAE, λ = 1 at drops", "preferential")
 TASKS = ("CartPole-v1", "Acrobot-v1")
 COMPARED = "GAE | λ = 1 at drops, against GAE | preferential, against GAE"
 LEVEL = 0.95
+LOOKED = [LOOKS[rule] for rule in ("TD(λ)", "ETD", "PTD")]
 
 
 def chosen(frame: pl.DataFrame, value: str, **where: Any) -> np.ndarray:
@@ -68,49 +70,49 @@ def critic_table(frame: pl.DataFrame) -> str:
     return "\n".join(lines)
 
 
+CONTROL = {"no flag": {"flag": 0}, "flag as input": {"flag": 1}}
+CRITIC = {
+    f"β = {beta:g},\n{name}": {"observable_beta": beta, **where}
+    for beta in (0.05, 1.0)
+    for name, where in {"no flag": {"flag": 0}, "flag": {"flag": 1}}.items()
+}
+"""What is compared, by the name below it."""
+
+
 def draw(control: pl.DataFrame, critic: pl.DataFrame) -> None:
     """Draw final returns above, and errors of the critic below."""
-    figure, axes = plt.subplots(2, 2, figsize=(7.2, 4.6))
-    looks = looks_of(["TD(λ)", "ETD", "PTD"])
-    for column, task in enumerate(TASKS):
-        for row, (frame, value, title, places) in enumerate(
-            [
-                (control, "last", "return of the last 64 episodes", [{"flag": 0}, {"flag": 1}]),
-                (
-                    critic,
-                    "final_error",
-                    "error of the critic / standard deviation of values",
-                    [{"observable_beta": b, "flag": f} for b in (0.05, 1.0) for f in (0, 1)],
-                ),
-            ]
-        ):
-            for m, (method, look) in enumerate(zip(METHODS, looks.values(), strict=True)):
-                for at, where in enumerate(places):
-                    mean, half = interval(chosen(frame, value, task=task, method=method, **where))
-                    axes[row, column].errorbar(
-                        at + 0.2 * (m - 1),
-                        mean,
-                        half,
-                        color=look.colour,
-                        marker=look.marker,
-                        markersize=5,
-                        linewidth=WIDTH,
-                        capsize=3,
-                        label=method if at == 0 else None,
-                    )
-            names = [
-                "\n".join(
-                    [f"β = {where['observable_beta']:g}"] * ("observable_beta" in where)
-                    + ["with flag" if where["flag"] else "no flag"]
-                )
-                for where in places
-            ]
-            axes[row, column].set_xticks(range(len(places)), names, fontsize=8)
-            axes[row, column].set_xlim(-0.5, len(places) - 0.5)
-            axes[row, column].set_title(f"{task.partition('-')[0]}: {title}", fontsize=8)
-    axes[0, 0].legend(fontsize=7, frameon=False)
-    figure.tight_layout()
-    save_figure(axes[0, 0], HERE / "ppo_drop_outs.png")
+    with plt.rc_context(RC):
+        figure, axes = plt.subplots(2, 2, figsize=(7.2, 4.8), layout="constrained")
+        for at, task in enumerate(TASKS):
+            name = task.partition("-")[0]
+            panel(axes[0, at], control.filter(task=task), "last", CONTROL)
+            axes[0, at].set_title(f"{name}: PPO")
+            panel(axes[1, at], critic.filter(task=task), "final_error", CRITIC)
+            axes[1, at].set_title(f"{name}: the critic of a fixed policy")
+            axes[1, at].set_ylim(0, None)
+        axes[0, 0].set_ylabel("return, last 64 episodes")
+        axes[1, 0].set_ylabel("error / spread of values")
+        figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
+        save_figure(axes[0, 0], HERE / "ppo_drop_outs.png")
+
+
+def panel(axes: Axes, frame: pl.DataFrame, value: str, places: dict[str, dict[str, Any]]) -> None:
+    """Draw mean and interval of each method at each place."""
+    for m, (method, look) in enumerate(zip(METHODS, LOOKED, strict=True)):
+        found = [interval(chosen(frame, value, method=method, **w)) for w in places.values()]
+        means, halves = np.array(found).T
+        axes.errorbar(
+            np.arange(len(places)) + 0.2 * (m - 1),
+            means,
+            halves,
+            color=look.colour,
+            marker=look.marker,
+            linestyle="none",
+            linewidth=WIDTH,
+            label=method,
+        )
+    axes.set_xticks(range(len(places)), list(places))
+    axes.set_xlim(-0.5, len(places) - 0.5)
 
 
 if __name__ in ("__main__", "<run_path>"):
