@@ -59,7 +59,7 @@ def test_quick_environments_are_those_of_gymnasium(task: str) -> None:
     theirs: Any = gymnasium.make(task).unwrapped
     theirs.reset(seed=0)
     rng = np.random.default_rng(0)
-    for _ in range(600):
+    for _ in range(250):
         theirs.state = quick.state[1].copy()
         action = rng.integers(quick.single_action_space.n, size=3)
         seen, reward, terminated, *_ = theirs.step(int(action[1]))
