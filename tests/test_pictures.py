@@ -5,6 +5,7 @@ import runpy
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from matplotlib.image import imread
 
@@ -33,3 +34,11 @@ def test_a_picture_of_a_task_is_as_the_library_draws_it(
     drawn, shown = (imread(of / "counterexample_1.png") for of in (tmp_path, FOLDER))
     assert drawn.shape == shown.shape
     assert (drawn == shown).mean() > 0.99, "make it anew with docs/pictures/make.py"
+
+
+def test_the_tables_of_the_study_of_ppo_are_made_from_the_stored_runs() -> None:
+    made = runpy.run_path(str(FOLDER / "ppo_drop_outs.py"), run_name="tables")
+    page = (ROOT / "docs" / "sb3.md").read_text(encoding="utf-8")
+    for name, runs in (("control", "ppo_drop_outs"), ("critic", "critic_drop_outs")):
+        table = made[f"{name}_table"](pl.read_csv(FOLDER / f"{runs}.csv"))
+        assert table in page, f"the table is\n{table}"

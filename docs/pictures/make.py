@@ -53,6 +53,7 @@ PICTURES: dict[str, Callable[[Path, str], None]] = {
     "foggy_rooms_curves": partial(_copy, source="foggy_rooms_curves.png"),
     "off_policy": partial(_copy, source="off-policy_step_sizes.png"),
     "control_episode": _script,
+    "ppo_drop_outs": _script,
 }
 """How each picture is made, given the folder of results and its name."""
 

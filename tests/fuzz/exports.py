@@ -18,9 +18,11 @@ PACKAGES = [
     "preferences",
     "ray",
     "rules",
+    "sb3",
     "tasks",
     "theory",
     "torch",
+    "torchrl",
 ]
 IMPORTED = re.compile(r"from (preftd[\w.]*) import ([\w, ]+)")
 METHODS = ("__call__", "__getitem__")

@@ -9,7 +9,6 @@ import pytest
 from preftd.arrays import InputError
 from preftd.experiments.content import content
 from preftd.tasks import CartPole, CartPoleDropOuts
-from preftd.tasks.control.drop_out_wrapper import DropOuts
 from tasks.compiled_control import Compiled
 
 
@@ -70,31 +69,3 @@ def test_it_is_known_by_its_parameters() -> None:
 def test_bad_parameters_are_refused(bad: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=f"^{next(iter(bad))}"):
         CartPoleDropOuts(**bad)
-
-
-def test_the_wrapper_takes_any_box_of_observations() -> None:
-    environment = DropOuts(gymnasium.make("MountainCar-v0"), 0.5, [0.5, 0.05])
-    assert environment.reset(seed=0)[0] in environment.observation_space
-    with pytest.raises(InputError, match=r"^the observations are"):
-        DropOuts(gymnasium.make("FrozenLake-v1"), 0.5, 0.0)
-    with pytest.raises(InputError, match=r"^deviation"):
-        DropOuts(gymnasium.make("CartPole-v1"), 0.5, -1.0)
-    with pytest.raises(
-        InputError, match=r"^deviation has shape \(2,\) but observations have \(4,\)"
-    ):
-        DropOuts(gymnasium.make("CartPole-v1"), 0.5, [1.0, 1.0])
-    with pytest.raises(InputError, match=r"^environment is 'CartPole-v1': "):
-        DropOuts("CartPole-v1", 0.5, 1.0)  # type: ignore[arg-type]
-
-
-class Pixels(gymnasium.Env[Any, Any]):
-    """Shows bytes."""
-
-    observation_space = gymnasium.spaces.Box(0, 255, (2,), np.uint8)
-    action_space = gymnasium.spaces.Discrete(1)
-
-
-def test_noise_is_not_squeezed_into_bytes() -> None:
-    DropOuts(Pixels(), 0.5, 0.0)
-    with pytest.raises(InputError, match=r"^the observations are uint8, which noise is not: "):
-        DropOuts(Pixels(), 0.5, 1.0)

@@ -4,6 +4,7 @@ from preftd.tasks.catalogue import TASKS, make
 from preftd.tasks.control.cartpole import CartPole
 from preftd.tasks.control.control_task import ControlTask
 from preftd.tasks.control.drop_outs import CartPoleDropOuts
+from preftd.tasks.drop_observations import DropObservations
 from preftd.tasks.features import Features
 from preftd.tasks.layout import Layout
 from preftd.tasks.outcomes import Outcomes
@@ -17,6 +18,7 @@ __all__ = [
     "CartPole",
     "CartPoleDropOuts",
     "ControlTask",
+    "DropObservations",
     "Features",
     "Layout",
     "MarkovRewardProcess",

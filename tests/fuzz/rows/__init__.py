@@ -11,10 +11,12 @@ from fuzz.rows import (
     ray,
     registration,
     rules,
+    sb3,
     specifications,
     tasks,
     theory,
     torch,
+    torchrl,
 )
 
 PACKAGES = (
@@ -28,6 +30,8 @@ PACKAGES = (
     experiments,
     ray,
     torch,
+    sb3,
+    torchrl,
     registration,
 )
 ROWS: list[Row] = [row for package in PACKAGES for row in package.ROWS]

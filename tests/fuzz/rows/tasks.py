@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import gymnasium
 import numpy as np
 
 from fuzz.row import SIGNED, Row
 from fuzz.things import coin, corridor, features, phi
 from preftd import Features
 from preftd.arrays import as_dense
-from preftd.tasks import Layout, Outcomes
+from preftd.tasks import DropObservations, Layout, Outcomes
 from preftd.tasks.environment import TaskEnvironment
 
 SEED = {"seed": "zero, int32, int64, trillion, negative"}
@@ -74,8 +75,14 @@ def started() -> TaskEnvironment:
     return environment
 
 
+def dropping() -> DropObservations:
+    environment = DropObservations(TaskEnvironment(coin()), 0.5, shown="zeros")
+    environment.reset(seed=0)
+    return environment
+
+
 def seen(subject: Any, answer: Any) -> Any:
-    return answer, subject._state, subject.np_random
+    return answer, subject.unwrapped._state, subject.np_random
 
 
 BETWEEN = {
@@ -195,6 +202,35 @@ ROWS = [
         "tasks.CartPoleDropOuts",
         lambda: {"dropped": 0.5, "noise": 0.5, "limit": 50, "discount": 0.5},
         free={"noise": "huge", "limit": "zero"},
+    ),
+    Row(
+        "tasks.DropObservations",
+        lambda: {
+            "env": gymnasium.make("CartPole-v1"),
+            "dropped": 0.5,
+            "shown": "noise",
+            "deviation": 0.5,
+            "burst": 2,
+            "flag": True,
+        },
+        look=lambda _, made: made.reset(seed=0),
+        changes="env",
+        free={"deviation": "zero, huge", "burst": "int32, int64", "flag": "zero"},
+    ),
+    Row(
+        "tasks.DropObservations.reset",
+        lambda: {"seed": 3},
+        dropping,
+        look=seen,
+        free={"seed": "zero, int32, int64, trillion, None"},
+    ),
+    Row(
+        "tasks.DropObservations.step",
+        lambda: {"action": 0},
+        dropping,
+        look=seen,
+        outside={"action": (2,)},
+        free={"action": "zero"},
     ),
     Row("tasks.ControlTask", lambda: {"task": corridor(), "limit": 50}, free={"limit": "zero"}),
     Row(

@@ -47,7 +47,7 @@ class CartPoleDropOuts:
     >>> task.name
     'cartpole(limit=200), 0.5 dropped'
     >>> observation, info = task.environment().reset(seed=0)
-    >>> info["observable"]
+    >>> bool(info["observable"])
     True
 
     """
@@ -97,7 +97,7 @@ class CartPoleDropOuts:
             Options of `gymnasium.make`, such as `render_mode="rgb_array"`.
 
         """
-        from preftd.tasks.control.drop_out_wrapper import DropOuts  # noqa: PLC0415  (takes a while)
+        from preftd.tasks.drop_observations import DropObservations  # noqa: PLC0415  (slow to load)
 
         plain = CartPole(self.limit, self.discount).environment(**options)
-        return DropOuts(plain, self.dropped, self.deviation)
+        return DropObservations(plain, self.dropped, deviation=self.deviation)

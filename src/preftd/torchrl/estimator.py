@@ -1,0 +1,172 @@
+"""A value estimator of TorchRL with a β for each state, and a gain for each step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import torch
+from tensordict import TensorDictBase
+from tensordict.nn import TensorDictModuleBase, dispatch
+from torchrl.objectives.utils import hold_out_net
+from torchrl.objectives.value import ValueEstimatorBase
+
+from preftd.arrays import InputError, unit
+from preftd.torch import beta_returns
+
+
+class PreferenceEstimator(ValueEstimatorBase):  # type: ignore[misc]
+    """Advantages and value targets from β-returns, in place of TorchRL's `GAE`.
+
+    It reads β of the *next* state, the entry `("next", "beta")`, and writes "advantage" and
+    "value_target". With β ≡ 1 − lmbda these are those of `GAE`. An episode that is truncated, and
+    the last step of a batch, bootstrap in full.
+
+    `set_keys` renames what is read and written. After `set_keys(gain=...)` that entry weights the
+    update of each step: the advantage is gain · A, the target V + gain · A. `set_keys(gain="beta")`
+    is Preferential TD. Targets with a gain are exact as long as values are those of the estimator:
+    call it in each epoch, and let the loss not normalise advantages.
+
+    Parameters
+    ----------
+    gamma : float
+        The discount, from 0 to 1.
+    value_network : TensorDictModule or None
+        Called on a step and on "next". None reads values that the data hold.
+    differentiable : bool
+        Whether gradients flow through the estimates.
+    time_dim : int, optional
+        The axis of time (default: the one named "time", else the last of the batch).
+
+    Examples
+    --------
+    >>> from tensordict import TensorDict
+    >>> zeros, never = torch.zeros(1, 3, 1), torch.zeros(1, 3, 1, dtype=torch.bool)
+    >>> after = TensorDict({"reward": zeros, "done": never, "terminated": never}, [1, 3])
+    >>> after["state_value"] = torch.tensor([[[1.0], [2.0], [3.0]]])
+    >>> after["beta"] = torch.tensor([[0.0, 1.0, 0.0]])
+    >>> data = TensorDict({"state_value": zeros, "next": after}, [1, 3])
+    >>> PreferenceEstimator(gamma=1.0, value_network=None)(data)["value_target"].flatten()
+    tensor([2., 2., 3.])
+
+    """
+
+    @dataclass
+    class _AcceptedKeys(ValueEstimatorBase._AcceptedKeys):  # type: ignore[misc]
+        beta: Any = "beta"
+        gain: Any = None
+
+    for _field in fields(_AcceptedKeys):  # set_keys looks for names in this class alone
+        setattr(_AcceptedKeys, _field.name, _field.default)
+    default_keys = _AcceptedKeys
+
+    def __init__(
+        self,
+        *,
+        gamma: float,
+        value_network: TensorDictModuleBase | None,
+        differentiable: bool = False,
+        time_dim: int | None = None,
+        device: torch.device | None = None,
+    ) -> None:
+        super().__init__(value_network=value_network, differentiable=differentiable, device=device)
+        self.gamma, self.time_dim = unit("gamma", gamma), time_dim
+
+    @property
+    def in_keys(self) -> list[Any]:
+        """What is read."""
+        keys = [*super().in_keys, ("next", self.tensor_keys.beta)]
+        return keys if self.tensor_keys.gain is None else [*keys, self.tensor_keys.gain]
+
+    @dispatch  # type: ignore[untyped-decorator]
+    def forward(
+        self,
+        tensordict: TensorDictBase,
+        *,
+        params: TensorDictBase | None = None,
+        target_params: TensorDictBase | None = None,
+        time_dim: int | None = None,
+    ) -> TensorDictBase:
+        """Write advantages and value targets.
+
+        Parameters
+        ----------
+        tensordict : TensorDictBase
+            Data of shape (..., steps), as a collector returns them.
+        params, target_params : TensorDictBase, optional
+            Weights of the value network, for steps and for "next" (default: its own).
+        time_dim : int, optional
+            The axis of time.
+
+        Returns
+        -------
+        TensorDictBase
+            The same.
+
+        """
+        if self.tensor_keys.steps_to_next_obs in tensordict.keys(include_nested=True):
+            raise InputError(
+                "the data have rewards of several steps, which β-returns are not made of: leave "
+                "out TorchRL's MultiStep."
+            )
+        with torch.set_grad_enabled(self.differentiable):
+            value = self._value(tensordict, params)
+            after = tensordict.get("next")
+            value_tp1 = self._value(after, params if target_params is None else target_params)
+            reward = after.get(self.tensor_keys.reward)
+            done = after.get(self.tensor_keys.done)
+            terminated = after.get(self.tensor_keys.terminated, done)
+            returns = beta_returns(
+                reward,
+                value_tp1.detach(),
+                _alike(after, self.tensor_keys.beta, reward),
+                discount=self.gamma,
+                terminated=terminated,
+                truncated=done & ~terminated,
+                axis=self._get_time_dim(time_dim, tensordict),
+            )
+            advantage = returns - value
+            if self.tensor_keys.gain is not None:
+                advantage = advantage * _alike(tensordict, self.tensor_keys.gain, reward)
+            tensordict.set(self.tensor_keys.advantage, advantage)
+            tensordict.set(self.tensor_keys.value_target, advantage + value)
+        return tensordict
+
+    def value_estimate(
+        self,
+        tensordict: TensorDictBase,
+        target_params: TensorDictBase | None = None,
+        **options: Any,
+    ) -> torch.Tensor:
+        """Return the value targets alone; the data stay as they are."""
+        made = self.forward(tensordict.copy(), target_params=target_params, **options)
+        target: torch.Tensor = made.get(self.tensor_keys.value_target)
+        return target
+
+    def _value(self, data: TensorDictBase, params: TensorDictBase | None) -> torch.Tensor:
+        """v(x), by the network or from the data."""
+        network, key = self.value_network, self.tensor_keys.value
+        if network is not None:
+            # Gradients may flow through the estimate, but not to the weights of the network.
+            with hold_out_net(network) if params is None else params.detach().to_module(network):
+                data.set(key, network(data.select(*network.in_keys, strict=False)).get(key))
+        return _entry(data, key)
+
+
+def _entry(data: TensorDictBase, key: Any) -> torch.Tensor:
+    """An entry of the data, or one sentence if there is none."""
+    found: torch.Tensor | None = data.get(key, None)
+    if found is None:
+        raise InputError(
+            f"the data have no {key!r}: let the environment or a network write it, or name another "
+            "entry with set_keys."
+        )
+    return found
+
+
+def _alike(data: TensorDictBase, key: Any, reward: torch.Tensor) -> torch.Tensor:
+    """An entry as numbers in the shape of rewards, which end with an axis of size 1."""
+    found = _entry(data, key)
+    if found.ndim == reward.ndim - 1:
+        found = found.unsqueeze(-1)
+    return found.to(reward.dtype).expand_as(reward)

@@ -1,0 +1,195 @@
+"""TorchRL with preferences: equal to its own functions where these take one λ, and right beyond."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Any
+
+import pytest
+import torch
+from tensordict import TensorDict
+from tensordict.nn import TensorDictModule
+from torchrl.objectives.value import GAE
+from torchrl.objectives.value.functional import (
+    generalized_advantage_estimate,
+    td_lambda_return_estimate,
+    vec_td_lambda_return_estimate,
+)
+
+from preftd.arrays import InputError
+from preftd.torchrl import PreferenceEstimator
+
+BATCH, STEPS = 3, 20
+
+
+def data(seed: int = 0) -> Any:
+    """Random data of several streams with terminated and truncated episodes, in float64."""
+    rng = torch.Generator().manual_seed(seed)
+
+    def normal(*shape: int) -> torch.Tensor:
+        return torch.randn(BATCH, STEPS, *shape, generator=rng, dtype=torch.float64)
+
+    drawn = torch.rand(BATCH, STEPS, 1, generator=rng)
+    beta = torch.rand(BATCH, STEPS, 2, generator=rng, dtype=torch.float64)
+    after = {
+        "observation": normal(2),
+        "reward": normal(1),
+        "done": drawn < 0.3,
+        "terminated": drawn < 0.15,
+        "beta": beta[..., 1:],
+        "state_value": normal(1),
+    }
+    now = {"observation": normal(2), "state_value": normal(1), "beta": beta[..., :1]}
+    for key in ("observation", "state_value", "beta"):
+        goes_on = ~after["done"][:, :-1].expand_as(now[key][:, 1:])
+        now[key][:, 1:] = torch.where(goes_on, after[key][:, :-1], now[key][:, 1:])
+    return TensorDict({**now, "next": after}, [BATCH, STEPS])
+
+
+def network() -> TensorDictModule:
+    torch.manual_seed(1)
+    linear = torch.nn.Linear(2, 1, dtype=torch.float64)
+    return TensorDictModule(linear, in_keys=["observation"], out_keys=["state_value"])
+
+
+def close(found: torch.Tensor, expected: torch.Tensor) -> None:
+    torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("lambda_", [0.0, 0.7, 1.0])
+def test_one_beta_gives_the_serial_functions_of_torchrl(lambda_: float) -> None:
+    given = data()
+    given["next", "beta"] = torch.full_like(given["next", "reward"], 1 - lambda_)
+    after = given["next"]
+    flags = {"done": after["done"], "terminated": after["terminated"]}
+    values = given["state_value"].clone(), after["state_value"].clone()
+    made = PreferenceEstimator(gamma=0.9, value_network=None)(given)
+    gamma = torch.tensor(0.9, dtype=torch.float64)  # as a number it would be of single precision
+    advantage, target = generalized_advantage_estimate(
+        gamma, lambda_, *values, after["reward"], **flags
+    )
+    close(made["advantage"], advantage)
+    close(made["value_target"], target)
+    close(target, td_lambda_return_estimate(gamma, lambda_, values[1], after["reward"], **flags))
+
+
+def written_out(given: Any, gamma: float) -> torch.Tensor:
+    """G = r + γ (β V' + (1 − β) G'), with β, V' and G' of the next state; a loop."""
+    after = given["next"]
+    returns = torch.zeros(BATCH, STEPS, 1, dtype=torch.float64)
+    for i in range(BATCH):
+        for t in reversed(range(STEPS)):
+            value, beta = after["state_value"][i, t], after["beta"][i, t]
+            if after["terminated"][i, t]:
+                value = torch.zeros(1, dtype=torch.float64)
+            elif not after["done"][i, t] and t < STEPS - 1:
+                value = beta * value + (1 - beta) * returns[i, t + 1]
+            returns[i, t] = after["reward"][i, t] + gamma * value
+    return returns
+
+
+def test_a_beta_for_each_state_gives_beta_returns() -> None:
+    given = data()
+    expected = written_out(given, 0.9)
+    estimator = PreferenceEstimator(gamma=0.9, value_network=None)
+    close(estimator.value_estimate(given), expected)
+    assert "advantage" not in given
+    close(estimator(given)["value_target"], expected)
+    close(given["advantage"], expected - given["state_value"])
+
+
+def test_the_numbers_that_torchrl_gets_wrong_are_right() -> None:
+    """γ = 1 as a tensor, λ = 1, 0, 1 and no rewards: 2, 2, 3 is right."""
+    value, shape = torch.tensor([1.0, 2.0, 3.0]).reshape(1, 3, 1), (1, 3, 1)
+    lambda_, never = torch.tensor([1.0, 0.0, 1.0]).reshape(shape), torch.zeros(shape).bool()
+    after = {"reward": torch.zeros(shape), "done": never, "terminated": never}
+    after |= {"state_value": value, "beta": 1 - lambda_}
+    given = TensorDict({"state_value": torch.zeros(shape), "next": after}, [1, 3])
+    made = PreferenceEstimator(gamma=1.0, value_network=None)(given)
+    assert made["value_target"].flatten().tolist() == [2, 2, 3]
+    theirs = vec_td_lambda_return_estimate(
+        torch.ones(shape), lambda_, value, after["reward"], never, never
+    )
+    assert theirs.flatten().tolist() == [2, 5, 3]  # if this fails, they have corrected it
+
+
+def test_the_gain_weights_advantages_and_targets() -> None:
+    given = data()
+    plain = PreferenceEstimator(gamma=0.9, value_network=None)(given.copy())
+    estimator = PreferenceEstimator(gamma=0.9, value_network=None)
+    estimator.set_keys(gain="beta", advantage="own")
+    made = estimator(given)
+    close(made["own"], given["beta"] * plain["advantage"])
+    close(made["value_target"], given["state_value"] + made["own"])
+
+
+def test_values_are_those_of_the_network_and_its_weights_get_no_gradient() -> None:
+    given, net = data(), network()
+    gamma, lmbda = torch.tensor([0.9, 0.6], dtype=torch.float64)
+    before = GAE(gamma=gamma, lmbda=lmbda, value_network=net)(given.copy())
+    given["next", "beta"] = torch.full_like(given["next", "reward"], 0.4)
+    close(
+        PreferenceEstimator(gamma=0.9, value_network=net)(given)["advantage"], before["advantage"]
+    )
+    close(given["next", "state_value"], net.module(given["next", "observation"]))
+    assert not given["advantage"].requires_grad
+    given["observation"].requires_grad_()
+    made = PreferenceEstimator(gamma=0.9, value_network=net, differentiable=True)(given)
+    made["advantage"].sum().backward()
+    assert given["observation"].grad is not None
+    assert all(weight.grad is None for weight in net.parameters())
+
+
+def test_weights_may_be_given() -> None:
+    given, net = data(), network()
+    params = TensorDict.from_module(net).apply(lambda weight: 2 * weight.detach())
+    target = params.apply(lambda weight: -weight)
+    made = PreferenceEstimator(gamma=0.9, value_network=net)(
+        given, params=params, target_params=target
+    )
+    close(made["state_value"], 2 * net.module(given["observation"]))
+    close(made["next", "state_value"], -2 * net.module(given["next", "observation"]))
+
+
+def test_time_may_be_another_axis_and_beta_have_no_axis_of_its_own() -> None:
+    given = data()
+    expected = written_out(given, 0.9)
+    turned = given.transpose(0, 1).contiguous()
+    turned["next", "trust"] = turned["next", "beta"].squeeze(-1)
+    for axis in (0, None):
+        estimator = PreferenceEstimator(gamma=0.9, value_network=None, time_dim=axis)
+        estimator.set_keys(beta="trust")
+        named = turned if axis == 0 else turned.refine_names("time", None)
+        close(estimator(named.copy())["value_target"].transpose(0, 1), expected)
+
+
+def test_tensors_may_be_given_by_name() -> None:
+    given, net = data(), network()
+    estimator = PreferenceEstimator(gamma=0.9, value_network=net)
+    after = {f"next_{key}": given["next", key] for key in list(given["next"].keys())}
+    after.pop("next_state_value")
+    advantage, target = estimator(observation=given["observation"], **after)
+    made = estimator(given)
+    close(advantage, made["advantage"])
+    close(target, made["value_target"])
+
+
+def test_what_is_missing_is_named() -> None:
+    given = data()
+    del given["next", "beta"]
+    with pytest.raises(InputError, match=r"^the data have no 'beta': let the environment"):
+        PreferenceEstimator(gamma=0.9, value_network=None)(given)
+    given["steps_to_next_obs"] = torch.ones(BATCH, STEPS, 1)
+    with pytest.raises(InputError, match=r"^the data have rewards of several steps"):
+        PreferenceEstimator(gamma=0.9, value_network=None)(given)
+    with pytest.raises(InputError, match=r"^gamma is 1.5"):
+        PreferenceEstimator(gamma=1.5, value_network=None)
+
+
+def test_the_extra_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.startswith("preftd.torchrl")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "torchrl", None)
+    with pytest.raises(ModuleNotFoundError, match=r"^TorchRL is not installed: install it with"):
+        import_module("preftd.torchrl")
