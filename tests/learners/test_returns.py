@@ -1,5 +1,6 @@
 """β-returns and advantages: what they are, in every layout and dtype, and what is refused."""
 
+from itertools import permutations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from preftd import InputError
 from preftd.learners import beta_advantages, beta_returns
+from preftd.learners.returns_layout import layout_of
 from preftd.learners.returns_reference import returns_by_recursion
 
 seeds = st.integers(0, 2**32 - 1)
@@ -166,6 +168,16 @@ def test_arrays_that_lie_otherwise_in_memory_give_the_same_and_are_not_changed()
         np.testing.assert_allclose(mixed.returns(1), expected, rtol=1e-14, atol=1e-14)
     for array, other_array in zip(given, streams(5, (6, 3, 4)), strict=True):
         np.testing.assert_array_equal(array, other_array)
+
+
+def test_kernels_read_arrays_where_they_lie_and_copy_only_what_lies_otherwise() -> None:
+    plain = np.ones((6, 3, 4))
+    wide = np.broadcast_to(np.arange(4.0), plain.shape)  # decides nothing: it takes no room
+    for order in permutations(range(3)):
+        turned = plain.transpose(order).copy().transpose(np.argsort(order))
+        layout = layout_of(plain.shape, 1, [wide, turned, plain])
+        assert np.shares_memory(layout.read(turned), turned)
+        assert np.shares_memory(layout.read(plain), plain) == (order == (0, 1, 2))
 
 
 @pytest.mark.parametrize(

@@ -45,11 +45,10 @@ def stream_of(array: Any, i: int) -> Any:
 
 @kernel(fastmath={"contract"})
 def kept_from(b: Floats, g: Floats, stops: Flags, cut: Flags, kept: Floats) -> None:
-    """Write γ_{t+1} (1 − β_{t+1}), the part of G_{t+1} in G_t; 0 where nothing follows."""
+    """Write γ_{t+1} (1 − β_{t+1}), the part of G_{t+1} in G_t; 0 where an episode ends."""
     zero, one = kept.dtype.type(0), kept.dtype.type(1)
     for t in range(kept.size):
         kept[t] = zero if stops[t] | cut[t] else g[t] * (one - b[t])
-    kept[kept.size - 1] = zero
 
 
 @kernel(fastmath={"contract"})
