@@ -1,0 +1,16 @@
+"""Preferences in PyTorch: trace optimisers and learners around your module; needs torch."""
+
+try:
+    import torch as _torch  # noqa: F401  (the installed torch, not this package)
+except ModuleNotFoundError as error:
+    if error.name != "torch":
+        raise
+    raise ModuleNotFoundError(
+        "PyTorch is not installed: install it with pip install 'preftd[torch]'", name="torch"
+    ) from None
+
+from preftd.torch.held_sgd import HeldSGD
+from preftd.torch.trace_sgd import TraceSGD
+from preftd.torch.values import stream_values
+
+__all__ = ["HeldSGD", "TraceSGD", "stream_values"]

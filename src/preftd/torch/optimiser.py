@@ -1,0 +1,149 @@
+"""What trace optimisers share: parameters in groups, traces of gradients, and bounded gains."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar, cast
+
+import torch
+from torch import Tensor
+from torch._compile import _disable_dynamo
+
+from preftd.arrays import InputError, as_count, as_flag, number, short
+from preftd.learners.bounding import bounded_gain
+from preftd.torch.scaling import Factor, add, as_factor, scale, squares
+
+_KEYS = {"params", "param_names", "lr"}
+Method = TypeVar("Method", bound=Callable[..., None])
+
+
+def eager(method: Method) -> Method:
+    """Let a method run without gradients, and as it is within what `torch.compile` compiles.
+
+    Its numbers are floats, for each of which it would be compiled anew.
+    """
+    found: Any = _disable_dynamo(torch.no_grad()(method))  # loads the compiler when it is called
+    return cast(Method, found)
+
+
+class Part(NamedTuple):
+    """A group of parameters while a step is taken."""
+
+    lr: float
+    weights: list[Tensor]
+    traces: list[Tensor]
+    entered: list[Tensor]
+    """Those traces that a gradient enters."""
+    slopes: list[Tensor]
+    """The gradients."""
+
+
+class TraceOptimiser(torch.optim.Optimizer):
+    """Parameters with a trace each; optimisers say what moves along it."""
+
+    def __init__(
+        self, params: Iterable[Any], lr: float, bounded: bool, streams: int | None
+    ) -> None:
+        self.bounded = as_flag("bounded", bounded)
+        self.streams = None if streams is None else as_count("streams", streams)
+        try:
+            super().__init__(params, {"lr": _as_lr(lr)})
+        except (TypeError, ValueError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(
+                f"params cannot be optimised ({error}): give module.parameters()."
+            ) from None
+
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        """Add parameters, as `torch.optim.Optimizer` does; a group may have its own lr only."""
+        if isinstance(param_group, Mapping):
+            odd = sorted(map(str, set(param_group) - _KEYS))
+            if odd:
+                raise InputError(
+                    f"a group of parameters has {odd[0]!r}, which is for all: give it to the "
+                    "optimiser."
+                )
+            if "lr" in param_group:
+                _as_lr(param_group["lr"])
+        super().add_param_group(param_group)
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Continue from what `state_dict` gave; traces are copied."""
+        super().load_state_dict(copy.deepcopy(dict(state_dict)))
+
+    def _factor(self, name: str, given: Any) -> Factor:
+        return as_factor(name, given, self.streams, self.param_groups[0]["params"][0])
+
+    def _kept(self, parameter: Tensor, name: str) -> Tensor:
+        """What the state holds for a parameter, zeros at first; of shape (streams, ...) if many."""
+        state = self.state[parameter]
+        if name not in state:
+            lead = () if self.streams is None else (self.streams,)
+            state[name] = parameter.new_zeros((*lead, *parameter.shape))
+        kept: Tensor = state[name]
+        return kept
+
+    def _advance(self, decay: Factor, gain: Factor, gradients: Sequence[Any] | None) -> list[Part]:
+        """Let e ← decay e + gain ∇v; gradients are those of parameters by default."""
+        skip = isinstance(gain, float) and gain == 0
+        given = self._gradients(gradients)
+        parts = []
+        for group in self.param_groups:
+            weights = group["params"]
+            slopes = [None if skip else next(given) for _ in weights]
+            traces = [self._kept(p, "trace") for p in weights]
+            pairs = [(e, g) for e, g in zip(traces, slopes, strict=True) if g is not None]
+            entered, entering = [e for e, _ in pairs], [g for _, g in pairs]
+            parts.append(Part(group["lr"], weights, traces, entered, entering))
+        if not skip and not any(part.slopes for part in parts):
+            raise InputError(
+                "no parameter has a gradient: call backward() of the value before step."
+            )
+        gain = self._bound(gain, parts)
+        for part in parts:
+            scale(part.traces, decay)
+            if part.slopes:
+                add(part.entered, part.slopes, gain)
+        return parts
+
+    def _gradients(self, given: Sequence[Any] | None) -> Any:
+        """Gradients one after the other, checked to fit; None where there is none."""
+        weights = [p for group in self.param_groups for p in group["params"]]
+        if given is None:
+            if self.streams is not None:
+                raise InputError(
+                    "gradients is missing: give those of stream_values, one for each stream."
+                )
+            return iter([p.grad for p in weights])
+        if not isinstance(given, list | tuple) or len(given) != len(weights):
+            raise InputError(
+                f"gradients is {short(given)}: give one tensor for each of {len(weights)} "
+                "parameters."
+            )
+        lead = () if self.streams is None else (self.streams,)
+        for i, (slope, p) in enumerate(zip(given, weights, strict=True)):
+            if slope is None:
+                continue
+            if not isinstance(slope, Tensor) or slope.shape != (*lead, *p.shape):
+                raise InputError(
+                    f"gradients[{i}] is not a tensor of shape {(*lead, *p.shape)}: give one."
+                )
+        return iter(given)
+
+    def _bound(self, gain: Factor, parts: Sequence[Part]) -> Factor:
+        """The gain with which gradients enter traces: if bounded, at most 1 / (α |∇v|²)."""
+        if not self.bounded:
+            return gain
+        reach: Any = sum(part.lr * squares(part.slopes, self.streams) for part in parts)
+        if isinstance(gain, Tensor):
+            return torch.where(gain * reach > 1, 1 / reach, gain)
+        return bounded_gain(gain, reach)
+
+
+def _as_lr(given: Any) -> float:
+    lr = number("lr", given)
+    if not lr > 0:
+        raise InputError(f"lr is {lr:g}: give a step size above 0.")
+    return lr
