@@ -121,7 +121,7 @@ def test_a_saved_optimiser_continues_as_if_it_had_not_stopped(view: str, form: s
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore")
 def test_they_run_as_they_are_in_what_torch_compiles() -> None:
     one, other = two_layers(7), two_layers(7)
     other.load_state_dict(one.state_dict())

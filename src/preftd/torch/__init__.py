@@ -10,7 +10,20 @@ except ModuleNotFoundError as error:
     ) from None
 
 from preftd.torch.held_sgd import HeldSGD
+from preftd.torch.learner import ValueLearner
+from preftd.torch.specification import TorchModule
 from preftd.torch.trace_sgd import TraceSGD
 from preftd.torch.values import stream_values
+from preftd.torch.vector_environments import VectorStep, vector_steps
+from preftd.torch.vector_learner import VectorValueLearner
 
-__all__ = ["HeldSGD", "TraceSGD", "stream_values"]
+__all__ = [
+    "HeldSGD",
+    "TorchModule",
+    "TraceSGD",
+    "ValueLearner",
+    "VectorStep",
+    "VectorValueLearner",
+    "stream_values",
+    "vector_steps",
+]

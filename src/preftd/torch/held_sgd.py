@@ -48,6 +48,8 @@ class HeldSGD(TraceOptimiser):
 
     """
 
+    _kinds = ("trace", "pending")
+
     def __init__(
         self,
         params: Iterable[Any],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, ClassVar, NamedTuple, TypeVar, cast
 
 import torch
 from torch import Tensor
@@ -42,6 +42,10 @@ class Part(NamedTuple):
 class TraceOptimiser(torch.optim.Optimizer):
     """Parameters with a trace each; optimisers say what moves along it."""
 
+    _options: ClassVar[tuple[str, ...]] = ("bounded", "streams")
+    _kinds: ClassVar[tuple[str, ...]] = ("trace",)
+    """What is kept for each parameter."""
+
     def __init__(
         self, params: Iterable[Any], lr: float, bounded: bool, streams: int | None
     ) -> None:
@@ -71,7 +75,39 @@ class TraceOptimiser(torch.optim.Optimizer):
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Continue from what `state_dict` gave; traces are copied."""
-        super().load_state_dict(copy.deepcopy(dict(state_dict)))
+        try:
+            given = copy.deepcopy(dict(state_dict))
+            self._check(given)
+            super().load_state_dict(given)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise InputError(
+                f"the state cannot be loaded ({short(str(error))}): give what state_dict of an "
+                "optimiser for the same parameters and streams gave."
+            ) from None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copies keep the options too."""
+        options = {name: vars(self)[name] for name in self._options}
+        return super().__getstate__() | options
+
+    def _check(self, given: Mapping[str, Any]) -> None:
+        """Refuse traces of other shapes."""
+        numbers = [i for group in given["param_groups"] for i in group["params"]]
+        for group in given["param_groups"]:
+            _as_lr(group["lr"])
+        for i, p in zip(numbers, self._all(), strict=True):
+            for name, kept in given["state"].get(i, {}).items():
+                if kept.shape != (*self._lead, *p.shape):
+                    raise ValueError(f"{name} has shape {tuple(kept.shape)}")
+
+    @property
+    def _lead(self) -> tuple[int, ...]:
+        """The first axis of a trace."""
+        return () if self.streams is None else (self.streams,)
+
+    def _all(self) -> list[Tensor]:
+        """All parameters, in the order of groups."""
+        return [p for group in self.param_groups for p in group["params"]]
 
     def _factor(self, name: str, given: Any) -> Factor:
         return as_factor(name, given, self.streams, self.param_groups[0]["params"][0])
@@ -80,8 +116,7 @@ class TraceOptimiser(torch.optim.Optimizer):
         """What the state holds for a parameter, zeros at first; of shape (streams, ...) if many."""
         state = self.state[parameter]
         if name not in state:
-            lead = () if self.streams is None else (self.streams,)
-            state[name] = parameter.new_zeros((*lead, *parameter.shape))
+            state[name] = parameter.new_zeros((*self._lead, *parameter.shape))
         kept: Tensor = state[name]
         return kept
 
@@ -110,7 +145,7 @@ class TraceOptimiser(torch.optim.Optimizer):
 
     def _gradients(self, given: Sequence[Any] | None) -> Any:
         """Gradients one after the other, checked to fit; None where there is none."""
-        weights = [p for group in self.param_groups for p in group["params"]]
+        weights = self._all()
         if given is None:
             if self.streams is not None:
                 raise InputError(
@@ -122,14 +157,10 @@ class TraceOptimiser(torch.optim.Optimizer):
                 f"gradients is {short(given)}: give one tensor for each of {len(weights)} "
                 "parameters."
             )
-        lead = () if self.streams is None else (self.streams,)
         for i, (slope, p) in enumerate(zip(given, weights, strict=True)):
-            if slope is None:
-                continue
-            if not isinstance(slope, Tensor) or slope.shape != (*lead, *p.shape):
-                raise InputError(
-                    f"gradients[{i}] is not a tensor of shape {(*lead, *p.shape)}: give one."
-                )
+            shape = (*self._lead, *p.shape)
+            if slope is not None and not (isinstance(slope, Tensor) and slope.shape == shape):
+                raise InputError(f"gradients[{i}] is not a tensor of shape {shape}: give one.")
         return iter(given)
 
     def _bound(self, gain: Factor, parts: Sequence[Part]) -> Factor:

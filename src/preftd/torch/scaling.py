@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from preftd.arrays import InputError, as_array, number
+from preftd.learners.transition import DivergedError
 from preftd.rules.rule import broadcast
 
 Factor: TypeAlias = float | Tensor
@@ -24,9 +25,16 @@ def as_factor(name: str, given: Any, streams: int | None, like: Tensor) -> Facto
         one = given if type(given) is float else number(name, _on_cpu(given))
         if not math.isfinite(one):
             raise InputError(f"{name} is {one}: give a finite number.")
-        return one
+        return fitting(one, like)
     array = broadcast(name, as_array(name, _on_cpu(given)), (streams,))
     return torch.tensor(array, dtype=like.dtype, device=like.device)
+
+
+def fitting(factor: float, like: Tensor) -> float:
+    """The factor, if it is a number in the type of a tensor."""
+    if abs(factor) > torch.finfo(like.dtype).max:
+        raise DivergedError(f"{factor:.3g} is too large for {like.dtype}: lower the step size.")
+    return factor
 
 
 def _on_cpu(given: Any) -> Any:
@@ -59,7 +67,7 @@ def move(weights: list[Tensor], along: list[Tensor], step: float, factor: Factor
         sums = [torch.tensordot(factor, t, 1) for t in along]
         torch._foreach_add_(weights, sums, alpha=step)
     else:
-        torch._foreach_add_(weights, along, alpha=step * factor)
+        torch._foreach_add_(weights, along, alpha=fitting(step * factor, weights[0]))
 
 
 def squares(tensors: list[Tensor], streams: int | None) -> Factor:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from preftd.arrays import InputError, number
 from preftd.torch.optimiser import Part, TraceOptimiser, eager
-from preftd.torch.scaling import Factor, move, sizes
+from preftd.torch.scaling import Factor, fitting, move, sizes
 
 
 @final
@@ -54,6 +54,8 @@ class TraceSGD(TraceOptimiser):
 
     """
 
+    _options = ("bounded", "streams", "kappa")
+
     def __init__(
         self,
         params: Iterable[Any],
@@ -88,6 +90,9 @@ class TraceSGD(TraceOptimiser):
 
         """
         delta = self._factor("td_error", td_error)
+        if isinstance(delta, float):  # before anything changes
+            for group in self.param_groups:
+                fitting(group["lr"] * delta, group["params"][0])
         parts = self._advance(self._factor("decay", decay), self._factor("gain", gain), gradients)
         share = self._share(delta, parts)
         for part in parts:
