@@ -20,6 +20,7 @@ PACKAGES = [
     "rules",
     "tasks",
     "theory",
+    "torch",
 ]
 IMPORTED = re.compile(r"from (preftd[\w.]*) import ([\w, ]+)")
 METHODS = ("__call__", "__getitem__")

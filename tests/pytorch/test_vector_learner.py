@@ -1,5 +1,6 @@
 """A batch of streams: what a learner of each would learn, added up; and vector environments."""
 
+import itertools
 from typing import Any
 
 import gymnasium
@@ -9,10 +10,12 @@ import torch
 from gymnasium.vector import AutoresetMode
 from torch import nn
 
-from learners.network_cases import RULES
-from preftd import PTD, InputError
+from learners.network_cases import RULES, logged
+from preftd import ETD, PTD, InputError
+from preftd.experience import Recorder, VectorRecorder
 from preftd.learners.transition import DivergedError
-from preftd.torch import TraceSGD, ValueLearner, VectorValueLearner, vector_steps
+from preftd.preferences import Signal
+from preftd.torch import TraceSGD, ValueLearner, VectorValueLearner
 from pytorch.module_cases import flat, two_layers
 
 VIEWS = ("backward", "held")
@@ -157,27 +160,65 @@ class Counting(gymnasium.Env[Any, Any]):
         return np.array([10.0 * self._episode + self._t], dtype=np.float32)
 
 
-@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
-def test_transitions_are_the_same_whichever_way_environments_reset(mode: AutoresetMode) -> None:
-    both = [lambda: Counting(cut=False), lambda: Counting(cut=True)]
+@views
+@pytest.mark.parametrize("mode", AutoresetMode)
+def test_vector_environments_whichever_way_they_reset(view: str, mode: AutoresetMode) -> None:
+    """Streams that are recorded and learned in pieces are those of single environments."""
+    both: Any = [lambda: Counting(cut=False), lambda: Counting(cut=True)]
     made = gymnasium.vector.SyncVectorEnv(both, autoreset_mode=mode)
-    seen: list[list[tuple[float, ...]]] = [[], []]
-    for step in vector_steps(made, lambda _: np.zeros(2, dtype=int), 8):
-        for i in np.flatnonzero(step.active):
-            pair = (step.observation[i, 0], step.next_observation[i, 0])
-            seen[i].append((*pair, step.reward[i], step.terminated[i], step.truncated[i]))
-    for which, stream in enumerate(seen):
-        ends = (which == 0, which == 1)
-        first = [(10, 11, 1), (11, 12, 2), (12, 13, 3), (20, 21, 1), (21, 22, 2), (22, 23, 3)]
-        wanted = [(*numbers, *(end and numbers[2] == 3 for end in ends)) for numbers in first]
-        assert stream[:6] == wanted
+    recorder = VectorRecorder(made, lambda _: np.zeros(2, dtype=int), discount=0.9)
+    learner = VectorValueLearner(linear(), ETD(), 1e-9, 2, view=view)
+    for _ in range(12):
+        learner.learn(recorder.take(1), beta=0.5)
+    total = torch.zeros(1).double()
+    calls = 9 if mode is AutoresetMode.NEXT_STEP else 12  # others step where that one resets
+    for make in both:
+        stream = Recorder(make(), lambda _: 0, discount=0.9).take(calls)
+        one = ValueLearner(linear(), ETD(), 1e-9, view=view).learn(stream, beta=0.5)
+        total += flat(one.module)
+    torch.testing.assert_close(flat(learner.module), total, rtol=1e-5, atol=0)
 
 
-def test_environments_that_do_not_reset_are_refused() -> None:
-    made = gymnasium.vector.SyncVectorEnv(
-        [lambda: Counting(cut=False)], autoreset_mode=AutoresetMode.DISABLED
-    )
-    with pytest.raises(InputError, match="NEXT_STEP or SAME_STEP"):
-        vector_steps(made, lambda x: x, 3)
-    with pytest.raises(InputError, match="give a vector environment"):
-        vector_steps(Counting(cut=False), lambda x: x, 3)  # type: ignore[arg-type]
+def linear() -> nn.Module:
+    module = nn.Linear(1, 1, bias=False).double()
+    nn.init.zeros_(module.weight)
+    return module
+
+
+class Fading(Signal):
+    """Trusts less from step to step."""
+
+    def at(self, visit: Any, memory: Any) -> tuple[float, float]:
+        share = 1.0 if memory is None else 0.9 * memory
+        return share / (2 - visit.is_first), share
+
+
+@views
+def test_streams_of_different_lengths_in_pieces(view: str) -> None:
+    logs, whole = [logged(i, 6) for i in range(2)], two_layers(7)
+    parted = two_layers(7)
+    parted.load_state_dict(whole.state_dict())
+    learners = [VectorValueLearner(m, ETD(), 0.05, 2, view=view) for m in (whole, parted)]
+    together_first = min(map(len, logs))
+    learners[0].learn(logs, Fading())
+    cuts = [0, 4, 9, together_first, max(map(len, logs))]
+    for first, end in itertools.pairwise(cuts):
+        state = learners[1].state_dict()
+        learners[1] = VectorValueLearner(parted, ETD(), 0.05, 2, view=view)
+        learners[1].load_state_dict(state)
+        learners[1].learn([log[first:end] for log in logs], Fading())
+    torch.testing.assert_close(flat(parted), flat(whole), rtol=0, atol=1e-13)
+
+
+def test_streams_that_do_not_fit_are_refused() -> None:
+    learner = VectorValueLearner(two_layers(7), PTD(), 0.1, 2)
+    log = logged(0, 6)
+    first = int(np.argmin(log.is_last))
+    assert not log.is_last[first]
+    with pytest.raises(InputError, match="give a list of 2"):
+        learner.learn([log], beta=0.5)
+    learner.learn([log[: first + 1]] * 2, beta=0.5)
+    with pytest.raises(InputError, match="the last one is not over"):
+        learner.learn([log, log[first + 1 :]], beta=0.5)
+    with pytest.raises(InputError, match="does not fit"):
+        learner.load_state_dict(learner.state_dict() | {"stream.0.odd": np.zeros(1)})

@@ -26,6 +26,7 @@ BENCHMARKS = {
         "paper",
         "ray",
         "learned",
+        "optimisers",
     )
 }
 """Benchmarks by name; each yields lines of Markdown tables as soon as they are measured."""

@@ -14,7 +14,6 @@ from preftd.torch.learner import ValueLearner
 from preftd.torch.specification import TorchModule
 from preftd.torch.trace_sgd import TraceSGD
 from preftd.torch.values import stream_values
-from preftd.torch.vector_environments import VectorStep, vector_steps
 from preftd.torch.vector_learner import VectorValueLearner
 
 __all__ = [
@@ -22,8 +21,6 @@ __all__ = [
     "TorchModule",
     "TraceSGD",
     "ValueLearner",
-    "VectorStep",
     "VectorValueLearner",
     "stream_values",
-    "vector_steps",
 ]

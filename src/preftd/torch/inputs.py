@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from preftd.arrays import InputError, as_array, as_count
-from preftd.experience import Indices
 from preftd.learners.features import MOST_FEATURES, as_features
 from preftd.learners.transition import as_vector
 
@@ -36,7 +34,7 @@ def as_input(
     """One input as an array of floats, or several in rows where they are asked for."""
     if isinstance(given, Tensor):
         given = given.detach().cpu().numpy()
-    if len(shape) == 1 and (isinstance(given, Indices) or np.ndim(given) < 3):
+    if len(shape) == 1:
         x = as_features(name, given, shape[0], rows=rows, finite=finite)
         return x if x.ndim == 2 else as_vector(x, shape[0])
     x = as_array(name, given, finite=finite)

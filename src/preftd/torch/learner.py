@@ -209,7 +209,7 @@ class ValueLearner:
             carried = Carried(self._follow_on, *self.memory[:2])
             found = coefficients_of(self.rule, experience, carried, signal, beta, interest, rho)
             with self._all_or_nothing():
-                self.learn_steps(Steps.of(experience, found, final_beta))
+                self._learn_steps(Steps.of(experience, found, final_beta))
             self._follow_on = found.carried.follow_on
             self.memory = Memory(*found.carried[1:], self.memory.td_error)
             ended = bool(experience.is_last[-1])
@@ -217,7 +217,7 @@ class ValueLearner:
             self._reward_t = 0.0 if self._discount_t == 0 else float(experience.reward[-1])
             return self
 
-    def learn_steps(self, steps: Steps) -> None:
+    def _learn_steps(self, steps: Steps) -> None:
         """Learn from a stream with its coefficients, as a study does."""
         if not (self._discount_t != 0 and steps.discount_t[0] != 0):
             self._leave()
@@ -262,12 +262,11 @@ class ValueLearner:
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
         """Put everything back if something is raised."""
-        tensors, numbers = self._parts.copies(), self._numbers()
+        numbers = self._numbers()
         try:
-            yield
-            self._parts.check_finite()
+            with self._parts.all_or_nothing():
+                yield
         except BaseException:
-            self._parts.put(tensors)
             self._set_numbers(numbers)
             raise
 

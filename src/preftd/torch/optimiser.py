@@ -15,6 +15,7 @@ from preftd.learners.bounding import bounded_gain
 from preftd.torch.scaling import Factor, add, as_factor, scale, squares
 
 _KEYS = {"params", "param_names", "lr"}
+MOST_STREAMS = 2**16
 Method = TypeVar("Method", bound=Callable[..., None])
 
 
@@ -50,7 +51,7 @@ class TraceOptimiser(torch.optim.Optimizer):
         self, params: Iterable[Any], lr: float, bounded: bool, streams: int | None
     ) -> None:
         self.bounded = as_flag("bounded", bounded)
-        self.streams = None if streams is None else as_count("streams", streams)
+        self.streams = None if streams is None else as_count("streams", streams, 1, MOST_STREAMS)
         try:
             super().__init__(params, {"lr": _as_lr(lr)})
         except (TypeError, ValueError) as error:
@@ -72,6 +73,9 @@ class TraceOptimiser(torch.optim.Optimizer):
             if "lr" in param_group:
                 _as_lr(param_group["lr"])
         super().add_param_group(param_group)
+        for p in self.param_groups[-1]["params"]:
+            for kind in self._kinds:
+                self._kept(p, kind)
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Continue from what `state_dict` gave; traces are copied."""

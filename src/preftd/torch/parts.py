@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, final
 
 import torch
@@ -64,3 +65,14 @@ class Parts:
         floats = [t.detach() for t in self.tensors().values() if t.is_floating_point()]
         if not all(bool(t.isfinite().all()) for t in floats):
             raise DivergedError("weights are not finite: lower the step size.")
+
+    @contextmanager
+    def all_or_nothing(self) -> Iterator[None]:
+        """Put everything back if something is raised, or is not finite afterwards."""
+        before = self.copies()
+        try:
+            yield
+            self.check_finite()
+        except BaseException:
+            self.put(before)
+            raise

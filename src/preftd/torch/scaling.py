@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from typing import Any, TypeAlias
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from preftd.arrays import InputError, as_array, number
+from preftd.arrays import InputError, Vector, as_array, number
 from preftd.learners.transition import DivergedError
-from preftd.rules.rule import broadcast
 
 Factor: TypeAlias = float | Tensor
 
@@ -26,8 +26,16 @@ def as_factor(name: str, given: Any, streams: int | None, like: Tensor) -> Facto
         if not math.isfinite(one):
             raise InputError(f"{name} is {one}: give a finite number.")
         return fitting(one, like)
-    array = broadcast(name, as_array(name, _on_cpu(given)), (streams,))
+    array = per_stream(name, _on_cpu(given), streams)
     return torch.tensor(array, dtype=like.dtype, device=like.device)
+
+
+def per_stream(name: str, given: Any, streams: int) -> Vector:
+    """Finite numbers of shape (streams,), from one for all or one for each."""
+    array = as_array(name, given)
+    if array.shape not in ((), (streams,)):
+        raise InputError(f"{name} has shape {array.shape}: give one number, or {streams}.")
+    return np.broadcast_to(array, (streams,))
 
 
 def fitting(factor: float, like: Tensor) -> float:

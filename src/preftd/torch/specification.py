@@ -120,7 +120,7 @@ class ModuleBatch:
                     if self._diverged[lane]:
                         break
                     try:
-                        learner.learn_steps(steps.part(which))
+                        learner._learn_steps(steps.part(which))
                     except DivergedError:
                         self._diverged[lane] = True
                         break

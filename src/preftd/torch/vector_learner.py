@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, final
+from collections.abc import Mapping, Sequence
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,20 +12,24 @@ from torch import nn
 from preftd.arrays import (
     InputError,
     Vector,
-    as_array,
     as_count,
     check_not_negative,
     check_unit_interval,
+    short,
 )
+from preftd.experience import Experience
 from preftd.learners.describing import described
 from preftd.learners.saving import are_flags, as_state, checked_state
-from preftd.learners.transition import check_follow_on, check_rule
-from preftd.rules import Rule
-from preftd.rules.rule import broadcast
+from preftd.learners.steps import Steps
+from preftd.learners.streams import Memory, check_size, coefficients_of, one_of, split_state
+from preftd.learners.transition import check_follow_on, check_holds, check_rule
+from preftd.rules import Carried, Rule
 from preftd.torch.held_sgd import HeldSGD
 from preftd.torch.inputs import as_input, input_shape
 from preftd.torch.making import optimiser_for
+from preftd.torch.optimiser import MOST_STREAMS
 from preftd.torch.parts import Parts
+from preftd.torch.scaling import per_stream
 from preftd.torch.trace_sgd import TraceSGD
 from preftd.torch.values import as_module
 from preftd.torch.vector_stepping import VectorTransition, values_in, vector_step
@@ -71,7 +75,7 @@ class VectorValueLearner:
         size: int | tuple[int, ...] | None = None,
     ) -> None:
         check_rule(rule)
-        self.streams = as_count("streams", streams)
+        self.streams = as_count("streams", streams, 1, MOST_STREAMS)
         self.module, self.rule = as_module(module), rule
         self.optimiser = optimiser_for(module, optimiser, view, bounded, self.streams)
         self.view = "held" if isinstance(self.optimiser, HeldSGD) else "backward"
@@ -80,6 +84,7 @@ class VectorValueLearner:
         self.size = int(np.prod(self._shape))
         self._turn, self._parts = Turn(), Parts(module, self.optimiser)
         self._follow_on, self._discount_t = np.zeros(self.streams), np.zeros(self.streams)
+        self._memories = [Memory() for _ in range(self.streams)]
 
     __repr__ = described
 
@@ -143,11 +148,11 @@ class VectorValueLearner:
             rows = self._rows("features", features), self._rows("next_features", next_features)
             given = {"reward": reward, "discount": discount, "beta": beta, "rho": rho}
             given |= {"truncated": truncated, "next_beta": next_beta, "active": active}
-            n = {name: self._per_stream(name, one) for name, one in given.items()}
+            n = {name: per_stream(name, one, self.streams) for name, one in given.items()}
             for name in ("discount", "next_beta"):
                 check_unit_interval(name, n[name])
             cut, present = (self._flags(name, n[name]) for name in ("truncated", "active"))
-            own = None if interest is None else self._per_stream("interest", interest)[None]
+            own = None if interest is None else per_stream("interest", interest, self.streams)[None]
             (decay, gain), follow_on = self.rule.stream(
                 self._follow_on,
                 discount_t=self._discount_t[None],
@@ -160,41 +165,112 @@ class VectorValueLearner:
             last, end = (ends | cut) & present, np.where(ends, 1.0, n["next_beta"])
             step = (n["discount"], n["beta"], decay[0], gain[0], self._discount_t)
             now = VectorTransition(rows[0], n["reward"], rows[1], *step, last, end, present)
-            tensors = self._parts.copies()
-            try:
+            with self._parts.all_or_nothing():
                 delta = vector_step(self._parts, now)
-                self._parts.check_finite()
-            except BaseException:
-                self._parts.put(tensors)
-                raise
             self._follow_on = np.where(present, follow_on, self._follow_on)
             going_on = np.where(last, 0.0, n["discount"])
             self._discount_t = np.where(present, going_on, self._discount_t)
             return delta
 
+    def learn(
+        self,
+        experiences: Sequence[Experience],
+        preference: Any = None,
+        *,
+        beta: float | None = None,
+        final_beta: float | None = None,
+    ) -> Self:
+        """Learn from one stream each, side by side; returns the learner itself.
+
+        `VectorRecorder` records such streams from vector environments, whichever way these reset.
+        Streams may come in pieces, which continue where they stopped, and need not be of the same
+        length. All of them are learned or, if weights stop being finite on the way, nothing.
+
+        Parameters
+        ----------
+        experiences : sequence of Experience
+            One for each stream.
+        preference : number, function or Signal
+            Where β comes from; or give beta.
+        beta : float
+            β of all steps.
+        final_beta : float
+            β of what truncated episodes show last, in the held view (default: 1).
+
+        """
+        with self._turn:
+            signal = one_of(preference, beta)
+            check_holds("final_beta", final_beta, self.view == "held")
+            given = self._checked(experiences)
+            found = []
+            for i, stream in enumerate(given):
+                carried = Carried(float(self._follow_on[i]), *self._memories[i][:2])
+                signals = (signal, beta, None, None)
+                found.append(coefficients_of(self.rule, stream, carried, *signals))
+            pairs = zip(given, found, strict=True)
+            steps = [Steps.of(one, made, final_beta) for one, made in pairs]
+            with self._parts.all_or_nothing():
+                for t in range(max(map(len, given))):
+                    vector_step(self._parts, VectorTransition.at(steps, t, self._shape))
+            for i, stream in enumerate(given):
+                self._follow_on[i] = found[i].carried.follow_on
+                self._memories[i] = Memory(*found[i].carried[1:])
+                if len(stream):
+                    going_on = 0.0 if stream.is_last[-1] else stream.discount_tp1[-1]
+                    self._discount_t[i] = going_on
+            return self
+
     def state_dict(self) -> dict[str, NDArray[Any]]:
         """All that changes while learning, as arrays; a learner made in the same way loads it."""
         with self._turn:
             numbers = {"follow_on": self._follow_on.copy(), "discount_t": self._discount_t.copy()}
+            for i, memory in enumerate(self._memories):
+                numbers |= {f"stream.{i}.{name}": one for name, one in memory.arrays().items()}
             return numbers | self._parts.arrays()
 
     def load_state_dict(self, state: Mapping[str, ArrayLike]) -> None:
         """Continue from what `state_dict` gave."""
         with self._turn:
-            arrays = checked_state(as_state(state), self.state_dict())
+            given = as_state(state)
+            memories = []
+            for i in range(self.streams):
+                own = f"stream.{i}."
+                mine = [name for name in given if name.startswith(own)]
+                named = {name.removeprefix(own): given.pop(name) for name in mine}
+                rest, memory = split_state(named)
+                given |= {f"{own}{name}": one for name, one in rest.items()}  # refused below
+                memories.append(memory)
+            kept = self.state_dict().items()
+            arrays = checked_state(given, {n: a for n, a in kept if not n.startswith("stream.")})
             check_not_negative("follow_on", arrays["follow_on"])
             check_unit_interval("discount_t", arrays["discount_t"])
             self._parts.put_arrays(arrays)
-            self._follow_on, self._discount_t = arrays["follow_on"], arrays["discount_t"]
+            self._follow_on, self._discount_t = (
+                np.array(arrays[name]) for name in ("follow_on", "discount_t")
+            )
+            self._memories = memories
+
+    def _checked(self, given: Any) -> list[Experience]:
+        """One stream each, which continues where the last piece stopped."""
+        if not isinstance(given, list | tuple) or len(given) != self.streams:
+            raise InputError(
+                f"experiences is {short(given)}: give a list of {self.streams}, one for each "
+                "stream."
+            )
+        for i, stream in enumerate(given):
+            check_size(stream, self.size)
+            if len(stream) and self._discount_t[i] != 0 and stream.discount_t[0] == 0:
+                raise InputError(
+                    f"experiences[{i}] starts an episode, but the last one is not over: end it, "
+                    "with truncated=True, or continue it."
+                )
+        return list(given)
 
     def _rows(self, name: str, given: Any) -> NDArray[Any]:
         x = as_input(name, given, self._shape, rows=True, finite=False)
         if x.shape != (self.streams, *self._shape):
             raise InputError(f"{name} has shape {x.shape}: give a row for each of the streams.")
         return x
-
-    def _per_stream(self, name: str, given: Any) -> Vector:
-        return broadcast(name, as_array(name, given), (self.streams,))
 
     def _flags(self, name: str, given: Vector) -> NDArray[np.bool_]:
         if not are_flags(given):

@@ -5,6 +5,7 @@ A stream that has no step now keeps its trace, and adds nothing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,10 +13,12 @@ import torch
 from numpy.typing import NDArray
 
 from preftd.arrays import Vector
+from preftd.learners.steps import Steps
 from preftd.learners.transition import DivergedError, check_features_finite
 from preftd.torch.held_sgd import HeldSGD
 from preftd.torch.inputs import as_tensor
 from preftd.torch.parts import Parts
+from preftd.torch.trace_sgd import TraceSGD
 from preftd.torch.values import stream_values, values_of
 
 
@@ -37,6 +40,34 @@ class VectorTransition(NamedTuple):
     active: NDArray[np.bool_]
     """Where a stream has a step now."""
 
+    @classmethod
+    def at(cls, streams: Sequence[Steps], t: int, shape: tuple[int, ...]) -> VectorTransition:
+        """Step t of each stream; a shorter one has no step then."""
+        active = np.array([t < s.code_t.size for s in streams])
+
+        def column(name: str) -> NDArray[Any]:
+            return np.array([getattr(s, name)[t] if t < s.code_t.size else 0.0 for s in streams])
+
+        def rows(name: str) -> NDArray[Any]:
+            found = np.zeros((len(streams), *shape))
+            for i in np.flatnonzero(active).tolist():
+                found[i] = getattr(streams[i], name)(slice(t, t + 1))[0].reshape(shape)
+            return found
+
+        return cls(
+            x=rows("features"),
+            reward=column("reward"),
+            x_next=rows("next_features"),
+            discount=column("discount_tp1"),
+            beta=column("beta"),
+            decay=column("decay"),
+            gain=column("gain"),
+            discount_t=column("discount_t"),
+            last=(column("is_last") != 0) & active,
+            end=column("final_beta"),
+            active=active,
+        )
+
 
 def values_in(parts: Parts, x: NDArray[Any]) -> Vector:
     """The values of inputs in rows, shape (n,)."""
@@ -47,15 +78,27 @@ def values_in(parts: Parts, x: NDArray[Any]) -> Vector:
 
 def vector_step(parts: Parts, now: VectorTransition) -> Vector:
     """Learn from a transition of each stream; returns δ, 0 where a stream is not active."""
-    if isinstance(parts.optimiser, HeldSGD):
-        return _hold(parts, parts.optimiser, now)
+    optimiser = parts.optimiser
+    delta = (
+        _hold(parts, optimiser, now)
+        if isinstance(optimiser, HeldSGD)
+        else _follow(parts, optimiser, now)
+    )
+    if now.last.any():  # another stream may begin in the midst of an episode
+        for p in parts.weights:
+            optimiser._kept(p, "trace")[torch.from_numpy(now.last)] = 0.0
+    return delta
+
+
+def _follow(parts: Parts, optimiser: TraceSGD, now: VectorTransition) -> Vector:
+    """The backward view."""
     looks = now.active & (now.discount != 0)
     check_features_finite(now.x[now.active], now.x_next[looks])
     v, slopes = _slopes(parts, _seen(now.x, now.active))
     ahead = now.discount * _seen(values_in(parts, _seen(now.x_next, looks)), looks)
     delta = _finite(_seen(now.reward + ahead - v, now.active))
     decay, gain = np.where(now.active, now.decay, 1.0), _seen(now.gain, now.active)
-    parts.optimiser.step(delta, decay, gain, slopes)
+    optimiser.step(delta, decay, gain, slopes)
     return delta
 
 

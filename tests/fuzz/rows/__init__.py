@@ -14,6 +14,7 @@ from fuzz.rows import (
     specifications,
     tasks,
     theory,
+    torch_learners,
 )
 
 PACKAGES = (
@@ -27,6 +28,7 @@ PACKAGES = (
     experiments,
     ray,
     registration,
+    torch_learners,
 )
 ROWS: list[Row] = [row for package in PACKAGES for row in package.ROWS]
 UNCHECKED: dict[str, str] = {
