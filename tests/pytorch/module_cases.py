@@ -24,11 +24,12 @@ def cut(experience: Experience) -> Experience:
     return replace(experience, is_last=np.append(experience.is_last[:-1], True))
 
 
-GRID = cut(tasks.make("cross_grid", size=16).sampler(2).episodes(1)[:250])
+GRID = cut(tasks.make("cross_grid", size=16).sampler(2).episodes(1)[:200])
 STREAMS: dict[str, tuple[Experience, Signal]] = {
     "grid": (GRID, Observability()),
     "soft grid": (GRID, Observability(0.9, 0.2)),
-    "log": (logged(5, episodes=30), SMOOTH),
+    "log": (logged(5, episodes=12), SMOOTH),
+    "long log": (logged(6, episodes=60), SMOOTH),
 }
 """The paper's grid, and a log with terminations and truncations."""
 

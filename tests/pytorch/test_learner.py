@@ -37,7 +37,7 @@ def test_a_stream_in_pieces(view: str, rule: str, bounded: bool) -> None:
     one, other = pair(view, rule, bounded=bounded)
     log, preference = STREAMS["log"]
     rho = np.linspace(0.5, 1.5, len(log))
-    for piece in (slice(0, 40), slice(40, 43), slice(43, 70)):
+    for piece in (slice(0, 20), slice(20, 23), slice(23, 50)):
         for learner in (one, other):
             learner.learn(log[piece], preference, rho=rho[piece])
     assert distance(other.module, one.parameters) < 1e-10
@@ -47,7 +47,7 @@ def test_a_stream_in_pieces(view: str, rule: str, bounded: bool) -> None:
 @views
 def test_one_transition_at_a_time(view: str) -> None:
     draw, (one, other) = np.random.default_rng(0), pair(view, "ETD")
-    for t in range(60):
+    for t in range(40):
         x, y = draw.normal(size=(2, 7))
         given: Any = {"discount": 0.0 if t % 13 == 12 else 0.9, "beta": draw.uniform()}
         given |= {"interest": draw.uniform(), "rho": draw.uniform(0, 2), "truncated": t % 7 == 6}
@@ -91,11 +91,11 @@ def test_a_saved_learner_continues_to_the_bit(view: str) -> None:
     log, preference = STREAMS["log"]
     whole, parted = pair(view, "ETD")[1], pair(view, "ETD")[1]
     for learner in (whole, parted):
-        learner.learn(log[:33], preference)
+        learner.learn(log[:23], preference)
     again = pair(view, "ETD")[1]
     again.load_state_dict(parted.state_dict())
     for learner in (whole, again):
-        learner.learn(log[33:], preference)
+        learner.learn(log[23:], preference)
     assert same(whole.state_dict(), again.state_dict())
     assert not same(whole.state_dict(), parted.state_dict())
 
@@ -166,7 +166,7 @@ def test_a_signal_may_watch_the_learner(view: str) -> None:
 @views
 @pytest.mark.parametrize("signal", [Calm(), lambda x: float(x[0] > 0), 0.3])
 def test_its_own_preference_gives_beta_to_streams_and_steps(view: str, signal: Any) -> None:
-    log, _ = STREAMS["log"]
+    log = STREAMS["log"][0][:25]
     along, by_step = (
         ValueLearner(two_layers(7), PTD(), 0.05, view=view, preference=signal) for _ in range(2)
     )

@@ -31,7 +31,14 @@ rules = pytest.mark.parametrize("rule", RULES)
 
 @views
 @rules
-@pytest.mark.parametrize("stream", STREAMS)
+@pytest.mark.parametrize(
+    "stream",
+    [
+        "grid",
+        "log",
+        *(pytest.param(one, marks=pytest.mark.slow) for one in ("soft grid", "long log")),
+    ],
+)
 @pytest.mark.parametrize("bounded", [False, True])
 def test_they_learn_what_the_compiled_network_learns(
     view: str, rule: str, stream: str, bounded: bool

@@ -22,7 +22,7 @@ VIEWS = ("backward", "held")
 views = pytest.mark.parametrize("view", VIEWS)
 
 
-def transitions(seed: int, steps: int = 20) -> list[dict[str, Any]]:
+def transitions(seed: int, steps: int = 14) -> list[dict[str, Any]]:
     """Of one stream, with terminations, truncations and importance ratios."""
     draw, found = np.random.default_rng(seed), []
     for t in range(steps):
@@ -64,7 +64,7 @@ def test_one_stream_is_the_learner_of_one_stream(view: str, rule: str, bounded: 
 @views
 @pytest.mark.parametrize("rule", RULES)
 def test_streams_add_up_if_weights_hardly_move(view: str, rule: str) -> None:
-    streams, tiny = [transitions(i, 12) for i in range(3)], 1e-7
+    streams, tiny = [transitions(i, 9) for i in range(2)], 1e-7
     module = two_layers(7)
     before, total = flat(module), torch.zeros_like(flat(module))
     for stream in streams:
@@ -73,7 +73,7 @@ def test_streams_add_up_if_weights_hardly_move(view: str, rule: str) -> None:
         for given in stream:
             alone(one, given)
         total += flat(one.module) - before
-    many = VectorValueLearner(module, RULES[rule], tiny, 3, view=view)
+    many = VectorValueLearner(module, RULES[rule], tiny, 2, view=view)
     for row in zip(*streams, strict=True):
         together(many, list(row))
     changes = (flat(module) - before) / tiny
@@ -99,10 +99,10 @@ def test_a_stream_without_a_step_waits(view: str) -> None:
 def test_a_saved_learner_continues_as_if_it_had_not_stopped(view: str) -> None:
     steps = list(zip(transitions(0), transitions(1), strict=True))
     whole, again = (VectorValueLearner(two_layers(7), PTD(), 0.1, 2, view=view) for _ in range(2))
-    for row in steps[:9]:
+    for row in steps[:6]:
         together(whole, list(row))
     again.load_state_dict(whole.state_dict())
-    for row in steps[9:]:
+    for row in steps[6:]:
         together(whole, list(row))
         together(again, list(row))
     assert torch.equal(flat(whole.module), flat(again.module))
@@ -195,13 +195,13 @@ class Fading(Signal):
 
 @views
 def test_streams_of_different_lengths_in_pieces(view: str) -> None:
-    logs, whole = [logged(i, 6) for i in range(2)], two_layers(7)
+    logs, whole = [logged(i, 3) for i in range(2)], two_layers(7)
     parted = two_layers(7)
     parted.load_state_dict(whole.state_dict())
     learners = [VectorValueLearner(m, ETD(), 0.05, 2, view=view) for m in (whole, parted)]
     together_first = min(map(len, logs))
     learners[0].learn(logs, Fading())
-    cuts = [0, 4, 9, together_first, max(map(len, logs))]
+    cuts = [0, 4, together_first, max(map(len, logs))]
     for first, end in itertools.pairwise(cuts):
         state = learners[1].state_dict()
         learners[1] = VectorValueLearner(parted, ETD(), 0.05, 2, view=view)

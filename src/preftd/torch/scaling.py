@@ -46,7 +46,10 @@ def fitting(factor: float, like: Tensor) -> float:
 
 
 def _on_cpu(given: Any) -> Any:
-    return given.detach().cpu() if isinstance(given, Tensor) else given
+    """A tensor as what NumPy takes; one number as a number, whatever its axes."""
+    if not isinstance(given, Tensor):
+        return given
+    return given.detach().reshape(()).cpu() if given.numel() == 1 else given.detach().cpu()
 
 
 def scale(tensors: list[Tensor], factor: Factor) -> None:

@@ -83,7 +83,7 @@ class TraceSGD(TraceOptimiser):
         Parameters
         ----------
         td_error, decay, gain : float, or arrays of shape (streams,)
-            δ_t, and the two numbers that the rule makes of β.
+            δ_t, and the two numbers that the rule makes of β; tensors of one number are numbers.
         gradients : sequence of tensors, optional
             ∇v(x_t) in the order of the parameters, each of the shape of its parameter, or (streams,
             ...) if there are many (default: what `backward` left in the parameters).
