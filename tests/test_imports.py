@@ -8,7 +8,7 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "preftd"
 ORDER = (
     *("experience", "tasks", "preferences", "rules", "learners", "theory"),
-    *("experiments", "report", "paper", "ray", "torch", "bench", "cli"),
+    *("experiments", "report", "paper", "torch", "ray", "bench", "cli"),
 )
 """From the first to the last; `bench` also measures the paper's studies."""
 FILES = sorted(path for path in SOURCE.rglob("*.py") if path.parent != SOURCE)

@@ -48,12 +48,10 @@ def picture(thing: Any, *, exact: bool = True, inside: frozenset[int] = frozense
 
 def _number(thing: Any) -> NDArray[Any] | None:
     """The numbers of an array of any library, or of one number; None for anything else."""
-    if isinstance(thing, np.ma.MaskedArray):
+    if isinstance(thing, np.ma.MaskedArray | type):
         return None
     if isinstance(thing, bool | int | float | complex | np.generic | np.ndarray):
         return np.asarray(thing)
-    if isinstance(thing, type):
-        return None
     if type(thing).__module__.partition(".")[0] == "torch" and hasattr(thing, "numpy"):
         return np.asarray(thing.detach().numpy())
     return None

@@ -151,6 +151,7 @@ class Calm(Signal):
 
     def at(self, visit: Any, memory: Any) -> tuple[float, float]:
         average = 0.9 * (memory or 0.0) + 0.1 * abs(visit.td_error) + 0.01 * abs(visit.value)
+        average += 0.1 * visit.reward_t**2 + 0.01 * visit.discount_t + 0.01 * visit.is_first
         return 1 / (1 + average), average
 
 

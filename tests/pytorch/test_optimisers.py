@@ -107,7 +107,8 @@ def test_a_saved_optimiser_continues_as_if_it_had_not_stopped(view: str, form: s
     steps = list(steps_of("log", "PTD"))
     whole, parted = two_layers(7), two_layers(7)
     parted.load_state_dict(whole.state_dict())
-    one, first = (make(module.parameters(), lr=0.05) for module in (whole, parted))
+    groups = ([{"params": m.parameters(), "lr": np.float64(0.05)}] for m in (whole, parted))
+    one, first = (make(group, lr=0.5) for group in groups)
     for step in steps[:12]:
         loop(whole, one, step)
         loop(parted, first, step)

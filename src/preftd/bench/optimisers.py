@@ -49,15 +49,17 @@ def _contender(name: str, inputs: int, units: tuple[int, ...]) -> Contender:
 
     def run(_: Any) -> None:
         if not made:
-            made.append(_step(name, inputs, units))
+            made.append(network_and_step(name, inputs, units)[1])
         for _ in range(STEPS):
             made[0]()
 
     return Contender(run, STEPS)
 
 
-def _step(name: str, inputs: int, units: tuple[int, ...]) -> Callable[[], None]:
-    """A function that takes a step."""
+def network_and_step(
+    name: str, inputs: int, units: tuple[int, ...]
+) -> tuple[Any, Callable[[], None]]:
+    """Return the network of a contender, and a function that takes a step."""
     try:
         import torch  # noqa: PLC0415  (optional)
 
@@ -93,7 +95,7 @@ def _step(name: str, inputs: int, units: tuple[int, ...]) -> Callable[[], None]:
             loss.backward()
             plain.step()
 
-        return step_plain
+        return network, step_plain
     if name.startswith("HeldSGD"):
         held = HeldSGD(network.parameters(), LR, bounded=bounded)
 
@@ -101,7 +103,7 @@ def _step(name: str, inputs: int, units: tuple[int, ...]) -> Callable[[], None]:
             held.release(BETA)
             held.step(slope_and_error(held), decay, BETA)
 
-        return step_held
+        return network, step_held
     kappa = 2.0 if "kappa" in name else None
     trace = TraceSGD(network.parameters(), LR, bounded=bounded, kappa=kappa)
-    return lambda: trace.step(slope_and_error(trace), decay, BETA)
+    return network, lambda: trace.step(slope_and_error(trace), decay, BETA)

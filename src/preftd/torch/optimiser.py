@@ -6,11 +6,12 @@ import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, TypeVar, cast
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch._compile import _disable_dynamo
 
-from preftd.arrays import InputError, as_count, as_flag, number, short
+from preftd.arrays import InputError, as_count, as_flag, check_not_negative, number, short
 from preftd.learners.bounding import bounded_gain
 from preftd.torch.scaling import Factor, add, as_factor, scale, squares
 
@@ -70,8 +71,8 @@ class TraceOptimiser(torch.optim.Optimizer):
                     f"a group of parameters has {odd[0]!r}, which is for all: give it to the "
                     "optimiser."
                 )
-            if "lr" in param_group:
-                _as_lr(param_group["lr"])
+            if "lr" in param_group:  # as a float, which any file of weights may hold
+                param_group = {**param_group, "lr": _as_lr(param_group["lr"])}
         super().add_param_group(param_group)
         for p in self.param_groups[-1]["params"]:
             for kind in self._kinds:
@@ -97,8 +98,8 @@ class TraceOptimiser(torch.optim.Optimizer):
     def _check(self, given: Mapping[str, Any]) -> None:
         """Refuse traces of other shapes."""
         numbers = [i for group in given["param_groups"] for i in group["params"]]
-        for group in given["param_groups"]:
-            _as_lr(group["lr"])
+        for group in given["param_groups"]:  # a scheduler may have left 0
+            check_not_negative("lr", np.array(number("lr", group["lr"])))
         for i, p in zip(numbers, self._all(), strict=True):
             for name, kept in given["state"].get(i, {}).items():
                 if kept.shape != (*self._lead, *p.shape):
