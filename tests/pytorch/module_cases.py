@@ -35,7 +35,10 @@ STREAMS: dict[str, tuple[Experience, Signal]] = {
 
 
 def two_layers(size: int, units: int = UNITS) -> nn.Sequential:
-    return nn.Sequential(nn.Linear(size, units), nn.ReLU(), nn.Linear(units, 1)).double()
+    """A network, always with the same weights."""
+    with torch.random.fork_rng():
+        torch.manual_seed(SEED)
+        return nn.Sequential(nn.Linear(size, units), nn.ReLU(), nn.Linear(units, 1)).double()
 
 
 def like(parameters: Parameters) -> nn.Sequential:
