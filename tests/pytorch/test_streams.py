@@ -45,7 +45,7 @@ def together(module: nn.Module, optimiser: Any, steps: list[Step]) -> None:
 def test_streams_add_up_what_each_adds_alone(name: str, rule: str) -> None:
     view, options = OPTIONS[name]
     make, loop = LOOPS[view]
-    module, lr = two_layers(7), 0.1
+    module, lr = two_layers(7), 0.5 if "bounded" in name else 0.1  # so that the bound binds
     alone = [two_layers(7) for _ in range(N)]
     streams = [list(steps_along(logged(i, 12), SMOOTH, rule))[:STEPS] for i in range(N)]
     many = make(module.parameters(), lr=lr, streams=N, **options)
@@ -83,8 +83,8 @@ def test_one_stream_is_the_single_optimiser(name: str) -> None:
     make, loop = LOOPS[view]
     one, other = two_layers(7), two_layers(7)
     other.load_state_dict(one.state_dict())
-    single = make(one.parameters(), lr=0.1, **options)
-    many = make(other.parameters(), lr=0.1, streams=1, **options)
+    single = make(one.parameters(), lr=0.4, **options)
+    many = make(other.parameters(), lr=0.4, streams=1, **options)
     for step in steps_along(logged(4)[:16], SMOOTH, "ETD"):
         loop(one, single, step)
         together(other, many, [step])
