@@ -73,6 +73,15 @@ def test_a_seed_governs_everything(factory: Any) -> None:
     assert not np.array_equal(found[0], found[2])
 
 
+def test_random_numbers_go_on_from_piece_to_piece() -> None:
+    steps = steps_of(CORRIDOR.sampler(0).episodes(6), PTD(), Observability())
+    cut = list(steps.episodes())[2].stop
+    pieces = [steps.part(slice(0, cut)), steps.part(slice(cut, None))]
+    whole, parted = (TorchModule(with_dropout).start(3, [0.1], 0) for _ in range(2))
+    found = np.concatenate([parted.learn(piece, CORRIDOR.scored) for piece in pieces])
+    np.testing.assert_array_equal(found, whole.learn(steps, CORRIDOR.scored))
+
+
 def test_what_diverges_has_infinite_errors_from_there_on() -> None:
     steps = steps_of(CORRIDOR.sampler(0).episodes(6), TD(), Observability())
     batch = TorchModule(tanh_units).start(3, [0.01, 1e12], 0)

@@ -210,6 +210,19 @@ def test_streams_of_different_lengths_in_pieces(view: str) -> None:
     torch.testing.assert_close(flat(parted), flat(whole), rtol=0, atol=1e-13)
 
 
+@views
+def test_a_piece_from_the_midst_of_another_episode_finds_an_empty_trace(view: str) -> None:
+    log = logged(3, 6)
+    ends = np.flatnonzero(log.is_last) + 1
+    later = int(np.flatnonzero(~log.is_first[ends[0] + 1 :])[0]) + int(ends[0]) + 1
+    one = ValueLearner(two_layers(7), ETD(), 0.1, view=view)
+    many = VectorValueLearner(two_layers(7), ETD(), 0.1, 1, view=view)
+    for piece in (log[: int(ends[0])], log[later:]):
+        one.learn(piece, beta=0.4)
+        many.learn([piece], beta=0.4)
+    torch.testing.assert_close(flat(many.module), flat(one.module), rtol=1e-10, atol=1e-12)
+
+
 def test_streams_that_do_not_fit_are_refused() -> None:
     learner = VectorValueLearner(two_layers(7), PTD(), 0.1, 2)
     log = logged(0, 6)
