@@ -53,7 +53,7 @@ def _number(thing: Any) -> NDArray[Any] | None:
     if isinstance(thing, bool | int | float | complex | np.generic | np.ndarray):
         return np.asarray(thing)
     if type(thing).__module__.partition(".")[0] == "torch" and hasattr(thing, "numpy"):
-        return np.asarray(thing.numpy())
+        return np.asarray(thing.detach().numpy())
     return None
 
 

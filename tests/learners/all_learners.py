@@ -3,6 +3,8 @@
 from typing import Any
 
 import numpy as np
+import torch
+from torch import nn
 
 from preftd import PTD, ActorCriticLearner, Critic, StepSizePair, tasks
 from preftd.experience import Indices, TileCoding
@@ -15,6 +17,7 @@ from preftd.learners import (
     Training,
 )
 from preftd.preferences import Constant
+from preftd.torch import ValueLearner
 
 CORRIDOR = tasks.make("corridor", length=3)
 PAIR = StepSizePair(actor=0.01, critic=0.1)
@@ -24,6 +27,11 @@ SIZE = 3
 
 def _training() -> Training:
     return Training(CORRIDOR, Network(2, "forward"), PTD(), Constant(1.0), 0.01, episodes=2)
+
+
+def _module() -> nn.Module:
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Linear(SIZE, 2), nn.ReLU(), nn.Linear(2, 1)).double()
 
 
 LEARNERS: dict[str, Any] = {
@@ -36,6 +44,7 @@ LEARNERS: dict[str, Any] = {
     "recursive": lambda: LeastSquaresLearner(SIZE, PTD(), regularisation=1.0, recursive=True),
     "network": lambda: NetworkLearner(SIZE, PTD(), 0.01, units=2),
     "held network": lambda: NetworkLearner(SIZE, PTD(), 0.01, units=2, view="held"),
+    "held module": lambda: ValueLearner(_module(), PTD(), 0.01, view="held"),
     "pretrained": lambda: PretrainedLearner(_training(), PTD(), 0.1),
     "actor-critic": lambda: ActorCriticLearner(SIZE, 2, PTD(), PAIR),
     "actor-critic on tiles": lambda: ActorCriticLearner(
@@ -47,7 +56,7 @@ LEARNERS: dict[str, Any] = {
 }
 ONLINE = [name for name in LEARNERS if "forward" not in name and name != "Adam"]
 STREAMS = [name for name in LEARNERS if not name.startswith(("two", "actor"))]
-INDICES = [name for name in ONLINE if "actor" not in name]
+INDICES = [name for name in ONLINE if "actor" not in name and "module" not in name]
 
 
 def update(learner: Any, x: Any, reward: Any, y: Any, **signals: Any) -> Any:

@@ -28,6 +28,7 @@ BENCHMARKS = {
         "learned",
         "returns",
         "rivals",
+        "optimisers",
     )
 }
 """Benchmarks by name; each yields lines of Markdown tables as soon as they are measured."""

@@ -16,6 +16,7 @@ from fuzz.rows import (
     tasks,
     theory,
     torch,
+    torch_learners,
     torchrl,
 )
 
@@ -33,6 +34,7 @@ PACKAGES = (
     sb3,
     torchrl,
     registration,
+    torch_learners,
 )
 ROWS: list[Row] = [row for package in PACKAGES for row in package.ROWS]
 UNCHECKED: dict[str, str] = {
