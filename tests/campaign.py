@@ -17,6 +17,7 @@ from preftd.learners import (
     Steps,
     beta_returns,
 )
+from preftd.paper.learned.rides import NUMBERS, rides
 from preftd.paper.learned.rivals import RIVALS
 from preftd.preferences import Constant, Displacement, Observability, PerState
 from preftd.rules import stream_coefficients
@@ -33,6 +34,8 @@ def run_all_kernels() -> None:
     _eras()
     _batches()
     _rivals()
+    for kind in NUMBERS:
+        rides(kind, 1, np.random.default_rng(0))
     _long_segments()
     _control()
     beta_returns([0.0, 1.0], [0.9, 0.0], [1.0, 1.0], [0.0, 0.5])

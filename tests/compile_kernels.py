@@ -23,6 +23,7 @@ from preftd import (
 )
 from preftd.experience import Indices, TileCoding
 from preftd.learners import advantages, beta_returns
+from preftd.paper.learned.rides import NUMBERS, rides
 from preftd.paper.learned.rivals import RIVALS
 from preftd.preferences import Constant, Displacement, Learned, Observability
 from preftd.tasks.control.kernel import reset_kernel, step_kernel
@@ -83,6 +84,11 @@ def _rivals(_: str) -> None:
         evaluate(task, PTD(), Constant(1.0), [0.01], 2, 1, learner=rival, workers=1)
 
 
+def _rides(_: str) -> None:
+    for kind in NUMBERS:
+        rides(kind, 1, np.random.default_rng(0))
+
+
 def _control(_: str) -> None:
     for task in (tasks.CartPole(), tasks.ControlTask(tasks.make("corridor", length=2))):
         state, observation = np.empty(task.state_size), np.empty(task.observation_size)
@@ -117,6 +123,7 @@ JOBS: list[tuple[Callable[[str], None], str]] = [
     (_control, ""),
     (_learned, ""),
     (_rivals, ""),
+    (_rides, ""),
     (_actor_critic, ""),
 ]
 
