@@ -7,6 +7,7 @@ import numpy as np
 import torch
 
 from learners.all_learners import LEARNERS, ONLINE, SIZE, STREAMS, update
+from preferences.made_streams import continuous_walk, of_task
 from preftd import ETD, PTD, ActorCritic, Critic, Experience, LinearLearner, StepSizePair, tasks
 from preftd.experience import Fourier, Indices, TileCoding
 from preftd.learners import (
@@ -18,8 +19,9 @@ from preftd.learners import (
     Steps,
     beta_returns,
 )
+from preftd.paper.learned.rides import NUMBERS, rides
 from preftd.paper.learned.rivals import RIVALS
-from preftd.preferences import Constant, Displacement, Observability, PerState
+from preftd.preferences import Constant, Displacement, Learned, Observability, PerState
 from preftd.rules import stream_coefficients
 from preftd.torch import beta_returns as returns_of_tensors
 
@@ -35,6 +37,9 @@ def run_all_kernels() -> None:
     _eras()
     _batches()
     _rivals()
+    _learned()
+    for kind in NUMBERS:
+        rides(kind, 1, np.random.default_rng(0))
     _long_segments()
     _control()
     _returns()
@@ -130,6 +135,19 @@ def _batches() -> None:
                         spec.start(e.size, sizes, 0).learn(steps, task.scored)
                 for recursive in (False, True):
                     LeastSquares(1.0, recursive).start(e.size, [None], 0).learn(steps, task.scored)
+
+
+def _learned() -> None:
+    """Cells that repeat, that jitter, that are tiles; and more clusters than there is room for."""
+    task = tasks.make("corridor", length=5)
+    noise = np.random.default_rng(0).standard_normal((300, 2))
+    made = [of_task(task, 30, aliased=aliased, jitter=0.05)(0) for aliased in (False, True)]
+    streams = [case.experience[:150] for case in (*made, continuous_walk(3)(0))]
+    ends = np.arange(300) % 6 == 5
+    log = np.where((np.arange(300) % 3 == 0)[:, None], 0.01 * noise, noise)
+    streams.append(Experience.from_log(log, 0.0 * ends, discount=1.0, terminated=ends))
+    for stream in streams:
+        Learned().stream(stream)
 
 
 def _rivals() -> None:

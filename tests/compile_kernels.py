@@ -23,6 +23,7 @@ from preftd import (
     tasks,
 )
 from preftd.experience import Indices, TileCoding
+from preftd.paper.learned.rides import NUMBERS, rides
 from preftd.paper.learned.rivals import RIVALS
 from preftd.preferences import Constant, Displacement, Learned, Observability
 from preftd.tasks.control.kernel import reset_kernel, step_kernel
@@ -86,6 +87,11 @@ def _rivals(_: str) -> None:
         evaluate(task, PTD(), Constant(1.0), [0.01], 2, 1, learner=rival, workers=1)
 
 
+def _rides(_: str) -> None:
+    for kind in NUMBERS:
+        rides(kind, 1, np.random.default_rng(0))
+
+
 def _control(_: str) -> None:
     for task in (tasks.CartPole(), tasks.ControlTask(tasks.make("corridor", length=2))):
         state, observation = np.empty(task.state_size), np.empty(task.observation_size)
@@ -122,6 +128,7 @@ JOBS: list[tuple[Callable[[str], None], str]] = [
     (_loaded, "preftd.torch"),
     (_control, ""),
     (_rivals, ""),
+    (_rides, ""),
 ]
 """The longest first, so that no core waits for the other at the end."""
 

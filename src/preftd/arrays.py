@@ -114,8 +114,9 @@ def as_flags(name: str, given: ArrayLike) -> NDArray[np.bool_]:
     array([False,  True])
 
     """
-    if isinstance(given, bool) or (type(given) is np.ndarray and given.dtype == np.bool_):
-        return np.asarray(given)
+    plain: object = given
+    if type(plain) is bool or (type(plain) is np.ndarray and plain.dtype == np.bool_):
+        return np.asarray(given, dtype=np.bool_)
     array = as_array(name, given)
     _refuse(name, array, (array != 0) & (array != 1), "give true or false")
     return array.astype(np.bool_)

@@ -247,10 +247,10 @@ def _free_cluster(p: Parts) -> int:
 @kernel
 def share_of(p: Parts, k: int) -> float:
     """The share of moments after the first at which a cell is seen (−1: none)."""
-    if k < 0:
-        return (p.head[PLAIN + 1] + p.head[PLAIN + 2] + 1.0) / (
-            p.head[TOTALS + 1] + p.head[TOTALS + 2] + 1.0
-        )
-    cell = p.cells[ATOMS + k]
-    moments = p.head[TOTALS + 1] + p.head[TOTALS + 2] - cell[STARTS + 1] - cell[STARTS + 2]
-    return (cell[HITS + 1] + cell[HITS + 2] + 0.5) / (moments + 1.0)
+    hits = p.head[PLAIN + 1] + p.head[PLAIN + 2] + 1.0
+    moments = p.head[TOTALS + 1] + p.head[TOTALS + 2] + 1.0
+    if k >= 0:
+        cell = p.cells[ATOMS + k]
+        hits = cell[HITS + 1] + cell[HITS + 2] + 0.5
+        moments -= cell[STARTS + 1] + cell[STARTS + 2]
+    return float(hits / moments)

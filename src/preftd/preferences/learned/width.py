@@ -55,7 +55,7 @@ LEAST = 4
 @kernel
 def is_scored(p: Parts) -> bool:
     """Whether widths learn from the next observation: from the first ALL, then from a part."""
-    return p.head[LOOSE] < ALL or p.head[LOOSE] % PART == 0.0
+    return bool(p.head[LOOSE] < ALL or p.head[LOOSE] % PART == 0.0)
 
 
 @kernel
