@@ -28,6 +28,7 @@ BENCHMARKS = {
         "learned",
         "returns",
         "rivals",
+        "transfer",
         "optimisers",
     )
 }

@@ -11,7 +11,7 @@ background, is the Bayes factor
 
     Π_visits N(x) / density of all else · Π_e B(hits + ½, moments − hits + ½) / π / clusters so far
 
-Two cells whose centres are nearer to each other than visits are to theirs become one.
+Two cells whose centres are too near to each other to tell their visits apart become one.
 """
 
 import math
@@ -55,6 +55,9 @@ FAR = 6.0
 """Visits farther than D + 2√(FAR D) + 2 FAR squared deviations, at most e^−FAR of all, are none."""
 SOME = 10.0
 """Visits that the variance of all entries counts for in that of each."""
+ALIKE = 16.0
+"""Squared deviations between two centres, beyond their own noise, up to which cells are one: at
+four deviations, one visit in 40 is nearer to the other centre."""
 MANY, LOG_PI = math.log(CLUSTERS), math.log(math.pi)
 
 
@@ -187,15 +190,16 @@ def place(p: Parts, x: Vector, e: int, dim: float, background: float) -> int:
 
 @kernel
 def _absorb(p: Parts, k: int, dim: float) -> None:
-    """Make one cell of two whose centres are nearer than visits are to them."""
+    """Make one cell of two that cannot be told apart."""
     cell, centre = p.cells[ATOMS + k], p.centres[ATOMS + k]
     for one in range(int(p.head[CLUSTERS_USED])):
-        if one == k or p.distances[one] > 4.0 * (dim + p.distances[k]):
+        if one == k or p.distances[one] > 2.0 * (ALIKE + 2.0 * dim + p.distances[k]):
             continue
         other = p.cells[ATOMS + one]
         if other[IS_CELL] == 0.0 or other[VISITS] > cell[VISITS]:
             continue
-        if squared(centre, p.centres[ATOMS + one], p.tight) > dim:
+        noise = dim * (1.0 / cell[VISITS] + 1.0 / other[VISITS])
+        if squared(centre, p.centres[ATOMS + one], p.tight) > ALIKE + noise:
             continue
         cell[VISITS] += other[VISITS]
         for i in range(centre.size):

@@ -13,7 +13,7 @@ import numpy as np
 
 from preftd.arrays import Vector
 from preftd.preferences.learned.clock import LONGEST
-from preftd.preferences.learned.clusters import ENOUGH, FAR, SOME
+from preftd.preferences.learned.clusters import ALIKE, ENOUGH, FAR, SOME
 from preftd.preferences.learned.layout import BEFORE_IT, CLASSES, PRESUMED
 from preftd.preferences.learned.metric import RANGE
 from preftd.preferences.learned.reference_markov import MarkovTest
@@ -85,7 +85,8 @@ class Reference:
             if found is not None and (
                 found.is_cell or self._recurrence(found, fit - rest, classes[0]) > ENOUGH
             ):
-                return float(not self.markov.is_distrusted(found.name))
+                tile = self.kernels.lead > 0
+                return float(tile or not self.markov.is_distrusted(found.name))
         follows = self.follows and not is_first
         return 1.0 if self.kernels.is_near(x, classes, self.totals, follows) else None
 
@@ -194,12 +195,13 @@ class Reference:
             self.presumed[x.tobytes()] = found.name
 
     def _absorb(self, cell: Cluster, variance: Vector) -> None:
-        """Make one cell of two whose centres are nearer than visits are to them."""
+        """Make one cell of two that cannot be told apart."""
         used = self.metric.weight > 0
         for other in self.clusters:
             if other is cell or not other.is_cell or other.visits > cell.visits:
                 continue
-            if ((other.centre - cell.centre)[used] ** 2 / variance).sum() > self.metric.dim:
+            noise = self.metric.dim * (1 / cell.visits + 1 / other.visits)
+            if ((other.centre - cell.centre)[used] ** 2 / variance).sum() > ALIKE + noise:
                 continue
             cell.visits += other.visits
             cell.centre = cell.centre + (other.centre - cell.centre) * other.visits / cell.visits

@@ -37,6 +37,7 @@ from preftd.preferences.learned.layout import (
     HAND,
     IS_CELL,
     LAST,
+    LEAD,
     LOOSE,
     MIX,
     NAME,
@@ -130,7 +131,8 @@ def _near(p: Parts, is_first: bool) -> float:
         if k >= 0:
             cell = p.cells[ATOMS + k]
             if cell[IS_CELL] > 0.0 or evidence_of_cluster(p, k, fit - rest, e) > ENOUGH:
-                return 1.0 if cell[DISTRUSTED_AT] == 0.0 else 0.0
+                is_tile = p.head[LEAD] > 0.0  # cells that do not predict are not tested
+                return 1.0 if is_tile or cell[DISTRUSTED_AT] == 0.0 else 0.0
     return 1.0 if is_near(p, p.x, is_first, dim, background) else UNKNOWN
 
 
