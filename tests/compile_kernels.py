@@ -78,7 +78,8 @@ def _loaded(module: str) -> None:
 
 
 def _learned(_: str) -> None:
-    Learned().stream(tasks.make("corridor", length=2).sampler(0).episodes(2))
+    for linear in (False, True):
+        Learned(linear).stream(tasks.make("corridor", length=2).sampler(0).episodes(2))
 
 
 def _rivals(_: str) -> None:

@@ -31,7 +31,7 @@ PARAMETERS: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, list[Any]]]
     Observability: ({}, {"observable": [1.0, 0.9], "hidden": [0.0, 0.1]}),
     PerState: ({"beta": [1.0, 0.5]}, {"beta": [[1.0, 0.5], [0.5, 1.0], [1.0, 0.5, 0.5], [1.0]]}),
     Function: ({"function": half}, {"function": [half, third, lambda _: 0.5]}),
-    Learned: ({}, {}),
+    Learned: ({}, {"linear": [False, True]}),
     Displacement: (
         {"thresholds": {0: 1.0, 2: 0.5}},
         {"thresholds": [{0: 1.0, 2: 0.5}, {0: 1.0, 1: 0.5}, {0: 1.0}], "between": [0.1, 0.2]},

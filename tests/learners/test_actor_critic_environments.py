@@ -89,6 +89,27 @@ def test_environments_of_a_vector_learn_in_their_order(mode: AutoresetMode) -> N
     _assert_same(learner, other)
 
 
+class _Ends(Signal):
+    """Notes the reward that ended the episode before, at each start."""
+
+    def __init__(self) -> None:
+        self.seen: list[float | None] = []
+
+    def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
+        assert visit.is_first or visit.reward_end is None
+        self.seen += [visit.reward_end] if visit.is_first else []
+        return 1.0, memory
+
+
+def test_a_signal_is_told_how_the_episode_before_has_ended() -> None:
+    ends, learner = _Ends(), ActorCriticLearner(4, 2, PTD(), PAIR, seed=1)
+    steps = learner.learn(_cartpole(), ends, 12, discount=0.9, seed=5).steps
+    assert ends.seen[0] is None
+    assert None in ends.seen[1:]  # some are truncated, at 25 steps
+    assert all(end == 1 for end, n in zip(ends.seen[1:], steps, strict=False) if n < 25)
+    assert 1.0 in ends.seen
+
+
 def _take_turns(learner: ActorCriticLearner, *given: Log) -> None:
     """Give episodes to streams, a step of each at a time."""
     for t in range(max(len(log.action) for log in given)):

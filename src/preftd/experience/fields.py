@@ -31,7 +31,7 @@ _INTEGERS = {
     "action": (int(INT32.min), int(INT32.max)),
 }
 """Whole numbers, and what they lie between; for codes, that depends on other fields."""
-_OPTIONAL = ("state", "observable", "observation", "action", "rho", "action_before")
+_OPTIONAL = ("state", "observable", "observation", "action", "rho", "action_before", "reward_end")
 
 
 def checked_fields(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -172,6 +172,7 @@ _OTHERS: dict[str, Callable[[str, Any], Any]] = {
     **dict.fromkeys(_FLAGS, _flags),
     "observation": lambda name, given: _numbers(name, given, 2),
     "reward_before": number,
+    "reward_end": number,
     "action_before": lambda name, given: as_count(name, given, *_INTEGERS["action"]),
 }
 """How the other fields are read."""

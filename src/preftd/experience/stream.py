@@ -67,6 +67,9 @@ class Visit(NamedTuple):
     """The learner's v(x_t) before the update, for a signal that watches the learner."""
     td_error: float | None = None
     """The learner's last TD error, for a signal that watches the learner; 0 at first."""
+    reward_end: float | None = None
+    """At the start of an episode, the reward that ended the one before; None if that was truncated,
+    or if it is not known."""
 
 
 @final
@@ -104,6 +107,8 @@ class Experience:
     """The reward that led to the first step, if its episode started before this stream."""
     action_before: int | None = None
     """The action that led to the first step, if its episode started before this stream."""
+    reward_end: float | None = None
+    """The reward that ended the episode before this stream, if it was not truncated."""
 
     def __post_init__(self) -> None:
         vars(self).update(checked_fields(vars(self)))
@@ -254,9 +259,12 @@ class Experience:
         if type(step) is not int or not 0 <= step < len(self.code_t):  # plain ones cost no call
             step = as_count("step", step, 0, len(self.code_t) - 1)
         raw = self.features(slice(step, step + 1)) if self.observation is None else None
-        first, action, reward = bool(self.is_first[step]), None, 0.0
-        if not first:
-            inside = step > 0
+        first, action, reward, end = bool(self.is_first[step]), None, 0.0, None
+        inside = step > 0
+        if first:
+            ended = inside and self.discount_tp1[step - 1] == 0
+            end = float(self.reward[step - 1]) if ended else None if inside else self.reward_end
+        else:
             reward = float(self.reward[step - 1]) if inside else self.reward_before
             if self.action is not None:
                 action = int(self.action[step - 1]) if inside else self.action_before
@@ -270,6 +278,7 @@ class Experience:
             action,
             None if self.action is None else int(self.action[step]),
             None if self.rho is None else float(self.rho[step]),
+            reward_end=end,
         )
 
     def __getitem__(self, which: slice) -> Self:
@@ -284,7 +293,10 @@ class Experience:
         cut = {name: array[which] for name, array in per_step.items() if array is not None}
         if first > 0:
             action = None if self.action is None else int(self.action[first - 1])
-            cut |= {"reward_before": float(self.reward[first - 1]), "action_before": action}
+            reward = float(self.reward[first - 1])
+            cut |= {"reward_before": reward, "action_before": action}
+            ended = self.is_last[first - 1] and self.discount_tp1[first - 1] == 0
+            cut |= {"reward_end": reward if ended else None}
         return self.unchecked(**(vars(self) | cut))
 
     def _decoded(self, codes: Codes) -> Dense:
@@ -298,6 +310,6 @@ class Experience:
         return vectors
 
 
-_WHOLE = ("size", "dense", "active", "reward_before", "action_before")
+_WHOLE = ("size", "dense", "active", "reward_before", "action_before", "reward_end")
 _PER_STEP = tuple(f.name for f in fields(Experience) if f.name not in _WHOLE)
 _DEFAULTS = {f.name: f.default for f in fields(Experience) if f.default is not MISSING}

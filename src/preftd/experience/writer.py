@@ -30,7 +30,7 @@ class Writer:
         self._size = as_count("size of the encoder", encoder.size, 1, LARGEST)
         self._encoder, self._discount = encoder, unit("discount", discount)
         self._discount_t, self._is_first = 0.0, True
-        self._before: tuple[float, int | None] = (0.0, None)
+        self._before: tuple[float, int | None, float | None] = (0.0, None, None)
         self._now: tuple[Any, Mapping[str, Any]] = (None, {})
         self._pending = False
         self._ones: int | None = None
@@ -42,7 +42,7 @@ class Writer:
         self._indices: list[NDArray[np.int32]] = []
         self._steps: list[tuple[int, int, float, float, float, bool, bool]] = []
         self._actions: list[int | None] = []
-        self._reward_before, self._action_before = self._before
+        self._reward_before, self._action_before, self._reward_end = self._before
         self._seen: list[Any] = []
         self._infos: list[Mapping[str, Any]] = []
 
@@ -79,7 +79,8 @@ class Writer:
             (code, self._code, reward, discount, self._discount_t, self._is_first, ends)
         )
         self._discount_t, self._is_first = discount, False
-        self._before = (0.0, None) if ends else (reward, chosen)
+        end = reward if ends and discount == 0 else None
+        self._before = (0.0, None, end) if ends else (reward, chosen, None)
         self._pending = not ends
 
     def take(self) -> Experience:
@@ -106,6 +107,7 @@ class Writer:
             action=_all_known(self._actions),
             reward_before=self._reward_before,
             action_before=self._action_before,
+            reward_end=self._reward_end,
         )
         self._clear()
         if self._pending:

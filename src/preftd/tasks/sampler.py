@@ -53,7 +53,7 @@ class Sampler:
         self._rewards = generator(*key, "rewards")
         self._noise = generator(*key, "noise")
         self._position = Position(state=-1, code=0, is_first=True, fresh=0)
-        self._before: tuple[float, int | None] = (0.0, None)
+        self._before: tuple[float, int | None, float | None] = (0.0, None, None)
         self._capacity = _CAPACITY
         # The features of the current state, if they were drawn afresh: the next step starts there.
         self._held = np.empty((0, task.features.size))
@@ -111,9 +111,12 @@ class Sampler:
         steps, table = slice(written), self._table
         rows = buffers.row[steps]
         states, actions = table.state[rows], table.action[rows]
-        reward_before, action_before = self._before
+        reward_before, action_before, reward_end = self._before
         if written:
-            self._before = float(buffers.reward[written - 1]), int(actions[-1])
+            last = written - 1
+            reward = float(buffers.reward[last])
+            ended = buffers.is_last[last] and buffers.discount_tp1[last] == 0
+            self._before = reward, int(actions[-1]), reward if ended else None
         return Experience.unchecked(  # each array is drawn or looked up in the tables of the task
             size=self._task.features.size,
             code_t=buffers.code_t[steps],
@@ -130,6 +133,7 @@ class Sampler:
             rho=table.rho[rows] if self._task.off_policy else None,
             reward_before=reward_before,
             action_before=action_before,
+            reward_end=reward_end,
         )
 
     def _vectors(self, states: Codes) -> Dense:

@@ -44,7 +44,7 @@ def coded() -> dict[str, Any]:
     given |= {"is_first": np.array([True, False, False]), "is_last": np.array([False, False, True])}
     given |= {name: np.array([0, 1, 0], np.int32) for name in ("state", "action")}
     given |= {"observable": np.array([True, False, True]), "observation": np.eye(3)}
-    return given | {"reward_before": 0.5, "action_before": 1}
+    return given | {"reward_before": 0.5, "action_before": 1, "reward_end": 0.5}
 
 
 def read(_: Any, found: Any) -> Any:
@@ -107,6 +107,7 @@ ROWS = [
             "active": "longer, wider",
             "observation": f"{SIGNED}, {UNSEEN}, wider",
             "reward_before": SIGNED,
+            "reward_end": SIGNED,
             "rho": "huge entry",
             "state": "int32 entry",
             "action": "int32 entry, negative entry",

@@ -78,6 +78,7 @@ ROWS = [
     ),
     Row("preferences.PerState", lambda: {"beta": np.array([0.5, 1])}, free={"beta": GIVEN}),
     Row("preferences.Function", lambda: {"function": len}),
+    Row("preferences.Learned", lambda: {"linear": True}),
     Row(
         "preferences.Displacement",
         lambda: {"thresholds": {0: 0.5}, "between": 0.25},

@@ -46,6 +46,7 @@ class _Walk:
     ) -> None:
         self._learner, self._number, self._signal = learner, number, signal
         self._discount = discount
+        self._end: float | None = None
 
     def begin(self, observation: Any, info: Any) -> None:
         """Start an episode."""
@@ -86,6 +87,7 @@ class _Walk:
         self._steps += 1
         self._preferred += beta == 1
         self._x, self._info, self._led = observation, info, (reward, self._action)
+        self._end = reward if terminated else None
         if not (terminated or truncated):
             return None
         return self._paid, self._sum, self._steps, self._preferred / self._steps
@@ -106,6 +108,7 @@ class _Walk:
             self._action,
             value=self._learner.predict(self._x) if watched else None,
             td_error=td_error if watched else None,
+            reward_end=self._end if self._steps == 0 else None,
         )
 
 

@@ -28,6 +28,7 @@ from preftd.preferences.learned.layout import (
     readable_parts,
 )
 from preftd.preferences.learned.markov import markov_evidence
+from preftd.preferences.learned.value import value_evidence
 from preftd.preferences.learned.width import ODDS
 from preftd.style import number_text
 
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 SAW = ("the cell before", "steps here", "steps here, roughly", "both", "the way back")
 """What each expert of the Markov test goes by."""
+BY_RETURNS = "returns"
+"""Where it is no expert, but the test of values."""
 LIMIT = ODDS / math.log(10.0)
 """Evidence of more than this, as a power of ten, decides."""
 SHOWN = 20
@@ -56,12 +59,15 @@ class Cell(NamedTuple):
     against_markov: float
     """Evidence that what came before tells what follows."""
     expert: str
-    """What the expert with the most evidence goes by."""
+    """What the expert with the most evidence goes by; "returns" if the cell is distrusted because a
+    linear function cannot share its value with the others."""
     distrusted_since: int | None
     """The step from which on the cell is distrusted, or None if it is trusted."""
     growth: Dense
     """Step, evidence against the Markov property and for recurrence, at visits 1, 2, 4, 8, …, and
     now; shape (points, 3)."""
+    against_value: float = 0.0
+    """Evidence that holding the last prediction is better than a linear function of this one."""
 
     @property
     def is_trusted(self) -> bool:
@@ -89,6 +95,7 @@ class Explanation:
         )
         rows = [("observation", "visits", "cell since", "recurs", "not Markov", "seen by", "trust")]
         for cell in self.cells[:SHOWN]:
+            by_returns = cell.expert == BY_RETURNS
             shown = ", ".join(number_text(x, ".2g") for x in cell.observation[:4])
             rows.append(
                 (
@@ -96,7 +103,7 @@ class Explanation:
                     f"{cell.visits:,}",
                     f"{cell.since:,}",
                     "exactly" if cell.is_exact else _odds(cell.recurrence),
-                    _odds(cell.against_markov),
+                    _odds(cell.against_value if by_returns else cell.against_markov),
                     cell.expert,
                     "yes" if cell.is_trusted else f"not since {cell.distrusted_since:,}",
                 )
@@ -141,7 +148,10 @@ def _cell(p: Parts, row: int) -> Cell:
     now = [[p.head[STEP], against, 0.0 if exact else recurrence]]
     growth = np.concatenate([marks, now])
     growth[:, 1:] /= math.log(10.0)
-    distrusted = int(numbers[DISTRUSTED_AT])
+    distrusted, expert = int(numbers[DISTRUSTED_AT]), SAW[_strongest(numbers)]
+    held_since, against_value = value_evidence(p, row)
+    if held_since and not distrusted:
+        distrusted, expert = held_since, BY_RETURNS
     return Cell(
         p.centres[row].copy(),
         int(numbers[VISITS]),
@@ -149,10 +159,15 @@ def _cell(p: Parts, row: int) -> Cell:
         int(numbers[TRUSTED_AT]),
         recurrence / math.log(10.0),
         against / math.log(10.0),
-        SAW[int(numbers[EVIDENCE : EVIDENCE + EXPERTS].argmax())],
+        expert,
         distrusted or None,
         growth,
+        against_value / math.log(10.0),
     )
+
+
+def _strongest(numbers: Vector) -> int:
+    return int(numbers[EVIDENCE : EVIDENCE + EXPERTS].argmax())
 
 
 def _odds(power: float) -> str:

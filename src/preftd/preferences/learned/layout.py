@@ -86,6 +86,8 @@ class Parts(NamedTuple):
     """Keys of the clock and counts, shape (2, CLOCK)."""
     presumed: Dense
     """Fingerprints of what is presumed to recur, and names of clusters, shape (PRESUMED, 2)."""
+    value: Vector
+    """What `value_layout` describes, if the learner is linear, else of shape (0,)."""
 
 
 def _shapes(dim: int) -> tuple[tuple[int, ...], ...]:
@@ -106,14 +108,14 @@ def _shapes(dim: int) -> tuple[tuple[int, ...], ...]:
     )
 
 
-def size_of(dim: int) -> int:
-    """How many numbers a memory for observations of shape (dim,) has."""
-    return sum(int(np.prod(shape)) for shape in _shapes(dim))
+def size_of(dim: int, value: int = 0) -> int:
+    """How many numbers a memory for observations of shape (dim,) has, `value` of them returns."""
+    return sum(int(np.prod(shape)) for shape in _shapes(dim)) + value
 
 
-def fresh(dim: int) -> Vector:
+def fresh(dim: int, value: int = 0) -> Vector:
     """A memory that has seen nothing."""
-    memory = np.zeros(size_of(dim))
+    memory = np.zeros(size_of(dim, value))
     memory[DIM], memory[WIDTH], memory[NAMES] = dim, -1, 2  # 1 and 2 are END and BEGIN
     return memory
 
@@ -125,6 +127,7 @@ def readable_parts(memory: Any) -> Parts:
         size = int(np.prod(shape))
         found.append(memory[at : at + size].reshape(shape))
         at += size
+    found.append(memory[at:])
     return Parts(*found)
 
 
@@ -177,4 +180,5 @@ def parts_of(memory: Any) -> Parts:
         counts,
         clock,
         presumed,
+        memory[at:],
     )

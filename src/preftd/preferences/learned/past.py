@@ -14,10 +14,11 @@ from zlib import crc32
 
 import numpy as np
 
-from preftd.arrays import InputError, Vector, as_array, short
-from preftd.experience import Experience
-from preftd.preferences.learned.layout import CHECK, DIM, HEAD, fresh, size_of
+from preftd.arrays import Dense, InputError, Vector, as_array, short
+from preftd.experience import Experience, Visit
+from preftd.preferences.learned.layout import CHECK, DIM, HEAD, fresh, readable_parts, size_of
 from preftd.preferences.learned.steps import run
+from preftd.preferences.learned.value_layout import DISCOUNT, KNOWN, VALUE
 
 LINE = 1024
 """Steps between copies of the whole memory."""
@@ -26,12 +27,13 @@ LINE = 1024
 class _Line:
     """Consecutive memories."""
 
-    __slots__ = ("is_first", "live", "observations", "start")
+    __slots__ = ("is_first", "live", "observations", "outcomes", "start")
 
     def __init__(self, start: Vector) -> None:
         self.start = start
         self.observations: list[Vector] = []
         self.is_first: list[bool] = []
+        self.outcomes: list[Dense] = []
         self.live: list[Vector] = []
         """The array that learns in place, if nobody works on it; `pop` takes it in one go."""
 
@@ -46,11 +48,16 @@ class Past:
         self._line, self._steps = _Line(start), 0
 
     @classmethod
-    def of(cls, given: Any, size: int) -> Self:
+    def of(cls, given: Any, size: int, linear: bool) -> Self:
         """What was given as memory, checked to be one of observations of shape (size,)."""
         if given is None:
-            return cls(fresh(size))
+            return cls(fresh(size, VALUE if linear else 0))
         past = given if isinstance(given, Past) else cls(_checked(given))
+        if past.linear != linear:
+            raise InputError(
+                f"the memory is of Learned(linear={past.linear}), not of Learned(linear={linear}): "
+                "start with memory None."
+            )
         if past.size != size:
             raise InputError(
                 f"the memory is of observations with {past.size} numbers, but there are {size}: "
@@ -63,14 +70,23 @@ class Past:
         """The numbers in an observation."""
         return int(self._line.start[DIM])
 
-    def step(self, observation: Vector, is_first: bool) -> tuple[float, Past]:
+    @property
+    def linear(self) -> bool:
+        """Whether it has returns."""
+        return self._line.start.size > size_of(self.size)
+
+    def step(self, visit: Visit) -> tuple[float, Past]:
         """β at one step, and what to remember."""
-        x = np.array(observation, dtype=np.float64, ndmin=2)
+        x = np.array(visit.observation, dtype=np.float64, ndmin=2)
         line, live = self._take()
-        beta = np.empty(1)
-        run(live, x, np.array([is_first]), beta)
+        outcome, beta = np.empty((0, 2)), np.empty(1)
+        if self.linear:
+            reward = visit.reward_end if visit.is_first else visit.reward_t
+            outcome = np.array([[np.nan if reward is None else reward, visit.discount_t]])
+        run(live, x, np.array([visit.is_first]), outcome, beta)
         line.observations.append(x)
-        line.is_first.append(is_first)
+        line.is_first.append(visit.is_first)
+        line.outcomes.append(outcome)
         if len(line.observations) == LINE:
             line = _Line(live.copy())
         after = Past.__new__(Past)
@@ -82,7 +98,11 @@ class Past:
         """β at each step of a stream, shape (steps,), and what to remember."""
         memory, betas = self.array(), np.empty(len(experience))
         seen = np.require(experience.observations(), np.float64, ["C", "W"])  # one signature
-        run(memory, seen, np.array(experience.is_first), betas)
+        outcomes = _outcomes(experience) if self.linear else np.empty((0, 2))
+        run(memory, seen, np.array(experience.is_first), outcomes, betas)
+        if self.linear and len(experience):
+            last = (1.0, experience.reward[-1], experience.discount_tp1[-1])
+            readable_parts(memory).value[KNOWN : DISCOUNT + 1] = last
         return betas, Past(memory)
 
     def array(self) -> Vector:
@@ -91,7 +111,9 @@ class Past:
         memory = line.start.copy()
         if self._steps:
             seen = np.concatenate(line.observations[: self._steps])
-            run(memory, seen, np.array(line.is_first[: self._steps]), np.empty(self._steps))
+            is_first = np.array(line.is_first[: self._steps])
+            outcomes = np.concatenate(line.outcomes[: self._steps])
+            run(memory, seen, is_first, outcomes, np.empty(self._steps))
         return memory
 
     def _take(self) -> tuple[_Line, Vector]:
@@ -119,6 +141,16 @@ class Past:
         return f"<what Learned remembers of observations with {self.size} numbers>"
 
 
+def _outcomes(experience: Experience) -> Dense:
+    """The reward and the discount that led to each observation, shape (steps, 2); NaN: unknown."""
+    end = np.nan if experience.reward_end is None else experience.reward_end
+    first = end if experience.is_first[:1].any() else experience.reward_before
+    reward = np.concatenate([[first], experience.reward])[:-1]
+    cut = experience.is_first[1:] & (experience.discount_tp1[:-1] != 0)
+    reward[1:][cut] = np.nan
+    return np.column_stack([reward, experience.discount_t])
+
+
 def memory_of(given: Any) -> Vector:
     """A copy of what was given as memory, as one array; None has no observations yet."""
     if given is None:
@@ -131,7 +163,7 @@ def _checked(given: Any) -> Vector:
     memory = np.array(as_array("memory", given))
     if memory.ndim == 1 and memory.size > HEAD:
         size = memory[DIM]
-        if size >= 1 and size == int(size) and memory.size == size_of(int(size)):
+        if size >= 1 and size == int(size) and memory.size - size_of(int(size)) in (0, VALUE):
             check, memory[CHECK] = memory[CHECK], 0.0
             if check == _checksum(memory):
                 return memory

@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, final
 
-from preftd.arrays import Vector
+from preftd.arrays import InputError, Vector, as_flag
 from preftd.experience import Experience, Visit
 from preftd.preferences.learned.explanation import Explanation, explain_memory
 from preftd.preferences.learned.past import Past, memory_of
 from preftd.preferences.signal import Signal, as_experience, as_visit
+
+_OFF_POLICY = (
+    "Learned(linear=True) uses returns, but the experience has importance ratios: use Learned()."
+)
 
 
 @final
@@ -17,9 +21,15 @@ from preftd.preferences.signal import Signal, as_experience, as_visit
 class Learned(Signal):
     """β learned from observations and the bounds of episodes: trust what recurs and is Markov.
 
+    Parameters
+    ----------
+    linear : bool
+        The learner is linear in what is observed: also distrust cells whose values a linear
+        function cannot share with the others (default: False). This uses rewards and discounts.
+
     β is 1 where the observation belongs to a cell, that is to observations that recur, exactly or
     with some jitter, and where what came before the cell does not tell what follows it. Elsewhere
-    β is 0. No reward, action, state or value is used, and there is nothing to set.
+    β is 0. No reward, action, state or value is used, unless you say that the learner is linear.
     docs/learned.md describes how it works, what it remembers, and when it fails.
 
     Examples
@@ -33,6 +43,11 @@ class Learned(Signal):
 
     """
 
+    linear: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "linear", as_flag("linear", self.linear))
+
     @property
     def largest(self) -> float:
         """1."""
@@ -40,13 +55,22 @@ class Learned(Signal):
 
     def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
         """Learn from the observation before, then decide on this one."""
-        x = as_visit(visit).observation
-        return Past.of(memory, x.size).step(x, visit.is_first)
+        past = Past.of(memory, as_visit(visit).observation.size, self.linear)
+        if self.linear and visit.rho is not None:
+            raise InputError(_OFF_POLICY)
+        return past.step(visit)
 
     def along(self, experience: Experience, memory: Any) -> tuple[Vector, Any]:
         """β of each step, shape (steps,), compiled; each call copies the memory once."""
         size = as_experience(experience).observations().shape[1]
-        return Past.of(memory, size).along(experience)
+        if self.linear and experience.rho is not None:
+            raise InputError(_OFF_POLICY)
+        if self.linear and experience.observation is not None:
+            raise InputError(
+                "the experience has observations that are not its features, in which a learner is "
+                "linear: use Learned()."
+            )
+        return Past.of(memory, size, self.linear).along(experience)
 
     def explain(self, memory: Any) -> Explanation:
         """Say which observations are trusted, since when, and on what evidence.

@@ -18,6 +18,7 @@ from preftd.preferences.learned.layout import BEFORE_IT, CLASSES, PRESUMED
 from preftd.preferences.learned.metric import RANGE
 from preftd.preferences.learned.reference_markov import MarkovTest
 from preftd.preferences.learned.reference_metric import Metric
+from preftd.preferences.learned.reference_value import Values
 from preftd.preferences.learned.reference_width import Kernels
 from preftd.preferences.learned.width import ALL, FEW, LEAST, ODDS, PART
 
@@ -41,8 +42,9 @@ class Cluster:
 class Reference:
     """Learned preferences, one step at a time."""
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, linear: bool = False) -> None:
         self.metric, self.markov = Metric(size), MarkovTest()
+        self.values = Values(self.markov.is_distrusted) if linear else None
         self.names, self.seen, self.atoms = 2, set[bytes](), dict[bytes, int]()
         self.kernels, self.presumed = Kernels(self.metric), dict[bytes, int]()
         self.width, self.start, self.time, self.follows = -1, 0.0, 0, False
@@ -56,10 +58,12 @@ class Reference:
         self.totals, self.plain = np.zeros(CLASSES), np.zeros(CLASSES)
         self.scatter, self.visits = np.zeros(self.metric.mean.size), 0
 
-    def step(self, x: Vector, is_first: bool) -> float:
-        """Learn from the observation before, then decide on x."""
+    def step(self, x: Vector, is_first: bool, outcome: tuple[float, float] = (0.0, 0.0)) -> float:
+        """Learn from the observation before, then decide on x, which the outcome led to."""
         if self.waiting is not None:
-            self._learn(*self.waiting, is_last=is_first)
+            name = self._learn(*self.waiting, is_last=is_first)
+            if self.values is not None:
+                self.values.follow(name, outcome, self._cells() if is_first else None)
         if is_first:
             self.last, self.since = 0, 0
         beta = self._decide(x, is_first)
@@ -73,7 +77,7 @@ class Reference:
     def _decide(self, x: Vector, is_first: bool) -> float | None:
         key = x.tobytes()
         if key in self.atoms:
-            return float(not self.markov.is_distrusted(self.atoms[key]))
+            return self._trust(self.atoms[key])
         if key in self.seen:
             return 1.0
         if self.metric.n < LEAST or self.metric.dim == 0:
@@ -85,12 +89,21 @@ class Reference:
             if found is not None and (
                 found.is_cell or self._recurrence(found, fit - rest, classes[0]) > ENOUGH
             ):
-                tile = self.kernels.lead > 0
-                return float(tile or not self.markov.is_distrusted(found.name))
+                return 1.0 if self.kernels.lead > 0 else self._trust(found.name)
         follows = self.follows and not is_first
         return 1.0 if self.kernels.is_near(x, classes, self.totals, follows) else None
 
-    def _learn(self, x: Vector, is_first: bool, trusted: bool, *, is_last: bool) -> None:
+    def _trust(self, name: int) -> float:
+        held = self.values is not None and name in self.values.held
+        return float(not held and not self.markov.is_distrusted(name))
+
+    def _cells(self) -> dict[int, Vector]:
+        """The centres of all cells, by name."""
+        cells = {name: np.frombuffer(key) for key, name in self.atoms.items()}
+        return cells | {one.name: one.centre for one in self.clusters if one.is_cell}
+
+    def _learn(self, x: Vector, is_first: bool, trusted: bool, *, is_last: bool) -> int:
+        """Learn from x; returns the name of its cell or cluster, or 0."""
         self.time += 1
         key, name, known = x.tobytes(), 0, True
         if key in self.seen and key not in self.atoms:
@@ -109,6 +122,7 @@ class Reference:
         self.markov.follow(name, known, is_first, is_last)
         self.follows = True
         self.kernels.keep(BEFORE_IT, self.time, x)
+        return name
 
     def _learn_loose(self, x: Vector, e: int) -> Cluster | None:
         """Learn from an observation that was never seen exactly."""

@@ -30,7 +30,6 @@ from preftd.preferences.learned.layout import (
     BORN,
     CLASSES,
     CLUSTERS_USED,
-    DISTRUSTED_AT,
     FIRST,
     FOLLOWS,
     FOUND,
@@ -62,6 +61,7 @@ from preftd.preferences.learned.layout import (
 from preftd.preferences.learned.metric import log_background, widen_metric
 from preftd.preferences.learned.nearness import compare_with_cells, is_near
 from preftd.preferences.learned.presumption import has_recurred, name_presumed, presume
+from preftd.preferences.learned.value import is_trusted, learn_outcome
 from preftd.preferences.learned.width import (
     LEAST,
     best_width,
@@ -78,12 +78,24 @@ UNKNOWN = -1.0
 
 
 @kernel
-def run(memory: Vector, observations: Dense, is_first: NDArray[np.bool_], betas: Vector) -> None:
-    """Go through a stream: observations of shape (steps, dim), β into `betas`, shape (steps,)."""
+def run(
+    memory: Vector,
+    observations: Dense,
+    is_first: NDArray[np.bool_],
+    outcomes: Dense,
+    betas: Vector,
+) -> None:
+    """Go through a stream: observations of shape (steps, dim), β into `betas`, shape (steps,).
+
+    `outcomes` are the rewards and discounts that led to them (see value.py), shape (steps, 2), or
+    (0, 2) if the memory has no returns.
+    """
     p = parts_of(memory)
     for t in range(betas.size):
         if p.head[WAITING] > 0.0:
-            learn(p, is_first[t])
+            row = learn(p, is_first[t])
+            if p.value.size > 0:
+                learn_outcome(p, row, outcomes[t], is_first[t])
         betas[t] = arrive(p, observations[t], is_first[t])
 
 
@@ -104,7 +116,7 @@ def arrive(p: Parts, x: Vector, is_first: bool) -> float:
         found = find_atom(p, p.head[PRINT])
         p.head[FOUND] = found
         if found >= 0:
-            beta = 1.0 if p.cells[found, DISTRUSTED_AT] == 0.0 else 0.0
+            beta = 1.0 if is_trusted(p, found) else 0.0
         elif found == ONCE:
             beta = 1.0
         else:
@@ -132,13 +144,13 @@ def _near(p: Parts, is_first: bool) -> float:
             cell = p.cells[ATOMS + k]
             if cell[IS_CELL] > 0.0 or evidence_of_cluster(p, k, fit - rest, e) > ENOUGH:
                 is_tile = p.head[LEAD] > 0.0  # cells that do not predict are not tested
-                return 1.0 if is_tile or cell[DISTRUSTED_AT] == 0.0 else 0.0
+                return 1.0 if is_tile or is_trusted(p, ATOMS + k) else 0.0
     return 1.0 if is_near(p, p.x, is_first, dim, background) else UNKNOWN
 
 
 @kernel
-def learn(p: Parts, is_last: bool) -> None:
-    """Learn from the observation that waits."""
+def learn(p: Parts, is_last: bool) -> int:
+    """Learn from the observation that waits; returns the row of its cell or cluster, or −1."""
     p.head[STEP] += 1.0
     row, known = -1, False
     if p.head[FOUND] != NOTHING:
@@ -162,6 +174,7 @@ def learn(p: Parts, is_last: bool) -> None:
     p.head[FOLLOWS] = p.head[FOUND] != NOTHING
     if p.head[FOLLOWS] > 0.0:
         p.recent[BEFORE_IT * RECENT] = p.x
+    return row
 
 
 @kernel
