@@ -57,9 +57,14 @@ def _looks_like(small: Task, large: Task) -> Task:
     """The large task, with hidden states that look as in the small one."""
     mean = large.features.rows(np.arange(large.features.states))
     mean[~large.observable] = small.features.rows(np.flatnonzero(~small.observable))[0]
-    name, start = f"{large.name}, alike", large.process.start
-    shown = {"start": start, "observable": large.observable}
-    return Task(name, large.outcomes, mean, large.discount, **shown)
+    return Task(
+        f"{large.name}, alike",
+        large.outcomes,
+        mean,
+        large.discount,
+        start=large.process.start,
+        observable=large.observable,
+    )
 
 
 def _by_row_and_column(jitter: float) -> Callable[[Experience, np.random.Generator], Experience]:
