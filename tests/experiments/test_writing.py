@@ -88,7 +88,7 @@ def test_ctrl_c_while_a_file_is_written_keeps_the_file(
     save, told = Store.save, Told()
 
     def stopped(store: Store, rows: pl.DataFrame) -> Path:
-        Event().wait(0.1)  # until the other thread waits for this one
+        Event().wait(1.0)  # until the other thread waits for this one
         os.kill(os.getpid(), signal.SIGINT)
         Event().wait(0.1)
         return save(store, rows)

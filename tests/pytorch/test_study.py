@@ -14,12 +14,9 @@ from preftd.experiments import run
 from preftd.learners import Decreasing
 from preftd.preferences import Observability, Signal
 from preftd.torch import TorchModule
+from pytorch.module_cases import tanh_units
 
 CORRIDOR = tasks.make("corridor", length=3)
-
-
-def tanh_units(size: int) -> nn.Module:
-    return nn.Sequential(nn.Linear(size, 4), nn.Tanh(), nn.Linear(4, 1))
 
 
 def with_dropout(size: int) -> nn.Module:
