@@ -86,6 +86,7 @@ def test_ctrl_c_while_a_file_is_written_keeps_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     save, told = Store.save, Told()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def stopped(store: Store, rows: pl.DataFrame) -> Path:
         Event().wait(1.0)  # until the other thread waits for this one
