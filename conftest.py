@@ -1,6 +1,5 @@
 """Settings of all tests."""
 
-import signal
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -46,12 +45,3 @@ def registries_stay_as_they_are() -> Iterator[None]:
     for registry, kept in zip(registries, before, strict=True):
         registry.clear()
         registry.update(kept)
-
-
-@pytest.fixture(autouse=True)
-def _interrupts_are_handled_as_before() -> Iterator[None]:
-    """A command that runs in this process ignores interrupts at its end, as it is about to exit."""
-    before = signal.getsignal(signal.SIGINT)
-    yield
-    if signal.getsignal(signal.SIGINT) is not before:
-        signal.signal(signal.SIGINT, before)
