@@ -100,7 +100,7 @@ def _in_torch(work: Workload, gradients: bool) -> Callable[[], Any]:
         import torch  # noqa: PLC0415  (it is an extra)
     except ModuleNotFoundError:
         raise MissingError("no torch") from None
-    from preftd.torch import beta_returns as of_tensors  # noqa: PLC0415
+    from preftd.torch import beta_returns as of_tensors  # noqa: PLC0415  (an extra)
 
     reward, value = (
         torch.tensor(a, requires_grad=gradients) for a in (work.reward, work.value_tp1)

@@ -1,7 +1,7 @@
 """Preferences in Stable-Baselines3: a rollout buffer, a callback and PPO; needs the extra `sb3`."""
 
 try:
-    import stable_baselines3 as _stable_baselines3  # noqa: F401
+    import stable_baselines3 as _stable_baselines3  # noqa: F401  (is it installed?)
 except ModuleNotFoundError as error:
     if error.name != "stable_baselines3":
         raise

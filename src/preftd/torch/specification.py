@@ -139,7 +139,7 @@ def _first_state(seed: SupportsIndex) -> torch.Tensor:
 
 @contextmanager
 def _drawing(state: torch.Tensor) -> Iterator[list[torch.Tensor]]:
-    """Draw from random numbers of one's own, on one thread; the list then has their state."""
+    """Draw from a separate random state, on one thread; the list then holds that state."""
     found, threads = [state], torch.get_num_threads()
     with torch.random.fork_rng(devices=[]):
         torch.set_rng_state(state)

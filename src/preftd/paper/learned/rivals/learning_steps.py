@@ -74,7 +74,7 @@ def learn_step(
 
 @kernel
 def returns(lesson: Lesson, belief: Vector) -> Vector:
-    """G_t of each step, shape (T,); a truncated episode goes on with what is believed."""
+    """G_t of each step, shape (T,); a truncated episode bootstraps from the believed value."""
     found = np.empty(len(lesson.x))
     ahead = lesson.z_next[len(found) - 1] @ belief
     for t in range(len(found) - 1, -1, -1):
