@@ -97,3 +97,31 @@ def continuous_walk(episodes: int) -> Maker:
         return Case(log, np.ones(len(places), np.bool_), features(grid), 2.0 * grid - 1.0)
 
     return make
+
+
+def two_in_one(steps: int) -> Maker:
+    """Two states too near each other to be told apart for sure; what came before tells which.
+
+    From C to A, which is left at once; from D to B, which is mostly stayed in. A and B are three
+    deviations of the jitter apart.
+    """
+
+    def make(seed: int) -> Case:
+        rng = np.random.default_rng([seed, 3])
+        places, state = [], 2
+        for _ in range(steps):
+            places.append(state)
+            if state == 2:
+                state = 0
+            elif state == 3 or (state == 1 and rng.random() < 0.6):
+                state = 1
+            else:
+                state = 2 + int(rng.random() < 0.5)
+        where = np.array([[0.0, 0.0], [0.15, 0.0], [3.0, 0.0], [0.0, 3.0]])
+        x = where[places] + 0.05 * rng.standard_normal((steps, 2))
+        log = Experience.from_log(
+            x, np.zeros(steps), discount=0.9, terminated=np.arange(steps) == steps - 1
+        )
+        return Case(log, np.ones(steps, np.bool_), where, np.zeros(4))
+
+    return make

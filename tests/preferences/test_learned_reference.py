@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from preferences.made_streams import Case, continuous_walk, geometric, of_task
+from preferences.made_streams import Case, continuous_walk, geometric, of_task, two_in_one
 from preftd.arrays import Vector
 from preftd.preferences import Learned
 from preftd.preferences.learned.layout import (
@@ -13,6 +13,7 @@ from preftd.preferences.learned.layout import (
     EXPERTS,
     FIT,
     LEAD,
+    LEFT,
     NAME,
     RHYTHM,
     WIDTH,
@@ -39,6 +40,7 @@ CASES = {
     "observable": of_task(make("random_walk", states=7), 20, jitter=0.02),
     "continuous": continuous_walk(8),
     "cells that become one": _split,
+    "several states in a cell": two_in_one(350),
 }
 
 
@@ -64,6 +66,9 @@ def test_the_kernels_agree_with_the_reference(name: str) -> None:
     for row, cluster in enumerate(reference.clusters, ATOMS):
         assert_close(p.centres[row], cluster.centre)
         assert p.cells[row, FIT] == pytest.approx(cluster.fit, rel=1e-7, abs=1e-7)
+        assert p.cells[row, LEFT] == len(cluster.left)
+        if cluster.left:
+            assert_close(p.leaving[row - ATOMS], np.mean(cluster.left, axis=0))
     for cell in p.cells[p.cells[:, NAME] > 0]:
         known = reference.markov.evidence[int(cell[NAME])]
         assert_close(cell[EVIDENCE : EVIDENCE + EXPERTS], known)

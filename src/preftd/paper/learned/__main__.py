@@ -3,6 +3,7 @@
     python -m preftd.paper.learned "corridor 5" "grid 8"     cases whose names contain one of these
     python -m preftd.paper.learned --list                    all names
     python -m preftd.paper.learned --seeds 8 --out folder corridor
+    python -m preftd.paper.learned --ablations               with one thing changed at a time
     python -m preftd.paper.learned --table docs/learned.md   write the table of results on file
 
 What does not depend on learned preferences is kept in the folder (default: results/learned);
@@ -12,6 +13,7 @@ learned preferences are always computed anew.
 import argparse
 from pathlib import Path
 
+from preftd.paper.learned import ablations
 from preftd.paper.learned.cases import CASES
 from preftd.paper.learned.quick_look import lines
 from preftd.paper.learned.table import write_table
@@ -22,6 +24,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m preftd.paper.learned")
     parser.add_argument("names", nargs="*", help="parts of names of cases (default: all)")
     parser.add_argument("--list", action="store_true", help="list all names")
+    parser.add_argument("--ablations", action="store_true", help="names are of changes")
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--table", type=Path, help="write the table on file into this page")
     parser.add_argument("--out", type=Path, default=Path("results/learned"))
@@ -32,7 +35,8 @@ def main() -> None:
     if asked.table is not None:
         write_table(asked.table)
         return
-    for line in lines(asked.names, asked.out, asked.seeds):
+    made = ablations.lines if asked.ablations else lines
+    for line in made(asked.names, asked.out, asked.seeds):
         print(line, flush=True)
 
 

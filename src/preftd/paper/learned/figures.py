@@ -11,15 +11,15 @@ from matplotlib.figure import Figure
 from preftd.paper.learned.cases import CASES, SECTIONS
 from preftd.paper.learned.scores import Estimate, Scores, scores_of
 from preftd.paper.learned.studies import (
-    BY_PTD,
-    BY_TD,
-    IN_OTHER_UNITS,
+    BOUNDED,
+    BY_RETURNS,
     IN_UNITS,
     LEARNED,
     ONE,
     ORACLE,
     OTHER_UNITS,
     RANDOM,
+    STUDIES,
     TD_LAMBDA,
 )
 from preftd.paper.panel_rows import PaperFigure
@@ -35,6 +35,7 @@ LOOK = {
     ONE: LOOKS["ETD"],
     TD_LAMBDA: LOOKS["TD(λ)"],
     RANDOM: Look("#999999", (0, (1, 1.5)), "", "x"),
+    BY_RETURNS: OTHERS[1],
 }
 """The look of each method."""
 IN_UNITS_TITLE = "in other units"
@@ -53,7 +54,8 @@ LOSSES = (-0.03, 0.4)
 NOTE = (
     "Black: preferences learned from observations alone, with bounded steps. 0 %: TD(λ), λ = 1 − β "
     "of an oracle that is told which states are observable; 100 %: PTD with its β. Blue: β ≡ 1; "
-    "grey: β = 1 by chance, as often as the oracle's. Errors are averaged over all episodes; of "
+    "grey: β = 1 by chance, as often as the oracle's; green: learned from returns too "
+    "(linear=True). Errors are averaged over all episodes; of "
     "each method but the learned one, the better of bounded and other steps counts. {seeds}; 95 % "
     "intervals by a paired bootstrap; step sizes chosen on 8 other seeds. Hollow: the oracle gains "
     "less than a tenth, and what is shown is the better error of β ≡ 1 and TD(λ) over that of the "
@@ -87,7 +89,7 @@ def _draw(found: Found) -> Figure:
                 axes = figure.add_subplot(panels[row, 0])
                 _draw_section(axes, rows[name], is_observable=name == "all observable")
                 axes.set_title(name, loc="left", pad=3)
-        runs = found[BY_PTD["corridors"]].reported
+        runs = found[STUDIES[0]].reported
         write_note(figure, NOTE.format(seeds=f"Means of {seeds_told(runs)}"))
     return figure
 
@@ -106,7 +108,8 @@ def _draw_section(axes: Axes, rows: dict[str, tuple[Scores, str]], *, is_observa
             _mark(axes, row, one.loss(learned), LEARNED, LOSSES)
             continue
         if one.has_gain:
-            for method in (RANDOM, ONE):
+            methods = (RANDOM, ONE, *([BY_RETURNS] if (BY_RETURNS, BOUNDED) in one.errors else []))
+            for method in methods:
                 _mark(axes, row, one.share(one.best(method)), method, SHARES)
             _mark(axes, row, one.share(learned), LEARNED, SHARES)
         else:
@@ -151,4 +154,4 @@ def _mark(
     attach(drawn, Shown(method, method, band, sideways=True))
 
 
-FIGURES = (PaperFigure("learned", (*BY_PTD.values(), *BY_TD.values(), IN_OTHER_UNITS), _draw),)
+FIGURES = (PaperFigure("learned", STUDIES, _draw),)

@@ -24,6 +24,7 @@ NETWORK_SIZES = (0.2, 0.1, 0.05, 0.02, 0.01, 5e-3, 2e-3, 1e-3)
 BOUNDED, PLAIN = "bounded", "not bounded"
 """Labels of learners."""
 LEARNED, ORACLE, ONE, RANDOM, TD_LAMBDA = "learned", "oracle", "β ≡ 1", "random β", "TD(λ)"
+BY_RETURNS = "learned, linear=True"
 """Methods."""
 PREFERENCES = {
     LEARNED: Learned(),
@@ -31,6 +32,8 @@ PREFERENCES = {
     ONE: Constant(1.0),
     RANDOM: AtRandom(),
 }
+SEEN_BY_LEARNERS = ("corridors", "walks", "grids")
+"""Groups in which a linear learner sees what preferences are learned from: returns can count."""
 OTHER_UNITS = ("rotated", "scaled", "widened")
 IN_UNITS = ("corridor 5", "corridor 5, jitter 0.05", "double corridor 15, jitter 0.1")
 """Cases in which preferences are also learned from other units."""
@@ -110,6 +113,12 @@ def units_study(name: str) -> Study:
     return study_of(name, "corridors", tasks, PTD(), given, {BOUNDED: Linear("held", bounded=True)})
 
 
+def returns_study(group: str, name: str) -> Study:
+    """Preferences learned from returns as well, with bounded steps."""
+    given, learners = {BY_RETURNS: Learned(linear=True)}, {BOUNDED: Linear("held", bounded=True)}
+    return study_of(name, group, of_group(group), PTD(), given, learners)
+
+
 def _kept(name: str, group: str, build: Any) -> PaperStudy:
     return PaperStudy(name, build, long_search=True, kept_every=GROUPS[group].kept)
 
@@ -123,4 +132,8 @@ BY_TD = {
     for group in GROUPS
 }
 IN_OTHER_UNITS = _kept("learned preferences, other units", "corridors", units_study)
-STUDIES = (*BY_PTD.values(), *BY_TD.values(), IN_OTHER_UNITS)
+WITH_RETURNS = {
+    group: _kept(f"learned preferences, {group}, returns", group, partial(returns_study, group))
+    for group in SEEN_BY_LEARNERS
+}
+STUDIES = (*BY_PTD.values(), *BY_TD.values(), IN_OTHER_UNITS, *WITH_RETURNS.values())

@@ -12,15 +12,14 @@ from preftd.paper.learned.cases import CASES, SECTIONS
 from preftd.paper.learned.scores import Estimate, Scores, scores_of
 from preftd.paper.learned.studies import (
     BOUNDED,
-    BY_PTD,
-    BY_TD,
-    IN_OTHER_UNITS,
+    BY_RETURNS,
     IN_UNITS,
     ONE,
     ORACLE,
     OTHER_UNITS,
     PLAIN,
     RANDOM,
+    STUDIES,
     TD_LAMBDA,
 )
 from preftd.paper.stored_runs import FILE as RUNS
@@ -31,7 +30,7 @@ from preftd.paper.study import PaperStudy
 from preftd.style import number_text
 
 COLUMNS = (
-    *("case", "share", "95 %", "loss", "95 %", "learned", ORACLE, ONE),
+    *("case", "share", "95 %", "with returns", "loss", "95 %", "learned", ORACLE, ONE),
     *(TD_LAMBDA, f"{TD_LAMBDA}, {PLAIN}", RANDOM),
 )
 GOAL, SMALL = 0.95, 0.01
@@ -50,8 +49,7 @@ def on_file(study: PaperStudy) -> Results:
 
 def scores_on_file() -> dict[str, Scores]:
     """The scores of all cases, by name."""
-    studies = (*BY_PTD.values(), *BY_TD.values(), IN_OTHER_UNITS)
-    return scores_of(map(on_file, studies), CASES)
+    return scores_of(map(on_file, STUDIES), CASES)
 
 
 def summary(scores: Mapping[str, Scores]) -> str:
@@ -93,6 +91,8 @@ def table_lines(scores: Mapping[str, Scores]) -> Iterator[str]:
 def _cells(one: Scores) -> list[str]:
     nothing = Estimate(np.nan, np.nan, np.nan)
     share = one.share(one.learned()) if one.has_gain else nothing
+    asked = one.has_gain and (BY_RETURNS, BOUNDED) in one.errors
+    by_returns = one.share(one.learned(BY_RETURNS)) if asked else nothing
     loss = one.loss(one.learned())
     errors = [
         one.learned(),
@@ -101,8 +101,11 @@ def _cells(one: Scores) -> list[str]:
         *(one.errors[TD_LAMBDA, learner] for learner in (BOUNDED, PLAIN)),
         one.best(RANDOM),
     ]
-    cells = [cell for found in (share, loss) for cell in (_percent(found.centre), _interval(found))]
-    return [*cells, *(number_text(float(own.mean())) for own in errors)]
+    return [
+        *(_percent(share.centre), _interval(share), _percent(by_returns.centre)),
+        *(_percent(loss.centre), _interval(loss)),
+        *(number_text(float(own.mean())) for own in errors),
+    ]
 
 
 def _percent(number: float) -> str:

@@ -47,6 +47,7 @@ from preftd.preferences.learned.layout import (
 )
 from preftd.preferences.learned.metric import squared
 from preftd.preferences.learned.presumption import has_recurred
+from preftd.preferences.learned.several import join_leaving
 from preftd.preferences.learned.width import FEW
 
 ENOUGH = 1.5
@@ -202,6 +203,7 @@ def _absorb(p: Parts, k: int, dim: float) -> None:
         if squared(centre, p.centres[ATOMS + one], p.tight) > ALIKE + noise:
             continue
         cell[VISITS] += other[VISITS]
+        join_leaving(p, k, one)
         for i in range(centre.size):
             centre[i] += (p.centres[ATOMS + one, i] - centre[i]) * other[VISITS] / cell[VISITS]
         cell[FIT] += other[FIT]

@@ -7,6 +7,7 @@ from preftd.preferences.learned.clusters import evidence_of_cluster
 from preftd.preferences.learned.layout import (
     ATOMS,
     BEFORE,
+    BEFORE_IT,
     BEFORE_KNOWN,
     DISTRUSTED_AT,
     DWELL,
@@ -18,12 +19,14 @@ from preftd.preferences.learned.layout import (
     IS_CELL,
     MARKS,
     NAME,
+    RECENT,
     STEP,
     TRUSTED_AT,
     VISITS,
     Parts,
 )
 from preftd.preferences.learned.markov import BEGIN, END, markov_evidence, test_markov
+from preftd.preferences.learned.several import is_several, leave
 from preftd.preferences.learned.width import ODDS
 
 
@@ -36,6 +39,8 @@ def follow(p: Parts, row: int, known: bool, is_last: bool) -> None:
         head[HERE], head[BEFORE], head[BEFORE_KNOWN], head[DWELL] = -1.0, BEGIN, 1.0, 0.0
     if head[HERE] > 0.0 and head[HERE_KNOWN] > 0.0 and known and name > 0.0:
         _test(p, name)
+    if head[HERE] > 0.0 and name != head[HERE]:
+        leave(p, int(head[HERE_ROW]), head[HERE], p.recent[BEFORE_IT * RECENT])
     if name > 0.0 and name == head[HERE]:
         head[DWELL] += 1.0
     else:
@@ -44,6 +49,8 @@ def follow(p: Parts, row: int, known: bool, is_last: bool) -> None:
         head[HERE], head[HERE_ROW], head[DWELL] = name, row, 1.0
     head[HERE_KNOWN] = known and name > 0.0
     if is_last:
+        if row >= 0:
+            leave(p, row, name, p.x)
         if head[HERE_KNOWN] > 0.0:
             _test(p, END)
         head[HERE] = -1.0
@@ -58,7 +65,7 @@ def _test(p: Parts, then: float) -> None:
     before = head[BEFORE] if head[BEFORE_KNOWN] > 0.0 else 0.0
     test_markov(p, row, head[HERE], before, head[DWELL], then)
     cell = p.cells[row]
-    if markov_evidence(p, row) > ODDS:
+    if markov_evidence(p, row) > ODDS and not is_several(p, row):
         if cell[DISTRUSTED_AT] == 0.0:
             cell[DISTRUSTED_AT] = head[STEP]
     else:

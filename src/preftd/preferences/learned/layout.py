@@ -36,7 +36,8 @@ HEAD = 50
 (NAME, VISITS, BORN, TRUSTED_AT, DISTRUSTED_AT, FIT, IS_CELL, VISITED) = range(8)
 EVIDENCE = 8
 HITS, STARTS = EVIDENCE + EXPERTS, EVIDENCE + EXPERTS + CLASSES
-GROWTH = STARTS + CLASSES
+LEFT = STARTS + CLASSES
+GROWTH = LEFT + 1
 CELL = GROWTH + 3 * MARKS
 
 
@@ -70,6 +71,8 @@ class Parts(NamedTuple):
     """When they were seen, shape (CLASSES * RECENT,)."""
     centres: Dense
     """Shape (CELLS, dim)."""
+    leaving: Dense
+    """Means of the visits of each cluster that it was left after, shape (CLUSTERS, dim)."""
     cells: Dense
     """Shape (CELLS, CELL)."""
     distances: Vector
@@ -97,6 +100,7 @@ def _shapes(dim: int) -> tuple[tuple[int, ...], ...]:
         (CLASSES * RECENT + 1, dim),
         (CLASSES * RECENT,),
         (CELLS, dim),
+        (CLUSTERS, dim),
         (CELLS, CELL),
         (CLUSTERS,),
         (CLASSES + 1, 2 * WIDTHS),
@@ -149,6 +153,7 @@ def parts_of(memory: Any) -> Parts:
     recent, at = _cut(memory, at + 10 * d, CLASSES * RECENT + 1, d)
     stamps, at = memory[at : at + CLASSES * RECENT], at + CLASSES * RECENT
     centres, at = _cut(memory, at, CELLS, d)
+    leaving, at = _cut(memory, at, CLUSTERS, d)
     cells, at = _cut(memory, at, CELLS, CELL)
     distances, at = memory[at : at + CLUSTERS], at + CLUSTERS
     widths, at = _cut(memory, at, CLASSES + 1, 2 * WIDTHS)
@@ -172,6 +177,7 @@ def parts_of(memory: Any) -> Parts:
         recent,
         stamps,
         centres,
+        leaving,
         cells,
         distances,
         widths,

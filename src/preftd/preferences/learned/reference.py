@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from preftd.preferences.learned.clock import LONGEST
 from preftd.preferences.learned.clusters import ALIKE, ENOUGH, FAR, SOME
 from preftd.preferences.learned.layout import BEFORE_IT, CLASSES, PRESUMED
 from preftd.preferences.learned.metric import RANGE
+from preftd.preferences.learned.reference_cluster import Cluster
 from preftd.preferences.learned.reference_markov import MarkovTest
 from preftd.preferences.learned.reference_metric import Metric
 from preftd.preferences.learned.reference_value import Values
@@ -25,25 +25,11 @@ from preftd.preferences.learned.width import ALL, FEW, LEAST, ODDS, PART
 FIRST, OTHER, LAST = range(CLASSES)
 
 
-@dataclass(eq=False)
-class Cluster:
-    """Observations near each other; a cell once the evidence is enough."""
-
-    name: int
-    centre: Vector
-    starts: Vector
-    """Moments of each class before it was founded."""
-    visits: int = 1
-    hits: Vector = field(default_factory=lambda: np.zeros(CLASSES))
-    fit: float = 0.0
-    is_cell: bool = False
-
-
 class Reference:
     """Learned preferences, one step at a time."""
 
     def __init__(self, size: int, linear: bool = False) -> None:
-        self.metric, self.markov = Metric(size), MarkovTest()
+        self.metric, self.markov = Metric(size), MarkovTest(self._is_several, self._leave)
         self.values = Values(self.markov.is_distrusted) if linear else None
         self.names, self.seen, self.atoms = 2, set[bytes](), dict[bytes, int]()
         self.kernels, self.presumed = Kernels(self.metric), dict[bytes, int]()
@@ -119,7 +105,7 @@ class Reference:
         self.since += 1
         if name and trusted:
             self.last, self.since = name, 0
-        self.markov.follow(name, known, is_first, is_last)
+        self.markov.follow(name, x, known, is_first, is_last)
         self.follows = True
         self.kernels.keep(BEFORE_IT, self.time, x)
         return name
@@ -221,9 +207,25 @@ class Reference:
             cell.centre = cell.centre + (other.centre - cell.centre) * other.visits / cell.visits
             cell.fit, cell.hits = cell.fit + other.fit, cell.hits + other.hits
             cell.starts = np.minimum(cell.starts, other.starts)
+            cell.left += other.left
             self.names += 1
             other.name, other.starts, other.visits = self.names, self.totals.copy(), 1
             other.hits, other.fit, other.is_cell = np.zeros(CLASSES), 0.0, False
+            other.left = []
+
+    def _leave(self, name: int, x: Vector) -> None:
+        for cluster in self.clusters:
+            if cluster.name == name:
+                cluster.left.append(x)
+
+    def _is_several(self, name: int) -> bool:
+        """Whether what is seen in a cell tells that it is left."""
+        used = self.metric.weight > 0
+        return any(
+            cluster.is_several(used, self._variance())
+            for cluster in self.clusters
+            if cluster.name == name
+        )
 
     def _nearest(
         self, x: Vector, classes: list[int], context: tuple[int, ...] | None
