@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from learners.all_learners import LEARNERS, ONLINE, SIZE, STREAMS, update
-from preferences.made_streams import continuous_walk, of_task
+from preferences.made_streams import continuous_walk, geometric, of_task
 from preftd import ETD, PTD, ActorCritic, Critic, Experience, LinearLearner, StepSizePair, tasks
 from preftd.experience import Fourier, Indices, TileCoding
 from preftd.learners import (
@@ -142,12 +142,16 @@ def _learned() -> None:
     task = tasks.make("corridor", length=5)
     noise = np.random.default_rng(0).standard_normal((300, 2))
     made = [of_task(task, 30, aliased=aliased, jitter=0.05)(0) for aliased in (False, True)]
-    streams = [case.experience[:150] for case in (*made, continuous_walk(3)(0))]
+    streams = [
+        case.experience[:400]
+        for case in (*made, continuous_walk(3)(0), geometric(60, aliased=True)(0))
+    ]
     ends = np.arange(300) % 6 == 5
     log = np.where((np.arange(300) % 3 == 0)[:, None], 0.01 * noise, noise)
     streams.append(Experience.from_log(log, 0.0 * ends, discount=1.0, terminated=ends))
     for stream in streams:
-        Learned().stream(stream)
+        for linear in (False, True):
+            Learned(linear=linear).stream(stream)
 
 
 def _rivals() -> None:

@@ -35,9 +35,8 @@ LOOK = {
     ONE: LOOKS["ETD"],
     TD_LAMBDA: LOOKS["TD(λ)"],
     RANDOM: Look("#999999", (0, (1, 1.5)), "", "x"),
-    BY_RETURNS: OTHERS[1],
 }
-"""The look of each method."""
+"""The look of each method that every case has."""
 IN_UNITS_TITLE = "in other units"
 COLUMNS = (
     ("corridors", "random lengths", IN_UNITS_TITLE),
@@ -134,7 +133,7 @@ def _mark(
     is_filled: bool = True,
 ) -> None:
     """A dot with its interval, at the edge if it lies beyond."""
-    look, main = LOOK[method], method == LEARNED
+    look, main = OTHERS[1] if method == BY_RETURNS else LOOK[method], method == LEARNED
     inside = [min(max(number, span[0]), span[1]) for number in found]
     drawn: list[Artist] = []
     if main:
