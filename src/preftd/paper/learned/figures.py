@@ -53,7 +53,7 @@ LOSSES = (-0.03, 0.4)
 NOTE = (
     "Black: preferences learned from observations alone, with bounded steps. 0 %: TD(λ), λ = 1 − β "
     "of an oracle that is told which states are observable; 100 %: PTD with its β. Blue: β ≡ 1; "
-    "grey: β = 1 by chance, as often as the oracle's; green: learned from returns too "
+    "grey: β = 1 by chance, as often as the oracle's; pink: learned from returns too "
     "(linear=True). Errors are averaged over all episodes; of "
     "each method but the learned one, the better of bounded and other steps counts. {seeds}; 95 % "
     "intervals by a paired bootstrap; step sizes chosen on 8 other seeds. Hollow: the oracle gains "
@@ -133,10 +133,10 @@ def _mark(
     is_filled: bool = True,
 ) -> None:
     """A dot with its interval, at the edge if it lies beyond."""
-    look, main = OTHERS[1] if method == BY_RETURNS else LOOK[method], method == LEARNED
+    look, main = LOOK.get(method, OTHERS[1]), method in (LEARNED, BY_RETURNS)
     inside = [min(max(number, span[0]), span[1]) for number in found]
     drawn: list[Artist] = []
-    if main:
+    if method == LEARNED:
         drawn.append(axes.hlines(row, inside[1], inside[2], color=look.colour, linewidth=1))
     drawn += axes.plot(
         inside[0],
