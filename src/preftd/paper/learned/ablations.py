@@ -77,6 +77,12 @@ CHANGES = (
     Change("the clock counts 15 steps", "clock.py", "LONGEST = 63", "LONGEST = 15"),
     Change("no Markov test", "following.py", "markov_evidence(p, row) > ODDS", "False"),
     Change("tiles are tested too", "steps.py", "is_tile = p.head[LEAD] > 0.0", "is_tile = False"),
+    Change(
+        "a cell that is several states is distrusted",
+        "following.py",
+        " and not is_several(p, row)",
+        "",
+    ),
     Change("odds of 20 decide", "width.py", "ODDS = math.log(1000.0)", "ODDS = math.log(20.0)"),
     Change("odds of 10⁵ decide", "width.py", "ODDS = math.log(1000.0)", "ODDS = math.log(1e5)"),
     Change("odds of 1000 replace a width", "width.py", "math.log(20.0)", "math.log(1000.0)"),

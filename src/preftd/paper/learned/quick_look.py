@@ -16,6 +16,7 @@ from preftd.paper.learned.cases import CASES, Case
 from preftd.paper.learned.scores import Estimate, Scores
 from preftd.paper.learned.streamed import drawn
 from preftd.paper.learned.studies import (
+    BOUNDED,
     LEARNED,
     ONE,
     ORACLE,
@@ -34,9 +35,10 @@ def look(case: Case, folder: Path, seeds: int) -> Scores:
     every = ptd_study(case.group, "quick look", tasks).with_seeds(seeds)
     td = td_study(case.group, "quick look, TD", tasks).with_seeds(seeds)
     known = {name: own for name, own in every.axes.preferences if name != LEARNED}
+    bounded = {name: own for name, own in every.axes.learners if name == BOUNDED}
     with TemporaryDirectory() as anew:
         found = [
-            _run(replace(every, preferences={LEARNED: Learned()}), Path(anew)),
+            _run(replace(every, preferences={LEARNED: Learned()}, learners=bounded), Path(anew)),
             _run(replace(every, preferences=known), folder),
             _run(td, folder),
         ]
