@@ -14,6 +14,7 @@ from preftd.paper.learned.rivals import RIVALS
 from preftd.paper.learned.studies import (
     BOUNDED,
     BY_PTD,
+    BY_RETURNS,
     BY_TD,
     IN_OTHER_UNITS,
     IN_UNITS,
@@ -24,6 +25,7 @@ from preftd.paper.learned.studies import (
     PLAIN,
     RANDOM,
     TD_LAMBDA,
+    WITH_RETURNS,
 )
 from preftd.paper.study import PaperStudy
 
@@ -37,6 +39,7 @@ EPISODES = 10
 
 def _level(case: str, method: str, true: bool) -> float:
     """The mean error of a method."""
+    method = LEARNED if method == BY_RETURNS else method
     if method in OTHER_UNITS:
         return UNITS[true]
     if CASES[case].hidden:
@@ -72,6 +75,8 @@ def learned_results(true: bool, seeds: int, noise: float) -> dict[PaperStudy, Re
         cases = list(of_group(group))
         found[study] = made(cases, [LEARNED, ORACLE, ONE, RANDOM], both)
         found[BY_TD[group]] = made(cases, [TD_LAMBDA], both)
+    for group, study in WITH_RETURNS.items():
+        found[study] = made(list(of_group(group)), [BY_RETURNS], [BOUNDED])
     found[IN_OTHER_UNITS] = made(list(IN_UNITS), list(OTHER_UNITS), [BOUNDED])
     for group, study in BY_RIVALS.items():
         found[study] = made(list(ON[group]), [RIVAL], list(RIVALS))

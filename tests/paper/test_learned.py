@@ -145,7 +145,8 @@ def made_scores(learned: Vector, oracle: Vector, td: Vector, one: Vector) -> Sco
         (TD_LAMBDA, PLAIN): np.full(len(td), np.inf),
         (ONE, BOUNDED): one,
     }
-    return Scores(errors, tuple(range(len(learned))))
+    searched = dict.fromkeys(errors, 1.0) | {(LEARNED, PLAIN): 2.0}
+    return Scores(errors, tuple(range(len(learned))), searched)
 
 
 NUMBERS = np.array([1.0, 2.0, 3.0, 6.0])
@@ -161,12 +162,14 @@ def test_share_and_loss_are_ratios_of_means() -> None:
     assert one.kept(one.learned()).centre == pytest.approx(6 / 4)
 
 
-def test_the_better_of_bounded_and_other_steps_counts_but_not_for_learned_ones() -> None:
+def test_the_better_of_bounded_and_other_steps_counts_for_learned_ones_by_the_search() -> None:
     one = made_scores(NUMBERS, NUMBERS, NUMBERS + 5, NUMBERS + 1)
     assert one.best(TD_LAMBDA).mean() == 8, "the other diverged"
     assert one.best(ORACLE).mean() == 3
     assert one.best(ONE, TD_LAMBDA).mean() == 4
-    assert one.learned().mean() == 3, "with bounded steps, whatever others reach"
+    assert one.learned().mean() == 3, "the search preferred bounded steps"
+    one.searched[LEARNED, PLAIN] = 0.5
+    assert one.learned().mean() == 0
 
 
 def test_where_the_oracle_gains_nothing_the_error_is_compared() -> None:

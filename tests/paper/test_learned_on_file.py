@@ -46,7 +46,7 @@ def test_the_table_has_a_row_for_each_case_and_its_numbers_are_those_of_the_scor
     assert float(cells[1].removesuffix(" %")) == pytest.approx(
         100 * one.share(one.learned()).centre, abs=0.06
     )
-    assert float(cells[6]) == pytest.approx(one.best(ORACLE).mean(), rel=0.01)
+    assert float(cells[7]) == pytest.approx(one.best(ORACLE).mean(), rel=0.01)
 
 
 def test_a_page_without_a_place_for_the_table_is_refused(tmp_path: Path) -> None:

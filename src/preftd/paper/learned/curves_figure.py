@@ -9,7 +9,7 @@ from matplotlib.ticker import NullFormatter
 from preftd.experiments.statistics import summarise
 from preftd.paper.learned.cases import CASES
 from preftd.paper.learned.figures import LOOK
-from preftd.paper.learned.studies import BOUNDED, BY_PTD, BY_TD, GROUPS, LEARNED
+from preftd.paper.learned.studies import BY_PTD, BY_TD, GROUPS, LEARNED
 from preftd.paper.panel_rows import PaperFigure, seeds_with
 from preftd.paper.study import Found
 from preftd.report.figures.end_labels import Label, label_ends
@@ -31,8 +31,8 @@ HEIGHT, WIDE = 1.9, 7.2
 LARGEST = 1e3
 """Errors above this many times the smallest are not shown."""
 NOTE = (
-    "{seeds}. Each method has the step size that was best on 8 other seeds. Learned preferences "
-    "have bounded steps; of the other methods, the better of bounded and other steps is shown. "
+    "{seeds}. Each method has the step size that was best on 8 other seeds. Of bounded and other "
+    "steps the better is shown, for learned preferences the one that was better on those seeds. "
     "TD(λ): λ = 1 − β of the oracle. Points are means over a tenth of the episodes."
 )
 
@@ -63,7 +63,8 @@ def _draw_case(axes: Axes, found: Found, name: str) -> list[Label]:
             if method in set(found[study].runs["preference"])
         )
         runs = results.reported.filter(task=name, preference=method)
-        learner = BOUNDED if method == LEARNED else _best_learner(runs)
+        searched = results.chosen.filter(task=name, preference=method)
+        learner = _best_learner(searched if method == LEARNED else runs)
         runs = runs.filter(learner=learner)
         numbers = pl.int_ranges(0, pl.col("error").list.len())
         long = runs.select("seed", "diverged", "error", numbers.alias("episode")).explode(
@@ -84,7 +85,7 @@ def _draw_case(axes: Axes, found: Found, name: str) -> list[Label]:
 
 def _best_learner(runs: pl.DataFrame) -> str:
     """The learner with the least mean error."""
-    means = runs.group_by("learner").agg(pl.col("score").mean()).sort("score")
+    means = runs.group_by("learner").agg(pl.col("score").mean()).sort("score", "learner")
     return str(means["learner"][0])
 
 

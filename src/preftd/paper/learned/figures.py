@@ -51,14 +51,14 @@ SHARES = (-0.5, 1.1)
 LOSSES = (-0.03, 0.4)
 """Ranges of axes."""
 NOTE = (
-    "Black: preferences learned from observations alone, with bounded steps. 0 %: TD(λ), λ = 1 − β "
-    "of an oracle that is told which states are observable; 100 %: PTD with its β. Blue: β ≡ 1; "
-    "grey: β = 1 by chance, as often as the oracle's; pink: learned from returns too "
-    "(linear=True). Errors are averaged over all episodes; of "
-    "each method but the learned one, the better of bounded and other steps counts. {seeds}; 95 % "
-    "intervals by a paired bootstrap; step sizes chosen on 8 other seeds. Hollow: the oracle gains "
-    "less than a tenth, and what is shown is the better error of β ≡ 1 and TD(λ) over that of the "
-    "learned preferences. Marks at an edge lie beyond it."
+    "Black: preferences learned from observations alone. 0 %: TD(λ), λ = 1 − β of an oracle that "
+    "is told which states are observable; 100 %: PTD with its β. Blue: β ≡ 1; grey: β = 1 by "
+    "chance, as often as the oracle's; pink: learned from returns too (linear=True). Errors are "
+    "averaged over all episodes. Of each method the better of bounded and other steps counts, of "
+    "learned preferences the one that was better on 8 other seeds, on which all step sizes were "
+    "chosen. {seeds}; 95 % intervals by a paired bootstrap. Hollow: the oracle gains less than a "
+    "tenth, and what is shown is the better error of β ≡ 1 and TD(λ) over that of the learned "
+    "preferences. Marks at an edge lie beyond it."
 )
 
 

@@ -4,9 +4,9 @@
     loss    learned / the better of β ≡ 1 and TD(λ), − 1
 
 Errors are mean squared errors, averaged over all episodes, so that the time until a preference is
-found counts. Learned preferences have bounded steps. Of each other method the better of bounded and
-other steps counts, and of two methods the better one: which one that is, the reported errors
-themselves say, which favours the others.
+found counts. Learned preferences have bounded steps or not, whichever is better on the seeds of the
+search. Of each other method the better of the two counts, and of two methods the better one: which
+one that is, the reported errors themselves say, which favours the others.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from preftd.arrays import InputError, Vector
 from preftd.experiments.results import Results
-from preftd.paper.learned.studies import BOUNDED, LEARNED, ONE, ORACLE, TD_LAMBDA
+from preftd.paper.learned.studies import LEARNED, ONE, ORACLE, TD_LAMBDA
 from preftd.paper.samples import Sample
 
 GAIN = 0.9
@@ -46,27 +46,39 @@ class Scores:
         By method and learner, one for each seed, shape (seeds,).
     seeds
         Those that are reported, ascending.
+    searched
+        By method and learner, the error of the chosen step size on the seeds of the search.
     """
 
-    def __init__(self, errors: Mapping[tuple[str, str], Vector], seeds: tuple[int, ...]) -> None:
-        self.errors, self.seeds = dict(errors), seeds
+    def __init__(
+        self,
+        errors: Mapping[tuple[str, str], Vector],
+        seeds: tuple[int, ...],
+        searched: Mapping[tuple[str, str], float],
+    ) -> None:
+        self.errors, self.seeds, self.searched = dict(errors), seeds, dict(searched)
 
     @classmethod
     def of(cls, found: Iterable[Results], case: str) -> "Scores":
         """Those of a case, from the results of the studies that have it."""
-        samples = {of: one for results in found for of, one in _samples(results, case).items()}
+        read = [_samples(results, case) for results in found]
+        samples = {of: one for one_study in read for of, (one, _) in one_study.items()}
+        searched = {of: error for one_study in read for of, (_, error) in one_study.items()}
         seeds = {one.seeds for one in samples.values()}
         if len(seeds) != 1:
             raise InputError(f"the runs of {case!r} have different seeds, or there are none.")
-        return cls({of: one.values for of, one in samples.items()}, seeds.pop())
+        return cls({of: one.values for of, one in samples.items()}, seeds.pop(), searched)
 
     def best(self, *methods: str) -> Vector:
         """The errors of the best of some methods and learners, shape (seeds,)."""
         return min((own for (name, _), own in self.errors.items() if name in methods), key=np.mean)
 
     def learned(self, method: str = LEARNED) -> Vector:
-        """The errors of a preference that is learned, with bounded steps, shape (seeds,)."""
-        return self.errors[method, BOUNDED]
+        """The errors of a preference that is learned, by the learner that the search prefers."""
+        own = sorted(
+            (error, learner) for (name, learner), error in self.searched.items() if name == method
+        )
+        return self.errors[method, own[0][1]]
 
     @cached_property
     def has_gain(self) -> bool:
@@ -107,17 +119,23 @@ class Scores:
         return Sample(self.seeds, _linearised(of, self.best(ONE, TD_LAMBDA)) - 1)
 
 
-_SAMPLES: WeakKeyDictionary[Results, dict[str, dict[tuple[str, str], Sample]]] = WeakKeyDictionary()
+Read = dict[tuple[str, str], tuple[Sample, float]]
+"""By method and learner, the reported errors, and the mean error on the seeds of the search."""
+_SAMPLES: WeakKeyDictionary[Results, dict[str, Read]] = WeakKeyDictionary()
 """What was read from results, as claims ask for it again and again."""
 
 
-def _samples(results: Results, case: str) -> dict[tuple[str, str], Sample]:
+def _samples(results: Results, case: str) -> Read:
     """The errors of a case by method and learner."""
     if results not in _SAMPLES:
         found = _SAMPLES[results] = {}
-        for labels, runs in results.reported.group_by("task", "preference", "learner"):
-            task, method, learner = map(str, labels)
-            found.setdefault(task, {})[method, learner] = Sample.of(runs)
+        labels = ["task", "preference", "learner"]
+        chosen = results.chosen.select(*labels, "score").iter_rows()
+        searched = {(task, method, learner): error for task, method, learner, error in chosen}
+        for names, runs in results.reported.group_by(labels):
+            task, method, learner = map(str, names)
+            both = Sample.of(runs), float(searched.get((task, method, learner), np.inf))
+            found.setdefault(task, {})[method, learner] = both
     return _SAMPLES[results].get(case, {})
 
 
