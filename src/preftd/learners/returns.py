@@ -126,15 +126,18 @@ def _computed(given: Mapping[str, ArrayLike], flags: Mapping[str, ArrayLike], ax
     ready.setdefault("value_t", np.zeros((), kind))
     layout = layout_of(shape, time_axis(axis, shape), ready.values())
     out = np.empty(layout.inner, kind)
-    if out.size and not run_forward(layout, [ready[name] for name in ORDER], out):
+    if out.size and not run_forward(layout, [layout.read(ready[name]) for name in ORDER], out):
         refuse_wrong(floats)
     return layout.restored(out)
 
 
-def run_forward(layout: Layout, arrays: Sequence[Array], out: Array) -> bool:
-    """Write G_t − v(x_t) of arrays in `ORDER`; return whether all is finite and in range."""
+def run_forward(layout: Layout, read: Sequence[Array], out: Array) -> bool:
+    """Write G_t − v(x_t); return whether all is finite and in range.
+
+    Arrays are those of `ORDER`, as the layout reads them.
+    """
     run: Any = by_streams if layout.time_is_last else by_rows
-    fine: bool = run(*map(layout.read, arrays), out)
+    fine: bool = run(*read, out)
     return fine
 
 
