@@ -130,7 +130,11 @@ def close(found: Any, expected: Tensor) -> None:
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("backend", ["aot_eager", pytest.param("inductor", marks=pytest.mark.slow)])
+@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")  # in torch's own compiler
+@pytest.mark.parametrize(
+    "backend",
+    ["eager", *(pytest.param(one, marks=pytest.mark.slow) for one in ("aot_eager", "inductor"))],
+)
 def test_torch_compile_needs_no_break_of_the_graph(backend: str) -> None:
     torch.compiler.reset()
     given = streams((6, 4))
