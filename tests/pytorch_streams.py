@@ -1,11 +1,17 @@
 """Streams of random episodes as tensors, for tests of `preftd.torch`."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
+
+from preftd.learners.returns_reference import returns_by_recursion
+from preftd.torch import beta_advantages
+
+LAYOUTS = [((9,), 0), ((9, 5), 0), ((5, 9), 1), ((3, 9, 4), 1), ((6, 9, 1), -2), ((4, 1), 1)]
+"""Shapes, and the axis of time in each."""
 
 
 class Streams(NamedTuple):
@@ -37,3 +43,25 @@ def streams(shape: tuple[int, ...], kind: Any = torch.float64, seed: int = 0) ->
         *(torch.from_numpy(one).to(kind) for one in floats),
         *(torch.from_numpy(one.copy()) for one in ends),
     )
+
+
+def advantages(given: Streams, axis: int = 0) -> Tensor:
+    return beta_advantages(**given._asdict(), axis=axis)
+
+
+def of_floats(given: Streams, axis: int = 0) -> Callable[..., Tensor]:
+    """The advantages as a function of all that has gradients."""
+    return lambda *floats: advantages(given.with_floats(floats), axis)
+
+
+def by_recursion(given: Streams, axis: int = 0) -> Any:
+    order = ("reward", "value_tp1", "beta_tp1", "discount", "terminated", "truncated")
+    arrays = [np.moveaxis(getattr(given, name).numpy(), axis, 0) for name in order]
+    return np.moveaxis(returns_by_recursion(*arrays), 0, axis) - given.value_t.numpy()
+
+
+def gradients_of(given: Streams, axis: int, names: Any) -> tuple[Tensor, ...]:
+    """Of the sum of cubes: the gradient from above is not the same everywhere."""
+    leaves = {name: getattr(given, name).clone().requires_grad_() for name in names}
+    out = advantages(given._replace(**leaves), axis)
+    return torch.autograd.grad(out.pow(3).sum(), list(leaves.values()))

@@ -213,6 +213,8 @@ def test_an_optimiser_says_the_view() -> None:
         ValueLearner(module, PTD(), torch.optim.SGD(module.parameters(), 0.1))  # type: ignore[arg-type]
     with pytest.raises(InputError, match="not the module's"):
         ValueLearner(module, PTD(), TraceSGD(two_layers(7).parameters(), 0.1))
+    with pytest.raises(InputError, match="call it once before"):
+        ValueLearner(nn.LazyLinear(1), PTD(), 0.1, size=3)
 
 
 @views

@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import nn
 
+from experiments.small_studies import run_here
 from learners.network_cases import steps_of
 from preftd import PTD, TD, InputError, Linear, Network, Study, evaluate, tasks
 from preftd.experiments import run
@@ -39,8 +40,8 @@ def test_a_linear_module_has_the_errors_of_linear_learning(view: str, rule: Any)
     np.testing.assert_allclose(other.errors, one.errors, rtol=1e-10)
 
 
-def test_a_study_with_modules_beside_networks(tmp_path: Path) -> None:
-    study = Study(
+def study() -> Study:
+    return Study(
         name="modules",
         tasks=CORRIDOR,
         rules=[PTD()],
@@ -50,9 +51,18 @@ def test_a_study_with_modules_beside_networks(tmp_path: Path) -> None:
         episodes=3,
         seeds=2,
     )
-    found = [run(study, tmp_path / str(i), workers=1).bars() for i in range(2)]
+
+
+def test_a_study_with_modules_beside_networks(tmp_path: Path) -> None:
+    found = [run_here(study(), tmp_path / str(i)).bars() for i in range(2)]
     assert found[0]["learner"].to_list() == ["4 units, held", "tanh, held"]
     assert found[0].equals(found[1])
+
+
+@pytest.mark.slow  # a worker loads torch; docs/torch.md has one in every run
+def test_a_worker_finds_the_same(tmp_path: Path) -> None:
+    worker = run(study(), tmp_path / "worker", workers=1)
+    assert worker.bars().equals(run_here(study(), tmp_path / "here").bars())
 
 
 @pytest.mark.parametrize("factory", [tanh_units, with_dropout])

@@ -9,7 +9,12 @@ from typing import Any
 import pytest
 import torch
 from tensordict import TensorDict
-from tensordict.nn import TensorDictModule
+from tensordict.nn import (
+    ProbabilisticTensorDictModule,
+    ProbabilisticTensorDictSequential,
+    TensorDictModule,
+)
+from torchrl.objectives import A2CLoss
 from torchrl.objectives.value import GAE
 from torchrl.objectives.value.functional import (
     generalized_advantage_estimate,
@@ -175,10 +180,40 @@ def test_tensors_may_be_given_by_name() -> None:
     close(target, made["value_target"])
 
 
-def test_what_is_missing_is_named() -> None:
+def test_a_loss_of_torchrl_calls_it() -> None:
     given = data()
-    del given["next", "beta"]
-    with pytest.raises(InputError, match=r"^the data have no 'beta': let the environment"):
+    given["action"] = torch.zeros(BATCH, STEPS, dtype=torch.int64)
+    actor = ProbabilisticTensorDictSequential(
+        TensorDictModule(torch.nn.Linear(2, 2).double(), ["observation"], ["logits"]),
+        ProbabilisticTensorDictModule(
+            ["logits"],
+            ["action"],
+            distribution_class=torch.distributions.Categorical,
+            return_log_prob=True,
+        ),
+    )
+    critic = network()
+    estimator = PreferenceEstimator(gamma=0.9, value_network=critic)
+    before = A2CLoss(actor, critic)(estimator(given.copy()))
+    loss = A2CLoss(actor, critic)
+    loss.make_value_estimator(estimator)
+    close(loss(given)["loss_objective"], before["loss_objective"])
+
+
+@pytest.mark.parametrize("name", ["beta", "reward", "done", "state_value", "next"])
+def test_what_is_missing_is_named(name: str) -> None:
+    given = data()
+    del given["next" if name == "next" else ("next", name)]
+    with pytest.raises(InputError, match=rf"^the data have no '{name}': let the environment"):
+        PreferenceEstimator(gamma=0.9, value_network=None)(given)
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    given = data()
+    given["next", "beta"] = torch.ones(BATCH, STEPS, 2)
+    with pytest.raises(
+        InputError, match=r"^'beta' has shape \(3, 20, 2\) but rewards have .*: give"
+    ):
         PreferenceEstimator(gamma=0.9, value_network=None)(given)
     given["steps_to_next_obs"] = torch.ones(BATCH, STEPS, 1)
     with pytest.raises(InputError, match=r"^the data have rewards of several steps"):

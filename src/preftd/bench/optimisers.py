@@ -15,8 +15,8 @@ NETWORKS = {
     "16 units, 256 inputs": (256, (16,)),
     "2 × 256 units, 64 inputs": (64, (256, 256)),
 }
-STEPS = 100
-"""The number of steps that are timed together."""
+STEPS = 5
+"""The number of steps that are timed together: few, so that some run without interruption."""
 LR, DISCOUNT, BETA = 1e-5, 0.9, 0.5
 PLAIN = "SGD"
 OURS = ("TraceSGD", "TraceSGD, bounded", "TraceSGD, kappa", "HeldSGD", "HeldSGD, bounded")

@@ -72,8 +72,8 @@ def beta_returns(
     array([1.75, 3.5 ])
 
     """
-    given = {"reward": reward, "value_tp1": value_tp1, "beta_tp1": beta_tp1, "discount": discount}
-    return _computed(given, {"terminated": terminated, "truncated": truncated}, axis)
+    given = (reward, 0.0, value_tp1, beta_tp1, discount, terminated, truncated)
+    return _computed(given, axis)
 
 
 def beta_advantages(
@@ -106,35 +106,33 @@ def beta_advantages(
     array([ 1., -3.])
 
     """
-    given = {
-        "reward": reward,
-        "value_t": value_t,
-        "value_tp1": value_tp1,
-        "beta_tp1": beta_tp1,
-        "discount": discount,
-    }
-    return _computed(given, {"terminated": terminated, "truncated": truncated}, axis)
+    given = (reward, value_t, value_tp1, beta_tp1, discount, terminated, truncated)
+    return _computed(given, axis)
 
 
-def _computed(given: Mapping[str, ArrayLike], flags: Mapping[str, ArrayLike], axis: int) -> Array:
-    floats = {name: _floats(name, array) for name, array in given.items()}
+def _computed(given: Sequence[ArrayLike], axis: int) -> Array:
+    """G_t − v(x_t), of arguments in `ORDER` as users give them."""
+    pairs = list(zip(ORDER, given, strict=True))
+    floats = {name: _floats(name, array) for name, array in pairs[:5]}
     arrays = [array for array in floats.values() if array.ndim]
     kind = SINGLE if arrays and all(array.dtype == SINGLE for array in arrays) else DOUBLE
-    ready = {name: array.astype(kind, copy=False) for name, array in floats.items()}
-    ready |= {name: as_flags(name, array) for name, array in flags.items()}
-    shape = common_shape({name: array.shape for name, array in ready.items()})
-    ready.setdefault("value_t", np.zeros((), kind))
-    layout = layout_of(shape, time_axis(axis, shape), ready.values())
+    ready = [array.astype(kind, copy=False) for array in floats.values()]
+    ready += [as_flags(name, array) for name, array in pairs[5:]]
+    shape = common_shape(dict(zip(ORDER, (array.shape for array in ready), strict=True)))
+    layout = layout_of(shape, time_axis(axis, shape), ready)
     out = np.empty(layout.inner, kind)
-    if out.size and not run_forward(layout, [ready[name] for name in ORDER], out):
+    if out.size and not run_forward(layout, [layout.read(array) for array in ready], out):
         refuse_wrong(floats)
     return layout.restored(out)
 
 
-def run_forward(layout: Layout, arrays: Sequence[Array], out: Array) -> bool:
-    """Write G_t − v(x_t) of arrays in `ORDER`; return whether all is finite and in range."""
+def run_forward(layout: Layout, read: Sequence[Array], out: Array) -> bool:
+    """Write G_t − v(x_t); return whether all is finite and in range.
+
+    Arrays are those of `ORDER`, as the layout reads them.
+    """
     run: Any = by_streams if layout.time_is_last else by_rows
-    fine: bool = run(*map(layout.read, arrays), out)
+    fine: bool = run(*read, out)
     return fine
 
 

@@ -44,9 +44,13 @@ class Layout:
         if self._is_plain and array.shape == self.shape and array.flags.c_contiguous:
             return array.reshape(self.inner)
         if array.size == 1 or not any(array.strides):
-            return _row(self.row, array.item(0), array.dtype)
+            return self.repeated(array.item(0), array.dtype)
         whole = np.broadcast_to(array, self.shape).transpose(self.order)
         return np.ascontiguousarray(whole).reshape(self.inner)
+
+    def repeated(self, number: float, kind: np.dtype[Any]) -> Array:
+        """Return one number as the kernels read it."""
+        return _row(self.row, number, kind)
 
     def restored(self, array: Array) -> Array:
         """Return what a kernel has written, in the shape that users know."""
@@ -71,7 +75,7 @@ _layout = lru_cache(maxsize=64)(Layout)
 """Those used of late: making one takes longer than returns of a few steps."""
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=32)
 def _row(shape: tuple[int, ...], number: float, kind: np.dtype[Any]) -> Array:
     """One number many times, made once for many calls."""
     row = np.full(shape, number, kind)

@@ -8,7 +8,7 @@ from typing import Any, final
 from torch import Tensor
 
 from preftd.arrays import InputError, as_flag
-from preftd.torch.optimiser import TraceOptimiser, eager
+from preftd.torch.optimiser import Part, TraceOptimiser, eager
 from preftd.torch.scaling import Factor, add, move, scale
 
 
@@ -60,17 +60,8 @@ class HeldSGD(TraceOptimiser):
     ) -> None:
         super().__init__(params, lr, bounded, streams)
 
-    @eager
-    def step(  # type: ignore[override]
-        self,
-        td_error: Any,
-        decay: Any,
-        gain: Any,
-        gradients: Sequence[Tensor | None] | None = None,
-    ) -> None:
-        """Hold an update back; the parameters are those of `TraceSGD.step`."""
-        delta = self._factor("td_error", td_error)
-        parts = self._advance(self._factor("decay", decay), self._factor("gain", gain), gradients)
+    def _use(self, delta: Factor, parts: Sequence[Part]) -> None:
+        """Hold the update back."""
         for part in parts:
             add(self._pending(part.weights), part.traces, delta)
 

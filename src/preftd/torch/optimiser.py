@@ -62,6 +62,37 @@ class TraceOptimiser(torch.optim.Optimizer):
                 f"params cannot be optimised ({error}): give module.parameters()."
             ) from None
 
+    @eager
+    def step(  # type: ignore[override]  # no closure
+        self,
+        td_error: Any,
+        decay: Any,
+        gain: Any,
+        gradients: Sequence[Tensor | None] | None = None,
+    ) -> None:
+        """Take a step; there is no closure, since the TD error is known before.
+
+        Parameters
+        ----------
+        td_error, decay, gain : float, or arrays of shape (streams,)
+            δ_t, and the two numbers that the rule makes of β; tensors of one number are numbers.
+        gradients : sequence of tensors, optional
+            ∇v(x_t) in the order of the parameters, each of the shape of its parameter, or (streams,
+            ...) if there are many (default: what `backward` left in the parameters).
+
+        """
+        names, given = ("td_error", "decay", "gain"), (td_error, decay, gain)
+        delta, fading, entering = map(self._factor, names, given)
+        self._check_error(delta)
+        self._use(delta, self._advance(fading, entering, gradients))
+
+    def _check_error(self, delta: Factor) -> None:
+        """Refuse a TD error that is too large, before anything changes."""
+
+    def _use(self, delta: Factor, parts: Sequence[Part]) -> None:
+        """Multiply the traces by the TD error; each optimiser says what for."""
+        raise NotImplementedError
+
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Add parameters, as `torch.optim.Optimizer` does; a group may have its own lr only."""
         if isinstance(param_group, Mapping):

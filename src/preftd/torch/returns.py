@@ -17,10 +17,13 @@ from torch import Tensor
 from preftd.arrays import InputError, as_flag, short
 from preftd.learners.returns import ORDER, common_shape, refuse_wrong, time_axis
 from preftd.learners.returns_layout import Array
-from preftd.torch.returns_autograd import compiled_returns
+from preftd.torch.returns_autograd import KINDS, compiled_returns
 from preftd.torch.returns_operations import as_tensors, by_operations, is_traced
 
-COMPILED = (torch.float32, torch.float64)
+FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+FLAGS = frozenset(ORDER[5:])
+PLAIN = (Tensor, torch.nn.Parameter)
+"""Subclasses of tensors are left to operations of torch, which know what to do with them."""
 LARGEST = 2**63
 """Whole numbers are smaller, as those of tensors are."""
 
@@ -67,8 +70,8 @@ def beta_returns(
     tensor([1.2500, 1.0000])
 
     """
-    given = {"reward": reward, "value_tp1": value_tp1, "beta_tp1": beta_tp1, "discount": discount}
-    return _computed(given, {"terminated": terminated, "truncated": truncated}, axis)
+    given = (reward, 0.0, value_tp1, beta_tp1, discount, terminated, truncated)
+    return _computed(given, axis)
 
 
 def beta_advantages(
@@ -102,69 +105,70 @@ def beta_advantages(
     tensor([ 0.8750, -0.5000])
 
     """
-    given = {
-        "reward": reward,
-        "value_t": value_t,
-        "value_tp1": value_tp1,
-        "beta_tp1": beta_tp1,
-        "discount": discount,
-    }
-    return _computed(given, {"terminated": terminated, "truncated": truncated}, axis)
+    given = (reward, value_t, value_tp1, beta_tp1, discount, terminated, truncated)
+    return _computed(given, axis)
 
 
-def _computed(given: Mapping[str, Any], flags: Mapping[str, Any], axis: int) -> Tensor:
-    plain = [given.get(name, 0.0) for name in ORDER[:5]] + list(flags.values())
-    if _is_plain(plain):
-        return compiled_returns(plain, time_axis(axis, plain[0].shape))
-    ready = {name: _floats(name, one) for name, one in given.items()}
-    ready |= {name: _flags(name, one) for name, one in flags.items()}
+def _computed(given: Sequence[Any], axis: int) -> Tensor:
+    """G_t − v(x_t), of arguments in `ORDER` as users give them."""
+    if _is_plain(given):
+        return compiled_returns(given, time_axis(axis, given[0].shape))
+    pairs = zip(ORDER, given, strict=True)
+    ready = {name: (_flags if name in FLAGS else _floats)(name, one) for name, one in pairs}
     tensors = {name: one for name, one in ready.items() if isinstance(one, Tensor)}
-    shapes = {name: tuple(one.shape) for name, one in tensors.items()}
-    shape = common_shape(shapes or {"reward": ()})
+    shape = common_shape(
+        {name: tuple(one.shape) for name, one in tensors.items()} or {"reward": ()}
+    )
     at, device, kind = time_axis(axis, shape), _device(tensors), _kind(tensors)
     for name, one in tensors.items():
-        alike = one.to(device, kind if name in given else torch.bool)
+        alike = one.to(device, torch.bool if name in FLAGS else kind)
         ready[name] = alike if alike.shape == shape else alike.expand(shape)
-    if not tensors.keys() & given.keys():
+    if tensors.keys() <= FLAGS:
         ready["reward"] = torch.tensor(ready["reward"], dtype=kind, device=device).expand(shape)
-    ready.setdefault("value_t", 0.0)
-    ordered = [ready[name] for name in ORDER]
-    traced = is_traced()
-    if kind in COMPILED and device.type == "cpu" and not traced:
+    ordered, traced = list(ready.values()), is_traced()
+    are_plain = all(type(one) in PLAIN for one in tensors.values())
+    if kind in KINDS and device.type == "cpu" and are_plain and not traced:
         return compiled_returns(ordered, at)
     wide = as_tensors(ordered, shape, kind, device)
     out = by_operations(wide, at)
-    if not traced and not _is_fine(wide, out):
-        refuse_wrong({name: _numbers(ready[name]) for name in given})
+    if not (traced or out.is_meta or _is_fine(wide, out)):
+        refuse_wrong({name: _numbers(ready[name]) for name in ORDER[:5]})
     return out
 
 
 def _is_plain(given: Sequence[Any]) -> bool:
     """Whether the kernels can take all as it is, as is usual: what follows would take longer."""
     reward = given[0]
-    if type(reward) is not Tensor or reward.dtype not in COMPILED or is_traced():
+    if type(reward) is not Tensor or reward.dtype not in KINDS or reward.is_nested or is_traced():
         return False
-    shape, kinds = reward.shape, [reward.dtype] * 5 + [torch.bool] * 2
-    return bool(shape) and all(
-        type(one) is (float if kind.is_floating_point else bool)
-        or (
-            isinstance(one, Tensor)
-            and one.dtype is kind
-            and one.shape == shape
-            and one.is_cpu
-            and one.layout is torch.strided
-        )
-        for one, kind in zip(given, kinds, strict=True)
+    kind, shape = reward.dtype, reward.shape
+    for one in given[:5]:
+        if type(one) is not float and not _is_alike(one, kind, shape):
+            return False
+    for one in given[5:]:
+        if type(one) is not bool and not _is_alike(one, torch.bool, shape):
+            return False
+    return len(shape) > 0
+
+
+def _is_alike(one: Any, kind: torch.dtype, shape: torch.Size) -> bool:
+    return (
+        type(one) in PLAIN
+        and one.dtype is kind
+        and one.shape == shape
+        and one.is_cpu
+        and one.layout is torch.strided
     )
 
 
 def _floats(name: str, given: Any) -> Tensor | float:
-    if isinstance(given, Tensor) and given.is_floating_point() and given.layout is torch.strided:
-        return given
     if isinstance(given, Tensor):
+        if given.dtype in FLOATS and _is_dense(given):
+            return given
+        kind = "nested" if given.is_nested else f"{given.dtype}, {given.layout}"
         raise InputError(
-            f"{name} is a tensor of {given.dtype}, {given.layout}: give floating-point numbers in "
-            f"a dense tensor, such as {name}.float()."
+            f"{name} is a tensor of {kind}: give floating-point numbers of 16 bits or more in a "
+            f"dense tensor, such as {name}.float()."
         )
     is_whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
     if isinstance(given, float | np.floating) or (is_whole and abs(given) < LARGEST):
@@ -175,9 +179,13 @@ def _floats(name: str, given: Any) -> Tensor | float:
 def _flags(name: str, given: Any) -> Tensor | bool:
     if not isinstance(given, Tensor):
         return as_flag(name, given)
-    if given.dtype == torch.bool and given.layout is torch.strided:
+    if given.dtype == torch.bool and _is_dense(given):
         return given
     raise InputError(f"{name} is a tensor of {given.dtype}: give booleans, such as {name}.bool().")
+
+
+def _is_dense(given: Tensor) -> bool:
+    return given.layout is torch.strided and not given.is_nested
 
 
 def _device(tensors: Mapping[str, Tensor]) -> torch.device:

@@ -3,98 +3,133 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from preftd.learners.returns import ORDER, refuse_wrong, run_forward
-from preftd.learners.returns_layout import Array, layout_of
-from preftd.torch.returns_kernel import gradients_by_rows, gradients_by_streams
-from preftd.torch.returns_operations import as_tensors, by_operations
+from preftd.learners.returns import DOUBLE, ORDER, SINGLE, refuse_wrong, run_forward
+from preftd.learners.returns_layout import Array, Layout, layout_of
+from preftd.torch.returns_kernel import (
+    gradients_by_rows,
+    gradients_by_streams,
+    more_by_rows,
+    more_by_streams,
+)
+from preftd.torch.returns_operations import as_tensors, by_operations, is_batched
+
+KINDS: dict[torch.dtype, np.dtype[Any]] = {torch.float32: SINGLE, torch.float64: DOUBLE}
+"""The dtypes that have kernels."""
+FLAG = np.dtype(np.bool_)
+KERNELS: tuple[tuple[Any, Any], ...] = (
+    (gradients_by_rows, more_by_rows),
+    (gradients_by_streams, more_by_streams),
+)
+"""For reward and value, and for β and discount; first where time is not the last axis."""
 
 Given = Sequence[Tensor | float]
 """Tensors of one shape on the CPU and single numbers, in the order of `ORDER`."""
 
 
+class Prepared(NamedTuple):
+    """What was given, in the same memory, as the kernels read it."""
+
+    layout: Layout
+    kind: np.dtype[Any]
+    read: list[Array]
+
+
 def compiled_returns(given: Given, axis: int) -> Tensor:
     """G_t − v(x_t), with the axis of time counted from 0."""
-    tensors = [one for one in given if isinstance(one, Tensor)]
-    if torch.is_grad_enabled() and any(one.requires_grad for one in tensors):
-        apply: Callable[..., Tensor] = _Returns.apply
-        return apply(axis, *given)
-    return forward(given, axis)
+    if torch.is_grad_enabled():
+        for one in given:
+            if isinstance(one, Tensor) and one.requires_grad:
+                apply: Callable[..., Tensor] = _Returns.apply
+                return apply(axis, *given)
+    prepared = _prepared(given, axis)
+    return torch.from_numpy(prepared.layout.restored(_written(given, prepared)))
 
 
-def forward(given: Given, axis: int) -> Tensor:
-    """G_t − v(x_t), not differentiable."""
-    arrays, shape, kind = _arrays(given)
-    layout = layout_of(shape, axis, arrays)
-    out = np.empty(layout.inner, kind)
-    if out.size and not run_forward(layout, arrays, out):
-        refuse_wrong(dict(zip(ORDER[:5], arrays, strict=False)))
-    return torch.from_numpy(layout.restored(out))
-
-
-def gradients(
-    above: Tensor, out: Tensor, given: Given, axis: int, wanted: Sequence[bool]
-) -> list[Tensor]:
-    """Those for reward, next value, β and discount; of the last two, empty if not wanted."""
-    values = [out, *given[1:3]] if any(wanted) else [0.0] * 3  # or they are not looked at
-    arrays, shape, kind = _arrays([above, *values, *given[3:]])
-    layout = layout_of(shape, axis, arrays)
-    nothing = (0,) * len(layout.inner)
-    sizes = [layout.inner, layout.inner, *(layout.inner if one else nothing for one in wanted)]
-    found = [np.empty(size, kind) for size in sizes]
-    if found[0].size:
-        run: Any = gradients_by_streams if layout.time_is_last else gradients_by_rows
-        run(*map(layout.read, arrays), *found)
-    return [torch.from_numpy(layout.restored(one) if one.size else one) for one in found]
-
-
-def _arrays(given: Given) -> tuple[list[Array], tuple[int, ...], np.dtype[Any]]:
-    """The same memory as arrays of NumPy, their shape, and the dtype of those that hold floats."""
-    some = next(one for one in given if isinstance(one, Tensor) and one.dtype is not torch.bool)
-    kind = np.dtype(np.float32 if some.dtype is torch.float32 else np.float64)
-    kinds: dict[type, Any] = {float: kind, bool: np.bool_}
-    arrays = [
-        (one.detach() if one.requires_grad else one).numpy()
-        if isinstance(one, Tensor)
-        else np.array(one, kinds[type(one)])
-        for one in given
+def _prepared(given: Given, axis: int) -> Prepared:
+    some = next(one for one in given if isinstance(one, Tensor) and one.dtype in KINDS)
+    kind = KINDS[some.dtype]
+    arrays = [one.numpy(force=True) if isinstance(one, Tensor) else one for one in given]
+    layout = layout_of(
+        tuple(some.shape), axis, (one for one in arrays if isinstance(one, np.ndarray))
+    )
+    read = [
+        layout.read(one)
+        if isinstance(one, np.ndarray)
+        else layout.repeated(one, FLAG if isinstance(one, bool) else kind)
+        for one in arrays
     ]
-    return arrays, tuple(some.shape), kind
+    return Prepared(layout, kind, read)
+
+
+def _written(given: Given, prepared: Prepared) -> Array:
+    """G_t − v(x_t), as the kernels write it."""
+    out = np.empty(prepared.layout.inner, prepared.kind)
+    if out.size and not run_forward(prepared.layout, prepared.read, out):
+        refuse_wrong(
+            {
+                name: one.numpy(force=True) if isinstance(one, Tensor) else np.array(one)
+                for name, one in zip(ORDER[:5], given, strict=False)
+            }
+        )
+    return out
 
 
 class _Returns(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, axis: int, *given: Tensor | float) -> Tensor:
-        out = forward(given, axis)
-        ctx.axis = axis
+        ctx.axis, ctx.prepared = axis, _prepared(given, axis)
+        ctx.written = _written(given, ctx.prepared)
+        out = torch.from_numpy(ctx.prepared.layout.restored(ctx.written))
         ctx.numbers = [None if isinstance(one, Tensor) else one for one in given]
-        ctx.save_for_backward(*(one for one in given if isinstance(one, Tensor)), out)
+        tensors = [one for one in given if isinstance(one, Tensor)]
+        needs_out = ctx.needs_input_grad[4] or ctx.needs_input_grad[5]
+        ctx.save_for_backward(*tensors, *([out] if needs_out else []))
         return out
 
     @staticmethod
     def backward(ctx: Any, above: Tensor) -> tuple[Tensor | None, ...]:
-        *saved, out = ctx.saved_tensors
-        tensors = iter(saved)
-        given = [next(tensors) if one is None else one for one in ctx.numbers]
+        saved = iter(ctx.saved_tensors)  # torch refuses them if they have been changed since
         needs = ctx.needs_input_grad[1:]
-        if torch.is_grad_enabled():  # derivatives of these gradients are wanted
-            found = _differentiable(above, given, ctx.axis, needs)
+        if torch.is_grad_enabled() or is_batched(above):
+            given = [next(saved) if one is None else one for one in ctx.numbers]
+            found = _by_operations(above, given, ctx.axis, needs)
         else:
-            reward, value, beta, discount = gradients(above, out, given, ctx.axis, needs[3:5])
-            found = [reward, -above if needs[1] else None, value, beta, discount]
-        return None, *(g if one else None for g, one in zip(found, needs, strict=False)), None, None
+            found = _compiled(above, ctx.written, ctx.prepared, needs)
+        kept = (one if needed else None for one, needed in zip(found, needs, strict=False))
+        return None, *kept, *[None] * (7 - len(found))
 
 
-def _differentiable(
+def _compiled(
+    above: Tensor, out: Array, prepared: Prepared, needs: Sequence[bool]
+) -> list[Tensor | None]:
+    """Gradients for all but the flags, None where they are not needed."""
+    layout, kind, read = prepared
+    run, run_more = KERNELS[layout.time_is_last]
+    found = list(np.empty((2, *layout.inner), kind))
+    if out.size:
+        run(layout.read(above.numpy(force=True)), *read[3:], *found)
+    if needs[3] or needs[4]:
+        found.extend(np.empty((2, *layout.inner), kind))
+        if out.size:
+            run_more(found[0], out, *read[1:], *found[2:])
+    for_reward, *others = (torch.from_numpy(layout.restored(one)) for one in found)
+    return [for_reward, -above if needs[1] else None, *others]
+
+
+def _by_operations(
     above: Tensor, given: Given, axis: int, needs: Sequence[bool]
 ) -> list[Tensor | None]:
-    """The same gradients by operations, which torch differentiates again."""
-    wide = as_tensors(given, above.shape, above.dtype, above.device)
-    wanted = [one for one, needed in zip(wide, needs, strict=True) if needed]
-    found = iter(torch.autograd.grad(by_operations(wide, axis), wanted, above, create_graph=True))
+    """The same gradients, which torch differentiates again or computes for many at once."""
+    again = torch.is_grad_enabled()
+    with torch.enable_grad():
+        wide = as_tensors(given, above.shape, above.dtype, above.device)
+        wanted = [one for one, needed in zip(wide, needs, strict=True) if needed]
+        returns = by_operations(wide, axis)
+    found = iter(torch.autograd.grad(returns, wanted, above, create_graph=again))
     return [next(found) if needed else None for needed in needs[:5]]

@@ -7,7 +7,7 @@ it follow the gradients: L_t for the reward, and the rest as
     beta_tp1    L_t γ (v(x_{t+1}) − G_{t+1})   (0 where it is cut or stops)
     discount    L_t (β v(x_{t+1}) + (1 − β) G_{t+1})
 
-Gradients that nobody wants are given as arrays without entries.
+The last two are seldom wanted, so that kernels of their own compute them from L_t afterwards.
 """
 
 from typing import Any
@@ -27,49 +27,45 @@ from preftd.learners.returns_kernel import (
 )
 
 
-def _signature(kind: Any, axes: int) -> Any:
-    floats, flags = [read(kind, axes)] * 6, [read(boolean, axes)] * 2
-    return void(*floats, *flags, *[types.Array(kind, axes, "C")] * 4)
+def _signatures(floats: int, axes: int) -> list[Any]:
+    """Of a kernel that reads so many arrays of floats and two of flags, and writes two."""
+    return [
+        void(
+            *[read(kind, axes)] * floats,
+            *[read(boolean, axes)] * 2,
+            *[types.Array(kind, axes, "C")] * 2,
+        )
+        for kind in (float32, float64)
+    ]
 
 
-@kernel(inline="always")
-def write_for_value(
-    L: Floats, b: Floats, g: Floats, stops: Flags, cut: Flags, last: bool, out: Floats
+@kernel(signature=_signatures(3, 3), fastmath={"contract"})
+def gradients_by_rows(
+    above: Floats,
+    beta: Floats,
+    discount: Floats,
+    terminated: Flags,
+    truncated: Flags,
+    for_reward: Floats,
+    for_value: Floats,
 ) -> None:
-    """The gradient for v(x_{t+1})."""
-    zero, one = L.dtype.type(0), L.dtype.type(1)
-    for k in range(L.size):
-        share = one if cut[k] | last else b[k]
-        out[k] = zero if stops[k] else L[k] * (g[k] * share)
-
-
-@kernel(inline="always")
-def write_for_beta(
-    L: Floats, v: Floats, G: Floats, g: Floats, stops: Flags, cut: Flags, last: bool, out: Floats
-) -> None:
-    """The gradient for β; G is the return of the next step."""
-    zero = L.dtype.type(0)
-    for k in range(L.size):
-        onwards = zero if stops[k] | cut[k] | last else g[k]
-        out[k] = L[k] * onwards * (v[k] - G[k])
-
-
-@kernel(inline="always")
-def write_for_discount(
-    L: Floats, v: Floats, G: Floats, b: Floats, stops: Flags, cut: Flags, last: bool, out: Floats
-) -> None:
-    """The gradient for the discount; G is the return of the next step."""
-    zero, one = L.dtype.type(0), L.dtype.type(1)
-    for k in range(L.size):
-        share = one if cut[k] | last else b[k]
-        out[k] = zero if stops[k] else L[k] * (share * v[k] + (one - share) * G[k])
-
-
-@kernel(inline="always")
-def add(first: Floats, second: Floats, out: Floats) -> None:
-    """Write the sum of two rows."""
-    for k in range(out.size):
-        out[k] = first[k] + second[k]
+    """Write the gradients for reward and value, all streams of a step at once."""
+    before, steps, after = for_reward.shape
+    zero, one = for_reward.dtype.type(0), for_reward.dtype.type(1)
+    carried = np.empty(after, for_reward.dtype)
+    for i in range(before):
+        carried[:] = zero
+        for t in range(steps):
+            u, b, g = row_of(above, i, t), row_of(beta, i, t), row_of(discount, i, t)
+            stops, cut = row_of(terminated, i, t), row_of(truncated, i, t)
+            L, into, last = for_reward[i, t], for_value[i, t], t + 1 == steps
+            for s in range(after):
+                here = u[s] + carried[s]
+                onwards = zero if stops[s] else g[s] * here
+                share = one if cut[s] | last else b[s]
+                L[s] = here
+                into[s] = onwards * share
+                carried[s] = onwards - onwards * share
 
 
 @kernel(fastmath={"contract"})
@@ -89,64 +85,20 @@ def add_earlier(kept: Floats, L: Floats) -> None:
                 L[i, t] += kept[i, t - 1] * L[i, t - 1]
 
 
-@kernel(signature=[_signature(float32, 3), _signature(float64, 3)], fastmath={"contract"})
-def gradients_by_rows(  # noqa: PLR0913, PLR0917  (arrays, not options)
+@kernel(signature=_signatures(3, 2), fastmath={"contract"})
+def gradients_by_streams(
     above: Floats,
-    out: Floats,
-    value_t: Floats,
-    value_tp1: Floats,
     beta: Floats,
     discount: Floats,
     terminated: Flags,
     truncated: Flags,
     for_reward: Floats,
     for_value: Floats,
-    for_beta: Floats,
-    for_discount: Floats,
 ) -> None:
-    """Write the gradients, all streams of a step at once."""
-    before, steps, after = for_reward.shape
-    zero, one = for_reward.dtype.type(0), for_reward.dtype.type(1)
-    carried, G = np.zeros((2, after), for_reward.dtype)
-    for i in range(before):
-        carried[:] = zero
-        for t in range(steps):
-            L, u, v = for_reward[i, t], row_of(above, i, t), row_of(value_tp1, i, t)
-            b, g = row_of(beta, i, t), row_of(discount, i, t)
-            stops, cut = row_of(terminated, i, t), row_of(truncated, i, t)
-            last = t + 1 == steps
-            for s in range(after):
-                L[s] = u[s] + carried[s]
-            for s in range(after):
-                carried[s] = zero if stops[s] | cut[s] else L[s] * (g[s] * (one - b[s]))
-            write_for_value(L, b, g, stops, cut, last, for_value[i, t])
-            if not last and for_beta.size + for_discount.size > 0:
-                add(row_of(out, i, t + 1), row_of(value_t, i, t + 1), G)
-            if for_beta.size:
-                write_for_beta(L, v, G, g, stops, cut, last, for_beta[i, t])
-            if for_discount.size:
-                write_for_discount(L, v, G, b, stops, cut, last, for_discount[i, t])
-
-
-@kernel(signature=[_signature(float32, 2), _signature(float64, 2)], fastmath={"contract"})
-def gradients_by_streams(  # noqa: PLR0913, PLR0917  (arrays, not options)
-    above: Floats,
-    out: Floats,
-    value_t: Floats,
-    value_tp1: Floats,
-    beta: Floats,
-    discount: Floats,
-    terminated: Flags,
-    truncated: Flags,
-    for_reward: Floats,
-    for_value: Floats,
-    for_beta: Floats,
-    for_discount: Floats,
-) -> None:
-    """Write the gradients, a stream after the other."""
+    """Write the gradients for reward and value, a stream after the other."""
     streams, steps = for_reward.shape
+    zero, one = for_reward.dtype.type(0), for_reward.dtype.type(1)
     kept = np.empty((TOGETHER, steps), for_reward.dtype)
-    G, end = np.zeros(steps, for_reward.dtype), steps - 1
     for first in range(0, streams, TOGETHER):
         some = min(TOGETHER, streams - first)
         for i in range(first, first + some):
@@ -155,16 +107,80 @@ def gradients_by_streams(  # noqa: PLR0913, PLR0917  (arrays, not options)
             kept_from(b, g, stream_of(terminated, i), stream_of(truncated, i), kept[i - first])
         add_earlier(kept[:some], for_reward[first : first + some])
         for i in range(first, first + some):
-            L, v = for_reward[i], stream_of(value_tp1, i)
+            L, into = for_reward[i], for_value[i]
             b, g = stream_of(beta, i), stream_of(discount, i)
             stops, cut = stream_of(terminated, i), stream_of(truncated, i)
-            if for_beta.size + for_discount.size > 0:
-                add(stream_of(out, i)[1:], stream_of(value_t, i)[1:], G[:end])
-            for of, last in ((slice(0, end), False), (slice(end, steps), True)):
-                write_for_value(L[of], b[of], g[of], stops[of], cut[of], last, for_value[i, of])
-                if for_beta.size:
-                    into = for_beta[i, of]
-                    write_for_beta(L[of], v[of], G[of], g[of], stops[of], cut[of], last, into)
-                if for_discount.size:
-                    into = for_discount[i, of]
-                    write_for_discount(L[of], v[of], G[of], b[of], stops[of], cut[of], last, into)
+            for t in range(steps):
+                share = one if cut[t] | (t + 1 == steps) else b[t]
+                into[t] = zero if stops[t] else L[t] * (g[t] * share)
+
+
+@kernel(fastmath={"contract"})
+def write_more(  # noqa: PLR0913, PLR0917  (arrays, not options)
+    L: Floats,
+    G: Floats,
+    v: Floats,
+    b: Floats,
+    g: Floats,
+    stops: Flags,
+    cut: Flags,
+    for_beta: Floats,
+    for_discount: Floats,
+) -> None:
+    """Write the gradients for β and discount of some steps; G is the return of the next of each."""
+    zero, one = L.dtype.type(0), L.dtype.type(1)
+    for k in range(L.size):
+        share = one if cut[k] else b[k]
+        onwards = zero if stops[k] | cut[k] else g[k]
+        for_beta[k] = L[k] * onwards * (v[k] - G[k])
+        for_discount[k] = zero if stops[k] else L[k] * (share * v[k] + (one - share) * G[k])
+
+
+@kernel(signature=_signatures(6, 3), fastmath={"contract"})
+def more_by_rows(  # noqa: PLR0913, PLR0917  (arrays, not options)
+    L: Floats,
+    out: Floats,
+    value_t: Floats,
+    value_tp1: Floats,
+    beta: Floats,
+    discount: Floats,
+    terminated: Flags,
+    truncated: Flags,
+    for_beta: Floats,
+    for_discount: Floats,
+) -> None:
+    """Write the gradients for β and discount, all streams of a step at once."""
+    before, steps, after = L.shape
+    G, is_end = np.empty(after, L.dtype), np.ones(after, np.bool_)
+    for i in range(before):
+        G[:] = L.dtype.type(0)  # nothing follows the last step
+        for t in range(steps - 1, -1, -1):
+            v, b, g = row_of(value_tp1, i, t), row_of(beta, i, t), row_of(discount, i, t)
+            stops, cut = row_of(terminated, i, t), row_of(truncated, i, t)
+            cut = is_end if t + 1 == steps else cut
+            write_more(L[i, t], G, v, b, g, stops, cut, for_beta[i, t], for_discount[i, t])
+            G[:] = out[i, t] + row_of(value_t, i, t)
+
+
+@kernel(signature=_signatures(6, 2), fastmath={"contract"})
+def more_by_streams(  # noqa: PLR0913, PLR0917  (arrays, not options)
+    L: Floats,
+    out: Floats,
+    value_t: Floats,
+    value_tp1: Floats,
+    beta: Floats,
+    discount: Floats,
+    terminated: Flags,
+    truncated: Flags,
+    for_beta: Floats,
+    for_discount: Floats,
+) -> None:
+    """Write the gradients for β and discount, a stream after the other."""
+    streams, steps = L.shape
+    G, ends = np.zeros(steps, L.dtype), np.empty(steps, np.bool_)
+    for i in range(streams):
+        v, b, g = stream_of(value_tp1, i), stream_of(beta, i), stream_of(discount, i)
+        G[:-1] = out[i, 1:] + stream_of(value_t, i)[1:]
+        ends[:] = stream_of(truncated, i)
+        ends[-1] = True
+        write_more(L[i], G, v, b, g, stream_of(terminated, i), ends, for_beta[i], for_discount[i])

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
 
 
 def by_operations(given: Sequence[Tensor], axis: int) -> Tensor:
@@ -34,8 +35,24 @@ def by_operations(given: Sequence[Tensor], axis: int) -> Tensor:
 
 
 def is_traced() -> bool:
-    """Whether `torch.compile` or `torch.func` runs the caller: tensors may hold no numbers."""
-    return torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active()
+    """Whether operations are recorded or transformed: tensors may hold no numbers then.
+
+    `torch.compile`, `torch.func`, forward-mode differentiation, `torch.jit.trace`, and modes such
+    as that of `make_fx` do so.
+    """
+    return (
+        torch.compiler.is_compiling()
+        or torch._C._are_functorch_transforms_active()
+        or torch._C._len_torch_dispatch_stack() > 0
+        or forward_ad._current_level >= 0
+        or torch.jit.is_tracing()
+    )
+
+
+def is_batched(tensor: Tensor) -> bool:
+    """Whether it stands for many, as in `torch.autograd.grad(..., is_grads_batched=True)`."""
+    functorch = torch._C._functorch
+    return functorch.is_batchedtensor(tensor) or functorch.is_legacy_batchedtensor(tensor)
 
 
 def as_tensors(

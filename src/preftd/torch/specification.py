@@ -83,8 +83,9 @@ class TorchModule:
         count = as_count("size", size, 1, MOST_FEATURES)
         with _drawing(_first_state(seed)):
             module = self.factory(count)
-        given = {"view": self.view, "bounded": self.bounded, "size": count}
-        return ValueLearner(module, rule, step_size, **given)  # type: ignore[arg-type]
+        return ValueLearner(
+            module, rule, step_size, view=self.view, bounded=self.bounded, size=count
+        )
 
     def start(self, size: int, step_sizes: Any, seed: SupportsIndex) -> ModuleBatch:
         """The modules of a seed, one for each step size; they start alike."""

@@ -8,7 +8,7 @@ from typing import Any, final
 from torch import Tensor
 
 from preftd.arrays import InputError, number
-from preftd.torch.optimiser import Part, TraceOptimiser, eager
+from preftd.torch.optimiser import Part, TraceOptimiser
 from preftd.torch.scaling import Factor, fitting, move, sizes
 
 
@@ -70,30 +70,13 @@ class TraceSGD(TraceOptimiser):
             raise InputError(f"kappa is {self.kappa:g}: give a number above 0, such as 2.")
         super().__init__(params, lr, bounded, streams)
 
-    @eager
-    def step(  # type: ignore[override]
-        self,
-        td_error: Any,
-        decay: Any,
-        gain: Any,
-        gradients: Sequence[Tensor | None] | None = None,
-    ) -> None:
-        """Take a step; there is no closure, since the TD error is known before.
-
-        Parameters
-        ----------
-        td_error, decay, gain : float, or arrays of shape (streams,)
-            δ_t, and the two numbers that the rule makes of β; tensors of one number are numbers.
-        gradients : sequence of tensors, optional
-            ∇v(x_t) in the order of the parameters, each of the shape of its parameter, or (streams,
-            ...) if there are many (default: what `backward` left in the parameters).
-
-        """
-        delta = self._factor("td_error", td_error)
-        if isinstance(delta, float):  # before anything changes
+    def _check_error(self, delta: Factor) -> None:
+        if isinstance(delta, float):
             for group in self.param_groups:
                 fitting(group["lr"] * delta, group["params"][0])
-        parts = self._advance(self._factor("decay", decay), self._factor("gain", gain), gradients)
+
+    def _use(self, delta: Factor, parts: Sequence[Part]) -> None:
+        """Move weights along their traces."""
         share = self._share(delta, parts)
         for part in parts:
             move(part.weights, part.traces, part.lr * share, delta)

@@ -16,6 +16,8 @@ def as_module(given: Any) -> nn.Module:
     """The module, if it has something to learn, in float32 or float64."""
     if not isinstance(given, nn.Module):
         raise InputError(f"module is {short(given)}: give a torch.nn.Module.")
+    if any(map(nn.parameter.is_lazy, given.parameters())):
+        raise InputError("the module does not know all its shapes yet: call it once before.")
     kinds = {p.dtype for p in given.parameters() if p.requires_grad}
     if not kinds:
         raise InputError("the module has no parameter to learn: give one that has.")

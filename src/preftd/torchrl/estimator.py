@@ -111,10 +111,10 @@ class PreferenceEstimator(ValueEstimatorBase):  # type: ignore[misc]
             )
         with torch.set_grad_enabled(self.differentiable):
             value = self._value(tensordict, params)
-            after = tensordict.get("next")
+            after: Any = _entry(tensordict, "next")
             value_tp1 = self._value(after, params if target_params is None else target_params)
-            reward = after.get(self.tensor_keys.reward)
-            done = after.get(self.tensor_keys.done)
+            reward = _entry(after, self.tensor_keys.reward)
+            done = _entry(after, self.tensor_keys.done)
             terminated = after.get(self.tensor_keys.terminated, done)
             returns = beta_returns(
                 reward,
@@ -150,12 +150,13 @@ class PreferenceEstimator(ValueEstimatorBase):  # type: ignore[misc]
             # Gradients may flow through the estimate, but not to the weights of the network.
             with hold_out_net(network) if params is None else params.detach().to_module(network):
                 data.set(key, network(data.select(*network.in_keys, strict=False)).get(key))
-        return _entry(data, key)
+        value: torch.Tensor = _entry(data, key)
+        return value
 
 
-def _entry(data: TensorDictBase, key: Any) -> torch.Tensor:
+def _entry(data: TensorDictBase, key: Any) -> Any:
     """An entry of the data, or one sentence if there is none."""
-    found: torch.Tensor | None = data.get(key, None)
+    found = data.get(key, None)
     if found is None:
         raise InputError(
             f"the data have no {key!r}: let the environment or a network write it, or name another "
@@ -166,7 +167,12 @@ def _entry(data: TensorDictBase, key: Any) -> torch.Tensor:
 
 def _alike(data: TensorDictBase, key: Any, reward: torch.Tensor) -> torch.Tensor:
     """An entry as numbers in the shape of rewards, which end with an axis of size 1."""
-    found = _entry(data, key)
+    found: torch.Tensor = _entry(data, key)
     if found.ndim == reward.ndim - 1:
         found = found.unsqueeze(-1)
-    return found.to(reward.dtype).expand_as(reward)
+    if found.shape != reward.shape:
+        raise InputError(
+            f"{key!r} has shape {tuple(found.shape)} but rewards have {tuple(reward.shape)}: give "
+            "one number for each step."
+        )
+    return found.to(reward.dtype)

@@ -115,9 +115,9 @@ ROWS = [
         look=began,
         free=FORMS,
     ),
-    Row("torch.TraceSGD.step", step, trace_sgd, free=STEP),
-    Row("torch.TraceSGD.step", several, streams_sgd, free=STEP),
-    Row("torch.HeldSGD.step", step, held_sgd, free=STEP),
+    Row("torch.TraceOptimiser.step", step, trace_sgd, free=STEP),
+    Row("torch.TraceOptimiser.step", several, streams_sgd, free=STEP),
+    Row("torch.TraceOptimiser.step", step, held_sgd, free=STEP),
     Row("torch.HeldSGD.amend", lambda: {"change": 0.5}, held_sgd, free={"change": SIGNED}),
     Row("torch.HeldSGD.release", lambda: {"beta": 0.5, "last": True}, held_sgd),
     Row(
