@@ -154,16 +154,15 @@ def add_rows(
 ) -> None:
     """Add rows one after the other; the last waits for those that come next."""
     s, m, known = signals, marks, waiting.numbers
-    rows = len(features)
-    for t in range(rows):
+    for t in range(len(features)):
+        if m.shared[t] and known[WAITS] != 1.0 and (s.after[t] == 0.0 or s.decay[t + 1] == 0.0):
+            known[WAITS] = 0.0  # neither its row nor its trace is needed
+            continue
         if m.closes[t] and known[WAITS] == 1.0 and s.beta[t] != 0.0:
             complete(waiting, s.beta[t], s.before[t], features[t])
         if m.closes[t] or m.first[t] or not m.opens[t]:
             known[WAITS] = 0.0
         if not m.opens[t]:
-            continue
-        if m.shared[t] and known[WAITS] != 1.0 and (s.after[t] == 0.0 or s.decay[t + 1] == 0.0):
-            known[WAITS] = 0.0  # neither its row nor its trace is needed
             continue
         into = 0.0 if m.first[t] else s.before[t]
         numbers = s.decay[t], s.gain[t], s.beta[t], into, s.after[t]
@@ -197,25 +196,24 @@ def add_shared(
     waiting: Waiting, features: Dense, rewards: Dense, signals: Signals, marks: Marks
 ) -> None:
     """Add rows gain x_t (x_t − γ x_{t+1})ᵀ where they are shared."""
-    size, w = features.shape[1], waiting
+    # Entries are looked up one by one: a view of a row takes as long as ten of them.
+    size, cumulants = features.shape[1], rewards.shape[1]
+    left, right, filled, shared = waiting.left, waiting.right, waiting.filled, marks.shared
     for t in range(len(features)):
-        if not marks.shared[t]:
+        if not shared[t]:
             continue
-        fold, x, discount = marks.fold[t], features[t], signals.after[t]
-        gain = signals.gain[t]
-        slot = w.filled[fold]
-        left, right = w.left[fold, slot], w.right[fold, slot]
+        fold, discount, gain = marks.fold[t], signals.after[t], signals.gain[t]
+        slot = filled[fold]
         if discount == 0.0:
             for i in range(size):
-                left[i] = gain * x[i]
-                right[i] = x[i]
+                left[fold, slot, i] = gain * features[t, i]
+                right[fold, slot, i] = features[t, i]
         else:
-            following = features[t + 1]
             for i in range(size):
-                left[i] = gain * x[i]
-                right[i] = x[i] - discount * following[i]
-        for c in range(rewards.shape[1]):
-            right[size + c] = rewards[t, c]
-        w.filled[fold] = slot + 1
+                left[fold, slot, i] = gain * features[t, i]
+                right[fold, slot, i] = features[t, i] - discount * features[t + 1, i]
+        for c in range(cumulants):
+            right[fold, slot, size + c] = rewards[t, c]
+        filled[fold] = slot + 1
         if slot + 1 == BUFFER:
             flush(waiting, fold)
