@@ -72,6 +72,9 @@ def evaluate(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
         str | None,
         typer.Option(help="Whether a row's reward came after its observation, or with it."),
     ] = None,
+    missing_reward: Annotated[
+        str | None, typer.Option(help="Refuse rows without a reward, or cut the episode there.")
+    ] = None,
     rule: Annotated[
         list[str] | None,
         typer.Option(help="td0, td, etd or ptd. May be repeated (default: all)."),
@@ -125,6 +128,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
         "encoder": encoder,
         "fill": fill,
         "reward_is": reward_is,
+        "missing_reward": missing_reward,
     }
     given = {name: value for name, value in named.items() if value is not None}
     if rule == []:

@@ -67,14 +67,14 @@ BAD: dict[str, tuple[Change, dict[str, Any], str]] = {
     "reward missing": (
         put("r", 1, None),
         {},
-        "reward ('r') is missing in row 1 of log.parquet: give a number for each step, or end the "
-        "episode before it.",
+        "reward ('r') is missing in row 1 of log.parquet: give a number for each step, or let "
+        'episodes be cut there, with missing_reward = "cut".',
     ),
     "reward infinite": (
         put("r", 1, float("inf")),
         {},
-        "reward ('r') is inf in row 1 of log.parquet: give a number for each step, or end the "
-        "episode before it.",
+        "reward ('r') is inf in row 1 of log.parquet: give a number for each step, or let "
+        'episodes be cut there, with missing_reward = "cut".',
     ),
     "reward with": (
         put("r", 1, float("-inf")),

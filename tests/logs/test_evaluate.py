@@ -67,16 +67,32 @@ def test_predictions_come_from_the_other_folds(found: LogEvaluation) -> None:
 
 def test_held_predictions_follow_their_recurrence(found: LogEvaluation) -> None:
     log, shown = gappy(), found.predictions()
-    beta, value = shown["beta"].to_numpy(), shown["value_ptd_r_0.9"].to_numpy()
+    beta = shown["beta"].to_numpy()
     missing = log["a"].is_nan() | log["b"].is_null()
     assert beta == pytest.approx(1.0 - missing.to_numpy())
     ids, rewards = log["id"].to_numpy(), log["r"].to_numpy()
-    expected = value.copy()
-    for t in range(1, len(value)):
-        if ids[t] == ids[t - 1]:
-            carried = (expected[t - 1] - rewards[t - 1]) / 0.9
-            expected[t] = beta[t] * value[t] + (1 - beta[t]) * carried
-    assert shown["held_ptd_r_0.9"].to_numpy() == pytest.approx(expected)
+    for question, discount, most in (("r_0.9", 0.9, 6), ("r_0.5", 0.5, 1)):
+        value = shown[f"value_ptd_{question}"].to_numpy()
+        expected, since = value.copy(), 0
+        for t in range(1, len(value)):
+            since = 0 if beta[t] or ids[t] != ids[t - 1] else since + 1
+            if 1 <= since <= most:  # a larger power of the discount is less than a half
+                expected[t] = (expected[t - 1] - rewards[t - 1]) / discount
+        assert shown[f"held_ptd_{question}"].to_numpy() == pytest.approx(expected)
+
+
+def test_held_predictions_blend_where_trust_is_partial(tmp_path: Path) -> None:
+    named = COLUMNS | {"preference": "quality", "discount": 0.9}
+    found = evaluate(gappy(gaps=0.0), LogColumns(**named), tmp_path, rules=["ptd"], folds=3)
+    log, shown = gappy(gaps=0.0), found.predictions()
+    beta, value, held = (shown[n].to_numpy() for n in ("beta", "value_ptd", "held_ptd"))
+    blended = 0
+    for t in range(1, len(log)):
+        if log["id"][t] == log["id"][t - 1] and beta[t] == 0.3 and beta[t - 1] == 1:
+            carried = (held[t - 1] - log["r"][t - 1]) / 0.9
+            assert held[t] == pytest.approx(0.3 * value[t] + 0.7 * carried)
+            blended += 1
+    assert blended > 10
 
 
 def test_errors_are_those_of_the_predictions(found: LogEvaluation) -> None:

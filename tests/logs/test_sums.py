@@ -104,3 +104,24 @@ def test_least_squares_approaches_the_fixed_point(tmp_path: Path) -> None:
     for a, rule in enumerate((TD(), PTD())):
         exact = theory.fixed_point(task.process, task.features, rule, task.observable)
         assert found.encoding.raw(found.weights[a])[:, 0] == pytest.approx(exact, abs=0.1)
+
+
+@pytest.mark.parametrize("when", ["after", "with"])
+def test_a_missing_reward_cuts_the_episode(when: str, tmp_path: Path) -> None:
+    """As if each piece were an episode of its own."""
+    log = gappy(gaps=0.0).with_columns(
+        r=pl.when(pl.int_range(pl.len()) % 17 == 11).then(None).otherwise("r")
+    )
+    missing = log["r"].is_null()
+    begins = missing if when == "with" else missing.shift(1, fill_value=False)
+    pieces = log.with_columns(
+        id=pl.col("id") * 1000 + begins.cum_sum(), r=pl.col("r").fill_null(7.0)
+    )
+    named: dict[str, Any] = {"reward_is": when, "preference": 1.0}
+    found, plan = settings_of(log, tmp_path / "cut", missing_reward="cut", **named)
+    assert plan.cuts == missing.sum()
+    pieces = pieces.with_columns(end=pl.col("end") & ~missing)
+    other, by_hand = settings_of(pieces, tmp_path / "ends", **named)
+    sums = [part_sums(s, p.parts[0]) for s, p in ((found, plan), (other, by_hand))]
+    total = [one["sums"].sum(axis=2) for one in sums]
+    assert total[0] == pytest.approx(total[1], rel=1e-9)

@@ -76,6 +76,9 @@ class LogColumns:
     reward_is : {"after", "with"}
         Whether reward, discount and `terminated` belong to the step that leaves the row's
         observation (as Gymnasium's do), or came with the observation (as a sensor's do).
+    missing_reward : {"refuse", "cut"}
+        What to do with a row without a reward: refuse the log, or end the episode before the step
+        whose reward it is, as where recording stops.
     constant : bool
         Whether there is also a feature that is always 1.
 
@@ -102,6 +105,7 @@ class LogColumns:
     fill: str = "last"
     reward_is: str = "after"
     encoder: str | None = None
+    missing_reward: str = "refuse"
     constant: bool = True
 
     if TYPE_CHECKING:
@@ -124,6 +128,7 @@ class LogColumns:
             fill: str = "last",
             reward_is: str = "after",
             encoder: str | None = None,
+            missing_reward: str = "refuse",
             constant: bool = True,
         ) -> None: ...
 
@@ -145,6 +150,7 @@ class LogColumns:
         put(self, "constant", as_flag("constant", self.constant))
         nearest("fill", self.fill, FILLS)
         nearest("value of reward_is", self.reward_is, TIMES)
+        nearest("value of missing_reward", self.missing_reward, ("refuse", "cut"))
         check_encoder(self.encoder, len(self.features))
         self._check_roles()
         self._check_ratios()

@@ -56,13 +56,13 @@ def error_table(
                      **_interval("relative", rmse / np.where(spread > 0, spread, np.nan))}
                 )  # fmt: skip
         best = [arm for arm in arms if arm.method is None][-1]
-        for (key, name), rmse in found.items():
-            if (key, name) != (best.key, "held"):
-                change = found[best.key, "held"] - rmse
-                differences.append(
-                    {"arm": best.key, "prediction": "held", "than": key, "than_prediction": name,
-                     "rows": which, **_interval("difference", change)}
-                )  # fmt: skip
+        pairs = [(name, arm.key, name) for name in KINDS for arm in arms if arm != best]
+        for name, key, other in [*pairs, ("held", best.key, "value")]:
+            change = found[best.key, name] - found[key, other]
+            differences.append(
+                {"arm": best.key, "prediction": name, "than": key, "than_prediction": other,
+                 "rows": which, **_interval("difference", change)}
+            )  # fmt: skip
     return errors, differences
 
 

@@ -5,7 +5,9 @@ The folder of an evaluation holds
     predictions.parquet   a row for each row of the log, in order: `row` (its number), the columns
                           of episode and order, `fold`, `beta`, and for each question (with its
                           suffix, if there are several) `return` (NaN where it is not known),
-                          `value_ARM` and `held_ARM`, the held-out predictions
+                          `value_ARM` and `held_ARM`, the held-out predictions: v(x), and that of
+                          the last trusted row, less what was paid since, as long as dividing by
+                          discounts does not double its error
     weights.npz           `whole` (arms × features × questions), `held_out` (arms × folds × …), and
                           what turns rows into features
     log.toml              the columns, as `--columns` takes them
@@ -26,8 +28,9 @@ The folder of an evaluation holds
     errors         rows of a table: arm, prediction ("value", "held"), rows ("all", "trusted",
                    "untrusted"), count, rmse, relative (to the error of predicting the mean), each
                    with _low and _high: ends of a 95 % interval over resampled groups of units
-    differences    the RMSE of the last arm's held predictions less that of others: arm, than, rows,
-                   difference with _low and _high
+    differences    the RMSE of the last arm of least squares less that of another arm with the same
+                   prediction, or its held less its value: arm, prediction, than, than_prediction,
+                   rows, difference with _low and _high
     fills          what other fills would change: fill, question (label), arm, rmse (of values, all
                    rows), weights (in units of the log); empty without gaps, and for long logs
     folds, groups, regularisation, level, seconds, version

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from preftd.arrays import InputError
 from preftd.logs.columns import LogColumns
+from preftd.logs.encoding import numbers_of
 from preftd.logs.table import Table
 
 PART = 1 << 20
@@ -57,13 +58,15 @@ class Plan(NamedTuple):
     """Rows of the longest episode."""
     block: int | None
     """Rows of a block, if episodes are cut."""
+    cuts: int
+    """How often an episode is cut because a reward is missing."""
 
 
 def plan_parts(
     table: Table, columns: LogColumns, folds: int, part: int, block: int | None = None
 ) -> Plan:
     """Find the episodes of a log, checked to be in one piece each, and cut it into parts."""
-    begins = _episode_starts(table, columns)
+    begins, missing = _episode_starts(table, columns)
     rows, lengths = table.rows, np.diff([*begins, table.rows])
     limit = min(LONGEST, block or LONGEST)
     if block is None and len(begins) < FEW * folds:
@@ -87,7 +90,7 @@ def plan_parts(
         reach = int(over[np.searchsorted(over, stop)])
         parts.append(Part(number, start, stop, starts[a : b + 1], fresh[a : b + 1], a, reach))
     cut = int(limit) if (pieces > 1).any() else None
-    return Plan(tuple(parts), len(begins), len(starts) - 1, int(lengths.max()), cut)
+    return Plan(tuple(parts), len(begins), len(starts) - 1, int(lengths.max()), cut, missing)
 
 
 def folds_of(first: int, count: int, folds: int) -> Whole:
@@ -101,13 +104,14 @@ def folds_of(first: int, count: int, folds: int) -> Whole:
     return np.asarray(order[first - low : first - low + count], dtype=np.int64)
 
 
-def _episode_starts(table: Table, columns: LogColumns) -> Whole:
-    """The rows with which episodes begin."""
+def _episode_starts(table: Table, columns: LogColumns) -> tuple[Whole, int]:
+    """The rows with which episodes begin, and how many rows have no reward."""
     named = (columns.episode, columns.order, columns.terminated, columns.truncated)
-    wanted = [name for name in dict.fromkeys(named) if name is not None]
+    cuts = columns.reward if columns.missing_reward == "cut" else ()
+    wanted = [name for name in dict.fromkeys((*named, *cuts)) if name is not None]
     if not wanted:
-        return np.zeros(1, np.int64)
-    found, before = [], None
+        return np.zeros(1, np.int64), 0
+    found, before, missing = [], None, 0
     for number, file in enumerate(table.files):
         first = int(table.first[number])
         ids, rows = list[pl.Series](), list[Whole]()
@@ -115,12 +119,19 @@ def _episode_starts(table: Table, columns: LogColumns) -> Whole:
             frame = table.read(wanted, low, high)
             starts, other, before = _starts_in(table, columns, frame, low, before)
             found.append(low + np.flatnonzero(starts))
+            missing += int(_unpaid(columns, frame).sum()) if cuts else 0
             if columns.episode is not None:
                 ids.append(frame[columns.episode].filter(pl.Series(other)))
                 rows.append(low + np.flatnonzero(other))
         if ids and columns.episode is not None:
             _refuse_repeated(table, columns.episode, pl.concat(ids), np.concatenate(rows))
-    return np.concatenate(found)
+    return np.concatenate(found), missing
+
+
+def _unpaid(columns: LogColumns, rows: pl.DataFrame) -> NDArray[np.bool_]:
+    """Whether any reward of a row is missing."""
+    paid = [numbers_of(rows[name]) for name in columns.reward]
+    return np.asarray(np.isnan(paid).any(axis=0))
 
 
 def _starts_in(
@@ -139,6 +150,9 @@ def _starts_in(
     for name in (columns.terminated, columns.truncated):
         if name is not None:
             starts[1:] |= flags(table, name, rows[name], first)[:-1]
+    if columns.missing_reward == "cut":
+        unpaid = _unpaid(columns, rows)
+        starts |= unpaid if columns.reward_is == "with" else np.append(False, unpaid[:-1])
     if columns.order is not None:
         order = rows[columns.order]
         _refuse_nulls(table, columns.order, order, first)

@@ -83,7 +83,7 @@ def part_scores(
     )
     counts = np.zeros((len(questions), groups, 2, 3))
     squares = np.zeros((len(questions), 2, groups, 2, len(arms)))
-    state, written = np.zeros((1, many)), list[pl.DataFrame]()
+    state, written = np.zeros((2, many)), list[pl.DataFrame]()
     gamma = np.repeat(columns.discounts, len(columns.reward))
     paid = np.vstack([np.zeros((1, steps.rewards.shape[1])), steps.rewards[:-1]])
     for piece in pieces(settings, part, steps):

@@ -6,6 +6,8 @@ from numpy.typing import NDArray
 from preftd.arrays import Dense, Vector
 from preftd.kernels import kernel
 
+LONGEST_HOLD = 2.0
+"""So many times larger may errors of held predictions become, compared with those of v."""
 ROWS, RETURNS, SQUARES = range(3)
 """What is counted of rows: how many there are, Σ G and Σ G²."""
 
@@ -69,20 +71,24 @@ def hold(
 ) -> None:
     """Write h_t = β_t v(x_t) + (1 − β_t) (h_{t−1} − r_t) / γ_t; where a unit begins, v(x_t).
 
+    Dividing by γ makes errors larger, by a_t = β_t + (1 − β_t) a_{t−1} / γ_t. Where that is more
+    than LONGEST_HOLD, v(x_t) is the better guess, and stands for h_t until β_t is larger again.
+
     values  of shape (rows, predictions); a prediction is one of an arm, and of a question
     before  the discount of the step into the row, shape (rows, predictions)
     paid    the reward of that step, shape (rows, predictions)
-    held    h of the last row, shape (1, predictions); updated
+    held    h and a of the last row, shape (2, predictions); updated
     """
     for t in range(len(values)):
         for k in range(values.shape[1]):
-            share, v = beta[t], values[t, k]
-            if first[t] or before[t, k] == 0.0 or share == 1.0:
-                h = v
-            else:
-                h = share * v + (1 - share) * (held[0, k] - paid[t, k]) / before[t, k]
-            out[t, k] = h
-            held[0, k] = h
+            share, h, a = beta[t], values[t, k], 1.0
+            if not (first[t] or before[t, k] == 0.0 or share == 1.0):
+                a = share + (1 - share) * held[1, k] / before[t, k]
+                if a <= LONGEST_HOLD:
+                    h = share * h + (1 - share) * (held[0, k] - paid[t, k]) / before[t, k]
+                else:
+                    a = LONGEST_HOLD
+            out[t, k], held[0, k], held[1, k] = h, h, a
 
 
 @kernel

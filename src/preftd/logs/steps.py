@@ -77,6 +77,8 @@ def read_steps(table: Table, columns: LogColumns, part: Part, folds: int) -> Par
     if more:
         opens[-1] = False
     paid, alive = paid[:count].copy(), alive[:count].copy()
+    if columns.missing_reward == "cut":
+        opens &= ~np.isnan(paid).any(axis=1)
     place.check_rewards(columns, paid, opens)
     paid[~opens] = 0.0
     # The final observation of an episode that is not terminated is its own last row.
@@ -167,6 +169,6 @@ class _Places:
             row += columns.reward_is == "with"
             raise InputError(
                 f"reward ({columns.reward[which]!r}) is {what} in "
-                f"{self._table.place(self._start + row)}: give a number for each step, or end the "
-                "episode before it."
+                f"{self._table.place(self._start + row)}: give a number for each step, or let "
+                'episodes be cut there, with missing_reward = "cut".'
             )

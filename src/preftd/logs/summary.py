@@ -34,6 +34,7 @@ def summarise_log(
         "units": plan.units,
         "longest": plan.longest,
         "block": plan.block,
+        "cuts": plan.cuts,
         "steps": steps,
         "terminated": terminated,
         "final_rows": final_rows,
@@ -107,8 +108,13 @@ def _notes(settings: Settings, log: dict[str, Any], questions: list[dict[str, An
     notes, columns = [], settings.columns
     if log["final_rows"]:
         notes.append(
-            f"{log['final_rows']:,} episodes end without termination: the last row of each is its "
-            "final observation, and no step leaves it."
+            f"Episodes that end without termination: {log['final_rows']:,}. The last row of each "
+            "is its final observation, and no step leaves it."
+        )
+    if log["cuts"]:
+        notes.append(
+            f"Rewards are missing in {log['cuts']:,} rows: episodes are cut there, as where "
+            "recording stops."
         )
     if log["block"]:
         notes.append(

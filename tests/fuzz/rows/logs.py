@@ -39,7 +39,14 @@ def given() -> dict[str, Any]:
 def described() -> dict[str, Any]:
     found: dict[str, Any] = {"features": ["x"], "reward": "r", "discount": 0.5, "episode": "id"}
     found |= {"order": "t", "terminated": "end", "truncated": "cut", "preference": 0.5}
-    found |= {"rho": "rho", "clip": 2.0, "fill": "last", "reward_is": "after", "constant": True}
+    found |= {
+        "rho": "rho",
+        "clip": 2.0,
+        "fill": "last",
+        "reward_is": "after",
+        "missing_reward": "cut",
+        "constant": True,
+    }
     return found | {
         "categories": ["kind"],
         "encoder": "polynomial:2",
