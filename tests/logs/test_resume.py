@@ -15,7 +15,7 @@ import pytest
 from commands import complaint, run, run_alone
 from logs.made_logs import COLUMNS, gappy
 from preftd.experiments import Processes
-from preftd.failures import FailedError
+from preftd.failures import FailedError, InputError
 from preftd.logs import LogColumns, LogEvaluation, evaluate, plan
 
 NAMED: Final = COLUMNS | {"preference": "quality"}
@@ -119,6 +119,15 @@ def test_parts_of_another_log_or_other_settings_are_not_used(log: Path, tmp_path
         evaluated(log, out, progress=counted), evaluated(log, tmp_path / "here", progress=here)
     )
     assert counted.parts == here.parts
+
+
+def test_a_mistake_on_the_way_does_not_lose_finished_parts(log: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with pytest.raises(KeyboardInterrupt):
+        evaluated(log, out, progress=Counting(3))
+    with pytest.raises(InputError):
+        evaluate(log, LogColumns(**NAMED | {"reward": "rr"}), out)
+    assert len(list((out / "parts").glob("*.npz"))) == 3
 
 
 def test_a_part_that_is_not_whole_is_computed_again(log: Path, tmp_path: Path) -> None:

@@ -205,3 +205,10 @@ def test_a_signal_gives_the_preference(tmp_path: Path) -> None:
 def test_rules_of_your_own_are_arms(tmp_path: Path) -> None:
     found = evaluate(gappy(), LogColumns(**COLUMNS), tmp_path, rules=[ETD(0.5), PTD()])
     assert [one["key"] for one in found.summary["arms"]] == ["etd", "ptd"]
+
+
+def test_columns_of_the_log_do_not_hide_those_of_predictions(tmp_path: Path) -> None:
+    log = gappy().rename({"id": "fold", "t": "row"})
+    found = evaluated(log, tmp_path, episode="fold", order="row").predictions()
+    assert found.columns[:4] == ["row", "log_fold", "log_row", "fold"]
+    assert found["log_row"].to_list() == log["row"].to_list()

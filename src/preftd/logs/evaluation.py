@@ -155,8 +155,8 @@ def evaluate(  # noqa: PLR0913  (each is optional)
     check_methods("executor", where, ("run",))
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is not a folder: give another for the results.")
-    began, existed = time.perf_counter(), folder.exists()
-    parts_folder = folder.resolve() / PARTS
+    began, parts_folder = time.perf_counter(), folder.resolve() / PARTS
+    existed = folder.exists(), parts_folder.exists()
     try:
         table = open_source(source, parts_folder)
         check_types(table, columns)
@@ -199,9 +199,10 @@ def _write_all(
     write_whole(folder / "summary.json", lambda file: file.write(text.encode()))
 
 
-def _leave_nothing(folder: Path, parts: Path, existed: bool) -> None:
-    """Remove what was begun of an evaluation that the log does not allow."""
-    shutil.rmtree(parts, ignore_errors=True)
-    if not existed:
+def _leave_nothing(folder: Path, parts: Path, existed: tuple[bool, bool]) -> None:
+    """Remove the folders of an evaluation that the log does not allow, unless they were there."""
+    if not existed[1]:
+        shutil.rmtree(parts, ignore_errors=True)
+    if not existed[0]:
         with suppress(OSError):
             folder.rmdir()

@@ -22,6 +22,8 @@ from preftd.logs.steps import PartSteps, read_steps
 from preftd.logs.sums import Settings, computed, pieces
 from preftd.logs.table import Table
 
+RESERVED = ("row", "fold", "beta", "return")
+"""Names of columns of predictions; a column of the log with such a name is called log_row, …"""
 UNKNOWN = 0.01
 """A return counts if no more than this share of it is not known."""
 GROUPS = 1000
@@ -184,7 +186,7 @@ def _keys(columns: LogColumns, steps: PartSteps, part: Part, own: slice) -> dict
     found: dict[str, Any] = {"row": part.start + np.arange(own.start, own.stop)}
     for name in (columns.episode, columns.order):
         if name is not None:
-            found[f"{name}"] = steps.frame[name][own]
+            found[f"log_{name}" if name in RESERVED else name] = steps.frame[name][own]
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -52,6 +53,7 @@ def open_source(source: Any, folder: Path) -> Table:
 def _open_path(path: Path, folder: Path) -> Table:
     if not path.exists():
         raise InputError(f"there is no file or folder {short(str(path))}: give {_EXAMPLE}.")
+    path = path.absolute()  # processes may work in other folders
     found = [path]
     if path.is_dir():
         found = sorted(one for one in path.rglob("*") if one.suffix in _SUFFIXES and one.is_file())
@@ -82,8 +84,9 @@ def _csv(found: list[Path], into: Path) -> None:
 def _spooled(folder: Path, label: str, write: Any, files: Iterable[Path] = ()) -> Table:
     """A table of what is written to a file; one of the same files that is there is used again."""
     folder.mkdir(parents=True, exist_ok=True)
-    stamp = "-".join(f"{one.stat().st_size:x}-{one.stat().st_mtime_ns:x}" for one in files)
-    path = folder / (f"{stamp[:180]}-{SPOOL}" if stamp else SPOOL)
+    stamps = [(str(one), one.stat().st_size, one.stat().st_mtime_ns) for one in files]
+    stamp = hashlib.sha256(repr(stamps).encode()).hexdigest()[:16] if stamps else ""
+    path = folder / (f"{stamp}-{SPOOL}" if stamp else SPOOL)
     if not (stamp and path.exists()):
         write_whole(path, lambda file: write(Path(file.name)))
     opened = open_parquet(path)._replace(partition=())
@@ -92,8 +95,6 @@ def _spooled(folder: Path, label: str, write: Any, files: Iterable[Path] = ()) -
 
 
 def _digest(path: Path) -> int:
-    import hashlib  # noqa: PLC0415  (for small things only)
-
     with path.open("rb") as file:
         return int(hashlib.file_digest(file, "sha256").hexdigest()[:15], 16)
 
