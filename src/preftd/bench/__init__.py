@@ -29,6 +29,7 @@ BENCHMARKS = {
         "returns",
         "rivals",
         "transfer",
+        "logs",
         "optimisers",
     )
 }
