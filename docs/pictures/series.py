@@ -1,0 +1,132 @@
+"""Makes series.png and the tables of docs/series.md from the errors that are stored beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
+
+from preftd.style import LOOKS, OTHERS, RC, WIDTH, number_text, save_figure
+
+HERE = Path(__file__).parent
+SERIES = {"CO₂": 13, "water": 12, "pressure": 12, "rain": 12}
+"""Each series, and the horizon of its column in the tables."""
+METHODS = (
+    "last value",
+    "seasonal mean",
+    "ridge, lags and flags",
+    "ridge, trusted rows",
+    "TD(0), as recorded",
+    "TD(λ), λ = 1 − β, as recorded",
+    "TD(λ), best λ, flags",
+    "PTD",
+    "PTD, carried",
+    "PTD, best β",
+    "TD(0), as recorded, steps",
+    "TD(λ), as recorded, steps",
+    "PTD, held steps",
+)
+BEST = "PTD, best β"
+
+
+def cell(frame: pl.DataFrame, value: str, digits: int, **where: Any) -> str:
+    """Return one number with its interval, or a dash."""
+    found = frame.filter(**where)
+    if not found.height:
+        return "–"
+    names = [value, *(f"{value}_{end}" for end in ("low", "high"))]
+    names = ["error", "low", "high"] if value == "error" else names
+    centre, low, high = (number_text(found[name].item(), f".{digits}f") for name in names)
+    return f"{centre} [{low}, {high}]"
+
+
+def errors_table(frame: pl.DataFrame, gaps: str, rows: str) -> str:
+    """Return the errors of all methods at one kind of gaps, as a table in Markdown."""
+    head = " | ".join(f"{name}, {horizon}" for name, horizon in SERIES.items())
+    lines = [f"| method | {head} |", "|---|" + "---|" * len(SERIES)]
+    for method in METHODS:
+        where = {"gaps": gaps, "rows": rows, "method": method}
+        cells = [
+            cell(frame, "error", 2, series=name, horizon=horizon, **where)
+            for name, horizon in SERIES.items()
+        ]
+        lines.append(f"| {method} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def ratios_table(frame: pl.DataFrame, method: str, rows: str) -> str:
+    """Return ratios of a method to its rival for all gaps, as a table in Markdown."""
+    head = " | ".join(f"{name}, {horizon}" for name, horizon in SERIES.items())
+    lines = [f"| gaps added | {head} |", "|---|" + "---|" * len(SERIES)]
+    for gaps in frame["gaps"].unique(maintain_order=True):
+        where = {"gaps": gaps, "rows": rows, "method": method}
+        cells = [
+            cell(frame, "ratio", 2, series=name, horizon=horizon, **where)
+            for name, horizon in SERIES.items()
+        ]
+        lines.append(f"| {gaps} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def draw(frame: pl.DataFrame) -> None:
+    """Draw ratios with intervals: a panel for each series, a line for each kind of gaps."""
+    kinds = frame["gaps"].unique(maintain_order=True).to_list()
+    with plt.rc_context(RC):
+        figure, axes = plt.subplots(
+            1, len(SERIES), figsize=(10, 4.4), layout="constrained", sharey=True
+        )
+        for panel, name in zip(axes, SERIES, strict=True):
+            draw_panel(panel, frame.filter(series=name, method=BEST), kinds)
+            panel.set_title(name)
+        axes[0].set_yticks(range(len(kinds)), kinds)
+        axes[0].invert_yaxis()
+        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
+        figure.supxlabel("error of PTD / error of TD(λ) with flags, best λ each", fontsize=9)
+        save_figure(axes[0], HERE / "series.png")
+
+
+def draw_panel(axes: Axes, frame: pl.DataFrame, kinds: list[str]) -> None:
+    """Draw one series: horizons from the shortest to the longest, below each other."""
+    looks = {
+        "trusted": (LOOKS["PTD"], "rows with all readings"),
+        "gap": (OTHERS[2], "rows in gaps"),
+    }
+    axes.axvline(1, color="#999999", linewidth=0.8)
+    horizons = sorted(frame["horizon"].unique())
+    for shift, (rows, (look, label)) in zip((-0.18, 0.18), looks.items(), strict=True):
+        for i, horizon in enumerate(horizons):
+            found = frame.filter(rows=rows, horizon=horizon)
+            at = np.array([kinds.index(kind) for kind in found["gaps"]])
+            centre = found["ratio"].to_numpy()
+            ends = [centre - found["ratio_low"].to_numpy(), found["ratio_high"].to_numpy() - centre]
+            axes.errorbar(
+                centre,
+                at + shift + 0.1 * (i - 1),
+                xerr=ends,
+                color=look.colour,
+                marker=look.marker,
+                markersize=2.5,
+                linestyle="none",
+                linewidth=WIDTH,
+                label=label if i == 0 else None,
+            )
+    axes.set_xscale("log")
+    axes.set_xticks([0.5, 0.7, 1, 1.5, 2], ["0.5", "0.7", "1", "1.5", "2"])
+    axes.minorticks_off()
+
+
+if __name__ in ("__main__", "<run_path>"):
+    errors = pl.read_csv(HERE / "series.csv")
+    draw(errors)
+    for table in (
+        errors_table(errors, "none added", "trusted"),
+        errors_table(errors, "missing 30 %, length 8", "trusted"),
+        errors_table(errors, "missing 30 %, length 8", "gap"),
+        ratios_table(errors, BEST, "trusted"),
+        ratios_table(errors, BEST, "gap"),
+    ):
+        print(table, end="\n\n")
