@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Any
 from preftd import command
 
 if TYPE_CHECKING:
-    from preftd import experience, experiments, learners, preferences, rules, tasks, theory
+    from preftd import (
+        experience,
+        experiments,
+        learners,
+        logs,
+        preferences,
+        rules,
+        tasks,
+        theory,
+    )
     from preftd.experience import Experience
     from preftd.experiments import Chosen, Evaluation, Score, Search, Study, evaluate
     from preftd.failures import InputError
@@ -24,6 +33,7 @@ if TYPE_CHECKING:
         NetworkLearner,
         StepSizePair,
     )
+    from preftd.logs import load
     from preftd.registration import register_rule, register_task
     from preftd.rules import ETD, PTD, TD, Coefficients, Rule
     from preftd.tasks import Features, MarkovRewardProcess, Task
@@ -59,10 +69,13 @@ _MODULE_OF = {
     "TD": "rules",
     "Task": "tasks",
     "evaluate": "experiments",
+    "load": "logs",
     "register_rule": "registration",
     "register_task": "registration",
 }
-_PACKAGES = ("experience", "experiments", "learners", "preferences", "rules", "tasks", "theory")
+_PACKAGES = (
+    *("experience", "experiments", "learners", "logs", "preferences", "rules", "tasks", "theory"),
+)
 
 __all__ = [
     "ETD",
@@ -97,6 +110,8 @@ __all__ = [
     "experience",
     "experiments",
     "learners",
+    "load",
+    "logs",
     "preferences",
     "register_rule",
     "register_task",
@@ -109,6 +124,7 @@ if command.is_running():
     # Before anything is loaded; gymnasium only before a study, because help must be quick.
     command.begin()
 else:
+    from preftd.logs import load
     from preftd.registration import register_environments
 
     register_environments()

@@ -12,6 +12,7 @@ import typer
 
 from preftd import __version__
 from preftd.bench import BENCHMARKS, run_benchmarks
+from preftd.cli_evaluate import evaluate
 from preftd.command import check_interrupt, stopped_by_ctrl_c
 from preftd.failures import DidNotConvergeError, FailedError, InputError
 from preftd.options import (
@@ -43,6 +44,9 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
+
+
+app.command()(evaluate)
 
 
 def _print_version(asked: bool) -> None:

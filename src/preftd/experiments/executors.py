@@ -15,7 +15,7 @@ from preftd.arrays import InputError, short
 from preftd.experiments.cells import CellGroup, TaskFailure
 from preftd.experiments.inputs import as_workers, heed_interrupts, listed
 from preftd.experiments.jobs import Job
-from preftd.experiments.work import JobResult, all_failed, compute, joined
+from preftd.experiments.work import JobResult, blamed, compute, joined
 from preftd.experiments.worker import STARTS, Worker, WorkerDiedError, WorkerEndedError
 
 PATIENCE = 5.0
@@ -190,7 +190,7 @@ class _Crew:
         except WorkerDiedError as error:
             self._replace(number)
             if job.size == 1:
-                return joined(job, [1], [all_failed(job.groups[0], str(error), str(error))])
+                return blamed(job, str(error))
         first = [row < job.size // 2 for row in range(job.size)]
         halves = [half for half in (job.only(first), job.only([not one for one in first])) if half]
         results = [self._compute(number, half) for half in halves]

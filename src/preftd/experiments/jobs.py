@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress, groupby
-from typing import TypeAlias, final
+from typing import Any, Protocol, TypeAlias, final
 
 from preftd.experiments.cells import CellGroup, Setting, ids_of, short_hash, units_of
 from preftd.tasks import Task
@@ -16,24 +16,37 @@ UNKNOWN = SECONDS / 4
 few seeds."""
 
 
+class OwnWork(Protocol):
+    """Something else than cells of a study, such as a part of a log, that computes itself."""
+
+    @property
+    def id(self) -> str:
+        """A name that no other of its kind has."""
+
+    def compute(self) -> Any:
+        """Return a `JobResult`."""
+
+
 @final
 @dataclass(frozen=True)
 class Job:
-    """Groups of cells that are computed together."""
+    """Groups of cells that are computed together; or work of another kind."""
 
     groups: tuple[CellGroup, ...]
     work: float
     """About how many seconds it takes; used to estimate the time left."""
+    own: OwnWork | None = None
+    """Work of another kind; there are no groups then."""
 
     @cached_property
     def id(self) -> str:
         """The same for the same cells."""
-        return short_hash("".join(self.ids))
+        return short_hash("".join(self.ids)) if self.own is None else self.own.id
 
     @property
     def size(self) -> int:
-        """How many cells it has."""
-        return sum(len(group.settings) for group in self.groups)
+        """How many cells it has; work of another kind cannot be divided."""
+        return 1 if self.own else sum(len(group.settings) for group in self.groups)
 
     @property
     def ids(self) -> list[str]:

@@ -28,16 +28,17 @@ class Progress(Protocol):
         """End of a stage; it may be called again, or before anything began."""
 
 
-def progress_on(stream: TextIO) -> Progress:
-    """A bar if the stream is a terminal, otherwise lines."""
-    return Bar(stream) if stream.isatty() else Lines(stream)
+def progress_on(stream: TextIO, unit: str = "cells") -> Progress:
+    """A bar if the stream is a terminal, otherwise lines; `unit` is what is counted."""
+    return Bar(stream, unit) if stream.isatty() else Lines(stream, unit)
 
 
 class _Count:
     """What was done so far, and when it began."""
 
-    def __init__(self, title: str, cells: int, stored: int, work: float) -> None:
+    def __init__(self, title: str, cells: int, stored: int, work: float, unit: str) -> None:
         self.title, self.cells, self.stored, self.left = title, cells, stored, work
+        self._unit = unit
         self._began, self._first, self._work = time.monotonic(), stored, work
         self._computing: float | None = None
         """Since when; before that, processes were started and code was compiled."""
@@ -50,11 +51,11 @@ class _Count:
 
     def text(self) -> str:
         """How many cells are done, how fast, and how long the rest takes."""
-        counted = f"{self.stored:,} of {self.cells:,} cells"
+        counted = f"{self.stored:,} of {self.cells:,} {self._unit}"
         if self._computing is None or self.stored == self._first:
             return counted
         passed = time.monotonic() - self._computing
-        rate = _rate((self.stored - self._first) / max(passed, 1e-3))
+        rate = _rate((self.stored - self._first) / max(passed, 1e-3), self._unit)
         if self.stored >= self.cells:
             return f"{counted}, {rate}, {_duration(time.monotonic() - self._began)} in all"
         # Cells differ in how long they take; what is left is guessed by how much work they are.
@@ -62,10 +63,10 @@ class _Count:
         return f"{counted}, {rate}, {_duration(max(left, 0))} left"
 
 
-def _rate(per_second: float) -> str:
+def _rate(per_second: float, of: str) -> str:
     """With two digits where there are few; slow cells are counted by the hour."""
     rate, unit = (per_second, "s") if per_second >= 1 else (per_second * 3600, "h")
-    return f"{rate:,.{0 if rate >= 10 else 1}f} cells/{unit}"
+    return f"{rate:,.{0 if rate >= 10 else 1}f} {of}/{unit}"
 
 
 def _duration(seconds: float) -> str:
@@ -78,8 +79,8 @@ def _duration(seconds: float) -> str:
 class Lines:
     """A line when something begins or ends, and one every now and then."""
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+    def __init__(self, stream: TextIO, unit: str = "cells") -> None:
+        self._stream, self._unit = stream, unit
         self._count: _Count | None = None
         self._said = -1
         self._next = 0.0
@@ -87,7 +88,7 @@ class Lines:
     def begin(self, title: str, cells: int, stored: int, work: float) -> None:
         """A line on what there is to do."""
         self._said = -1
-        self._count = _Count(title, cells, stored, work)
+        self._count = _Count(title, cells, stored, work, self._unit)
         self._line()
 
     def advance(self, cells: int, work: float, seconds: float) -> None:
@@ -119,19 +120,20 @@ class Lines:
 class Bar:
     """A bar that fills, with the same numbers beside it."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, unit: str = "cells") -> None:
         from rich.console import Console  # noqa: PLC0415  (slow to load)
         from rich.progress import BarColumn, TextColumn  # noqa: PLC0415  (the same)
         from rich.progress import Progress as RichProgress  # noqa: PLC0415  (the same)
 
         columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[text]}"))
         self._bar = RichProgress(*columns, console=Console(file=stream, highlight=False))
+        self._unit = unit
         self._task: TaskID | None = None
         self._count: _Count | None = None
 
     def begin(self, title: str, cells: int, stored: int, work: float) -> None:
         """A new bar under those that are full."""
-        self._count = _Count(title, cells, stored, work)
+        self._count = _Count(title, cells, stored, work, self._unit)
         self._task = self._bar.add_task(
             title, total=cells, completed=stored, text=self._count.text()
         )
@@ -154,6 +156,23 @@ class Bar:
         self._count = None
 
 
-def progress_here() -> Progress:
+def progress_here(unit: str = "cells") -> Progress:
     """Progress on standard error, so that output can be piped."""
-    return progress_on(standard_error())
+    return progress_on(standard_error(), unit)
+
+
+@final
+class Silent:
+    """Nobody is told anything."""
+
+    def begin(self, title: str, cells: int, stored: int, work: float) -> None:
+        """Nothing."""
+
+    def advance(self, cells: int, work: float, seconds: float) -> None:
+        """Nothing."""
+
+    def say(self, text: str) -> None:
+        """Nothing."""
+
+    def end(self) -> None:
+        """Nothing."""

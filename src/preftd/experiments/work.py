@@ -53,6 +53,9 @@ def compute(job: Job) -> JobResult:
     """The results of a job: what an executor calls wherever it computes."""
     if not isinstance(job, Job):
         raise InputError(f"job is {short(job)}: give one that an executor was given.")
+    if job.own is not None:
+        found: JobResult = job.own.compute()
+        return found
     began = time.perf_counter()
     parts = [_compute(group) for group in job.groups]
     sizes = [len(group.settings) for group in job.groups]
@@ -72,6 +75,14 @@ def joined(job: Job, sizes: Sequence[int], parts: Sequence[JobResult]) -> JobRes
         sum(part.seconds for part in parts),
         all(part.exact for part in parts),
     )
+
+
+def blamed(job: Job, error: str) -> JobResult:
+    """The result of a job of size 1 whose process dies whenever it is computed."""
+    if job.own is not None:
+        why = (Failure(job.id, error, error),)
+        return JobResult(job.id, np.empty(0, np.intp), {}, np.empty(0, np.bool_), why)
+    return joined(job, [1], [all_failed(job.groups[0], error, error)])
 
 
 def all_failed(group: CellGroup, error: str, trace: str) -> JobResult:

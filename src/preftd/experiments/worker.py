@@ -23,7 +23,7 @@ from preftd.failures import FailedError
 
 ONE_THREAD = {
     f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB")
-}
+} | {"POLARS_MAX_THREADS": "1"}
 """Workers have a core each; libraries that start threads would get in their way."""
 
 _LENGTH = struct.Struct("<Q")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import final
 
 from preftd.experiments.jobs import Job
-from preftd.experiments.work import JobResult, all_failed, joined
+from preftd.experiments.work import JobResult, blamed, joined
 
 ATTEMPTS = 3
 """How often the process of a single cell must die until the cell is blamed for it."""
@@ -44,9 +44,7 @@ class Part:
         """Blame the cell, if it is a single one whose process died often enough."""
         if self.job.size == 1 and self._deaths >= ATTEMPTS:
             error = f"the process that computed it ended {ATTEMPTS} times, at last because {reason}"
-            yield from self.finish(
-                joined(self.job, [1], [all_failed(self.job.groups[0], error, error)])
-            )
+            yield from self.finish(blamed(self.job, error))
 
     def finish(self, result: JobResult) -> Iterator[JobResult]:
         """Keep the result; yield that of the job, if this was the last of its parts."""

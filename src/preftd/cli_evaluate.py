@@ -1,0 +1,117 @@
+"""The command `preftd evaluate`: arguments and help, no logic."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from preftd.failures import InputError
+from preftd.options import Address, Executor, ExecutorName, Mixed, Workers, executor_maker
+from preftd.terminal import print_line
+
+
+def several(text: str) -> Any:
+    """Return an option for columns, which may be repeated."""
+    return typer.Option(metavar="COLUMN", help=f"{text} May be repeated.")
+
+
+def evaluate(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
+    log: Annotated[
+        Path, typer.Argument(metavar="LOG", help="A Parquet or CSV file, or a folder of them.")
+    ],
+    out: Annotated[Path, typer.Option(help="Folder for predictions, weights and the summary.")],
+    columns: Annotated[
+        Path | None, typer.Option(metavar="FILE.toml", help="A file that names the columns.")
+    ] = None,
+    feature: Annotated[list[str] | None, several("A column of numbers.")] = None,
+    category: Annotated[list[str] | None, several("A column of text or whole numbers.")] = None,
+    reward: Annotated[list[str] | None, several("What is summed up.")] = None,
+    discount: Annotated[
+        list[str] | None,
+        typer.Option(metavar="γ", help="A number, which may be repeated, or a column."),
+    ] = None,
+    episode: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="What tells episodes apart.")
+    ] = None,
+    order: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="What increases within an episode.")
+    ] = None,
+    terminated: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Whether the episode ended here.")
+    ] = None,
+    truncated: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Whether recording stopped here.")
+    ] = None,
+    preference: Annotated[
+        str | None,
+        typer.Option(
+            metavar="β",
+            help="A column, a number, missing, missing:COLUMN,COLUMN:ROWS, or age:ROWS.",
+        ),
+    ] = None,
+    rho: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Importance ratios, if off-policy.")
+    ] = None,
+    fill: Annotated[
+        str | None, typer.Option(help="What stands for a missing number: last, mean or zero.")
+    ] = None,
+    reward_is: Annotated[
+        str | None,
+        typer.Option(help="Whether a row's reward came after its observation, or with it."),
+    ] = None,
+    rule: Annotated[
+        list[str] | None,
+        typer.Option(help="td0, td, etd or ptd. May be repeated (default: all)."),
+    ] = None,
+    folds: Annotated[int, typer.Option(help="Number of folds that are held out in turn.")] = 5,
+    block: Annotated[
+        int | None, typer.Option(help="Cut episodes of more rows into blocks of so many.")
+    ] = None,
+    regularisation: Annotated[float, typer.Option(help="ε in (A + ε I) w = b.")] = 1e-6,
+    predictions: Annotated[
+        bool, typer.Option(help="Write a prediction for each row of the log.")
+    ] = True,
+    workers: Workers = None,
+    executor: Executor = ExecutorName.LOCAL,
+    address: Address = None,
+    mixed: Mixed = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Report no progress.")] = False,
+) -> None:
+    """Predict values from a log, and measure the error on episodes that are held out.
+
+    Rows that deserve less trust have a smaller preference. Finished parts are kept, so a run that
+    was stopped resumes.
+
+    For example:
+        preftd evaluate log.parquet --feature speed --feature load --reward energy
+            --discount 0.9 --episode trip --preference missing --out values
+        preftd evaluate logs/ --columns log.toml --out values
+    """
+    from preftd.logs.command import evaluate_file  # noqa: PLC0415  (help must be quick)
+
+    named: dict[str, Any] = {
+        "features": feature,
+        "categories": category,
+        "reward": reward,
+        "discount": discount,
+        "episode": episode,
+        "order": order,
+        "terminated": terminated,
+        "truncated": truncated,
+        "preference": preference,
+        "rho": rho,
+        "fill": fill,
+        "reward_is": reward_is,
+    }
+    given = {name: value for name, value in named.items() if value is not None}
+    if rule == []:
+        raise InputError("no rule is given: leave out --rule for all of them.")
+    maker = executor_maker(executor, workers, address, mixed)
+    settings: dict[str, Any] = {
+        "folds": folds, "block": block, "regularisation": regularisation,
+        "predictions": predictions,
+    }  # fmt: skip
+    if rule is not None:
+        settings["rules"] = rule
+    for line in evaluate_file(log, out, columns, given, settings, maker, quiet):
+        print_line(line)

@@ -1,0 +1,214 @@
+"""What the columns of a log are."""
+
+from __future__ import annotations
+
+import json
+import math
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, final
+
+from preftd.arrays import InputError, as_flag, number, short, unit
+from preftd.logs.trust import Age, Column, Missing, Trust, as_trust, names, text_of
+from preftd.names import nearest
+
+FILLS = ("last", "mean", "zero")
+"""What stands for a missing number: the last reading of the episode (the mean before the first),
+the mean of the feature, or 0."""
+TIMES = ("after", "with")
+
+
+@final
+@dataclass(frozen=True)
+class LogColumns:
+    """What the columns of a log are; a row is a step, rows of an episode follow each other.
+
+    Parameters
+    ----------
+    features : sequence of str
+        Columns of numbers. Nulls and NaN are missing.
+    reward : str or sequence of str
+        The reward; or several cumulants, each of which is predicted.
+    discount : float, sequence of floats, or str
+        One or several, each of which is predicted; or a column.
+    categories : sequence of str
+        Columns of text or whole numbers: a feature for each value but the first.
+    episode : str, optional
+        A column that tells episodes apart (default: only the ends do).
+    order : str, optional
+        A column that increases within an episode.
+    terminated, truncated : str, optional
+        Columns of flags: the episode ended with this step, or its recording did.
+    preference : float, str, Column, Missing or Age
+        Where β comes from: see `as_trust` for texts.
+    rho : str, optional
+        A column of importance ratios.
+    fill : {"last", "mean", "zero"}
+        What stands for a missing number.
+    reward_is : {"after", "with"}
+        Whether reward, discount and `terminated` belong to the step that leaves the row's
+        observation (as Gymnasium's do), or came with the observation (as a sensor's do).
+    constant : bool
+        Whether there is also a feature that is always 1.
+
+    Examples
+    --------
+    >>> LogColumns(features=["speed"], reward="energy", discount=0.9, preference="missing").discount
+    (0.9,)
+
+    """
+
+    features: tuple[str, ...]
+    reward: tuple[str, ...]
+    discount: tuple[float, ...] | str
+    categories: tuple[str, ...] = ()
+    episode: str | None = None
+    order: str | None = None
+    terminated: str | None = None
+    truncated: str | None = None
+    preference: Trust = 1.0
+    rho: str | None = None
+    fill: str = "last"
+    reward_is: str = "after"
+    constant: bool = True
+
+    if TYPE_CHECKING:
+
+        def __init__(  # noqa: PLR0913, PLR0917  (what is given is checked and turned into the fields)
+            self,
+            features: Sequence[str] | str,
+            reward: Sequence[str] | str,
+            discount: Sequence[float] | float | str,
+            categories: Sequence[str] | str = (),
+            episode: str | None = None,
+            order: str | None = None,
+            terminated: str | None = None,
+            truncated: str | None = None,
+            preference: Trust | str = 1.0,
+            rho: str | None = None,
+            fill: str = "last",
+            reward_is: str = "after",
+            constant: bool = True,
+        ) -> None: ...
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        for field in ("features", "reward", "categories"):
+            put(self, field, names(field, getattr(self, field)))
+        for field in ("episode", "order", "terminated", "truncated", "rho"):
+            if getattr(self, field) is not None:
+                names(field, getattr(self, field))
+                if not isinstance(getattr(self, field), str):
+                    raise InputError(f"{field} is {short(getattr(self, field))}: give one column.")
+        if not self.features and not self.categories:
+            raise InputError("features are missing: name one or more columns.")
+        if not self.reward:
+            raise InputError("reward is missing: name one or more columns.")
+        put(self, "discount", _discounts(self.discount))
+        put(self, "preference", as_trust(self.preference))
+        put(self, "constant", as_flag("constant", self.constant))
+        nearest("fill", self.fill, FILLS)
+        nearest("value of reward_is", self.reward_is, TIMES)
+        self._check_roles()
+
+    def _check_roles(self) -> None:
+        """Refuse a column that is a feature and a category, and trust in what is no feature."""
+        for name in self.categories:
+            if name in self.features:
+                raise InputError(f"{short(name)} is in features and in categories: give one.")
+        if isinstance(self.preference, Missing | Age):
+            for name in self.preference.features:
+                nearest("feature", name, self.inputs)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Features and categories."""
+        return self.features + self.categories
+
+    @property
+    def trusted_by(self) -> tuple[str, ...]:
+        """The features on whose age β depends."""
+        if isinstance(self.preference, Missing | Age):
+            return self.preference.features or self.inputs
+        return ()
+
+    @property
+    def discounts(self) -> tuple[float, ...]:
+        """What the discount of each step is multiplied by: the discounts, or 1 for a column."""
+        return (1.0,) if isinstance(self.discount, str) else self.discount
+
+    @property
+    def of_steps(self) -> tuple[str, ...]:
+        """All columns but features and categories, each once."""
+        own = [self.episode, self.order, self.terminated, self.truncated, *self.reward, self.rho]
+        own += [self.discount] if isinstance(self.discount, str) else []
+        own += [self.preference.name] if isinstance(self.preference, Column) else []
+        return tuple(dict.fromkeys(name for name in own if name is not None))
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """All columns that are read, each once."""
+        return tuple(dict.fromkeys((*self.of_steps, *self.inputs)))
+
+    def with_fill(self, fill: str) -> Self:
+        """Return the same with another fill."""
+        return replace(self, fill=fill)
+
+    @classmethod
+    def from_mapping(cls, given: Mapping[str, Any]) -> Self:
+        """Return the columns that a table of TOML names; its keys are the parameters."""
+        known = [field.name for field in fields(cls)]
+        for key in given:
+            nearest("key", key, known)
+        for key in ("features", "reward", "discount"):
+            if key not in given and not (key == "features" and "categories" in given):
+                raise InputError(f"{key} is missing: name it, as in {_EXAMPLES[key]}.")
+        return cls(**{"features": ()} | dict(given))
+
+    @classmethod
+    def from_toml(cls, path: Path) -> Self:
+        """Read the columns from a TOML file."""
+        return cls.from_mapping(read_toml(path))
+
+    def to_toml(self) -> str:
+        """Return TOML that `from_toml` reads; JSON's texts and lists are also TOML's."""
+        found = {field.name: getattr(self, field.name) for field in fields(self)}
+        found["preference"] = text_of(self.preference)
+        return "".join(
+            f"{name} = {json.dumps(value, ensure_ascii=False)}\n"
+            for name, value in found.items()
+            if value is not None
+        )
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return what a TOML file holds."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"there is no file {path}: give one in TOML.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not TOML ({error}): correct it.") from None
+
+
+_EXAMPLES = {"features": 'features = ["x"]', "reward": 'reward = "r"', "discount": "discount = 0.9"}
+
+
+def _discounts(given: Any) -> tuple[float, ...] | str:
+    if isinstance(given, str):
+        names("discount", given)
+        return given
+    several = list(given) if isinstance(given, list | tuple) else [given]
+    found = tuple(unit(f"discount[{i}]", number("discount", one)) for i, one in enumerate(several))
+    if not found or len(set(found)) < len(found):
+        raise InputError(f"discount is {short(given)}: give one or more, each once.")
+    return found
+
+
+def horizon(discount: float, share: float) -> int | None:
+    """Return after how many steps a discount leaves at most this share; None if it never does."""
+    if discount >= 1:
+        return None
+    return 1 if discount <= share else math.ceil(math.log(share) / math.log(discount))

@@ -1,0 +1,83 @@
+"""What `preftd evaluate` does: columns from options or a file, the evaluation, and a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from preftd.arrays import InputError
+from preftd.experiments.executors import MakeExecutor
+from preftd.experiments.progress import Silent, progress_here
+from preftd.logs.columns import LogColumns, read_toml
+from preftd.logs.evaluation import evaluate
+from preftd.logs.saved import LogEvaluation
+from preftd.style import number_text
+
+
+def evaluate_file(
+    log: Path,
+    out: Path,
+    file: Path | None,
+    named: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    maker: MakeExecutor,
+    quiet: bool,
+) -> Iterator[str]:
+    """Evaluate a log and yield the lines of a table; options go before what the file says."""
+    columns = columns_of(file, named)
+    progress = Silent() if quiet else progress_here("rows")
+    try:
+        with maker(progress.say) as executor:
+            found = evaluate(log, columns, out, executor=executor, progress=progress, **settings)
+    except KeyboardInterrupt as error:
+        kept = f"finished parts are kept in {out}"
+        progress.say(f"stopped; {kept}: run the same again to resume.")
+        error.add_note(kept)  # so that it is not said again
+        raise
+    yield from lines(found)
+
+
+def columns_of(file: Path | None, named: Mapping[str, Any]) -> LogColumns:
+    """The columns that a file and options name."""
+    given = ({} if file is None else read_toml(file)) | dict(named)
+    discount = named.get("discount")
+    if discount is not None:
+        numbers = [_number(text) for text in discount]
+        if len(numbers) > 1 and not all(isinstance(one, float) for one in numbers):
+            raise InputError(f"--discount is {', '.join(discount)}: give numbers, or one column.")
+        given["discount"] = numbers if isinstance(numbers[0], float) else numbers[0]
+    return LogColumns.from_mapping(given)
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def lines(found: LogEvaluation) -> Iterator[str]:
+    """A table of held-out errors, and what was done with the log."""
+    log, labels = found.summary["log"], {a["key"]: a["label"] for a in found.summary["arms"]}
+    yield (
+        f"{log['source']}: rows: {log['rows']:,}, episodes: {log['episodes']:,}, "
+        f"features: {len(found.summary['features'])}"
+    )
+    yield from found.summary["notes"]
+    for question in found.summary["questions"]:
+        yield ""
+        yield f"{question['label']}: held-out error (95 % interval), relative to the mean"
+        for error in question["errors"]:
+            if error["rows"] == "all":
+                yield (
+                    f"  {labels[error['arm']]:8}{error['prediction']:8}{_span(error, 'rmse'):36}"
+                    f"{number_text(error['relative'] or 0.0)}"
+                )
+    yield f"wrote {found.folder}"
+
+
+def _span(error: Mapping[str, Any], name: str) -> str:
+    numbers = [error[name], error[f"{name}_low"], error[f"{name}_high"]]
+    texts = ["?" if one is None else number_text(one) for one in numbers]
+    return f"{texts[0]} ({texts[1]} to {texts[2]})"

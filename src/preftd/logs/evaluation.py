@@ -1,0 +1,223 @@
+"""Values from a log: least squares with held-out errors, predictions, weights and a summary.
+
+The folder of an evaluation holds
+
+    predictions.parquet   a row for each row of the log, in order: `row` (its number), the columns
+                          of episode and order, `fold`, `beta`, and for each question (with its
+                          suffix, if there are several) `return` (NaN where it is not known),
+                          `value_ARM` and `held_ARM`, the held-out predictions
+    weights.npz           `whole` (arms × features × questions), `held_out` (arms × folds × …), and
+                          what turns rows into features
+    log.toml              the columns, as `--columns` takes them
+    summary.json          all that was counted and measured:
+
+    log            rows, episodes, units, longest, steps, terminated, final_rows, single_rows,
+                   files; block (rows of a block, or null), source
+    columns        text of log.toml
+    notes          sentences on what was done with the log that a reader should know
+    inputs         for each feature and category: name, missing (rows), share, and mean, scale
+    features       names of the features of the weights
+    preference     text, trusted (rows with β ≥ ½), zero (rows with β = 0), rows
+    bins           for 1/200 of the rows each: rows, beta (mean), gaps (inputs × bins: share)
+    arms           key, label
+    questions      cumulant, discount, suffix, label, mean (what a constant predicts), unknown (rows
+                   whose return is not known), errors, differences, weights (arm → in units of the
+                   log, as `features`)
+    errors         rows of a table: arm, prediction ("value", "held"), rows ("all", "trusted",
+                   "untrusted"), count, rmse, relative (to the error of predicting the mean), each
+                   with _low and _high: ends of a 95 % interval over resampled groups of units
+    differences    the RMSE of the last arm's held predictions less that of others: arm, than, rows,
+                   difference with _low and _high
+    folds, groups, regularisation, level, seconds, version
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import preftd
+from preftd.arrays import InputError, as_count, as_flag, short
+from preftd.experiments.executors import Executor, Here
+from preftd.experiments.inputs import as_folder, check_methods
+from preftd.experiments.progress import Progress, Silent
+from preftd.files import write_whole
+from preftd.learners.least_squares.learner import check_regularisation
+from preftd.logs import plan as plan_module
+from preftd.logs.arms import arms_of
+from preftd.logs.columns import LogColumns
+from preftd.logs.look import look
+from preftd.logs.part_files import PartFiles, key_of
+from preftd.logs.plan import Plan, plan_parts
+from preftd.logs.saved import LogEvaluation, load, write_weights
+from preftd.logs.scores import ScoresJob, Scoring
+from preftd.logs.solution import Solution, add_up, solve
+from preftd.logs.source import open_source
+from preftd.logs.summary import summarise_log
+from preftd.logs.sums import Settings, SumsJob
+
+ARMS = ("td0", "td", "etd", "ptd")
+PARTS = "parts"
+"""The folder of what is finished, inside that of the evaluation; it is removed at the end."""
+
+
+def evaluate(  # noqa: PLR0913  (each is optional)
+    source: Any,
+    columns: LogColumns,
+    out: Path | str,
+    *,
+    rules: Sequence[Any] = ARMS,
+    folds: int = 5,
+    regularisation: float = 1e-6,
+    block: int | None = None,
+    predictions: bool = True,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> LogEvaluation:
+    """Predict the values of a log by least squares, and measure how well on held-out episodes.
+
+    You may stop it at any moment and run it again: finished parts are not computed again.
+
+    Parameters
+    ----------
+    source : str, path, polars or pandas frame, or iterable of frames
+        A Parquet or CSV file, or a folder of them.
+    columns : LogColumns
+    out : Path or str
+        The folder for predictions, weights and the summary.
+    rules : sequence of str or Rule
+        "td0" (TD(0), which ignores the preference), "td" (TD(λ) with λ = 1 − β), "etd", "ptd", or
+        rules of your own. The last is compared with the others.
+    folds : int
+        The log is split into so many by episodes; predictions of each come from the others.
+    regularisation : float
+        ε in (A + ε I) w = b; features are scaled to a variance of 1.
+    block : int, optional
+        Episodes of more rows are cut into blocks of so many (default: only if there are fewer than
+        two episodes for each fold).
+    predictions : bool
+        Whether to write them to a file.
+    executor : Executor, optional
+        Where parts are computed (default: in this process).
+    progress : Progress, optional
+        Where to report how far it is (default: nowhere).
+
+    Returns
+    -------
+    LogEvaluation
+
+    Examples
+    --------
+    >>> import tempfile, polars as pl
+    >>> log = pl.DataFrame({"x": [0.0, 1.0] * 50, "r": [0.0, 1.0] * 50, "end": [0, 1] * 50})
+    >>> columns = LogColumns(features=["x"], reward="r", discount=0.5, terminated="end")
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     found = evaluate(log, columns, out, rules=["ptd"])
+    ...     found.predict(pl.DataFrame({"x": [0.0, 1.0]})).round(4)
+    array([0.5, 1. ])
+
+    """
+    given: object = columns
+    if not isinstance(given, LogColumns):
+        raise InputError(f"columns is {short(given)}: give LogColumns(...).")
+    folder, arms = as_folder("out", out), arms_of(rules)
+    folds = as_count("folds", folds, 2, 1000)
+    block = None if block is None else as_count("block", block, 2)
+    ridge, written = (
+        check_regularisation(regularisation, False),
+        as_flag("predictions", predictions),
+    )
+    told = Silent() if progress is None else progress
+    check_methods("progress", told, ("begin", "advance", "say", "end"))
+    where = Here() if executor is None else executor
+    check_methods("executor", where, ("run",))
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder} is not a folder: give another for the results.")
+    began, existed = time.perf_counter(), folder.exists()
+    parts_folder = folder.resolve() / PARTS
+    try:
+        table = open_source(source, parts_folder)
+        encoding = look(table, columns)
+        plan = plan_parts(table, columns, folds, plan_module.PART, block)
+        settings = Settings(table, columns, encoding, arms, folds)
+        files = PartFiles(parts_folder, where, told)
+        total, solution = _solution(settings, plan, files, ridge)
+        scores, kept = _scores(settings, plan, files, solution, written, ridge)
+    except InputError:
+        _leave_nothing(folder, parts_folder, existed)
+        raise
+    seconds = time.perf_counter() - began
+    summary = summarise_log(settings, plan, total, solution, scores)
+    summary |= {"regularisation": ridge, "seconds": seconds, "version": preftd.__version__}
+    _write_all(folder, settings, solution, summary, kept)
+    shutil.rmtree(parts_folder, ignore_errors=True)
+    return load(folder)
+
+
+def _described(settings: Settings, plan: Plan) -> list[Any]:
+    """All that the sums of a part depend on."""
+    files = [(str(file.path), *file[1:]) for file in settings.table.files]
+    encoding = {k: v if isinstance(v, str | bool) else list(v) for k, v in
+                settings.encoding._asdict().items()}  # fmt: skip
+    arms = [(arm.key, repr(arm.rule), arm.heeds) for arm in settings.arms]
+    parts = [(part.start, part.stop) for part in plan.parts]
+    return [files, settings.columns.to_toml(), encoding, arms, settings.folds, plan.block, parts]
+
+
+def _solution(
+    settings: Settings, plan: Plan, files: PartFiles, ridge: float
+) -> tuple[dict[str, Any], Solution]:
+    """First pass: the sums of all parts, and their solution."""
+    key = key_of("sums", *_described(settings, plan))
+    work = [SumsJob(settings, part, f"{key}-{part.number:06d}") for part in plan.parts]
+    total = add_up(files.compute("least squares", plan.parts, work))
+    return total, solve(total, ridge)
+
+
+def _scores(
+    settings: Settings,
+    plan: Plan,
+    files: PartFiles,
+    solution: Solution,
+    written: bool,
+    ridge: float,
+) -> tuple[dict[str, Any], list[Path]]:
+    """Second pass: the errors of all parts, and the files of their predictions."""
+    key = key_of("scores", ridge, written, *_described(settings, plan))
+    scoring = Scoring(solution, plan.units, files.folder if written else None)
+    work = [ScoresJob(settings, scoring, part, f"{key}-{part.number:06d}") for part in plan.parts]
+    total = add_up(files.compute("predictions", plan.parts, work))
+    return total, [files.folder / f"{one.id}.parquet" for one in work] if written else []
+
+
+def _write_all(
+    folder: Path, settings: Settings, solution: Solution, summary: dict[str, Any], kept: list[Path]
+) -> None:
+    """Write the files of the folder, each whole; the summary last."""
+    if kept:
+        frames = pl.scan_parquet(kept)
+        write_whole(
+            folder / "predictions.parquet", lambda file: frames.sink_parquet(Path(file.name))
+        )
+    else:
+        (folder / "predictions.parquet").unlink(missing_ok=True)
+    write_whole(folder / "weights.npz", lambda file: write_weights(file, settings, solution))
+    toml = settings.columns.to_toml()
+    write_whole(folder / "log.toml", lambda file: file.write(toml.encode()))
+    text = json.dumps(summary, ensure_ascii=False, indent=1, allow_nan=False)
+    write_whole(folder / "summary.json", lambda file: file.write(text.encode()))
+
+
+def _leave_nothing(folder: Path, parts: Path, existed: bool) -> None:
+    """Remove what was begun of an evaluation that the log does not allow."""
+    shutil.rmtree(parts, ignore_errors=True)
+    if not existed:
+        with suppress(OSError):
+            folder.rmdir()

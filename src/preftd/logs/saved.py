@@ -1,0 +1,146 @@
+"""An evaluation as it is stored: its numbers, its weights, and predictions of other rows."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, final
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from preftd.arrays import Dense, InputError, Vector, as_count, short
+from preftd.experiments.inputs import as_folder
+from preftd.logs.columns import LogColumns
+from preftd.logs.encoding import Encoding, Gatherer, InfiniteError
+from preftd.logs.solution import Solution
+from preftd.logs.source import as_frame
+from preftd.logs.sums import Settings
+from preftd.names import nearest
+
+FILES = ("weights.npz", "log.toml", "summary.json")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LogEvaluation:
+    """An evaluation of a log; `preftd.load` and `preftd.logs.evaluate` return it."""
+
+    folder: Path
+    columns: LogColumns
+    summary: Mapping[str, Any]
+    """The numbers of summary.json."""
+    weights: NDArray[np.float64]
+    """Of all rows, shape (arms, features, questions); features are centred and scaled."""
+    encoding: Encoding
+
+    def __repr__(self) -> str:
+        log = self.summary["log"]
+        return f"<LogEvaluation: {log['rows']:,} rows, {log['episodes']:,} episodes, {self.folder}>"
+
+    def errors(self) -> pl.DataFrame:
+        """Return the held-out errors, a row for each question, arm, prediction and kind of rows."""
+        rows = [
+            {"question": question["label"], **error}
+            for question in self.summary["questions"]
+            for error in question["errors"]
+        ]
+        return pl.DataFrame(rows, infer_schema_length=None)
+
+    def predictions(self) -> pl.DataFrame:
+        """Return the held-out predictions of the log's rows."""
+        path = self.folder / "predictions.parquet"
+        if not path.exists():
+            raise InputError(f"{path} was not written: evaluate the log with predictions=True.")
+        return pl.read_parquet(path)
+
+    def predict(self, frame: Any, arm: str | None = None, question: int | str = 0) -> Vector:
+        """Predict the values of rows, which need only the columns of features.
+
+        Parameters
+        ----------
+        frame : polars or pandas frame
+            The rows of one episode: what is missing is filled as it was in the log.
+        arm : str, optional
+            Such as "ptd" (default: the last).
+        question : int or str
+            The number or the label of a question.
+
+        Returns
+        -------
+        array of shape (rows,)
+
+        """
+        rows = as_frame(frame)
+        for name in self.columns.inputs:
+            nearest("column", name, rows.columns)
+        keys = [one["key"] for one in self.summary["arms"]]
+        labels = [one["label"] for one in self.summary["questions"]]
+        if arm is not None:
+            nearest("arm", arm, keys)
+        if isinstance(question, str):
+            nearest("question", question, labels)
+            question = labels.index(question)
+        which = as_count("question", question, 0, len(labels) - 1)
+        w = self.weights[-1 if arm is None else keys.index(arm), :, which]
+        begins = np.zeros(rows.height, np.bool_)
+        begins[:1] = True
+        try:
+            features = Gatherer(self.encoding).features(rows, begins)[0]
+        except (InfiniteError, pl.exceptions.PolarsError) as error:
+            raise InputError(
+                f"the rows cannot be read ({short(error)}): give numbers that are finite."
+            ) from None
+        return np.asarray(features @ w)
+
+
+def write_weights(file: BinaryIO, settings: Settings, solution: Solution) -> None:
+    """Write the weights, and what turns rows into features."""
+    e = settings.encoding
+    np.savez(
+        file,
+        whole=solution.whole,
+        held_out=solution.held_out,
+        centre=e.centre,
+        scale=e.scale,
+        mean=e.mean,
+        levels=np.array(json.dumps(e.levels)),
+    )
+
+
+def load(folder: Path | str) -> LogEvaluation:
+    """Load an evaluation of a log.
+
+    Parameters
+    ----------
+    folder : Path or str
+        What `preftd evaluate --out` or `preftd.logs.evaluate` wrote.
+
+    Returns
+    -------
+    LogEvaluation
+
+    """
+    place = as_folder("folder", folder)
+    for name in FILES:
+        if not (place / name).is_file():
+            raise InputError(f"{place} has no {name}: give a folder that preftd evaluate wrote.")
+    columns = LogColumns.from_toml(place / "log.toml")
+    try:
+        summary = json.loads((place / "summary.json").read_text(encoding="utf-8"))
+        with np.load(place / "weights.npz", allow_pickle=False) as stored:
+            arrays: dict[str, Dense] = {name: stored[name] for name in stored.files}
+        levels = tuple(tuple(one) for one in json.loads(str(arrays["levels"])))
+        encoding = Encoding(
+            columns.features, arrays["centre"], arrays["scale"], arrays["mean"], levels,
+            columns.categories, columns.fill, columns.trusted_by, columns.constant,
+        )  # fmt: skip
+        return LogEvaluation(place, columns, summary, arrays["whole"], encoding)
+    except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise InputError(
+            f"{place} holds files that are not whole ({short(error)}): evaluate the log again."
+        ) from None

@@ -1,0 +1,136 @@
+"""The steps of a part: rewards, discounts, ends and folds of its rows, without their features."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from preftd.arrays import Dense, InputError, Vector
+from preftd.logs.columns import LogColumns
+from preftd.logs.encoding import numbers_of
+from preftd.logs.plan import Part, flags, folds_of
+from preftd.logs.table import Table
+from preftd.logs.trust import Column
+
+Flags = NDArray[np.bool_]
+
+
+class PartSteps(NamedTuple):
+    """An entry for each row of a part, and one for the row after it if that ends its last unit."""
+
+    rewards: Dense
+    """What follows the row, shape (rows, cumulants); 0 where nothing does."""
+    discount: Vector
+    """Of the step that leaves the row, before it is multiplied by γ: 0 where that terminates."""
+    first: Flags
+    """Whether a unit begins with the row."""
+    opens: Flags
+    """Whether a step leaves the row; none leaves the last observation of an episode."""
+    closes: Flags
+    """Whether the step before is the last of its unit, and this row its final observation."""
+    rho: Vector
+    beta: Vector | None
+    """β, if it does not depend on the features."""
+    unit: NDArray[np.int64]
+    fold: NDArray[np.int64]
+    own: int
+    """How many rows belong to the part."""
+    frame: pl.DataFrame
+    """What was read, all columns but features."""
+
+    @property
+    def before(self) -> Vector:
+        """The discount of the step that leaves the row before; 0 at the first row."""
+        return np.concatenate([[0.0], self.discount[:-1]])
+
+
+def read_steps(table: Table, columns: LogColumns, part: Part, folds: int) -> PartSteps:
+    """Read the steps of a part, checked."""
+    more = not part.fresh[-1]
+    # One row more tells what came with the next observation, or is the last one.
+    stop = min(part.stop + 1, table.rows)
+    frame = table.read(columns.of_steps, part.start, stop)
+    own = part.stop - part.start
+    count = own + more
+    place = _Places(table, part.start)
+    lengths = np.diff(part.starts)
+    unit = np.repeat(np.arange(part.first, part.first + len(lengths)), lengths)
+    unit = np.append(unit, unit[-1:])[:count]
+    fold = np.repeat(folds_of(part.first, len(lengths), folds), lengths)
+    fold = np.append(fold, fold[-1:])[:count]
+    first = np.zeros(count, np.bool_)
+    first[part.starts[:-1] - part.start] = True
+    ends = part.starts[1:] - part.start - 1
+    episode_ends = np.zeros(count, np.bool_)
+    episode_ends[ends[part.fresh[1:]]] = True
+    closes = np.zeros(count, np.bool_)
+    closes[(ends + 1)[~part.fresh[1:]]] = True
+
+    stops = np.zeros(frame.height, np.bool_)
+    if columns.terminated is not None:
+        stops = flags(table, columns.terminated, frame[columns.terminated], part.start)
+    alive = np.ones(frame.height)
+    if isinstance(columns.discount, str):
+        alive = place.checked(columns.discount, frame, 0.0, 1.0)
+    alive = np.where(stops, 0.0, alive)
+    paid = np.stack([numbers_of(frame[name]) for name in columns.reward], axis=1)
+    if columns.reward_is == "with":  # what came with the next row follows this one
+        following = np.append(np.arange(1, frame.height), frame.height - 1)
+        paid, alive = paid[following], alive[following]
+        opens = ~episode_ends
+    else:
+        opens = ~episode_ends | stops[:count]
+    if more:
+        opens[-1] = False
+    paid, alive = paid[:count].copy(), alive[:count].copy()
+    place.check_rewards(columns, paid, opens)
+    paid[~opens] = 0.0
+    # The final observation of an episode that is not terminated is its own last row.
+    closes |= ~opens & ~first
+    beta = None
+    if isinstance(columns.preference, Column):
+        beta = np.array(place.checked(columns.preference.name, frame, 0.0, 1.0)[:count])
+    elif isinstance(columns.preference, float):
+        beta = np.full(count, columns.preference)
+    rho = np.ones(count)
+    if columns.rho is not None:
+        rho = np.array(place.checked(columns.rho, frame, 0.0, np.inf)[:count])
+    return PartSteps(paid, alive, first, opens, closes, rho, beta, unit, fold, own, frame)
+
+
+class _Places:
+    """Columns of a part, checked; messages name the row of the log."""
+
+    def __init__(self, table: Table, start: int) -> None:
+        self._table, self._start = table, start
+
+    def checked(self, name: str, frame: pl.DataFrame, low: float, high: float) -> Vector:
+        """Numbers that lie in [low, high] and are finite."""
+        numbers = numbers_of(frame[name])
+        wrong = ~((numbers >= low) & (numbers <= high) & np.isfinite(numbers))
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            span = "0 or more" if high == np.inf else f"in [{low:g}, {high:g}]"
+            what = "missing" if np.isnan(numbers[row]) else f"{numbers[row]:g}"
+            raise InputError(
+                f"{name!r} is {what} in {self._table.place(self._start + row)}: give numbers "
+                f"{span}."
+            )
+        return numbers
+
+    def check_rewards(self, columns: LogColumns, rewards: Dense, opens: Flags) -> None:
+        """Refuse rewards of steps that are not finite."""
+        wrong = ~np.isfinite(rewards) & opens[:, None]
+        if wrong.any():
+            row, which = (int(i) for i in np.argwhere(wrong)[0])
+            value = rewards[row, which]
+            what = "missing" if np.isnan(value) else f"{value:g}"
+            row += columns.reward_is == "with"
+            raise InputError(
+                f"reward ({columns.reward[which]!r}) is {what} in "
+                f"{self._table.place(self._start + row)}: give a number for each step, or end the "
+                "episode before it."
+            )

@@ -1,0 +1,123 @@
+"""The summary of an evaluation; the head of `evaluation.py` describes its fields."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from preftd.logs.arms import questions_of
+from preftd.logs.errors import LEVEL, error_table
+from preftd.logs.plan import Plan
+from preftd.logs.scores import UNKNOWN
+from preftd.logs.solution import Solution
+from preftd.logs.sums import Settings
+from preftd.logs.trust import text_of
+
+
+def summarise_log(
+    settings: Settings,
+    plan: Plan,
+    total: dict[str, NDArray[Any]],
+    solution: Solution,
+    scores: dict[str, NDArray[Any]],
+) -> dict[str, Any]:
+    """Return the summary, made of plain numbers, texts, lists and dicts."""
+    table, columns, encoding, arms, folds = settings
+    steps, terminated, final_rows, single = total["counts"].tolist()
+    log = {
+        "source": table.label,
+        "files": len(table.files),
+        "rows": table.rows,
+        "episodes": plan.episodes,
+        "units": plan.units,
+        "longest": plan.longest,
+        "block": plan.block,
+        "steps": steps,
+        "terminated": terminated,
+        "final_rows": final_rows,
+        "single_rows": single,
+    }
+    trusted, zero, rows = total["seen"].tolist()
+    questions = []
+    for q, question in enumerate(questions_of(columns)):
+        errors, differences = error_table(scores["counts"][q], scores["squares"][q], arms)
+        raw = encoding.raw(solution.whole[:, :, q].T)
+        questions.append(
+            question._asdict()
+            | {
+                "label": question.label,
+                "mean": float(solution.mean[q]),
+                "unknown": int(scores["unknown"][q]),
+                "errors": errors,
+                "differences": differences,
+                "weights": {arm.key: raw[:, a].tolist() for a, arm in enumerate(arms)},
+            }
+        )
+    return {
+        "log": log,
+        "columns": columns.to_toml(),
+        "notes": _notes(settings, log, questions),
+        "inputs": _inputs(settings, total["gaps"].sum(axis=0)),
+        "features": list(encoding.names),
+        "preference": {
+            "text": text_of(columns.preference), "trusted": trusted, "zero": zero, "rows": rows,
+        },
+        "bins": _bins(total),
+        "arms": [{"key": arm.key, "label": arm.label} for arm in arms],
+        "questions": questions,
+        "folds": folds,
+        "groups": int(scores["counts"].shape[1]),
+        "level": LEVEL,
+    }  # fmt: skip
+
+
+def _inputs(settings: Settings, gaps: NDArray[np.int64]) -> list[dict[str, Any]]:
+    encoding, rows = settings.encoding, settings.table.rows
+    found = []
+    for i, name in enumerate(settings.columns.inputs):
+        one = {"name": name, "missing": int(gaps[i]), "share": float(gaps[i] / rows)}
+        if i < len(encoding.features):
+            one |= {"mean": float(encoding.mean[i]), "scale": float(encoding.scale[i])}
+        else:
+            one |= {"levels": list(encoding.levels[i - len(encoding.features)])}
+        found.append(one)
+    return found
+
+
+def _bins(total: dict[str, NDArray[Any]]) -> dict[str, Any]:
+    rows = total["trust"][:, 0]
+    some = np.maximum(rows, 1)
+    return {
+        "rows": rows.astype(int).tolist(),
+        "beta": (total["trust"][:, 1] / some).tolist(),
+        "gaps": (total["gaps"] / some[:, None]).T.tolist(),
+    }
+
+
+def _notes(settings: Settings, log: dict[str, Any], questions: list[dict[str, Any]]) -> list[str]:
+    """Sentences on what was done with the log."""
+    notes, columns = [], settings.columns
+    if log["final_rows"]:
+        notes.append(
+            f"{log['final_rows']:,} episodes end without termination: the last row of each is its "
+            "final observation, and no step leaves it."
+        )
+    if log["block"]:
+        notes.append(
+            f"Episodes are cut into blocks of {log['block']:,} rows, {log['units']:,} in all, so "
+            "that some can be held out; traces are cut between blocks."
+        )
+    unknown = max((one["unknown"] for one in questions), default=0)
+    if unknown > log["final_rows"]:
+        notes.append(
+            f"Up to {unknown:,} rows have no error, as more than {UNKNOWN:.0%} of their return "
+            "comes after the recording."
+        )
+    if columns.rho is not None:
+        notes.append(
+            "Returns are weighted by importance ratios, step by step: they are those of the target "
+            "policy on average."
+        )
+    return notes

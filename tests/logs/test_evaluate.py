@@ -1,0 +1,152 @@
+"""What an evaluation writes: held-out predictions, returns, errors, weights that load again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import preftd
+from logs.made_logs import COLUMNS, gappy
+from preftd.arrays import Vector
+from preftd.logs import LogColumns, LogEvaluation, evaluate, scores, table
+
+NAMED: dict[str, Any] = COLUMNS | {"reward": ["r", "s"], "discount": [0.5, 0.9]}
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> LogEvaluation:
+    return evaluate(gappy(), LogColumns(**NAMED), tmp_path_factory.mktemp("out"), folds=3)
+
+
+def test_returns_are_those_of_the_log(found: LogEvaluation) -> None:
+    log, shown = gappy(), found.predictions()
+    for reward, discount in (("r", 0.5), ("s", 0.9)):
+        mean = next(
+            one["mean"]
+            for one in found.summary["questions"]
+            if (one["cumulant"], one["discount"]) == (reward, discount)
+        )
+        returns = shown[f"return_{reward}_{discount:g}"].to_numpy()
+        for episode in range(60):
+            rows = np.flatnonzero(log["id"].to_numpy() == episode)
+            G, unknown = mean, 1.0
+            for t in rows[::-1]:
+                if t == rows[-1] and not log["end"][int(t)]:
+                    assert np.isnan(returns[t])
+                    continue
+                ends = bool(log["end"][int(t)])
+                G = log[reward][int(t)] + (0.0 if ends else discount * G)
+                unknown = 0.0 if ends else discount * unknown
+                if unknown <= scores.UNKNOWN:
+                    assert returns[t] == pytest.approx(G)
+                else:
+                    assert np.isnan(returns[t])
+
+
+def test_predictions_come_from_the_other_folds(found: LogEvaluation) -> None:
+    log, shown = gappy(), found.predictions()
+    with np.load(found.folder / "weights.npz") as stored:
+        held_out = stored["held_out"]
+    for fold in range(3):
+        rows = np.flatnonzero(shown["fold"].to_numpy() == fold)
+        for episode in np.unique(log["id"].to_numpy()[rows]):
+            own = log.filter(pl.col("id") == episode)
+            at = np.flatnonzero(log["id"].to_numpy() == episode)
+            assert set(at) <= set(rows)  # whole episodes
+            other = LogEvaluation(
+                found.folder, found.columns, found.summary, held_out[:, fold], found.encoding
+            )
+            for arm in ("td0", "ptd"):
+                expected = other.predict(own, arm, "s, γ = 0.9")
+                assert shown[f"value_{arm}_s_0.9"].to_numpy()[at] == pytest.approx(expected)
+
+
+def test_held_predictions_follow_their_recurrence(found: LogEvaluation) -> None:
+    log, shown = gappy(), found.predictions()
+    beta, value = shown["beta"].to_numpy(), shown["value_ptd_r_0.9"].to_numpy()
+    missing = log["a"].is_nan() | log["b"].is_null()
+    assert beta == pytest.approx(1.0 - missing.to_numpy())
+    ids, rewards = log["id"].to_numpy(), log["r"].to_numpy()
+    expected = value.copy()
+    for t in range(1, len(value)):
+        if ids[t] == ids[t - 1]:
+            carried = (expected[t - 1] - rewards[t - 1]) / 0.9
+            expected[t] = beta[t] * value[t] + (1 - beta[t]) * carried
+    assert shown["held_ptd_r_0.9"].to_numpy() == pytest.approx(expected)
+
+
+def test_errors_are_those_of_the_predictions(found: LogEvaluation) -> None:
+    shown, errors = found.predictions(), found.errors()
+    G, beta = shown["return_r_0.9"].to_numpy(), shown["beta"].to_numpy()
+    kinds: dict[str, Vector] = {
+        "all": beta >= 0,
+        "trusted": beta >= 0.5,
+        "untrusted": beta < 0.5,
+    }
+    for which, rows in kinds.items():
+        known = rows & ~np.isnan(G)
+        for kind in ("value", "held"):
+            predicted = shown[f"{kind}_etd_r_0.9"].to_numpy()
+            one = errors.filter(question="r, γ = 0.9", arm="etd", prediction=kind, rows=which).row(
+                0, named=True
+            )
+            rmse = np.sqrt(((predicted - G)[known] ** 2).mean())
+            assert one["count"] == known.sum()
+            assert one["rmse"] == pytest.approx(rmse)
+            assert one["relative"] == pytest.approx(rmse / G[known].std())
+            assert one["rmse_low"] < rmse < one["rmse_high"]
+
+
+def test_what_was_read_is_counted(found: LogEvaluation) -> None:
+    log, text = gappy(), (found.folder / "summary.json").read_text()
+    assert json.loads(text) == found.summary
+    read = found.summary["log"]
+    assert (read["rows"], read["episodes"]) == (len(log), 60)
+    assert read["terminated"] == log["end"].sum()
+    assert read["final_rows"] == 60 - read["terminated"]
+    assert read["steps"] == read["rows"] - read["final_rows"]
+    gaps = [one["missing"] for one in found.summary["inputs"]]
+    assert gaps == [log["a"].is_nan().sum(), log["b"].null_count()]
+    bins = found.summary["bins"]
+    weighted = np.array(bins["gaps"]) @ np.array(bins["rows"])
+    assert weighted == pytest.approx(gaps)
+    assert np.dot(bins["beta"], bins["rows"]) == pytest.approx(found.predictions()["beta"].sum())
+    assert any("final observation" in note for note in found.summary["notes"])
+
+
+def test_an_evaluation_loads_again(found: LogEvaluation) -> None:
+    again = preftd.load(found.folder)
+    assert again.columns == found.columns
+    rows = gappy().head(9)
+    assert again.predict(rows, "td") == pytest.approx(found.predict(rows, "td"), rel=1e-15)
+    raw = again.summary["questions"][0]["weights"]["ptd"]
+    whole = rows.drop_nulls().filter(pl.col("a").is_not_nan())
+    by_hand = whole["a"] * raw[0] + whole["b"] * raw[1] + raw[2]
+    assert again.predict(whole) == pytest.approx(by_hand.to_numpy())
+
+
+def test_a_continuing_log_is_cut_into_blocks_whose_returns_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = gappy(1, 90)
+    columns = LogColumns(features=["a", "b"], reward="r", discount=0.8, preference="missing")
+    found = evaluate(log, columns, tmp_path / "whole", folds=3)
+    assert found.summary["log"]["block"] == -(-len(log) // 30)
+    G = found.predictions()["return"].to_numpy()
+    total = found.summary["questions"][0]["mean"]
+    for t in range(len(log) - 2, -1, -1):
+        total = log["r"][t] + 0.8 * total
+        assert np.isnan(G[t]) or G[t] == pytest.approx(total)
+    assert np.isnan(G).sum() < 30
+    monkeypatch.setattr(table, "CHUNK", 13)
+    monkeypatch.setattr("preftd.logs.plan.PART", 100)
+    parts = evaluate(log, columns, tmp_path / "parts", folds=3)
+    for name in ("return", "value_td", "held_ptd", "beta"):
+        assert parts.predictions()[name].to_numpy() == pytest.approx(
+            found.predictions()[name].to_numpy(), rel=1e-8, nan_ok=True
+        )
