@@ -71,6 +71,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
     predictions: Annotated[
         bool, typer.Option(help="Write a prediction for each row of the log.")
     ] = True,
+    report: Annotated[bool, typer.Option(help="Write report.html, a page to look at.")] = True,
     workers: Workers = None,
     executor: Executor = ExecutorName.LOCAL,
     address: Address = None,
@@ -115,3 +116,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
         settings["rules"] = rule
     for line in evaluate_file(log, out, columns, given, settings, maker, quiet):
         print_line(line)
+    if report:
+        from preftd.report.log_page import write_log_page  # noqa: PLC0415
+
+        print_line(f"wrote {write_log_page(out)}")
