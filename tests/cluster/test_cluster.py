@@ -8,9 +8,11 @@ import pytest
 
 from cluster.clusters import cluster_of
 from experiments.small_studies import Told, manifest, run_here, small, stored_files
+from logs.made_logs import COLUMNS, gappy
 from preftd.experiments import Study, run
 from preftd.experiments.loading import load_studies
 from preftd.failures import FailedError
+from preftd.logs import LogColumns, evaluate, plan
 from preftd.ray import RayCluster
 from preftd.ray.live import LiveCluster
 from preftd.report.status import status_lines
@@ -103,3 +105,17 @@ def test_nodes_that_differ_are_refused_or_their_results_are_marked(
     run(small(), tmp_path, executor=joined.executor, progress=Told())
     assert manifest(tmp_path)["rounded"] == 8
     assert "8 cells computed, 8 equal to rounding only" in list(status_lines(tmp_path, []))[-1]
+
+
+def test_a_log_gives_the_same_bytes_as_in_one_process(
+    joined: Joined, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plan, "PART", 300)
+    gappy().write_parquet(tmp_path / "log.parquet")
+    found = [
+        evaluate(tmp_path / "log.parquet", LogColumns(**COLUMNS), tmp_path / name, executor=where)
+        for name, where in (("here", None), ("cluster", joined.executor))
+    ]
+    assert (found[0].weights == found[1].weights).all()
+    here, there = (one.folder / "predictions.parquet" for one in found)
+    assert here.read_bytes() == there.read_bytes()

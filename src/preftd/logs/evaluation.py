@@ -53,7 +53,7 @@ from preftd.learners.least_squares.learner import check_regularisation
 from preftd.logs import plan as plan_module
 from preftd.logs.arms import arms_of
 from preftd.logs.columns import LogColumns
-from preftd.logs.look import look
+from preftd.logs.look import check_types, look
 from preftd.logs.part_files import PartFiles, key_of
 from preftd.logs.plan import Plan, plan_parts
 from preftd.logs.saved import LogEvaluation, load, write_weights
@@ -144,8 +144,9 @@ def evaluate(  # noqa: PLR0913  (each is optional)
     parts_folder = folder.resolve() / PARTS
     try:
         table = open_source(source, parts_folder)
-        encoding = look(table, columns)
+        check_types(table, columns)
         plan = plan_parts(table, columns, folds, plan_module.PART, block)
+        encoding = look(table, columns)
         settings = Settings(table, columns, encoding, arms, folds)
         files = PartFiles(parts_folder, where, told)
         total, solution = _solution(settings, plan, files, ridge)

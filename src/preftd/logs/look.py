@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from preftd.arrays import InputError
+from preftd.arrays import LARGE, InputError, Vector
 from preftd.logs.columns import LogColumns
 from preftd.logs.encoding import Encoding, numbers_of
 from preftd.logs.table import Table
@@ -18,14 +18,12 @@ MOST_LEVELS = 1000
 
 def look(table: Table, columns: LogColumns) -> Encoding:
     """Return what turns the rows of a log into features, after a look at it."""
-    schema = table.schema(columns.all)
-    _check_types(table, columns, schema)
     seen = _sample(table, columns.features)
     for name in columns.features:
         _check_feature(table, name, seen)
-    numbers = [numbers_of(seen[name]) for name in columns.features]
-    mean = np.array([np.nanmean(column) for column in numbers])
-    scale = np.array([np.nanstd(column) for column in numbers])
+    finite = [_finite(seen[name]) for name in columns.features]
+    mean = np.array([column.mean() for column in finite])
+    scale = np.array([column.std() for column in finite])
     levels = tuple(_levels(table, name) for name in columns.categories)
     return Encoding(
         columns.features,
@@ -40,7 +38,9 @@ def look(table: Table, columns: LogColumns) -> Encoding:
     )
 
 
-def _check_types(table: Table, columns: LogColumns, schema: dict[str, pl.DataType]) -> None:
+def check_types(table: Table, columns: LogColumns) -> None:
+    """Refuse columns that are not there, or hold something that is no number where one is needed."""
+    schema = table.schema(columns.all)
     flags = {columns.terminated, columns.truncated, columns.episode, columns.order}
     for name in columns.all:
         if name in columns.categories or name in flags:
@@ -78,15 +78,23 @@ def _sample(table: Table, names: tuple[str, ...]) -> pl.DataFrame:
 def _check_feature(table: Table, name: str, seen: pl.DataFrame) -> None:
     """Refuse a feature that says nothing."""
     numbers = numbers_of(seen[name])
-    if np.isnan(numbers).all():
+    if not np.isfinite(numbers).any():
         raise InputError(f"feature {name!r} is missing in all {len(numbers):,} rows: leave it out.")
-    if np.isinf(numbers).any():
-        return  # it is refused where its row is known
-    if np.nanmin(numbers) == np.nanmax(numbers) and _is_constant(table, name):
+    finite = numbers[np.isfinite(numbers)]
+    if np.abs(finite).max() > LARGE:
         raise InputError(
-            f"feature {name!r} is {np.nanmin(numbers):g} in every row: leave it out, there is a "
-            "constant feature anyway."
+            f"feature {name!r} has numbers up to {np.abs(finite).max():g}: rescale it."
         )
+    if finite.min() == finite.max() and _is_constant(table, name):
+        raise InputError(
+            f"feature {name!r} is {finite[0]:g} in every row: leave it out, there is a constant "
+            "feature anyway."
+        )
+
+
+def _finite(column: pl.Series) -> Vector:
+    numbers = numbers_of(column)
+    return numbers[np.isfinite(numbers)]
 
 
 def _is_constant(table: Table, name: str) -> bool:

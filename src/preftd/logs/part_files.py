@@ -13,7 +13,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from preftd.experiments.executors import Executor
+from preftd.experiments.executors import Executor, Here
 from preftd.experiments.jobs import Job, OwnWork
 from preftd.experiments.progress import Progress
 from preftd.failures import FailedError, InputError
@@ -65,7 +65,8 @@ class PartFiles:
         seconds = sum(job.work for job in jobs)
         self._progress.begin(title, sum(rows.values()), done, seconds)
         try:
-            for result in self._executor.run(jobs):
+            executor = self._executor if len(jobs) > 1 else Here()  # a process takes a second
+            for result in executor.run(jobs):
                 if result.failures:
                     failure = result.failures[0]
                     if failure.traceback == REFUSED:
@@ -88,7 +89,7 @@ class PartFiles:
     def _read(self, name: str) -> dict[str, NDArray[Any]] | None:
         """The arrays of a part, or None if they are not there, or not whole."""
         try:
-            with np.load(self._path(name), allow_pickle=False) as stored:
+            with self._path(name).open("rb") as file, np.load(file, allow_pickle=False) as stored:
                 return {key: stored[key] for key in stored.files}
         except (OSError, ValueError, EOFError, zipfile.BadZipFile):
             return None

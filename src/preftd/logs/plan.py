@@ -74,8 +74,8 @@ def plan_parts(
     starts, fresh = starts + inside * limit, inside == 0
     if len(starts) < folds:
         raise InputError(
-            f"{table.label} has {rows} rows in {len(begins)} episodes, too few to hold out one in "
-            f"{folds}: give a longer log, or fewer folds."
+            f"{table.label} is too short to hold out one in {folds} (rows: {rows}, episodes: "
+            f"{len(begins)}): give a longer log, or fewer folds."
         )
     cuts = np.unique(np.searchsorted(starts, np.arange(0, rows, part)))
     cuts = np.append(cuts[cuts < len(starts)], len(starts))

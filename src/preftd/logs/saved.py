@@ -132,7 +132,10 @@ def load(folder: Path | str) -> LogEvaluation:
     columns = LogColumns.from_toml(place / "log.toml")
     try:
         summary = json.loads((place / "summary.json").read_text(encoding="utf-8"))
-        with np.load(place / "weights.npz", allow_pickle=False) as stored:
+        with (
+            (place / "weights.npz").open("rb") as file,
+            np.load(file, allow_pickle=False) as stored,
+        ):
             arrays: dict[str, Dense] = {name: stored[name] for name in stored.files}
         levels = tuple(tuple(one) for one in json.loads(str(arrays["levels"])))
         encoding = Encoding(

@@ -1,0 +1,173 @@
+"""Any number of workers gives the same bytes; what is finished is kept, however a run ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pytest
+
+from commands import complaint, run, run_alone
+from logs.made_logs import COLUMNS, gappy
+from preftd.experiments import Processes
+from preftd.failures import FailedError
+from preftd.logs import LogColumns, LogEvaluation, evaluate, plan
+
+NAMED: Final = COLUMNS | {"preference": "quality"}
+SCRIPT = """
+import os, signal, sys
+from preftd.experiments.progress import Silent
+from preftd.logs import LogColumns, evaluate, plan
+plan.PART = 100
+
+class Dies:
+    begin = say = end = lambda *_: None
+    left = 3
+    def advance(self, *_):
+        self.left -= 1
+        if not self.left:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+evaluate(sys.argv[1], LogColumns(**{named!r}), sys.argv[2], rules=["td", "ptd"], progress=Dies())
+"""
+
+
+class Counting:
+    """Counts the parts that are computed; stops at one of them if asked to."""
+
+    def __init__(self, stop: int = -1) -> None:
+        self.parts, self._stop = 0, stop
+
+    def begin(self, title: str, cells: int, stored: int, work: float) -> None: ...
+
+    def say(self, text: str) -> None: ...
+
+    def end(self) -> None: ...
+
+    def advance(self, cells: int, work: float, seconds: float) -> None:
+        self.parts += 1
+        if self.parts == self._stop:
+            raise KeyboardInterrupt
+
+
+@pytest.fixture
+def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A log of several parts."""
+    monkeypatch.setattr(plan, "PART", 100)
+    path = tmp_path / "log.parquet"
+    gappy().write_parquet(path)
+    return path
+
+
+def evaluated(log: Path, out: Path, **given: Any) -> LogEvaluation:
+    return evaluate(log, LogColumns(**NAMED), out, rules=["td", "ptd"], **given)
+
+
+def assert_same(found: LogEvaluation, other: LogEvaluation) -> None:
+    """Files are the same to the byte, but for how long it took."""
+    for name in ("predictions.parquet", "log.toml"):
+        assert (found.folder / name).read_bytes() == (other.folder / name).read_bytes()
+    assert (found.weights == other.weights).all()
+    plain = [{k: v for k, v in one.summary.items() if k != "seconds"} for one in (found, other)]
+    assert plain[0] == plain[1]
+    assert not (found.folder / "parts").exists()
+
+
+def test_two_workers_give_the_same_bytes(log: Path, tmp_path: Path) -> None:
+    here = evaluated(log, tmp_path / "here")
+    with Processes(2) as processes:
+        assert_same(evaluated(log, tmp_path / "two", executor=processes), here)
+
+
+def test_a_run_that_is_killed_resumes(log: Path, tmp_path: Path) -> None:
+    out, script = tmp_path / "killed", SCRIPT.replace("{named!r}", repr(NAMED))
+    done = subprocess.run([sys.executable, "-c", script, log, out], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert len(list((out / "parts").glob("*.npz"))) == 3
+    counted = Counting()
+    found = evaluated(log, out, progress=counted)
+    here = Counting()
+    assert_same(found, evaluated(log, tmp_path / "here", progress=here))
+    assert counted.parts == here.parts - 3
+
+
+def test_an_interrupt_keeps_finished_parts(log: Path, tmp_path: Path) -> None:
+    here = Counting()
+    whole = evaluated(log, tmp_path / "here", progress=here)
+    for stop in (1, here.parts - 1):
+        out = tmp_path / f"stopped {stop}"
+        with pytest.raises(KeyboardInterrupt):
+            evaluated(log, out, progress=Counting(stop))
+        assert not (out / "summary.json").exists()
+        counted = Counting()
+        assert_same(evaluated(log, out, progress=counted), whole)
+        assert counted.parts == here.parts - stop
+
+
+def test_parts_of_another_log_or_other_settings_are_not_used(log: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with pytest.raises(KeyboardInterrupt):
+        evaluated(log, out, progress=Counting(3))
+    gappy(seed=5).write_parquet(log)
+    counted, here = Counting(), Counting()
+    assert_same(
+        evaluated(log, out, progress=counted), evaluated(log, tmp_path / "here", progress=here)
+    )
+    assert counted.parts == here.parts
+
+
+def test_a_part_that_is_not_whole_is_computed_again(log: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with pytest.raises(KeyboardInterrupt):
+        evaluated(log, out, progress=Counting(2))
+    first, second = sorted((out / "parts").glob("*.npz"))
+    first.write_bytes(first.read_bytes()[:-7])
+    second.write_bytes(b"")
+    assert_same(evaluated(log, out), evaluated(log, tmp_path / "here"))
+
+
+def test_a_worker_that_dies_is_reported_in_one_sentence(
+    log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Deadly:
+        name = "Deadly"
+
+        def __reduce__(self) -> Any:
+            return os._exit, (9,)
+
+    monkeypatch.setattr("preftd.logs.evaluation.look", lambda *_: Deadly())
+    monkeypatch.setattr("preftd.logs.evaluation._described", lambda *_: [])
+    with Processes(2) as two, pytest.raises(FailedError, match="a part of the log cannot be"):
+        evaluated(log, tmp_path / "out", executor=two)
+
+
+def test_the_command_reports_progress_and_a_table(log: Path, tmp_path: Path) -> None:
+    text = LogColumns(**COLUMNS).to_toml()
+    (tmp_path / "log.toml").write_text(text)
+    given = ["evaluate", log, "--columns", tmp_path / "log.toml", "--workers", "1"]
+    done = run(*given, "--out", tmp_path / "out", "--rule", "ptd")
+    assert done.returncode == 0, done.stderr
+    assert "rows/s" in done.stderr
+    assert "held-out error" in done.stdout
+    quiet = run(*given, "--out", tmp_path / "out", "--rule", "ptd", "--quiet")
+    assert (quiet.returncode, quiet.stderr) == (0, "")
+    code, said = complaint(*given, "--out", tmp_path / "bad", "--feature", "aa", "--quiet")
+    assert (code, "did you mean 'a'?" in said) == (2, True)
+    assert not (tmp_path / "bad").exists()
+
+
+def test_options_are_columns(log: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    given = "--feature a --feature b --reward r --discount 0.5 --discount 0.9 --episode id"
+    given += " --terminated end --preference missing:a:2 --fill zero --rule td0 --quiet"
+    done = run_alone("evaluate", log, *given.split(), "--out", out)
+    assert (done.returncode, done.stderr) == (0, "")
+    changed = COLUMNS | {"discount": [0.5, 0.9], "preference": "missing:a:2", "fill": "zero"}
+    found = evaluate(log, LogColumns(**changed), tmp_path / "here", rules=["td0"])
+    with np.load(out / "weights.npz") as stored:
+        assert stored["whole"] == pytest.approx(found.weights, rel=1e-10)
