@@ -15,21 +15,6 @@ from preftd.style import LOOKS, OTHERS, RC, WIDTH, number_text, save_figure
 HERE = Path(__file__).parent
 SERIES = {"CO₂": 13, "water": 12, "pressure": 12, "rain": 12}
 """Each series, and the horizon of its column in the tables."""
-METHODS = (
-    "last value",
-    "seasonal mean",
-    "ridge, lags and flags",
-    "ridge, trusted rows",
-    "TD(0), as recorded",
-    "TD(λ), λ = 1 − β, as recorded",
-    "TD(λ), best λ, flags",
-    "PTD",
-    "PTD, carried",
-    "PTD, best β",
-    "TD(0), as recorded, steps",
-    "TD(λ), as recorded, steps",
-    "PTD, held steps",
-)
 BEST = "PTD, best β"
 
 
@@ -44,32 +29,41 @@ def cell(frame: pl.DataFrame, value: str, digits: int, **where: Any) -> str:
     return f"{centre} [{low}, {high}]"
 
 
-def errors_table(frame: pl.DataFrame, gaps: str, rows: str) -> str:
-    """Return the errors of all methods at one kind of gaps, as a table in Markdown."""
+def table(frame: pl.DataFrame, value: str, by: str, rows: str, **where: Any) -> str:
+    """Return a table in Markdown: a column for each series, at its own horizon.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    value : str
+        "error" or "ratio".
+    by : str
+        What lines differ in: "method" or "gaps".
+    rows : str
+        "trusted" or "gap".
+    **where
+        What they agree in.
+
+    """
     head = " | ".join(f"{name}, {horizon}" for name, horizon in SERIES.items())
-    lines = [f"| method | {head} |", "|---|" + "---|" * len(SERIES)]
-    for method in METHODS:
-        where = {"gaps": gaps, "rows": rows, "method": method}
+    lines = [f"| {by} | {head} |", "|---|" + "---|" * len(SERIES)]
+    for line in frame[by].unique(maintain_order=True):
         cells = [
-            cell(frame, "error", 2, series=name, horizon=horizon, **where)
+            cell(frame, value, 2, rows=rows, series=name, horizon=horizon, **{by: line}, **where)
             for name, horizon in SERIES.items()
         ]
-        lines.append(f"| {method} | {' | '.join(cells)} |")
+        lines.append(f"| {line} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
-def ratios_table(frame: pl.DataFrame, method: str, rows: str) -> str:
-    """Return ratios of a method to its rival for all gaps, as a table in Markdown."""
-    head = " | ".join(f"{name}, {horizon}" for name, horizon in SERIES.items())
-    lines = [f"| gaps added | {head} |", "|---|" + "---|" * len(SERIES)]
-    for gaps in frame["gaps"].unique(maintain_order=True):
-        where = {"gaps": gaps, "rows": rows, "method": method}
-        cells = [
-            cell(frame, "ratio", 2, series=name, horizon=horizon, **where)
-            for name, horizon in SERIES.items()
-        ]
-        lines.append(f"| {gaps} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+def tables(frame: pl.DataFrame) -> list[str]:
+    """Return the tables of the page."""
+    some = {"gaps": "missing 30 %, length 8"}
+    return [
+        table(frame, "error", "method", "trusted", **some),
+        table(frame, "error", "method", "gap", **some),
+        *(table(frame, "ratio", "gaps", rows, method=BEST) for rows in ("trusted", "gap")),
+    ]
 
 
 def draw(frame: pl.DataFrame) -> None:
@@ -122,11 +116,4 @@ def draw_panel(axes: Axes, frame: pl.DataFrame, kinds: list[str]) -> None:
 if __name__ in ("__main__", "<run_path>"):
     errors = pl.read_csv(HERE / "series.csv")
     draw(errors)
-    for table in (
-        errors_table(errors, "none added", "trusted"),
-        errors_table(errors, "missing 30 %, length 8", "trusted"),
-        errors_table(errors, "missing 30 %, length 8", "gap"),
-        ratios_table(errors, BEST, "trusted"),
-        ratios_table(errors, BEST, "gap"),
-    ):
-        print(table, end="\n\n")
+    print(*tables(errors), sep="\n\n")
