@@ -13,13 +13,29 @@ VALUE, AGE = range(2)
 
 
 @kernel(fastmath={"contract"})
-def gather_whole(column: Vector, centre: float, scale: float, out: Dense, index: int) -> bool:
+def gather_whole(column: Vector, centre: float, factor: float, out: Dense, index: int) -> bool:
     """Write a column that has no gap; returns False if it has one, with `out` half written."""
     whole = True
     for t in range(column.size):
         x = column[t]
         whole &= abs(x) < np.inf
-        out[t, index] = (x - centre) * scale
+        out[t, index] = (x - centre) * factor
+    return whole
+
+
+@kernel(fastmath={"contract"})
+def gather_four(
+    a: Vector, b: Vector, c: Vector, d: Vector, centre: Vector, factor: Vector, out: Dense, i: int
+) -> bool:
+    """The same for four columns beside each other: memory is written in longer pieces."""
+    whole = True
+    for t in range(a.size):
+        p, q, r, s = a[t], b[t], c[t], d[t]
+        whole &= (abs(p) < np.inf) & (abs(q) < np.inf) & (abs(r) < np.inf) & (abs(s) < np.inf)
+        out[t, i] = (p - centre[i]) * factor[i]
+        out[t, i + 1] = (q - centre[i + 1]) * factor[i + 1]
+        out[t, i + 2] = (r - centre[i + 2]) * factor[i + 2]
+        out[t, i + 3] = (s - centre[i + 3]) * factor[i + 3]
     return whole
 
 

@@ -10,7 +10,7 @@ from preftd.logs.columns import LogColumns
 from preftd.logs.encoding import Encoding, numbers_of
 from preftd.logs.table import Table
 
-LOOK = 1 << 20
+LOOK = 1 << 18
 """Rows that are looked at for means and scales; of a longer log, as many from all over it."""
 PIECES = 16
 MOST_LEVELS = 1000
@@ -39,7 +39,7 @@ def look(table: Table, columns: LogColumns) -> Encoding:
 
 
 def check_types(table: Table, columns: LogColumns) -> None:
-    """Refuse columns that are not there, or hold something that is no number where one is needed."""
+    """Refuse columns that are not there, or hold no numbers where numbers are needed."""
     schema = table.schema(columns.all)
     flags = {columns.terminated, columns.truncated, columns.episode, columns.order}
     for name in columns.all:

@@ -18,8 +18,16 @@ from preftd.logs.columns import LogColumns
 from preftd.logs.encoding import Encoding, Gatherer, InfiniteError
 from preftd.logs.plan import Part
 from preftd.logs.steps import PartSteps, read_steps
-from preftd.logs.sums_kernel import Signals, Waiting, add_rows, flush, new_waiting
-from preftd.logs.table import Table
+from preftd.logs.sums_kernel import (
+    Marks,
+    Signals,
+    add_rows,
+    add_shared,
+    find_shared,
+    flush,
+    new_waiting,
+)
+from preftd.logs.table import Table, in_one_piece
 from preftd.logs.trust import Age, Missing
 
 BINS = 200
@@ -67,23 +75,26 @@ def pieces(settings: Settings, part: Part, steps: PartSteps) -> Iterator[Piece]:
     """The rows of a part with their features and β."""
     table, columns = settings.table, settings.columns
     gatherer, count = Gatherer(settings.encoding), len(steps.first)
+    at = 0
     for low, high in table.chunks(part.start, part.start + count):
-        which = slice(low - part.start, high - part.start)
-        frame = table.read(columns.inputs, low, high)
-        first = steps.first[which].copy()
-        if which.stop > steps.own:
-            first[-1] = True  # it is the first of the next part's unit there, too
-        try:
-            features, age, gaps = gatherer.features(frame, first)
-        except InfiniteError as error:
-            raise InputError(
-                f"feature {error.name!r} is infinite in {table.place(low + error.row)}: give "
-                "numbers, or leave it empty."
-            ) from None
-        trust = columns.preference
-        beta = trust.beta(age) if isinstance(trust, Missing | Age) else steps.beta
-        assert beta is not None
-        yield Piece(which, features, beta if len(beta) == len(age) else beta[which], gaps, frame)
+        for frame in in_one_piece(table.read(columns.inputs, low, high)):
+            which = slice(at, at + frame.height)
+            first = steps.first[which].copy()
+            if which.stop > steps.own:
+                first[-1] = True  # as in the next part, where it is the first of a unit
+            try:
+                features, age, gaps = gatherer.features(frame, first)
+            except InfiniteError as error:
+                raise InputError(
+                    f"feature {error.name!r} is infinite in "
+                    f"{table.place(part.start + at + error.row)}: give numbers, or leave it empty."
+                ) from None
+            beta = None if steps.beta is None else steps.beta[which]
+            if isinstance(columns.preference, Missing | Age):
+                beta = columns.preference.beta(age)
+            assert beta is not None
+            yield Piece(which, features, beta, gaps, frame)
+            at += frame.height
 
 
 @final
@@ -113,14 +124,12 @@ def part_sums(settings: Settings, part: Part) -> dict[str, NDArray[Any]]:
     _, columns, encoding, arms, folds = settings
     steps = read_steps(settings.table, columns, part, folds)
     size, cumulants = encoding.size, len(columns.reward)
-    waiting = [[new_waiting(folds, size, cumulants) for _ in arms] for _ in columns.discounts]
-    carried = np.zeros((len(columns.discounts), len(arms)))
+    adders = [_Adder(arms, discount, folds, (size, cumulants)) for discount in columns.discounts]
     gaps = np.zeros((BINS, len(columns.inputs)), np.int64)
     trust, seen = np.zeros((BINS, 2)), np.zeros(3, np.int64)
     for piece in pieces(settings, part, steps):
-        for d, discount in enumerate(columns.discounts):
-            for a, arm in enumerate(arms):
-                carried[d, a] = _add(waiting[d][a], arm, discount, steps, piece, carried[d, a])
+        for adder in adders:
+            adder.add(steps, piece)
         own = piece.beta[: steps.own - piece.which.start]
         rows = part.start + piece.which.start + np.arange(len(own))
         bins = rows * BINS // settings.table.rows
@@ -129,7 +138,7 @@ def part_sums(settings: Settings, part: Part) -> dict[str, NDArray[Any]]:
         seen += ((own >= 0.5).sum(), (own == 0).sum(), len(own))
         if piece.gaps.any():
             _count_gaps(gaps, piece.frame[: len(own)], bins)
-    sums = np.array([[_total(one) for one in row] for row in waiting])
+    sums = np.array([adder.sums() for adder in adders])
     if not np.isfinite(sums).all():
         raise InputError(
             "the sums of products are not finite: scale the features and rewards of the log."
@@ -137,28 +146,58 @@ def part_sums(settings: Settings, part: Part) -> dict[str, NDArray[Any]]:
     return {"sums": sums, "gaps": gaps, "trust": trust, "seen": seen, **_counts(columns, steps)}
 
 
-def _add(
-    waiting: Waiting, arm: Arm, discount: float, steps: PartSteps, piece: Piece, carried: float
-) -> float:
-    """Add a piece to the sums of an arm; returns the follow-on."""
-    which = piece.which
-    first, beta = steps.first[which], arm.beta(piece.beta)
-    before, after = discount * steps.before[which], discount * steps.discount[which]
-    (decay, gain), held = arm.rule.stream(
-        carried, discount_t=np.where(first, 0.0, before), beta=beta, rho=steps.rho[which]
-    )
-    signals = Signals(decay, gain, beta, before, after)
-    add_rows(
-        waiting, piece.features, steps.rewards[which], signals, first, steps.opens[which],
-        steps.closes[which], steps.fold[which],
-    )  # fmt: skip
-    return float(held)
+@final
+class _Adder:
+    """Adds the rows of a part to the sums of all arms, at one discount.
 
+    Rows that have no trace but their own, and in which arms do not differ, are added once for all
+    of these arms: those without a follow-on, and each of the others alone.
+    """
 
-def _total(waiting: Waiting) -> Dense:
-    for fold in range(len(waiting.filled)):
-        flush(waiting, fold)
-    return waiting.sums
+    def __init__(
+        self, arms: tuple[Arm, ...], discount: float, folds: int, sizes: tuple[int, int]
+    ) -> None:
+        self._arms, self._discount = arms, discount
+        plain = [a for a, arm in enumerate(arms) if arm.rule.interest is None]
+        self._alike = [plain] * bool(plain) + [[a] for a in range(len(arms)) if a not in plain]
+        self._waiting = [new_waiting(folds, *sizes) for _ in arms]
+        self._shared = [new_waiting(folds, *sizes) for _ in self._alike]
+        self._carried = np.zeros(len(arms))
+
+    def add(self, steps: PartSteps, piece: Piece) -> None:
+        """Add a piece."""
+        which, x = piece.which, piece.features
+        first, rewards = steps.first[which], steps.rewards[which]
+        before, after = (self._discount * d for d in (steps.before[which], steps.discount[which]))
+        shared = np.empty(len(x), np.bool_)
+        marks = Marks(first, steps.opens[which], steps.closes[which], steps.fold[which], shared)
+        found = []
+        for a, arm in enumerate(self._arms):
+            beta = arm.beta(piece.beta)
+            (decay, gain), held = arm.rule.stream(
+                self._carried[a],
+                discount_t=np.where(first, 0.0, before),
+                beta=beta,
+                rho=steps.rho[which],
+            )
+            self._carried[a] = float(held)
+            found.append(Signals(decay, gain, beta, before, after))
+        for group, waiting in zip(self._alike, self._shared, strict=True):
+            alike = [np.array([found[a][i] for a in group]) for i in range(3)]
+            find_shared(*alike, found[group[0]], marks, marks.shared)
+            add_shared(waiting, x, rewards, found[group[0]], marks)
+            for a in group:
+                add_rows(self._waiting[a], x, rewards, found[a], marks)
+
+    def sums(self) -> NDArray[np.float64]:
+        """A and b of each arm and fold."""
+        for waiting in self._waiting + self._shared:
+            for fold in range(len(waiting.filled)):
+                flush(waiting, fold)
+        total = np.array([waiting.sums for waiting in self._waiting])
+        for group, waiting in zip(self._alike, self._shared, strict=True):
+            total[group] += waiting.sums
+        return total
 
 
 def _count_gaps(gaps: NDArray[np.int64], frame: pl.DataFrame, bins: NDArray[np.int64]) -> None:

@@ -15,25 +15,21 @@ from preftd.kernels import kernel
 
 BUFFER = 128
 """Rows of a buffer: with its likes it stays in the cache."""
-WAITS, FADE, FOLD, PAID = range(4)
+WAITS, FADE, FOLD, SLOT, PAID = range(5)
 """What is known of the row that waits, in `Waiting.numbers`; rewards so far begin at PAID."""
 
 
 class Waiting(NamedTuple):
-    """The row that waits, and the buffers; arrays are changed in place."""
+    """The row that waits, and the buffers, which hold it too; arrays are changed in place."""
 
     numbers: Vector
-    """Shape (3 + cumulants,)."""
-    trace: Vector
-    """e_k."""
-    features: Vector
-    """x_k."""
+    """Shape (PAID + cumulants,)."""
     left: NDArray[np.float64]
     """e of rows in buffers, shape (folds, BUFFER, size)."""
     right: NDArray[np.float64]
     """x_k − Γ x_m and R, shape (folds, BUFFER, size + cumulants)."""
     filled: NDArray[np.int64]
-    """How many rows each buffer holds, shape (folds,)."""
+    """How many rows of each buffer are complete, shape (folds,)."""
     sums: NDArray[np.float64]
     """A and b of each fold, shape (folds, size, size + cumulants)."""
 
@@ -50,12 +46,21 @@ class Signals(NamedTuple):
     """The discount of the step that leaves the row."""
 
 
+class Marks(NamedTuple):
+    """What rows are, as in `PartSteps`, arrays of shape (rows,)."""
+
+    first: NDArray[np.bool_]
+    opens: NDArray[np.bool_]
+    closes: NDArray[np.bool_]
+    fold: NDArray[np.int64]
+    shared: NDArray[np.bool_]
+    """Whether the row is added by `add_shared`, for several arms at once."""
+
+
 def new_waiting(folds: int, size: int, cumulants: int) -> Waiting:
     """Nothing waits, and all sums are 0."""
     return Waiting(
         np.zeros(PAID + cumulants),
-        np.zeros(size),
-        np.zeros(size),
         np.zeros((folds, BUFFER, size)),
         np.zeros((folds, BUFFER, size + cumulants)),
         np.zeros(folds, np.int64),
@@ -65,7 +70,7 @@ def new_waiting(folds: int, size: int, cumulants: int) -> Waiting:
 
 @kernel
 def flush(waiting: Waiting, fold: int) -> None:
-    """Add the rows in the buffer of a fold to its sums."""
+    """Add the complete rows in the buffer of a fold to its sums."""
     count = waiting.filled[fold]
     if count > 0:
         left, right = waiting.left[fold][:count], waiting.right[fold][:count]
@@ -73,38 +78,43 @@ def flush(waiting: Waiting, fold: int) -> None:
         waiting.filled[fold] = 0
 
 
-@kernel(fastmath={"contract"})
-def push(waiting: Waiting, share: float, discount: float, following: Vector) -> None:
+@kernel(fastmath={"contract"}, inline="always")
+def begin(waiting: Waiting, x: Vector, decay: float, gain: float, fold: int) -> None:
+    """Let a row wait: e_k = decay e + gain x_k, with e of the row before if that is complete."""
+    w, size = waiting, x.size
+    old = decay * w.numbers[FADE] if w.numbers[WAITS] != 0.0 else 0.0
+    slot = w.filled[fold]
+    left, right = w.left[fold, slot], w.right[fold, slot]
+    if old == 0.0:
+        for i in range(size):
+            left[i] = gain * x[i]
+            right[i] = x[i]
+    else:
+        before = w.left[fold, int(w.numbers[SLOT])]
+        for i in range(size):
+            left[i] = old * before[i] + gain * x[i]
+            right[i] = x[i]
+    w.numbers[:] = 0.0
+    w.numbers[WAITS], w.numbers[FADE], w.numbers[FOLD], w.numbers[SLOT] = 1.0, 1.0, fold, slot
+
+
+@kernel(fastmath={"contract"}, inline="always")
+def complete(waiting: Waiting, share: float, discount: float, following: Vector) -> None:
     """Complete the row that waits: share e_k (x_k − Γ x_m)ᵀ, with Γ = fade · discount."""
     w, size = waiting, following.size
-    fold = int(w.numbers[FOLD])
-    at, reach = w.filled[fold], w.numbers[FADE] * discount
-    left, right = w.left[fold, at], w.right[fold, at]
-    for i in range(size):
-        left[i] = share * w.trace[i]
-    if reach == 0.0:
+    fold, slot = int(w.numbers[FOLD]), int(w.numbers[SLOT])
+    reach, right = w.numbers[FADE] * discount, w.right[fold, slot]
+    if share != 1.0:
         for i in range(size):
-            right[i] = w.features[i]
-    else:
+            w.left[fold, slot, i] *= share
+    if reach != 0.0:
         for i in range(size):
-            right[i] = w.features[i] - reach * following[i]
+            right[i] -= reach * following[i]
     for c in range(w.numbers.size - PAID):
         right[size + c] = w.numbers[PAID + c]
-    w.filled[fold] = at + 1
-    if at + 1 == BUFFER:
+    w.filled[fold] = slot + 1
+    if slot + 1 == BUFFER:
         flush(waiting, fold)
-
-
-@kernel(fastmath={"contract"})
-def begin(waiting: Waiting, x: Vector, decay: float, gain: float, fold: int) -> None:
-    """Let a row wait: e_k = decay e + gain x_k."""
-    w, waits = waiting, waiting.numbers[WAITS] != 0.0
-    old = decay * w.numbers[FADE] if waits else 0.0
-    for i in range(x.size):
-        w.trace[i] = old * w.trace[i] + gain * x[i] if old != 0.0 else gain * x[i]
-        w.features[i] = x[i]
-    w.numbers[:] = 0.0
-    w.numbers[WAITS], w.numbers[FADE], w.numbers[FOLD] = 1.0, 1.0, fold
 
 
 @kernel(fastmath={"contract"})
@@ -114,6 +124,7 @@ def step(
     rewards: Vector,
     numbers: tuple[float, float, float, float, float],
     fold: int,
+    shared: bool,
 ) -> None:
     """Add a row that a step leaves; it waits for what comes next, if that has a part.
 
@@ -122,39 +133,89 @@ def step(
     decay, gain, beta, into, after = numbers
     known = waiting.numbers
     if gain != 0.0 or (beta != 0.0 and into != 0.0):
-        if known[WAITS] != 0.0:
-            push(waiting, 1.0, into - (into * (1 - beta) - decay), x)
+        if known[WAITS] == 1.0:
+            complete(waiting, 1.0, into - (into * (1 - beta) - decay), x)
         begin(waiting, x, decay, gain, fold)
+        if shared:
+            known[WAITS] = 2.0  # its trace may be needed, its row is not
     else:
         known[FADE] *= decay
     for c in range(rewards.size):
         known[PAID + c] += known[FADE] * rewards[c]
     if after == 0.0 and known[WAITS] != 0.0:
-        push(waiting, 1.0, 0.0, x)
+        if known[WAITS] == 1.0:
+            complete(waiting, 1.0, 0.0, x)
         known[WAITS] = 0.0
 
 
 @kernel
 def add_rows(
-    waiting: Waiting,
-    features: Dense,
-    rewards: Dense,
-    signals: Signals,
-    first: NDArray[np.bool_],
-    opens: NDArray[np.bool_],
-    closes: NDArray[np.bool_],
-    fold: NDArray[np.int64],
+    waiting: Waiting, features: Dense, rewards: Dense, signals: Signals, marks: Marks
 ) -> None:
     """Add rows one after the other; the last waits for those that come next."""
-    s, known = signals, waiting.numbers
+    s, m, known = signals, marks, waiting.numbers
+    rows = len(features)
+    for t in range(rows):
+        if m.closes[t] and known[WAITS] == 1.0 and s.beta[t] != 0.0:
+            complete(waiting, s.beta[t], s.before[t], features[t])
+        if m.closes[t] or m.first[t] or not m.opens[t]:
+            known[WAITS] = 0.0
+        if not m.opens[t]:
+            continue
+        if m.shared[t] and known[WAITS] != 1.0 and (s.after[t] == 0.0 or s.decay[t + 1] == 0.0):
+            known[WAITS] = 0.0  # neither its row nor its trace is needed
+            continue
+        into = 0.0 if m.first[t] else s.before[t]
+        numbers = s.decay[t], s.gain[t], s.beta[t], into, s.after[t]
+        step(waiting, features[t], rewards[t], numbers, m.fold[t], m.shared[t])
+
+
+@kernel
+def find_shared(
+    decay: Dense, gain: Dense, beta: Dense, signals: Signals, marks: Marks, out: NDArray[np.bool_]
+) -> None:
+    """Write which rows all arms add alike: e = gain x, and the next row completes them.
+
+    decay, gain, beta  of the arms, shape (arms, rows)
+    """
+    rows = out.size
+    for t in range(rows):
+        ends = signals.after[t] == 0.0
+        inside = t + 1 < rows and not marks.first[t + 1] and marks.opens[t + 1]
+        same = marks.opens[t] and (ends or inside)
+        for a in range(len(decay)):
+            same &= gain[a, t] == gain[0, t] != 0.0 and (marks.first[t] or decay[a, t] == 0.0)
+            if same and not ends:
+                into = signals.before[t + 1]
+                reach = into - (into * (1 - beta[a, t + 1]) - decay[a, t + 1])
+                same &= reach == into and (gain[a, t + 1] != 0.0 or beta[a, t + 1] != 0.0)
+        out[t] = same
+
+
+@kernel(fastmath={"contract"})
+def add_shared(
+    waiting: Waiting, features: Dense, rewards: Dense, signals: Signals, marks: Marks
+) -> None:
+    """Add rows gain x_t (x_t − γ x_{t+1})ᵀ where they are shared."""
+    size, w = features.shape[1], waiting
     for t in range(len(features)):
-        if closes[t] and known[WAITS] != 0.0 and s.beta[t] != 0.0:
-            push(waiting, s.beta[t], s.before[t], features[t])
-        if closes[t] or first[t]:
-            known[WAITS] = 0.0
-        if opens[t]:
-            into = 0.0 if first[t] else s.before[t]
-            numbers = s.decay[t], s.gain[t], s.beta[t], into, s.after[t]
-            step(waiting, features[t], rewards[t], numbers, fold[t])
+        if not marks.shared[t]:
+            continue
+        fold, x, discount = marks.fold[t], features[t], signals.after[t]
+        gain = signals.gain[t]
+        slot = w.filled[fold]
+        left, right = w.left[fold, slot], w.right[fold, slot]
+        if discount == 0.0:
+            for i in range(size):
+                left[i] = gain * x[i]
+                right[i] = x[i]
         else:
-            known[WAITS] = 0.0
+            following = features[t + 1]
+            for i in range(size):
+                left[i] = gain * x[i]
+                right[i] = x[i] - discount * following[i]
+        for c in range(rewards.shape[1]):
+            right[size + c] = rewards[t, c]
+        w.filled[fold] = slot + 1
+        if slot + 1 == BUFFER:
+            flush(waiting, fold)

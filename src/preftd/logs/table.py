@@ -53,7 +53,7 @@ class Table:
         return int(self.first[-1])
 
     def read(self, columns: Sequence[str], start: int, stop: int) -> pl.DataFrame:
-        """Return some columns of a range of rows, in one piece each."""
+        """Return some columns of a range of rows; in memory they may be in several pieces."""
         pieces = []
         for number in range(self.file_of(start), len(self.files)):
             first = int(self.first[number])
@@ -62,9 +62,7 @@ class Table:
             low, high = max(start, first), min(stop, int(self.first[number + 1]))
             if low < high:
                 pieces.append(_slice(self.files[number], columns, low - first, high - low))
-        if len(pieces) == 1:
-            return pieces[0].rechunk()
-        return pl.concat(pieces, how="vertical_relaxed", rechunk=True)
+        return pieces[0] if len(pieces) == 1 else pl.concat(pieces, how="vertical_relaxed")
 
     def chunks(self, start: int, stop: int) -> Iterator[tuple[int, int]]:
         """Ranges of rows that are read at a time."""
@@ -98,6 +96,14 @@ class Table:
                         f"{own[name]} in {file.path.name}: convert one of them."
                     )
         return found
+
+
+def in_one_piece(frame: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """Rows that lie in one piece of memory, without copying them."""
+    first = 0
+    for chunk in frame.to_series(0).get_chunks() if frame.width else []:
+        yield frame.slice(first, len(chunk))
+        first += len(chunk)
 
 
 def schema_of(file: LogFile) -> dict[str, pl.DataType]:
