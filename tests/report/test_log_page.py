@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 import json
 import re
+import runpy
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import polars as pl
 import pytest
 
 from browser import complaints, open_browser, view
+from commands import printed
 from logs.made_logs import COLUMNS, gappy
 from preftd.logs import LogColumns, LogEvaluation, as_trust, evaluate
 from preftd.report import log_curves, log_figures, log_page
@@ -172,6 +175,35 @@ def test_many_columns_fit(found: LogEvaluation) -> None:
     assert "74 more inputs have gaps" in " ".join(figure.get_supxlabel().split())
 
 
+def test_the_command_writes_the_page_unless_told_not_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_page, "write_log_page", lambda folder: folder / "page")
+    gappy().write_parquet(tmp_path / "log.parquet")
+    (tmp_path / "log.toml").write_text(LogColumns(**COLUMNS).to_toml(), encoding="utf-8")
+    typed = ("evaluate", tmp_path / "log.parquet", "--columns", tmp_path / "log.toml", "--quiet")
+    out = ("--rule", "ptd", "--out", tmp_path / "values")
+    assert printed(*typed, *out).endswith(f"wrote {tmp_path / 'values' / 'page'}\n")
+    assert "page" not in printed(*typed, *out, "--no-report")
+
+
+@pytest.mark.slow
+def test_the_command_of_the_docs_finds_what_its_snippets_find(tmp_path: Path) -> None:
+    docs = Path(__file__).parents[2] / "docs"
+    made = runpy.run_path(str(docs / "pictures" / "logs.py"), run_name="snippets")
+    ran = made["run"](docs / "logs.md")
+    text = (docs / "logs.md").read_text(encoding="utf-8").replace("\\\n", "")
+    line = re.search(r"^ {4}preftd (evaluate log.parquet --feature .*)", text, re.M)
+    assert line is not None
+    typed = [str(ran["folder"] / part) if part == "log.parquet" else part
+             for part in shlex.split(line[1])]  # fmt: skip
+    printed(*typed[:-1], tmp_path / "values", "--quiet")
+    questions = json.loads((tmp_path / "values" / "summary.json").read_text())["questions"]
+    assert questions == ran["found"].summary["questions"]
+    assert (tmp_path / "values" / "report.html").exists()
+
+
+@pytest.mark.slow
 def test_the_page_fits_screens_of_all_widths_and_asks_nobody(
     page: str, found: LogEvaluation
 ) -> None:
