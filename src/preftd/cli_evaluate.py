@@ -46,11 +46,24 @@ def evaluate(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
         str | None,
         typer.Option(
             metavar="β",
-            help="A column, a number, missing, missing:COLUMN,COLUMN:ROWS, or age:ROWS.",
+            help="A column, a number, missing, missing:COLUMN,COLUMN:ROWS, age:ROWS, or learned.",
         ),
     ] = None,
     rho: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Importance ratios, if off-policy.")
+    ] = None,
+    behaviour: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Probability of the action that was taken.")
+    ] = None,
+    target: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Its probability under the target policy.")
+    ] = None,
+    clip: Annotated[float | None, typer.Option(help="Larger ratios become this one.")] = None,
+    encoder: Annotated[
+        str | None,
+        typer.Option(
+            help="polynomial:DEGREE, fourier:ORDER or tiles:TILES:TILINGS of all numbers."
+        ),
     ] = None,
     fill: Annotated[
         str | None, typer.Option(help="What stands for a missing number: last, mean or zero.")
@@ -101,6 +114,10 @@ def evaluate(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
         "truncated": truncated,
         "preference": preference,
         "rho": rho,
+        "behaviour": behaviour,
+        "target": target,
+        "clip": clip,
+        "encoder": encoder,
         "fill": fill,
         "reward_is": reward_is,
     }

@@ -12,7 +12,6 @@ import pytest
 
 import preftd
 from logs.made_logs import COLUMNS, gappy
-from preftd.arrays import Vector
 from preftd.logs import LogColumns, LogEvaluation, evaluate, scores, table
 
 NAMED: dict[str, Any] = COLUMNS | {"reward": ["r", "s"], "discount": [0.5, 0.9]}
@@ -83,7 +82,7 @@ def test_held_predictions_follow_their_recurrence(found: LogEvaluation) -> None:
 def test_errors_are_those_of_the_predictions(found: LogEvaluation) -> None:
     shown, errors = found.predictions(), found.errors()
     G, beta = shown["return_r_0.9"].to_numpy(), shown["beta"].to_numpy()
-    kinds: dict[str, Vector] = {
+    kinds = {
         "all": beta >= 0,
         "trusted": beta >= 0.5,
         "untrusted": beta < 0.5,

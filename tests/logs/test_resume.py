@@ -49,7 +49,7 @@ class Counting:
 
     def end(self) -> None: ...
 
-    def advance(self, cells: int, work: float, seconds: float) -> None:
+    def advance(self, cells: int, work: float, seconds: float) -> None:  # noqa: ARG002
         self.parts += 1
         if self.parts == self._stop:
             raise KeyboardInterrupt
@@ -149,7 +149,14 @@ def test_a_worker_that_dies_is_reported_in_one_sentence(
 def test_the_command_reports_progress_and_a_table(log: Path, tmp_path: Path) -> None:
     text = LogColumns(**COLUMNS).to_toml()
     (tmp_path / "log.toml").write_text(text)
-    given = ["evaluate", log, "--columns", tmp_path / "log.toml", "--workers", "1"]
+    given: list[str | Path] = [
+        "evaluate",
+        log,
+        "--columns",
+        tmp_path / "log.toml",
+        "--workers",
+        "1",
+    ]
     done = run(*given, "--out", tmp_path / "out", "--rule", "ptd")
     assert done.returncode == 0, done.stderr
     assert "rows/s" in done.stderr

@@ -188,18 +188,19 @@ class Polynomial:
         for order in range(1, min(entries, degree) + 1):
             count = count * (max(entries, degree) + order) // order
             _check_size(count * degree, "entries, or a lower degree")
-        self._products = [
+        self.products = [
             list(chosen)
             for order in range(degree + 1)
             for chosen in combinations_with_replacement(range(entries), order)
         ]
-        self.size = len(self._products)
+        """The entries of each product."""
+        self.size = len(self.products)
 
     def __call__(self, observation: ArrayLike) -> NDArray[np.float64]:
         """Return the products, shape (size,)."""
         x = _entries(observation, self._entries)
         with np.errstate(over="ignore"):
-            features = np.array([x[chosen].prod() for chosen in self._products])
+            features = np.array([x[chosen].prod() for chosen in self.products])
         if not np.isfinite(features).all():
             raise InputError("the products of an observation overflow: rescale the observations.")
         return features

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import math
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, final
 
+import polars as pl
+
 from preftd.arrays import InputError, as_flag, number, short, unit
+from preftd.logs.bases import check_encoder
 from preftd.logs.trust import Age, Column, Missing, Trust, as_trust, names, text_of
 from preftd.names import nearest
 
@@ -44,9 +47,22 @@ class LogColumns:
     preference : float, str, Column, Missing or Age
         Where β comes from: see `as_trust` for texts.
     rho : str, optional
-        A column of importance ratios.
+        A column of importance ratios, if the log's actions are not those of the policy whose values
+        are wanted.
+    behaviour : str, optional
+        A column of the probabilities with which the logged actions were taken; the ratio is then
+        that of the target to it.
+    target : str or callable, optional
+        A column of the probabilities with which the target policy takes them; or a function of a
+        polars frame with all columns of some rows, which returns them, shape (rows,).
+    clip : float, optional
+        Larger ratios become this one.
     fill : {"last", "mean", "zero"}
         What stands for a missing number.
+    encoder : str, optional
+        What becomes of the columns of numbers: "polynomial:2" (products of up to two),
+        "fourier:3" (cosines of up to three half waves), or "tiles:8:4" (four grids of eight tiles
+        along each), over the range that a look at the log has found.
     reward_is : {"after", "with"}
         Whether reward, discount and `terminated` belong to the step that leaves the row's
         observation (as Gymnasium's do), or came with the observation (as a sensor's do).
@@ -70,8 +86,12 @@ class LogColumns:
     truncated: str | None = None
     preference: Trust = 1.0
     rho: str | None = None
+    behaviour: str | None = None
+    target: str | Callable[[pl.DataFrame], Any] | None = None
+    clip: float | None = None
     fill: str = "last"
     reward_is: str = "after"
+    encoder: str | None = None
     constant: bool = True
 
     if TYPE_CHECKING:
@@ -88,8 +108,12 @@ class LogColumns:
             truncated: str | None = None,
             preference: Trust | str = 1.0,
             rho: str | None = None,
+            behaviour: str | None = None,
+            target: str | Callable[[pl.DataFrame], Any] | None = None,
+            clip: float | None = None,
             fill: str = "last",
             reward_is: str = "after",
+            encoder: str | None = None,
             constant: bool = True,
         ) -> None: ...
 
@@ -97,8 +121,8 @@ class LogColumns:
         put = object.__setattr__
         for field in ("features", "reward", "categories"):
             put(self, field, names(field, getattr(self, field)))
-        for field in ("episode", "order", "terminated", "truncated", "rho"):
-            if getattr(self, field) is not None:
+        for field in ("episode", "order", "terminated", "truncated", "rho", "behaviour", "target"):
+            if getattr(self, field) is not None and not callable(getattr(self, field)):
                 names(field, getattr(self, field))
                 if not isinstance(getattr(self, field), str):
                     raise InputError(f"{field} is {short(getattr(self, field))}: give one column.")
@@ -111,7 +135,22 @@ class LogColumns:
         put(self, "constant", as_flag("constant", self.constant))
         nearest("fill", self.fill, FILLS)
         nearest("value of reward_is", self.reward_is, TIMES)
+        check_encoder(self.encoder, len(self.features))
         self._check_roles()
+        self._check_ratios()
+
+    def _check_ratios(self) -> None:
+        """Refuse ratios that are given twice or by half."""
+        if (self.behaviour is None) != (self.target is None):
+            raise InputError("behaviour and target make a ratio together: give both or none.")
+        if self.rho is not None and self.behaviour is not None:
+            raise InputError("both rho and behaviour are given: give one of the two.")
+        if self.clip is not None:
+            object.__setattr__(self, "clip", number("clip", self.clip))
+            if not self.clip > 0 or not self.off_policy:
+                raise InputError(
+                    f"clip is {self.clip:g}: give a number above 0, for ratios that are given."
+                )
 
     def _check_roles(self) -> None:
         """Refuse a column that is a feature and a category, and trust in what is no feature."""
@@ -135,6 +174,11 @@ class LogColumns:
         return ()
 
     @property
+    def off_policy(self) -> bool:
+        """Whether there are importance ratios."""
+        return self.rho is not None or self.behaviour is not None
+
+    @property
     def discounts(self) -> tuple[float, ...]:
         """What the discount of each step is multiplied by: the discounts, or 1 for a column."""
         return (1.0,) if isinstance(self.discount, str) else self.discount
@@ -145,6 +189,7 @@ class LogColumns:
         own = [self.episode, self.order, self.terminated, self.truncated, *self.reward, self.rho]
         own += [self.discount] if isinstance(self.discount, str) else []
         own += [self.preference.name] if isinstance(self.preference, Column) else []
+        own += [self.behaviour, self.target if isinstance(self.target, str) else None]
         return tuple(dict.fromkeys(name for name in own if name is not None))
 
     @property
@@ -176,6 +221,8 @@ class LogColumns:
         """Return TOML that `from_toml` reads; JSON's texts and lists are also TOML's."""
         found = {field.name: getattr(self, field.name) for field in fields(self)}
         found["preference"] = text_of(self.preference)
+        if callable(self.target):
+            found["target"] = getattr(self.target, "__qualname__", type(self.target).__name__)
         return "".join(
             f"{name} = {json.dumps(value, ensure_ascii=False)}\n"
             for name, value in found.items()

@@ -9,6 +9,7 @@ from typing import Any
 from preftd.arrays import InputError
 from preftd.experiments.executors import MakeExecutor
 from preftd.experiments.progress import Silent, progress_here
+from preftd.logs import minari_data
 from preftd.logs.columns import LogColumns, read_toml
 from preftd.logs.evaluation import evaluate
 from preftd.logs.saved import LogEvaluation
@@ -25,7 +26,7 @@ def evaluate_file(
     quiet: bool,
 ) -> Iterator[str]:
     """Evaluate a log and yield the lines of a table; options go before what the file says."""
-    columns = columns_of(file, named)
+    columns = columns_of(log, file, named)
     progress = Silent() if quiet else progress_here("rows")
     try:
         with maker(progress.say) as executor:
@@ -38,9 +39,10 @@ def evaluate_file(
     yield from lines(found)
 
 
-def columns_of(file: Path | None, named: Mapping[str, Any]) -> LogColumns:
-    """The columns that a file and options name."""
-    given = ({} if file is None else read_toml(file)) | dict(named)
+def columns_of(log: Path, file: Path | None, named: Mapping[str, Any]) -> LogColumns:
+    """The columns that a file and options name; those of a Minari data set are known."""
+    given = minari_data.columns_of(log) if minari_data.is_minari(log) else {}
+    given |= ({} if file is None else read_toml(file)) | dict(named)
     discount = named.get("discount")
     if discount is not None:
         numbers = [_number(text) for text in discount]

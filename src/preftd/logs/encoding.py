@@ -14,6 +14,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from preftd.arrays import Dense, Vector
+from preftd.experience import Fourier, Polynomial, TileCoding
+from preftd.logs.bases import as_encoder, expand
 from preftd.logs.columns import FILLS
 from preftd.logs.gather_kernel import AGE, VALUE, gather_four, gather_gaps, gather_whole
 
@@ -38,14 +40,35 @@ class Encoding(NamedTuple):
     counted: tuple[str, ...]
     """The inputs on which the age of a row depends."""
     constant: bool
+    encoder: str | None
+    box: Dense
+    """The least and the largest number of each feature, centred and scaled; (2, features)."""
 
     @property
     def names(self) -> tuple[str, ...]:
         """What each feature is."""
-        found = list(self.features)
+        found = list(self.features) if self.encoder is None else self._encoded()
         for category, levels in zip(self.categories, self.levels, strict=True):
             found += [f"{category} = {level}" for level in levels[1:]]
-        return (*found, *(["1"] if self.constant else []))
+        return (*found, *(["1"] if self.adds_constant else []))
+
+    @property
+    def adds_constant(self) -> bool:
+        """Whether the last feature is always 1; tiles add up to a constant without it."""
+        return self.constant and not isinstance(self.basis, TileCoding)
+
+    @property
+    def basis(self) -> Polynomial | Fourier | TileCoding | None:
+        """The encoder of columns of numbers."""
+        return None if self.encoder is None else as_encoder(self.encoder, *self.box)
+
+    def _encoded(self) -> list[str]:
+        basis = self.basis
+        if isinstance(basis, Polynomial):
+            return [" · ".join(self.features[i] for i in some) for some in basis.products[1:]]
+        if isinstance(basis, Fourier):
+            return [f"cosine {wave.astype(int).tolist()}" for wave in basis.waves[1:]]
+        return [f"tile {i}" for i in range(basis.size if basis else 0)]
 
     @property
     def size(self) -> int:
@@ -53,8 +76,13 @@ class Encoding(NamedTuple):
         return len(self.names)
 
     def raw(self, weights: Dense) -> Dense:
-        """Weights in units of the log, from those of features; along the first axis."""
+        """Weights in units of the log, from those of features; along the first axis.
+
+        With an encoder, they stay what they are.
+        """
         found, count = np.array(weights), len(self.features)
+        if self.encoder is not None:
+            return found
         shape = (count,) + (1,) * (found.ndim - 1)
         found[:count] /= self.scale.reshape(shape)
         if self.constant:
@@ -81,6 +109,7 @@ class Gatherer:
         """Gaps so far, of features and categories."""
         self._out = np.empty((0, encoding.size))
         self._factor = 1.0 / encoding.scale
+        self._basis = encoding.basis
 
     def features(
         self, frame: pl.DataFrame, begins: NDArray[np.bool_]
@@ -100,19 +129,25 @@ class Gatherer:
         if len(self._out) < rows:
             self._out = np.empty((rows, e.size))
         out, age = self._out[:rows], np.zeros(rows)
+        numbers = out if self._basis is None else np.empty((rows, len(e.features)))
         gaps = np.zeros(len(self._carried), np.int64)
         columns = [numbers_of(frame[name]) for name in e.features]
         for low in range(0, rows, BLOCK):
             which = slice(low, min(low + BLOCK, rows))
             rows_here = [column[which] for column in columns]
             try:
-                self._block(rows_here, begins[which], out[which], age[which], gaps)
+                self._block(rows_here, begins[which], numbers[which], age[which], gaps)
             except InfiniteError as error:
                 raise InfiniteError(error.name, low + error.row) from None
         at = len(columns)
+        if self._basis is not None:
+            found = expand(self._basis, numbers)
+            found = found if isinstance(self._basis, TileCoding) else found[:, 1:]
+            at = found.shape[1]
+            out[:, :at] = found
         for i, name in enumerate(e.categories):
             at += self._category(frame[name], i, begins, out[:, at:], age, gaps)
-        if e.constant:
+        if e.adds_constant:
             out[:, -1] = 1.0
         self.missing += gaps
         return out, age, gaps
@@ -126,16 +161,20 @@ class Gatherer:
         gaps: NDArray[np.int64],
     ) -> None:
         """Write columns of numbers, four at a time where none has a gap."""
-        e, i = self.encoding, 0
+        i = 0
         while i < len(columns):
             four = columns[i : i + 4]
-            if len(four) == 4 and gather_four(*four, e.centre, self._factor, out, i):
-                for column, carried in zip(four, self._carried[i : i + 4], strict=True):
-                    carried[VALUE], carried[AGE] = column[-1], 0.0
+            if len(four) == 4 and self._four(four, out, i):
+                self._carried[i : i + 4, VALUE] = [column[-1] for column in four]
+                self._carried[i : i + 4, AGE] = 0.0
             else:
                 for j, column in enumerate(four):
                     gaps[i + j] += self._column(i + j, column, begins, out, age)
             i += len(four)
+
+    def _four(self, four: list[Vector], out: Dense, i: int) -> bool:
+        a, b, c, d = four
+        return gather_four(a, b, c, d, self.encoding.centre, self._factor, out, i)
 
     def _column(
         self, i: int, column: Vector, begins: NDArray[np.bool_], out: Dense, age: Vector

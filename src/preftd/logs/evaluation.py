@@ -41,6 +41,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 import preftd
@@ -58,10 +59,12 @@ from preftd.logs.part_files import PartFiles, key_of
 from preftd.logs.plan import Plan, plan_parts
 from preftd.logs.saved import LogEvaluation, load, write_weights
 from preftd.logs.scores import ScoresJob, Scoring
+from preftd.logs.signals import with_signal
 from preftd.logs.solution import Solution, add_up, solve
 from preftd.logs.source import open_source
 from preftd.logs.summary import summarise_log
 from preftd.logs.sums import Settings, SumsJob
+from preftd.preferences import Signal
 
 ARMS = ("td0", "td", "etd", "ptd")
 PARTS = "parts"
@@ -147,8 +150,10 @@ def evaluate(  # noqa: PLR0913  (each is optional)
         check_types(table, columns)
         plan = plan_parts(table, columns, folds, plan_module.PART, block)
         encoding = look(table, columns)
-        settings = Settings(table, columns, encoding, arms, folds)
         files = PartFiles(parts_folder, where, told)
+        settings = Settings(table, columns, encoding, arms, folds)
+        if isinstance(columns.preference, Signal):
+            settings = with_signal(settings, plan, parts_folder)
         total, solution = _solution(settings, plan, files, ridge)
         scores, kept = _scores(settings, plan, files, solution, written, ridge)
     except InputError:
@@ -165,8 +170,7 @@ def evaluate(  # noqa: PLR0913  (each is optional)
 def _described(settings: Settings, plan: Plan) -> list[Any]:
     """All that the sums of a part depend on."""
     files = [(str(file.path), *file[1:]) for file in settings.table.files]
-    encoding = {k: v if isinstance(v, str | bool) else list(v) for k, v in
-                settings.encoding._asdict().items()}  # fmt: skip
+    encoding = [v.tolist() if isinstance(v, np.ndarray) else v for v in settings.encoding]
     arms = [(arm.key, repr(arm.rule), arm.heeds) for arm in settings.arms]
     parts = [(part.start, part.stop) for part in plan.parts]
     return [files, settings.columns.to_toml(), encoding, arms, settings.folds, plan.block, parts]

@@ -57,6 +57,6 @@ def stream_of(
         before,
         is_first,
         is_last,
-        rho=steps.rho[rows],
+        rho=None if (steps.rho == 1).all() else steps.rho[rows],
     )
     return Stream(experience, beta[rows], beta[following][cut], rows)

@@ -24,17 +24,25 @@ def look(table: Table, columns: LogColumns) -> Encoding:
     finite = [_finite(seen[name]) for name in columns.features]
     mean = np.array([column.mean() for column in finite])
     scale = np.array([column.std() for column in finite])
+    centre, scale = (
+        mean if columns.constant else np.zeros(len(mean)),
+        np.where(scale > 0, scale, 1.0),
+    )
+    ends = [(column.min(), column.max()) for column in finite]
+    box = (np.array(ends).reshape(-1, 2).T - centre) / scale
     levels = tuple(_levels(table, name) for name in columns.categories)
     return Encoding(
         columns.features,
-        mean if columns.constant else np.zeros(len(mean)),
-        np.where(scale > 0, scale, 1.0),
+        centre,
+        scale,
         mean,
         levels,
         columns.categories,
         columns.fill,
         columns.trusted_by,
         columns.constant,
+        columns.encoder,
+        box,
     )
 
 

@@ -108,6 +108,7 @@ def write_weights(file: BinaryIO, settings: Settings, solution: Solution) -> Non
         centre=e.centre,
         scale=e.scale,
         mean=e.mean,
+        box=e.box,
         levels=np.array(json.dumps(e.levels)),
     )
 
@@ -141,6 +142,7 @@ def load(folder: Path | str) -> LogEvaluation:
         encoding = Encoding(
             columns.features, arrays["centre"], arrays["scale"], arrays["mean"], levels,
             columns.categories, columns.fill, columns.trusted_by, columns.constant,
+            columns.encoder, arrays["box"],
         )  # fmt: skip
         return LogEvaluation(place, columns, summary, arrays["whole"], encoding)
     except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:

@@ -11,6 +11,7 @@ import polars as pl
 
 from preftd.arrays import InputError, short
 from preftd.files import write_whole
+from preftd.logs.minari_data import episodes, is_minari
 from preftd.logs.table import Table, open_parquet
 
 SPOOL = "source.parquet"
@@ -23,14 +24,19 @@ def open_source(source: Any, folder: Path) -> Table:
 
     Parameters
     ----------
-    source : str, path, polars or pandas frame, or iterable of frames
-        A Parquet or CSV file; a folder of them, also in folders such as site=north.
+    source : str, path, polars or pandas frame, iterable of frames, or Minari data set
+        A Parquet or CSV file; a folder of them, also in folders such as site=north; or the folder
+        of a Minari data set.
     folder : Path
         Where what is not Parquet is written to as such.
 
     """
     if isinstance(source, str | Path):
+        if is_minari(Path(source)):
+            return _spooled(folder, Path(source).name, lambda into: _sink(episodes(source), into))
         return _open_path(Path(source), folder)
+    if type(source).__module__.startswith("minari."):
+        return _spooled(folder, "the log", lambda into: _sink(episodes(source), into))
     if isinstance(source, pl.LazyFrame):
         return _spooled(folder, "the log", source.sink_parquet)
     if _is_frame(source):
@@ -119,13 +125,25 @@ def _sink(frames: Iterator[Any], path: Path) -> None:
 
 
 def _is_frame(given: Any) -> bool:
-    return isinstance(given, pl.DataFrame) or type(given).__module__.startswith("pandas.")
+    return isinstance(given, pl.DataFrame) or _is_pandas(given)
+
+
+def _is_pandas(given: Any) -> bool:
+    return type(given).__module__.split(".")[0] == "pandas" and hasattr(given, "columns")
 
 
 def as_frame(given: Any) -> pl.DataFrame:
     """Return a polars frame, from itself or from pandas."""
     if isinstance(given, pl.DataFrame):
         return given
-    if type(given).__module__.startswith("pandas."):
-        return pl.DataFrame({str(name): given[name].to_numpy() for name in given.columns})
+    if _is_pandas(given):
+        return pl.DataFrame({str(name): _from_pandas(given[name]) for name in given.columns})
     raise InputError(f"the log has {short(given)}: give {_EXAMPLE}.")
+
+
+def _from_pandas(column: Any) -> Any:
+    """The values of a column; what pandas has of its own types, without pyarrow."""
+    array = column.to_numpy()
+    if array.dtype.kind in "biufM":
+        return array
+    return [None if missing else one for one, missing in zip(column, column.isna(), strict=True)]

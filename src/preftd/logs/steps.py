@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from preftd.arrays import Dense, InputError, Vector
+from preftd.arrays import Dense, InputError, Vector, as_array
 from preftd.logs.columns import LogColumns
 from preftd.logs.encoding import numbers_of
 from preftd.logs.plan import Part, flags, folds_of
@@ -38,6 +38,8 @@ class PartSteps(NamedTuple):
     fold: NDArray[np.int64]
     own: int
     """How many rows belong to the part."""
+    clipped: int
+    """How many ratios were too large."""
     frame: pl.DataFrame
     """What was read, all columns but features."""
 
@@ -52,23 +54,12 @@ def read_steps(table: Table, columns: LogColumns, part: Part, folds: int) -> Par
     more = not part.fresh[-1]
     # One row more tells what came with the next observation, or is the last one.
     stop = min(part.stop + 1, table.rows)
-    frame = table.read(columns.of_steps, part.start, stop)
+    wanted = table.names if callable(columns.target) else columns.of_steps
+    frame = table.read(wanted, part.start, stop)
     own = part.stop - part.start
     count = own + more
     place = _Places(table, part.start)
-    lengths = np.diff(part.starts)
-    unit = np.repeat(np.arange(part.first, part.first + len(lengths)), lengths)
-    unit = np.append(unit, unit[-1:])[:count]
-    fold = np.repeat(folds_of(part.first, len(lengths), folds), lengths)
-    fold = np.append(fold, fold[-1:])[:count]
-    first = np.zeros(count, np.bool_)
-    first[part.starts[:-1] - part.start] = True
-    ends = part.starts[1:] - part.start - 1
-    episode_ends = np.zeros(count, np.bool_)
-    episode_ends[ends[part.fresh[1:]]] = True
-    closes = np.zeros(count, np.bool_)
-    closes[(ends + 1)[~part.fresh[1:]]] = True
-
+    unit, fold, first, episode_ends, closes = _units(part, count, folds)
     stops = np.zeros(frame.height, np.bool_)
     if columns.terminated is not None:
         stops = flags(table, columns.terminated, frame[columns.terminated], part.start)
@@ -95,10 +86,30 @@ def read_steps(table: Table, columns: LogColumns, part: Part, folds: int) -> Par
         beta = np.array(place.checked(columns.preference.name, frame, 0.0, 1.0)[:count])
     elif isinstance(columns.preference, float):
         beta = np.full(count, columns.preference)
-    rho = np.ones(count)
-    if columns.rho is not None:
-        rho = np.array(place.checked(columns.rho, frame, 0.0, np.inf)[:count])
-    return PartSteps(paid, alive, first, opens, closes, rho, beta, unit, fold, own, frame)
+    elif table.beta is not None:
+        beta = table.read_beta(part.start, part.start + count)
+    rho = place.ratios(columns, frame)[:count]
+    clipped = 0
+    if columns.clip is not None:
+        clipped = int((rho[:own] > columns.clip).sum())
+        rho = np.minimum(rho, columns.clip)
+    return PartSteps(paid, alive, first, opens, closes, rho, beta, unit, fold, own, clipped, frame)
+
+
+def _units(
+    part: Part, count: int, folds: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], Flags, Flags, Flags]:
+    """The unit and the fold of each row; where units begin, episodes end, and blocks are over."""
+    lengths = np.diff(part.starts)
+    unit = np.repeat(np.arange(part.first, part.first + len(lengths)), lengths)
+    fold = np.repeat(folds_of(part.first, len(lengths), folds), lengths)
+    unit, fold = (np.append(numbers, numbers[-1:])[:count] for numbers in (unit, fold))
+    first, episode_ends, closes = (np.zeros(count, np.bool_) for _ in range(3))
+    first[part.starts[:-1] - part.start] = True
+    last = part.starts[1:] - part.start - 1
+    episode_ends[last[part.fresh[1:]]] = True
+    closes[(last + 1)[~part.fresh[1:]]] = True
+    return unit, fold, first, episode_ends, closes
 
 
 class _Places:
@@ -120,6 +131,31 @@ class _Places:
                 f"{span}."
             )
         return numbers
+
+    def ratios(self, columns: LogColumns, frame: pl.DataFrame) -> Vector:
+        """The importance ratios, 1 if there are none."""
+        if columns.rho is not None:
+            return np.array(self.checked(columns.rho, frame, 0.0, np.inf))
+        if columns.behaviour is None:
+            return np.ones(frame.height)
+        if callable(columns.target):
+            found = as_array("what target returns", columns.target(frame), finite=False)
+            if found.shape != (frame.height,):
+                raise InputError(
+                    f"what target returns has shape {found.shape}: give a probability for each "
+                    f"of {frame.height} rows."
+                )
+            frame = frame.with_columns(pl.Series("target", found))
+        named = columns.target if isinstance(columns.target, str) else "target"
+        target = self.checked(named, frame, 0.0, np.inf)
+        taken = self.checked(columns.behaviour, frame, 0.0, np.inf)
+        never = (taken == 0) & (target >= 0)
+        if never.any():
+            raise InputError(
+                f"{columns.behaviour!r} is 0 in {self._table.place(self._start + never.argmax())}: "
+                "an action that was taken has a probability above 0."
+            )
+        return target / taken
 
     def check_rewards(self, columns: LogColumns, rewards: Dense, opens: Flags) -> None:
         """Refuse rewards of steps that are not finite."""

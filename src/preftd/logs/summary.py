@@ -38,6 +38,7 @@ def summarise_log(
         "terminated": terminated,
         "final_rows": final_rows,
         "single_rows": single,
+        "clipped": int(total["clipped"][0]),
     }
     trusted, zero, rows = total["seen"].tolist()
     questions = []
@@ -115,9 +116,12 @@ def _notes(settings: Settings, log: dict[str, Any], questions: list[dict[str, An
             f"Up to {unknown:,} rows have no error, as more than {UNKNOWN:.0%} of their return "
             "comes after the recording."
         )
-    if columns.rho is not None:
+    if columns.off_policy:
         notes.append(
             "Returns are weighted by importance ratios, step by step: they are those of the target "
             "policy on average."
         )
+        clip = "are not clipped" if columns.clip is None else f"above {columns.clip:g} become that"
+        many = "" if columns.clip is None else f", in {log['clipped']:,} rows"
+        notes.append(f"Ratios {clip}{many}.")
     return notes

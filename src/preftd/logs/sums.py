@@ -183,8 +183,8 @@ class _Adder:
             self._carried[a] = float(held)
             found.append(Signals(decay, gain, beta, before, after))
         for group, waiting in zip(self._alike, self._shared, strict=True):
-            alike = [np.array([found[a][i] for a in group]) for i in range(3)]
-            find_shared(*alike, found[group[0]], marks, marks.shared)
+            decay, gain, beta = (np.array([found[a][i] for a in group]) for i in range(3))
+            find_shared(decay, gain, beta, found[group[0]], marks, marks.shared)
             add_shared(waiting, x, rewards, found[group[0]], marks)
             for a in group:
                 add_rows(self._waiting[a], x, rewards, found[a], marks)
@@ -220,4 +220,5 @@ def _counts(columns: LogColumns, steps: PartSteps) -> dict[str, NDArray[Any]]:
         ),
         "paid": steps.rewards[own].sum(axis=0),
         "leaves": np.array(leaves),
+        "clipped": np.array([steps.clipped]),
     }

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 import numpy as np
 import polars as pl
 
-from preftd.arrays import InputError, short
+from preftd.arrays import InputError, Vector, short
 from preftd.names import nearest
 
 CHUNK = 1 << 17
@@ -39,11 +39,13 @@ class Table:
     files : sequence of LogFile
     label : str
         What messages call the log.
+    beta : Path, optional
+        A file with β of all rows, if that was computed beforehand.
 
     """
 
-    def __init__(self, files: Sequence[LogFile], label: str) -> None:
-        self.files, self.label = tuple(files), label
+    def __init__(self, files: Sequence[LogFile], label: str, beta: Path | None = None) -> None:
+        self.files, self.label, self.beta = tuple(files), label, beta
         self.first = np.cumsum([0, *(file.rows for file in files)])
         """The row with which each file begins, and the number of rows."""
 
@@ -63,6 +65,16 @@ class Table:
             if low < high:
                 pieces.append(_slice(self.files[number], columns, low - first, high - low))
         return pieces[0] if len(pieces) == 1 else pl.concat(pieces, how="vertical_relaxed")
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all columns of the first file."""
+        return list(schema_of(self.files[0]))
+
+    def read_beta(self, start: int, stop: int) -> Vector:
+        """Return β of a range of rows, from the file that holds it."""
+        scanned = pl.scan_parquet(self.beta or "").slice(start, stop - start)
+        return np.array(scanned.collect().to_series().to_numpy())
 
     def chunks(self, start: int, stop: int) -> Iterator[tuple[int, int]]:
         """Ranges of rows that are read at a time."""

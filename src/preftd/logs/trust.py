@@ -14,6 +14,7 @@ from typing import Any, final
 import numpy as np
 
 from preftd.arrays import InputError, Vector, as_count, number, short, unit
+from preftd.preferences import Learned, Signal
 
 
 @final
@@ -103,8 +104,9 @@ class Age:
         return np.asarray(0.5 ** (age / self.half_life))
 
 
-Trust = float | Column | Missing | Age
-"""A number for all rows, a column, or what follows from the features that are missing."""
+Trust = float | Column | Missing | Age | Signal
+"""A number for all rows, a column, what follows from the features that are missing, or a signal of
+`preftd.preferences`, which sees the features of one row after the other."""
 
 
 def as_trust(given: Any) -> Trust:
@@ -112,10 +114,11 @@ def as_trust(given: Any) -> Trust:
 
     Parameters
     ----------
-    given : float, str, Column, Missing, or Age
-        As text: a number; "missing", "missing:2" (for longer than two rows),
-        "missing:pressure,wind" or "missing:pressure:2"; "age:6" or "age:pressure:6" (half-lives of
-        six rows); or the name of a column, "column:missing" if it is one of these words.
+    given : float, str, Column, Missing, Age, or Signal
+        As text: a number; "learned", for `preferences.Learned()`; "missing", "missing:2" (for
+        longer than two rows), "missing:pressure,wind" or "missing:pressure:2"; "age:6" or
+        "age:pressure:6" (half-lives of six rows); or the name of a column, "column:missing" if it
+        is one of these words.
 
     Examples
     --------
@@ -125,26 +128,35 @@ def as_trust(given: Any) -> Trust:
     0.9
 
     """
-    if isinstance(given, Column | Missing | Age):
+    if isinstance(given, Column | Missing | Age | Signal):
         return given
-    if not isinstance(given, str):
-        return unit("preference", given)
+    return _from_text(given) if isinstance(given, str) else unit("preference", given)
+
+
+def _from_text(given: str) -> Trust:
     word, *rest = given.split(":")
     if word == "column" and rest:
         return Column(":".join(rest))
     if word in ("missing", "age"):
-        last = float(rest.pop()) if rest and _is_number(rest[-1]) else None
-        if len(rest) > 1 or (word == "age" and last is None):
-            raise InputError(
-                f"preference is {short(given)}: give it as {word}:6 or {word}:pressure,wind:6."
-            )
-        counted = tuple(rest[0].split(",")) if rest else ()
-        if word == "age":
-            return Age(last if last is not None else 1.0, counted)
-        if last is not None and last % 1:
-            raise InputError(f"preference is {short(given)}: give a whole number of rows.")
-        return Missing(counted, int(last or 0))
+        return _from_age(given, word, rest)
+    if given == "learned":
+        return Learned()
     return unit("preference", float(given)) if _is_number(given) else Column(given)
+
+
+def _from_age(given: str, word: str, rest: list[str]) -> Missing | Age:
+    """What follows the words missing and age: names of features, and a number of rows."""
+    last = float(rest.pop()) if rest and _is_number(rest[-1]) else None
+    if len(rest) > 1 or (word == "age" and last is None):
+        raise InputError(
+            f"preference is {short(given)}: give it as {word}:6 or {word}:pressure,wind:6."
+        )
+    counted = tuple(rest[0].split(",")) if rest else ()
+    if word == "age" and last is not None:
+        return Age(last, counted)
+    if last is not None and last % 1:
+        raise InputError(f"preference is {short(given)}: give a whole number of rows.")
+    return Missing(counted, int(last or 0))
 
 
 def text_of(trust: Trust) -> str:
@@ -153,6 +165,8 @@ def text_of(trust: Trust) -> str:
         return f"{trust:.17g}"
     if isinstance(trust, Column):
         return f"column:{trust.name}"
+    if isinstance(trust, Signal):
+        return "learned" if trust == Learned() else repr(trust)
     counted = f":{','.join(trust.features)}" if trust.features else ""
     if isinstance(trust, Missing):
         return f"missing{counted}:{trust.limit}"

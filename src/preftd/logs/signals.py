@@ -1,0 +1,57 @@
+"""A preference that is a signal: β of all rows, computed in their order before anything else.
+
+A signal remembers what it has seen, so that parts cannot be computed apart from each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from polars.io.plugins import register_io_source
+
+from preftd.files import write_whole
+from preftd.logs.experience import stream_of
+from preftd.logs.plan import Plan
+from preftd.logs.steps import read_steps
+from preftd.logs.sums import Settings, pieces
+from preftd.logs.table import Table
+from preftd.preferences import Signal
+
+FILE = "beta.parquet"
+
+
+def with_signal(settings: Settings, plan: Plan, folder: Path) -> Settings:
+    """Return the settings with a table that knows β of all rows."""
+    frames = register_io_source(lambda *_: _betas(settings, plan), schema={"beta": pl.Float64()})
+    path = folder / FILE
+    write_whole(path, lambda file: frames.sink_parquet(Path(file.name)))
+    table = settings.table
+    return settings._replace(table=Table(table.files, table.label, path))
+
+
+def _betas(settings: Settings, plan: Plan) -> Iterator[pl.DataFrame]:
+    """β of the rows of one part after the other."""
+    signal, memory = settings.columns.preference, None
+    assert isinstance(signal, Signal)
+    for part in plan.parts:
+        steps = read_steps(settings.table, settings.columns, part, settings.folds)
+        steps = steps._replace(beta=np.ones(len(steps.first)))
+        own = slice(0, steps.own)
+        features = np.concatenate([p.features.copy() for p in pieces(settings, part, steps)])[own]
+        # The last observation of an episode has a preference, too, though no step leaves it.
+        ends = ~steps.opens[own]
+        seen = steps._replace(
+            rewards=steps.rewards[own],
+            discount=np.where(ends, 0.0, steps.discount[own]),
+            first=steps.first[own],
+            opens=np.ones(steps.own, np.bool_),
+            closes=steps.closes[own] & steps.first[own],
+            rho=steps.rho[own],
+        )
+        discount = settings.columns.discounts[0]
+        experience = stream_of(seen, features, np.ones(steps.own), discount, 0).experience
+        beta, memory = signal.stream(experience, memory)
+        yield pl.DataFrame({"beta": beta})

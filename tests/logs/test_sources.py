@@ -1,0 +1,207 @@
+"""A log is the same wherever it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from logs.made_logs import COLUMNS, gappy
+from preftd import ETD, PTD, InputError
+from preftd.experience import Encoder
+from preftd.logs import LogColumns, LogEvaluation, evaluate
+from preftd.logs.bases import as_encoder, expand
+from preftd.preferences import Function
+
+
+def evaluated(source: Any, out: Path, **named: Any) -> LogEvaluation:
+    return evaluate(source, LogColumns(**COLUMNS | named), out, rules=["ptd"], folds=3)
+
+
+def as_file(log: pl.DataFrame, folder: Path) -> Path:
+    log.write_parquet(folder / "log.parquet", row_group_size=50)
+    return folder / "log.parquet"
+
+
+def as_folder(log: pl.DataFrame, folder: Path) -> Path:
+    """Two files, in the midst of an episode."""
+    (folder / "in" / "deep").mkdir(parents=True)
+    log.head(100).write_parquet(folder / "in" / "a.parquet")
+    log.tail(-100).write_parquet(folder / "in" / "deep" / "b.parquet")
+    return folder / "in"
+
+
+def as_partitions(log: pl.DataFrame, folder: Path) -> Path:
+    """Folders by episode."""
+    for (episode,), rows in log.group_by("id", maintain_order=True):
+        inside = folder / "in" / f"id={episode:03d}"
+        inside.mkdir(parents=True)
+        rows.drop("id").write_parquet(inside / "0.parquet")
+    return folder / "in"
+
+
+def as_csv(log: pl.DataFrame, folder: Path) -> Path:
+    log.with_columns(pl.col("a").fill_nan(None)).write_csv(folder / "log.csv")
+    return folder / "log.csv"
+
+
+def as_pandas(log: pl.DataFrame, _folder: Path) -> Any:
+    pandas = pytest.importorskip("pandas")
+    return pandas.DataFrame({name: log[name].to_list() for name in log.columns})
+
+
+def as_frames(log: pl.DataFrame, _folder: Path) -> Iterator[pl.DataFrame]:
+    return (log.slice(first, 90) for first in range(0, log.height, 90))
+
+
+SOURCES: list[Callable[[pl.DataFrame, Path], Any]] = [
+    as_file, as_folder, as_partitions, as_csv, as_pandas, as_frames,
+    lambda log, _: log.lazy(),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_sources_give_the_same(source: Callable[[pl.DataFrame, Path], Any], tmp_path: Path) -> None:
+    expected = evaluated(gappy(), tmp_path / "frame")
+    found = evaluated(source(gappy(), tmp_path), tmp_path / "out")
+    assert found.weights == pytest.approx(expected.weights, rel=1e-10)
+    for name in ("row", "beta", "held_ptd", "return"):
+        assert found.predictions()[name].to_numpy() == pytest.approx(
+            expected.predictions()[name].to_numpy(), rel=1e-8, nan_ok=True
+        )
+
+
+def test_an_episode_that_starts_again_in_another_file_is_another(tmp_path: Path) -> None:
+    for name in "ab":
+        gappy().write_parquet(tmp_path / f"{name}.parquet")
+    found = evaluated(tmp_path, tmp_path / "out")
+    assert found.summary["log"]["episodes"] == 120
+
+
+def test_categories_are_features_of_their_own(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    kind = rng.choice(["high", "low", "off"], len(gappy()), p=[0.5, 0.3, 0.2])
+    log = gappy(gaps=0.0).with_columns(
+        kind=pl.Series(kind), number=pl.Series(kind == "low").cast(pl.Int64) * 7
+    )
+    named = {"features": ["a"], "categories": ["kind"], "preference": 1.0}
+    found = evaluated(log, tmp_path / "text", **named)
+    assert found.summary["features"] == ["a", "kind = low", "kind = off", "1"]
+    by_hand = log.with_columns(
+        low=pl.col("kind") == "low", off=(pl.col("kind") == "off").cast(pl.Float64)
+    )
+    other = evaluated(by_hand, tmp_path / "numbers", features=["a", "low", "off"], preference=1.0)
+    assert found.predict(log) == pytest.approx(other.predict(by_hand), rel=1e-6)
+    gaps = log.with_columns(
+        kind=pl.when(pl.Series(rng.random(log.height) < 0.2)).then(None).otherwise("kind")
+    )
+    missing = evaluated(gaps, tmp_path / "gaps", **named | {"preference": "missing"})
+    assert missing.summary["inputs"][1]["missing"] == gaps["kind"].null_count()
+    assert missing.predictions()["beta"].to_numpy() == pytest.approx(
+        gaps["kind"].is_not_null().cast(pl.Float64).to_numpy()
+    )
+    whole = evaluated(log, tmp_path / "whole", **named | {"categories": ["number"]})
+    assert whole.summary["features"] == ["a", "number = 7", "1"]
+
+
+@pytest.mark.parametrize("text", ["polynomial:3", "fourier:2", "tiles:3:4"])
+def test_encoders_of_columns_are_those_of_rows(text: str, tmp_path: Path) -> None:
+    rows = np.random.default_rng(0).uniform(-1.5, 1.5, (50, 2))
+    encoder: Encoder = as_encoder(text, -np.ones(2), np.ones(2))
+    expected = np.zeros((50, encoder.size))
+    for t, row in enumerate(rows):
+        one = encoder(row)
+        if isinstance(one, np.ndarray):
+            expected[t] = one
+        else:
+            expected[t, one.array] = 1.0
+    assert expand(as_encoder(text, -np.ones(2), np.ones(2)), rows) == pytest.approx(expected)
+    found = evaluated(gappy(), tmp_path, encoder=text)
+    assert found.weights.shape[1] == encoder.size
+    assert found.errors()["rmse"].is_finite().all()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("polinomial:2", "did you mean 'polynomial'"),
+        ("tiles:3", "give it as tiles:8:4"),
+        ("polynomial:70", "makes 2,556 features of 2"),
+    ],
+)
+def test_encoders_that_cannot_be_are_refused(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        LogColumns(**COLUMNS | {"encoder": text})
+
+
+def test_ratios_come_from_probabilities_and_may_be_clipped(tmp_path: Path) -> None:
+    log = gappy().with_columns(taken=pl.lit(0.5), wanted=pl.col("rho") * 0.5)
+    named: dict[str, Any] = {"preference": "quality"}
+    expected = evaluated(log, tmp_path / "rho", rho="rho", **named)
+    columns = evaluated(log, tmp_path / "columns", behaviour="taken", target="wanted", **named)
+    function = evaluated(
+        log, tmp_path / "function", behaviour="taken", target=lambda rows: rows["wanted"], **named
+    )
+    assert (columns.weights == expected.weights).all()
+    assert (function.weights == expected.weights).all()
+    clipped = evaluated(log, tmp_path / "clipped", rho="rho", clip=0.75, **named)
+    by_hand = evaluated(
+        log.with_columns(rho=pl.col("rho").clip(upper_bound=0.75)),
+        tmp_path / "by",
+        rho="rho",
+        **named,
+    )
+    assert (clipped.weights == by_hand.weights).all()
+    assert not (clipped.weights == expected.weights).all()
+    many = (log["rho"] > 0.75).sum()
+    assert clipped.summary["notes"][-1] == f"Ratios above 0.75 become that, in {many} rows."
+    assert expected.summary["notes"][-1] == "Ratios are not clipped."
+    returns = expected.predictions()["return"].to_numpy()
+    t = int(np.flatnonzero(log["end"].to_numpy())[0])
+    assert returns[t] == pytest.approx(log["rho"][t] * log["r"][t])
+
+
+@pytest.mark.parametrize(
+    ("named", "message"),
+    [
+        ({"behaviour": "rho"}, "give both or none"),
+        ({"behaviour": "a", "target": "b", "rho": "rho"}, "give one of the two"),
+        ({"clip": 2.0}, "for ratios that are given"),
+        ({"rho": "rho", "clip": 0.0}, "a number above 0"),
+    ],
+)
+def test_ratios_that_make_no_sense_are_refused(named: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        LogColumns(**COLUMNS | named)
+
+
+def test_what_a_target_returns_is_checked(tmp_path: Path) -> None:
+    log, named = gappy().with_columns(taken=pl.lit(0.5)), {"behaviour": "taken"}
+    with pytest.raises(InputError, match="what target returns has shape"):
+        evaluated(log, tmp_path / "out", target=lambda _: 1.0, **named)
+    with pytest.raises(InputError, match="is -1 in row 0 of the log"):
+        evaluated(log, tmp_path / "out", target=lambda rows: -np.ones(rows.height), **named)
+    with pytest.raises(InputError, match=r"'end' is 0 in row .* probability above 0"):
+        evaluated(log, tmp_path / "out", behaviour="end", target="taken")
+
+
+def test_a_signal_gives_the_preference(tmp_path: Path) -> None:
+    signal = Function(lambda x: float(x[0] > 0))
+    found = evaluated(gappy(gaps=0.0), tmp_path / "signal", preference=signal)
+    log = gappy(gaps=0.0)
+    above = (log["a"] > log["a"].mean()).cast(pl.Float64)
+    assert found.predictions()["beta"].to_list() == above.to_list()
+    column = evaluated(log.with_columns(above=above), tmp_path / "column", preference="above")
+    assert (found.weights == column.weights).all()
+    learned = evaluated(log, tmp_path / "learned", preference="learned")
+    assert learned.predictions()["beta"].is_between(0, 1).all()
+    assert learned.summary["preference"]["text"] == "learned"
+
+
+def test_rules_of_your_own_are_arms(tmp_path: Path) -> None:
+    found = evaluate(gappy(), LogColumns(**COLUMNS), tmp_path, rules=[ETD(0.5), PTD()])
+    assert [one["key"] for one in found.summary["arms"]] == ["etd", "ptd"]
