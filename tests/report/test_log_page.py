@@ -17,7 +17,7 @@ import pytest
 from browser import complaints, open_browser, view
 from commands import printed
 from logs.made_logs import COLUMNS, gappy
-from preftd.logs import LogColumns, LogEvaluation, as_trust, evaluate
+from preftd.logs import LogColumns, LogEvaluation, evaluate
 from preftd.report import log_curves, log_figures, log_page
 from preftd.report.log_page import write_log_page
 from preftd.style import number_text
@@ -155,13 +155,14 @@ def test_values_that_are_all_the_same_are_one_group() -> None:
     [
         ("missing", "0 where a feature is missing, otherwise 1"),
         ("missing:a,b", "0 where a or b is missing, otherwise 1"),
-        ("age:6", "halves with each 6.0 rows since any feature was last read"),
-        ("quality", "the column quality"),
+        ("age:a:6", "halves with each 6 rows since a was last read"),
+        ("column:quality", "the column quality"),
+        ("Displacement({0: 0.5})", "Displacement({0: 0.5})"),
         ("0.9", "0.9 everywhere"),
     ],
 )
 def test_a_preference_in_words(text: str, words: str) -> None:
-    assert log_page.told_trust(as_trust(text)) == words
+    assert log_page.told_trust(text) == words
 
 
 def test_many_columns_fit(found: LogEvaluation) -> None:

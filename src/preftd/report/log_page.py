@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import matplotlib as mpl
 
 from preftd.logs.saved import LogEvaluation, load
-from preftd.logs.trust import Age, Column, Missing, Trust, as_trust
+from preftd.logs.trust import Age, Missing, as_trust
 from preftd.report.log_curves import (
     calibration_figure,
     episodes_figure,
@@ -142,7 +142,7 @@ def _part_of_mean(error: Mapping[str, Any]) -> str:
 
 def _facts(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
     log, beta = summary["log"], summary["preference"]
-    trust = told_trust(as_trust(beta["text"]))
+    trust = told_trust(beta["text"])
     ends = f"{log['terminated']:,} terminated, {log['final_rows']:,} end with a last observation"
     features = f"{len(summary['features']):,} from {_counted(len(summary['inputs']), 'column')}"
     folds = f"{summary['folds']} folds by episode; intervals of 95 % over resampled episodes"
@@ -157,22 +157,29 @@ def _facts(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]  # fmt: skip
 
 
-def told_trust(trust: Trust) -> str:
-    """Return in words where β comes from.
+def told_trust(text: str) -> str:
+    """Return in words where β comes from, given the text of a preference.
 
-    >>> told_trust(as_trust("missing:pressure:2"))
+    >>> told_trust("missing:pressure:2")
     '0 where pressure is missing for more than 2 rows, otherwise 1'
+    >>> told_trust("learned")
+    'learned from the observations'
     """
+    if text == "learned":
+        return "learned from the observations"
+    trust = as_trust(text)
     if isinstance(trust, Missing):
         what = _and(list(trust.features), "or") if trust.features else "a feature"
         longer = f" for more than {_counted(trust.limit, 'row')}" if trust.limit else ""
         return f"0 where {what} is missing{longer}, otherwise 1"
     if isinstance(trust, Age):
         what = _and(list(trust.features), "or") if trust.features else "any feature"
-        return f"halves with each {_counted(trust.half_life, 'row')} since {what} was last read"
-    if isinstance(trust, Column):
-        return f"the column {trust.name}"
-    return f"{trust:g} everywhere"
+        halves = number_text(trust.half_life)
+        return f"halves with each {halves} rows since {what} was last read"
+    if isinstance(trust, float):
+        return f"{trust:g} everywhere"
+    column = text.removeprefix("column:")  # without this, it is a signal
+    return text if column == text else f"the column {column}"
 
 
 def _inputs(summary: Mapping[str, Any]) -> dict[str, Any]:
