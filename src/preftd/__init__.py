@@ -124,7 +124,6 @@ if command.is_running():
     # Before anything is loaded; gymnasium only before a study, because help must be quick.
     command.begin()
 else:
-    from preftd.logs import load
     from preftd.registration import register_environments
 
     register_environments()

@@ -76,6 +76,12 @@ def evaluate(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
         list[str] | None,
         typer.Option(help="td0, td, etd or ptd. May be repeated (default: all)."),
     ] = None,
+    method: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Besides least squares: linear, linear:STEP_SIZE, network or network:UNITS."
+        ),
+    ] = None,
     folds: Annotated[int, typer.Option(help="Number of folds that are held out in turn.")] = 5,
     block: Annotated[
         int | None, typer.Option(help="Cut episodes of more rows into blocks of so many.")
@@ -127,7 +133,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
     maker = executor_maker(executor, workers, address, mixed)
     settings: dict[str, Any] = {
         "folds": folds, "block": block, "regularisation": regularisation,
-        "predictions": predictions,
+        "predictions": predictions, "methods": method or [],
     }  # fmt: skip
     if rule is not None:
         settings["rules"] = rule

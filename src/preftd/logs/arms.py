@@ -24,6 +24,8 @@ class Arm(NamedTuple):
     label: str
     rule: Rule
     heeds: bool = True
+    method: Any = None
+    """How it learns, if not by least squares: a `Method`."""
 
     def beta(self, beta: Vector) -> Vector:
         """β as this arm has it."""

@@ -22,7 +22,7 @@ WHICH = {"all": [0, 1], "trusted": [1], "untrusted": [0]}
 def error_table(
     counts: NDArray[np.float64], squares: NDArray[np.float64], arms: tuple[Arm, ...]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Errors of the arms at one question, and how they differ from those of the last arm.
+    """Errors of the arms at one question, and how those of the last arm of least squares differ.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def error_table(
                      "count": int(total[:, ROWS].sum()), **_interval("rmse", rmse),
                      **_interval("relative", rmse / np.where(spread > 0, spread, np.nan))}
                 )  # fmt: skip
-        best = arms[-1]
+        best = [arm for arm in arms if arm.method is None][-1]
         for (key, name), rmse in found.items():
             if (key, name) != (best.key, "held"):
                 change = found[best.key, "held"] - rmse

@@ -19,10 +19,10 @@ The folder of an evaluation holds
     features       names of the features of the weights
     preference     text, trusted (rows with β ≥ ½), zero (rows with β = 0), rows
     bins           for 1/200 of the rows each: rows, beta (mean), gaps (inputs × bins: share)
-    arms           key, label
+    arms           key, label, method
     questions      cumulant, discount, suffix, label, mean (what a constant predicts), unknown (rows
                    whose return is not known), errors, differences, weights (arm → in units of the
-                   log, as `features`)
+                   log, as `features`), step_sizes (of arms that have one)
     errors         rows of a table: arm, prediction ("value", "held"), rows ("all", "trusted",
                    "untrusted"), count, rmse, relative (to the error of predicting the mean), each
                    with _low and _high: ends of a 95 % interval over resampled groups of units
@@ -55,6 +55,7 @@ from preftd.logs import plan as plan_module
 from preftd.logs.arms import arms_of
 from preftd.logs.columns import LogColumns
 from preftd.logs.look import check_types, look
+from preftd.logs.online import OnlineJob, OnlineValues, online_arms
 from preftd.logs.part_files import PartFiles, key_of
 from preftd.logs.plan import Plan, plan_parts
 from preftd.logs.saved import LogEvaluation, load, write_weights
@@ -77,6 +78,7 @@ def evaluate(  # noqa: PLR0913  (each is optional)
     out: Path | str,
     *,
     rules: Sequence[Any] = ARMS,
+    methods: Sequence[str] = (),
     folds: int = 5,
     regularisation: float = 1e-6,
     block: int | None = None,
@@ -98,6 +100,10 @@ def evaluate(  # noqa: PLR0913  (each is optional)
     rules : sequence of str or Rule
         "td0" (TD(0), which ignores the preference), "td" (TD(λ) with λ = 1 − β), "etd", "ptd", or
         rules of your own. The last is compared with the others.
+    methods : sequence of str
+        What else to learn with the last rule: "linear" (the held view of the linear learner, once
+        through the log), "network" (the same with 32 hidden units); or with a step size and another
+        number of units, "linear:0.1" or "network:64:0.01".
     folds : int
         The log is split into so many by episodes; predictions of each come from the others.
     regularisation : float
@@ -131,6 +137,7 @@ def evaluate(  # noqa: PLR0913  (each is optional)
     if not isinstance(given, LogColumns):
         raise InputError(f"columns is {short(given)}: give LogColumns(...).")
     folder, arms = as_folder("out", out), arms_of(rules)
+    arms += online_arms(arms, methods)
     folds = as_count("folds", folds, 2, 1000)
     block = None if block is None else as_count("block", block, 2)
     ridge, written = (
@@ -155,6 +162,7 @@ def evaluate(  # noqa: PLR0913  (each is optional)
         if isinstance(columns.preference, Signal):
             settings = with_signal(settings, plan, parts_folder)
         total, solution = _solution(settings, plan, files, ridge)
+        solution = solution._replace(online=_online(settings, plan, files, solution))
         scores, kept = _scores(settings, plan, files, solution, written, ridge)
     except InputError:
         _leave_nothing(folder, parts_folder, existed)
@@ -171,9 +179,30 @@ def _described(settings: Settings, plan: Plan) -> list[Any]:
     """All that the sums of a part depend on."""
     files = [(str(file.path), *file[1:]) for file in settings.table.files]
     encoding = [v.tolist() if isinstance(v, np.ndarray) else v for v in settings.encoding]
-    arms = [(arm.key, repr(arm.rule), arm.heeds) for arm in settings.arms]
+    arms = [(arm.key, repr(arm.rule), *arm[3:]) for arm in settings.arms]
     parts = [(part.start, part.stop) for part in plan.parts]
     return [files, settings.columns.to_toml(), encoding, arms, settings.folds, plan.block, parts]
+
+
+def _rows(plan: Plan) -> list[int]:
+    return [part.stop - part.start for part in plan.parts]
+
+
+def _online(
+    settings: Settings, plan: Plan, files: PartFiles, solution: Solution
+) -> tuple[OnlineValues, ...]:
+    """What methods besides least squares learn from all rows but a fold, for each, and from all."""
+    key, found = key_of("online", *_described(settings, plan)), []
+    for arm in settings.arms[len(settings.least_squares) :]:
+        work = [
+            OnlineJob(
+                settings, plan, arm, arm.method, solution.mean, fold, f"{key}-{arm.key}-{fold}"
+            )
+            for fold in [*range(settings.folds), -1]
+        ]
+        states = files.compute(arm.label, work, [settings.table.rows] * len(work))
+        found.append(OnlineValues(arm, arm.method, tuple(states)))
+    return tuple(found)
 
 
 def _solution(
@@ -182,7 +211,7 @@ def _solution(
     """First pass: the sums of all parts, and their solution."""
     key = key_of("sums", *_described(settings, plan))
     work = [SumsJob(settings, part, f"{key}-{part.number:06d}") for part in plan.parts]
-    total = add_up(files.compute("least squares", plan.parts, work))
+    total = add_up(files.compute("least squares", work, _rows(plan)))
     return total, solve(total, ridge)
 
 
@@ -198,7 +227,7 @@ def _scores(
     key = key_of("scores", ridge, written, *_described(settings, plan))
     scoring = Scoring(solution, plan.units, files.folder if written else None)
     work = [ScoresJob(settings, scoring, part, f"{key}-{part.number:06d}") for part in plan.parts]
-    total = add_up(files.compute("predictions", plan.parts, work))
+    total = add_up(files.compute("predictions", work, _rows(plan)))
     return total, [files.folder / f"{one.id}.parquet" for one in work] if written else []
 
 

@@ -18,7 +18,6 @@ from preftd.experiments.jobs import Job, OwnWork
 from preftd.experiments.progress import Progress
 from preftd.failures import FailedError, InputError
 from preftd.files import remove_unfinished, write_whole
-from preftd.logs.plan import Part
 from preftd.logs.sums import REFUSED, ROWS_PER_SECOND
 
 SCHEMA = 1
@@ -50,11 +49,21 @@ class PartFiles:
         self.folder, self._executor, self._progress = folder, executor, progress
 
     def compute(
-        self, title: str, parts: Sequence[Part], work: Sequence[OwnWork]
+        self, title: str, work: Sequence[OwnWork], counts: Sequence[int]
     ) -> list[dict[str, NDArray[Any]]]:
-        """Return the arrays of all parts in order; what is missing is computed and stored."""
+        """Return the arrays of all work in order; what is missing is computed and stored.
+
+        Parameters
+        ----------
+        title : str
+            What is shown to people.
+        work : sequence of OwnWork
+        counts : sequence of int
+            How many rows each goes through.
+
+        """
         found: dict[str, dict[str, NDArray[Any]]] = {}
-        rows = {own.id: part.stop - part.start for own, part in zip(work, parts, strict=True)}
+        rows = {own.id: count for own, count in zip(work, counts, strict=True)}
         for own in work:
             stored = self._read(own.id)
             if stored is not None:

@@ -15,13 +15,16 @@ from numpy.typing import NDArray
 
 from preftd.arrays import Dense, InputError, Vector, as_count, short
 from preftd.experiments.inputs import as_folder
+from preftd.logs.arms import arms_of
 from preftd.logs.columns import LogColumns
 from preftd.logs.encoding import Encoding, Gatherer, InfiniteError
+from preftd.logs.online import OnlineValues, as_method
 from preftd.logs.solution import Solution
 from preftd.logs.source import as_frame
 from preftd.logs.sums import Settings
 from preftd.names import nearest
 
+ONLINE = "online."
 FILES = ("weights.npz", "log.toml", "summary.json")
 
 
@@ -35,8 +38,10 @@ class LogEvaluation:
     summary: Mapping[str, Any]
     """The numbers of summary.json."""
     weights: NDArray[np.float64]
-    """Of all rows, shape (arms, features, questions); features are centred and scaled."""
+    """Of all rows, by least squares, shape (arms, features, questions); features are centred and
+    scaled."""
     encoding: Encoding
+    online: tuple[OnlineValues, ...] = ()
 
     def __repr__(self) -> str:
         log = self.summary["log"]
@@ -66,7 +71,7 @@ class LogEvaluation:
         frame : polars or pandas frame
             The rows of one episode: what is missing is filled as it was in the log.
         arm : str, optional
-            Such as "ptd" (default: the last).
+            Such as "ptd" (default: the last of least squares).
         question : int or str
             The number or the label of a question.
 
@@ -86,7 +91,6 @@ class LogEvaluation:
             nearest("question", question, labels)
             question = labels.index(question)
         which = as_count("question", question, 0, len(labels) - 1)
-        w = self.weights[-1 if arm is None else keys.index(arm), :, which]
         begins = np.zeros(rows.height, np.bool_)
         begins[:1] = True
         try:
@@ -95,7 +99,10 @@ class LogEvaluation:
             raise InputError(
                 f"the rows cannot be read ({short(error)}): give numbers that are finite."
             ) from None
-        return np.asarray(features @ w)
+        chosen = len(self.weights) - 1 if arm is None else keys.index(arm)
+        if chosen < len(self.weights):
+            return np.asarray(features @ self.weights[chosen, :, which])
+        return self.online[chosen - len(self.weights)].predict(features, -1, which)
 
 
 def write_weights(file: BinaryIO, settings: Settings, solution: Solution) -> None:
@@ -110,6 +117,11 @@ def write_weights(file: BinaryIO, settings: Settings, solution: Solution) -> Non
         mean=e.mean,
         box=e.box,
         levels=np.array(json.dumps(e.levels)),
+        **{
+            f"{ONLINE}{one.arm.key}.{name}": array
+            for one in solution.online
+            for name, array in one.states[-1].items()
+        },
     )
 
 
@@ -144,8 +156,21 @@ def load(folder: Path | str) -> LogEvaluation:
             columns.categories, columns.fill, columns.trusted_by, columns.constant,
             columns.encoder, arrays["box"],
         )  # fmt: skip
-        return LogEvaluation(place, columns, summary, arrays["whole"], encoding)
+        online = tuple(_online(arrays, one) for one in summary["arms"] if _is_online(one))
+        return LogEvaluation(place, columns, summary, arrays["whole"], encoding, online)
     except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise InputError(
             f"{place} holds files that are not whole ({short(error)}): evaluate the log again."
         ) from None
+
+
+def _is_online(arm: Mapping[str, Any]) -> bool:
+    return bool(arm["method"] != "least squares")
+
+
+def _online(arrays: Mapping[str, Any], arm: Mapping[str, Any]) -> OnlineValues:
+    """What a method has learned from the whole log; its rule has no part in predictions."""
+    mark = f"{ONLINE}{arm['key']}."
+    state = {name[len(mark) :]: array for name, array in arrays.items() if name.startswith(mark)}
+    (any_rule,) = arms_of(["ptd"])
+    return OnlineValues(any_rule, as_method(arm["method"]), (state,))

@@ -71,14 +71,14 @@ def part_scores(
     """The errors of a part by group: counts, and squares of values and of held predictions."""
     columns, arms, questions = settings.columns, settings.arms, questions_of(settings.columns)
     steps = read_steps(settings.table, columns, part, settings.folds)
-    realised = _realised(settings.table, columns, part, steps, scoring.solution.mean)
+    realised = realised_returns(settings.table, columns, part, steps, scoring.solution.mean)
     groups = min(GROUPS, scoring.units)
     group = steps.unit * groups // scoring.units
     many = len(arms) * len(questions)
     # Predictions of an arm are side by side: arms × questions.
     weights = np.ascontiguousarray(
         scoring.solution.held_out.transpose(1, 2, 0, 3).reshape(
-            settings.folds, settings.encoding.size, many
+            settings.folds, settings.encoding.size, -1
         )
     )
     counts = np.zeros((len(questions), groups, 2, 3))
@@ -91,8 +91,8 @@ def part_scores(
         rows = own.stop - own.start
         if not rows:
             continue
-        values, held = np.empty((rows, many)), np.empty((rows, many))
-        predict_rows(piece.features[:rows], weights, steps.fold[own], values)
+        held = np.empty((rows, many))
+        values = _values(piece.features[:rows], weights, steps.fold[own], scoring.solution, many)
         before = np.tile(steps.before[own, None] * gamma, len(arms))
         into = np.tile(paid[own], len(columns.discounts) * len(arms))
         hold(values, piece.beta[:rows], steps.first[own], before, into, state, held)
@@ -116,7 +116,28 @@ def part_scores(
     return {"counts": counts, "squares": squares, "unknown": (~known).sum(axis=0)}
 
 
-def _realised(
+def _values(
+    features: Dense,
+    weights: NDArray[np.float64],
+    fold: NDArray[np.int64],
+    solution: Solution,
+    many: int,
+) -> Dense:
+    """Held-out predictions of rows, shape (rows, arms × questions)."""
+    found, questions = np.empty((len(features), many)), solution.mean.size
+    linear = np.empty((len(features), weights.shape[2]))
+    predict_rows(features, weights, fold, linear)
+    found[:, : weights.shape[2]] = linear
+    for i, online in enumerate(solution.online):
+        for q in range(questions):
+            k = weights.shape[2] + i * questions + q
+            for one in np.unique(fold).tolist():
+                rows = fold == one
+                found[rows, k] = online.predict(features[rows], one, q)
+    return found
+
+
+def realised_returns(
     table: Table, columns: LogColumns, part: Part, steps: PartSteps, mean: Vector
 ) -> Realised:
     """The returns of a part; rows after it complete them if its last episode continues."""

@@ -21,6 +21,8 @@ class Solution(NamedTuple):
     """Of all rows, shape (arms, size, questions)."""
     mean: Vector
     """What a constant would predict, shape (questions,): Σ r / Σ (1 − γ)."""
+    online: tuple[Any, ...] = ()
+    """What other methods have learned, an `OnlineValues` each."""
 
 
 def add_up(parts: Sequence[dict[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:

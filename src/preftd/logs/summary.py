@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from preftd.logs.arms import questions_of
+from preftd.logs.arms import Arm, questions_of
 from preftd.logs.errors import LEVEL, error_table
 from preftd.logs.plan import Plan
 from preftd.logs.scores import UNKNOWN
@@ -53,7 +53,12 @@ def summarise_log(
                 "unknown": int(scores["unknown"][q]),
                 "errors": errors,
                 "differences": differences,
-                "weights": {arm.key: raw[:, a].tolist() for a, arm in enumerate(arms)},
+                "weights": {
+                    arm.key: raw[:, a].tolist() for a, arm in enumerate(settings.least_squares)
+                },
+                "step_sizes": {
+                    one.arm.key: float(one.states[-1]["step_size"][q]) for one in solution.online
+                },
             }
         )
     return {
@@ -66,7 +71,7 @@ def summarise_log(
             "text": text_of(columns.preference), "trusted": trusted, "zero": zero, "rows": rows,
         },
         "bins": _bins(total),
-        "arms": [{"key": arm.key, "label": arm.label} for arm in arms],
+        "arms": [{"key": a.key, "label": a.label, "method": _method(a)} for a in arms],
         "questions": questions,
         "folds": folds,
         "groups": int(scores["counts"].shape[1]),
@@ -125,3 +130,11 @@ def _notes(settings: Settings, log: dict[str, Any], questions: list[dict[str, An
         many = "" if columns.clip is None else f", in {log['clipped']:,} rows"
         notes.append(f"Ratios {clip}{many}.")
     return notes
+
+
+def _method(arm: Arm) -> str:
+    """As `as_method` reads it."""
+    if arm.method is None:
+        return "least squares"
+    units = f":{arm.method.units}" if arm.method.kind == "network" else ""
+    return f"{arm.method.kind}{units}"

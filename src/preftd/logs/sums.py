@@ -47,6 +47,11 @@ class Settings(NamedTuple):
     arms: tuple[Arm, ...]
     folds: int
 
+    @property
+    def least_squares(self) -> tuple[Arm, ...]:
+        """The arms whose weights solve a system; they come before the others."""
+        return tuple(arm for arm in self.arms if arm.method is None)
+
 
 class Piece(NamedTuple):
     """Some rows of a part with their features, which the next piece overwrites."""
@@ -121,10 +126,13 @@ def part_sums(settings: Settings, part: Part) -> dict[str, NDArray[Any]]:
         rewards and Σ (1 − γ) for the mean; gaps and β by bin of the log's rows.
 
     """
-    _, columns, encoding, arms, folds = settings
+    columns, encoding, folds = settings.columns, settings.encoding, settings.folds
     steps = read_steps(settings.table, columns, part, folds)
     size, cumulants = encoding.size, len(columns.reward)
-    adders = [_Adder(arms, discount, folds, (size, cumulants)) for discount in columns.discounts]
+    adders = [
+        _Adder(settings.least_squares, discount, folds, (size, cumulants))
+        for discount in columns.discounts
+    ]
     gaps = np.zeros((BINS, len(columns.inputs)), np.int64)
     trust, seen = np.zeros((BINS, 2)), np.zeros(3, np.int64)
     for piece in pieces(settings, part, steps):

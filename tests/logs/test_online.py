@@ -1,0 +1,78 @@
+"""Linear and network learners in the held view, besides least squares."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from logs.made_logs import COLUMNS, gappy, settings_of
+
+import preftd
+from preftd import PTD, InputError, LinearLearner
+from preftd.experiments import Processes
+from preftd.logs import LogColumns, evaluate
+from preftd.logs.experience import part_stream
+from preftd.logs.online import METHODS
+
+METHODS_OF: list[Any] = ["linear", "network:8"]
+
+
+def test_methods_learn_the_log_and_load_again(tmp_path: Path) -> None:
+    columns = LogColumns(**COLUMNS | {"discount": [0.5, 0.9]})
+    found = evaluate(
+        gappy(episodes=200), columns, tmp_path / "here", rules=["ptd"], methods=METHODS_OF, folds=3
+    )
+    errors = found.errors().filter(prediction="value", rows="trusted")
+    rmse = errors["rmse"].to_numpy()
+    assert rmse.max() < 2 * rmse[errors["arm"].to_numpy() == "ptd"].max()
+    assert errors["arm"].unique().sort().to_list() == ["ptd", "ptd_linear", "ptd_network"]
+    again, rows = preftd.load(found.folder), gappy().head(9)
+    for arm in ("ptd_linear", "ptd_network"):
+        for question in (0, 1):
+            values = found.predict(rows, arm, question)
+            assert values.shape == (9,)
+            assert (again.predict(rows, arm, question) == values).all()
+        sizes = [one["step_sizes"][arm] for one in found.summary["questions"]]
+        assert set(sizes) <= set(METHODS[arm.removeprefix("ptd_")])
+    with Processes(2) as two:
+        other = evaluate(
+            gappy(episodes=200), columns, tmp_path / "two", rules=["ptd"], methods=METHODS_OF,
+            folds=3, executor=two,
+        )  # fmt: skip
+    for name in found.predictions().columns:
+        assert other.predictions()[name].equals(found.predictions()[name])
+
+
+def test_the_linear_method_is_the_linear_learner(tmp_path: Path) -> None:
+    columns = LogColumns(**COLUMNS)
+    found = evaluate(
+        gappy(), columns, tmp_path / "out", rules=["ptd"], methods=["linear:0.3"], folds=3
+    )
+    settings, plan = settings_of(gappy(), tmp_path / "parts")
+    experience, beta, final_beta, _ = part_stream(settings, plan.parts[0], 0.9)
+    learner = LinearLearner(experience.size, PTD(), 0.3 / 3, view="held", bounded=True)
+    learner.learn(experience, beta=beta, final_beta=final_beta)
+    whole = gappy(gaps=0.0).head(5)
+    features = (whole.select("a", "b").to_numpy() - settings.encoding.centre) / (
+        settings.encoding.scale
+    )
+    expected = learner.predict(np.column_stack([features, np.ones(5)]))
+    assert found.predict(whole, "ptd_linear") == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("methods", "message"),
+    [
+        (["linar"], "did you mean 'linear'"),
+        (["linear:x"], "give it as linear:0.1"),
+        (["linear:-1"], "give it as linear:0.1"),
+        (["linear", "linear:0.1"], "each kind once"),
+        ("linear", "give a list"),
+        ([3], "give a text"),
+    ],
+)
+def test_methods_that_are_none_are_refused(methods: Any, message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=message):
+        evaluate(gappy(), LogColumns(**COLUMNS), tmp_path, methods=methods)
