@@ -68,6 +68,22 @@ def test_tables_hold_the_errors_the_gaps_and_the_weights(page: str, found: LogEv
         assert f"|{number_text(w * one['scale'])}|" in text
 
 
+def test_the_page_tells_how_much_the_fill_matters(page: str, found: LogEvaluation) -> None:
+    text = html.unescape(re.sub(r"<[^>]*>", "|", page))
+    changes = found.summary["fills"]["changes"]
+    assert {one["fill"] for one in changes} == {"mean", "zero"}
+    for one in changes:
+        if one["arm"] == "td0":
+            assert f"|{number_text(100 * one['relative'])} %||0 %|" in text
+
+
+def test_methods_without_weights_of_features_are_not_in_their_table(found: LogEvaluation) -> None:
+    arms = [*found.summary["arms"], {"key": "ptd-linear", "label": "PTD, linear"}]
+    summary = {**found.summary, "arms": arms}
+    assert [one["key"] for one in log_curves.with_weights(summary)] == ["td0", "ptd"]
+    assert len(log_curves.weights_table(summary, summary["questions"][0], 9)[0][1]) == 2
+
+
 def test_errors_in_the_figure_are_those_of_the_summary(page: str, found: LogEvaluation) -> None:
     errors = found.summary["questions"][0]["errors"]
     lines = {line["label"]: line for line in numbers(page)["errors"]}

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from preftd.arrays import Vector
 from preftd.report.figures.layout import rows_of_panels, write_note
@@ -119,7 +120,8 @@ def gaps_figure(summary: Mapping[str, Any], found: Sampled, episode: str | None)
 
     None if there are no gaps, or none in which returns are known.
     """
-    first, last = summary["arms"][0], summary["arms"][-1]
+    arms = with_weights(summary)
+    first, last = arms[0], arms[-1]
     asked, looks = summary["questions"][:MOST_GAPS], looks_of_arms(summary)
     figure, panels = rows_of_panels(len(asked), 2, 2.3)
     drawn = False
@@ -127,7 +129,7 @@ def gaps_figure(summary: Mapping[str, Any], found: Sampled, episode: str | None)
         asked, zip(panels[::2], panels[1::2], strict=True), strict=True
     ):
         rows, suffix = _known(_aged(found.first, episode), question), question["suffix"]
-        group = np.searchsorted(AGES, rows["age"].to_numpy(), side="right") - 1
+        group = age_group(rows["age"].to_numpy())
         count = np.bincount(group, minlength=len(AGES))
         at = np.flatnonzero(count >= FEWEST)
         x = at.astype(np.float64)
@@ -167,6 +169,15 @@ def _draw(
         markersize=MARK, label=label,
     )  # fmt: skip
     attach(drawn, Shown(label, label if method is None else method, _line(at, height)))
+
+
+def age_group(age: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Return the group of each age, by its number in AGES.
+
+    >>> age_group(np.array([0, 1, 3, 4, 5, 1000])).tolist()
+    [0, 1, 3, 3, 4, 7]
+    """
+    return np.searchsorted(AGES, age, side="right") - 1
 
 
 def _aged(rows: pl.DataFrame, episode: str | None) -> pl.DataFrame:
@@ -243,6 +254,11 @@ def _episodes(
         yield title, some
 
 
+def with_weights(summary: Mapping[str, Any]) -> list[Mapping[str, str]]:
+    """Return the arms of least squares: others have no weights of features."""
+    return [arm for arm in summary["arms"] if arm["key"] in summary["questions"][0]["weights"]]
+
+
 def weights_table(
     summary: Mapping[str, Any], question: Mapping[str, Any], most: int
 ) -> Sequence[tuple[str, list[float]]]:
@@ -251,7 +267,7 @@ def weights_table(
     The effect is the weight times the standard deviation of the feature, where that is known.
     """
     scale = {one["name"]: one.get("scale") or 1.0 for one in summary["inputs"]}
-    weights = [question["weights"][arm["key"]] for arm in summary["arms"]]
+    weights = [question["weights"][arm["key"]] for arm in with_weights(summary)]
     effects = [
         (name, [w[i] * scale.get(name, 1.0) for w in weights])
         for i, name in enumerate(summary["features"])

@@ -16,6 +16,7 @@ from preftd.report.log_curves import (
     gaps_figure,
     sample,
     weights_table,
+    with_weights,
 )
 from preftd.report.log_figures import ROWS, errors_figure, missing_figure
 from preftd.report.page.plot import plot_of
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 NAME = "report.html"
-MOST_WEIGHTS, MOST_INPUTS, MOST_ERRORS = 12, 60, 400
+MOST_WEIGHTS, MOST_INPUTS, MOST_ERRORS, MOST_FILLS = 12, 60, 400, 40
 """Lines of tables, at most."""
 
 
@@ -70,6 +71,7 @@ def write_log_page(found: LogEvaluation | Path | str) -> Path:
         inputs=_inputs(summary),
         errors=_errors(summary),
         changes=[_changes(summary, question) for question in summary["questions"][:6]],
+        fills=_fills(summary),
         columns=summary["columns"],
     )
 
@@ -221,9 +223,29 @@ def _errors(summary: Mapping[str, Any]) -> dict[str, Any]:
 def _changes(summary: Mapping[str, Any], question: Mapping[str, Any]) -> dict[str, Any]:
     found = weights_table(summary, question, MOST_WEIGHTS)
     rows = [[Cell(name), *(Cell(*_number(x)) for x in effects)] for name, effects in found]
-    head = ["feature", *(arm["label"] for arm in summary["arms"])]
+    head = ["feature", *(arm["label"] for arm in with_weights(summary))]
     left = len(summary["features"]) - len(rows)
     return {"label": question["label"], "head": head, "rows": rows, "left": left}
+
+
+def _fills(summary: Mapping[str, Any]) -> dict[str, Any] | None:
+    """How much values depend on the fill, a line for each question and fill."""
+    if not summary.get("fills"):
+        return None
+    found: dict[tuple[str, str], list[Cell]] = {}
+    for one in summary["fills"]["changes"]:
+        key = (one["question"], one["fill"])
+        share = one["relative"]
+        text = "–" if share is None else _percent(share)
+        found.setdefault(key, [Cell(part) for part in key]).append(Cell(text, share))
+    head = ["predicted", "fill", *(arm["label"] for arm in with_weights(summary))]
+    rows = list(found.values())
+    return {
+        "head": head,
+        "rows": rows[:MOST_FILLS],
+        "left": max(len(rows) - MOST_FILLS, 0),
+        "used": f"{summary['fills']['rows']:,}",
+    }
 
 
 def _number(value: float | None) -> tuple[str, float | None]:
