@@ -18,7 +18,7 @@ from browser import complaints, open_browser, view
 from commands import printed
 from logs.made_logs import COLUMNS, gappy
 from preftd.logs import LogColumns, LogEvaluation, evaluate
-from preftd.report import log_curves, log_figures, log_page
+from preftd.report import log_curves, log_figures, log_page, log_weights
 from preftd.report.log_page import write_log_page
 from preftd.style import number_text
 from report.made_pages import EVIL
@@ -27,7 +27,7 @@ NAMED: dict[str, Any] = COLUMNS | {"features": [EVIL, "b"]}
 
 
 def evaluated(out: Path, log: pl.DataFrame, **named: Any) -> LogEvaluation:
-    return evaluate(log, LogColumns(**NAMED | named), out, folds=3, rules=["td0", "ptd"])
+    return evaluate(log, LogColumns(**NAMED | named), out, folds=3, rules=["td0", "td", "ptd"])
 
 
 @pytest.fixture(scope="module")
@@ -70,18 +70,25 @@ def test_tables_hold_the_errors_the_gaps_and_the_weights(page: str, found: LogEv
 
 def test_the_page_tells_how_much_the_fill_matters(page: str, found: LogEvaluation) -> None:
     text = html.unescape(re.sub(r"<[^>]*>", "|", page))
-    changes = found.summary["fills"]["changes"]
-    assert {one["fill"] for one in changes} == {"mean", "zero"}
-    for one in changes:
-        if one["arm"] == "td0":
-            assert f"|{number_text(100 * one['relative'])} %||0 %|" in text
+    fills = {(one["fill"], one["arm"]): one for one in found.summary["fills"]}
+    (i, j), scale = (0, 1), [one["scale"] for one in found.summary["inputs"]]
+    for (fill, arm), one in fills.items():
+        own, other = (np.array(f["weights"])[[i, j]] * scale for f in (fills["last", arm], one))
+        change = float(np.linalg.norm(other - own) / np.linalg.norm(own))
+        label = {"td": "TD(λ)", "ptd": "PTD"}[arm]
+        line = f"|{label}||{fill}||{number_text(100 * change)} %||{number_text(one['rmse'])}|"
+        assert line in text
+        if arm == "ptd" or fill == "last":
+            assert change == 0
+        else:
+            assert change > 0.01
 
 
 def test_methods_without_weights_of_features_are_not_in_their_table(found: LogEvaluation) -> None:
     arms = [*found.summary["arms"], {"key": "ptd-linear", "label": "PTD, linear"}]
     summary = {**found.summary, "arms": arms}
-    assert [one["key"] for one in log_curves.with_weights(summary)] == ["td0", "ptd"]
-    assert len(log_curves.weights_table(summary, summary["questions"][0], 9)[0][1]) == 2
+    assert [one["key"] for one in log_weights.with_weights(summary)] == ["td0", "td", "ptd"]
+    assert len(log_weights.weights_table(summary, summary["questions"][0], 9)[0][1]) == 3
 
 
 def test_errors_in_the_figure_are_those_of_the_summary(page: str, found: LogEvaluation) -> None:

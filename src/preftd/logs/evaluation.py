@@ -28,9 +28,6 @@ The folder of an evaluation holds
                    with _low and _high: ends of a 95 % interval over resampled groups of units
     differences    the RMSE of the last arm's held predictions less that of others: arm, than, rows,
                    difference with _low and _high
-    fills          null if nothing is missing; else rows (so many were used) and changes: for each
-                   other fill, question and arm the root mean square change of values on trusted
-                   rows, and its ratio (relative) to their standard deviation
     folds, groups, regularisation, level, seconds, version
 """
 
@@ -57,7 +54,6 @@ from preftd.learners.least_squares.learner import check_regularisation
 from preftd.logs import plan as plan_module
 from preftd.logs.arms import arms_of
 from preftd.logs.columns import LogColumns
-from preftd.logs.fills import fill_changes
 from preftd.logs.look import check_types, look
 from preftd.logs.online import OnlineJob, OnlineValues, online_arms
 from preftd.logs.part_files import PartFiles, key_of
@@ -168,18 +164,12 @@ def evaluate(  # noqa: PLR0913  (each is optional)
         total, solution = _solution(settings, plan, files, ridge)
         solution = solution._replace(online=_online(settings, plan, files, solution))
         scores, kept = _scores(settings, plan, files, solution, written, ridge)
-        fills = fill_changes(settings, plan, ridge) if total["gaps"].any() else None
     except InputError:
         _leave_nothing(folder, parts_folder, existed)
         raise
     seconds = time.perf_counter() - began
     summary = summarise_log(settings, plan, total, solution, scores)
-    summary |= {
-        "fills": fills,
-        "regularisation": ridge,
-        "seconds": seconds,
-        "version": preftd.__version__,
-    }
+    summary |= {"regularisation": ridge, "seconds": seconds, "version": preftd.__version__}
     _write_all(folder, settings, solution, summary, kept)
     shutil.rmtree(parts_folder, ignore_errors=True)
     return load(folder)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from preftd.arrays import Vector
 from preftd.report.figures.layout import rows_of_panels, write_note
 from preftd.report.figures.shown import Shown, attach
 from preftd.report.log_figures import MOST_QUESTIONS, legend_above, looks_of_arms
+from preftd.report.log_weights import with_weights
 from preftd.style import MARK, OTHERS, TYPED, WIDTH, Band, Look
 
 SAMPLE = 200_000
@@ -252,25 +253,3 @@ def _episodes(
         some = rows.filter(pl.col(key) == value).head(LONGEST)
         title = f"rows from {first:,} on" if episode is None else f"{episode} {value}"
         yield title, some
-
-
-def with_weights(summary: Mapping[str, Any]) -> list[Mapping[str, str]]:
-    """Return the arms of least squares: others have no weights of features."""
-    return [arm for arm in summary["arms"] if arm["key"] in summary["questions"][0]["weights"]]
-
-
-def weights_table(
-    summary: Mapping[str, Any], question: Mapping[str, Any], most: int
-) -> Sequence[tuple[str, list[float]]]:
-    """Return the features whose weights differ most between first and last arm, by their effect.
-
-    The effect is the weight times the standard deviation of the feature, where that is known.
-    """
-    scale = {one["name"]: one.get("scale") or 1.0 for one in summary["inputs"]}
-    weights = [question["weights"][arm["key"]] for arm in with_weights(summary)]
-    effects = [
-        (name, [w[i] * scale.get(name, 1.0) for w in weights])
-        for i, name in enumerate(summary["features"])
-    ]
-    effects.sort(key=lambda one: -abs(one[1][-1] - one[1][0]))
-    return effects[:most]

@@ -15,10 +15,9 @@ from preftd.report.log_curves import (
     episodes_figure,
     gaps_figure,
     sample,
-    weights_table,
-    with_weights,
 )
 from preftd.report.log_figures import ROWS, errors_figure, missing_figure
+from preftd.report.log_weights import weights_change, weights_table, with_weights
 from preftd.report.page.plot import plot_of
 from preftd.report.page.provenance import Provenance
 from preftd.report.page.render import Shot, write_page
@@ -229,23 +228,26 @@ def _changes(summary: Mapping[str, Any], question: Mapping[str, Any]) -> dict[st
 
 
 def _fills(summary: Mapping[str, Any]) -> dict[str, Any] | None:
-    """How much values depend on the fill, a line for each question and fill."""
-    if not summary.get("fills"):
+    """How much weights and errors depend on the fill, a line for each question, arm and fill."""
+    found = summary["fills"]
+    if not found:
         return None
-    found: dict[tuple[str, str], list[Cell]] = {}
-    for one in summary["fills"]["changes"]:
-        key = (one["question"], one["fill"])
-        share = one["relative"]
-        text = "–" if share is None else _percent(share)
-        found.setdefault(key, [Cell(part) for part in key]).append(Cell(text, share))
-    head = ["predicted", "fill", *(arm["label"] for arm in with_weights(summary))]
-    rows = list(found.values())
-    return {
-        "head": head,
-        "rows": rows[:MOST_FILLS],
-        "left": max(len(rows) - MOST_FILLS, 0),
-        "used": f"{summary['fills']['rows']:,}",
+    own = {
+        (f["question"], f["arm"]): f for f in found if f'fill = "{f["fill"]}"' in _lines(summary)
     }
+    labels = {arm["key"]: arm["label"] for arm in summary["arms"]}
+    rows = []
+    for one in found:
+        change = weights_change(summary, own[one["question"], one["arm"]], one)
+        texts = [one["question"], labels[one["arm"]], one["fill"]]
+        share = "–" if change is None else _percent(change)
+        rows.append([*map(Cell, texts), Cell(share, change), Cell(*_number(one["rmse"]))])
+    head = ["predicted", "method", "fill", "change of weights", "error, all rows"]
+    return {"head": head, "rows": rows[:MOST_FILLS], "left": max(len(rows) - MOST_FILLS, 0)}
+
+
+def _lines(summary: Mapping[str, Any]) -> list[str]:
+    return str(summary["columns"]).splitlines()
 
 
 def _number(value: float | None) -> tuple[str, float | None]:
