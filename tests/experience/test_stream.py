@@ -29,6 +29,29 @@ def test_a_termination_has_discount_0_and_a_truncation_keeps_its_own() -> None:
     assert following[2:].tolist() == [4, 44, 55]
 
 
+def test_the_last_row_of_a_truncated_episode_may_be_its_final_observation() -> None:
+    """Also if it is the only one, or the log merely stops."""
+    rows = np.arange(1.0, 9.0)[:, None]
+    ends: dict[str, Any] = {"terminated": [0, 1, 0, 0, 0, 0, 0, 0], "truncated": [0, 0, 0, 1, 0, 1, 1, 0]}
+    log = Experience.from_log(
+        rows, rows[:, 0], discount=0.9, **ends, final="last", action=np.arange(8), rho=rows[:, 0]
+    )
+    by_hand = Experience.from_log(
+        rows[[0, 1, 2, 4]],
+        [1, 2, 3, 5],
+        discount=0.9,
+        terminated=[0, 1, 0, 0],
+        truncated=[0, 0, 1, 1],
+        final=rows[[3, 5]],
+        action=[0, 1, 2, 4],
+        rho=[1, 2, 3, 5],
+    )
+    for name in ("reward", "discount_tp1", "discount_t", "is_first", "is_last", "action", "rho"):
+        np.testing.assert_array_equal(getattr(log, name), getattr(by_hand, name))
+    np.testing.assert_array_equal(log.features(), by_hand.features())
+    np.testing.assert_array_equal(log.next_features(), by_hand.next_features())
+
+
 def test_a_log_of_a_task_is_the_experience_of_the_task() -> None:
     drawn = tasks.make("corridor", length=4).sampler(0).episodes(10)
     log = Experience.from_log(
@@ -84,6 +107,7 @@ def test_several_active_indices_add_up() -> None:
         ({"reward": [0, np.inf, 0]}, r"reward\[1\] is inf"),
         ({"reward": [[0, 0, 0]]}, "reward has shape"),
         ({"final": [[1.0]]}, "no episode is truncated"),
+        ({"terminated": [0, 0, 0], "final": "lst"}, "did you mean 'last'"),
     ],
 )
 def test_wrong_logs_get_one_sentence(changes: dict[str, Any], message: str) -> None:

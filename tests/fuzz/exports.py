@@ -15,6 +15,7 @@ PACKAGES = [
     "experience",
     "experiments",
     "learners",
+    "logs",
     "preferences",
     "ray",
     "rules",

@@ -149,3 +149,19 @@ def test_a_continuing_log_is_cut_into_blocks_whose_returns_go_on(
         assert parts.predictions()[name].to_numpy() == pytest.approx(
             found.predictions()[name].to_numpy(), rel=1e-8, nan_ok=True
         )
+
+
+def test_other_fills_change_td_and_leave_ptd(found: LogEvaluation, tmp_path: Path) -> None:
+    weights: dict[tuple[str, str], list[Any]] = {}
+    for one in found.summary["fills"]:
+        weights.setdefault((one["arm"], one["question"]), []).append(one["weights"])
+    assert len(weights) == 2 * 4
+    for (arm, _), several in weights.items():
+        assert len(several) == 3
+        changes = np.ptp(several, axis=0).max()
+        assert changes == 0 if arm == "ptd" else changes > 1e-3
+    columns = LogColumns(**NAMED | {"fill": "zero"})
+    other = evaluate(gappy(), columns, tmp_path, folds=3)
+    assert other.summary["fills"] == found.summary["fills"]
+    whole = evaluate(gappy(gaps=0.0), columns, tmp_path, folds=3, rules=["td"])
+    assert whole.summary["fills"] == []

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from logs.made_logs import COLUMNS, gappy, settings_of
 
 import preftd
+from logs.made_logs import COLUMNS, gappy, settings_of
 from preftd import PTD, InputError, LinearLearner
 from preftd.experiments import Processes
 from preftd.logs import LogColumns, evaluate

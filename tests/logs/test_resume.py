@@ -141,7 +141,7 @@ def test_a_worker_that_dies_is_reported_in_one_sentence(
             return os._exit, (9,)
 
     monkeypatch.setattr("preftd.logs.evaluation.look", lambda *_: Deadly())
-    monkeypatch.setattr("preftd.logs.evaluation._described", lambda *_: [])
+    monkeypatch.setattr("preftd.logs.passes.described", lambda *_: [])
     with Processes(2) as two, pytest.raises(FailedError, match="a part of the log cannot be"):
         evaluated(log, tmp_path / "out", executor=two)
 

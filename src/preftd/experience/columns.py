@@ -16,6 +16,7 @@ from preftd.arrays import (
     check_not_negative,
 )
 from preftd.experience.indices import LARGEST, Indices, as_indices
+from preftd.names import nearest
 
 
 def coded(
@@ -46,6 +47,44 @@ def coded(
     if size not in (None, array.shape[1]):
         raise InputError(f"{name} has {array.shape[1]} columns, not {size}: omit size.")
     return -1 - np.arange(len(array), dtype=np.int32), array, array.shape[1]
+
+
+def final_rows(
+    given: ArrayLike | Indices | str | None, cut: NDArray[np.bool_], size: int | None, width: int
+) -> tuple[NDArray[np.int32] | None, Dense]:
+    """Return codes and rows of what was observed after truncated steps; None for "last".
+
+    Parameters
+    ----------
+    given : array, Indices, "last" or None
+        As for `Experience.from_log`.
+    cut : array of shape (steps,)
+        Whether the step is truncated.
+    size, width : int
+        The number of features, if it was given, and as found.
+
+    """
+    many, nothing = int(cut.sum()), np.zeros((0, width))
+    if given is not None and not many:
+        raise InputError("final is given but no episode is truncated: omit it.")
+    if isinstance(given, str):
+        nearest("value of final", given, ["last"])
+        return None, nothing
+    if not many:
+        return np.zeros(0, np.int32), nothing
+    if given is None:
+        raise InputError(
+            f"final is missing: {many} episodes are truncated (the first at step "
+            f"{int(np.argmax(cut))}), so give what was observed after each, or "
+            'final="last" if their last rows are that.'
+        )
+    codes, rows, found = coded("final", given, size)
+    if codes.size != many or found != width:
+        raise InputError(
+            f"final has {codes.size} rows of {found}: give one row of {width} for each of the "
+            f"{many} episodes that are truncated."
+        )
+    return codes, rows
 
 
 def per_step(name: str, given: ArrayLike, steps: int) -> Vector:

@@ -138,7 +138,7 @@ class Experience:
         discount: ArrayLike,
         terminated: ArrayLike,
         truncated: ArrayLike | None = None,
-        final: ArrayLike | Indices | None = None,
+        final: ArrayLike | Indices | str | None = None,
         size: int | None = None,
         action: ArrayLike | None = None,
         rho: ArrayLike | None = None,
@@ -158,8 +158,10 @@ class Experience:
         terminated, truncated : bool or array of shape (steps,)
             Whether the step is the last because the episode ended, or because recording stopped.
             The log's last step counts as truncated if it is not terminated.
-        final : array of shape (truncations, size), or Indices
-            What was observed after each truncated step, in order.
+        final : array of shape (truncations, size), Indices, or "last"
+            What was observed after each truncated step, in order. With "last", the last row of each
+            truncated episode is that, for logs that have no other: no step leaves it, so there are
+            fewer steps than rows.
         size : int
             The number of features, needed with `Indices`.
         action : array of shape (steps,)
@@ -197,35 +199,22 @@ class Experience:
         following = np.concatenate([codes[1:], codes[:1]])
         # A terminated step has no next state; its own stands in, multiplied by a discount of 0.
         following[stop] = codes[stop]
-        if final is not None and not cut.any():
-            raise InputError("final is given but no episode is truncated: omit it.")
-        if cut.any():
-            if final is None:
-                raise InputError(
-                    f"final is missing: {cut.sum()} episodes are truncated (the first at step "
-                    f"{int(np.argmax(cut))}), so give what was observed after each."
-                )
-            last, last_rows, last_width = columns.coded("final", final, size)
-            if last.size != cut.sum() or last_width != width:
-                raise InputError(
-                    f"final has {last.size} rows of {last_width}: give one row of {width} for each "
-                    f"of the {cut.sum()} episodes that are truncated."
-                )
+        last, last_rows = columns.final_rows(final, cut, size, width)
+        if last is not None:
             following[cut] = np.where(last < 0, last - len(rows), last)
             rows = np.concatenate([rows, last_rows])
         before = np.concatenate([[0.0], discount_tp1[:-1]])[:steps]
+        per_step: list[Any] = [
+            codes, following, rewards, discount_tp1, np.where(is_first, 0.0, before), is_first,
+            is_last, None if action is None else columns.actions(action, steps),
+            None if rho is None else columns.ratios(rho, steps),
+        ]  # fmt: skip
+        if last is None:  # last rows are final observations: the steps before them are the last
+            is_last[:-1] |= cut[1:]
+            per_step = [None if one is None else one[~cut] for one in per_step]
+        code_t, code_tp1, paid, after, into, begins, ends, taken, ratios = per_step
         return cls(
-            width,
-            codes,
-            following,
-            rows,
-            rewards,
-            discount_tp1,
-            np.where(is_first, 0.0, before),
-            is_first,
-            is_last,
-            action=None if action is None else columns.actions(action, steps),
-            rho=None if rho is None else columns.ratios(rho, steps),
+            width, code_t, code_tp1, rows, paid, after, into, begins, ends, action=taken, rho=ratios
         )
 
     def features(self, which: slice | NDArray[np.intp] = slice(None)) -> Dense:

@@ -13,8 +13,18 @@ from typing import TYPE_CHECKING, Any, Self, final
 import polars as pl
 
 from preftd.arrays import InputError, as_flag, number, short, unit
+from preftd.files import as_path
 from preftd.logs.bases import check_encoder
-from preftd.logs.trust import Age, Column, Missing, Trust, as_trust, names, text_of
+from preftd.logs.trust import (
+    Age,
+    Column,
+    Missing,
+    Trust,
+    as_trust,
+    is_number,
+    names,
+    text_of,
+)
 from preftd.names import nearest
 
 FILLS = ("last", "mean", "zero")
@@ -122,10 +132,10 @@ class LogColumns:
         for field in ("features", "reward", "categories"):
             put(self, field, names(field, getattr(self, field)))
         for field in ("episode", "order", "terminated", "truncated", "rho", "behaviour", "target"):
-            if getattr(self, field) is not None and not callable(getattr(self, field)):
-                names(field, getattr(self, field))
-                if not isinstance(getattr(self, field), str):
-                    raise InputError(f"{field} is {short(getattr(self, field))}: give one column.")
+            given = getattr(self, field)
+            function = field == "target" and callable(given) and not isinstance(given, type)
+            if given is not None and not function and (not isinstance(given, str) or not given):
+                raise InputError(f"{field} is {short(given)}: give the name of a column.")
         if not self.features and not self.categories:
             raise InputError("features are missing: name one or more columns.")
         if not self.reward:
@@ -204,6 +214,8 @@ class LogColumns:
     @classmethod
     def from_mapping(cls, given: Mapping[str, Any]) -> Self:
         """Return the columns that a table of TOML names; its keys are the parameters."""
+        if not isinstance(given, Mapping):
+            raise InputError(f"given is {short(given)}: give a dict of the parameters.")
         known = [field.name for field in fields(cls)]
         for key in given:
             nearest("key", key, known)
@@ -213,7 +225,7 @@ class LogColumns:
         return cls(**{"features": ()} | dict(given))
 
     @classmethod
-    def from_toml(cls, path: Path) -> Self:
+    def from_toml(cls, path: Path | str) -> Self:
         """Read the columns from a TOML file."""
         return cls.from_mapping(read_toml(path))
 
@@ -230,12 +242,13 @@ class LogColumns:
         )
 
 
-def read_toml(path: Path) -> dict[str, Any]:
+def read_toml(given: Path | str) -> dict[str, Any]:
     """Return what a TOML file holds."""
+    path = as_path("path", given, "the path of a file, such as log.toml")
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"there is no file {path}: give one in TOML.") from None
+    except (FileNotFoundError, IsADirectoryError):
+        raise InputError(f"there is no file {short(str(path))}: give one in TOML.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path} is not TOML ({error}): correct it.") from None
 
@@ -246,6 +259,8 @@ _EXAMPLES = {"features": 'features = ["x"]', "reward": 'reward = "r"', "discount
 def _discounts(given: Any) -> tuple[float, ...] | str:
     if isinstance(given, str):
         names("discount", given)
+        if is_number(given):
+            raise InputError(f"discount is {short(given)}: give it as a number, not as text.")
         return given
     several = list(given) if isinstance(given, list | tuple) else [given]
     found = tuple(unit(f"discount[{i}]", number("discount", one)) for i, one in enumerate(several))

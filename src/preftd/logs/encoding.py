@@ -19,7 +19,7 @@ from preftd.logs.bases import as_encoder, expand
 from preftd.logs.columns import FILLS
 from preftd.logs.gather_kernel import AGE, VALUE, gather_four, gather_gaps, gather_whole
 
-BLOCK = 2048
+BLOCK = 4096
 """Rows that are turned at a time: they stay in the cache."""
 
 

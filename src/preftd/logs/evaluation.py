@@ -28,6 +28,8 @@ The folder of an evaluation holds
                    with _low and _high: ends of a 95 % interval over resampled groups of units
     differences    the RMSE of the last arm's held predictions less that of others: arm, than, rows,
                    difference with _low and _high
+    fills          what other fills would change: fill, question (label), arm, rmse (of values, all
+                   rows), weights (in units of the log); empty without gaps, and for long logs
     folds, groups, regularisation, level, seconds, version
 """
 
@@ -41,7 +43,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 import preftd
@@ -54,17 +55,18 @@ from preftd.learners.least_squares.learner import check_regularisation
 from preftd.logs import plan as plan_module
 from preftd.logs.arms import arms_of
 from preftd.logs.columns import LogColumns
+from preftd.logs.fills import compare_fills
 from preftd.logs.look import check_types, look
-from preftd.logs.online import OnlineJob, OnlineValues, online_arms
-from preftd.logs.part_files import PartFiles, key_of
-from preftd.logs.plan import Plan, plan_parts
+from preftd.logs.online import online_arms
+from preftd.logs.part_files import PartFiles
+from preftd.logs.passes import first_pass, learn_online, second_pass
+from preftd.logs.plan import plan_parts
 from preftd.logs.saved import LogEvaluation, load, write_weights
-from preftd.logs.scores import ScoresJob, Scoring
 from preftd.logs.signals import with_signal
-from preftd.logs.solution import Solution, add_up, solve
+from preftd.logs.solution import Solution
 from preftd.logs.source import open_source
 from preftd.logs.summary import summarise_log
-from preftd.logs.sums import Settings, SumsJob
+from preftd.logs.sums import Settings
 from preftd.preferences import Signal
 
 ARMS = ("td0", "td", "etd", "ptd")
@@ -161,74 +163,19 @@ def evaluate(  # noqa: PLR0913  (each is optional)
         settings = Settings(table, columns, encoding, arms, folds)
         if isinstance(columns.preference, Signal):
             settings = with_signal(settings, plan, parts_folder)
-        total, solution = _solution(settings, plan, files, ridge)
-        solution = solution._replace(online=_online(settings, plan, files, solution))
-        scores, kept = _scores(settings, plan, files, solution, written, ridge)
+        total, solution = first_pass(settings, plan, files, ridge)
+        solution = solution._replace(online=learn_online(settings, plan, files, solution))
+        scores, kept = second_pass(settings, plan, files, solution, written, ridge)
     except InputError:
         _leave_nothing(folder, parts_folder, existed)
         raise
     seconds = time.perf_counter() - began
     summary = summarise_log(settings, plan, total, solution, scores)
+    summary["fills"] = compare_fills(settings, plan, files, ridge, summary)
     summary |= {"regularisation": ridge, "seconds": seconds, "version": preftd.__version__}
     _write_all(folder, settings, solution, summary, kept)
     shutil.rmtree(parts_folder, ignore_errors=True)
     return load(folder)
-
-
-def _described(settings: Settings, plan: Plan) -> list[Any]:
-    """All that the sums of a part depend on."""
-    files = [(str(file.path), *file[1:]) for file in settings.table.files]
-    encoding = [v.tolist() if isinstance(v, np.ndarray) else v for v in settings.encoding]
-    arms = [(arm.key, repr(arm.rule), *arm[3:]) for arm in settings.arms]
-    parts = [(part.start, part.stop) for part in plan.parts]
-    return [files, settings.columns.to_toml(), encoding, arms, settings.folds, plan.block, parts]
-
-
-def _rows(plan: Plan) -> list[int]:
-    return [part.stop - part.start for part in plan.parts]
-
-
-def _online(
-    settings: Settings, plan: Plan, files: PartFiles, solution: Solution
-) -> tuple[OnlineValues, ...]:
-    """What methods besides least squares learn from all rows but a fold, for each, and from all."""
-    key, found = key_of("online", *_described(settings, plan)), []
-    for arm in settings.arms[len(settings.least_squares) :]:
-        work = [
-            OnlineJob(
-                settings, plan, arm, arm.method, solution.mean, fold, f"{key}-{arm.key}-{fold}"
-            )
-            for fold in [*range(settings.folds), -1]
-        ]
-        states = files.compute(arm.label, work, [settings.table.rows] * len(work))
-        found.append(OnlineValues(arm, arm.method, tuple(states)))
-    return tuple(found)
-
-
-def _solution(
-    settings: Settings, plan: Plan, files: PartFiles, ridge: float
-) -> tuple[dict[str, Any], Solution]:
-    """First pass: the sums of all parts, and their solution."""
-    key = key_of("sums", *_described(settings, plan))
-    work = [SumsJob(settings, part, f"{key}-{part.number:06d}") for part in plan.parts]
-    total = add_up(files.compute("least squares", work, _rows(plan)))
-    return total, solve(total, ridge)
-
-
-def _scores(
-    settings: Settings,
-    plan: Plan,
-    files: PartFiles,
-    solution: Solution,
-    written: bool,
-    ridge: float,
-) -> tuple[dict[str, Any], list[Path]]:
-    """Second pass: the errors of all parts, and the files of their predictions."""
-    key = key_of("scores", ridge, written, *_described(settings, plan))
-    scoring = Scoring(solution, plan.units, files.folder if written else None)
-    work = [ScoresJob(settings, scoring, part, f"{key}-{part.number:06d}") for part in plan.parts]
-    total = add_up(files.compute("predictions", work, _rows(plan)))
-    return total, [files.folder / f"{one.id}.parquet" for one in work] if written else []
 
 
 def _write_all(

@@ -141,7 +141,9 @@ def load(folder: Path | str) -> LogEvaluation:
     place = as_folder("folder", folder)
     for name in FILES:
         if not (place / name).is_file():
-            raise InputError(f"{place} has no {name}: give a folder that preftd evaluate wrote.")
+            raise InputError(
+                f"{short(str(place))} has no {name}: give a folder that preftd evaluate wrote."
+            )
     columns = LogColumns.from_toml(place / "log.toml")
     try:
         summary = json.loads((place / "summary.json").read_text(encoding="utf-8"))

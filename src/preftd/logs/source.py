@@ -7,10 +7,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from preftd.arrays import InputError, short
-from preftd.files import write_whole
+from preftd.files import as_path, write_whole
 from preftd.logs.minari_data import episodes, is_minari
 from preftd.logs.table import Table, open_parquet
 
@@ -32,9 +33,10 @@ def open_source(source: Any, folder: Path) -> Table:
 
     """
     if isinstance(source, str | Path):
-        if is_minari(Path(source)):
-            return _spooled(folder, Path(source).name, lambda into: _sink(episodes(source), into))
-        return _open_path(Path(source), folder)
+        path = as_path("source", source, _EXAMPLE)
+        if is_minari(path):
+            return _spooled(folder, path.name, lambda into: _sink(episodes(path), into))
+        return _open_path(path, folder)
     if type(source).__module__.startswith("minari."):
         return _spooled(folder, "the log", lambda into: _sink(episodes(source), into))
     if isinstance(source, pl.LazyFrame):
@@ -42,14 +44,14 @@ def open_source(source: Any, folder: Path) -> Table:
     if _is_frame(source):
         frame = as_frame(source)
         return _spooled(folder, "the log", frame.write_parquet)
-    if not isinstance(source, Iterable) or isinstance(source, bytes):
+    if not isinstance(source, Iterable) or isinstance(source, bytes | np.ndarray):
         raise InputError(f"source is {short(source)}: give {_EXAMPLE}.")
     return _spooled(folder, "the log", lambda path: _sink(iter(source), path))
 
 
 def _open_path(path: Path, folder: Path) -> Table:
     if not path.exists():
-        raise InputError(f"there is no file or folder {path}: give {_EXAMPLE}.")
+        raise InputError(f"there is no file or folder {short(str(path))}: give {_EXAMPLE}.")
     found = [path]
     if path.is_dir():
         found = sorted(one for one in path.rglob("*") if one.suffix in _SUFFIXES and one.is_file())

@@ -28,7 +28,7 @@ from preftd.logs.sums_kernel import (
     new_waiting,
 )
 from preftd.logs.table import Table, in_one_piece
-from preftd.logs.trust import Age, Missing
+from preftd.logs.trust import Age, Missing, beta_of_age
 
 BINS = 200
 """Of the rows of a log, in which gaps are counted."""
@@ -96,7 +96,7 @@ def pieces(settings: Settings, part: Part, steps: PartSteps) -> Iterator[Piece]:
                 ) from None
             beta = None if steps.beta is None else steps.beta[which]
             if isinstance(columns.preference, Missing | Age):
-                beta = columns.preference.beta(age)
+                beta = beta_of_age(columns.preference, age)
             assert beta is not None
             yield Piece(which, features, beta, gaps, frame)
             at += frame.height

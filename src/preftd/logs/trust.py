@@ -53,7 +53,7 @@ class Missing:
 
     Examples
     --------
-    >>> Missing(limit=1).beta(np.array([0.0, 1.0, 2.0]))
+    >>> beta_of_age(Missing(limit=1), np.array([0.0, 1.0, 2.0]))
     array([1., 1., 0.])
 
     """
@@ -64,10 +64,6 @@ class Missing:
     def __post_init__(self) -> None:
         object.__setattr__(self, "features", names("features", self.features))
         object.__setattr__(self, "limit", as_count("limit", self.limit, 0))
-
-    def beta(self, age: Vector) -> Vector:
-        """β of rows of that age, shape (rows,)."""
-        return np.where(age <= self.limit, 1.0, 0.0)
 
 
 @final
@@ -84,7 +80,7 @@ class Age:
 
     Examples
     --------
-    >>> Age(half_life=2).beta(np.array([0.0, 2.0, np.inf]))
+    >>> beta_of_age(Age(half_life=2), np.array([0.0, 2.0, np.inf]))
     array([1. , 0.5, 0. ])
 
     """
@@ -99,9 +95,12 @@ class Age:
         object.__setattr__(self, "half_life", half_life)
         object.__setattr__(self, "features", names("features", self.features))
 
-    def beta(self, age: Vector) -> Vector:
-        """β of rows of that age, shape (rows,)."""
-        return np.asarray(0.5 ** (age / self.half_life))
+
+def beta_of_age(trust: Missing | Age, age: Vector) -> Vector:
+    """Return β of rows of that age, shape (rows,)."""
+    if isinstance(trust, Missing):
+        return np.where(age <= trust.limit, 1.0, 0.0)
+    return np.asarray(0.5 ** (age / trust.half_life))
 
 
 Trust = float | Column | Missing | Age | Signal
@@ -141,12 +140,12 @@ def _from_text(given: str) -> Trust:
         return _from_age(given, word, rest)
     if given == "learned":
         return Learned()
-    return unit("preference", float(given)) if _is_number(given) else Column(given)
+    return unit("preference", float(given)) if is_number(given) else Column(given)
 
 
 def _from_age(given: str, word: str, rest: list[str]) -> Missing | Age:
     """What follows the words missing and age: names of features, and a number of rows."""
-    last = float(rest.pop()) if rest and _is_number(rest[-1]) else None
+    last = float(rest.pop()) if rest and is_number(rest[-1]) else None
     if len(rest) > 1 or (word == "age" and last is None):
         raise InputError(
             f"preference is {short(given)}: give it as {word}:6 or {word}:pressure,wind:6."
@@ -191,7 +190,8 @@ def _check_name(field: str, given: Any) -> None:
         raise InputError(f"{field} has {short(given)}: give the name of a column.")
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
+    """Return whether a text is a finite number."""
     try:
         return bool(np.isfinite(float(text)))
     except ValueError:
