@@ -42,3 +42,10 @@ def test_the_tables_of_the_study_of_ppo_are_made_from_the_stored_runs() -> None:
     for name, runs in (("control", "ppo_drop_outs"), ("critic", "critic_drop_outs")):
         table = made[f"{name}_table"](pl.read_csv(FOLDER / f"{runs}.csv"))
         assert table in page, f"the table is\n{table}"
+
+
+def test_the_tables_of_the_study_of_measured_series_are_made_from_its_errors() -> None:
+    made = runpy.run_path(str(FOLDER / "series.py"), run_name="tables")
+    page = (ROOT / "docs" / "series.md").read_text(encoding="utf-8")
+    for table in made["tables"](pl.read_csv(FOLDER / "series.csv")):
+        assert table in page, f"the table is\n{table}"

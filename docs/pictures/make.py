@@ -54,6 +54,8 @@ PICTURES: dict[str, Callable[[Path, str], None]] = {
     "off_policy": partial(_copy, source="off-policy_step_sizes.png"),
     "control_episode": _script,
     "ppo_drop_outs": _script,
+    "logs": _script,
+    "series": _script,
 }
 """How each picture is made, given the folder of results and its name."""
 

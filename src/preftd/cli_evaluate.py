@@ -93,6 +93,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
     predictions: Annotated[
         bool, typer.Option(help="Write a prediction for each row of the log.")
     ] = True,
+    report: Annotated[bool, typer.Option(help="Write report.html, a page to look at.")] = True,
     workers: Workers = None,
     executor: Executor = ExecutorName.LOCAL,
     address: Address = None,
@@ -105,8 +106,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
     was stopped resumes.
 
     For example:
-        preftd evaluate log.parquet --feature speed --feature load --reward energy
-            --discount 0.9 --episode trip --preference missing --out values
+        preftd evaluate log.parquet --feature speed --reward energy --discount 0.9 --out values
         preftd evaluate logs/ --columns log.toml --out values
     """
     from preftd.logs.command import evaluate_file  # noqa: PLC0415  (help must be quick)
@@ -142,3 +142,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
         settings["rules"] = rule
     for line in evaluate_file(log, out, columns, given, settings, maker, quiet):
         print_line(line)
+    if report:
+        from preftd.report.log_page import write_log_page  # noqa: PLC0415
+
+        print_line(f"wrote {write_log_page(out)}")

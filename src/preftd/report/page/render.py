@@ -63,7 +63,8 @@ def write_page(path: Path, template: str, shots: Sequence[Shot], **content: Any)
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    methods = dict.fromkeys(name for shot in shots for name in shot.plot.methods)
+    # A line of no method cannot be switched off.
+    methods = dict.fromkeys(name for shot in shots for name in shot.plot.methods if name)
     known = [name for name in LOOKS if name in methods]
     ordered = [*known, *(name for name in methods if name not in LOOKS)]
     page = environment.get_template(template).render(
