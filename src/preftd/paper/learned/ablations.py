@@ -20,14 +20,10 @@ from preftd.paper.learned.cases import CASES
 from preftd.paper.learned.quick_look import look
 
 SHOWN = (
-    "corridor 5",
     "corridor 5, aliased",
-    "corridor 25, jitter 0.05",
     "corridor 25, jitter 0.1",
     "double corridor 15, aliased, jitter 0.05",
     "geometric corridor 10, jitter 0.1",
-    "cross grid 8, jitter 0.1",
-    "cart pole, 0.15 dropped",
     "random walk 19, jitter 0.05",
     "continuous walk",
 )
