@@ -32,7 +32,8 @@ def test_a_termination_has_discount_0_and_a_truncation_keeps_its_own() -> None:
 def test_the_last_row_of_a_truncated_episode_may_be_its_final_observation() -> None:
     """Also if it is the only one, or the log merely stops."""
     rows = np.arange(1.0, 9.0)[:, None]
-    ends: dict[str, Any] = {"terminated": [0, 1, 0, 0, 0, 0, 0, 0], "truncated": [0, 0, 0, 1, 0, 1, 1, 0]}
+    ends: dict[str, Any] = {"terminated": [0, 1, 0, 0, 0, 0, 0, 0]}
+    ends |= {"truncated": [0, 0, 0, 1, 0, 1, 1, 0]}
     log = Experience.from_log(
         rows, rows[:, 0], discount=0.9, **ends, final="last", action=np.arange(8), rho=rows[:, 0]
     )
