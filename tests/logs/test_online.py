@@ -39,13 +39,17 @@ def test_methods_learn_the_log_and_load_again(tmp_path: Path) -> None:
             assert (again.predict(rows, arm, question) == values).all()
         sizes = [one["step_sizes"][arm] for one in found.summary["questions"]]
         assert set(sizes) <= set(METHODS[arm.removeprefix("ptd_")])
+
+
+@pytest.mark.slow
+def test_two_workers_learn_the_same(tmp_path: Path) -> None:
+    columns, log = LogColumns(**COLUMNS), gappy(episodes=200)
+    given: dict[str, Any] = {"rules": ["ptd"], "methods": METHODS_OF, "folds": 3}
+    here = evaluate(log, columns, tmp_path / "here", **given)
     with Processes(2) as two:
-        other = evaluate(
-            gappy(episodes=200), columns, tmp_path / "two", rules=["ptd"], methods=METHODS_OF,
-            folds=3, executor=two,
-        )  # fmt: skip
-    for name in found.predictions().columns:
-        assert other.predictions()[name].equals(found.predictions()[name])
+        other = evaluate(log, columns, tmp_path / "two", executor=two, **given)
+    for name in here.predictions().columns:
+        assert other.predictions()[name].equals(here.predictions()[name])
 
 
 def test_the_linear_method_is_the_linear_learner(tmp_path: Path) -> None:
