@@ -109,8 +109,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
     was stopped resumes.
 
     For example:
-        preftd evaluate log.parquet --feature speed --feature load --reward energy
-            --discount 0.9 --episode trip --preference missing --out values
+        preftd evaluate log.csv --feature x --reward r --discount 0.9 --out values
         preftd evaluate logs/ --columns log.toml --out values
     """
     from preftd.logs.command import evaluate_file  # noqa: PLC0415  (help must be quick)
