@@ -1,12 +1,14 @@
 """A little of everything that runs kernels: all learners, views, tasks, samplers and encoders."""
 
 import warnings
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import torch
 
 from learners.all_learners import LEARNERS, ONLINE, SIZE, STREAMS, update
+from logs.made_logs import COLUMNS, gappy
 from preferences.made_streams import continuous_walk, geometric, of_task
 from preftd import ETD, PTD, ActorCritic, Critic, Experience, LinearLearner, StepSizePair, tasks
 from preftd.experience import Fourier, Indices, TileCoding
@@ -19,6 +21,8 @@ from preftd.learners import (
     Steps,
     beta_returns,
 )
+from preftd.logs import LogColumns
+from preftd.logs import evaluate as evaluate_log
 from preftd.paper.learned.rides import NUMBERS, rides
 from preftd.paper.learned.rivals import RIVALS
 from preftd.preferences import Constant, Displacement, Learned, Observability, PerState
@@ -43,6 +47,17 @@ def run_all_kernels() -> None:
     _long_segments()
     _control()
     _returns()
+    _logs()
+
+
+def _logs() -> None:
+    for log, preference in ((gappy(), "quality"), (gappy(gaps=0.0), "missing")):
+        whole = log.with_columns(c=log["s"], d=log["r"])
+        named: dict[str, Any] = COLUMNS | {"features": ["a", "b", "c", "d"]}
+        for more in ({}, {"episode": None, "terminated": None}):
+            with TemporaryDirectory() as out:
+                columns = LogColumns(**named | {"preference": preference} | more)
+                evaluate_log(whole, columns, out, folds=3)
 
 
 def _returns() -> None:

@@ -6,9 +6,11 @@ Without this, each worker of a parallel test run compiles the same kernels at th
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from importlib import import_module
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from logs.made_logs import COLUMNS, gappy
 from preftd import (
     ETD,
     PTD,
@@ -23,6 +25,8 @@ from preftd import (
     tasks,
 )
 from preftd.experience import Indices, TileCoding
+from preftd.logs import LogColumns
+from preftd.logs import evaluate as evaluate_log
 from preftd.paper.learned.rides import NUMBERS, rides
 from preftd.paper.learned.rivals import RIVALS
 from preftd.preferences import Constant, Displacement, Learned, Observability
@@ -116,8 +120,17 @@ def _actor_critic(_: str) -> None:
         learner.predict([0.0] * 4)
 
 
+def _logs(_: str) -> None:
+    for log in (gappy(), gappy(gaps=0.0)):
+        whole = log.with_columns(c=log["s"], d=log["r"])
+        columns = LogColumns(**COLUMNS | {"features": ["a", "b", "c", "d"]})
+        with TemporaryDirectory() as out:
+            evaluate_log(whole, columns, out, folds=3)
+
+
 JOBS: list[tuple[Callable[[str], None], str]] = [
     (_learned, ""),
+    (_logs, ""),
     (_network, "backward"),
     (_online, ""),
     (_actor_critic, ""),

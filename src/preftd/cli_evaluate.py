@@ -17,7 +17,11 @@ def several(text: str) -> Any:
 
 def evaluate(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
     log: Annotated[
-        Path, typer.Argument(metavar="LOG", help="A Parquet or CSV file, or a folder of them.")
+        Path,
+        typer.Argument(
+            metavar="LOG",
+            help="A Parquet or CSV file, a folder of them, or that of a Minari data set.",
+        ),
     ],
     out: Annotated[Path, typer.Option(help="Folder for predictions, weights and the summary.")],
     columns: Annotated[

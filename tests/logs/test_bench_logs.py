@@ -1,5 +1,7 @@
 """The benchmark of logs measures what it claims to."""
 
+import pytest
+
 from preftd.bench import BENCHMARKS, logs
 
 
@@ -16,5 +18,6 @@ def test_all_that_is_compared_is_timed() -> None:
     assert "logs" in BENCHMARKS
 
 
+@pytest.mark.slow
 def test_memory_is_that_of_a_process() -> None:
     assert 0.05 < logs._measured("memory", 1 << 12, 2) < 4

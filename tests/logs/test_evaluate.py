@@ -158,8 +158,8 @@ def test_a_continuing_log_is_cut_into_blocks_whose_returns_go_on(
         total = log["r"][t] + 0.8 * total
         assert np.isnan(G[t]) or G[t] == pytest.approx(total)
     assert np.isnan(G).sum() < 30
-    monkeypatch.setattr(table, "CHUNK", 13)
-    monkeypatch.setattr("preftd.logs.plan.PART", 100)
+    monkeypatch.setattr(table, "CHUNK", 53)
+    monkeypatch.setattr("preftd.logs.plan.PART", 400)
     parts = evaluate(log, columns, tmp_path / "parts", folds=3)
     for name in ("return", "value_td", "held_ptd", "beta"):
         assert parts.predictions()[name].to_numpy() == pytest.approx(

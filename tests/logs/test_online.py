@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import preftd
@@ -14,7 +16,8 @@ from preftd import PTD, InputError, LinearLearner
 from preftd.experiments import Processes
 from preftd.logs import LogColumns, evaluate
 from preftd.logs.experience import part_stream
-from preftd.logs.online import METHODS
+from preftd.logs.online import METHODS, OnlineJob, as_method
+from preftd.logs.steps import read_steps
 
 METHODS_OF: list[Any] = ["linear", "network:8"]
 
@@ -36,13 +39,17 @@ def test_methods_learn_the_log_and_load_again(tmp_path: Path) -> None:
             assert (again.predict(rows, arm, question) == values).all()
         sizes = [one["step_sizes"][arm] for one in found.summary["questions"]]
         assert set(sizes) <= set(METHODS[arm.removeprefix("ptd_")])
+
+
+@pytest.mark.slow
+def test_two_workers_learn_the_same(tmp_path: Path) -> None:
+    columns, log = LogColumns(**COLUMNS), gappy(episodes=200)
+    given: dict[str, Any] = {"rules": ["ptd"], "methods": METHODS_OF, "folds": 3}
+    here = evaluate(log, columns, tmp_path / "here", **given)
     with Processes(2) as two:
-        other = evaluate(
-            gappy(episodes=200), columns, tmp_path / "two", rules=["ptd"], methods=METHODS_OF,
-            folds=3, executor=two,
-        )  # fmt: skip
-    for name in found.predictions().columns:
-        assert other.predictions()[name].equals(found.predictions()[name])
+        other = evaluate(log, columns, tmp_path / "two", executor=two, **given)
+    for name in here.predictions().columns:
+        assert other.predictions()[name].equals(here.predictions()[name])
 
 
 def test_the_linear_method_is_the_linear_learner(tmp_path: Path) -> None:
@@ -60,6 +67,27 @@ def test_the_linear_method_is_the_linear_learner(tmp_path: Path) -> None:
     )
     expected = learner.predict(np.column_stack([features, np.ones(5)]))
     assert found.predict(whole, "ptd_linear") == pytest.approx(expected)
+
+
+def test_what_is_held_out_has_no_part_in_weights_or_step_size(tmp_path: Path) -> None:
+    """Not even in the scale of rewards: they are a million times larger there."""
+    learned = []
+    for factor in (1.0, 1e6):
+        settings, plan = settings_of(gappy(), tmp_path / "look")
+        fold = read_steps(settings.table, settings.columns, plan.parts[0], 3).fold
+        changed = gappy().with_columns(
+            r=pl.when(pl.Series(fold == 1)).then(pl.col("r") * factor).otherwise("r")
+        )
+        settings, plan = settings_of(changed, tmp_path / "parts")
+        job = OnlineJob(
+            settings, plan, settings.arms[0], as_method("linear"), np.zeros(1), 1, "one"
+        )
+        learned.append(job.compute().measured)
+    assert learned[0].keys() == learned[1].keys()
+    for name, array in learned[0].items():
+        assert (learned[1][name] == array).all()
+    whole = dataclasses.replace(job, fold=-1).compute().measured
+    assert not (whole["0.weights"] == learned[0]["0.weights"]).all()
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ SCRIPT = """
 import os, signal, sys
 from preftd.experiments.progress import Silent
 from preftd.logs import LogColumns, evaluate, plan
-plan.PART = 100
+plan.PART = 200
 
 class Dies:
     begin = say = end = lambda *_: None
@@ -58,9 +58,9 @@ class Counting:
 @pytest.fixture
 def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A log of several parts."""
-    monkeypatch.setattr(plan, "PART", 100)
+    monkeypatch.setattr(plan, "PART", 200)
     path = tmp_path / "log.parquet"
-    gappy().write_parquet(path)
+    gappy(gaps=0.0).write_parquet(path)
     return path
 
 
@@ -140,6 +140,7 @@ def test_a_part_that_is_not_whole_is_computed_again(log: Path, tmp_path: Path) -
     assert_same(evaluated(log, out), evaluated(log, tmp_path / "here"))
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_is_reported_in_one_sentence(
     log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,6 +178,7 @@ def test_the_command_reports_progress_and_a_table(log: Path, tmp_path: Path) -> 
     assert not (tmp_path / "bad").exists()
 
 
+@pytest.mark.slow
 def test_options_are_columns(log: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     given = "--feature a --feature b --reward r --discount 0.5 --discount 0.9 --episode id"

@@ -212,3 +212,10 @@ def test_columns_of_the_log_do_not_hide_those_of_predictions(tmp_path: Path) -> 
     found = evaluated(log, tmp_path, episode="fold", order="row").predictions()
     assert found.columns[:4] == ["row", "log_fold", "log_row", "fold"]
     assert found["log_row"].to_list() == log["row"].to_list()
+
+
+def test_a_file_that_counts_from_0_again_begins_an_episode(tmp_path: Path) -> None:
+    for name in "ab":
+        gappy().write_parquet(tmp_path / f"{name}.parquet")
+    found = evaluated(tmp_path, tmp_path / "out", episode=None, terminated=None, order="t")
+    assert found.summary["log"]["episodes"] == 2

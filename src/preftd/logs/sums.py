@@ -145,7 +145,7 @@ def part_sums(settings: Settings, part: Part) -> dict[str, NDArray[Any]]:
         trust[:, 1] += np.bincount(bins, own, minlength=BINS)
         seen += ((own >= 0.5).sum(), (own == 0).sum(), len(own))
         if piece.gaps.any():
-            _count_gaps(gaps, piece.frame[: len(own)], bins)
+            _count_gaps(gaps, piece, bins)
     sums = np.array([adder.sums() for adder in adders])
     if not np.isfinite(sums).all():
         raise InputError(
@@ -208,14 +208,14 @@ class _Adder:
         return total
 
 
-def _count_gaps(gaps: NDArray[np.int64], frame: pl.DataFrame, bins: NDArray[np.int64]) -> None:
+def _count_gaps(gaps: NDArray[np.int64], piece: Piece, bins: NDArray[np.int64]) -> None:
     """Count by bin what is missing in each input."""
-    for i, column in enumerate(frame):
+    for i in np.flatnonzero(piece.gaps).tolist():
+        column = piece.frame.to_series(i)[: len(bins)]
         missing = column.is_null()
         if column.dtype.is_float():
             missing |= column.is_nan().fill_null(True)
-        if missing.any():
-            gaps[:, i] += np.bincount(bins[missing.to_numpy()], minlength=BINS)
+        gaps[:, i] += np.bincount(bins[missing.to_numpy()], minlength=BINS)
 
 
 def _counts(columns: LogColumns, steps: PartSteps) -> dict[str, NDArray[Any]]:

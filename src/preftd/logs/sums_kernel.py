@@ -78,73 +78,64 @@ def flush(waiting: Waiting, fold: int) -> None:
         waiting.filled[fold] = 0
 
 
+# Entries are looked up one by one: a view of a row takes as long to make as ten of them.
 @kernel(fastmath={"contract"}, inline="always")
-def begin(waiting: Waiting, x: Vector, decay: float, gain: float, fold: int) -> None:
+def begin(waiting: Waiting, features: Dense, t: int, decay: float, gain: float, fold: int) -> None:
     """Let a row wait: e_k = decay e + gain x_k, with e of the row before if that is complete."""
-    w, size = waiting, x.size
-    old = decay * w.numbers[FADE] if w.numbers[WAITS] != 0.0 else 0.0
-    slot = w.filled[fold]
-    left, right = w.left[fold, slot], w.right[fold, slot]
+    known, left, right = waiting.numbers, waiting.left, waiting.right
+    old = decay * known[FADE] if known[WAITS] != 0.0 else 0.0
+    slot, before = waiting.filled[fold], int(known[SLOT])
     if old == 0.0:
-        for i in range(size):
-            left[i] = gain * x[i]
-            right[i] = x[i]
+        for i in range(features.shape[1]):
+            left[fold, slot, i] = gain * features[t, i]
+            right[fold, slot, i] = features[t, i]
     else:
-        before = w.left[fold, int(w.numbers[SLOT])]
-        for i in range(size):
-            left[i] = old * before[i] + gain * x[i]
-            right[i] = x[i]
-    w.numbers[:] = 0.0
-    w.numbers[WAITS], w.numbers[FADE], w.numbers[FOLD], w.numbers[SLOT] = 1.0, 1.0, fold, slot
+        for i in range(features.shape[1]):
+            left[fold, slot, i] = old * left[fold, before, i] + gain * features[t, i]
+            right[fold, slot, i] = features[t, i]
+    for i in range(known.size):
+        known[i] = 0.0
+    known[WAITS], known[FADE], known[FOLD], known[SLOT] = 1.0, 1.0, fold, slot
 
 
 @kernel(fastmath={"contract"}, inline="always")
-def complete(waiting: Waiting, share: float, discount: float, following: Vector) -> None:
-    """Complete the row that waits: share e_k (x_k − Γ x_m)ᵀ, with Γ = fade · discount."""
-    w, size = waiting, following.size
-    fold, slot = int(w.numbers[FOLD]), int(w.numbers[SLOT])
-    reach, right = w.numbers[FADE] * discount, w.right[fold, slot]
+def complete(waiting: Waiting, share: float, discount: float, features: Dense, t: int) -> None:
+    """Complete the row that waits: share e_k (x_k − Γ x_t)ᵀ, with Γ = fade · discount."""
+    known, right, size = waiting.numbers, waiting.right, features.shape[1]
+    fold, slot, reach = int(known[FOLD]), int(known[SLOT]), known[FADE] * discount
     if share != 1.0:
         for i in range(size):
-            w.left[fold, slot, i] *= share
+            waiting.left[fold, slot, i] *= share
     if reach != 0.0:
         for i in range(size):
-            right[i] -= reach * following[i]
-    for c in range(w.numbers.size - PAID):
-        right[size + c] = w.numbers[PAID + c]
-    w.filled[fold] = slot + 1
+            right[fold, slot, i] -= reach * features[t, i]
+    for c in range(known.size - PAID):
+        right[fold, slot, size + c] = known[PAID + c]
+    waiting.filled[fold] = slot + 1
     if slot + 1 == BUFFER:
         flush(waiting, fold)
 
 
-@kernel(fastmath={"contract"})
+@kernel(fastmath={"contract"}, inline="always")
 def step(
-    waiting: Waiting,
-    x: Vector,
-    rewards: Vector,
-    numbers: tuple[float, float, float, float, float],
-    fold: int,
-    shared: bool,
+    waiting: Waiting, features: Dense, rewards: Dense, signals: Signals, marks: Marks, t: int
 ) -> None:
-    """Add a row that a step leaves; it waits for what comes next, if that has a part.
-
-    numbers  decay, gain, β, and the discounts of the steps into the row and out of it
-    """
-    decay, gain, beta, into, after = numbers
-    known = waiting.numbers
+    """Add a row that a step leaves; it waits for what comes next, if that has a part."""
+    known, decay, gain = waiting.numbers, signals.decay[t], signals.gain[t]
+    beta, into = signals.beta[t], 0.0 if marks.first[t] else signals.before[t]
     if gain != 0.0 or (beta != 0.0 and into != 0.0):
         if known[WAITS] == 1.0:
-            complete(waiting, 1.0, into - (into * (1 - beta) - decay), x)
-        begin(waiting, x, decay, gain, fold)
-        if shared:
+            complete(waiting, 1.0, into - (into * (1 - beta) - decay), features, t)
+        begin(waiting, features, t, decay, gain, marks.fold[t])
+        if marks.shared[t]:
             known[WAITS] = 2.0  # its trace may be needed, its row is not
     else:
         known[FADE] *= decay
-    for c in range(rewards.size):
-        known[PAID + c] += known[FADE] * rewards[c]
-    if after == 0.0 and known[WAITS] != 0.0:
+    for c in range(rewards.shape[1]):
+        known[PAID + c] += known[FADE] * rewards[t, c]
+    if signals.after[t] == 0.0 and known[WAITS] != 0.0:
         if known[WAITS] == 1.0:
-            complete(waiting, 1.0, 0.0, x)
+            complete(waiting, 1.0, 0.0, features, t)
         known[WAITS] = 0.0
 
 
@@ -159,14 +150,11 @@ def add_rows(
             known[WAITS] = 0.0  # neither its row nor its trace is needed
             continue
         if m.closes[t] and known[WAITS] == 1.0 and s.beta[t] != 0.0:
-            complete(waiting, s.beta[t], s.before[t], features[t])
+            complete(waiting, s.beta[t], s.before[t], features, t)
         if m.closes[t] or m.first[t] or not m.opens[t]:
             known[WAITS] = 0.0
-        if not m.opens[t]:
-            continue
-        into = 0.0 if m.first[t] else s.before[t]
-        numbers = s.decay[t], s.gain[t], s.beta[t], into, s.after[t]
-        step(waiting, features[t], rewards[t], numbers, m.fold[t], m.shared[t])
+        if m.opens[t]:
+            step(waiting, features, rewards, signals, marks, t)
 
 
 @kernel
@@ -196,7 +184,6 @@ def add_shared(
     waiting: Waiting, features: Dense, rewards: Dense, signals: Signals, marks: Marks
 ) -> None:
     """Add rows gain x_t (x_t − γ x_{t+1})ᵀ where they are shared."""
-    # Entries are looked up one by one: a view of a row takes as long as ten of them.
     size, cumulants = features.shape[1], rewards.shape[1]
     left, right, filled, shared = waiting.left, waiting.right, waiting.filled, marks.shared
     for t in range(len(features)):
