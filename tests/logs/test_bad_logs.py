@@ -48,6 +48,11 @@ BAD: dict[str, tuple[Change, dict[str, Any], str]] = {
         "column 'a' holds String, such as 'n/a' in row 17 of log.parquet: give numbers, or name it "
         "among categories.",
     ),
+    "text that is also the name of the episode": (
+        made(id="run " + pl.col("id").cast(pl.String)),
+        {"features": ["a", "id"]},
+        "column 'id' holds String, such as 'run ",
+    ),
     "text rewards": (
         put("r", 3, "ten", pl.String),
         {},

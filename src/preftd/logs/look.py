@@ -49,9 +49,10 @@ def look(table: Table, columns: LogColumns) -> Encoding:
 def check_types(table: Table, columns: LogColumns) -> None:
     """Refuse columns that are not there, or hold no numbers where numbers are needed."""
     schema = table.schema(columns.all)
-    flags = {columns.terminated, columns.truncated, columns.episode, columns.order}
+    others = {columns.terminated, columns.truncated, columns.episode, columns.order}
+    others = (others | {*columns.categories}) - {*columns.features, *columns.reward}
     for name in columns.all:
-        if name in columns.categories or name in flags:
+        if name in others:
             continue
         if not (schema[name].is_numeric() or schema[name] == pl.Boolean):
             remedy = "give numbers"
