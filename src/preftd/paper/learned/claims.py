@@ -6,13 +6,17 @@ from preftd.paper.claim import Cases, Claim, Quantity, difference
 from preftd.paper.learned.cases import CASES
 from preftd.paper.learned.scores import Scores
 from preftd.paper.learned.studies import (
+    BOUNDED,
     BY_PTD,
+    BY_RETURNS,
     BY_TD,
     IN_OTHER_UNITS,
     IN_UNITS,
+    LEARNED,
     ORACLE,
     OTHER_UNITS,
     RANDOM,
+    WITH_RETURNS,
 )
 from preftd.paper.samples import Sample
 from preftd.paper.study import Found, PaperStudy
@@ -20,6 +24,7 @@ from preftd.paper.verdict import Region
 
 HIDDEN = [case.name for case in CASES.values() if case.hidden]
 OBSERVABLE = [case.name for case in CASES.values() if not case.hidden]
+ALIKE = [name for name in CASES if name.startswith("geometric") and "aliased" in name]
 MEANT = (
     "The share is (TD(λ) − learned) / (TD(λ) − oracle), of mean squared errors averaged over all "
     "episodes, where TD(λ) is the better of bounded and other steps."
@@ -53,6 +58,17 @@ def _in_units(case: str, units: str) -> Quantity:
     more = (IN_OTHER_UNITS,)
     return of_case(case, lambda one: one.share_sample(one.learned(units)), more) - of_case(
         case, lambda one: one.share_sample(one.learned()), more
+    )
+
+
+def _by_returns(cases: Iterable[str], measure: Callable[[Scores], Sample]) -> Cases:
+    """The same where a linear learner sees what preferences are learned from."""
+    return Cases(
+        {
+            case: of_case(case, measure, (WITH_RETURNS[CASES[case].group],))
+            for case in cases
+            if CASES[case].group in WITH_RETURNS
+        }
     )
 
 
@@ -111,6 +127,31 @@ CLAIMS = (
             "error, learned over by chance",
             Region(high=0.5),
             _each(HIDDEN, lambda one: one.ratio_sample(one.learned(), one.best(RANDOM))),
+        ),
+    ),
+    Claim(
+        "returns_tell_more",
+        "In corridors of random length whose hidden states look alike, preferences learned from "
+        f"returns as well (linear=True) reach at least 95 % of an oracle's gain. {MEANT}",
+        (),
+        difference(
+            "share of the oracle's gain",
+            Region(low=0.95),
+            _by_returns(ALIKE, lambda one: one.reached_sample(one.learned(BY_RETURNS))),
+        ),
+    ),
+    Claim(
+        "returns_do_no_harm",
+        "Asking returns as well (linear=True) raises the error nowhere by more than 1 %, with "
+        "bounded steps.",
+        (),
+        difference(
+            "error with returns over that without",
+            Region(high=1.01),
+            _by_returns(
+                CASES,
+                lambda one: one.ratio_sample(one.learned(BY_RETURNS), one.errors[LEARNED, BOUNDED]),
+            ),
         ),
     ),
     Claim(
