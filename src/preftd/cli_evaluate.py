@@ -147,6 +147,6 @@ def evaluate(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
     for line in evaluate_file(log, out, columns, given, settings, maker, quiet):
         print_line(line)
     if report:
-        from preftd.report.log_page import write_log_page  # noqa: PLC0415
+        from preftd.report.log_page import write_log_page  # noqa: PLC0415  (likewise)
 
         print_line(f"wrote {write_log_page(out)}")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from preferences.made_streams import geometric, of_task, two_in_one
+from preferences.made_streams import geometric, of_task
 from preftd import (
     PTD,
     InputError,
@@ -22,17 +22,8 @@ from preftd import (
 from preftd.arrays import Dense, Vector
 from preftd.experience import Experience, Visit
 from preftd.preferences import Learned
-from preftd.preferences.learned.layout import (
-    ATOMS,
-    CLUSTERS,
-    EVIDENCE,
-    EXPERTS,
-    VISITS,
-    readable_parts,
-    size_of,
-)
-from preftd.preferences.learned.past import LINE, memory_of
-from preftd.preferences.learned.width import ODDS
+from preftd.preferences.learned.layout import ATOMS, CLUSTERS, size_of
+from preftd.preferences.learned.past import LINE
 
 CORRIDOR = tasks.make("corridor", length=5)
 CASES = {
@@ -242,15 +233,6 @@ def test_an_aliased_state_is_found_and_explained() -> None:
     assert (np.diff(bad.growth[:, 0]) >= 0).all()
     assert bad.growth[-1, 1] == bad.against_markov
     assert "not since" in str(found)
-
-
-def test_a_cell_of_several_states_is_not_distrusted() -> None:
-    stream = two_in_one(2000)(0).experience
-    beta, memory = Learned().stream(stream)
-    numbers = readable_parts(memory_of(memory)).cells
-    largest = numbers[np.argmax(numbers[:, VISITS])]
-    assert largest[EVIDENCE : EVIDENCE + EXPERTS].max() > 2 * ODDS  # the past tells what follows
-    assert beta[1000:].all()
 
 
 def test_jitter_is_measured() -> None:

@@ -105,4 +105,4 @@ class PartFiles:
 
 
 def _write(file: Any, arrays: dict[str, NDArray[Any]]) -> None:
-    np.savez(file, **arrays)  # type: ignore[arg-type]
+    np.savez(file, allow_pickle=False, **arrays)

@@ -1,4 +1,4 @@
-"""The sums of a part: A and b of each arm, discount and fold, and what there is to count."""
+"""Sums over one part of a log: A and b for each arm, discount and fold, and the row counts."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, TypeVar, cast
 
@@ -41,7 +42,7 @@ class Part(NamedTuple):
     """The gradients."""
 
 
-class TraceOptimiser(torch.optim.Optimizer):
+class TraceOptimiser(torch.optim.Optimizer, ABC):
     """Parameters with a trace each; optimisers say what moves along it."""
 
     _options: ClassVar[tuple[str, ...]] = ("bounded", "streams")
@@ -89,9 +90,9 @@ class TraceOptimiser(torch.optim.Optimizer):
     def _check_error(self, delta: Factor) -> None:
         """Refuse a TD error that is too large, before anything changes."""
 
+    @abstractmethod
     def _use(self, delta: Factor, parts: Sequence[Part]) -> None:
         """Multiply the traces by the TD error; each optimiser says what for."""
-        raise NotImplementedError
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Add parameters, as `torch.optim.Optimizer` does; a group may have its own lr only."""
