@@ -255,7 +255,7 @@ def read_toml(given: Path | str) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, IsADirectoryError):
         raise InputError(f"there is no file {short(str(path))}: give one in TOML.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # ValueError also for too many digits
         raise InputError(f"{path} is not TOML ({error}): correct it.") from None
 
 

@@ -234,15 +234,15 @@ def numbers_of(column: pl.Series) -> Vector:
 
 def codes_of(column: pl.Series, levels: Sequence[Any]) -> Vector:
     """The index of each value among the levels; NaN if it is null or none of them."""
-    known = pl.Series(list(levels), dtype=_plain(column).dtype)
-    codes = _plain(column).replace_strict(
+    known = pl.Series(list(levels), dtype=plain(column).dtype)
+    codes = plain(column).replace_strict(
         known, np.arange(len(levels), dtype=np.float64), default=None, return_dtype=pl.Float64
     )
     return np.array(codes.fill_null(float("nan")).to_numpy())
 
 
-def _plain(column: pl.Series) -> pl.Series:
-    """Categories as text, all whole numbers alike."""
+def plain(column: pl.Series) -> pl.Series:
+    """Categories as text; whole numbers and flags alike."""
     if column.dtype.is_integer() or column.dtype == pl.Boolean:
         return column.cast(pl.Int64)
     return column.cast(pl.String)

@@ -56,7 +56,7 @@ from preftd.experiments.progress import Progress, Silent
 from preftd.files import write_whole
 from preftd.learners.least_squares.learner import check_regularisation
 from preftd.logs import plan as plan_module
-from preftd.logs.arms import arms_of
+from preftd.logs.arms import arms_of, log_names
 from preftd.logs.columns import LogColumns
 from preftd.logs.fills import compare_fills
 from preftd.logs.look import check_types, look
@@ -143,6 +143,7 @@ def evaluate(  # noqa: PLR0913  (each is optional)
         raise InputError(f"columns is {short(given)}: give LogColumns(...).")
     folder, arms = as_folder("out", out), arms_of(rules)
     arms += online_arms(arms, methods)
+    log_names(columns, [arm.key for arm in arms])  # refuses predictions of the same name
     folds = as_count("folds", folds, 2, 1000)
     block = None if block is None else as_count("block", block, 2)
     ridge, written = (

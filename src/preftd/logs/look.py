@@ -7,7 +7,7 @@ import polars as pl
 
 from preftd.arrays import LARGE, InputError, Vector
 from preftd.logs.columns import LogColumns
-from preftd.logs.encoding import Encoding, numbers_of
+from preftd.logs.encoding import Encoding, numbers_of, plain
 from preftd.logs.table import Table
 
 LOOK = 1 << 18
@@ -48,7 +48,7 @@ def look(table: Table, columns: LogColumns) -> Encoding:
 
 def check_types(table: Table, columns: LogColumns) -> None:
     """Refuse columns that are not there, or hold no numbers where numbers are needed."""
-    schema = table.schema(columns.all)
+    schema = table.schema(table.names if callable(columns.target) else columns.all)
     others = {columns.terminated, columns.truncated, columns.episode, columns.order}
     others = (others | {*columns.categories}) - {*columns.features, *columns.reward}
     for name in columns.all:
@@ -124,8 +124,13 @@ def _levels(table: Table, name: str) -> tuple[object, ...]:
         column = table.read([name], low, high)[name].drop_nulls()
         if column.dtype.is_float() or column.dtype.is_nested() or column.dtype.is_temporal():
             raise InputError(f"category {name!r} holds {column.dtype}: give text or whole numbers.")
-        plain = column.cast(pl.Int64 if column.dtype.is_integer() else pl.String)
-        for value, count in plain.value_counts().iter_rows():
+        try:
+            values = plain(column)
+        except pl.exceptions.InvalidOperationError:
+            raise InputError(
+                f"category {name!r} holds whole numbers of more than 64 bits: convert them to text."
+            ) from None
+        for value, count in values.value_counts().iter_rows():
             counts[value] = counts.get(value, 0) + count
         if len(counts) > MOST_LEVELS:
             raise InputError(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import zipfile
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -19,6 +18,7 @@ from preftd.experiments.progress import Progress
 from preftd.failures import FailedError, InputError
 from preftd.files import remove_unfinished, write_whole
 from preftd.logs.sums import REFUSED, ROWS_PER_SECOND
+from preftd.npz import read_npz
 
 SCHEMA = 1
 """Raise it whenever the same log and settings give other sums or predictions."""
@@ -98,9 +98,8 @@ class PartFiles:
     def _read(self, name: str) -> dict[str, NDArray[Any]] | None:
         """The arrays of a part, or None if they are not there, or not whole."""
         try:
-            with self._path(name).open("rb") as file, np.load(file, allow_pickle=False) as stored:
-                return {key: stored[key] for key in stored.files}
-        except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+            return read_npz(self._path(name))
+        except (OSError, ValueError):
             return None
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,19 +12,29 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from preftd.arrays import Dense, InputError, Vector, as_count, short
+from preftd.arrays import InputError, Vector, as_count, short
 from preftd.experiments.inputs import as_folder
-from preftd.logs.arms import arms_of
+from preftd.logs.arms import arms_of, questions_of
 from preftd.logs.columns import LogColumns
 from preftd.logs.encoding import Encoding, Gatherer, InfiniteError
 from preftd.logs.online import OnlineValues, as_method
 from preftd.logs.solution import Solution
 from preftd.logs.source import as_frame
 from preftd.logs.sums import Settings
+from preftd.logs.table import reading, scan_parquet
 from preftd.names import nearest
+from preftd.npz import read_npz
 
 ONLINE = "online."
 FILES = ("weights.npz", "log.toml", "summary.json")
+ERRORS = {
+    **dict.fromkeys(("question", "arm", "prediction", "rows"), pl.String),
+    "count": pl.Int64,
+    **{
+        f"{name}{end}": pl.Float64 for name in ("rmse", "relative") for end in ("", "_low", "_high")
+    },
+}
+"""Columns of `errors()`, which are there also if no return is known."""
 
 
 @final
@@ -54,14 +63,14 @@ class LogEvaluation:
             for question in self.summary["questions"]
             for error in question["errors"]
         ]
-        return pl.DataFrame(rows, infer_schema_length=None)
+        return pl.DataFrame(rows, schema=ERRORS)
 
     def predictions(self) -> pl.DataFrame:
         """Return the held-out predictions of the log's rows."""
         path = self.folder / "predictions.parquet"
         if not path.exists():
             raise InputError(f"{path} was not written: evaluate the log with predictions=True.")
-        return pl.read_parquet(path)
+        return pl.DataFrame(reading(path, lambda: scan_parquet(path).collect()))
 
     def predict(self, frame: Any, arm: str | None = None, question: int | str = 0) -> Vector:
         """Predict the values of rows, which need only the columns of features.
@@ -146,33 +155,130 @@ def load(folder: Path | str) -> LogEvaluation:
             )
     columns = LogColumns.from_toml(place / "log.toml")
     try:
-        summary = json.loads((place / "summary.json").read_text(encoding="utf-8"))
-        with (
-            (place / "weights.npz").open("rb") as file,
-            np.load(file, allow_pickle=False) as stored,
-        ):
-            arrays: dict[str, Dense] = {name: stored[name] for name in stored.files}
-        levels = tuple(tuple(one) for one in json.loads(str(arrays["levels"])))
-        encoding = Encoding(
-            columns.features, arrays["centre"], arrays["scale"], arrays["mean"], levels,
-            columns.categories, columns.fill, columns.trusted_by, columns.constant,
-            columns.encoder, arrays["box"],
-        )  # fmt: skip
-        online = tuple(_online(arrays, one) for one in summary["arms"] if _is_online(one))
-        return LogEvaluation(place, columns, summary, arrays["whole"], encoding, online)
-    except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        summary = _read_summary(place)
+        arrays = read_npz(place / "weights.npz")
+        return _checked(place, columns, summary, arrays)
+    except (ValueError, KeyError) as error:
         raise InputError(
             f"{place} holds files that are not whole ({short(error)}): evaluate the log again."
         ) from None
+
+
+NUMBER = float | None
+FORM: dict[str, Any] = {
+    "log": {
+        "source": str, "block": int | None,
+        **dict.fromkeys(("rows", "episodes", "units", "longest", "steps", "files"), int),
+        **dict.fromkeys(("terminated", "final_rows", "single_rows"), int),
+    },
+    "columns": str,
+    "notes": [str],
+    "inputs": [{"name": str, "missing": int, "share": NUMBER}],
+    "features": [str],
+    "preference": {"text": str, "trusted": int, "zero": int, "rows": int},
+    "bins": {"rows": [int], "beta": [NUMBER], "gaps": [[NUMBER]]},
+    "arms": [{"key": str, "label": str, "method": str}],
+    "questions": [
+        {
+            "cumulant": str, "discount": float | str, "suffix": str, "label": str, "mean": NUMBER,
+            "unknown": int, "weights": dict,
+            "errors": [{"arm": str, "prediction": str, "rows": str, "count": int, "rmse": NUMBER}],
+            "differences": [{"arm": str, "prediction": str, "than": str, "rows": str}],
+        }
+    ],
+    "fills": [{"fill": str, "question": str, "arm": str, "rmse": NUMBER, "weights": [NUMBER]}],
+    "folds": int, "groups": int, "regularisation": NUMBER, "level": NUMBER, "seconds": NUMBER,
+    "version": str,
+}  # fmt: skip
+"""What summary.json holds at least; the head of `evaluation.py` says what it means."""
+
+
+def _read_summary(place: Path) -> dict[str, Any]:
+    """The summary, checked to have its form."""
+    text = (place / "summary.json").read_text(encoding="utf-8")
+    try:
+        summary = json.loads(text, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise ValueError("summary.json is nested too deeply") from None
+    _check_form("summary", summary, FORM)
+    if summary["columns"] != (place / "log.toml").read_text(encoding="utf-8"):
+        raise ValueError("log.toml names other columns than summary.json")
+    return dict(summary)
+
+
+def _refuse_constant(text: str) -> None:
+    raise ValueError(f"summary.json has {text}")
+
+
+def _check_form(where: str, given: Any, form: Any) -> None:
+    """Refuse a value that has not the form: a type, a list of a form, or a dict of forms."""
+    if isinstance(form, dict) and isinstance(given, dict):
+        for key, inner in form.items():
+            if key not in given:
+                raise ValueError(f"{where} has no {key}")
+            _check_form(f"{where}.{key}", given[key], inner)
+    elif isinstance(form, list) and isinstance(given, list):
+        for i, one in enumerate(given):
+            _check_form(f"{where}[{i}]", one, form[0])
+    else:
+        kind = int | form if form in (NUMBER, float | str) else form
+        if isinstance(form, dict | list) or isinstance(given, bool) or not isinstance(given, kind):
+            raise ValueError(f"{where} is {short(given)}")
+
+
+def _checked(
+    place: Path, columns: LogColumns, summary: dict[str, Any], arrays: dict[str, NDArray[Any]]
+) -> LogEvaluation:
+    """An evaluation from what its files hold, checked to fit together."""
+    count, questions = len(columns.features), len(questions_of(columns))
+    centre, scale, mean = (_array(arrays, name, (count,)) for name in ("centre", "scale", "mean"))
+    encoding = Encoding(
+        columns.features, centre, scale, mean, _levels(arrays, len(columns.categories)),
+        columns.categories, columns.fill, columns.trusted_by, columns.constant,
+        columns.encoder, _array(arrays, "box", (2, count)),
+    )  # fmt: skip
+    names, online = list(encoding.names), [one for one in summary["arms"] if _is_online(one)]
+    if (
+        not (scale > 0).all()
+        or names != summary["features"]
+        or questions != len(summary["questions"])
+    ):
+        raise ValueError("the features of weights.npz are not those of summary.json")
+    shape = (len(summary["arms"]) - len(online), len(names), questions)
+    whole = _array(arrays, "whole", shape)
+    learned = tuple(_online(arrays, one, questions) for one in online)
+    return LogEvaluation(place, columns, summary, whole, encoding, learned)
+
+
+def _array(
+    arrays: Mapping[str, NDArray[Any]], name: str, shape: tuple[int, ...]
+) -> NDArray[np.float64]:
+    """An array of finite numbers of a shape."""
+    found = arrays[name]
+    if found.dtype != np.float64 or found.shape != shape or not np.isfinite(found).all():
+        raise ValueError(f"{name} is not an array of numbers of shape {shape}")
+    return found
+
+
+def _levels(arrays: Mapping[str, NDArray[Any]], categories: int) -> tuple[tuple[Any, ...], ...]:
+    """The values of categories."""
+    found = json.loads(str(arrays["levels"]))
+    _check_form("levels", found, [[int | str]])
+    if len(found) != categories or not all(found):
+        raise ValueError(f"levels is {short(found)}")
+    return tuple(tuple(one) for one in found)
 
 
 def _is_online(arm: Mapping[str, Any]) -> bool:
     return bool(arm["method"] != "least squares")
 
 
-def _online(arrays: Mapping[str, Any], arm: Mapping[str, Any]) -> OnlineValues:
+def _online(arrays: Mapping[str, Any], arm: Mapping[str, Any], questions: int) -> OnlineValues:
     """What a method has learned from the whole log; its rule has no part in predictions."""
     mark = f"{ONLINE}{arm['key']}."
     state = {name[len(mark) :]: array for name, array in arrays.items() if name.startswith(mark)}
+    for name in ("step_size", "scale"):
+        if not (_array(state, name, (questions,)) > 0).all():
+            raise ValueError(f"{name} of {arm['key']} is not above 0")
     (any_rule,) = arms_of(["ptd"])
     return OnlineValues(any_rule, as_method(arm["method"]), (state,))

@@ -29,7 +29,7 @@ def with_signal(settings: Settings, plan: Plan, folder: Path) -> Settings:
     path = folder / FILE
     write_whole(path, lambda file: frames.sink_parquet(Path(file.name)))
     table = settings.table
-    return settings._replace(table=Table(table.files, table.label, path))
+    return settings._replace(table=Table(table.files, table.label, table.one_source, path))
 
 
 def _betas(settings: Settings, plan: Plan) -> Iterator[pl.DataFrame]:

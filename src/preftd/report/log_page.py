@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import matplotlib as mpl
 
+from preftd.logs.arms import log_names
 from preftd.logs.saved import LogEvaluation, load
 from preftd.logs.trust import Age, Missing, as_trust
 from preftd.report.log_curves import (
@@ -83,8 +84,10 @@ def _figures(log: LogEvaluation) -> Iterator[tuple[str, Figure | None]]:
     if path.exists():
         rows = sample(path, summary["log"]["rows"])
         yield "calibration", calibration_figure(summary, rows)
-        yield "episodes", episodes_figure(summary, rows, log.columns.episode)
-        yield "gaps", gaps_figure(summary, rows, log.columns.episode)
+        names = log_names(log.columns, [arm["key"] for arm in summary["arms"]])
+        episode = None if log.columns.episode is None else names[log.columns.episode]
+        yield "episodes", episodes_figure(summary, rows, episode)
+        yield "gaps", gaps_figure(summary, rows, episode)
 
 
 HEADINGS = {

@@ -31,6 +31,7 @@ from preftd.arrays import (
 )
 from preftd.files import as_path
 from preftd.names import nearest
+from preftd.npz import read_npz
 from preftd.rules import as_beta
 from preftd.tasks import Features, MarkovRewardProcess
 from preftd.terminal import printable
@@ -172,14 +173,12 @@ def _read_toml(path: Path) -> Mapping[str, Any]:
 def _read_npz(path: Path) -> Mapping[str, Any]:
     """The tables in an NPZ file."""
     try:
-        # Opened here because numpy leaves a file open that is not a zip file.
-        with path.open("rb") as file, warnings.catch_warnings():
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # files written by Python 2 are fine
-            with np.load(file, allow_pickle=False) as arrays:
-                return _joined({name: arrays[name] for name in arrays.files})
+            return _joined(read_npz(path, compressed=True))
     except (InputError, OSError):
         raise
-    except Exception as error:  # a damaged file raises anything, from zlib.error to MemoryError
+    except Exception as error:  # what is no sparse table raises anything
         raise InputError(
             f"{_shown(path)} is not an NPZ file of plain arrays ({_sentence(error)}): "
             "write it with save_problem."
