@@ -76,14 +76,14 @@ def test_no_value_changes_or_the_log_is_refused(
         columns = [VALUES[name] for name in names]
         folder = tmp_path / second
         folder.mkdir()
-        expected = any({first, second} <= kind for kind in SAME_KIND) or first == second
+        fits = any({first, second} <= kind for kind in SAME_KIND) or first == second
+        table = open_source(source([pl.DataFrame({"x": c}) for c in columns], folder), tmp_path)
         try:
-            table = open_source(source([pl.DataFrame({"x": c}) for c in columns], folder), tmp_path)
             dtype = table.schema(["x"])["x"]
             found = table.read(["x"], 0, table.rows)["x"]
         except InputError as error:
-            assert not expected, (names, error)
-            assert str(error).startswith("column 'x' holds ")
+            if fits or not str(error).startswith("column 'x' holds "):
+                raise
             continue
         assert found.dtype == dtype
         at = 0
@@ -184,7 +184,7 @@ def test_what_an_iterator_raises_reaches_the_caller(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError, match="mine"):
         evaluated(failing(), tmp_path / "out")
     frames = [gappy(), gappy().rename({"a": "c"})]
-    with pytest.raises(InputError, match="frame 1 has columns .*: give the same columns in each"):
+    with pytest.raises(InputError, match=r"frame 1 has columns .*: give the same columns in each"):
         evaluated(iter(frames), tmp_path / "out")
     with pytest.raises(InputError, match="the log has None: give a Parquet"):
         evaluated(iter([gappy(), None]), tmp_path / "out")

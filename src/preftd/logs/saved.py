@@ -20,6 +20,7 @@ from preftd.logs.encoding import Encoding, Gatherer, InfiniteError
 from preftd.logs.online import OnlineValues, as_method
 from preftd.logs.solution import Solution
 from preftd.logs.source import as_frame
+from preftd.logs.summary_form import check_form, check_sizes, from_json, read_summary
 from preftd.logs.sums import Settings
 from preftd.logs.table import reading, scan_parquet
 from preftd.names import nearest
@@ -155,75 +156,12 @@ def load(folder: Path | str) -> LogEvaluation:
             )
     columns = LogColumns.from_toml(place / "log.toml")
     try:
-        summary = _read_summary(place)
-        arrays = read_npz(place / "weights.npz")
-        return _checked(place, columns, summary, arrays)
-    except (ValueError, KeyError) as error:
+        summary = read_summary(place)
+        return _checked(place, columns, summary, read_npz(place / "weights.npz"))
+    except ValueError as error:
         raise InputError(
             f"{place} holds files that are not whole ({short(error)}): evaluate the log again."
         ) from None
-
-
-NUMBER = float | None
-FORM: dict[str, Any] = {
-    "log": {
-        "source": str, "block": int | None,
-        **dict.fromkeys(("rows", "episodes", "units", "longest", "steps", "files"), int),
-        **dict.fromkeys(("terminated", "final_rows", "single_rows"), int),
-    },
-    "columns": str,
-    "notes": [str],
-    "inputs": [{"name": str, "missing": int, "share": NUMBER}],
-    "features": [str],
-    "preference": {"text": str, "trusted": int, "zero": int, "rows": int},
-    "bins": {"rows": [int], "beta": [NUMBER], "gaps": [[NUMBER]]},
-    "arms": [{"key": str, "label": str, "method": str}],
-    "questions": [
-        {
-            "cumulant": str, "discount": float | str, "suffix": str, "label": str, "mean": NUMBER,
-            "unknown": int, "weights": dict,
-            "errors": [{"arm": str, "prediction": str, "rows": str, "count": int, "rmse": NUMBER}],
-            "differences": [{"arm": str, "prediction": str, "than": str, "rows": str}],
-        }
-    ],
-    "fills": [{"fill": str, "question": str, "arm": str, "rmse": NUMBER, "weights": [NUMBER]}],
-    "folds": int, "groups": int, "regularisation": NUMBER, "level": NUMBER, "seconds": NUMBER,
-    "version": str,
-}  # fmt: skip
-"""What summary.json holds at least; the head of `evaluation.py` says what it means."""
-
-
-def _read_summary(place: Path) -> dict[str, Any]:
-    """The summary, checked to have its form."""
-    text = (place / "summary.json").read_text(encoding="utf-8")
-    try:
-        summary = json.loads(text, parse_constant=_refuse_constant)
-    except RecursionError:
-        raise ValueError("summary.json is nested too deeply") from None
-    _check_form("summary", summary, FORM)
-    if summary["columns"] != (place / "log.toml").read_text(encoding="utf-8"):
-        raise ValueError("log.toml names other columns than summary.json")
-    return dict(summary)
-
-
-def _refuse_constant(text: str) -> None:
-    raise ValueError(f"summary.json has {text}")
-
-
-def _check_form(where: str, given: Any, form: Any) -> None:
-    """Refuse a value that has not the form: a type, a list of a form, or a dict of forms."""
-    if isinstance(form, dict) and isinstance(given, dict):
-        for key, inner in form.items():
-            if key not in given:
-                raise ValueError(f"{where} has no {key}")
-            _check_form(f"{where}.{key}", given[key], inner)
-    elif isinstance(form, list) and isinstance(given, list):
-        for i, one in enumerate(given):
-            _check_form(f"{where}[{i}]", one, form[0])
-    else:
-        kind = int | form if form in (NUMBER, float | str) else form
-        if isinstance(form, dict | list) or isinstance(given, bool) or not isinstance(given, kind):
-            raise ValueError(f"{where} is {short(given)}")
 
 
 def _checked(
@@ -237,15 +175,12 @@ def _checked(
         columns.categories, columns.fill, columns.trusted_by, columns.constant,
         columns.encoder, _array(arrays, "box", (2, count)),
     )  # fmt: skip
-    names, online = list(encoding.names), [one for one in summary["arms"] if _is_online(one)]
-    if (
-        not (scale > 0).all()
-        or names != summary["features"]
-        or questions != len(summary["questions"])
-    ):
-        raise ValueError("the features of weights.npz are not those of summary.json")
-    shape = (len(summary["arms"]) - len(online), len(names), questions)
+    online = [one for one in summary["arms"] if _is_online(one)]
+    shape = (len(summary["arms"]) - len(online), encoding.size, questions)
     whole = _array(arrays, "whole", shape)
+    if (scale <= 0).any() or list(encoding.names) != summary["features"]:
+        raise ValueError("the features of weights.npz are not those of summary.json")
+    check_sizes(summary, questions, [one["key"] for one in summary["arms"]][: shape[0]])
     learned = tuple(_online(arrays, one, questions) for one in online)
     return LogEvaluation(place, columns, summary, whole, encoding, learned)
 
@@ -254,7 +189,7 @@ def _array(
     arrays: Mapping[str, NDArray[Any]], name: str, shape: tuple[int, ...]
 ) -> NDArray[np.float64]:
     """An array of finite numbers of a shape."""
-    found = arrays[name]
+    found = arrays.get(name, np.empty(0, np.bool_))
     if found.dtype != np.float64 or found.shape != shape or not np.isfinite(found).all():
         raise ValueError(f"{name} is not an array of numbers of shape {shape}")
     return found
@@ -262,8 +197,8 @@ def _array(
 
 def _levels(arrays: Mapping[str, NDArray[Any]], categories: int) -> tuple[tuple[Any, ...], ...]:
     """The values of categories."""
-    found = json.loads(str(arrays["levels"]))
-    _check_form("levels", found, [[int | str]])
+    found = from_json(str(arrays.get("levels")))
+    check_form("levels", found, [[int | str]])
     if len(found) != categories or not all(found):
         raise ValueError(f"levels is {short(found)}")
     return tuple(tuple(one) for one in found)
