@@ -48,6 +48,8 @@ def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
             raise ValueError(f"{member.filename} has version {version}")
         shape, fortran, dtype = _HEADERS[version](file)
         size = math.prod(shape) * dtype.itemsize
-        if dtype.hasobject or size != member.file_size - file.tell():
+        if dtype.hasobject:
+            raise ValueError("Object arrays cannot be loaded")
+        if size != member.file_size - file.tell():
             raise ValueError(f"{member.filename} is not an array of shape {shape} and type {dtype}")
         return np.ndarray(shape, dtype, bytearray(file.read()), order="F" if fortran else "C")

@@ -186,7 +186,7 @@ def test_predictions_that_are_no_parquet_are_refused(saved: Path, tmp_path: Path
 
 def test_npz_files_are_read_as_numpy_reads_them(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
-    given = {
+    given: dict[str, Any] = {
         "a": rng.normal(size=(3, 4)), "b": np.asfortranarray(rng.normal(size=(3, 4))),
         "c": np.array("text"), "d": np.zeros((0, 3)), "e": np.array(["x", "yz"]), "f": np.array(2),
         "g": np.arange(3, dtype=">i2"),

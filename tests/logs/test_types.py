@@ -15,7 +15,8 @@ import pytest
 from logs.made_logs import COLUMNS, gappy
 from preftd import InputError
 from preftd.logs import LogColumns, LogEvaluation, evaluate
-from preftd.logs.source import open_source
+from preftd.logs.minari_data import _entries
+from preftd.logs.source import as_frame, open_source
 
 SMALL, LARGE = [1, 0, 1], [2**53 + 1, 3, None]
 MOMENT = dt.datetime(2024, 2, 3, 4, 5, 6, 7)
@@ -233,6 +234,8 @@ def test_columns_of_pandas_are_as_they_are_or_refused(tmp_path: Path) -> None:
         frame = pandas.DataFrame(data, dtype=object)
         with pytest.raises(InputError, match=message):
             evaluated(frame, tmp_path / "out")
+    ids = pandas.array([2**53 + 1, None], dtype="Int64")  # NumPy has only floats for it
+    assert as_frame(pandas.DataFrame({"x": ids}))["x"].to_list() == [2**53 + 1, None]
     twice = pandas.DataFrame([[1.0, 2.0]], columns=["x", "x"])
     with pytest.raises(InputError, match="two columns 'x'"):
         evaluated(twice, tmp_path / "out")
@@ -240,6 +243,12 @@ def test_columns_of_pandas_are_as_they_are_or_refused(tmp_path: Path) -> None:
     found = evaluated(log, tmp_path / "log")
     with pytest.raises(InputError, match="two columns '1'"):
         found.predict(pandas.DataFrame({1: [0.5], "1": [2.0]}))
+
+
+def test_entries_of_a_data_set_do_not_hide_each_other() -> None:
+    space = {"a": np.zeros((2, 1)), "a_0": np.ones(2)}
+    with pytest.raises(InputError, match="two entries of the data set would be column 'seen_a_0'"):
+        _entries("seen", space, 2)
 
 
 def test_a_lazy_frame_that_fails_is_refused(tmp_path: Path) -> None:

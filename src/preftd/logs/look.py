@@ -122,8 +122,9 @@ def _levels(table: Table, name: str) -> tuple[object, ...]:
     counts: dict[object, int] = {}
     for low, high in table.chunks(0, table.rows):
         column = table.read([name], low, high)[name].drop_nulls()
-        if column.dtype.is_float() or column.dtype.is_nested() or column.dtype.is_temporal():
-            raise InputError(f"category {name!r} holds {column.dtype}: give text or whole numbers.")
+        dtype = column.dtype
+        if dtype.is_float() or dtype.is_nested() or dtype.is_temporal() or dtype == pl.Binary:
+            raise InputError(f"category {name!r} holds {dtype}: give text or whole numbers.")
         try:
             values = plain(column)
         except pl.exceptions.InvalidOperationError:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator
-from functools import reduce
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -138,7 +137,7 @@ def _csv_types(found: list[Path]) -> dict[str, pl.DataType]:
     own = [_scan_csv([path]).collect_schema() for path in found] if unclear else []
     for name in unclear:  # a file in which a column is empty says nothing about its type
         filled = [one[name] for one, path in zip(own, found, strict=True) if _has(path, name)]
-        types[name] = (reduce(common_type, filled) if filled else None) or pl.String()
+        types[name] = (common_type(*filled) if filled else None) or pl.String()
     _check_texts(found, types)
     return types
 
@@ -331,9 +330,8 @@ def _refuse_objects(name: str) -> None:
 
 def _from_pandas(name: str, column: Any) -> pl.Series:
     """The values of a column; what pandas has of its own types, without pyarrow."""
-    array = column.to_numpy()
-    if array.dtype.kind in "biufM":
-        return pl.Series(name, array)
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biufM":
+        return pl.Series(name, column.to_numpy())
     values = [None if missing else one for one, missing in zip(column, column.isna(), strict=True)]
     try:
         found = pl.Series(name, values)

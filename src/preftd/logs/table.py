@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from functools import reduce
 from pathlib import Path
 from typing import Any, NamedTuple, final
 
@@ -250,9 +249,9 @@ def _common_types(files: Sequence[LogFile]) -> dict[str, pl.DataType | None]:
 def _common(name: str, by_type: dict[pl.DataType, list[LogFile]]) -> pl.DataType | None:
     """The common type of a column; files without a value in it fit any."""
     types = list(by_type)
-    if reduce(common_type, types) is None:
+    if common_type(*types) is None:
         types = [dtype for dtype in types if any(_has(file, name) for file in by_type[dtype])]
-    return reduce(common_type, types, pl.Null())
+    return common_type(*types)
 
 
 def _has(file: LogFile, name: str) -> bool:
@@ -263,8 +262,8 @@ def _has(file: LogFile, name: str) -> bool:
     return bool(reading(file.path, lambda: some.collect().item()))
 
 
-def common_type(a: pl.DataType | None, b: pl.DataType | None) -> pl.DataType | None:
-    """Return the type that the values of two types are converted to; None if there is none.
+def common_type(*types: pl.DataType) -> pl.DataType | None:
+    """Return the type that the values of some types are converted to; None if there is none.
 
     Examples
     --------
@@ -274,8 +273,13 @@ def common_type(a: pl.DataType | None, b: pl.DataType | None) -> pl.DataType | N
     True
 
     """
-    if a is None or b is None:
-        return None
+    found: pl.DataType | None = pl.Null()
+    for dtype in types:
+        found = None if found is None else _wider(found, dtype)
+    return found
+
+
+def _wider(a: pl.DataType, b: pl.DataType) -> pl.DataType | None:
     if b in (a, pl.Null) or a == pl.Null:
         return b if a == pl.Null else a
     kind, found = _kind(a), None  # type: tuple[str, pl.DataType | None]
