@@ -161,6 +161,7 @@ def test_a_first_frame_says_nothing_about_the_range_of_the_next(
     expected = evaluated(log.with_columns(numbers), tmp_path / "one")
     found = evaluated(iter(frames), tmp_path / "frames")
     assert found.weights == pytest.approx(expected.weights, rel=1e-10)
+    assert found.summary["log"]["files"] == 1
 
 
 def test_ids_that_no_float_holds_are_not_joined(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def summarise_log(
     steps, terminated, final_rows, single = total["counts"].tolist()
     log = {
         "source": table.label,
-        "files": len(table.files),
+        "files": len(table.sources),
         "rows": table.rows,
         "episodes": plan.episodes,
         "units": plan.units,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, final
@@ -101,12 +102,10 @@ class Table:
         return frame.with_columns(changed) if changed else frame
 
     @property
-    def sources(self) -> Iterator[tuple[int, int]]:
-        """The first row of each file that the user has given, and the row after it."""
-        if self.one_source:
-            yield 0, self.rows
-        else:
-            yield from zip(self.first[:-1].tolist(), self.first[1:].tolist(), strict=True)
+    def sources(self) -> list[tuple[int, int]]:
+        """The first row of each file that the user has given, and the row after its last."""
+        edges = [0, self.rows] if self.one_source else self.first.tolist()
+        return list(itertools.pairwise(edges))
 
     @property
     def names(self) -> list[str]:
