@@ -219,6 +219,13 @@ def test_numbers_in_csv_are_not_joined(tmp_path: Path) -> None:
         (10, None),
         (None,) * 2,
     ]
+    dates = csv(
+        tmp_path / "dates", "t,b\n2024-01-02,true\n", "t,b\n2024-01-02T03:04:05,1\n", "t,b\n,\n"
+    )
+    table = open_source(dates, tmp_path / "spooled")
+    assert table.read(["t", "b"], 0, 3).rows() == [
+        ("2024-01-02", "true"), ("2024-01-02T03:04:05", "1"), (None, None),
+    ]  # fmt: skip
     late = csv(tmp_path / "text", "id,x,r\n" + "1,2,3\n" * 5000 + "25.5,0.5,3\n", "id,x,r\nA,,1\n")
     table = open_source(late, tmp_path / "late")
     assert table.read(["id", "x"], 5000, 5002).rows() == [("25.5", 0.5), ("A", None)]

@@ -113,8 +113,9 @@ def _sink(frame: pl.LazyFrame, path: Path) -> None:
 
 def _sink_csv(found: list[Path], into: Path) -> None:
     try:
-        types = _csv_types(found)
-        pl.scan_csv(found, schema_overrides=types, glob=False).sink_parquet(into)
+        frame = _scan_csv(found, _filled_types(found))
+        _check_texts(found, dict(frame.collect_schema()))
+        frame.sink_parquet(into)
     except pl.exceptions.PolarsError as error:
         raise InputError(
             f"{found[0]} cannot be read as CSV ({_cause(error)}): give a header and as many fields "
@@ -126,20 +127,24 @@ def _cause(error: Exception) -> str:
     return short(str(error).splitlines()[0].rstrip(".:"))[1:-1]
 
 
-def _scan_csv(found: list[Path]) -> pl.LazyFrame:
-    return pl.scan_csv(found, infer_schema_length=None, try_parse_dates=True, glob=False)
+def _scan_csv(found: list[Path], types: dict[str, pl.DataType] | None = None) -> pl.LazyFrame:
+    return pl.scan_csv(
+        found, infer_schema_length=None, try_parse_dates=True, schema_overrides=types, glob=False
+    )
 
 
-def _csv_types(found: list[Path]) -> dict[str, pl.DataType]:
-    """The types of columns, which hold what is written in all files."""
-    types = dict(_scan_csv(found).collect_schema())
+def _filled_types(found: list[Path]) -> dict[str, pl.DataType]:
+    """The types of columns of numbers that are empty in a file, where they look like text."""
+    types = _scan_csv(found).collect_schema()
     unclear = [name for name, dtype in types.items() if dtype == pl.String and len(found) > 1]
     own = [_scan_csv([path]).collect_schema() for path in found] if unclear else []
-    for name in unclear:  # a file in which a column is empty says nothing about its type
+    numbers: dict[str, pl.DataType] = {}
+    for name in unclear:
         filled = [one[name] for one, path in zip(own, found, strict=True) if _has(path, name)]
-        types[name] = (common_type(*filled) if filled else None) or pl.String()
-    _check_texts(found, types)
-    return types
+        common = common_type(*filled)
+        if common is not None and all(dtype.is_numeric() for dtype in filled) and filled:
+            numbers[name] = common
+    return numbers
 
 
 def _has(path: Path, name: str) -> bool:
