@@ -72,7 +72,7 @@ def test_weights_that_overflow_stay_infinite() -> None:
 
 def test_a_report_of_weights_whose_squares_overflow() -> None:
     process = MarkovRewardProcess([[1]], 1e99, 0.0)
-    assert "1e+199" in str(diagnose(process, [[1e-100]], PTD(), 1.0))
+    assert "converges" in str(diagnose(process, [[1e-100]], PTD(), 1.0))
 
 
 def test_a_state_that_is_left_for_good_is_updated_by_its_own_interest_only() -> None:
