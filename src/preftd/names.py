@@ -18,9 +18,9 @@ def is_one_line(text: str) -> bool:
     return not any(unicodedata.category(letter) in CONTROL for letter in text)
 
 
-def is_text(given: str) -> bool:
-    """Return whether a text can be written: it has no half of a pair of surrogates."""
-    return not any(unicodedata.category(letter) == "Cs" for letter in given)
+def is_text(given: Any) -> bool:
+    """Return whether this is text that can be written: it has no half of a pair of surrogates."""
+    return isinstance(given, str) and not any(unicodedata.category(x) == "Cs" for x in given)
 
 
 def nearest(kind: str, name: Any, known: Collection[str]) -> None:

@@ -25,7 +25,7 @@ from preftd.logs.trust import (
     names,
     text_of,
 )
-from preftd.names import nearest
+from preftd.names import is_text, nearest
 
 FILLS = ("last", "mean", "zero")
 """What stands for a missing number: the last reading of the episode (the mean before the first),
@@ -139,7 +139,7 @@ class LogColumns:
         for field in ("episode", "order", "terminated", "truncated", "rho", "behaviour", "target"):
             given = getattr(self, field)
             function = field == "target" and callable(given) and not isinstance(given, type)
-            if given is not None and not function and (not isinstance(given, str) or not given):
+            if given is not None and not function and (not is_text(given) or not given):
                 raise InputError(f"{field} is {short(given)}: give the name of a column.")
         if not self.features and not self.categories:
             raise InputError("features are missing: name one or more columns.")

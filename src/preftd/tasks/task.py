@@ -91,7 +91,7 @@ class Task:
         behaviour: ArrayLike | None = None,
         layout: Layout | None = None,
     ) -> None:
-        if not isinstance(name, str) or not is_text(name):
+        if not is_text(name):
             raise InputError(f"name is {short(name)}: give a text.")
         self.name = name
         self.outcomes = outcomes if isinstance(outcomes, Outcomes) else Outcomes.of(outcomes)
