@@ -4,18 +4,24 @@ import errno
 import os
 import re
 import shutil
+import signal
 import socket
+import stat
 import subprocess
 import sys
 import threading
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from operator import methodcaller
 from pathlib import Path
 from typing import BinaryIO
 
+import polars as pl
 import pytest
 
-from preftd import InputError, files
+from preftd import InputError, files, logs, theory
+from preftd.experiments.store import Store
 from preftd.files import alive, as_path, host, remove_unfinished, write_whole
 
 
@@ -242,3 +248,79 @@ def test_a_path_is_one_that_a_file_system_may_hold() -> None:
             as_path("out", wrong, "a path")
     with pytest.raises(InputError, match="too long: give names of at most 255 bytes"):
         as_path("out", "é" * 128, "a path")
+    with pytest.raises(InputError, match=r"^out is 'a\\ud800': give a path, in letters\.$"):
+        as_path("out", "a\ud800", "a path")
+    assert as_path("out", "a\udcff", "a path").name == "a\udcff"  # a byte that is not UTF-8
+
+
+def test_logs_refuse_paths_that_polars_cannot_open(tmp_path: Path) -> None:
+    columns = logs.LogColumns(features=["x"], reward="r", discount=0.9)
+    folder = tmp_path / "\udcff"
+    folder.mkdir()
+    frame = pl.DataFrame({"x": [1.0, 2.0], "r": [1.0, 2.0]})
+    with pytest.raises(InputError, match="is not UTF-8: rename it"):
+        logs.evaluate(frame, columns, out=folder)
+    (folder / "log.parquet").write_bytes(b"")
+    for source in (folder, folder / "log.parquet"):
+        with pytest.raises(InputError, match="is not UTF-8: rename it"):
+            logs.evaluate(source, columns, out=tmp_path / "out")
+
+
+@contextmanager
+def within(seconds: int) -> Iterator[None]:
+    """Raise TimeoutError in what still waits after so many seconds."""
+
+    def stop(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def special(kind: str, path: Path) -> Path:
+    """What is no file, at a path."""
+    if kind == "device":
+        path.symlink_to("/dev/zero")
+    else:
+        os.mknod(path, {"pipe": stat.S_IFIFO, "socket": stat.S_IFSOCK}[kind] | 0o600)
+    return path
+
+
+def evaluate_log(path: Path) -> None:
+    columns = logs.LogColumns(features=["x"], reward="r", discount=0.9)
+    logs.evaluate(path, columns, out=path.with_name("out"))
+
+
+OPENED: dict[str, Callable[[Path], object]] = {
+    "it.toml": theory.load_problem,
+    "it.npz": theory.load_problem,
+    "log.toml": logs.LogColumns.from_toml,
+    "log.parquet": evaluate_log,
+    "log.csv": evaluate_log,
+}
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "socket"])
+@pytest.mark.parametrize("name", OPENED)
+def test_what_is_no_file_is_refused(kind: str, name: str, tmp_path: Path) -> None:
+    """A pipe would be waited for, and a device has no end."""
+    path = special(kind, tmp_path / name)
+    with within(20), pytest.raises(InputError, match=name):
+        OPENED[name](path)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "socket"])
+def test_what_is_no_file_among_results_is_named(kind: str, tmp_path: Path) -> None:
+    name = f"{'0' * 16}-{'1' * 16}.parquet"
+    (tmp_path / "cells").mkdir()
+    special(kind, tmp_path / "cells" / name)
+    said: list[str] = []
+    with within(20):
+        assert Store(tmp_path, said.append).stored() == set()
+    assert len(said) == 1
+    assert "not a regular file" in said[0]

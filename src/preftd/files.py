@@ -5,6 +5,7 @@ import itertools
 import os
 import re
 import socket
+import stat
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -36,12 +37,36 @@ def as_path(name: str, given: Any, example: str) -> Path:
     text = os.fspath(given) if isinstance(given, str | os.PathLike) else None
     if not isinstance(text, str) or "\0" in text:
         raise InputError(f"{name} is {short(given)}: give {example}.")
-    if any(len(os.fsencode(part)) > LONGEST_NAME for part in Path(text).parts):
+    try:
+        names = list(map(os.fsencode, Path(text).parts))
+    except UnicodeEncodeError:  # half of a pair of surrogates, which no file system stores
+        raise InputError(f"{name} is {short(text)}: give {example}, in letters.") from None
+    if any(len(one) > LONGEST_NAME for one in names):
         raise InputError(
             f"{name} is {short(text)}, which is too long: give names of at most {LONGEST_NAME} "
             "bytes."
         )
     return Path(text)
+
+
+def check_utf8(path: Path) -> None:
+    """Refuse a path that polars, which takes UTF-8 only, cannot open."""
+    whole = str(path.absolute())
+    try:
+        whole.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"the path {short(whole)} is not UTF-8: rename it.") from None
+
+
+def regular(path: Path) -> Path:
+    """Return the path of a file or folder; raise OSError for a pipe, socket or device.
+
+    To open a pipe is to wait, and a device may have no end.
+    """
+    mode = path.stat().st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    return path
 
 
 def write_whole(

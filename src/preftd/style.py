@@ -9,7 +9,7 @@ from zlib import crc32
 
 import numpy as np
 
-from preftd.arrays import InputError, Vector
+from preftd.arrays import InputError, Vector, short
 from preftd.files import write_whole
 
 if TYPE_CHECKING:
@@ -178,6 +178,18 @@ def draw_band(
         x, seen, high, where=centre <= top, color=look.colour, alpha=SHADE, linewidth=0
     )
     return [*drawn, band_area]
+
+
+def axes_or_new(given: Any, width: float, height: float) -> "Axes":
+    """Return the axes that a user gave, or those of a new figure; the size is in inches."""
+    from matplotlib.axes import Axes  # noqa: PLC0415  (slow to load)
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    if given is None:
+        return Figure(figsize=(width, height), layout="constrained").subplots()
+    if not isinstance(given, Axes):
+        raise InputError(f"axes is {short(given)}: give Axes of matplotlib, or omit it.")
+    return given
 
 
 def save_figure(axes: "Axes", *paths: Path) -> None:

@@ -22,6 +22,7 @@ from preftd.experiments.content import SCHEMA
 from preftd.experiments.evaluation import size_of
 from preftd.experiments.jobs import Job
 from preftd.experiments.work import JobResult
+from preftd.files import regular
 
 FILE: dict[str, Any] = {
     "cell": pl.String,
@@ -109,7 +110,7 @@ def read_rows(path: Path, asked: Set[str] | None) -> pl.DataFrame | Refused:
     if name is None:
         return Refused("was not written by preftd")
     try:
-        whole = path.read_bytes()
+        whole = regular(path).read_bytes()
     except OSError as error:
         return Refused(f"cannot be read ({error.strerror})", ours=True)
     if _hash(whole) != name[2]:

@@ -53,7 +53,7 @@ from preftd.arrays import InputError, as_count, as_flag, short
 from preftd.experiments.executors import Executor, Here
 from preftd.experiments.inputs import as_folder, check_methods
 from preftd.experiments.progress import Progress, Silent
-from preftd.files import write_whole
+from preftd.files import check_utf8, write_whole
 from preftd.learners.least_squares.learner import check_regularisation
 from preftd.logs import plan as plan_module
 from preftd.logs.arms import arms_of, log_names
@@ -142,6 +142,7 @@ def evaluate(  # noqa: PLR0913  (each is optional)
     if not isinstance(given, LogColumns):
         raise InputError(f"columns is {short(given)}: give LogColumns(...).")
     folder, arms = as_folder("out", out), arms_of(rules)
+    check_utf8(folder)
     arms += online_arms(arms, methods)
     log_names(columns, [arm.key for arm in arms])  # refuses predictions of the same name
     folds = as_count("folds", folds, 2, 1000)

@@ -69,7 +69,7 @@ class LogEvaluation:
     def predictions(self) -> pl.DataFrame:
         """Return the held-out predictions of the log's rows."""
         path = self.folder / "predictions.parquet"
-        if not path.exists():
+        if not path.is_file():
             raise InputError(f"{path} was not written: evaluate the log with predictions=True.")
         return pl.DataFrame(reading(path, lambda: scan_parquet(path).collect()))
 

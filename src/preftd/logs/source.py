@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from preftd.arrays import InputError, short
-from preftd.files import as_path, write_whole
+from preftd.files import as_path, check_utf8, write_whole
 from preftd.logs.minari_data import episodes, is_minari
 from preftd.logs.table import LogFile, Table, common_type, converted, open_parquet
 
@@ -62,6 +62,10 @@ def _open_path(path: Path, folder: Path) -> Table:
         found = sorted(inside, key=_natural)
         if not found:
             raise InputError(f"{path} has no Parquet or CSV files: give another folder.")
+    elif not path.is_file():
+        raise InputError(f"{short(str(path))} is a pipe or a device: give {_EXAMPLE}.")
+    for one in found:
+        check_utf8(one)
     kinds = {_SUFFIXES.get(one.suffix) for one in found}
     if kinds == {"csv"}:
         return _spooled(folder, path.name, lambda into: _sink_csv(found, into), found)

@@ -109,6 +109,7 @@ def write_paper_page(
         *([("made", "How it was made")] if made.facts else []),
     ]
     paper, ours = _split(rows)
+    parts = explorer()
     return write_page(
         out / PAGE,
         "paper/page.html.j2",
@@ -129,7 +130,9 @@ def write_paper_page(
             ("own", "What we found beyond the paper", ours),
         ],
         verdicts=list(Verdict),
-        explorer=explorer(),
+        explorer=parts.html,
+        more_styles=[parts.css],
+        more_scripts=[parts.script],
         legend=LEGEND,
         remark=remark,
         untested=[name for name in CLAIMS if name not in verdicts],

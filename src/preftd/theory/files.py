@@ -29,7 +29,7 @@ from preftd.arrays import (
     is_sparse,
     per_state,
 )
-from preftd.files import as_path
+from preftd.files import as_path, regular
 from preftd.names import nearest
 from preftd.npz import read_npz
 from preftd.rules import as_beta
@@ -147,7 +147,7 @@ def _read(path: Path) -> Mapping[str, Any]:
             f"{_shown(path)} is neither .toml nor .npz: give a file of one of these types."
         )
     try:
-        return readers[path.suffix.lower()](path)
+        return readers[path.suffix.lower()](regular(path))
     except FileNotFoundError:
         raise InputError(
             f"there is no file {_shown(path)}: check the name and the folder."
