@@ -240,7 +240,7 @@ HOSTILE: dict[str, Callable[[Path], None]] = {
     "all can write to": lambda path: path.chmod(0o707),
     "is a link of another user": foreign_link,
 }
-CANDIDATES = {
+CANDIDATES: dict[str, Callable[[Path], tuple[Any, str, Any]]] = {
     "named by the user": lambda at: (config, "CACHE_DIR", str(at)),
     "the package": lambda at: (kernel_folder, "PACKAGE", at),
     "of caches": lambda at: (os, "environ", {**os.environ, "XDG_CACHE_HOME": str(at)}),
@@ -343,30 +343,24 @@ def assert_repaired(path: Path, whole: bytes, damage: str) -> None:
     assert hits() == 1, damage
 
 
-DAMAGED = {
-    "cut off": lambda whole: whole[:20],
-    "empty": lambda _: b"",
-    "checksum only": lambda whole: whole[:32],
-    "longer": lambda whole: whole + b".",
-    "text": lambda _: b"not compiled code, of any length" * 9,
-    **{
-        f"bit {bit} of byte {at}": lambda whole, at=at, bit=bit: flipped(whole, at, bit)
-        for at, bit in [(0, 0), (31, 7), (32, 0), (40, 3), (500, 5), (2000, 1), (-1, 6)]
-    },
-}
-
-
 def flipped(whole: bytes, at: int, bit: int) -> bytes:
     edited = bytearray(whole)
     edited[at] ^= 1 << bit
     return bytes(edited)
 
 
+def damaged(whole: bytes) -> Iterator[bytes]:
+    """Code that was cut off, changed, or replaced."""
+    yield from (b"", whole[:20], whole[:32], whole[:-1], whole + b".", b"no code" * 99)
+    for at, bit in [(0, 0), (31, 7), (32, 0), (40, 3), (500, 5), (2000, 1), (-1, 6)]:
+        yield flipped(whole, at, bit)
+
+
 def test_damaged_code_is_compiled_again_and_stored(stored: Path) -> None:
     whole = stored.read_bytes()
-    for damage, edit in DAMAGED.items():
-        stored.write_bytes(edit(whole))
-        assert_repaired(stored, whole, damage)
+    for number, edited in enumerate(damaged(whole)):
+        stored.write_bytes(edited)
+        assert_repaired(stored, whole, f"damage {number}")
 
 
 @pytest.mark.slow
@@ -390,9 +384,14 @@ def test_code_of_another_kernel_is_not_run(stored: Path) -> None:
     assert_repaired(stored, whole, "of another kernel")
 
 
+def pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
 FOREIGN: dict[str, Callable[[Path], None]] = HOSTILE | {
     "is a link": link,
-    "is a pipe": lambda path: (path.unlink(), os.mkfifo(path))[1],
+    "is a pipe": pipe,
 }
 
 
@@ -429,13 +428,30 @@ def test_a_full_disk_only_costs_time_and_a_sentence_says_so(
     assert [*no_folder.iterdir()] == [no_folder / "file"]  # nothing unfinished stays
 
 
-@kernels.kernel
-def _inner(number: float) -> float:
+def inner(number: float) -> float:
     return number * 2.0
 
 
+twice: Any = None
+"""`inner`, compiled by a fixture."""
+
+
 def outer(number: float) -> float:
-    return float(_inner(number) + 1.0)
+    return float(twice(number) + 1.0)
+
+
+@pytest.fixture
+def renew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Forget all compiled code."""
+
+    def forget() -> None:
+        for path in tmp_path.iterdir():
+            path.unlink()
+        monkeypatch.setitem(globals(), "twice", kernels.kernel(inner))
+
+    monkeypatch.setattr(kernels, "kernel_folder", lambda: tmp_path)
+    forget()
+    return forget
 
 
 class Press:
@@ -473,41 +489,27 @@ LLVM = "_raw_object_cache_notify", "_raw_object_cache_getbuffer"
 """What LLVM calls, and may raise nothing."""
 
 
+@pytest.mark.usefixtures("renew")
 @pytest.mark.parametrize("at", LLVM)
-def test_ctrl_c_while_a_kernel_is_compiled_comes_when_it_is_complete(
-    at: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(kernels, "kernel_folder", lambda: tmp_path)
+def test_ctrl_c_while_a_kernel_is_compiled_comes_when_it_is_complete(at: str) -> None:
     handler = signal.getsignal(signal.SIGINT)
     one = interrupted(at)
     assert signal.getsignal(signal.SIGINT) is handler
+    assert twice.signatures
+    assert not one.signatures  # it did not wait for the kernel that calls the first
     assert one(1.0) == 3.0
     again: Any = kernels.kernel(outer)
     assert again(1.0) == 3.0
     assert again.stats.cache_hits  # it was stored whole
 
 
-def test_ctrl_c_comes_between_a_kernel_and_the_one_that_calls_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(kernels, "kernel_folder", lambda: tmp_path)
-    monkeypatch.setitem(globals(), "_inner", kernels.kernel(_inner.py_func))
-    one = interrupted(LLVM[0])
-    assert _inner.signatures
-    assert not one.signatures  # it did not wait for the rest
-    assert one(1.0) == 3.0
-
-
 @pytest.mark.slow
 def test_60_interrupts_at_random_moments_of_compiling_leave_kernels_that_work(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    renew: Callable[[], None],
 ) -> None:
-    monkeypatch.setattr(kernels, "kernel_folder", lambda: tmp_path)
     chance, calls = random.Random(0), 0  # noqa: S311  (no secret)
     for test in range(62):
-        for path in tmp_path.iterdir():
-            path.unlink()
-        monkeypatch.setitem(globals(), "_inner", kernels.kernel(_inner.py_func))
+        renew()
         if test < 2:  # numba calls more at first
             calls = press_during(kernels.kernel(outer), "nowhere")
         else:
@@ -517,6 +519,7 @@ def test_60_interrupts_at_random_moments_of_compiling_leave_kernels_that_work(
         assert again.stats.cache_hits
 
 
+@pytest.mark.usefixtures("renew")
 def test_a_handler_that_raises_nothing_lets_compiling_go_on() -> None:
     pressed: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))

@@ -112,7 +112,8 @@ class _Stored:
         if data.library.has_dynamic_globals:  # addresses in this process
             return
         path = self._path(sig, data.codegen)
-        code = dumps(data._reduce())
+        pickled: Any = dumps
+        code = pickled(data._reduce())
         try:
             self._folder.mkdir(mode=0o700, exist_ok=True)  # someone may have removed it
             _write(path, _checksum(path, code) + code)

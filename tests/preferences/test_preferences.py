@@ -281,7 +281,7 @@ BAD: dict[str, list[Any]] = {
     "td_error": [1j, np.inf],
     "reward_end": ["x", np.nan],
 }
-COMPARED = [np.ones((1, 2)), np.array(1.0), np.ones(0), {"x": 1}]
+COMPARED: list[Any] = [np.ones((1, 2)), np.array(1.0), np.ones(0), {"x": 1}]
 """Observations that a function may take, but that have no entries to compare."""
 
 

@@ -183,8 +183,9 @@ def as_action(action: Any) -> int | None:
 def state_of(info: Mapping[str, Any]) -> int | None:
     """Return the state, if it is known: an info may have something else of that name."""
     state = info.get("state")
-    is_state = isinstance(state, int | np.integer) and abs(int(state)) <= LARGEST
-    return int(state) if is_state else None
+    if isinstance(state, int | np.integer) and abs(int(state)) <= LARGEST:
+        return int(state)
+    return None
 
 
 def _all_known(actions: list[int | None]) -> NDArray[np.int32] | None:

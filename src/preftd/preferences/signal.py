@@ -131,7 +131,8 @@ def as_visit(given: Any) -> Visit:
     """Return the visit, all fields checked and of the types that `Visit` names."""
     if not isinstance(given, Visit):
         raise InputError(f"visit is {short(given)}: give a Visit, such as experience.visit(0).")
-    seen, is_first, state, observable, reward_t, discount_t = given[:6]
+    fields: tuple[Any, ...] = given
+    seen, is_first, state, observable, reward_t, discount_t = fields[:6]
     is_plain = (  # as most are: a step then costs little more than its signal
         type(seen) is np.ndarray
         and seen.dtype is FLOAT
@@ -141,7 +142,7 @@ def as_visit(given: Any) -> Visit:
         and isfinite(reward_t)
         and type(discount_t) is float
         and 0.0 <= discount_t <= 1.0
-        and given[6:] == _UNKNOWN
+        and fields[6:] == _UNKNOWN
     )
     if is_plain:
         return given
