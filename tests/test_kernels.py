@@ -288,6 +288,16 @@ def test_a_shared_folder_is_used_if_others_cannot_replace_ours_in_it(
     assert_refused()
 
 
+def test_links_that_lead_nowhere_are_passed_over(
+    no_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (no_folder / "loop").symlink_to(no_folder / "loop")
+    (no_folder / "dangling").symlink_to(no_folder / "missing")
+    for name in ("loop", "dangling"):
+        monkeypatch.setattr(config, "CACHE_DIR", str(no_folder / name))
+        assert_refused("no folder can be written to")
+
+
 def test_folders_that_are_missing_are_made_and_used_whatever_the_umask(
     no_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -101,7 +101,7 @@ def _candidates() -> Iterator[tuple[Path, tuple[str, ...]]]:
 
 def _private_folder(base: Path, own: tuple[str, ...]) -> Path:
     """A folder in `base`, made if it is missing, that nobody else can write to or replace."""
-    real = base.resolve()
+    real = Path(os.path.realpath(base))
     for way in (base.absolute(), real):  # links on the way, then what they lead to
         for part in (*reversed(way.parents), way):
             part.mkdir(mode=0o755, exist_ok=True)
@@ -116,8 +116,10 @@ def _private_folder(base: Path, own: tuple[str, ...]) -> Path:
         found = real.lstat()
         if not _is_ours(found) and found.st_uid == 0:
             raise PermissionError  # a folder of the system, which is no threat
-        if not stat.S_ISDIR(found.st_mode) or not _is_ours_alone(found):
-            raise _NotPrivateError(f"{real} is a link, or others own it or can write to it")
+        if not stat.S_ISDIR(found.st_mode):
+            raise _NotPrivateError(f"{real} is a link")
+        if not _is_ours_alone(found):
+            raise _NotPrivateError(f"{real} belongs to another user, or others can write to it")
     return real
 
 
