@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from preftd.arrays import InputError, short, unit
 from preftd.experience import Visit
-from preftd.experience.writer import as_action
+from preftd.experience.writer import as_action, state_of
 from preftd.preferences import Displacement, Function, Learned, as_preference
 
 Observations = NDArray[Any] | Mapping[str, NDArray[Any]]
@@ -77,7 +77,7 @@ class BetaSource:
             visit = Visit(
                 self._observation(seen.observations, i),
                 first,
-                info.get("state"),
+                state_of(info),
                 info.get("observable"),
                 reward_t,
                 0.0 if first else self._discount,
