@@ -10,7 +10,7 @@ from zlib import crc32
 import numpy as np
 
 from preftd.arrays import InputError, Vector
-from preftd.files import write_whole
+from preftd.files import refuse_others, write_output
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -181,10 +181,11 @@ def draw_band(
 
 
 def save_figure(axes: "Axes", *paths: Path) -> None:
-    """Write the figure of these axes to PNG, SVG or PDF files."""
+    """Write the figure of these axes to PNG, SVG or PDF files; older ones of ours are replaced."""
     for path in paths:
         if path.suffix not in (".png", ".svg", ".pdf"):
             raise InputError(f"{path} does not end in .png, .svg or .pdf: change the ending.")
+    refuse_others(*paths)
     figure = axes.get_figure(root=True)
     if figure is None:
         return
@@ -193,7 +194,7 @@ def save_figure(axes: "Axes", *paths: Path) -> None:
             look = {"dpi": RC["savefig.dpi"], "bbox_inches": box, "format": path.suffix[1:]}
             if path.suffix == ".svg":
                 look["metadata"] = {"Date": None}
-            write_whole(path, partial(figure.savefig, **look))
+            write_output(path, partial(figure.savefig, **look))
 
 
 def lay_out(figure: "Figure") -> None:

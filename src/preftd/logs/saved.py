@@ -26,6 +26,7 @@ from preftd.names import nearest
 
 ONLINE = "online."
 FILES = ("weights.npz", "log.toml", "summary.json")
+PAGE = "report.html"
 
 
 @final

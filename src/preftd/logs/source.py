@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from preftd.arrays import InputError, short
-from preftd.files import as_path, write_whole
+from preftd.files import as_path, system_error, write_whole
 from preftd.logs.minari_data import episodes, is_minari
 from preftd.logs.table import Table, open_parquet
 
@@ -74,6 +74,8 @@ def _csv(found: list[Path], into: Path) -> None:
     try:
         pl.scan_csv(found, infer_schema_length=None, try_parse_dates=True).sink_parquet(into)
     except pl.exceptions.PolarsError as error:
+        if system_error(error) is not None:
+            raise
         cause = short(str(error).splitlines()[0].rstrip(".:"))[1:-1]
         raise InputError(
             f"{found[0]} cannot be read as CSV ({cause}): give a header and as many fields in "

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from preftd.files import write_whole
+from preftd.files import write_output
 from preftd.report.page.plot import Plot
 from preftd.style import LOOKS, looks_of
 
@@ -78,8 +78,7 @@ def write_page(path: Path, template: str, shots: Sequence[Shot], **content: Any)
         written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         **content,
     )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return write_whole(path, lambda file: file.write(page.encode()))
+    return write_output(path, lambda file: file.write(page.encode()))
 
 
 def markup(plot: Plot) -> Markup:
