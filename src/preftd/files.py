@@ -126,7 +126,8 @@ def check_folder(folder: Path) -> None:
     for one in (folder, *folder.parents):
         if os.path.lexists(one):
             if not one.is_dir():
-                raise InputError(f"{one} is not a folder: move it, or give another folder.")
+                inside = "" if one == folder else f"{folder} cannot be made, as "
+                raise InputError(f"{inside}{one} is not a folder: move it, or give another folder.")
             return
 
 

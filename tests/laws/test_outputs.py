@@ -231,11 +231,18 @@ def test_a_log_is_not_replaced_by_its_predictions(here: Path) -> None:
 @pytest.mark.parametrize("inside", ["", "values", "deep/values"])
 def test_results_do_not_become_part_of_their_log(inside: str, here: Path) -> None:
     (here / "logs").mkdir()
-    (here / "log.parquet").rename(here / "logs" / "log.parquet")
-    said = refused(here / "logs", here / "logs" / inside, here)
-    assert "all of which is read as the log: give another folder" in said
+    log, out = here / "logs" / "log.parquet", here / "logs" / inside
+    (here / "log.parquet").rename(log)
+    before, columns = log.read_bytes(), LogColumns(**COLUMNS)
     (here / "other").symlink_to(here / "logs")
-    assert "is read as the log" in refused(here / "other", here / "logs" / inside, here)
+    with pytest.raises(KeyboardInterrupt):
+        evaluated(here / "logs", out, progress=Stops(interrupt))
+    for folder in ("logs", "logs", "other"):
+        found = evaluate(here / folder, columns, out, rules=["ptd"])
+        assert found.summary["log"]["files"] == 1
+    assert log.read_bytes() == before
+    shutil.copy(log, out / "another.parquet")
+    assert evaluate(here / "logs", columns, out).summary["log"]["files"] == 2, "it is not ours"
 
 
 def test_columns_of_ours_are_read_again_and_those_of_the_user_stay(here: Path) -> None:
@@ -300,7 +307,8 @@ def test_parts_of_other_settings_are_removed_in_the_end(here: Path) -> None:
             evaluated(here / "log.parquet", out, folds=folds, progress=Stops(interrupt))
     assert len(list(out.glob(f"{PREFIX}*"))) == 2
     log = next(out.glob(f"{PREFIX}*/*.npz"))
-    assert "would be replaced" in refused(log, out, here)
+    shutil.copy(here / "log.parquet", log.with_name("source.parquet"))
+    assert "would be replaced" in refused(log.with_name("source.parquet"), out, here)
     evaluated(here / "log.parquet", out, folds=4)
     assert {path.name for path in out.iterdir()} == {*EVALUATED[:-1], RECORD}
 

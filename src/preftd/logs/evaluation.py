@@ -61,7 +61,14 @@ from preftd.logs.columns import LogColumns
 from preftd.logs.fills import compare_fills
 from preftd.logs.look import check_types, look
 from preftd.logs.online import online_arms
-from preftd.logs.part_files import PartFiles, open_parts, part_folders, remove_parts
+from preftd.logs.part_files import (
+    PREDICTIONS,
+    PartFiles,
+    is_result,
+    open_parts,
+    part_folders,
+    remove_parts,
+)
 from preftd.logs.passes import first_pass, learn_online, second_pass
 from preftd.logs.plan import plan_parts
 from preftd.logs.saved import FILES, LogEvaluation, load, write_weights
@@ -73,7 +80,6 @@ from preftd.logs.sums import Settings
 from preftd.preferences import Signal
 
 ARMS = ("td0", "td", "etd", "ptd")
-PREDICTIONS = "predictions.parquet"
 OUTPUTS = (PREDICTIONS, *FILES)
 
 
@@ -157,9 +163,7 @@ def evaluate(  # noqa: PLR0913  (each is optional)
     began, real = time.perf_counter(), ""
     refuse_others(*(folder / name for name in OUTPUTS))
     if isinstance(source, str | Path):
-        path = as_path("source", source, "the path of a log")
-        _refuse_own(path, folder)
-        real = os.path.realpath(path)
+        real = os.path.realpath(as_path("source", source, "the path of a log"))
     with sole_writer(folder):
         known = set(part_folders(folder))
         described = [real, content([columns, arms]), folds, block, ridge, written]
@@ -167,8 +171,11 @@ def evaluate(  # noqa: PLR0913  (each is optional)
         try:
             table = open_source(source, parts_folder)
             for file in table.files:
-                if file.path.parent != parts_folder:
-                    _refuse_own(file.path, folder)
+                if file.path.parent != parts_folder and is_result(file.path, folder):
+                    raise InputError(
+                        f"{file.path} would be replaced by the results: give another folder for "
+                        "them, or copy the log first."
+                    )
             check_types(table, columns)
             plan = plan_parts(table, columns, folds, plan_module.PART, block)
             encoding = look(table, columns)
@@ -191,22 +198,6 @@ def evaluate(  # noqa: PLR0913  (each is optional)
         for one in part_folders(folder):  # also those of other settings: nobody else is at work
             remove_parts(one)
     return load(folder)
-
-
-def _refuse_own(log: Path, folder: Path) -> None:
-    """Refuse a log that the evaluation would replace, remove, or become part of."""
-    real, place = (Path(os.path.realpath(one)) for one in (log, folder))
-    if real.is_dir() and place.is_relative_to(real):
-        raise InputError(
-            f"{folder} lies in {log}, all of which is read as the log: give another folder for the "
-            "results."
-        )
-    ours = real.parent == place and real.name in OUTPUTS
-    if ours or any(real.is_relative_to(one) for one in part_folders(folder)):
-        raise InputError(
-            f"{log} would be replaced by the results: give another folder for them, or copy the "
-            "log first."
-        )
 
 
 def _write_all(

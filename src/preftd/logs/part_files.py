@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -23,6 +24,8 @@ from preftd.logs.sums import BROKEN, REFUSED, ROWS_PER_SECOND
 
 SCHEMA = 1
 """Raise it whenever the same log and settings give other sums or predictions."""
+PREDICTIONS = "predictions.parquet"
+"""The only result that could be read as a log."""
 PREFIX = ".preftd-parts-"
 """How the names of folders of parts begin."""
 _OWN = re.compile(
@@ -50,6 +53,23 @@ def open_parts(out: Path, *described: Any) -> Path:
 def part_folders(out: Path) -> Iterator[Path]:
     """The folders of parts that evaluations made in a folder of results."""
     return (one for one in out.resolve().glob(f"{PREFIX}*") if is_marked(one))
+
+
+def is_result(file: Path, out: Path) -> bool:
+    """Return whether an evaluation into a folder may replace or remove a file."""
+    own = (Path(os.path.realpath(out)) / PREDICTIONS, *part_folders(out))
+    return any(Path(os.path.realpath(file)).is_relative_to(one) for one in own)
+
+
+def without_results(files: Sequence[Path], out: Path) -> list[Path]:
+    """Return the files of a log without those of its evaluation, which may be in the same folder.
+
+    A link to them stays: whoever made it wants to read them.
+    """
+    place = os.path.realpath(out)
+    near = [one for one in files if os.path.realpath(one).startswith(place)]
+    own = {one for one in near if not one.is_symlink() and is_result(one, out)}
+    return [one for one in files if one not in own]
 
 
 def remove_parts(folder: Path) -> None:

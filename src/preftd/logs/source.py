@@ -14,6 +14,7 @@ import polars as pl
 from preftd.arrays import InputError, short
 from preftd.files import as_path, system_error, write_whole
 from preftd.logs.minari_data import episodes, is_minari
+from preftd.logs.part_files import without_results
 from preftd.logs.table import Table, open_parquet
 
 SPOOL = "source.parquet"
@@ -57,6 +58,7 @@ def _open_path(path: Path, folder: Path) -> Table:
     found = [path]
     if path.is_dir():
         found = sorted(one for one in path.rglob("*") if one.suffix in _SUFFIXES and one.is_file())
+        found = without_results(found, folder.parent)
         if not found:
             raise InputError(f"{path} has no Parquet or CSV files: give another folder.")
     kinds = {_SUFFIXES.get(one.suffix) for one in found}
