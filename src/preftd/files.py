@@ -165,8 +165,7 @@ def write_output(path: Path, write: Callable[[BinaryIO], object]) -> Path:
 
     def recorded(file: BinaryIO) -> str:
         refuse_others(path)  # also what came while it was computed
-        file.seek(0)
-        _record(path, hashlib.file_digest(file, "sha256").hexdigest())
+        _record(path, _sha256(Path(file.name)))
         return path.name
 
     refuse_others(path)
@@ -260,10 +259,14 @@ def _digest_of(path: Path) -> str | None:
     try:
         if not stat.S_ISREG(path.lstat().st_mode):  # a link is not ours, and a pipe never ends
             return None
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return _sha256(path)
     except OSError:  # what we may not read is not ours
         return None
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _head_of(folder: Path) -> str | None:
@@ -280,7 +283,8 @@ def _recorded(folder: Path) -> dict[str, set[str]]:
     path, found = folder / RECORD, dict[str, set[str]]()
     if not os.path.lexists(path):
         return found
-    if _head_of(folder) not in (_HEAD, ""):  # empty: it was killed before it wrote anything
+    head = _head_of(folder)
+    if head is None or not _HEAD.startswith(head):  # a crash may have left less of it
         raise InputError(f"{path} was not written by preftd: move it, or write to another place.")
     for line in path.read_text("utf-8", errors="replace").splitlines()[1:]:
         with suppress(ValueError, TypeError, RecursionError):  # half a line, or not ours
@@ -294,9 +298,22 @@ def _open_record(folder: Path) -> int:
     path = folder / RECORD
     _recorded(folder)  # refuses a file that is not ours
     record = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
-    if not os.fstat(record).st_size:
-        os.write(record, f"{_HEAD}\n".encode())
+    try:
+        size = os.fstat(record).st_size
+        if 0 < size < len(_HEAD):
+            os.ftruncate(record, 0)
+        if size < len(_HEAD):
+            _append(record, _HEAD)
+    except OSError as error:
+        os.close(record)
+        raise OSError(error.errno, error.strerror, str(path)) from None
     return record
+
+
+def _append(record: int, text: str) -> None:
+    """Write all of a text, or raise."""
+    if os.write(record, text.encode()) < len(text):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def _record(path: Path, digest: str) -> None:
@@ -306,8 +323,8 @@ def _record(path: Path, digest: str) -> None:
         return
     record = _open_record(path.parent)
     try:
-        # The line break before it ends what a crash may have left.
-        os.write(record, f"\n{json.dumps([path.name, digest])}\n".encode())
+        # The line break comes first: it ends what a crash may have left.
+        _append(record, f"\n{json.dumps([path.name, digest])}")
         os.fsync(record)
     finally:
         os.close(record)

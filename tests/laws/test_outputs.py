@@ -166,7 +166,12 @@ def test_a_command_replaces_what_it_wrote_but_not_what_was_edited(name: str, her
 
 
 def test_functions_refuse_what_is_in_the_way_too(here: Path) -> None:
-    chain = {"transition": [[1.0]], "discount": 0.9, "features": [[1.0]], "beta": 1.0}
+    chain: dict[str, Any] = {
+        "transition": [[1.0]],
+        "discount": 0.9,
+        "features": [[1.0]],
+        "beta": 1.0,
+    }
     calls: dict[str, Callable[[Path], Any]] = {
         "chain.npz": lambda path: save_problem(path, **chain),
         "task.svg": lambda path: save_figure(make("corridor").plot(), path),
