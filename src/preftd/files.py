@@ -183,7 +183,7 @@ def mark(folder: Path) -> None:
     """Create a folder of ours, or refuse one that holds anything but is not marked as ours."""
     if os.path.lexists(folder) and not is_marked(folder):
         check_folder(folder)
-        if folder.is_symlink() or any(folder.iterdir()):
+        if folder.is_symlink() or any(one.name != RECORD for one in folder.iterdir()):
             raise InputError(f"{folder} was not made by preftd: move it, or give another folder.")
     folder.mkdir(parents=True, exist_ok=True)
     os.close(_open_record(folder))

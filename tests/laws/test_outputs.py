@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import polars as pl
 import pytest
 
 from commands import complaint, run
@@ -312,10 +313,33 @@ def test_parts_of_other_settings_are_removed_in_the_end(here: Path) -> None:
             evaluated(here / "log.parquet", out, folds=folds, progress=Stops(interrupt))
     assert len(list(out.glob(f"{PREFIX}*"))) == 2
     log = next(out.glob(f"{PREFIX}*/*.npz"))
-    shutil.copy(here / "log.parquet", log.with_name("source.parquet"))
-    assert "would be replaced" in refused(log.with_name("source.parquet"), out, here)
+    log = Path(shutil.copy(here / "log.parquet", log.with_name("preftd-source.parquet")))
+    assert "would be replaced" in refused(log, out, here)
     evaluated(here / "log.parquet", out, folds=4)
     assert {path.name for path in out.iterdir()} == {*EVALUATED[:-1], RECORD}
+
+
+def test_nothing_is_left_of_a_run_whatever_the_log_is(here: Path) -> None:
+    log, learned = gappy(episodes=20, gaps=0.0), LogColumns(**COLUMNS | {"preference": "learned"})
+    log.write_csv("log.csv")
+    mixed = log.slice(90).with_columns(b=pl.lit(1))
+    sources = [log, log.lazy(), here / "log.csv", iter([log.head(90), mixed])]
+    for source, columns in zip(sources, [learned, *[LogColumns(**COLUMNS)] * 3], strict=True):
+        evaluate(source, columns, here / OUT, rules=["ptd"])
+        assert {path.name for path in (here / OUT).iterdir()} == {*EVALUATED[:-1], RECORD}
+
+
+def test_a_folder_of_parts_whose_mark_is_not_complete_is_ours(here: Path) -> None:
+    """A kill may leave it empty, or with a part of the mark."""
+    with pytest.raises(KeyboardInterrupt):
+        evaluated(here / "log.parquet", here / OUT, progress=Stops(interrupt))
+    parts = part_folder(here / OUT)
+    for mark in (b"", (parts / RECORD).read_bytes()[:5]):
+        shutil.rmtree(parts, ignore_errors=True)
+        parts.mkdir()
+        (parts / RECORD).write_bytes(mark)
+        evaluated(here / "log.parquet", here / OUT)
+        assert not parts.exists()
 
 
 def test_a_second_run_into_the_same_folder_is_refused(here: Path) -> None:

@@ -29,9 +29,9 @@ PREDICTIONS = "predictions.parquet"
 PREFIX = ".preftd-parts-"
 """How the names of folders of parts begin."""
 _OWN = re.compile(
-    rf"[0-9a-f]{{16}}-.+\.(npz|parquet)|source\.parquet|beta\.parquet|{UNFINISHED.pattern}"
+    r"[0-9a-f]{16}-.+\.(npz|parquet)|(\w+-)?preftd-(source|beta)\.parquet|" + UNFINISHED.pattern
 )
-"""Names of files that an evaluation writes there."""
+"""Names of files that an evaluation writes there: parts, and copies of the log and of β."""
 
 
 def key_of(*described: Any) -> str:

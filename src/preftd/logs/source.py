@@ -17,7 +17,7 @@ from preftd.logs.minari_data import episodes, is_minari
 from preftd.logs.part_files import without_results
 from preftd.logs.table import Table, open_parquet
 
-SPOOL = "source.parquet"
+SPOOL = "preftd-source.parquet"
 """The file in the folder of parts that holds what was not Parquet."""
 _EXAMPLE = "a Parquet or CSV file, a folder of them, a frame, or an iterator of frames"
 
