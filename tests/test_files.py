@@ -22,7 +22,16 @@ import pytest
 
 from preftd import InputError, files, logs, theory
 from preftd.experiments.store import Store
-from preftd.files import alive, as_path, host, remove_unfinished, write_whole
+from preftd.files import (
+    RECORD,
+    alive,
+    as_path,
+    host,
+    remove_unfinished,
+    sole_writer,
+    write_output,
+    write_whole,
+)
 
 
 def ended_process() -> int:
@@ -36,7 +45,7 @@ def names(folder: Path) -> list[str]:
 
 
 def is_unfinished(name: str) -> bool:
-    return re.fullmatch(rf"\.result\.\d+\.{host()}\.{os.getpid()}", name) is not None
+    return re.fullmatch(rf"\.preftd-unfinished\.{host()}\.{os.getpid()}\.\d+", name) is not None
 
 
 def test_a_file_is_written_and_written_over(tmp_path: Path) -> None:
@@ -149,15 +158,15 @@ def test_a_file_is_synced_before_and_after_it_is_renamed(
 def test_only_partial_files_of_dead_processes_of_this_machine_are_removed(tmp_path: Path) -> None:
     dead = ended_process()
     kept = {
-        f".result.{host()}.{os.getpid()}": "of a running process",
-        f".result.elsewhere.{dead}": "of another machine",
-        f"result.{host()}.{dead}": "not hidden",
-        f".{host()}.{dead}": "not of a file",
-        f".result.{host()}.{dead}.old": "something else",
+        f".preftd-unfinished.{host()}.{os.getpid()}.0": "of a running process",
+        f".preftd-unfinished.elsewhere.{dead}.0": "of another machine",
+        f"preftd-unfinished.{host()}.{dead}.0": "not hidden",
+        f".preftd-unfinished.{host()}.{dead}.0.old": "something else",
+        f".result.0.{host()}.{dead}": "of another program",
         ".hidden": "something else",
         "result": "a whole file",
     }
-    removed = [f".result.{host()}.{dead}", f".a.b.c.{host()}.{dead}", f".r.{host()}.{10**30}"]
+    removed = [f".preftd-unfinished.{host()}.{one}" for one in (f"{dead}.0", f"{10**30}.17")]
     for name in [*kept, *removed]:
         (tmp_path / name).write_text("")
     remove_unfinished(tmp_path)
@@ -172,7 +181,7 @@ def test_a_container_with_the_same_host_name_is_another_machine(
     inside = tmp_path / "inside"
     inside.touch()
     outside = host()
-    (tmp_path / f".result.{outside}.{ended_process()}").touch()
+    (tmp_path / f".preftd-unfinished.{outside}.{ended_process()}.0").touch()
     monkeypatch.setattr(files, "PID_NAMESPACE", inside)
     assert host() == f"{socket.gethostname()}-{inside.stat().st_ino}"
     assert host() != outside
@@ -228,9 +237,66 @@ def test_the_partial_file_of_a_killed_process_can_be_removed(tmp_path: Path) -> 
     done = subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False)
     assert done.returncode == -9
     [left] = names(tmp_path)
-    assert left.startswith(".result.")
+    assert left.startswith(".preftd-unfinished.")
     remove_unfinished(tmp_path)
     assert names(tmp_path) == []
+
+
+def test_half_a_line_of_the_record_does_no_harm(tmp_path: Path) -> None:
+    """A crash while a line is written leaves that, and the file does not have its name yet."""
+    first, second, record = tmp_path / "first", tmp_path / "second", tmp_path / RECORD
+    write_output(first, methodcaller("write", b"1"))
+    for half in (b'\n["second", "ab', b"\n3\n[]", b"\n" + b"[" * 10_000, b"\n\xff"):
+        record.write_bytes(record.read_bytes() + half)
+        write_output(second, methodcaller("write", b"2" + half))
+        write_output(first, methodcaller("write", b"1"))
+    lines = record.read_bytes().count(b"\n")
+    write_output(first, methodcaller("write", b"1"))
+    assert record.read_bytes().count(b"\n") == lines, "what is known is not written down again"
+    for killed in (b"", record.read_bytes()[:9], record.read_bytes()):
+        record.write_bytes(killed)
+        write_output(tmp_path / "third", methodcaller("write", b"3"))
+        (tmp_path / "third").unlink()
+
+
+def test_a_name_may_be_anything(tmp_path: Path) -> None:
+    for name in ("x" * 255, "a\nb", "\udcff", "“”"):
+        for content in (b"1", b"2"):
+            write_output(tmp_path / name, methodcaller("write", content))
+            assert (tmp_path / name).read_bytes() == content
+
+
+LOCKS = """
+import sys
+from pathlib import Path
+from preftd.files import sole_writer
+with sole_writer(Path(sys.argv[1])):
+    print("locked", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_folder_has_one_writer_until_that_ends_or_is_killed(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    command = [sys.executable, "-c", LOCKS, str(out)]
+    for _ in range(2):
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+            assert other.stdout is not None
+            other.stdout.readline()
+            with pytest.raises(InputError, match="another run is writing to"), sole_writer(out):
+                pass
+            other.kill()
+        assert names(out) == [RECORD]
+        with sole_writer(out):
+            assert names(out) == [RECORD]
+        assert names(out) == []
+    out.rmdir()
+    with pytest.raises(ZeroDivisionError), sole_writer(out):
+        _ = 1 // 0
+    assert not out.exists(), "it was not there before, and is empty"
+    with sole_writer(out):
+        write_output(out / "result", methodcaller("write", b"whole"))
+    assert names(out) == [RECORD, "result"]
 
 
 def test_alive_says_whether_a_process_is_running() -> None:

@@ -10,7 +10,7 @@ from zlib import crc32
 import numpy as np
 
 from preftd.arrays import InputError, Vector, short
-from preftd.files import write_whole
+from preftd.files import refuse_others, write_output
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -193,10 +193,11 @@ def axes_or_new(given: Any, width: float, height: float) -> "Axes":
 
 
 def save_figure(axes: "Axes", *paths: Path) -> None:
-    """Write the figure of these axes to PNG, SVG or PDF files."""
+    """Write the figure of these axes to PNG, SVG or PDF files; older ones of ours are replaced."""
     for path in paths:
         if path.suffix not in (".png", ".svg", ".pdf"):
             raise InputError(f"{path} does not end in .png, .svg or .pdf: change the ending.")
+    refuse_others(*paths)
     figure = axes.get_figure(root=True)
     if figure is None:
         return
@@ -205,7 +206,7 @@ def save_figure(axes: "Axes", *paths: Path) -> None:
             look = {"dpi": RC["savefig.dpi"], "bbox_inches": box, "format": path.suffix[1:]}
             if path.suffix == ".svg":
                 look["metadata"] = {"Date": None}
-            write_whole(path, partial(figure.savefig, **look))
+            write_output(path, partial(figure.savefig, **look))
 
 
 def lay_out(figure: "Figure") -> None:

@@ -130,10 +130,10 @@ def test_the_leavings_of_the_dead_are_removed_and_those_of_the_living_are_not(ou
     ended.wait()
     before = stored_files(out)
     dead, living, far, mine = (
-        ".a.parquet.{host}.{dead}",
-        ".b.parquet.{host}.{living}",
-        ".c.parquet.elsewhere.{dead}",
-        ".d.txt",
+        ".preftd-unfinished.{host}.{dead}.0",
+        ".preftd-unfinished.{host}.{living}.1",
+        ".preftd-unfinished.elsewhere.{dead}.2",
+        ".mine.{host}.{dead}.3",
     )
     for folder in ("cells", "runs", "figures"):
         (out / folder).mkdir(exist_ok=True)
@@ -145,8 +145,8 @@ def test_the_leavings_of_the_dead_are_removed_and_those_of_the_living_are_not(ou
     assert told.said == []
     assert told.stored == 0
     for folder in ("cells", "runs", "figures"):
-        left = {path.name.split(".")[1] for path in (out / folder).glob(".*")}
-        assert left == {"b", "c", "d"}
+        left = {path.name[-1] for path in (out / folder).glob(".*")}
+        assert left == {"1", "2", "3"}
     assert {name: whole for name, whole in stored_files(out).items() if name in before} == before
 
 
@@ -199,5 +199,5 @@ def test_nothing_is_pickled_to_be_kept() -> None:
 
 def test_a_file_is_no_folder_for_results(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(preftd.InputError, match="file is not a folder: give one for results"):
+    with pytest.raises(preftd.InputError, match="file is not a folder: move it, or give another"):
         run_here(small(), tmp_path / "file")

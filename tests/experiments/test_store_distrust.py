@@ -23,6 +23,7 @@ from experiments.small_studies import (
 )
 from preftd.experiments import Search, results
 from preftd.experiments.content import SCHEMA
+from preftd.experiments.result_files import hash_of
 from preftd.experiments.store import Store
 
 CELLS = 8
@@ -64,7 +65,7 @@ def test_a_damaged_file_is_named_kept_and_its_cells_are_computed_again(
     (warning,) = told.said
     assert warning.startswith(f"{path} is damaged")
     assert told.stored == CELLS
-    assert stored_files(out) == before | {f"{path.name}.damaged": broken}
+    assert stored_files(out) == before | {f"{path.name}.{hash_of(broken)}.damaged": broken}
     assert computed(small(), out) == 0
 
 

@@ -8,7 +8,6 @@ same file.
 import hashlib
 import io
 import mmap
-import os
 import re
 from collections.abc import Callable, Sequence, Set
 from itertools import groupby
@@ -80,13 +79,7 @@ def rows_of(job: Job, result: JobResult) -> pl.DataFrame:
 
 def write_rows(rows: pl.DataFrame, file: BinaryIO) -> None:
     """Write a file."""
-    try:
-        rows.write_parquet(file, compression="snappy", metadata={_SCHEMA_KEY: str(SCHEMA)})
-    except pl.exceptions.PolarsError as error:
-        # Of what the system says, such as that the disk is full, polars gives only the words.
-        if (number := re.search(r"\(os error (\d+)\)", str(error))) is None:
-            raise
-        raise OSError(int(number[1]), os.strerror(int(number[1]))) from error
+    rows.write_parquet(file, compression="snappy", metadata={_SCHEMA_KEY: str(SCHEMA)})
 
 
 def name_of_cells(rows: pl.DataFrame) -> str:
@@ -97,7 +90,7 @@ def name_of_cells(rows: pl.DataFrame) -> str:
 def file_name(cells: str, file: BinaryIO) -> str:
     """The name of a file that was written, given the first half of it."""
     with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
-        return f"{cells}-{_hash(whole)}.parquet"
+        return f"{cells}-{hash_of(whole)}.parquet"
 
 
 def read_rows(path: Path, asked: Set[str] | None) -> pl.DataFrame | Refused:
@@ -113,7 +106,7 @@ def read_rows(path: Path, asked: Set[str] | None) -> pl.DataFrame | Refused:
         whole = regular(path).read_bytes()
     except OSError as error:
         return Refused(f"cannot be read ({error.strerror})", ours=True)
-    if _hash(whole) != name[2]:
+    if hash_of(whole) != name[2]:
         return Refused("is damaged", ours=True, damaged=whole)
     try:
         return _parsed(whole, name[1], asked)
@@ -160,7 +153,8 @@ def _are_numbers(measured: pl.Series, episodes: pl.Series) -> bool:
     return complete and bool((measured.list.len() == episodes).all())
 
 
-def _hash(whole: bytes | mmap.mmap) -> str:
+def hash_of(whole: bytes | mmap.mmap) -> str:
+    """Return the hash of the bytes of a file, as its name holds it."""
     return hashlib.sha256(whole).hexdigest()[:16]
 
 

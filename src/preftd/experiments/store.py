@@ -16,17 +16,17 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from preftd.arrays import InputError
 from preftd.experiments.result_files import (
     DESCRIPTION,
     MEASURE,
     Refused,
     file_name,
+    hash_of,
     name_of_cells,
     read_rows,
     write_rows,
 )
-from preftd.files import remove_unfinished, write_whole
+from preftd.files import check_folder, remove_unfinished, write_whole
 
 
 @final
@@ -45,8 +45,8 @@ class Store:
     """
 
     def __init__(self, folder: Path, warn: Callable[[str], object] = lambda _: None) -> None:
-        if folder.exists() and not folder.is_dir():
-            raise InputError(f"{folder} is not a folder: give one for results.")
+        for one in (folder, folder / "cells", folder / "runs"):
+            check_folder(one)
         self.folder = folder
         self.cells = folder / "cells"
         self._warn = warn
@@ -153,7 +153,8 @@ class Store:
         self._warn(f"{path} {refused.why}{self._remedy(refused)}")
         if refused.damaged is not None and self._writable:
             # A copy: another run may have written the file anew in the meantime.
-            copy, whole = path.with_name(f"{path.name}.damaged"), refused.damaged
+            whole = refused.damaged
+            copy = path.with_name(f"{path.name}.{hash_of(whole)}.damaged")
             write_whole(copy, lambda file: file.write(whole))
 
     def _remedy(self, refused: Refused) -> str:

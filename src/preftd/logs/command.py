@@ -9,10 +9,11 @@ from typing import Any
 from preftd.arrays import InputError
 from preftd.experiments.executors import MakeExecutor
 from preftd.experiments.progress import Silent, progress_here
+from preftd.files import refuse_others
 from preftd.logs import minari_data
 from preftd.logs.columns import LogColumns, read_toml
 from preftd.logs.evaluation import evaluate
-from preftd.logs.saved import LogEvaluation
+from preftd.logs.saved import PAGE, LogEvaluation
 from preftd.style import number_text
 
 
@@ -24,8 +25,14 @@ def evaluate_file(
     settings: Mapping[str, Any],
     maker: MakeExecutor,
     quiet: bool,
+    page: bool = False,
 ) -> Iterator[str]:
-    """Evaluate a log and yield the lines of a table; options go before what the file says."""
+    """Evaluate a log and yield the lines of a table; options go before what the file says.
+
+    If a page will be written, nothing of the user's may be in its place.
+    """
+    if page:
+        refuse_others(out / PAGE)
     columns = columns_of(log, file, named)
     progress = Silent() if quiet else progress_here("rows")
     try:

@@ -36,6 +36,7 @@ ERRORS = {
     },
 }
 """Columns of `errors()`, which are there also if no return is known."""
+PAGE = "report.html"
 
 
 @final

@@ -20,7 +20,7 @@ from preftd.logs.sums import Settings, pieces
 from preftd.logs.table import Table
 from preftd.preferences import Signal
 
-FILE = "beta.parquet"
+FILE = "preftd-beta.parquet"
 
 
 def with_signal(settings: Settings, plan: Plan, folder: Path) -> Settings:

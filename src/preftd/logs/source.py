@@ -14,11 +14,12 @@ import numpy as np
 import polars as pl
 
 from preftd.arrays import InputError, short
-from preftd.files import as_path, check_utf8, write_whole
+from preftd.files import as_path, check_utf8, system_error, write_whole
 from preftd.logs.minari_data import episodes, is_minari
+from preftd.logs.part_files import without_results
 from preftd.logs.table import LogFile, Table, common_type, converted, open_parquet
 
-SPOOL = "source.parquet"
+SPOOL = "preftd-source.parquet"
 """The file in the folder of parts that holds what was not Parquet."""
 _EXAMPLE = "a Parquet or CSV file, a folder of them, a frame, or an iterator of frames"
 
@@ -59,7 +60,7 @@ def _open_path(path: Path, folder: Path) -> Table:
     found = [path]
     if path.is_dir():
         inside = (one for one in path.rglob("*") if one.suffix in _SUFFIXES and one.is_file())
-        found = sorted(inside, key=_natural)
+        found = without_results(sorted(inside, key=_natural), folder.parent)
         if not found:
             raise InputError(f"{path} has no Parquet or CSV files: give another folder.")
     elif not path.is_file():
@@ -110,6 +111,8 @@ def _sink(frame: pl.LazyFrame, path: Path) -> None:
     try:
         frame.sink_parquet(path)
     except pl.exceptions.PolarsError as error:
+        if system_error(error) is not None:
+            raise
         raise InputError(
             f"the lazy frame cannot be computed ({_cause(error)}): give one that collects."
         ) from None
@@ -121,6 +124,8 @@ def _sink_csv(found: list[Path], into: Path) -> None:
         _check_texts(found, dict(frame.collect_schema()))
         frame.sink_parquet(into)
     except pl.exceptions.PolarsError as error:
+        if system_error(error) is not None:
+            raise
         raise InputError(
             f"{found[0]} cannot be read as CSV ({_cause(error)}): give a header and as many fields "
             "in each row."

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from preftd.arrays import Dense, InputError, Vector
 from preftd.experiments.work import Failure, JobResult
+from preftd.files import system_error
 from preftd.logs.arms import Arm
 from preftd.logs.columns import LogColumns
 from preftd.logs.encoding import Encoding, Gatherer, InfiniteError
@@ -34,6 +35,8 @@ BINS = 200
 """Of the rows of a log, in which gaps are counted."""
 REFUSED = "refused"
 """The traceback of a part that cannot be used because of what the log holds."""
+BROKEN = "broken"
+"""That of a part where the system failed, such as a disk that is full."""
 ROWS_PER_SECOND = 1e6
 """About how fast a core is; used to estimate the time left."""
 
@@ -72,6 +75,11 @@ def computed(name: str, compute: Callable[[], dict[str, NDArray[Any]]]) -> JobRe
         arrays = compute()
     except InputError as error:
         failures = (Failure(name, str(error), REFUSED),)
+    except Exception as error:
+        if (system := system_error(error)) is None:
+            raise
+        told = ": ".join(str(one) for one in (system.filename, system.strerror or system) if one)
+        failures = (Failure(name, told, BROKEN),)
     seconds = time.perf_counter() - began
     return JobResult(name, np.empty(0, np.intp), arrays, np.empty(0, np.bool_), failures, seconds)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from preftd.files import refuse_others
 from preftd.paper.contents import CLAIMS, FIGURES
 from preftd.paper.counterexamples.figures import SEEDS, draw_counterexamples
 from preftd.paper.findings import FINDINGS, RULE, Overall, PaperFinding, overall, verdicts_of
@@ -52,6 +53,7 @@ class Card(NamedTuple):
 
 def stored_page(order: Order) -> Iterator[str]:
     """Write the page of what is stored in a results folder; yields the path last."""
+    refuse_others(order.out / PAGE)
     names = list(dict.fromkeys(study for figure in FIGURES.values() for study in figure.studies))
     claimed = [study for claim in CLAIMS.values() for study in claim.studies]
     found, missing = stored([*names, *claimed], order)

@@ -15,11 +15,12 @@ from preftd.experiments.results import Results
 from preftd.experiments.runner import run
 from preftd.experiments.store import Store
 from preftd.experiments.study import Study
+from preftd.files import refuse_others
 from preftd.names import nearest
 from preftd.paper.contents import FIGURES, STUDIES
-from preftd.paper.counterexamples.figures import SEEDS, write_counterexamples
+from preftd.paper.counterexamples.figures import FILES, SEEDS, write_counterexamples
 from preftd.paper.order import Order, wanted, without_search
-from preftd.paper.page import answers, write_paper_page
+from preftd.paper.page import PAGE, answers, write_paper_page
 from preftd.paper.panel_rows import PaperFigure
 from preftd.paper.stored_runs import write_runs
 from preftd.paper.stored_searches import COMMAND, write_search
@@ -42,6 +43,7 @@ def reproduce(names: Sequence[str], order: Order) -> Iterator[str]:
 
 def _make(names: Sequence[str], order: Order) -> Iterator[str]:
     figures = [FIGURES[name] for name in names if name in FIGURES]
+    refuse_others(*_outputs(names, order.out))
     _check_searches(figures, order)
     progress = progress_here()
     store, plots = Store(order.out, warn=progress.say), dict[str, Plot]()
@@ -53,7 +55,7 @@ def _make(names: Sequence[str], order: Order) -> Iterator[str]:
                 figure, paths = written
             else:
                 figure = FIGURES[name].draw(results.all(FIGURES[name].studies))
-                paths = _write(name, figure, order.out / "figures")
+                paths = _write(name, figure, order.out)
             yield from (f"wrote {path}" for path in paths)
             plots[name] = plot_of(name, figure)
         if set(names) == set(TITLES):
@@ -72,9 +74,23 @@ def _check_searches(figures: Sequence[PaperFigure], order: Order) -> None:
         )
 
 
-def _write(name: str, figure: Figure, folder: Path) -> list[Path]:
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / f"{name}.{ending}" for ending in ("png", "svg")]
+def _outputs(names: Sequence[str], out: Path) -> Iterator[Path]:
+    """All files that are written, besides results."""
+    for name in names:
+        if name == COUNTEREXAMPLES:
+            yield from (out / file for file in FILES)
+        else:
+            yield from _pictures(name, out)
+    if set(names) == set(TITLES):
+        yield out / PAGE
+
+
+def _pictures(name: str, out: Path) -> list[Path]:
+    return [out / "figures" / f"{name}.{ending}" for ending in ("png", "svg")]
+
+
+def _write(name: str, figure: Figure, out: Path) -> list[Path]:
+    paths = _pictures(name, out)
     with rc_context(RC):  # some settings matter when a file is written
         save_figure(figure.axes[0], *paths)
     return paths

@@ -29,7 +29,7 @@ from preftd.arrays import (
     is_sparse,
     per_state,
 )
-from preftd.files import as_path, regular
+from preftd.files import as_path, regular, write_output
 from preftd.names import nearest
 from preftd.npz import read_npz
 from preftd.rules import as_beta
@@ -106,7 +106,7 @@ def save_problem(path: str | os.PathLike[str], **tables: MatrixLike) -> None:
     Parameters
     ----------
     path : path
-        A file ending in .npz.
+        A file ending in .npz; one that `save_problem` wrote is replaced.
     **tables : array or scipy.sparse matrix
         Named as in `NAMES`; `lambda_` stands for lambda.
 
@@ -136,7 +136,7 @@ def save_problem(path: str | os.PathLike[str], **tables: MatrixLike) -> None:
             arrays |= {f"{name}_{p}": a for p, a in zip(_SPARSE_PARTS, parts, strict=True)}
         else:
             arrays[name] = one
-    np.savez_compressed(file, allow_pickle=False, **arrays)
+    write_output(file, lambda open_: np.savez_compressed(open_, allow_pickle=False, **arrays))
 
 
 def _read(path: Path) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from preftd.files import write_whole
+from preftd.files import write_output
 from preftd.report.page.plot import Plot
 from preftd.style import LOOKS, looks_of
 
@@ -93,9 +93,8 @@ def write_page(
         written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         **content,
     )
-    path.parent.mkdir(parents=True, exist_ok=True)
     # Paths may hold bytes that are not UTF-8.
-    return write_whole(path, lambda file: file.write(page.encode(errors="backslashreplace")))
+    return write_output(path, lambda file: file.write(page.encode(errors="backslashreplace")))
 
 
 def markup(plot: Plot) -> Markup:
