@@ -2,6 +2,7 @@
 
 import io
 import itertools
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -198,7 +199,7 @@ def test_a_parameter_without_a_gradient_still_follows_its_trace() -> None:
 def test_a_decay_of_0_empties_a_trace_whatever_it_holds() -> None:
     module = nn.Linear(1, 1, bias=False)
     optimiser = TraceSGD(module.parameters(), lr=1.0)
-    optimiser.step(0.0, 0.0, 1.0, [torch.full((1, 1), torch.inf)])
+    optimiser.state[module.weight]["trace"].fill_(torch.inf)  # it overflowed
     module.weight.data.zero_()
     optimiser.step(1.0, 0.0, 1.0, [torch.ones(1, 1)])
     assert module.weight.item() == 1.0
@@ -234,6 +235,89 @@ def test_bad_numbers_are_refused_and_change_nothing(
     with pytest.raises(InputError, match=said):
         optimiser.step(*numbers)
     assert torch.equal(flat(module), before)
+
+
+OPTIMISERS: dict[str, Any] = {
+    "TraceSGD": TraceSGD,
+    "TraceSGD, bounded": partial(TraceSGD, bounded=True),
+    "TraceSGD, kappa": partial(TraceSGD, kappa=2.0),
+    "HeldSGD": HeldSGD,
+    "HeldSGD, bounded": partial(HeldSGD, bounded=True),
+}
+
+
+def everything(module: nn.Module, optimiser: Any) -> torch.Tensor:
+    """Weights, traces and what is pending, in a row."""
+    kept = [part.reshape(-1) for state in optimiser.state.values() for part in state.values()]
+    return torch.cat([flat(module), *kept])
+
+
+@pytest.mark.parametrize("streams", [None, 3])
+@pytest.mark.parametrize("name", OPTIMISERS)
+@pytest.mark.parametrize("wild", [[np.nan], [np.inf], [np.inf, -np.inf]])
+def test_a_gradient_that_is_not_finite_is_refused_and_changes_nothing(
+    name: str, streams: int | None, wild: list[float]
+) -> None:
+    module = two_layers(4)
+    optimiser = OPTIMISERS[name](module.parameters(), lr=0.1, streams=streams)
+    lead = () if streams is None else (streams,)
+    slopes = [torch.ones(*lead, *p.shape).double() for p in module.parameters()]
+    optimiser.step(1.0, 0.0, 1.0, slopes)
+    before = everything(module, optimiser)
+    bad = [slope.clone() for slope in slopes]
+    bad[2].view(-1)[: len(wild)] = torch.tensor(wild).double()
+    with pytest.raises(InputError, match=r"^the gradient of parameter 2 is not finite: lower"):
+        optimiser.step(1.0, 0.5, 1.0, bad)
+    assert torch.equal(everything(module, optimiser), before)
+    optimiser.step(1.0, 0.5, 0.0, bad)  # a gain of 0: it is not read
+    assert everything(module, optimiser).isfinite().all()
+    if streams is not None:
+        optimiser.step(1.0, 0.5, [0.0, 1.0, 1.0], bad)
+        assert everything(module, optimiser).isfinite().all()
+
+
+@pytest.mark.parametrize("name", OPTIMISERS)
+def test_sparse_gradients_are_as_good_as_dense_ones(name: str) -> None:
+    made = []
+    for sparse in (False, True):
+        torch.manual_seed(0)
+        module = nn.Embedding(5, 2, sparse=sparse).double()
+        optimiser = OPTIMISERS[name](module.parameters(), lr=0.9)
+        for row in (1, 1, 4):
+            optimiser.zero_grad()
+            module(torch.tensor([row, 1])).sum().backward()
+            optimiser.step(2.0, 0.5, 3.0)
+            if isinstance(optimiser, HeldSGD):
+                optimiser.release(0.5)
+        made.append(everything(module, optimiser))
+    assert torch.equal(*made)
+
+
+def test_numbers_too_large_for_the_weights_are_refused_for_streams_too() -> None:
+    module = nn.Linear(1, 1, bias=False)
+    optimiser = TraceSGD(module.parameters(), lr=10.0, streams=2)
+    for large in (1e39, 1e38):
+        before = everything(module, optimiser)
+        with pytest.raises(InputError, match="is too large for torch.float32: lower the step size"):
+            optimiser.step([large, 0.0], 0.0, 1.0, [torch.ones(2, 1, 1)])
+        assert torch.equal(everything(module, optimiser), before)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "remedy"),
+    [
+        (TraceSGD, "weight_decay", "leave it out"),
+        (HeldSGD, "momentum", "leave it out"),
+        (HeldSGD, "kappa", "leave it out"),
+        (TraceSGD, "kappa", "give it to TraceSGD"),
+        (HeldSGD, "bounded", "give it to HeldSGD"),
+    ],
+)
+def test_an_option_of_a_group_is_sent_only_where_it_exists(
+    kind: Any, name: str, remedy: str
+) -> None:
+    with pytest.raises(InputError, match=rf"^a group of parameters has '{name}', .*: {remedy}\.$"):
+        kind([{"params": [torch.zeros(1)], name: 0.1}], lr=0.1)
 
 
 @pytest.mark.parametrize(
