@@ -1,6 +1,5 @@
 """Trace optimisers learn what the compiled network learns, and are optimisers of torch."""
 
-import io
 import itertools
 from functools import partial
 from typing import Any
@@ -102,31 +101,14 @@ def test_kappa_is_that_of_obgd() -> None:
 
 
 @views
-@pytest.mark.parametrize("form", ["pieces", "file"])
-def test_a_saved_optimiser_continues_as_if_it_had_not_stopped(view: str, form: str) -> None:
-    make, loop = LOOPS[view]
-    steps = list(steps_of("log", "PTD"))
-    whole, parted = two_layers(7), two_layers(7)
-    parted.load_state_dict(whole.state_dict())
-    groups = ([{"params": m.parameters(), "lr": np.float64(0.05)}] for m in (whole, parted))
-    one, first = (make(group, lr=0.5) for group in groups)
-    for step in steps[:12]:
-        loop(whole, one, step)
-        loop(parted, first, step)
-    state = first.state_dict()
-    if form == "file":
-        file = io.BytesIO()
-        torch.save(state, file)
-        file.seek(0)
-        state = torch.load(file, weights_only=True)
-    second = make(parted.parameters(), lr=0.9)
-    second.load_state_dict(state)
-    for step in steps[12:]:
-        loop(whole, one, step)
-        loop(parted, second, step)
-    assert torch.equal(flat(whole), flat(parted))
-    held = first.state[next(parted.parameters())]["trace"]
-    assert not torch.equal(held, second.state[next(parted.parameters())]["trace"])
+def test_a_state_that_is_loaded_is_copied(view: str) -> None:
+    module = two_layers(7)
+    one, other = (LOOPS[view][0](module.parameters(), lr=0.1) for _ in range(2))
+    one.step(1.0, 0.0, 1.0, [torch.ones_like(p) for p in module.parameters()])
+    other.load_state_dict(one.state_dict())
+    other.step(1.0, 0.0, 0.0)
+    trace = one.state[module[0].weight]["trace"]
+    assert (trace == 1).all()
 
 
 @pytest.mark.slow
@@ -298,7 +280,9 @@ def test_numbers_too_large_for_the_weights_are_refused_for_streams_too() -> None
     optimiser = TraceSGD(module.parameters(), lr=10.0, streams=2)
     for large in (1e39, 1e38):
         before = everything(module, optimiser)
-        with pytest.raises(InputError, match="is too large for torch.float32: lower the step size"):
+        with pytest.raises(
+            InputError, match=r"is too large for torch\.float32: lower the step size"
+        ):
             optimiser.step([large, 0.0], 0.0, 1.0, [torch.ones(2, 1, 1)])
         assert torch.equal(everything(module, optimiser), before)
 

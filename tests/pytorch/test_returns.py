@@ -168,7 +168,9 @@ def test_a_value_without_a_share_may_be_anything_and_an_unknown_one_is_unknown_a
     for place in (~unread).nonzero()[:2].tolist():
         bad = given.value_tp1.clone()
         bad[tuple(place)] = torch.nan
-        with pytest.raises(InputError, match=rf"^value_tp1\[{', '.join(map(str, place))}\] is nan: "):
+        with pytest.raises(
+            InputError, match=rf"^value_tp1\[{', '.join(map(str, place))}\] is nan: "
+        ):
             PATHS[path](given._replace(value_tp1=bad), axis)
 
 
@@ -189,8 +191,8 @@ def test_gradients_do_not_see_a_value_that_is_not_read(
         total = torch.where(unread, 0.0, out).pow(3).sum()
         slopes.append(torch.autograd.grad(total, leaves, create_graph=again))
         if again:
-            grown = sum(one.square().sum() for one in slopes[-1])
-            slopes[-1] = torch.autograd.grad(grown, leaves)
+            grown = torch.stack([one.square().sum() for one in slopes[-1]])
+            slopes[-1] = torch.autograd.grad(grown.sum(), leaves)
     for name, found, expected in zip(given._fields, *slopes, strict=False):
         assert found.isfinite().all(), name
         if not again:

@@ -66,7 +66,9 @@ def everything(model: Any) -> list[Any]:
     return [*parts, buffer.betas, buffer.gains, *memory]
 
 
-@pytest.mark.parametrize(("name", "normalised"), [*((n, False) for n in PREFERENCES), ("key", True)])
+@pytest.mark.parametrize(
+    ("name", "normalised"), [*((n, False) for n in PREFERENCES), ("key", True)]
+)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_model_resumed_from_its_file_is_the_one_that_was_not_interrupted(
     kind: str, name: str, normalised: bool
@@ -107,7 +109,7 @@ def test_a_model_saved_within_a_rollout_continues_from_the_observation_it_had() 
     model, callback = small("PreferencePPO", "trust"), SaveAt()
     model.learn(4 * FEW, callback=callback)
     callback.file.seek(0)
-    again = PreferencePPO.load(callback.file, model.env, device="cpu", force_reset=False)
+    again: Any = PreferencePPO.load(callback.file, model.env, device="cpu", force_reset=False)
     shown = again._last_obs[:, 1]
     learn(again, reset_num_timesteps=False)
     np.testing.assert_array_equal(model.rollout_buffer.betas[FEW // 2 - 1], shown)
@@ -140,7 +142,7 @@ def test_a_file_without_what_was_seen_last_is_refused_in_one_sentence() -> None:
 class WithoutInfos(VecEnvWrapper):
     """A vector environment of someone else, who has never heard of `reset_infos`."""
 
-    unwrapped = property(lambda self: self)  # type: ignore[assignment]
+    unwrapped = property(lambda self: self)
 
     def __init__(self, venv: VecEnv) -> None:
         super().__init__(venv)
@@ -162,7 +164,7 @@ def test_a_vector_environment_need_not_keep_what_reset_reported() -> None:
     model = small("PreferencePPO", lambda x: float(x[1]), env=env).learn(2 * FEW)
     shown = model.rollout_buffer.observations[..., 1].reshape(2, FEW).T
     np.testing.assert_array_equal(model.rollout_buffer.betas, shown)
-    with pytest.raises(InputError, match="^info has no 'trust' but nothing: let the environment"):
+    with pytest.raises(InputError, match=r"^info has no 'trust' but nothing: let the environment"):
         small("PreferencePPO", "trust", env=env).learn(2 * FEW)
 
 

@@ -68,7 +68,7 @@ def final_rows(
     if isinstance(given, str):
         nearest("value of final", given, ["last"])
         return None, nothing
-    if not many and (given is None or np.shape(given) == (0,)):
+    if not many and (given is None or (isinstance(given, list) and not given)):
         return np.zeros(0, np.int32), nothing
     if given is None:
         raise InputError(

@@ -147,7 +147,7 @@ def refuse_wrong(given: Mapping[str, Array], axis: int) -> None:
     """
     reward, value_t, value_tp1, beta, discount, terminated, truncated = given.values()
     check_finite("reward", reward)
-    check_finite("value_t", np.where(np.isnan(value_t), 0.0, value_t))
+    check_finite("value_t", np.where(np.isnan(value_t), 0.0, value_t) if value_t.ndim else value_t)
     for name, array in (("beta_tp1", beta), ("discount", discount)):
         check_finite(name, array)
         check_unit_interval(name, array)

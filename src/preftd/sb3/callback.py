@@ -48,7 +48,7 @@ class PreferenceCallback(BaseCallback):
 
     def _reset_infos(self) -> Any:
         """What `reset` reported, if anything; wrappers of vector environments do not pass it on."""
-        nothing = [{}] * self.training_env.num_envs
+        nothing: list[dict[str, Any]] = [{}] * self.training_env.num_envs
         return getattr(self.training_env.unwrapped, "reset_infos", nothing)
 
     def _seen(self, observations: Any, infos: Any) -> Seen:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import cmath
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, TypeVar, cast
@@ -162,15 +162,13 @@ class TraceOptimiser(torch.optim.Optimizer, ABC):
 
     def _advance(self, decay: Factor, gain: Factor, gradients: Sequence[Any] | None) -> list[Part]:
         """Let e ← decay e + gain ∇v; gradients are those of parameters by default."""
+        skip = isinstance(gain, float) and gain == 0
         given = self._gradients(gradients)
-        if isinstance(gain, float) and gain == 0:
-            read = iter([None] * len(given))
-        else:
-            read = iter(self._read(given, gain))
+        read = iter([] if skip else self._read(given, gain))
         parts = []
         for group in self.param_groups:
             weights = group["params"]
-            slopes = [next(read) for _ in weights]
+            slopes = [next(read, None) for _ in weights]
             traces = [self._kept(p, "trace") for p in weights]
             pairs = [(e, g) for e, g in zip(traces, slopes, strict=True) if g is not None]
             entered, entering = [e for e, _ in pairs], [g for _, g in pairs]
@@ -213,14 +211,15 @@ class TraceOptimiser(torch.optim.Optimizer, ABC):
         if cmath.isfinite(sum(slope.sum().item() for slope in there.values())):
             return found
         for i, slope in there.items():
+            read = slope
             if isinstance(gain, Tensor):
-                slope = torch.where(leading(gain, slope) == 0, 0.0, slope)
-            if not slope.isfinite().all():
+                read = torch.where(leading(gain, slope) == 0, 0.0, slope)
+            if not read.isfinite().all():
                 raise InputError(
                     f"the gradient of parameter {i} is not finite: lower the step size, or leave "
                     "out what has no derivative."
                 )
-            found[i] = slope
+            found[i] = read
         return found
 
     def _bound(self, gain: Factor, parts: Sequence[Part]) -> Factor:

@@ -19,8 +19,8 @@ class PreferenceEstimator(ValueEstimatorBase):  # type: ignore[misc]
     """Advantages and value targets from β-returns, in place of TorchRL's `GAE`.
 
     It reads β of the *next* state, the entry `("next", "beta")`, and writes "advantage" and
-    "value_target". With β ≡ 1 − lmbda these are those of `GAE`, also with target weights. An episode
-    that is truncated, and the last step of a batch, bootstrap in full.
+    "value_target". With β ≡ 1 − lmbda these are those of `GAE`, also with target weights. A
+    truncated episode, and the last step of a batch, bootstrap in full.
 
     `set_keys` renames what is read and written. After `set_keys(gain=...)` that entry weights the
     update of each step: the advantage is gain · A, the target V + gain · A. `set_keys(gain="beta")`
