@@ -81,7 +81,7 @@ def show_all(studies: Sequence[Study], out: Path, progress: Progress) -> Iterato
         except InputError as error:
             errors.append(str(error))
     if errors:
-        raise InputError("\n".join(errors))
+        raise InputError("\n".join(dict.fromkeys(errors)))
 
 
 def report_all(studies: Sequence[Study], out: Path, progress: Progress) -> Iterator[str]:
@@ -96,7 +96,7 @@ def report_all(studies: Sequence[Study], out: Path, progress: Progress) -> Itera
     if parts:
         yield f"wrote {write_study_page(out, parts)}"
     if errors:
-        raise InputError("\n".join(errors))
+        raise InputError("\n".join(dict.fromkeys(errors)))
 
 
 def _stored(study: Study, out: Path, progress: Progress) -> tuple[Results, list[str]]:
