@@ -23,6 +23,7 @@ from experiments.small_studies import (
     the_job,
 )
 from preftd.experiments import CellsFailedError, Here, run
+from preftd.experiments import store as module
 from preftd.experiments.result_files import FILE, MEASURE
 from preftd.experiments.store import Store
 from preftd.experiments.work import JobResult, compute
@@ -81,6 +82,21 @@ def test_runs_that_share_a_store_read_a_file_once(out: Path, looks: list[Path]) 
         run(small(), store, executor=Here(), progress=Told())
     (file,) = (out / "cells").iterdir()
     assert looks.count(file) == 1
+
+
+def test_results_that_do_not_fit_into_memory_are_read_again_and_the_same(
+    out: Path, looks: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_here(small(seeds=4), out)
+    monkeypatch.setattr(module, "MOST", 0)
+    store, ids = Store(out), the_job(small(seeds=4)).ids
+    there, found = store.read(ids, ["error"])
+    assert there.all()
+    assert store.read(ids[:CELLS], ["error"])[1].equals(found[:CELLS])
+    assert len(store._rows) == 1, "of the file that was asked for last"
+    looks.clear()
+    assert store.read(ids, ["error"])[1].equals(found)
+    assert len(looks) == 1, "the other one"
 
 
 def test_a_job_without_results_writes_nothing(tmp_path: Path) -> None:

@@ -147,6 +147,13 @@ def _are_results(rows: pl.DataFrame) -> bool:
     return all(_are_numbers(rows[name], rows["episodes"]) for name in measures)
 
 
+def same_results(one: pl.DataFrame, other: pl.DataFrame) -> bool:
+    """Whether two files have the same results of the same cells, in any order."""
+    if set(one.columns) != set(other.columns):
+        return False
+    return one.sort("cell").equals(other.select(one.columns).sort("cell"))
+
+
 def _are_numbers(measured: pl.Series, episodes: pl.Series) -> bool:
     numbers = measured.explode(empty_as_null=False)
     complete = numbers.null_count() == 0 and not numbers.is_nan().any()

@@ -14,7 +14,7 @@ from preftd.paper.order import Order, stored
 from preftd.paper.page_chains import chain_verdicts, chains
 from preftd.paper.page_claims import ClaimRow, claim_row, figures_of
 from preftd.paper.page_texts import WORDS
-from preftd.paper.study import Found
+from preftd.paper.study import Found, FoundOnDemand
 from preftd.paper.summary import LEGEND, Answer, ask, few_seeds
 from preftd.paper.titles import COUNTEREXAMPLES, TITLES
 from preftd.paper.verdict import Verdict
@@ -61,7 +61,7 @@ def stored_page(order: Order) -> Iterator[str]:
         yield f"not on the page, as results are missing: {', '.join(one.name for one in missing)}"
     plots = {COUNTEREXAMPLES: plot_of(COUNTEREXAMPLES, draw_counterexamples(order.seeds or SEEDS))}
     plots |= {
-        name: plot_of(name, figure.draw(found))
+        name: plot_of(name, figure.draw(FoundOnDemand(figure.studies, found.__getitem__)))
         for name, figure in FIGURES.items()
         if all(study in found for study in figure.studies)
     }

@@ -86,7 +86,7 @@ def show_all(studies: Sequence[Study], out: Path, progress: Progress) -> Iterato
         except InputError as error:
             errors.append(str(error))
     if errors:
-        raise InputError("\n".join(errors))
+        raise InputError("\n".join(dict.fromkeys(errors)))
 
 
 def report_all(studies: Sequence[Study], out: Path, progress: Progress) -> Iterator[str]:
@@ -102,7 +102,7 @@ def report_all(studies: Sequence[Study], out: Path, progress: Progress) -> Itera
     if parts:
         yield f"wrote {write_study_page(out, parts)}"
     if errors:
-        raise InputError("\n".join(errors))
+        raise InputError("\n".join(dict.fromkeys(errors)))
 
 
 def _check_outputs(studies: Sequence[Study], out: Path) -> None:
