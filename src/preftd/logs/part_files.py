@@ -20,7 +20,7 @@ from preftd.failures import FailedError, InputError
 from preftd.files import remove_unfinished, write_whole
 from preftd.logs.sums import REFUSED, ROWS_PER_SECOND
 
-SCHEMA = 1
+SCHEMA = 2
 """Raise it whenever the same log and settings give other sums or predictions."""
 
 

@@ -119,7 +119,7 @@ def _episode_starts(table: Table, columns: LogColumns) -> tuple[Whole, int]:
             frame = table.read(wanted, low, high)
             starts, other, before = _starts_in(table, columns, frame, low, before)
             found.append(low + np.flatnonzero(starts))
-            missing += int(_unpaid(columns, frame).sum()) if cuts else 0
+            missing += int(unpaid(columns, frame).sum()) if cuts else 0
             if columns.episode is not None:
                 ids.append(frame[columns.episode].filter(pl.Series(other)))
                 rows.append(low + np.flatnonzero(other))
@@ -128,8 +128,8 @@ def _episode_starts(table: Table, columns: LogColumns) -> tuple[Whole, int]:
     return np.concatenate(found), missing
 
 
-def _unpaid(columns: LogColumns, rows: pl.DataFrame) -> NDArray[np.bool_]:
-    """Whether any reward of a row is missing."""
+def unpaid(columns: LogColumns, rows: pl.DataFrame) -> NDArray[np.bool_]:
+    """Return whether any reward of each row is missing."""
     paid = [numbers_of(rows[name]) for name in columns.reward]
     return np.asarray(np.isnan(paid).any(axis=0))
 
@@ -151,8 +151,8 @@ def _starts_in(
         if name is not None:
             starts[1:] |= flags(table, name, rows[name], first)[:-1]
     if columns.missing_reward == "cut":
-        unpaid = _unpaid(columns, rows)
-        starts |= unpaid if columns.reward_is == "with" else np.append(False, unpaid[:-1])
+        cut = unpaid(columns, rows)
+        starts |= cut if columns.reward_is == "with" else np.append(False, cut[:-1])
     if columns.order is not None:
         order = rows[columns.order]
         _refuse_nulls(table, columns.order, order, first)

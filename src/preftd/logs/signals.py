@@ -14,6 +14,7 @@ from polars.io.plugins import register_io_source
 
 from preftd.files import write_whole
 from preftd.logs.experience import stream_of
+from preftd.logs.look import look
 from preftd.logs.plan import Plan
 from preftd.logs.steps import read_steps
 from preftd.logs.sums import Settings, pieces
@@ -24,12 +25,15 @@ FILE = "beta.parquet"
 
 
 def with_signal(settings: Settings, plan: Plan, folder: Path) -> Settings:
-    """Return the settings with a table that knows β of all rows."""
+    """Return the settings with a table that knows β of all rows.
+
+    The signal sees features as they are scaled by all rows; learners, by those that it trusts.
+    """
     frames = register_io_source(lambda *_: _betas(settings, plan), schema={"beta": pl.Float64()})
     path = folder / FILE
     write_whole(path, lambda file: frames.sink_parquet(Path(file.name)))
-    table = settings.table
-    return settings._replace(table=Table(table.files, table.label, path))
+    table = Table(settings.table.files, settings.table.label, path)
+    return look(table, settings.columns, plan, settings.arms, settings.folds)
 
 
 def _betas(settings: Settings, plan: Plan) -> Iterator[pl.DataFrame]:
