@@ -11,6 +11,7 @@ import pytest
 
 from preftd.logs import LogColumns, evaluate
 from preftd.logs import table as table_module
+from preftd.preferences import Displacement, Learned
 
 SEEN = 50
 
@@ -56,6 +57,22 @@ def test_neither_blocks_nor_parts_change_features_or_trust(
         for one in ("centre", "scale", "mean", "levels"):
             assert np.array_equal(getattr(other.encoding, one), getattr(found[0].encoding, one))
     assert found[2].weights == pytest.approx(found[1].weights, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("signal", [Learned(), Displacement({1: 0.5})], ids=["learned", "moves"])
+def test_signals_see_episodes_not_blocks(
+    signal: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    columns = LogColumns(["x", "y"], "r", 0.8, preference=signal, terminated="end")
+    end = pl.int_range(pl.len()).is_in([269, 500])
+    log, betas = seldom_read(600).with_columns(end=end), []
+    for i, (block, part) in enumerate([(150, 1 << 20), (30, 1 << 20), (30, 90)]):
+        monkeypatch.setattr("preftd.logs.plan.PART", part)
+        out = tmp_path / str(i)
+        found = evaluate(log, columns, out, rules=["ptd"], folds=3, block=block)
+        betas.append(found.predictions()["beta"])
+    assert 0 < betas[0].mean() < 1
+    assert all(other.equals(betas[0]) for other in betas)
 
 
 @pytest.mark.parametrize("fill", ["last", "mean", "zero"])

@@ -47,6 +47,12 @@ class Part(NamedTuple):
     reach: int
     """The row after the last episode, which may end after the part."""
 
+    def begins(self, count: int) -> NDArray[np.bool_]:
+        """Return whether an episode begins with each of the first rows, shape (count,)."""
+        found = np.zeros(count, np.bool_)
+        found[(self.starts[:-1] - self.start)[self.fresh[:-1]]] = True
+        return found
+
 
 class Plan(NamedTuple):
     """All parts of a log."""

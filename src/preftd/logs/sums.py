@@ -83,8 +83,7 @@ def pieces(settings: Settings, part: Part, steps: PartSteps) -> Iterator[Piece]:
     carried, count, at = settings.carried[part.number], len(steps.first), 0
     carried = None if carried is None else carried.copy()
     gatherer = Gatherer(settings.encoding, columns.preference, carried)
-    begins = np.zeros(count, np.bool_)
-    begins[(part.starts[:-1] - part.start)[part.fresh[:-1]]] = True
+    begins = part.begins(count)
     for low, high in table.chunks(part.start, part.start + count):
         for frame in in_one_piece(table.read(columns.inputs, low, high)):
             which = slice(at, at + frame.height)
