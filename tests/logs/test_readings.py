@@ -43,8 +43,9 @@ def test_neither_blocks_nor_parts_change_features_or_trust(
     columns = LogColumns(["x", "rare", "y"], "r", 0.8, categories="kind", preference=preference)
     log, found = seldom_read(), []
     for i, (block, part, chunk) in enumerate(
-        [(240, 1 << 20, 1 << 17), (60, 1 << 20, 1 << 17), (60, 120, 37)]
+        [(240, 1 << 20, 1 << 17), (60, 1 << 20, 1 << 17), (60, 120, 97)]
     ):
+        monkeypatch.setattr("preftd.logs.readings.BACK", 4096 if i < 2 else 20)
         monkeypatch.setattr("preftd.logs.plan.PART", part)
         monkeypatch.setattr(table_module, "CHUNK", chunk)
         found.append(evaluate(log, columns, tmp_path / str(i), rules=["ptd"], folds=3, block=block))
@@ -70,9 +71,9 @@ def test_signals_see_episodes_not_blocks(
         monkeypatch.setattr("preftd.logs.plan.PART", part)
         out = tmp_path / str(i)
         found = evaluate(log, columns, out, rules=["ptd"], folds=3, block=block)
-        betas.append(found.predictions()["beta"])
+        betas.append(found.predictions()["beta"].to_numpy())
     assert 0 < betas[0].mean() < 1
-    assert all(other.equals(betas[0]) for other in betas)
+    assert all((other == betas[0]).all() for other in betas)
 
 
 @pytest.mark.parametrize("fill", ["last", "mean", "zero"])

@@ -51,9 +51,10 @@ def first_pass(
     key = key_of("sums", *described(settings, plan))
     work = [SumsJob(settings, part, f"{key}-{part.number:06d}") for part in plan.parts]
     total = add_up(files.compute("least squares", work, _rows(plan)))
-    questions = questions_of(settings.columns)[:: len(settings.columns.reward)]
+    columns, labels = settings.columns, [one.label for one in questions_of(settings.columns)]
+    questions = dict(zip(labels[:: len(columns.reward)], columns.discounts, strict=True))
     arms, constant = [arm.label for arm in settings.least_squares], settings.encoding.adds_constant
-    check_ends(total, [one.label for one in questions], arms, constant)
+    check_ends(total, questions, arms, constant)
     return total, solve(total, ridge, constant, arms)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -108,7 +108,10 @@ def solved(
 
 
 def check_ends(
-    total: dict[str, NDArray[Any]], questions: Sequence[str], arms: Sequence[str], constant: bool
+    total: dict[str, NDArray[Any]],
+    questions: Mapping[str, float],
+    arms: Sequence[str],
+    constant: bool,
 ) -> None:
     """Refuse sums that never end, as with γ = 1 where nothing terminates.
 
@@ -116,8 +119,8 @@ def check_ends(
     ----------
     total : dict
         The sums of all parts.
-    questions : sequence of str
-        What messages call a question of each discount.
+    questions : mapping of str to float
+        What messages call a question of each discount, and the discount.
     arms : sequence of str
         What messages call the arms.
     constant : bool
@@ -126,7 +129,8 @@ def check_ends(
     """
     remedy = "give a discount below 1, or name the column that says where episodes terminate."
     steps, size = total["counts"][0], total["sums"].shape[3]
-    for d, (question, leaves) in enumerate(zip(questions, total["leaves"], strict=True)):
+    for d, (question, discount) in enumerate(questions.items()):
+        leaves = total["leaves"][d]
         if not leaves.any():
             raise InputError(f"{question} has no end, as no step terminates: {remedy}")
         for fold in range(len(leaves)):
@@ -135,7 +139,7 @@ def check_ends(
                     f"{question} has no end without fold {fold}, as no step terminates in the "
                     "others: give a discount below 1, or a log with more episodes that terminate."
                 )
-        for a, label in enumerate(arms if constant else ()):
+        for a, label in enumerate(arms if constant and discount == 1 else ()):
             sums = total["sums"][d, a]
             for fold in range(-1, len(leaves)):
                 kept = (sums if fold < 0 else np.delete(sums, fold, axis=0)).sum(axis=0)
