@@ -58,7 +58,7 @@ def shown_elsewhere(log: pl.DataFrame, beta: np.ndarray[Any, Any], value: Any) -
         for name in "abc"
     ]
     other = pl.concat_str([pl.lit("other"), (index % 7).cast(pl.String)])
-    kind = pl.when(zero).then(other).otherwise(pl.col("kind"))
+    kind = pl.when(zero & pl.col("kind").is_not_null()).then(other).otherwise(pl.col("kind"))
     return log.with_columns(*there, kind=kind)
 
 
@@ -157,6 +157,18 @@ def test_a_long_log_is_scaled_by_trusted_rows(
                 changed, columns, tmp_path / f"{preference} {name} other", rules=["ptd"]
             )
             assert (other.weights == found.weights).all()
+
+
+def test_a_feature_of_which_no_reading_is_looked_at_is_searched_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(look_module, "LOOK", 160)
+    monkeypatch.setattr(look_module, "FEWEST", 1)
+    number = pl.int_range(pl.len())
+    log = made(2000).with_columns(b=pl.when(number.is_between(40, 45)).then(number.cast(float)))
+    columns = LogColumns(**COLUMNS | {"categories": []})
+    found = evaluate(log, columns, tmp_path, rules=["ptd"])
+    assert found.encoding.mean[1] == pytest.approx(42.5)
 
 
 def test_a_signal_is_scaled_again_by_what_it_trusts(tmp_path: Path) -> None:

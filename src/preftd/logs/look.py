@@ -134,9 +134,12 @@ class _Look:
         return pl.concat(found, how="vertical_relaxed")
 
     def finite(self, name: str) -> Vector:
-        """The numbers of a feature that are there."""
-        numbers = numbers_of(self._seen[name])
-        return numbers[np.isfinite(numbers)]
+        """The numbers of a feature that are there; in all of a long log if none was seen."""
+        numbers = _finite(self._seen[name])
+        if numbers.size or self._table.rows <= LOOK:
+            return numbers
+        every = self._chunks([name], self._table.chunks(0, self._table.rows), self._trusted)
+        return np.concatenate([_finite(frame[name]) for frame in every])
 
     def check_feature(self, name: str) -> None:
         """Refuse a feature that says nothing."""
@@ -183,6 +186,11 @@ class _Look:
             for name, own in zip(names, counts, strict=True):
                 _count(name, frame[name].drop_nulls(), own)
         return counts
+
+
+def _finite(column: pl.Series) -> Vector:
+    numbers = numbers_of(column)
+    return numbers[np.isfinite(numbers)]
 
 
 def _by_frequency(counts: dict[object, int]) -> tuple[object, ...]:
