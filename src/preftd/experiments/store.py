@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from preftd.arrays import InputError
 from preftd.experiments.result_files import (
     DESCRIPTION,
     MEASURE,

@@ -47,7 +47,8 @@ class LogColumns:
     discount : float, sequence of floats, or str
         One or several, each of which is predicted; or a column.
     categories : sequence of str
-        Columns of text or whole numbers: a feature for each value but the first.
+        Columns of text, flags or whole numbers: a feature for each value that is seen in rows with
+        β > 0, but the most frequent.
     episode : str, optional
         A column that tells episodes apart (default: only the ends do).
     order : str, optional
@@ -68,7 +69,7 @@ class LogColumns:
     clip : float, optional
         Larger ratios become this one.
     fill : {"last", "mean", "zero"}
-        What stands for a missing number.
+        What stands for a missing number. What a row with β = 0 shows fills no row with β > 0.
     encoder : str, optional
         What becomes of the columns of numbers: "polynomial:2" (products of up to two),
         "fourier:3" (cosines of up to three half waves), or "tiles:8:4" (four grids of eight tiles

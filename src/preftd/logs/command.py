@@ -75,18 +75,23 @@ def lines(found: LogEvaluation) -> Iterator[str]:
     )
     yield from found.summary["notes"]
     for question in found.summary["questions"]:
+        if not question["errors"]:
+            continue
         yield ""
         yield f"{question['label']}: held-out error (95 % interval), relative to the mean"
         for error in question["errors"]:
             if error["rows"] == "all":
                 yield (
                     f"  {labels[error['arm']]:8}{error['prediction']:8}{_span(error, 'rmse'):36}"
-                    f"{number_text(error['relative'] or 0.0)}"
+                    f"{_text(error['relative'])}"
                 )
     yield f"wrote {found.folder}"
 
 
 def _span(error: Mapping[str, Any], name: str) -> str:
-    numbers = [error[name], error[f"{name}_low"], error[f"{name}_high"]]
-    texts = ["?" if one is None else number_text(one) for one in numbers]
-    return f"{texts[0]} ({texts[1]} to {texts[2]})"
+    own, low, high = (_text(error[key]) for key in (name, f"{name}_low", f"{name}_high"))
+    return f"{own} ({low} to {high})"
+
+
+def _text(number: float | None) -> str:
+    return "?" if number is None else number_text(number)

@@ -17,7 +17,8 @@ The folder of an evaluation holds
                    files; block (rows of a block, or null), source
     columns        text of log.toml
     notes          sentences on what was done with the log that a reader should know
-    inputs         for each feature and category: name, missing (rows), share, and mean, scale
+    inputs         for each feature and category: name, missing (rows), share, and mean, scale (of
+                   rows with β > 0)
     features       names of the features of the weights
     preference     text, trusted (rows with β ≥ ½), zero (rows with β = 0), rows
     bins           for 1/200 of the rows each: rows, beta (mean), gaps (inputs × bins: share)
@@ -126,7 +127,8 @@ def evaluate(  # noqa: PLR0913  (each is optional)
     folds : int
         The log is split into so many by episodes; predictions of each come from the others.
     regularisation : float
-        ε in (A + ε I) w = b; features are scaled to a variance of 1.
+        ε in (A + ε I) w = b; features are scaled to a variance of 1. The weight of the constant
+        feature is not made smaller.
     block : int, optional
         Episodes of more rows are cut into blocks of so many (default: only if there are fewer than
         two episodes for each fold).
@@ -187,9 +189,8 @@ def evaluate(  # noqa: PLR0913  (each is optional)
                     )
             check_types(table, columns)
             plan = plan_parts(table, columns, folds, plan_module.PART, block)
-            encoding = look(table, columns)
+            settings = look(table, columns, plan, arms, folds)
             files = PartFiles(parts_folder, where, told)
-            settings = Settings(table, columns, encoding, arms, folds)
             if isinstance(columns.preference, Signal):
                 settings = with_signal(settings, plan, parts_folder)
             total, solution = first_pass(settings, plan, files, ridge)

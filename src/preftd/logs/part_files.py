@@ -22,7 +22,7 @@ from preftd.files import RECORD, UNFINISHED, is_marked, mark, remove_unfinished,
 from preftd.logs.sums import BROKEN, REFUSED, ROWS_PER_SECOND
 from preftd.npz import read_npz
 
-SCHEMA = 1
+SCHEMA = 2
 """Raise it whenever the same log and settings give other sums or predictions."""
 PREDICTIONS = "predictions.parquet"
 """The only result that could be read as a log."""

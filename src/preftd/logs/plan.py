@@ -47,6 +47,12 @@ class Part(NamedTuple):
     reach: int
     """The row after the last episode, which may end after the part."""
 
+    def begins(self, count: int) -> NDArray[np.bool_]:
+        """Return whether an episode begins with each of the first rows, shape (count,)."""
+        found = np.zeros(count, np.bool_)
+        found[(self.starts[:-1] - self.start)[self.fresh[:-1]]] = True
+        return found
+
 
 class Plan(NamedTuple):
     """All parts of a log."""
@@ -119,7 +125,7 @@ def _episode_starts(table: Table, columns: LogColumns) -> tuple[Whole, int]:
             starts, other, before = _starts_in(table, columns, frame, low, before)
             other[0] |= low == first  # it may come again in the file, though it began before
             found.append(low + np.flatnonzero(starts))
-            missing += int(_unpaid(columns, frame).sum()) if cuts else 0
+            missing += int(unpaid(columns, frame).sum()) if cuts else 0
             if columns.episode is not None:
                 ids.append(frame[columns.episode].filter(pl.Series(other)))
                 rows.append(low + np.flatnonzero(other))
@@ -128,8 +134,8 @@ def _episode_starts(table: Table, columns: LogColumns) -> tuple[Whole, int]:
     return np.concatenate(found), missing
 
 
-def _unpaid(columns: LogColumns, rows: pl.DataFrame) -> NDArray[np.bool_]:
-    """Whether any reward of a row is missing."""
+def unpaid(columns: LogColumns, rows: pl.DataFrame) -> NDArray[np.bool_]:
+    """Return whether any reward of each row is missing."""
     paid = [numbers_of(rows[name]) for name in columns.reward]
     return np.asarray(np.isnan(paid).any(axis=0))
 
@@ -151,8 +157,8 @@ def _starts_in(
         if name is not None:
             starts[1:] |= flags(table, name, rows[name], first)[:-1]
     if columns.missing_reward == "cut":
-        unpaid = _unpaid(columns, rows)
-        starts |= unpaid if columns.reward_is == "with" else np.append(False, unpaid[:-1])
+        cut = unpaid(columns, rows)
+        starts |= cut if columns.reward_is == "with" else np.append(False, cut[:-1])
     if columns.order is not None:
         order = rows[columns.order]
         _refuse_missing(table, columns.order, order, first)

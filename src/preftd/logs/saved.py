@@ -16,13 +16,15 @@ from preftd.arrays import InputError, Vector, as_count, short
 from preftd.experiments.inputs import as_folder
 from preftd.logs.arms import arms_of, questions_of
 from preftd.logs.columns import LogColumns
-from preftd.logs.encoding import Encoding, Gatherer, InfiniteError
+from preftd.logs.encoding import Encoding, Gatherer, InfiniteError, numbers_of
 from preftd.logs.online import OnlineValues, as_method
+from preftd.logs.plan import unpaid
 from preftd.logs.solution import Solution
 from preftd.logs.source import as_frame
 from preftd.logs.summary_form import check_form, check_sizes, from_json, read_summary
 from preftd.logs.sums import Settings
 from preftd.logs.table import reading, scan_parquet
+from preftd.logs.trust import Column
 from preftd.names import nearest
 from preftd.npz import read_npz
 
@@ -77,10 +79,14 @@ class LogEvaluation:
     def predict(self, frame: Any, arm: str | None = None, question: int | str = 0) -> Vector:
         """Predict the values of rows, which need only the columns of features.
 
+        What is missing is filled as it was in the log, also by what the columns of episodes, their
+        ends and the preference say, if they are there. A value of a category that is not among
+        those of the log's trusted rows has no feature, like the most frequent one.
+
         Parameters
         ----------
         frame : polars or pandas frame
-            The rows of one episode: what is missing is filled as it was in the log.
+            The rows, in order; of one episode, if no column says where others begin.
         arm : str, optional
             Such as "ptd" (default: the last of least squares).
         question : int or str
@@ -102,10 +108,10 @@ class LogEvaluation:
             nearest("question", question, labels)
             question = labels.index(question)
         which = as_count("question", question, 0, len(labels) - 1)
-        begins = np.zeros(rows.height, np.bool_)
-        begins[:1] = True
         try:
-            features = Gatherer(self.encoding).features(rows, begins)[0]
+            gatherer = Gatherer(self.encoding, self.columns.preference)
+            begins, beta = _begins(self.columns, rows), _beta(self.columns, rows)
+            features = gatherer.features(rows, begins, beta)[0]
         except (InfiniteError, pl.exceptions.PolarsError) as error:
             raise InputError(
                 f"the rows cannot be read ({short(error)}): give numbers that are finite."
@@ -114,6 +120,30 @@ class LogEvaluation:
         if chosen < len(self.weights):
             return np.asarray(features @ self.weights[chosen, :, which])
         return self.online[chosen - len(self.weights)].predict(features, -1, which)
+
+
+def _begins(columns: LogColumns, rows: pl.DataFrame) -> NDArray[np.bool_]:
+    """Whether an episode begins with each row, as far as there are columns that say so."""
+    begins = np.zeros(rows.height, np.bool_)
+    begins[:1] = True
+    if columns.episode in rows.columns:
+        ids = rows[columns.episode]
+        begins[1:] |= ids.ne_missing(ids.shift())[1:].to_numpy()
+    for name in (columns.terminated, columns.truncated):
+        if name in rows.columns:
+            begins[1:] |= rows[name].cast(pl.Float64).fill_null(0.0).to_numpy()[:-1] != 0
+    if columns.missing_reward == "cut" and set(columns.reward) <= set(rows.columns):
+        cuts = unpaid(columns, rows)
+        begins |= cuts if columns.reward_is == "with" else np.append(False, cuts)[:-1]
+    return begins
+
+
+def _beta(columns: LogColumns, rows: pl.DataFrame) -> Vector | None:
+    """β of rows, if it is a number, or a column that is there."""
+    trust = columns.preference
+    if isinstance(trust, Column) and trust.name in rows.columns:
+        return numbers_of(rows[trust.name])
+    return np.full(rows.height, trust) if isinstance(trust, float) else None
 
 
 def write_weights(file: BinaryIO, settings: Settings, solution: Solution) -> None:

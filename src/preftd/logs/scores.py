@@ -83,7 +83,7 @@ def part_scores(
     )
     counts = np.zeros((len(questions), groups, 2, 3))
     squares = np.zeros((len(questions), 2, groups, 2, len(arms)))
-    state, written = np.zeros((2, many)), list[pl.DataFrame]()
+    state, written = np.zeros((3, many)), list[pl.DataFrame]()
     gamma = np.repeat(columns.discounts, len(columns.reward))
     paid = np.vstack([np.zeros((1, steps.rewards.shape[1])), steps.rewards[:-1]])
     for piece in pieces(settings, part, steps):
@@ -102,7 +102,8 @@ def part_scores(
             for kind, predicted in enumerate((values, held)):
                 _, adds = squares[q, kind], np.ascontiguousarray(predicted[:, q :: len(questions)])
                 once = counts[q] if kind == 0 else np.zeros_like(counts[q])
-                add_errors(adds, G, known, trusted, group[own], once, squares[q, kind])
+                middle = float(scoring.solution.mean[q])
+                add_errors(adds, G, known, trusted, group[own], middle, once, squares[q, kind])
         if scoring.folder is not None:
             own_rows = slice(own.start, own.stop)
             frame = _keys(columns, arms, steps, part, own_rows)
