@@ -192,11 +192,14 @@ def test_a_sensor_that_fails_leaves_the_weight_of_its_readings(
     assert found.summary["questions"][0]["weights"]["ptd"] == pytest.approx([2.0, 0.0], abs=1e-6)
 
 
-def test_features_are_judged_by_trusted_rows(tmp_path: Path) -> None:
+def test_a_feature_that_is_constant_where_rows_are_trusted_has_no_weight(tmp_path: Path) -> None:
     log = made().with_columns(a=pl.when(pl.col("ok") > 0).then(4.5).otherwise("a"))
     columns = LogColumns(**COLUMNS | {"preference": "ok"})
+    found = evaluate(log, columns, tmp_path)
+    assert found.summary["questions"][0]["weights"]["ptd"][columns.features.index("a")] == 0
+    encoded = LogColumns(**COLUMNS | {"preference": "ok", "encoder": "fourier:1"})
     with pytest.raises(InputError, match=r"'a' is 4\.5 in every row with β > 0: leave it out"):
-        evaluate(log, columns, tmp_path)
+        evaluate(log, encoded, tmp_path)
 
 
 def test_products_that_overflow_are_named(tmp_path: Path) -> None:
