@@ -119,8 +119,8 @@ class Store:
             there = np.array([name is not None for name in found], np.bool_)
             names = [name for name in dict.fromkeys(found) if name is not None]
             missing = [self.cells / name for name in names if name not in self._rows]
+            self._forget([name for name in names if name in self._rows])
             if not missing or self._read(missing, None):
-                self._forget(names)
                 return there, names
             # A file is no longer what it was: others may hold its cells.
             self._file_of.clear()
@@ -129,7 +129,7 @@ class Store:
                 self._remember(name, rows)
 
     def _forget(self, asked: Sequence[str]) -> None:
-        """Forget results of files that others were asked for after, if all are too many."""
+        """Forget results of files that are not asked for now, the oldest first, if too many."""
         for name in asked:
             self._rows[name] = self._rows.pop(name)
         excess = sum(rows.estimated_size() for rows in self._rows.values()) - MOST

@@ -7,7 +7,7 @@ from typing import TypeAlias, final
 from preftd.experiments.results import Results
 from preftd.experiments.study import Study
 
-MOST = 64 * 2**20
+MOST = 32 * 2**20
 """Bytes of results that are kept in memory while others are read."""
 
 
