@@ -285,7 +285,7 @@ COMPARED: list[Any] = [np.ones((1, 2)), np.array(1.0), np.ones(0), {"x": 1}]
 """Observations that a function may take, but that have no entries to compare."""
 
 
-@pytest.mark.parametrize("signal", SIGNALS, ids=repr)
+@pytest.mark.parametrize("signal", SIGNALS, ids=lambda signal: type(signal).__name__)
 def test_a_visit_in_other_types_gives_the_same_and_compiles_nothing(signal: Signal) -> None:
     beta, memory = signal.step(PLAIN)
     before = len(run.signatures)
@@ -298,7 +298,7 @@ def test_a_visit_in_other_types_gives_the_same_and_compiles_nothing(signal: Sign
     assert len(run.signatures) == before
 
 
-@pytest.mark.parametrize("signal", SIGNALS, ids=repr)
+@pytest.mark.parametrize("signal", SIGNALS, ids=lambda signal: type(signal).__name__)
 def test_a_visit_with_a_bad_field_is_refused_by_its_name(signal: Signal) -> None:
     for field, values in BAD.items():
         for value in values:
@@ -307,14 +307,14 @@ def test_a_visit_with_a_bad_field_is_refused_by_its_name(signal: Signal) -> None
                     call(PLAIN._replace(**{field: value}), None)
 
 
-@pytest.mark.parametrize("signal", SIGNALS[-3:], ids=repr)
+@pytest.mark.parametrize("signal", SIGNALS[-3:], ids=lambda signal: type(signal).__name__)
 def test_what_is_compared_must_be_a_row_of_numbers(signal: Signal) -> None:
     for value in COMPARED:
         with pytest.raises(InputError, match="observation"):
             signal.step(PLAIN._replace(observation=value))
 
 
-@pytest.mark.parametrize("signal", SIGNALS[-3:], ids=repr)
+@pytest.mark.parametrize("signal", SIGNALS[-3:], ids=lambda signal: type(signal).__name__)
 def test_what_is_masked_counts_as_missing(signal: Signal) -> None:
     masked = np.ma.array([1.0, 7.0], mask=[False, True])
     beta, memory = signal.step(PLAIN._replace(observation=masked))
