@@ -26,7 +26,7 @@ from preftd.logs.plan import plan_parts
 from preftd.logs.scores import Scoring, part_scores
 from preftd.logs.solution import solve
 from preftd.logs.source import open_source
-from preftd.logs.sums import Settings, part_sums
+from preftd.logs.sums import part_sums
 
 FEATURES, ROWS, EPISODE = 32, 1 << 18, 100
 BATCH = 256
@@ -97,9 +97,8 @@ def times(rows: int, compression: str, seconds: float) -> dict[str, float]:
         make_log(path, rows, compression)
         opened = open_source(path, Path(folder))
         plan = plan_parts(opened, columns(), FOLDS, rows)
-        encoding = look(opened, columns())
         settings = {
-            name: Settings(opened, columns(), encoding, arms_of(rules), FOLDS)
+            name: look(opened, columns(), plan, arms_of(rules), FOLDS)
             for name, rules in {"ptd": ["ptd"], "four": ARMS}.items()
         }
 
@@ -107,7 +106,7 @@ def times(rows: int, compression: str, seconds: float) -> dict[str, float]:
             for low, high in opened.chunks(0, rows):
                 opened.read(columns().all, low, high)
 
-        size = encoding.size
+        size = settings["ptd"].encoding.size
         left, right = np.ones((BATCH, size)), np.ones((BATCH, size + 1))
         out = np.empty((size, size + 1))
 

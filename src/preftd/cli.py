@@ -262,6 +262,7 @@ def tasks(
         preftd tasks
         preftd tasks corridor --set length=5 --out corridor.png
     """
+    from preftd.files import refuse_others
     from preftd.registration import load_plugins
     from preftd.style import save_figure
     from preftd.tasks import catalogue
@@ -272,10 +273,13 @@ def tasks(
     if name is None:
         print_all(catalogue.overview())
         return
+    if out is not None:
+        refuse_others(out)
     task = catalogue.make(name, **catalogue.parse(parameters or []))
-    print_line(catalogue.describe(task))
     if out is not None:
         save_figure(task.plot(), out)
+    print_line(catalogue.describe(task))
+    if out is not None:
         print_line(f"wrote {out}")
 
 

@@ -144,7 +144,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
     }  # fmt: skip
     if rule is not None:
         settings["rules"] = rule
-    for line in evaluate_file(log, out, columns, given, settings, maker, quiet):
+    for line in evaluate_file(log, out, columns, given, settings, maker, quiet, report):
         print_line(line)
     if report:
         from preftd.report.log_page import write_log_page  # noqa: PLC0415  (likewise)

@@ -11,8 +11,10 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 CODE = 130
 """The exit code of a command that was stopped by Ctrl-C, as shells use it."""
 SENTENCE = "stopped; what is stored is kept: run the same again to resume."
@@ -25,6 +27,10 @@ class _State:
     """Whether Ctrl-C was pressed, though what it raised may have been swallowed."""
     again: threading.Timer | None = None
     """Raises it again, if it was swallowed."""
+    held = False
+    """Whether Ctrl-C was pressed while it is held back."""
+    handler: Callable[[int, FrameType | None], Any]
+    """What handles it then."""
 
 
 def is_running() -> bool:
@@ -49,6 +55,33 @@ def check_interrupt() -> None:
     """Raise KeyboardInterrupt if Ctrl-C was pressed: whoever caught the first had no right to."""
     if _State.interrupted:
         raise KeyboardInterrupt
+
+
+def hold_interrupts(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """Decorate a function that an interrupt must not leave half done: it comes when that returns.
+
+    Such functions may call each other; then it comes when the innermost returns. Numba's compiler
+    is one: what is raised in a callback of LLVM is swallowed, and the code is missing ever after.
+    """
+
+    @functools.wraps(function)
+    def held(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        handler = signal.getsignal(signal.SIGINT)
+        is_main = threading.current_thread() is threading.main_thread()
+        if not (is_main and callable(handler)):  # it comes to another thread, or raises nothing
+            return function(*args, **kwargs)
+        if handler is not _hold:
+            _State.held, _State.handler = False, handler
+        signal.signal(signal.SIGINT, _hold)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            signal.signal(signal.SIGINT, handler)
+            if _State.held:
+                _State.held = False
+                _State.handler(signal.SIGINT, sys._getframe())
+
+    return held
 
 
 def stopped_by_ctrl_c(main: Callable[[], None]) -> Callable[[], None]:
@@ -109,6 +142,10 @@ def _exit(_: int, __: FrameType | None) -> None:
     with suppress(OSError):  # nobody listens
         os.write(2, f"{SENTENCE}\n".encode())
     os._exit(CODE)
+
+
+def _hold(_: int, __: FrameType | None) -> None:
+    _State.held = True
 
 
 def _interrupt(_: int, __: FrameType | None) -> None:

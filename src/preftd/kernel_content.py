@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+import numba
 import numpy as np
 from numba.extending import is_jitted
 
@@ -27,8 +28,8 @@ def read_files(function: FunctionType) -> None:
 
 
 def content_of(dispatcher: Any) -> str:
-    """Return a hash of the files, constants and options that a kernel depends on."""
-    parts: set[str] = set()
+    """Return a hash of the files, constants, options and versions that a kernel depends on."""
+    parts = {f"numba {numba.__version__}, numpy {np.__version__}"}
     todo, seen = [dispatcher], {dispatcher}
     while todo:
         at = todo.pop()

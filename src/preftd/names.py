@@ -18,6 +18,11 @@ def is_one_line(text: str) -> bool:
     return not any(unicodedata.category(letter) in CONTROL for letter in text)
 
 
+def is_text(given: Any) -> bool:
+    """Return whether this is text that can be written: it has no half of a pair of surrogates."""
+    return isinstance(given, str) and not any(unicodedata.category(x) == "Cs" for x in given)
+
+
 def nearest(kind: str, name: Any, known: Collection[str]) -> None:
     """Refuse a name that is not known, and suggest the nearest one.
 

@@ -9,8 +9,8 @@ from zlib import crc32
 
 import numpy as np
 
-from preftd.arrays import InputError, Vector
-from preftd.files import write_whole
+from preftd.arrays import InputError, Vector, short
+from preftd.files import refuse_others, write_output
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -180,11 +180,24 @@ def draw_band(
     return [*drawn, band_area]
 
 
+def axes_or_new(given: Any, width: float, height: float) -> "Axes":
+    """Return the axes that a user gave, or those of a new figure; the size is in inches."""
+    from matplotlib.axes import Axes  # noqa: PLC0415  (slow to load)
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    if given is None:
+        return Figure(figsize=(width, height), layout="constrained").subplots()
+    if not isinstance(given, Axes):
+        raise InputError(f"axes is {short(given)}: give Axes of matplotlib, or omit it.")
+    return given
+
+
 def save_figure(axes: "Axes", *paths: Path) -> None:
-    """Write the figure of these axes to PNG, SVG or PDF files."""
+    """Write the figure of these axes to PNG, SVG or PDF files; older ones of ours are replaced."""
     for path in paths:
         if path.suffix not in (".png", ".svg", ".pdf"):
             raise InputError(f"{path} does not end in .png, .svg or .pdf: change the ending.")
+    refuse_others(*paths)
     figure = axes.get_figure(root=True)
     if figure is None:
         return
@@ -193,7 +206,7 @@ def save_figure(axes: "Axes", *paths: Path) -> None:
             look = {"dpi": RC["savefig.dpi"], "bbox_inches": box, "format": path.suffix[1:]}
             if path.suffix == ".svg":
                 look["metadata"] = {"Date": None}
-            write_whole(path, partial(figure.savefig, **look))
+            write_output(path, partial(figure.savefig, **look))
 
 
 def lay_out(figure: "Figure") -> None:

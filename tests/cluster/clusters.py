@@ -1,5 +1,7 @@
 """Real clusters on the loopback of this machine, and what is looked at there."""
 
+import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,8 +10,10 @@ from typing import Any
 
 from ray.cluster_utils import Cluster
 
-from preftd.ray.connection import LOOPBACK
+from preftd.ray.connection import PREFIX
 
+LOOPBACK = "127.0.0.2" if sys.platform == "linux" else "127.0.0.1"
+"""In place of 127.0.0.1, Ray on Linux takes an address that others can reach."""
 NODE: dict[str, Any] = {"num_cpus": 1, "node_ip_address": LOOPBACK}
 QUICK = {"worker_niceness": 0}
 """Otherwise, everything else on a busy machine goes before."""
@@ -72,6 +76,11 @@ def title(process: int) -> str:
         return Path(f"/proc/{process}/cmdline").read_text()
     except (FileNotFoundError, ProcessLookupError):
         return ""
+
+
+def folders_of(process: int) -> list[Path]:
+    """The temporary folders of a process that has a Ray of its own."""
+    return list(Path(tempfile.gettempdir()).glob(f"{PREFIX}-{process}-*"))
 
 
 def until(happens: Callable[[], Any], seconds: float = 90) -> Any:

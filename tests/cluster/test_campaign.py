@@ -6,9 +6,9 @@ are killed, frozen and added while it runs.
 
 import os
 import random
+import shutil
 import signal
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +18,16 @@ import numpy as np
 import pytest
 from ray.cluster_utils import Cluster
 
-from cluster.clusters import add_node, children, cluster_of, ended, title, until, workers_of
+from cluster.clusters import (
+    add_node,
+    children,
+    cluster_of,
+    ended,
+    folders_of,
+    title,
+    until,
+    workers_of,
+)
 from experiments.small_studies import (
     Told,
     command,
@@ -31,7 +40,8 @@ from experiments.small_studies import (
 from experiments.test_workers import DEADLY
 from preftd.experiments import results, run
 from preftd.experiments.loading import load_studies
-from preftd.ray.connection import PREFIX
+from preftd.ray import RayCluster
+from preftd.ray.connection import new_folder
 
 pytestmark = [
     pytest.mark.slow,
@@ -216,23 +226,47 @@ def test_a_node_that_joins_late_and_differs_is_refused_or_its_results_are_marked
         cluster.remove_node(node)
 
 
-def folders(process: Popen[str]) -> list[Path]:
-    """The temporary folders of a command."""
-    return list(Path(tempfile.gettempdir()).glob(f"{PREFIX}-{process.pid}-*"))
-
-
 def test_ray_of_our_own_gives_the_same_bytes_and_leaves_nothing(
     path: Path, wanted: dict[str, bytes], tmp_path: Path
 ) -> None:
     process = begun(path, tmp_path, "--workers", "2")
-    until(lambda: folders(process))
+    until(lambda: folders_of(process.pid))
     code, shown, said = finished(process)
     assert code == 0, said
     assert "PTD" in shown
     assert all("cells" in line for line in said.splitlines()), said
     assert stored_files(tmp_path) == wanted
     assert still_there(process) == []
-    assert folders(process) == []
+    assert folders_of(process.pid) == []
+
+
+def test_ray_of_our_own_listens_on_the_loopback_and_no_other_user_may_enter_its_folder() -> None:
+    with RayCluster(1) as executor:
+        executor._connected()
+        (folder,) = folders_of(os.getpid())
+        assert folder.stat().st_mode & 0o777 == 0o700
+        assert {path.name for path in folder.iterdir() if path.is_dir()} == {"ray"}
+        started = children(os.getpid())
+        started += [one for process in started for one in children(process)]
+        found = {name for process in (os.getpid(), *started) for name in listening(process)}
+    assert found, "Ray listens"
+    assert {name for name in found if not name.endswith("0100007F")} == set()
+    assert folders_of(os.getpid()) == []
+
+
+def listening(process: int) -> list[str]:
+    """The addresses at which a process listens, as the kernel writes them."""
+    sockets = {
+        os.readlink(path).removeprefix("socket:[").rstrip("]")
+        for path in Path(f"/proc/{process}/fd").iterdir()
+        if path.is_symlink()
+    }
+    rows = [
+        row.split()
+        for kind in ("tcp", "tcp6")
+        for row in Path(f"/proc/net/{kind}").read_text().splitlines()[1:]
+    ]
+    return [row[1].partition(":")[0] for row in rows if row[3] == "0A" and row[9] in sockets]
 
 
 def test_when_the_command_is_killed_its_own_ray_ends(path: Path, tmp_path: Path) -> None:
@@ -241,8 +275,12 @@ def test_when_the_command_is_killed_its_own_ray_ends(path: Path, tmp_path: Path)
     assert any("raylet" in title(child) for child in children(process.pid))
     process.kill()
     process.communicate()
-    # Two agents of Ray look only every now and then whether it is still there.
-    assert still_there(process, 90) == []
+    # Two agents of Ray look only every now and then whether it is still there; the next start ends
+    # them, and removes the folder.
+    assert folders_of(process.pid)
+    shutil.rmtree(new_folder())
+    assert folders_of(process.pid) == []
+    assert still_there(process, 5) == []
 
 
 @pytest.mark.parametrize("joins", [False, True])
@@ -264,7 +302,7 @@ def test_ctrl_c_at_random_moments(
         if code == 130:
             assert said.splitlines()[-1].startswith("stopped; what is "), said
         assert still_there(process) == []
-        assert folders(process) == []
+        assert folders_of(process.pid) == []
         assert stored_files(tmp_path).items() <= wanted.items() if files(tmp_path) else True
     assert codes.count(130) >= 2
     workers = [one for node in cluster.worker_nodes for one in workers_of(node)]

@@ -29,6 +29,18 @@ def test_a_termination_has_discount_0_and_a_truncation_keeps_its_own() -> None:
     assert following[2:].tolist() == [4, 44, 55]
 
 
+@pytest.mark.parametrize("final", [np.zeros((0, 1)), [], "last", None])
+def test_no_final_observation_may_be_given_where_no_episode_is_truncated(final: Any) -> None:
+    rows = np.arange(4.0)[:, None]
+    ends: dict[str, Any] = {"discount": 0.9, "terminated": [0, 1, 0, 1], "truncated": np.zeros(4)}
+    found = Experience.from_log(rows, rows[:, 0], **ends, final=final)
+    np.testing.assert_array_equal(found.next_features()[:, 0], [1.0, 1.0, 3.0, 3.0])
+    np.testing.assert_array_equal(found.discount_tp1, [0.9, 0.0, 0.9, 0.0])
+    none = Indices(np.zeros(0, dtype=np.int64))
+    same = Experience.from_log(Indices([0, 1, 0, 1]), rows[:, 0], **ends, final=none, size=2)
+    np.testing.assert_array_equal(same.code_tp1, [1, 1, 1, 1])
+
+
 def test_the_last_row_of_a_truncated_episode_may_be_its_final_observation() -> None:
     """Also if it is the only one, or the log merely stops."""
     rows = np.arange(1.0, 9.0)[:, None]

@@ -18,6 +18,7 @@ from preftd.experiments.jobs import Job, jobs
 from preftd.experiments.result_files import rows_of
 from preftd.experiments.store import Store
 from preftd.experiments.work import JobResult, compute
+from preftd.files import RECORD
 from preftd.preferences import Observability
 
 CORRIDOR = tasks.make("corridor", length=3)
@@ -137,7 +138,7 @@ def stored_files(out: Path) -> dict[str, bytes]:
 
 def hidden_files(out: Path) -> list[Path]:
     """What is half written, or was left so, anywhere among the results."""
-    return [path for path in out.rglob(".*") if path.is_file()]
+    return [path for path in out.rglob(".*") if path.is_file() and path.name != RECORD]
 
 
 def manifest(out: Path) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from preftd import (
     evaluate,
     tasks,
 )
-from preftd.preferences import Observability
+from preftd.preferences import Learned, Observability
 from preftd.style import look_of
 
 CORRIDOR = tasks.make("corridor", length=4)
@@ -34,6 +34,15 @@ def test_means_and_intervals_are_students() -> None:
     assert np.isinf(alone.curve().half_width).all()
     with pytest.raises(ValueError, match="read-only"):
         found.errors[0, 0, 0] = 1
+
+
+def test_axes_are_those_of_matplotlib() -> None:
+    found = evaluate(CORRIDOR, PTD(), Observability(), [0.1], 2, 2)
+    wrong: list[Any] = [3, 0, "x", [], object, found]
+    for axes in wrong:
+        for draw in (found.plot, found.plot_step_sizes, Learned().explain(None).plot):
+            with pytest.raises(InputError, match=r"^axes is .*: give Axes of matplotlib, or omit"):
+                draw(axes)
 
 
 def test_pictures_show_curves_intervals_and_what_diverged() -> None:

@@ -186,10 +186,10 @@ def test_a_file_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="there is no device that is always full")
-def test_what_the_system_says_while_rows_are_written_is_its_own_error() -> None:
+def test_what_the_system_says_while_rows_are_written_is_its_own_error(tmp_path: Path) -> None:
     rows = pl.DataFrame({"x": range(1000)})
-    with FULL.open("r+b") as file, pytest.raises(OSError, match="No space left") as raised:
-        write_rows(rows, file)
+    with FULL.open("r+b") as full, pytest.raises(OSError, match="No space left") as raised:
+        write_whole(tmp_path / "x", lambda _: write_rows(rows, full))
     assert raised.value.errno == errno.ENOSPC
 
 

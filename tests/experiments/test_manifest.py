@@ -172,6 +172,48 @@ def test_what_is_no_manifest_is_named_with_the_cause(tmp_path: Path) -> None:
     assert [one.study for one in refused if isinstance(one, Manifest)] == ["mine"]
 
 
+WRONG: dict[str, dict[str, Any]] = {
+    "ended is 'soon', not a time": {"ended": "soon"},
+    "ended is '', not a time": {"ended": ""},
+    "ended is '0001-01-01T00:00:00+01:00', not a time": {"ended": "0001-01-01T00:00:00+01:00"},
+    "started is 2026-01-01T00:00 and ended '1969-02-11'": {"ended": "1969-02-11"},
+    "started is 2026-01-01T00:00 and ended '9999-12-31'": {"ended": "9999-12-31"},
+    "started is 2026-01-01T00:00 and ended '2026-01-01T01:00+02:00'": {
+        "ended": "2026-01-01T01:00+02:00"
+    },
+    "command is [1]": {"command": [1]},
+    "failures is ['x']": {"failures": ["x"]},
+    "versions is {'numpy': 2}": {"versions": {"numpy": 2}},
+    "machine is {'cores': [1]}": {"machine": {"cores": [1]}},
+    "commit is 7": {"commit": 7},
+}
+
+
+@pytest.mark.parametrize("cause", WRONG)
+def test_every_field_of_a_file_is_checked(cause: str, tmp_path: Path) -> None:
+    fields = {"study": "mine", "command": ["preftd"], "started": "2026-01-01T00:00", **WRONG[cause]}
+    (tmp_path / "it.json").write_text(json.dumps(fields))
+    [found] = read_manifests(tmp_path)
+    assert str(found) == f"it.json cannot be read: {cause}."
+
+
+def test_a_run_ends_after_it_starts_whatever_the_clock_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = Manifest.begin("mine", tmp_path)
+    monkeypatch.setattr(room, "_now", lambda: "2001-01-01T00:00:00.000+00:00")
+    assert begun.end("finished").duration.total_seconds() == 0
+
+
+def test_a_command_with_names_that_are_not_utf_8_is_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["preftd", "run", "\udcff.py"])
+    written = Manifest.begin("mine", tmp_path)
+    written.write(tmp_path)
+    assert read_manifests(tmp_path) == [written]
+
+
 def test_the_oldest_comes_first(tmp_path: Path) -> None:
     times = ["2025-03-01T00:00:00.000+00:00", "2024-12-31T23:59:59.999+00:00"]
     for started in times:

@@ -23,6 +23,7 @@ from experiments.small_studies import (
     the_job,
 )
 from preftd.experiments import CellsFailedError, Here, run
+from preftd.experiments import store as module
 from preftd.experiments.result_files import FILE, MEASURE
 from preftd.experiments.store import Store
 from preftd.experiments.work import JobResult, compute
@@ -83,6 +84,21 @@ def test_runs_that_share_a_store_read_a_file_once(out: Path, looks: list[Path]) 
     assert looks.count(file) == 1
 
 
+def test_results_that_do_not_fit_into_memory_are_read_again_and_the_same(
+    out: Path, looks: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_here(small(seeds=4), out)
+    monkeypatch.setattr(module, "MOST", 0)
+    store, ids = Store(out), the_job(small(seeds=4)).ids
+    there, found = store.read(ids, ["error"])
+    assert there.all()
+    assert store.read(ids[:CELLS], ["error"])[1].equals(found[:CELLS])
+    assert len(store._rows) == 1, "of the file that was asked for last"
+    looks.clear()
+    assert store.read(ids, ["error"])[1].equals(found)
+    assert len(looks) == 1, "the other one"
+
+
 def test_a_job_without_results_writes_nothing(tmp_path: Path) -> None:
     with pytest.raises(CellsFailedError):
         run_here(small(preferences=Function(lambda _: 1 / 0)), tmp_path)
@@ -130,10 +146,10 @@ def test_the_leavings_of_the_dead_are_removed_and_those_of_the_living_are_not(ou
     ended.wait()
     before = stored_files(out)
     dead, living, far, mine = (
-        ".a.parquet.{host}.{dead}",
-        ".b.parquet.{host}.{living}",
-        ".c.parquet.elsewhere.{dead}",
-        ".d.txt",
+        ".preftd-unfinished.{host}.{dead}.0",
+        ".preftd-unfinished.{host}.{living}.1",
+        ".preftd-unfinished.elsewhere.{dead}.2",
+        ".mine.{host}.{dead}.3",
     )
     for folder in ("cells", "runs", "figures"):
         (out / folder).mkdir(exist_ok=True)
@@ -145,8 +161,8 @@ def test_the_leavings_of_the_dead_are_removed_and_those_of_the_living_are_not(ou
     assert told.said == []
     assert told.stored == 0
     for folder in ("cells", "runs", "figures"):
-        left = {path.name.split(".")[1] for path in (out / folder).glob(".*")}
-        assert left == {"b", "c", "d"}
+        left = {path.name[-1] for path in (out / folder).glob(".*")}
+        assert left == {"1", "2", "3"}
     assert {name: whole for name, whole in stored_files(out).items() if name in before} == before
 
 
@@ -199,5 +215,5 @@ def test_nothing_is_pickled_to_be_kept() -> None:
 
 def test_a_file_is_no_folder_for_results(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(preftd.InputError, match="file is not a folder: give one for results"):
+    with pytest.raises(preftd.InputError, match="file is not a folder: move it, or give another"):
         run_here(small(), tmp_path / "file")

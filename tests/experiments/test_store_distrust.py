@@ -5,6 +5,7 @@ import io
 import os
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,8 @@ import preftd
 from experiments.small_studies import (
     Told,
     computed,
+    keep,
+    only,
     run_here,
     small,
     stored_files,
@@ -23,7 +26,12 @@ from experiments.small_studies import (
 )
 from preftd.experiments import Search, results
 from preftd.experiments.content import SCHEMA
+from preftd.experiments.jobs import Job
+from preftd.experiments.result_files import hash_of
 from preftd.experiments.store import Store
+from preftd.experiments.work import compute
+from preftd.report.status import status_lines
+from preftd.report.studies import report_all, show_all
 
 CELLS = 8
 """Of the small study."""
@@ -64,7 +72,7 @@ def test_a_damaged_file_is_named_kept_and_its_cells_are_computed_again(
     (warning,) = told.said
     assert warning.startswith(f"{path} is damaged")
     assert told.stored == CELLS
-    assert stored_files(out) == before | {f"{path.name}.damaged": broken}
+    assert stored_files(out) == before | {f"{path.name}.{hash_of(broken)}.damaged": broken}
     assert computed(small(), out) == 0
 
 
@@ -264,3 +272,60 @@ def test_a_file_that_only_looks_like_results_is_not_trusted(change: pl.Expr, out
     assert told.said == [f"{forged} holds no results of preftd: it is left alone and not read."]
     assert (told.stored, found.runs.height) == (CELLS, CELLS)
     assert true.read_bytes() == wanted
+
+
+def with_other_numbers(out: Path, job: Job, change: float) -> tuple[Path, Path]:
+    """Store some cells once more, in a file of its own; the two files, in order."""
+    before, found = the_file(out), compute(job)
+    errors = np.array(found.measured["error"])
+    errors[0, 0] += change
+    added = keep(Store(out), job, replace(found, measured={"error": errors}))
+    one, other = sorted([before, added])
+    return one, other
+
+
+@pytest.mark.parametrize("cells", [slice(None), slice(2, 5)])
+@pytest.mark.parametrize("change", [1.0, 1e-9])
+def test_files_with_other_numbers_for_the_same_cells_are_both_named_and_nothing_is_read(
+    cells: slice, change: float, out: Path
+) -> None:
+    job = the_job(small())
+    first, second = with_other_numbers(out, only(job, job.ids[cells]), change)
+    before = stored_files(out)
+    readers: dict[str, Callable[[], object]] = {
+        "load": lambda: results(small(), out),
+        "resume": lambda: run_here(small(seeds=3), out),
+        "another study": lambda: results(small(seeds=[7]), out),
+        "status": lambda: list(status_lines(out, [])),
+        "show": lambda: list(show_all([small(), small(seeds=3)], out, Told())),
+        "report": lambda: list(report_all([small(), small(seeds=3)], out, Told())),
+    }
+    for name, read in readers.items():
+        with pytest.raises(preftd.InputError) as error:
+            read()
+        assert str(error.value) == (
+            f"{first} and {second} hold different results of the same cells: remove the file that "
+            "you do not trust."
+        ), name
+    assert stored_files(out) == before
+    store = Store(out)
+    for _ in range(2):  # it is said as often as it is asked
+        with pytest.raises(preftd.InputError, match="different results"):
+            store.there(job.ids)
+    first.unlink()
+    assert results(small(), out).runs.height > 0
+
+
+def test_files_with_the_same_numbers_for_the_same_cells_are_read(out: Path) -> None:
+    job = the_job(small())
+    with_other_numbers(out, only(job, job.ids[2:5]), 0.0)
+    assert len(stored_files(out)) == 2
+    assert computed(small(), out) == 0
+    assert results(small(), out).runs.height == CELLS
+
+
+def test_of_a_damaged_file_and_one_with_other_numbers_the_whole_one_is_read(out: Path) -> None:
+    job = the_job(small())
+    first, _ = with_other_numbers(out, job, 1.0)
+    truncated(first)
+    assert results(small(), out).runs.height == CELLS

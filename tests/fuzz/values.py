@@ -81,7 +81,11 @@ FLAGS = [
     Kind("bool", np.bool_, same),
     Kind("array", np.array, same),
 ]
-TEXTS = [*ANYWHERE, *_bad(number=3, nothing="", pair=["x", "x"]), Kind("str", np.str_, same)]
+TEXTS = [
+    *ANYWHERE,
+    *_bad(number=3, nothing="", pair=["x", "x"], half_of_a_pair="a\ud800"),
+    Kind("str", np.str_, same),
+]
 FUNCTIONS = [
     *(kind for kind in ANYWHERE if kind.name != "type"),  # which can be called
     *_bad(number=3, half=0.5, negative=-1, array=np.ones((2, 2)), flag=True),

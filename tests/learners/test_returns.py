@@ -216,7 +216,7 @@ def fine(axis: int = 0) -> dict[str, NDArray[np.float64]]:
 def test_what_is_not_finite_or_out_of_range_is_refused_by_name(
     name: str, axis: int, at: tuple[int, int], kind: Any
 ) -> None:
-    bad = [np.nan, np.inf, -np.inf]
+    bad = [np.inf, -np.inf, *([] if name == "value_t" else [np.nan])]  # v(x_t) may be unknown
     bad += [-0.25, 1.5] if name in ("beta_tp1", "discount") else []
     for number in bad:
         arrays = {key: array.astype(kind) for key, array in fine(axis).items()}
@@ -229,6 +229,16 @@ def test_what_is_not_finite_or_out_of_range_is_refused_by_name(
             beta_advantages(**arrays, terminated=ends, axis=axis)
         with pytest.raises(InputError, match=rf"^{name} is {number:g}: every entry .*\.$"):
             beta_advantages(**fine(axis) | {name: np.array(number)}, axis=axis)
+
+
+def test_one_number_for_all_values_must_be_known() -> None:
+    with pytest.raises(InputError, match=r"^value_t is nan: every entry must be a finite number"):
+        beta_advantages(**fine() | {"value_t": np.array(np.nan)})
+    gap = np.array([1.0, np.nan, 3.0])
+    expected = beta_advantages([0, 0, 1], [1.0, 2.0, 3.0], 1.0, 0.5, discount=0.5)
+    for values in (gap, gap.tolist(), np.ma.masked_invalid(gap)):
+        found = beta_advantages([0, 0, 1], values, 1.0, 0.5, discount=0.5)
+        np.testing.assert_array_equal(found, [expected[0], np.nan, expected[2]])
 
 
 @pytest.mark.parametrize("name", ["reward", "beta_tp1"])

@@ -58,4 +58,4 @@ def settings_of(
     columns = LogColumns(**COLUMNS | named)
     table = open_source(source, folder)
     plan = plan_parts(table, columns, 3, part)
-    return Settings(table, columns, look(table, columns), arms_of(rules), 3), plan
+    return look(table, columns, plan, arms_of(rules), 3), plan

@@ -121,6 +121,21 @@ BAD: dict[str, tuple[Change, dict[str, Any], str]] = {
         {},
         "'id' is missing in row 6 of log.parquet: fill the column.",
     ),
+    "id not a number": (
+        lambda log: put("id", 6, float("nan"))(log.with_columns(pl.col("id").cast(pl.Float64))),
+        {},
+        "'id' is missing in row 6 of log.parquet: fill the column.",
+    ),
+    "order not a number": (
+        lambda log: put("t", 6, float("nan"))(log.with_columns(pl.col("t").cast(pl.Float32))),
+        {"order": "t"},
+        "'t' is missing in row 6 of log.parquet: fill the column.",
+    ),
+    "flag not a number": (
+        lambda log: put("end", 6, float("nan"))(log.with_columns(pl.col("end").cast(pl.Float64))),
+        {},
+        "'end' is missing in row 6 of log.parquet: fill the column.",
+    ),
     "preference range": (
         put("quality", 8, 1.5),
         {"preference": "quality"},

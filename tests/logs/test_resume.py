@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -10,13 +11,16 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+import polars as pl
 import pytest
+from polars.exceptions import ComputeError
 
 from commands import complaint, run, run_alone
 from logs.made_logs import COLUMNS, gappy
 from preftd.experiments import Processes
 from preftd.failures import FailedError, InputError
 from preftd.logs import LogColumns, LogEvaluation, evaluate, plan
+from preftd.logs.part_files import PREFIX
 
 NAMED: Final = COLUMNS | {"preference": "quality"}
 SCRIPT = """
@@ -68,6 +72,10 @@ def evaluated(log: Path, out: Path, **given: Any) -> LogEvaluation:
     return evaluate(log, LogColumns(**NAMED), out, rules=["td", "ptd"], **given)
 
 
+def kept_parts(out: Path) -> list[Path]:
+    return sorted(out.glob(f"{PREFIX}*/*.npz"))
+
+
 def assert_same(found: LogEvaluation, other: LogEvaluation) -> None:
     """Files are the same to the byte, but for how long it took."""
     for name in ("predictions.parquet", "log.toml"):
@@ -75,7 +83,7 @@ def assert_same(found: LogEvaluation, other: LogEvaluation) -> None:
     assert (found.weights == other.weights).all()
     plain = [{k: v for k, v in one.summary.items() if k != "seconds"} for one in (found, other)]
     assert plain[0] == plain[1]
-    assert not (found.folder / "parts").exists()
+    assert not kept_parts(found.folder)
 
 
 def test_two_workers_give_the_same_bytes(log: Path, tmp_path: Path) -> None:
@@ -88,7 +96,7 @@ def test_a_run_that_is_killed_resumes(log: Path, tmp_path: Path) -> None:
     out, script = tmp_path / "killed", SCRIPT.replace("{named!r}", repr(NAMED))
     done = subprocess.run([sys.executable, "-c", script, log, out], check=False)
     assert done.returncode == -signal.SIGKILL
-    assert len(list((out / "parts").glob("*.npz"))) == 3
+    assert len(kept_parts(out)) == 3
     counted = Counting()
     found = evaluated(log, out, progress=counted)
     here = Counting()
@@ -127,16 +135,33 @@ def test_a_mistake_on_the_way_does_not_lose_finished_parts(log: Path, tmp_path: 
         evaluated(log, out, progress=Counting(3))
     with pytest.raises(InputError):
         evaluate(log, LogColumns(**NAMED | {"reward": "rr"}), out)
-    assert len(list((out / "parts").glob("*.npz"))) == 3
+    assert len(kept_parts(out)) == 3
 
 
 def test_a_part_that_is_not_whole_is_computed_again(log: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     with pytest.raises(KeyboardInterrupt):
         evaluated(log, out, progress=Counting(2))
-    first, second = sorted((out / "parts").glob("*.npz"))
+    first, second = kept_parts(out)
     first.write_bytes(first.read_bytes()[:-7])
     second.write_bytes(b"")
+    assert_same(evaluated(log, out), evaluated(log, tmp_path / "here"))
+
+
+@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "full"), ComputeError("(os error 28)")])
+def test_a_full_disk_is_named_and_nothing_is_lost(
+    error: Exception, log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write(*_: object) -> None:
+        raise error
+
+    out, written = tmp_path / "out", pl.DataFrame.write_parquet
+    monkeypatch.setattr(pl.DataFrame, "write_parquet", write)
+    cause = r"\(.*\.parquet: (full|No space left on device)\): see to that"
+    with pytest.raises(FailedError, match=f"a part of the log cannot be computed {cause}"):
+        evaluated(log, out)
+    assert kept_parts(out)
+    monkeypatch.setattr(pl.DataFrame, "write_parquet", written)
     assert_same(evaluated(log, out), evaluated(log, tmp_path / "here"))
 
 

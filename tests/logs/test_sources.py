@@ -14,7 +14,9 @@ from logs.made_logs import COLUMNS, gappy
 from preftd import ETD, PTD, InputError
 from preftd.experience import Encoder
 from preftd.logs import LogColumns, LogEvaluation, evaluate
+from preftd.logs.arms import questions_of
 from preftd.logs.bases import as_encoder, expand
+from preftd.logs.source import _natural, open_source
 from preftd.preferences import Function
 
 
@@ -214,8 +216,136 @@ def test_columns_of_the_log_do_not_hide_those_of_predictions(tmp_path: Path) -> 
     assert found["log_row"].to_list() == log["row"].to_list()
 
 
-def test_a_file_that_counts_from_0_again_begins_an_episode(tmp_path: Path) -> None:
+def test_two_predictions_of_one_name_are_refused(tmp_path: Path) -> None:
+    log = gappy().rename({"r": "x", "s": "linear_x"})
+    columns = LogColumns(**COLUMNS | {"reward": ["x", "linear_x"]})
+    with pytest.raises(InputError, match="called 'value_ptd_linear_x', by the names of rewards"):
+        evaluate(log, columns, tmp_path, methods=["linear"])
+    log = gappy().rename({"id": "value_ptd", "t": "log_value_ptd"})
+    named = {"episode": "value_ptd", "order": "log_value_ptd"}
+    found = evaluated(log, tmp_path / "keys", **named).predictions()
+    assert found.columns[1:3] == ["log_value_ptd", "log_log_value_ptd"]
+    assert found["log_value_ptd"].to_list() == log["value_ptd"].to_list()
+
+
+def test_discounts_that_differ_have_their_own_columns(tmp_path: Path) -> None:
+    discounts = [0.9, 0.9999999, 0.99999994, 0.5]
+    found = evaluated(gappy(), tmp_path, discount=discounts)
+    suffixes = [one["suffix"] for one in found.summary["questions"]]
+    assert suffixes == ["_0.9", "_0.9999999", "_0.99999994", "_0.5"]
+    assert {f"value_ptd{one}" for one in suffixes} <= {*found.predictions().columns}
+    several = LogColumns(**COLUMNS | {"discount": [1.0, 0.9999999, 0.0]})
+    assert [one.suffix for one in questions_of(several)] == ["_1", "_0.9999999", "_0"]
+
+
+def test_an_order_that_steps_back_between_files_is_refused(tmp_path: Path) -> None:
+    log, folder = gappy(gaps=0.0), tmp_path / "in"
+    folder.mkdir()
     for name in "ab":
-        gappy().write_parquet(tmp_path / f"{name}.parquet")
-    found = evaluated(tmp_path, tmp_path / "out", episode=None, terminated=None, order="t")
-    assert found.summary["log"]["episodes"] == 2
+        log.write_parquet(folder / f"{name}.parquet")
+    named: dict[str, Any] = {"terminated": None, "order": "t"}
+    with pytest.raises(InputError) as refused:
+        evaluated(folder, tmp_path / "out", episode=None, **named)
+    assert str(refused.value) == (
+        "order ('t') goes from 901 to 0 inside an episode, in row 0 of b.parquet: give files in "
+        "their order, or a column that tells episodes apart."
+    )
+    found = evaluated(folder, tmp_path / "ids", **named)
+    assert found.summary["log"]["episodes"] == 120
+    same = log.with_columns(id=pl.lit(7))
+    same.write_parquet(folder / "b.parquet")
+    same.write_parquet(folder / "c.parquet")
+    with pytest.raises(InputError, match=r"from 901 to 0 inside an episode, in row 0 of c\.parq"):
+        evaluated(folder, tmp_path / "same", **named)
+
+
+def test_files_are_read_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    log = gappy()
+    for i in range(12):
+        log.slice(i * 80, 80).write_parquet(tmp_path / f"part_{i}.parquet")
+    found = evaluated(tmp_path, tmp_path / "out", episode=None, order="t")
+    assert found.predictions()["t"].to_list() == log["t"].head(960).to_list()
+    names = ["10", "x", "007", "2b", "7", "b2", "b10", "b", "2"]
+    paths = [Path("b1") / name for name in names] + [Path("b1/7/1")]
+    expected = ["2", "2b", "007", "7", "1", "10", "b", "b2", "b10", "x"]
+    assert [path.name for path in sorted(paths, key=_natural)] == expected
+
+
+def test_an_id_that_comes_again_in_a_later_file_is_refused(tmp_path: Path) -> None:
+    log = gappy()
+    first = log.filter(pl.col("id") < 3)
+    first.write_parquet(tmp_path / "a.parquet")
+    again = pl.concat([log.filter(id=2), log.filter(id=3), log.filter(id=2)])
+    again.write_parquet(tmp_path / "b.parquet")
+    with pytest.raises(InputError, match=r"episode 2 \('id'\) begins a second time in row"):
+        evaluated(tmp_path, tmp_path / "out")
+
+
+def in_folders(log: pl.DataFrame, root: Path, *folders: str) -> Path:
+    each = log.height // len(folders)
+    for i, folder in enumerate(folders):
+        (root / folder).mkdir(parents=True)
+        log.slice(i * each, each).write_parquet(root / folder / "log.parquet")
+    return root
+
+
+def test_folders_above_the_one_that_is_given_name_no_columns(tmp_path: Path) -> None:
+    log = gappy()
+    expected = evaluated(log, tmp_path / "frame")
+    root = in_folders(log, tmp_path / "r=1", "a=5")
+    for source in (root / "a=5" / "log.parquet", root / "a=5"):
+        found = evaluated(source, tmp_path / f"out {source.name}")
+        assert (found.weights == expected.weights).all()
+    with pytest.raises(InputError) as refused:
+        evaluated(root, tmp_path / "clash")
+    assert str(refused.value) == (
+        "column 'a' of log.parquet is also in the name of a folder (a=5): rename one of them."
+    )
+    twice = in_folders(log.drop("a"), tmp_path / "twice", "a=5/a=6")
+    with pytest.raises(InputError, match=r"column 'a' of log\.parquet is also in the name"):
+        evaluated(twice, tmp_path / "clash")
+
+
+def test_values_in_the_names_of_folders_stay_apart(tmp_path: Path) -> None:
+    for i, (folders, expected) in enumerate(
+        [
+            (("id=7", "id=007", "id=8"), ["007", "7", "8"]),
+            (("id=9", "id=10", "id=north"), ["9", "10", "north"]),
+            (("id=-1", "id=09", "id=10"), [9, 10, -1]),
+            (("id=1", f"id={2**70}"), ["1", str(2**70)]),
+        ]
+    ):
+        root = in_folders(gappy().drop("id"), tmp_path / str(i), *folders)
+        table = open_source(root, tmp_path / "none")
+        found = table.read(["id"], 0, table.rows)["id"].unique(maintain_order=True)
+        assert found.to_list() == expected
+
+
+def test_a_name_with_brackets_is_a_name(tmp_path: Path) -> None:
+    gappy().write_parquet(tmp_path / "log[1].parquet")
+    assert evaluated(tmp_path / "log[1].parquet", tmp_path / "out").summary["log"]["files"] == 1
+    gappy().fill_nan(None).write_csv(tmp_path / "log*.csv")
+    assert evaluated(tmp_path / "log*.csv", tmp_path / "out").summary["log"]["files"] == 1
+
+
+def test_flags_and_large_numbers_may_be_categories(tmp_path: Path) -> None:
+    log = gappy().with_columns(flag=pl.col("r") > 3)
+    named = {"features": ["b"], "categories": ["flag"]}
+    found = evaluated(log, tmp_path / "flags", **named)
+    numbers = log.with_columns(pl.col("flag").cast(pl.Int8))
+    expected = evaluated(numbers, tmp_path / "numbers", **named)
+    assert found.summary["features"] == expected.summary["features"]
+    assert (found.weights == expected.weights).all()
+    assert (found.predict(log) == expected.predict(numbers)).all()
+    large = log.with_columns(flag=pl.col("flag").cast(pl.UInt64) + 2**63)
+    with pytest.raises(
+        InputError, match="category 'flag' holds whole numbers of more than 64 bits"
+    ):
+        evaluated(large, tmp_path / "large", **named)
+
+
+def test_errors_have_their_columns_if_no_return_is_known(tmp_path: Path) -> None:
+    found = evaluated(gappy(gaps=0.0), tmp_path, terminated=None, discount=0.9999, preference=1.0)
+    errors = found.errors()
+    assert errors.is_empty()
+    assert errors.filter(rows="trusted").select("arm", "rmse", "relative_high").is_empty()

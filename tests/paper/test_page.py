@@ -112,6 +112,9 @@ def test_the_page_holds_every_claim_with_its_words(page: Path) -> None:
     assert "a remark" in text
     assert "preftd reproduce figure_3" in text
     assert not re.search(r'(?:src|href)="(?!#|data:,)', text), "it needs nothing from elsewhere"
+    [policy] = re.findall(r'<meta http-equiv="Content-Security-Policy" content="([^"]+)">', text)
+    assert "unsafe" not in policy
+    assert policy.count("sha256-") == text.count("<style>") + text.count("<script>") == 4
 
 
 def test_claims_without_results_are_named_and_their_findings_not_tested(tmp_path: Path) -> None:

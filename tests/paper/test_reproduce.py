@@ -5,20 +5,26 @@ from collections import Counter
 from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
+from matplotlib.figure import Figure
 
 from preftd.arrays import InputError
 from preftd.experiments import Here, Results
 from preftd.experiments.inputs import as_seeds
-from preftd.paper import contents
+from preftd.experiments.study import Study
+from preftd.paper import contents, page
+from preftd.paper import study as paper_study
 from preftd.paper.contents import CLAIMS, FIGURES, STUDIES
-from preftd.paper.order import Order, Wanted, wanted
+from preftd.paper.order import Order, Wanted, stored, wanted
 from preftd.paper.page import stored_page
+from preftd.paper.panel_rows import PaperFigure
 from preftd.paper.reproduce import reproduce
 from preftd.paper.stored_searches import QUICK_SEEDS
-from preftd.paper.study import PaperStudy
+from preftd.paper.study import Found, PaperStudy
 from preftd.paper.titles import TITLES
+from preftd.paper.walk import studies as walk_studies
 
 
 def times_run(out: Path) -> Counter[str]:
@@ -30,32 +36,71 @@ def files(out: Path, *names: str) -> list[Path]:
     return [out / "figures" / f"{name}.{ending}" for name in names for ending in ("png", "svg")]
 
 
-def test_figures_are_written_and_no_study_is_run_twice(tmp_path: Path) -> None:
-    names = ["figure_2", "figure_a1", "figure_2"]
-    lines = list(
-        reproduce(names, Order(tmp_path, seeds=1, make_executor=lambda _: nullcontext(Here())))
-    )
-    paths = files(tmp_path, *names[:2])
-    assert lines == [f"wrote {path}" for path in paths]
-    assert all(path.stat().st_size > 10_000 for path in paths)
-    assert times_run(tmp_path) == {"walk by lambda": 1, "walk by beta": 1}
-    assert not (tmp_path / "paper.html").exists(), "it is of all figures"
+WALKS = ["figure_2", "figure_a1"]
+
+
+@pytest.fixture(scope="module")
+def walks(tmp_path_factory: pytest.TempPathFactory) -> Order:
+    """An order of two figures, which are made."""
+    out = tmp_path_factory.mktemp("walks")
+    order = Order(out, seeds=1, make_executor=lambda _: nullcontext(Here()))
+    lines = list(reproduce([*WALKS, WALKS[0]], order))
+    assert lines == [f"wrote {path}" for path in files(out, *WALKS)]
+    return order
+
+
+def test_figures_are_written_and_no_study_is_run_twice(walks: Order) -> None:
+    assert all(path.stat().st_size > 10_000 for path in files(walks.out, *WALKS))
+    assert times_run(walks.out) == {"walk by lambda": 1, "walk by beta": 1}
+    assert not (walks.out / "paper.html").exists(), "it is of all figures"
+
+
+def test_results_that_do_not_fit_into_memory_are_read_again_and_the_same(
+    walks: Order, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = list[PaperStudy]()
+
+    def noted(study: PaperStudy, *arguments: Any) -> Wanted:
+        read.append(study)
+        return wanted(study, *arguments)
+
+    monkeypatch.setattr("preftd.paper.order.wanted", noted)
+    (one, other), (found, missing) = walk_studies.STUDIES, stored(walk_studies.STUDIES, walks)
+    assert (list(found), missing) == ([one, other], [])
+    kept = found[one].runs
+    assert found[other].runs.height
+    read.clear()
+    assert found[one].runs is kept
+    assert read == []
+    monkeypatch.setattr(paper_study, "MOST", 0)
+    again, _ = stored(walk_studies.STUDIES, walks)
+    read.clear()
+    for study in (one, other, one):
+        assert again[study].runs.equals(found[study].runs)
+    assert read == [one, other, one]
 
 
 def test_all_that_can_be_made_has_a_title() -> None:
     assert list(TITLES) == ["counterexamples", *FIGURES]
 
 
+class Asked(NamedTuple):
+    """The studies that an order wants, without what was read for them."""
+
+    whole: Study
+    run: Study
+
+
 @cache
-def all_wanted(seeds: int | None) -> dict[PaperStudy, Wanted]:
+def all_wanted(seeds: int | None) -> dict[PaperStudy, Asked]:
     """What an order of so many seeds wants of each study: seconds, for all of them."""
     found: dict[PaperStudy, Results] = {}
-    asked: dict[PaperStudy, Wanted] = {}
+    asked: dict[PaperStudy, Asked] = {}
     for study in STUDIES:
-        asked[study] = wanted(study, Order(Path("nowhere"), seeds=seeds), found.__getitem__)
-        search = asked[study].search
-        if search is not None:
-            found[study] = search
+        one = wanted(study, Order(Path("nowhere"), seeds=seeds), found.__getitem__)
+        asked[study] = Asked(one.whole, one.run)
+        if one.search is not None:
+            found[study] = one.search
     return asked
 
 
@@ -80,6 +125,31 @@ def test_seeds_are_those_of_the_paper_unless_the_search_is_read() -> None:
 def test_everything_is_made_if_nothing_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"the search of .* is not on file"):
         next(reproduce([], Order(tmp_path / "out", searches=tmp_path / "none")))
+
+
+def test_a_page_of_what_is_stored_draws_each_figure_from_its_own_studies(
+    walks: Order, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = dict[str, list[PaperStudy]]()
+
+    def noted(name: str) -> PaperFigure:
+        def draw(found: Found) -> Figure:
+            given[name] = list(found)
+            return Figure()
+
+        return FIGURES[name]._replace(draw=draw)
+
+    for name, stands_for in {
+        "FIGURES": {name: noted(name) for name in WALKS},
+        "CLAIMS": {},
+        "draw_counterexamples": lambda _: Figure(),
+        "plot_of": lambda *_: None,
+        "write_paper_page": lambda *_: "it",
+    }.items():
+        monkeypatch.setattr(page, name, stands_for)
+    assert list(stored_page(walks)) == ["wrote it"]
+    assert given == {name: list(FIGURES[name].studies) for name in WALKS}
+    assert len(set(map(tuple, given.values()))) == len(WALKS)
 
 
 @pytest.mark.slow

@@ -1,6 +1,8 @@
 """Stored searches: what is read is what was found, and only chosen step sizes are reported."""
 
+import os
 import re
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -24,6 +26,7 @@ from preftd.paper.stored_searches import (
     provenance,
     read_search,
     reported_only,
+    rows_of,
     together,
     write_search,
 )
@@ -75,6 +78,25 @@ def test_what_is_read_chooses_as_the_search_did(file: Path, found: Results) -> N
     assert read.chosen.equals(found.chosen)
     assert read.lost.equals(found.lost)
     assert read.step_sizes().equals(found.step_sizes())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is told in /proc")
+def test_what_is_kept_of_a_file_does_not_hold_all_of_it_in_memory(tmp_path: Path) -> None:
+    path = tmp_path / "large.parquet"
+    names = pl.Series("study", ["small", *["other"] * 100_000])
+    text = pl.format("a text that is too long to be stored in place {}", pl.int_range(pl.len()))
+    pl.DataFrame([names]).with_columns(
+        text=text, curve=pl.concat_list(pl.lit(0.5).repeat_by(8))
+    ).write_parquet(path)
+
+    def pages() -> int:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    kept = [rows_of(study(), path)]
+    before = pages()
+    kept += [rows_of(study(), path) for _ in range(30)]
+    assert {one.height for one in kept} == {1}
+    assert pages() - before < 100 * 2**20
 
 
 def test_only_chosen_step_sizes_are_reported(file: Path, found: Results, tmp_path: Path) -> None:

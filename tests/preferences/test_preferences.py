@@ -22,6 +22,7 @@ from preftd.preferences import (
     Signal,
     as_preference,
 )
+from preftd.preferences.learned.steps import run
 
 CORRIDOR = tasks.make("corridor", length=6)
 STREAM = tasks.make("corridor", length=6).sampler(seed=2).steps(200)
@@ -236,3 +237,95 @@ def test_a_function_of_what_states_always_show_is_known_for_each() -> None:
     betas, _ = trust.stream(steps := walk.sampler(0).episodes(3))
     assert steps.state is not None
     np.testing.assert_array_equal(trust.per_state(walk)[steps.state], betas)
+
+
+SIGNALS = [
+    Constant(0.5),
+    Observability(),
+    PerState([0.25, 0.5]),
+    Function(lambda x: float(x[0])),
+    Displacement({0: 0.5}),
+    Learned(),
+    Learned(linear=True),
+]
+PLAIN = Visit(np.array([1.0, 0.0]), False, 1, True, 1.0, 1.0, 0, 1, None, 1.0, 0.0, None)
+SAME: dict[str, list[Any]] = {
+    "observation": [[1, 0], (1.0, 0.0), np.array([1, 0], np.uint8), np.array([1, 0], np.float32)],
+    "is_first": [0, np.False_, np.int8(0)],
+    "state": [np.int64(1), np.uint8(1)],
+    "observable": [1, np.True_],
+    "reward_t": [1, np.float32(1), np.array(1.0)],
+    "discount_t": [1, np.float32(1), np.int64(1)],
+    "action": [np.int32(1)],
+}
+BAD: dict[str, list[Any]] = {
+    "observation": [
+        "x",
+        ["x", "y"],
+        np.array(["1", "0"]),
+        np.array(["2026-01-01", "2026-01-02"], "M8[D]"),
+        np.array([1 + 2j, 0]),
+        np.array([1, None]),
+        [[1, 0], [1]],
+        None,
+        object(),
+    ],
+    "is_first": [None, "no", 2, 0.5, np.nan, [True], np.array([True, False])],
+    "state": ["x", 0.5, True, 2**40, [1]],
+    "observable": ["x", 0.5, [1]],
+    "reward_t": [None, "x", np.nan, np.inf, 1j, [1.0, 2.0], True],
+    "discount_t": [None, "x", np.nan, 1.5, -0.5, 1j],
+    "action": ["x", 0.5, 2**40],
+    "rho": ["x", np.nan, 1j],
+    "value": ["x", np.nan],
+    "td_error": [1j, np.inf],
+    "reward_end": ["x", np.nan],
+}
+COMPARED: list[Any] = [np.ones((1, 2)), np.array(1.0), np.ones(0), {"x": 1}]
+"""Observations that a function may take, but that have no entries to compare."""
+
+
+@pytest.mark.parametrize("signal", SIGNALS, ids=repr)
+def test_a_visit_in_other_types_gives_the_same_and_compiles_nothing(signal: Signal) -> None:
+    beta, memory = signal.step(PLAIN)
+    before = len(run.signatures)
+    for field, values in SAME.items():
+        for value in values:
+            again, remembered = signal.step(PLAIN._replace(**{field: value}))
+            assert again == beta, (field, value)
+            if memory is not None:
+                np.testing.assert_array_equal(np.asarray(remembered), np.asarray(memory))
+    assert len(run.signatures) == before
+
+
+@pytest.mark.parametrize("signal", SIGNALS, ids=repr)
+def test_a_visit_with_a_bad_field_is_refused_by_its_name(signal: Signal) -> None:
+    for field, values in BAD.items():
+        for value in values:
+            for call in (signal.step, signal.at):
+                with pytest.raises(InputError, match=field):
+                    call(PLAIN._replace(**{field: value}), None)
+
+
+@pytest.mark.parametrize("signal", SIGNALS[-3:], ids=repr)
+def test_what_is_compared_must_be_a_row_of_numbers(signal: Signal) -> None:
+    for value in COMPARED:
+        with pytest.raises(InputError, match="observation"):
+            signal.step(PLAIN._replace(observation=value))
+
+
+@pytest.mark.parametrize("signal", SIGNALS[-3:], ids=repr)
+def test_what_is_masked_counts_as_missing(signal: Signal) -> None:
+    masked = np.ma.array([1.0, 7.0], mask=[False, True])
+    beta, memory = signal.step(PLAIN._replace(observation=masked))
+    missing = signal.step(PLAIN._replace(observation=np.array([1.0, np.nan])))
+    assert beta == missing[0]
+    np.testing.assert_array_equal(np.asarray(memory), np.asarray(missing[1]))
+
+
+@pytest.mark.parametrize("memory", ["x", [1.0, 2.0], 1j, object(), np.ones((1, 1))])
+def test_a_memory_that_a_displacement_cannot_have_is_refused(memory: Any) -> None:
+    with pytest.raises(InputError, match="memory is"):
+        Displacement({0: 0.5}).step(PLAIN, memory)
+    with pytest.raises(InputError, match="memory is"):
+        Displacement({0: 0.5}).stream(STREAM[1:], memory)

@@ -13,7 +13,7 @@ from preftd import PTD, InputError, NetworkLearner
 from preftd.experience import Indices
 from preftd.learners.transition import DivergedError
 from preftd.preferences import Constant, Signal
-from preftd.torch import HeldSGD, TraceSGD, ValueLearner
+from preftd.torch import HeldSGD, TraceSGD, ValueLearner, VectorValueLearner
 from pytorch.module_cases import STREAMS, distance, flat, like, network, two_layers
 
 VIEWS = ("backward", "held")
@@ -86,20 +86,6 @@ def test_what_is_not_trusted_has_no_part_even_if_it_is_not_a_number() -> None:
     assert torch.equal(*found)
 
 
-@views
-def test_a_saved_learner_continues_to_the_bit(view: str) -> None:
-    log, preference = STREAMS["log"]
-    whole, parted = pair(view, "ETD")[1], pair(view, "ETD")[1]
-    for learner in (whole, parted):
-        learner.learn(log[:23], preference)
-    again = pair(view, "ETD")[1]
-    again.load_state_dict(parted.state_dict())
-    for learner in (whole, again):
-        learner.learn(log[23:], preference)
-    assert same(whole.state_dict(), again.state_dict())
-    assert not same(whole.state_dict(), parted.state_dict())
-
-
 def test_buffers_are_a_part_of_the_state() -> None:
     module: Any = nn.Sequential(nn.BatchNorm1d(3), nn.Linear(3, 1)).eval()
     learner = ValueLearner(module, PTD(), 0.1, size=3)
@@ -108,6 +94,35 @@ def test_buffers_are_a_part_of_the_state() -> None:
     state["module.0.running_mean"] = np.array([1.0, 2.0, 3.0])
     learner.load_state_dict(state)
     assert module[0].running_mean.tolist() == [1.0, 2.0, 3.0]
+
+
+class Root(nn.Module):
+    """√|w·x|, which has a value of 0 at 0 and no derivative there."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(2))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x @ self.weight).abs().sqrt()
+
+
+@views
+@pytest.mark.parametrize("bounded", [False, True])
+def test_a_gradient_that_is_not_finite_is_refused_and_changes_nothing(
+    view: str, bounded: bool
+) -> None:
+    options: Any = {"view": view, "bounded": bounded, "size": 2}
+    one = ValueLearner(Root(), PTD(), 0.1, **options)
+    many = VectorValueLearner(Root(), PTD(), 0.1, 2, **options)
+    given: list[tuple[Any, Any]] = [(one, list), (many, lambda x: [x, [1.0, 1.0]])]
+    for learner, rows in given:
+        learner.update(rows([1.0, 0.5]), 1.0, rows([0.5, 0.5]), discount=0.9, beta=1.0)
+        before = learner.state_dict()
+        with pytest.raises(InputError, match=r"^the gradient of parameter 0 is not finite: "):
+            learner.update(rows([0.0, 0.0]), 1.0, rows([0.5, 0.5]), discount=0.9, beta=1.0)
+        assert same(before, learner.state_dict())
+        learner.update(rows([0.0, 0.0]), 1.0, rows([0.5, 0.5]), discount=0.9, beta=0.0)
 
 
 def test_a_state_that_does_not_fit_is_refused() -> None:

@@ -1,7 +1,7 @@
 """Trace optimisers learn what the compiled network learns, and are optimisers of torch."""
 
-import io
 import itertools
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -101,31 +101,14 @@ def test_kappa_is_that_of_obgd() -> None:
 
 
 @views
-@pytest.mark.parametrize("form", ["pieces", "file"])
-def test_a_saved_optimiser_continues_as_if_it_had_not_stopped(view: str, form: str) -> None:
-    make, loop = LOOPS[view]
-    steps = list(steps_of("log", "PTD"))
-    whole, parted = two_layers(7), two_layers(7)
-    parted.load_state_dict(whole.state_dict())
-    groups = ([{"params": m.parameters(), "lr": np.float64(0.05)}] for m in (whole, parted))
-    one, first = (make(group, lr=0.5) for group in groups)
-    for step in steps[:12]:
-        loop(whole, one, step)
-        loop(parted, first, step)
-    state = first.state_dict()
-    if form == "file":
-        file = io.BytesIO()
-        torch.save(state, file)
-        file.seek(0)
-        state = torch.load(file, weights_only=True)
-    second = make(parted.parameters(), lr=0.9)
-    second.load_state_dict(state)
-    for step in steps[12:]:
-        loop(whole, one, step)
-        loop(parted, second, step)
-    assert torch.equal(flat(whole), flat(parted))
-    held = first.state[next(parted.parameters())]["trace"]
-    assert not torch.equal(held, second.state[next(parted.parameters())]["trace"])
+def test_a_state_that_is_loaded_is_copied(view: str) -> None:
+    module = two_layers(7)
+    one, other = (LOOPS[view][0](module.parameters(), lr=0.1) for _ in range(2))
+    one.step(1.0, 0.0, 1.0, [torch.ones_like(p) for p in module.parameters()])
+    other.load_state_dict(one.state_dict())
+    other.step(1.0, 0.0, 0.0)
+    trace = one.state[module[0].weight]["trace"]
+    assert (trace == 1).all()
 
 
 @pytest.mark.slow
@@ -198,7 +181,7 @@ def test_a_parameter_without_a_gradient_still_follows_its_trace() -> None:
 def test_a_decay_of_0_empties_a_trace_whatever_it_holds() -> None:
     module = nn.Linear(1, 1, bias=False)
     optimiser = TraceSGD(module.parameters(), lr=1.0)
-    optimiser.step(0.0, 0.0, 1.0, [torch.full((1, 1), torch.inf)])
+    optimiser.state[module.weight]["trace"].fill_(torch.inf)  # it overflowed
     module.weight.data.zero_()
     optimiser.step(1.0, 0.0, 1.0, [torch.ones(1, 1)])
     assert module.weight.item() == 1.0
@@ -234,6 +217,91 @@ def test_bad_numbers_are_refused_and_change_nothing(
     with pytest.raises(InputError, match=said):
         optimiser.step(*numbers)
     assert torch.equal(flat(module), before)
+
+
+OPTIMISERS: dict[str, Any] = {
+    "TraceSGD": TraceSGD,
+    "TraceSGD, bounded": partial(TraceSGD, bounded=True),
+    "TraceSGD, kappa": partial(TraceSGD, kappa=2.0),
+    "HeldSGD": HeldSGD,
+    "HeldSGD, bounded": partial(HeldSGD, bounded=True),
+}
+
+
+def everything(module: nn.Module, optimiser: Any) -> torch.Tensor:
+    """Weights, traces and what is pending, in a row."""
+    kept = [part.reshape(-1) for state in optimiser.state.values() for part in state.values()]
+    return torch.cat([flat(module), *kept])
+
+
+@pytest.mark.parametrize("streams", [None, 3])
+@pytest.mark.parametrize("name", OPTIMISERS)
+@pytest.mark.parametrize("wild", [[np.nan], [np.inf], [np.inf, -np.inf]])
+def test_a_gradient_that_is_not_finite_is_refused_and_changes_nothing(
+    name: str, streams: int | None, wild: list[float]
+) -> None:
+    module = two_layers(4)
+    optimiser = OPTIMISERS[name](module.parameters(), lr=0.1, streams=streams)
+    lead = () if streams is None else (streams,)
+    slopes = [torch.ones(*lead, *p.shape).double() for p in module.parameters()]
+    optimiser.step(1.0, 0.0, 1.0, slopes)
+    before = everything(module, optimiser)
+    bad = [slope.clone() for slope in slopes]
+    bad[2].view(-1)[: len(wild)] = torch.tensor(wild).double()
+    with pytest.raises(InputError, match=r"^the gradient of parameter 2 is not finite: lower"):
+        optimiser.step(1.0, 0.5, 1.0, bad)
+    assert torch.equal(everything(module, optimiser), before)
+    optimiser.step(1.0, 0.5, 0.0, bad)  # a gain of 0: it is not read
+    assert everything(module, optimiser).isfinite().all()
+    if streams is not None:
+        optimiser.step(1.0, 0.5, [0.0, 1.0, 1.0], bad)
+        assert everything(module, optimiser).isfinite().all()
+
+
+@pytest.mark.parametrize("name", OPTIMISERS)
+def test_sparse_gradients_are_as_good_as_dense_ones(name: str) -> None:
+    made = []
+    for sparse in (False, True):
+        torch.manual_seed(0)
+        module = nn.Embedding(5, 2, sparse=sparse).double()
+        optimiser = OPTIMISERS[name](module.parameters(), lr=0.9)
+        for row in (1, 1, 4):
+            optimiser.zero_grad()
+            module(torch.tensor([row, 1])).sum().backward()
+            optimiser.step(2.0, 0.5, 3.0)
+            if isinstance(optimiser, HeldSGD):
+                optimiser.release(0.5)
+        made.append(everything(module, optimiser))
+    assert torch.equal(*made)
+
+
+def test_numbers_too_large_for_the_weights_are_refused_for_streams_too() -> None:
+    module = nn.Linear(1, 1, bias=False)
+    optimiser = TraceSGD(module.parameters(), lr=10.0, streams=2)
+    for large in (1e39, 1e38):
+        before = everything(module, optimiser)
+        with pytest.raises(
+            InputError, match=r"is too large for torch\.float32: lower the step size"
+        ):
+            optimiser.step([large, 0.0], 0.0, 1.0, [torch.ones(2, 1, 1)])
+        assert torch.equal(everything(module, optimiser), before)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "remedy"),
+    [
+        (TraceSGD, "weight_decay", "leave it out"),
+        (HeldSGD, "momentum", "leave it out"),
+        (HeldSGD, "kappa", "leave it out"),
+        (TraceSGD, "kappa", "give it to TraceSGD"),
+        (HeldSGD, "bounded", "give it to HeldSGD"),
+    ],
+)
+def test_an_option_of_a_group_is_sent_only_where_it_exists(
+    kind: Any, name: str, remedy: str
+) -> None:
+    with pytest.raises(InputError, match=rf"^a group of parameters has '{name}', .*: {remedy}\.$"):
+        kind([{"params": [torch.zeros(1)], name: 0.1}], lr=0.1)
 
 
 @pytest.mark.parametrize(

@@ -115,17 +115,90 @@ def test_torchrl_has_other_numbers_here() -> None:
     np.testing.assert_array_equal(found.ravel(), [2, 2, 3])
 
 
-def test_returns_may_be_changed_in_place_if_no_gradient_needs_them() -> None:
+def test_returns_may_be_changed_in_place_as_no_gradient_needs_them() -> None:
     given = streams((4, 3))
-    for name, is_needed in (("value_tp1", False), ("beta_tp1", True)):
+    for name in ("value_tp1", "beta_tp1"):
         leaf = getattr(given, name).clone().requires_grad_()
         expected = torch.autograd.grad(advantages(given._replace(**{name: leaf})).sum(), leaf)[0]
         changed = advantages(given._replace(**{name: leaf})).sub_(1.0).sum()
-        if is_needed:
-            with pytest.raises(RuntimeError, match="modified by an inplace operation"):
-                torch.autograd.grad(changed, leaf)
-        else:
-            assert torch.equal(torch.autograd.grad(changed, leaf)[0], expected)
+        assert torch.equal(torch.autograd.grad(changed, leaf)[0], expected)
+
+
+class Elsewhere(Tensor):
+    """Tensors that no kernel takes, as those of an accelerator."""
+
+
+def in_numpy(given: Streams, axis: int) -> Any:
+    arrays: dict[str, Any] = {name: one.numpy() for name, one in given._asdict().items()}
+    return learners.beta_advantages(**arrays, axis=axis)
+
+
+def by_operations(given: Streams, axis: int) -> Tensor:
+    moved = Streams(*(one.as_subclass(Elsewhere) for one in given))
+    return advantages(moved, axis).as_subclass(Tensor)
+
+
+PATHS = {"NumPy": in_numpy, "kernels": advantages, "operations": by_operations}
+
+
+def with_unread(given: Streams, axis: int) -> tuple[Streams, Tensor]:
+    """Streams with β = 0 in places, and where v(x_{t+1}) is not read."""
+    drawn = torch.rand(given.reward.shape, generator=torch.Generator().manual_seed(1))
+    beta = torch.where(drawn < 0.5, 0.0, given.beta_tp1)
+    steps = given.reward.shape[axis]
+    last = (torch.arange(steps) == steps - 1).reshape(-1, *[1] * (given.reward.ndim - 1))
+    in_full = (given.truncated | last.movedim(0, axis)) & ~given.terminated
+    return given._replace(beta_tp1=beta), (beta == 0) & ~in_full
+
+
+@pytest.mark.parametrize("kind", [torch.float32, torch.float64])
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize(("shape", "axis"), LAYOUTS)
+def test_a_value_without_a_share_may_be_anything_and_an_unknown_one_is_unknown_alone(
+    shape: tuple[int, ...], axis: int, path: str, kind: torch.dtype
+) -> None:
+    given, unread = with_unread(streams(shape, kind), axis)
+    expected = PATHS[path](given, axis)
+    for wild in (np.nan, np.inf, -1e30):
+        other = given._replace(value_tp1=torch.where(unread, wild, given.value_tp1))
+        np.testing.assert_array_equal(PATHS[path](other, axis), expected)
+        own = torch.where(unread, torch.nan, other.value_t)  # some entries or other
+        found = PATHS[path](other._replace(value_t=own), axis)
+        np.testing.assert_array_equal(found, np.where(unread, np.nan, expected))
+    for place in (~unread).nonzero()[:2].tolist():
+        bad = given.value_tp1.clone()
+        bad[tuple(place)] = torch.nan
+        with pytest.raises(
+            InputError, match=rf"^value_tp1\[{', '.join(map(str, place))}\] is nan: "
+        ):
+            PATHS[path](given._replace(value_tp1=bad), axis)
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["once", "twice"])
+@pytest.mark.parametrize("path", ["kernels", "operations"])
+@pytest.mark.parametrize(("shape", "axis"), LAYOUTS)
+def test_gradients_do_not_see_a_value_that_is_not_read(
+    shape: tuple[int, ...], axis: int, path: str, again: bool
+) -> None:
+    """They are those of any value; β, which decides whether it is read, gets none."""
+    given, unread = with_unread(streams(shape), axis)
+    own = torch.where(unread, torch.nan, given.value_t)
+    slopes = []
+    for wild in (torch.nan, 5.0):
+        value = torch.where(unread, wild, given.value_tp1)
+        leaves = given._replace(value_t=own, value_tp1=value).floats()
+        out = PATHS[path](given.with_floats(leaves), axis)
+        total = torch.where(unread, 0.0, out).pow(3).sum()
+        slopes.append(torch.autograd.grad(total, leaves, create_graph=again))
+        if again:
+            grown = torch.stack([one.square().sum() for one in slopes[-1]])
+            slopes[-1] = torch.autograd.grad(grown.sum(), leaves)
+    for name, found, expected in zip(given._fields, *slopes, strict=False):
+        assert found.isfinite().all(), name
+        if not again:
+            of_beta = unread & (name == "beta_tp1")
+            wanted = torch.where(of_beta, 0.0, expected)
+            np.testing.assert_allclose(found, wanted, rtol=1e-13, atol=1e-14)
 
 
 def test_no_steps_have_no_returns_and_nogradients_of() -> None:
@@ -141,7 +214,8 @@ def test_no_steps_have_no_returns_and_nogradients_of() -> None:
 def test_what_is_not_finite_or_out_of_range_is_refused_by_name(
     name: str, kind: torch.dtype
 ) -> None:
-    bad = [np.nan, np.inf] + ([-0.25, 1.5] if name in ("beta_tp1", "discount") else [])
+    bad = [np.inf, *([] if name == "value_t" else [np.nan])]  # v(x_t) may be unknown
+    bad += [-0.25, 1.5] if name in ("beta_tp1", "discount") else []
     for number in bad:
         given = streams((6, 5), kind)
         getattr(given, name)[4, 2] = number

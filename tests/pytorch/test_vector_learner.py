@@ -96,20 +96,6 @@ def test_a_stream_without_a_step_waits(view: str) -> None:
 
 
 @views
-def test_a_saved_learner_continues_as_if_it_had_not_stopped(view: str) -> None:
-    steps = list(zip(transitions(0), transitions(1), strict=True))
-    whole, again = (VectorValueLearner(two_layers(7), PTD(), 0.1, 2, view=view) for _ in range(2))
-    for row in steps[:6]:
-        together(whole, list(row))
-    again.load_state_dict(whole.state_dict())
-    for row in steps[6:]:
-        together(whole, list(row))
-        together(again, list(row))
-    assert torch.equal(flat(whole.module), flat(again.module))
-    np.testing.assert_array_equal(whole.discount_t, again.discount_t)
-
-
-@views
 def test_what_cannot_be_used_changes_nothing(view: str) -> None:
     learner = VectorValueLearner(nn.Linear(7, 1), PTD(), 0.1, 2, view=view)
     given = [transitions(0)[0], transitions(1)[0]]

@@ -225,6 +225,11 @@ def test_a_bad_address_is_ignored_with_a_note(browser: Any, page: Path) -> None:
         "explorer=counterexample_2&beta=0.1,&alpha=0.1",
         "explorer=own&alpha=0.1",
         "explorer=own&alpha=0.1&chain=" + quote("<img src=x onerror=alert(1)> = 1"),
+        "explorer=own&alpha=0.1&chain=discount = " + "[" * 20_000,
+        "explorer=own&alpha=0.1&chain=" + "[" * 20_000 + "]" * 20_000,
+        "explorer=" + "[" * 20_000 + "&alpha=0.1",
+        "explorer=counterexample_2&beta=" + "[," * 20_000 + "&alpha=0.1",
+        "explorer=counterexample_2&alpha=" + "[" * 20_000,
         "",
     ):
         settle(browser)

@@ -138,6 +138,35 @@ def test_more_states_than_can_be_drawn_are_refused(browser: Any) -> None:
     ]
 
 
+def test_more_features_than_are_computed_at_once_are_refused(browser: Any) -> None:
+    row = [[1.0] * 21]
+    written = text({"transition": "[[1]]", "features": str(row), "beta": "1", "reward": "0"})
+    assert call(browser, READ, [written]) == [
+        "features has 21 columns and the explorer takes at most 20: use preftd diagnose."
+    ]
+
+
+HOSTILE = {
+    "discount = " + "[" * 20_000: "line 1 has [ in the wrong place: write at most 10 brackets",
+    "discount = " + "[" * 20_000 + "]" * 20_000: "line 1 has [ in the wrong place: write at most",
+    "]" * 20_000: "line 1 has ] in the wrong place",
+    "a"
+    * 20_000: "line 1 has the end in the wrong place: write aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+    "discount = " + "1_" * 20_000: "line 1 has 1_1_",
+    "a" * 20_000 + " = 1": "there is no table 'aaaaaa",
+    "__proto__ = [1]": "there is no table '__proto__'",
+    "x = ["
+    + "1," * 1_000_000
+    + "]": "the chain has 2000006 letters and the explorer reads at most",
+}
+
+
+def test_a_hostile_text_is_refused_at_once_in_a_line(browser: Any) -> None:
+    for said, wanted in zip(call(browser, READ, list(HOSTILE)), HOSTILE.values(), strict=True):
+        assert said.startswith(wanted)
+        assert len(said) < 250
+
+
 def test_an_unknown_table_is_refused(browser: Any) -> None:
     said = call(browser, READ, [text({"rewards": "0"}), text({"toString": "0"})])
     assert [one.partition(":")[0] for one in said] == [

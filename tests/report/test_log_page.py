@@ -54,6 +54,9 @@ def test_the_page_needs_no_other_file_and_runs_no_name(page: str) -> None:
     assert EVIL not in page
     assert html.escape(EVIL) in page
     assert not re.findall(r'(?:src|href)="(?!#|data:,)', page)
+    [policy] = re.findall(r'<meta http-equiv="Content-Security-Policy" content="([^"]+)">', page)
+    assert "unsafe" not in policy
+    assert not re.findall(r"<[^>]* style=", page)
 
 
 def test_tables_hold_the_errors_the_gaps_and_the_weights(page: str, found: LogEvaluation) -> None:

@@ -1,5 +1,6 @@
 """The page in a real browser: it answers, switches, enlarges and sorts, and asks nobody outside."""
 
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -141,3 +142,35 @@ def test_whoever_cannot_see_is_told_what_is_there(opened: Any) -> None:
     assert not opened.find_elements("css selector", "th:not([scope])")
     assert opened.find_elements("css selector", "caption")
     assert texts(opened, "title") == ["made"]
+
+
+INJECTED = """
+<script>hacked.push("script")</script>
+<script src="data:text/javascript,hacked.push('address')"></script>
+<img src="x" onerror="hacked.push('handler')">
+<style>h1 {{ color: rgb(1, 2, 3) }}</style>
+<img src="http://127.0.0.1:{port}/picture.png">
+<iframe srcdoc="<script>top.hacked.push('frame')</script>"></iframe>
+<base href="http://127.0.0.1:{port}/">
+"""
+
+
+def test_what_is_not_the_page_s_own_does_not_run(browser: Any, page: Path, tmp_path: Path) -> None:
+    """Scripts, handlers, styles and addresses that somebody brought into the page."""
+    copy = tmp_path / "page.html"
+    server = socket.create_server(("127.0.0.1", 0))
+    brought = INJECTED.format(port=server.getsockname()[1])
+    copy.write_text(page.read_text().replace('<main id="main">', f'<main id="main">{brought}'))
+    browser.execute_cdp_cmd(
+        "Page.addScriptToEvaluateOnNewDocument", {"source": "globalThis.hacked = []"}
+    )
+    view(browser, copy)
+    assert browser.execute_script("return hacked") == []
+    colour = "return getComputedStyle(document.querySelector('h1')).color"
+    assert browser.execute_script(colour) != "rgb(1, 2, 3)"
+    assert browser.execute_script("return document.baseURI") == copy.as_uri()
+    server.settimeout(0.2)
+    with server, pytest.raises(TimeoutError):
+        server.accept()
+    assert sum("Content Security Policy" in said for said in complaints(browser)) >= 5
+    assert moved_to_first_point(browser, "study-1-curves").startswith("TD(λ)"), "its own does"

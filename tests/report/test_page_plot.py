@@ -93,3 +93,34 @@ def test_every_figure_of_a_study_can_be_asked_about_each_method(name: str) -> No
     referred = set(re.findall(r'(?:href="#|url\(#)([^")]+)', plot.svg))
     assert referred <= set(ids)
     assert "<style" not in plot.svg, "it would hold for the whole page"
+
+
+ODD = [
+    ' d="M"',
+    ' d="M 1 L"',
+    ' id="figure_1"',
+    ' style="fill: red"',
+    "url(#p1) href=\"#p1\" <svg width='1pt'>",
+    "<metadata>a</metadata><style>*{}</style>",
+    "<!-- -- --> ]]> &amp; &#0; --",
+    "'DejaVu Sans', 'Verdana', sans-serif",
+    "\x01\x0b\ufffe\U0001f600 \u202e",
+]
+
+
+@pytest.mark.filterwarnings("ignore:Glyph")
+@pytest.mark.parametrize("label", ODD)
+def test_any_label_is_drawn_as_it_is(label: str) -> None:
+    figure = Figure()
+    axes = figure.subplots()
+    line = axes.plot([1, 2], [3, 4])
+    band = Band(*(np.array(x, dtype=np.float64) for x in ([1, 2], [3, 4], [3, 4], [3, 4])))
+    written = re.sub("[\x01\x0b\ufffe]", "\ufffd", label)
+    attach(line, Shown(label, written, band, "episode", ["0.1"]))
+    attach([axes.text(1, 3, label, parse_math=False)], label)
+    root = parsed(plot_of("mine", figure))
+    groups = [one for one in root.iter() if one.get("data-method") == written]
+    assert len(groups) == 2
+    texts = [text.text or "" for text in groups[1].iter(f"{SVG}text")]
+    assert [" ".join(text.split()) for text in texts] == [" ".join(written.split())]
+    assert not any(one.get("style") for one in root.iter())

@@ -136,7 +136,7 @@ def test_returns_are_beta_returns_and_truncated_episodes_bootstrap_in_full(kind:
 
 @pytest.mark.parametrize("lambda_", [0.0, 0.9, 1.0])
 def test_a_constant_preference_gives_the_advantages_of_stable_baselines3(lambda_: float) -> None:
-    buffer = roll(model_of(preference=1 - lambda_))
+    buffer = roll(model_of(preference=1 - lambda_, buffer={"rule": TD()}))
     theirs = PPO("MlpPolicy", environments(), n_steps=STEPS, seed=0, gae_lambda=lambda_)
     theirs.train = lambda: None  # type: ignore[method-assign]
     theirs.learn(4 * STEPS)

@@ -104,6 +104,13 @@ def test_a_constant_preference_is_ordinary_ppo() -> None:
     assert not torch.allclose(weights(other), weights(theirs))
 
 
+def test_a_preference_of_0_is_ppo_with_a_lambda_of_1_if_the_rule_is_td() -> None:
+    theirs = PPO("MlpPolicy", environments(), n_steps=STEPS, seed=0, gae_lambda=1.0, n_epochs=1)
+    expected = weights(theirs.learn(4 * STEPS))
+    model = model_of(preference=0.0, buffer={"rule": TD()}, n_epochs=1).learn(4 * STEPS)
+    torch.testing.assert_close(weights(model), expected)
+
+
 def test_what_is_shown_where_beta_is_0_has_no_effect() -> None:
     """Neither on the critic nor on the actor: not even by the mean of the advantages."""
     learned = []
@@ -134,7 +141,8 @@ def test_standardised_numbers_do_not_depend_on_what_has_no_weight() -> None:
 
 
 def test_a_rollout_without_weight_changes_nothing() -> None:
-    model = model_of(preference=0.0)
+    with pytest.warns(UserWarning, match="nothing is learned"):
+        model = model_of(preference=0.0)
     before = weights(model)
     assert (weights(model.learn(4 * STEPS)) == before).all()
 

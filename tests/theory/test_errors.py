@@ -62,6 +62,19 @@ def test_expectations_from_the_long_run_are_settled_after_the_trace_is(
     np.testing.assert_allclose(late.b, exact.b, atol=1e-8 * max(1.0, np.abs(exact.b).max()))
 
 
+def test_weights_that_overflow_stay_infinite() -> None:
+    """Not NaN, which infinite weights subtracted from each other would be."""
+    key = KeyMatrix(np.array([[1.0, 2.0], [2.0, 1.0]]), np.ones(2))
+    found = mean_trajectory(key, 1e200, 5)
+    assert np.isfinite(found[:2]).all()
+    assert np.isinf(found[-1]).all()
+
+
+def test_a_report_of_weights_whose_squares_overflow() -> None:
+    process = MarkovRewardProcess([[1]], 1e99, 0.0)
+    assert "converges" in str(diagnose(process, [[1e-100]], PTD(), 1.0))
+
+
 def test_a_state_that_is_left_for_good_is_updated_by_its_own_interest_only() -> None:
     """Nothing leads there, so the follow-on at state 0 is its interest, whatever β is."""
     process = MarkovRewardProcess([[0, 1], [0, 1]], [1, 2], 0.5)

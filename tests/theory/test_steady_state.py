@@ -9,6 +9,7 @@ from preftd import ETD, PTD, TD, Features, InputError, Linear, Task, evaluate, t
 from preftd.arrays import Dense
 from preftd.preferences import Observability
 from preftd.theory import steady_state
+from preftd.theory.crossing import CrossingView
 from preftd.theory.preferred_chain import preferred_chain
 from theory.loops import LOOP
 
@@ -164,6 +165,44 @@ def test_a_variance_that_grows_without_bound_is_infinite() -> None:
         found = steady_state(CORRIDOR, PTD(), Observability(), alpha)
         assert found.error == np.inf
         assert np.isnan(found.mean).all()
+
+
+@pytest.mark.parametrize("view", ["held", "backward", "true_online"])
+@pytest.mark.parametrize("alpha", [1e-10, 1e-15, 1e-16, 1e-17, 1e-100, 1e-300])
+def test_tiny_steps_leave_a_variance_in_proportion(view: CrossingView, alpha: float) -> None:
+    """They end at the fixed point, however far they are below rounding."""
+    found = steady_state(CORRIDOR, PTD(), Observability(), alpha, view)
+    np.testing.assert_allclose(found.mean, [0.5, 2, -1], atol=1e-9)
+    np.testing.assert_allclose(found.covariance / alpha, np.diag([1.125, 0, 0]), atol=1e-8)
+    np.testing.assert_allclose(found.error / alpha, 0.375, rtol=1e-8)
+
+
+def test_small_features_take_steps_as_tiny_as_a_small_step_size() -> None:
+    def coin(size: float) -> Task:
+        return Task("coin", [(0, 0, 0.5, -1, 1), (0, 0, 0.5, -1, -1)], [[size]], 1.0, start=[1])
+
+    found = steady_state(coin(1e-12), TD(), 1.0, 0.1)
+    np.testing.assert_allclose(found.covariance, 0.05, rtol=1e-8)
+    assert steady_state(coin(1e-12), TD(), 1.0, 3e24).error == np.inf
+
+
+def test_what_overflows_or_leaves_no_digits_is_refused() -> None:
+    def task(reward: float, *sizes: float) -> Task:
+        return Task(
+            "two",
+            [(0, 0, 1, 1, reward), (1, 0, 0.5, -1, 0), (1, 0, 0.5, -1, -reward)],
+            np.diag(sizes),
+            1.0,
+            start=[1, 0],
+        )
+
+    with pytest.raises(InputError, match=r"^the moments of the weights overflow: use smaller"):
+        steady_state(task(1e99, 1e100, 1e100), TD(), 1.0, 1e50)
+    with pytest.raises(InputError, match=r"^the moments of the weights overflow: use smaller"):
+        theory.weight_noise(task(1e99, 1e100, 1e100), TD(), 1.0)
+    for alpha in (1e-200, 0.1):
+        with pytest.raises(InputError, match=r"^some weights move too slowly for their moments"):
+            steady_state(task(1, 1, 1e-9), TD(), 1.0, alpha)
 
 
 OFF_POLICY = Task(

@@ -146,6 +146,46 @@ def test_values_are_those_of_the_network_and_its_weights_get_no_gradient() -> No
     assert all(weight.grad is None for weight in net.parameters())
 
 
+@pytest.mark.parametrize("lambda_", [0.7, 1.0])  # smaller ones are rounded there
+@pytest.mark.parametrize("gradients", [False, True])
+@pytest.mark.parametrize("vectorised", [False, True])
+def test_target_weights_give_what_gae_gives(
+    lambda_: float, gradients: bool, vectorised: bool
+) -> None:
+    """δ bootstraps from target values, and what follows is compared with the network's own."""
+    net, made = network(), []
+    params = TensorDict.from_module(net).apply(lambda weight: 2 * weight.detach())
+    weights = {"params": params, "target_params": params.apply(lambda weight: 1 - weight)}
+    gamma, lmbda = torch.tensor([0.9, lambda_], dtype=torch.float64)
+    own = PreferenceEstimator(gamma=0.9, value_network=net, differentiable=gradients)
+    theirs = GAE(
+        gamma=gamma,
+        lmbda=lmbda,
+        value_network=net,
+        differentiable=gradients,
+        vectorized=vectorised,
+    )
+    for estimator in (own, theirs):
+        given = data()
+        given["next", "beta"] = torch.full_like(given["next", "reward"], 1 - lambda_)
+        given["observation"] += 0.1  # next observations need not be those that follow
+        given["observation"].requires_grad_(gradients)
+        found = estimator(given, **weights)
+        made.append([found["advantage"], found["value_target"]])
+        made[-1] += [found["state_value"], found["next", "state_value"]]
+        made[-1].append(estimator.value_estimate(data_like(given), **weights))
+        if gradients:
+            found["advantage"].square().sum().backward()
+            made[-1].append(given["observation"].grad)
+    for one, other in zip(*made, strict=True):
+        close(one, other)
+
+
+def data_like(given: Any) -> Any:
+    """The data alone, without what an estimator wrote."""
+    return given.exclude("advantage", "value_target", "state_value", ("next", "state_value"))
+
+
 def test_weights_may_be_given() -> None:
     given, net = data(), network()
     params = TensorDict.from_module(net).apply(lambda weight: 2 * weight.detach())
@@ -220,6 +260,57 @@ def test_what_does_not_fit_is_refused() -> None:
         PreferenceEstimator(gamma=0.9, value_network=None)(given)
     with pytest.raises(InputError, match=r"^gamma is 1.5"):
         PreferenceEstimator(gamma=1.5, value_network=None)
+
+
+@pytest.mark.parametrize("name", ["done", "terminated"])
+@pytest.mark.parametrize("kind", [torch.float32, torch.uint8])
+def test_flags_that_are_numbers_are_refused(name: str, kind: torch.dtype) -> None:
+    given = data()
+    given["next", name] = given["next", name].to(kind)
+    with pytest.raises(InputError, match=rf"^'{name}' is a tensor of {kind}: give booleans, such"):
+        PreferenceEstimator(gamma=0.9, value_network=None)(given)
+
+
+@pytest.mark.parametrize("name", ["done", "terminated", "state_value"])
+def test_entries_may_lack_the_last_axis_and_do_not_spread_over_another(name: str) -> None:
+    given = data()
+    expected = PreferenceEstimator(gamma=0.9, value_network=None)(given.copy())["advantage"]
+    flat = given.copy()
+    flat["next", name] = given["next", name].squeeze(-1)
+    close(PreferenceEstimator(gamma=0.9, value_network=None)(flat)["advantage"], expected)
+    given["next", name] = given["next", name].expand(BATCH, STEPS, 2).clone()
+    with pytest.raises(InputError, match=rf"^'{name}' has shape \(3, 20, 2\) but rewards have "):
+        PreferenceEstimator(gamma=0.9, value_network=None)(given)
+
+
+def test_what_the_network_makes_of_an_observation_with_a_beta_of_0_is_not_read() -> None:
+    given, net = data(), network()
+    estimator = PreferenceEstimator(gamma=0.9, value_network=net)
+    at = (0, 3)  # within an episode
+    given["next", "done"][0, 2:5] = given["next", "terminated"][0, 2:5] = False
+    given["next", "beta"][at] = 0.0
+    given["observation"][0, 4] = given["next", "observation"][at]
+    params = TensorDict.from_module(net).apply(lambda weight: weight.detach().clone())
+    for weights in ({}, {"params": params, "target_params": params}):
+        expected = estimator(given.copy(), **weights)["advantage"]
+        wild = given.clone()
+        wild["next", "observation"][at] = wild["observation"][0, 4] = torch.nan
+        found = estimator(wild, **weights)["advantage"]
+        assert found[0, 4].isnan()  # V is not known there
+        found[0, 4] = expected[0, 4]
+        close(found, expected)
+
+
+def test_an_estimator_made_again_around_a_network_that_was_loaded_gives_the_same() -> None:
+    """It has no state of its own: the network's is all there is."""
+    one, other = network(), network()
+    with torch.no_grad():
+        one.module.weight.mul_(3.0)
+    first = PreferenceEstimator(gamma=0.9, value_network=one)
+    other.load_state_dict(one.state_dict())
+    second = PreferenceEstimator(gamma=0.9, value_network=other)
+    second.load_state_dict(first.state_dict())
+    assert torch.equal(second(data())["advantage"], first(data())["advantage"])
 
 
 def test_the_extra_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

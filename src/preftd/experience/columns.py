@@ -65,12 +65,10 @@ def final_rows(
 
     """
     many, nothing = int(cut.sum()), np.zeros((0, width))
-    if given is not None and not many:
-        raise InputError("final is given but no episode is truncated: omit it.")
     if isinstance(given, str):
         nearest("value of final", given, ["last"])
         return None, nothing
-    if not many:
+    if not many and (given is None or (isinstance(given, list) and not given)):
         return np.zeros(0, np.int32), nothing
     if given is None:
         raise InputError(
@@ -79,6 +77,8 @@ def final_rows(
             'final="last" if their last rows are that.'
         )
     codes, rows, found = coded("final", given, size)
+    if codes.size and not many:
+        raise InputError("final is given but no episode is truncated: omit it.")
     if codes.size != many or found != width:
         raise InputError(
             f"final has {codes.size} rows of {found}: give one row of {width} for each of the "

@@ -180,6 +180,14 @@ def as_action(action: Any) -> int | None:
     return as_count("action", chosen, -LARGEST, LARGEST)
 
 
+def state_of(info: Mapping[str, Any]) -> int | None:
+    """Return the state, if it is known: an info may have something else of that name."""
+    state = info.get("state")
+    if isinstance(state, int | np.integer) and abs(int(state)) <= LARGEST:
+        return int(state)
+    return None
+
+
 def _all_known(actions: list[int | None]) -> NDArray[np.int32] | None:
     """The actions as an array, if all are known."""
     if not actions or any(action is None for action in actions):
@@ -188,12 +196,9 @@ def _all_known(actions: list[int | None]) -> NDArray[np.int32] | None:
 
 
 def _states(infos: list[Mapping[str, Any]]) -> NDArray[np.int32] | None:
-    """The states, if all are known: an info may have something else of that name."""
-    states = [info.get("state") for info in infos]
-    known = [s for s in states if isinstance(s, int | np.integer) and abs(int(s)) <= LARGEST]
-    if not states or len(known) < len(states):
-        return None
-    return np.array(states, dtype=np.int32)
+    """The states, if all are known."""
+    states = [state_of(info) for info in infos]
+    return np.array(states, dtype=np.int32) if states and None not in states else None
 
 
 def _observable(infos: list[Mapping[str, Any]]) -> NDArray[np.bool_] | None:

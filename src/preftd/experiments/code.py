@@ -173,7 +173,9 @@ def _files(top: str) -> list[Path]:
     if file is None:
         return []
     path = Path(file)
-    return sorted(path.parent.rglob("*.py")) if path.name == "__init__.py" else [path]
+    if path.name != "__init__.py":
+        return [path]
+    return sorted(one for one in path.parent.rglob("*.py") if one.is_file())
 
 
 def _file(module: str) -> str | None:

@@ -8,11 +8,10 @@ from weakref import WeakKeyDictionary
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from preftd.arrays import InputError
 from preftd.experiments.evaluation import size_of
-from preftd.style import RC, TYPED, WIDTH, Band, Look, draw_band, look_of
+from preftd.style import RC, TYPED, WIDTH, Band, Look, axes_or_new, draw_band, look_of
 
 if TYPE_CHECKING:
     from preftd.arrays import Vector
@@ -25,7 +24,7 @@ _LOOKS: WeakKeyDictionary[Axes, dict[tuple[str, str], Look]] = WeakKeyDictionary
 def draw_curve(found: Evaluation, axes: Axes | None, level: float) -> Axes:
     """Draw the error of each episode with the best step size, into new axes by default."""
     with mpl.rc_context(RC):
-        axes = axes or _new_axes()
+        axes = axes_or_new(axes, 4, 3)
         if found.diverged.any(axis=0).all():
             axes.plot([], [], color=_look(found, axes).colour, label=f"{found.name}: diverged")
         else:
@@ -44,7 +43,7 @@ def draw_step_sizes(found: Evaluation, axes: Axes | None, level: float) -> Axes:
     if found.step_sizes == (None,):
         raise InputError(f"{found.name} has no step size: draw its learning curve with plot().")
     with mpl.rc_context(RC):
-        axes = axes or _new_axes()
+        axes = axes_or_new(axes, 4, 3)
         sizes = np.array([size_of(alpha) for alpha in found.step_sizes], dtype=np.float64)
         order = np.argsort(sizes)
         fine = ~np.any(found.diverged[:, order], axis=0)
@@ -66,10 +65,6 @@ def draw_step_sizes(found: Evaluation, axes: Axes | None, level: float) -> Axes:
             )
         _write_legend(axes)
     return axes
-
-
-def _new_axes() -> Axes:
-    return Figure(figsize=(4, 3), layout="constrained").subplots()
 
 
 def _draw(

@@ -11,7 +11,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -34,6 +34,15 @@ _KINDS: dict[str, Any] = {
     **dict.fromkeys(("versions", "machine"), dict),
 }
 """What each field of a file must be."""
+_MEMBERS: dict[str, Any] = {
+    "command": str,
+    "failures": dict,
+    "versions": str,
+    "machine": str | int | None,
+}
+"""What the members of lists, and the values of tables, must be."""
+LONGEST = timedelta(days=3653)
+"""No run takes longer: a file that says so is wrong."""
 
 
 @final
@@ -81,7 +90,13 @@ class Manifest:
 
     def end(self, state: str, **counted: Any) -> Self:
         """The same, ended now, with fields that are known by then."""
-        return replace(self, state=state, ended=_now(), **counted)
+        ended = max(self.started, _now())  # a clock may be set back
+        return replace(self, state=state, ended=ended, **counted)
+
+    @property
+    def duration(self) -> timedelta:
+        """How long the run took; 0 if nobody wrote down its end."""
+        return timedelta() if self.ended is None else _time(self.ended) - _time(self.started)
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -89,7 +104,10 @@ class Manifest:
         try:
             if not path.is_file():  # a pipe would be waited for
                 raise InputError("it is not a file")
-            return cls(**_checked(json.loads(path.read_text(encoding="utf-8"))))
+            found = cls(**_checked(json.loads(path.read_text(encoding="utf-8"))))
+            if not timedelta() <= found.duration <= LONGEST:
+                raise InputError(f"started is {found.started} and ended {short(found.ended)}")
+            return found
         except (ValueError, OSError, RecursionError, MemoryError) as error:  # also InputError
             cause = " ".join(str(error).split()).rstrip(".") or type(error).__name__
             raise InputError(f"{path.name} cannot be read: {cause}.") from None
@@ -100,7 +118,8 @@ class Manifest:
         when = self.started.translate(str.maketrans("", "", "-:")).replace("+0000", "Z")
         path = folder / f"{when}-{os.getpid()}.json"
         text = json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n"
-        write_whole(path, lambda file: file.write(text.encode()))
+        # The command may name files in bytes that are not UTF-8: JSON has the same escapes.
+        write_whole(path, lambda file: file.write(text.encode(errors="backslashreplace")))
         return path
 
 
@@ -133,18 +152,34 @@ def _checked(given: Any) -> dict[str, Any]:
         raise InputError(f"it has no {missing[0]}")
     found = {name: given[name] for name in _KINDS if name in given}
     for name, value in found.items():
-        if not isinstance(value, _KINDS[name]) or isinstance(value, bool):
+        if not _fits(name, value):
             raise InputError(f"{name} is {short(value)}")
     for name in ("cells", "computed", "rounded"):
         as_count(name, found.get(name, 0), 0)
     nearest("state", found.get("state", "running"), STATES)
     if len(found["study"].encode(errors="replace")) > MOST_NAME or not found["study"].isprintable():
         raise InputError(f"study is {short(found['study'])}")
-    try:
-        datetime.fromisoformat(found["started"])
-    except ValueError:
-        raise InputError(f"started is {short(found['started'])}, not a time") from None
+    for name in ("started", "ended"):
+        try:
+            if found.get(name) is not None:
+                _time(found[name])
+        except (ValueError, OverflowError):
+            raise InputError(f"{name} is {short(found[name])}, not a time") from None
     return found
+
+
+def _fits(name: str, value: Any) -> bool:
+    """Whether a field, and what it holds, is of its type."""
+    if not isinstance(value, _KINDS[name]) or isinstance(value, bool):
+        return False
+    members = value.values() if isinstance(value, dict) else value
+    return name not in _MEMBERS or all(isinstance(one, _MEMBERS[name]) for one in members)
+
+
+def _time(text: str) -> datetime:
+    """A time; one without a zone is UTC."""
+    time = datetime.fromisoformat(text)
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
 
 
 def _now() -> str:

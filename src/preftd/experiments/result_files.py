@@ -8,7 +8,6 @@ same file.
 import hashlib
 import io
 import mmap
-import os
 import re
 from collections.abc import Callable, Sequence, Set
 from itertools import groupby
@@ -22,6 +21,7 @@ from preftd.experiments.content import SCHEMA
 from preftd.experiments.evaluation import size_of
 from preftd.experiments.jobs import Job
 from preftd.experiments.work import JobResult
+from preftd.files import regular
 
 FILE: dict[str, Any] = {
     "cell": pl.String,
@@ -79,13 +79,7 @@ def rows_of(job: Job, result: JobResult) -> pl.DataFrame:
 
 def write_rows(rows: pl.DataFrame, file: BinaryIO) -> None:
     """Write a file."""
-    try:
-        rows.write_parquet(file, compression="snappy", metadata={_SCHEMA_KEY: str(SCHEMA)})
-    except pl.exceptions.PolarsError as error:
-        # Of what the system says, such as that the disk is full, polars gives only the words.
-        if (number := re.search(r"\(os error (\d+)\)", str(error))) is None:
-            raise
-        raise OSError(int(number[1]), os.strerror(int(number[1]))) from error
+    rows.write_parquet(file, compression="snappy", metadata={_SCHEMA_KEY: str(SCHEMA)})
 
 
 def name_of_cells(rows: pl.DataFrame) -> str:
@@ -96,7 +90,7 @@ def name_of_cells(rows: pl.DataFrame) -> str:
 def file_name(cells: str, file: BinaryIO) -> str:
     """The name of a file that was written, given the first half of it."""
     with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
-        return f"{cells}-{_hash(whole)}.parquet"
+        return f"{cells}-{hash_of(whole)}.parquet"
 
 
 def read_rows(path: Path, asked: Set[str] | None) -> pl.DataFrame | Refused:
@@ -109,10 +103,10 @@ def read_rows(path: Path, asked: Set[str] | None) -> pl.DataFrame | Refused:
     if name is None:
         return Refused("was not written by preftd")
     try:
-        whole = path.read_bytes()
+        whole = regular(path).read_bytes()
     except OSError as error:
         return Refused(f"cannot be read ({error.strerror})", ours=True)
-    if _hash(whole) != name[2]:
+    if hash_of(whole) != name[2]:
         return Refused("is damaged", ours=True, damaged=whole)
     try:
         return _parsed(whole, name[1], asked)
@@ -153,13 +147,21 @@ def _are_results(rows: pl.DataFrame) -> bool:
     return all(_are_numbers(rows[name], rows["episodes"]) for name in measures)
 
 
+def same_results(one: pl.DataFrame, other: pl.DataFrame) -> bool:
+    """Whether two files have the same results of the same cells, in any order."""
+    if set(one.columns) != set(other.columns):
+        return False
+    return one.sort("cell").equals(other.select(one.columns).sort("cell"))
+
+
 def _are_numbers(measured: pl.Series, episodes: pl.Series) -> bool:
     numbers = measured.explode(empty_as_null=False)
     complete = numbers.null_count() == 0 and not numbers.is_nan().any()
     return complete and bool((measured.list.len() == episodes).all())
 
 
-def _hash(whole: bytes | mmap.mmap) -> str:
+def hash_of(whole: bytes | mmap.mmap) -> str:
+    """Return the hash of the bytes of a file, as its name holds it."""
     return hashlib.sha256(whole).hexdigest()[:16]
 
 

@@ -195,10 +195,12 @@ class Results:
     @cached_property
     def reported(self) -> pl.DataFrame:
         """Runs that are reported: with the chosen step size, on fresh seeds if there are any."""
-        report = self.scored.filter(pl.col("stage") == "report")
         choice = self.chosen.select(*ALGORITHM, *STEP_SIZE, "chosen_on")
         on = [*ALGORITHM, *STEP_SIZE]
-        return report.join(choice, on=on, how="inner", nulls_equal=True, maintain_order="left")
+        # Rows are long to copy, so that they are found by their labels first.
+        labels = self.scored.select("stage", *on).with_row_index().filter(stage="report")
+        found = labels.join(choice, on=on, how="inner", nulls_equal=True, maintain_order="left")
+        return self.scored[found["index"]].with_columns(found["chosen_on"])
 
     @cached_property
     def divergences(self) -> pl.DataFrame:

@@ -1,7 +1,7 @@
 """Results in a folder: what is stored, what is missing, and what of it can be trusted.
 
 Files are written once, named by what they hold, and checked when they are read. There is no index
-on disk that could be out of step with them.
+on disk that could be out of step with them. Files that hold the same cells must agree.
 """
 
 import os
@@ -22,18 +22,23 @@ from preftd.experiments.result_files import (
     MEASURE,
     Refused,
     file_name,
+    hash_of,
     name_of_cells,
     read_rows,
+    same_results,
     write_rows,
 )
-from preftd.files import remove_unfinished, write_whole
+from preftd.files import check_folder, remove_unfinished, write_whole
+
+MOST = 32 * 2**20
+"""Bytes of results that are kept in memory for those who ask for them again."""
 
 
 @final
 class Store:
     """The results in a folder.
 
-    A store reads a file once and remembers what is in it.
+    A store remembers which cells a file holds, and the results that were asked for last.
 
     Parameters
     ----------
@@ -45,15 +50,15 @@ class Store:
     """
 
     def __init__(self, folder: Path, warn: Callable[[str], object] = lambda _: None) -> None:
-        if folder.exists() and not folder.is_dir():
-            raise InputError(f"{folder} is not a folder: give one for results.")
+        for one in (folder, folder / "cells", folder / "runs"):
+            check_folder(one)
         self.folder = folder
         self.cells = folder / "cells"
         self._warn = warn
         self._file_of: dict[str, str] = {}
         """By the id of a cell, the name of the file that holds it."""
         self._rows: dict[str, pl.DataFrame] = {}
-        """By the name of a file, its cells and their results, if they were asked for."""
+        """By the name of a file, its cells and their results; those asked for last at the end."""
         self._known: set[str] = set()
         self._refused: set[str] = set()
         self._writable = False
@@ -71,8 +76,9 @@ class Store:
         path = self.cells / f"{cells}.parquet"
         saved = write_whole(path, partial(write_rows, rows), partial(file_name, cells))
         self._refused.discard(saved.name)
-        self._remember(saved.name, rows)
         self._rows[saved.name] = rows.drop(DESCRIPTION)
+        self._remember(saved.name, rows)
+        self._forget([saved.name])
         return saved
 
     def stored(self) -> set[str]:
@@ -113,6 +119,7 @@ class Store:
             there = np.array([name is not None for name in found], np.bool_)
             names = [name for name in dict.fromkeys(found) if name is not None]
             missing = [self.cells / name for name in names if name not in self._rows]
+            self._forget([name for name in names if name in self._rows])
             if not missing or self._read(missing, None):
                 return there, names
             # A file is no longer what it was: others may hold its cells.
@@ -120,6 +127,16 @@ class Store:
             self._known.clear()
             for name, rows in self._rows.items():
                 self._remember(name, rows)
+
+    def _forget(self, asked: Sequence[str]) -> None:
+        """Forget results of files that are not asked for now, the oldest first, if too many."""
+        for name in asked:
+            self._rows[name] = self._rows.pop(name)
+        excess = sum(rows.estimated_size() for rows in self._rows.values()) - MOST
+        for name in list(self._rows)[: len(self._rows) - len(asked)]:
+            if excess <= 0:
+                break
+            excess -= self._rows.pop(name).estimated_size()
 
     def _look(self, asked: Set[str]) -> bool:
         """Look at files that are not known yet; whether there are any."""
@@ -137,15 +154,39 @@ class Store:
             if isinstance(found, Refused):
                 self._refuse(path, found)
             else:
-                if asked is not None:
-                    self._remember(path.name, found)
                 if "diverged" in found.columns:
                     self._rows[path.name] = found.drop(DESCRIPTION)
+                if asked is not None:
+                    self._remember(path.name, found)
         return not any(isinstance(found, Refused) for _, found in looked)
 
     def _remember(self, name: str, rows: pl.DataFrame) -> None:
+        cells = rows["cell"].to_list()
+        for other in sorted(set(map(self._file_of.get, cells)) - {None, name}, key=str):
+            self._check_same(str(other), name)
         self._known.add(name)
-        self._file_of.update(zip(rows["cell"].to_list(), repeat(name)))
+        self._file_of.update(zip(cells, repeat(name)))
+
+    def _check_same(self, first: str, second: str) -> None:
+        """Refuse two files that hold other results of the same cells: either may be wrong."""
+        one, other = map(self._all_rows, (first, second))
+        if one is None or other is None:
+            return
+        both = one.join(other, on="cell", how="semi"), other.join(one, on="cell", how="semi")
+        if not same_results(*both):
+            self._file_of.clear()  # so that all is looked at again if somebody asks again
+            self._known.clear()
+            raise InputError(
+                f"{self.cells / first} and {self.cells / second} hold different results of the "
+                "same cells: remove the file that you do not trust."
+            )
+
+    def _all_rows(self, name: str) -> pl.DataFrame | None:
+        """The cells of a file and their results; None if it is no longer what it was."""
+        if name in self._rows:
+            return self._rows[name]
+        found = read_rows(self.cells / name, None)
+        return None if isinstance(found, Refused) else found.drop(DESCRIPTION)
 
     def _refuse(self, path: Path, refused: Refused) -> None:
         self._refused.add(path.name)
@@ -153,7 +194,8 @@ class Store:
         self._warn(f"{path} {refused.why}{self._remedy(refused)}")
         if refused.damaged is not None and self._writable:
             # A copy: another run may have written the file anew in the meantime.
-            copy, whole = path.with_name(f"{path.name}.damaged"), refused.damaged
+            whole = refused.damaged
+            copy = path.with_name(f"{path.name}.{hash_of(whole)}.damaged")
             write_whole(copy, lambda file: file.write(whole))
 
     def _remedy(self, refused: Refused) -> str:

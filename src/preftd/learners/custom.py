@@ -19,6 +19,7 @@ from preftd.arrays import Dense, InputError, Vector, as_array, as_count, as_flag
 from preftd.learners.features import MOST_FEATURES
 from preftd.learners.step_size import StepSize, as_step_sizes, listed
 from preftd.learners.steps import Steps, mean_squared_error, scored_features
+from preftd.names import is_text
 from preftd.tasks.scored import Scored
 
 
@@ -122,7 +123,7 @@ class Custom:
             raise InputError(
                 f"factory is {short(factory)}: give a function of size, step size and seed."
             )
-        if not isinstance(label, str):
+        if not is_text(label):
             raise InputError(f"label is {short(label)}: give a name, as text.")
         object.__setattr__(self, "label", str(label))
         takes_one = as_flag("takes_step_size", self.takes_step_size)

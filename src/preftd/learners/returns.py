@@ -6,6 +6,9 @@
 β_{t+1} is the preference of the *next* state. Nothing follows a step that terminates. A step that
 is truncated, and the last one of the arrays, bootstraps in full from the value of the state it
 leads to, whatever β is there.
+
+v(x_{t+1}) is not read where β_{t+1} = 0, unless the step bootstraps in full, and may be NaN there.
+v(x_t) may be NaN where it is not known; then so is A_t, and nothing else.
 """
 
 from __future__ import annotations
@@ -47,7 +50,8 @@ def beta_returns(
         r_{t+1}.
     value_tp1 : array of shape (steps, ...)
         v(x_{t+1}), the value of the state that the step leads to: at a truncated step, of the last
-        observation of the episode, not of the first one of the next.
+        observation of the episode, not of the first one of the next. Where β is 0 it is not read,
+        and may be NaN, unless the step is truncated or the last one.
     beta_tp1 : array of shape (steps, ...)
         β of that state, from 0 to 1.
     discount : array of shape (steps, ...)
@@ -94,7 +98,7 @@ def beta_advantages(
     reward, value_tp1, beta_tp1, discount, terminated, truncated, axis
         As for `beta_returns`.
     value_t : array of shape (steps, ...)
-        v(x_t), the value of the state that the step starts from.
+        v(x_t), the value of the state that the step starts from. Where it is NaN, so is the result.
 
     Returns
     -------
@@ -122,7 +126,7 @@ def _computed(given: Sequence[ArrayLike], axis: int) -> Array:
     layout = layout_of(shape, time_axis(axis, shape), ready)
     out = np.empty(layout.inner, kind)
     if out.size and not run_forward(layout, [layout.read(array) for array in ready], out):
-        refuse_wrong(floats)
+        refuse_wrong(dict(zip(ORDER, (*floats.values(), *ready[5:]), strict=True)), axis)
     return layout.restored(out)
 
 
@@ -136,12 +140,22 @@ def run_forward(layout: Layout, read: Sequence[Array], out: Array) -> bool:
     return fine
 
 
-def refuse_wrong(floats: Mapping[str, Array]) -> None:
-    """Name what is not finite or out of range, if it is not that the result overflowed."""
-    for name, array in floats.items():
+def refuse_wrong(given: Mapping[str, Array], axis: int) -> None:
+    """Name what is not finite or out of range, if there is any that is read.
+
+    A result may also be infinite because it overflowed, and NaN because `value_t` is.
+    """
+    reward, value_t, value_tp1, beta, discount, terminated, truncated = given.values()
+    check_finite("reward", reward)
+    check_finite("value_t", np.where(np.isnan(value_t), 0.0, value_t) if value_t.ndim else value_t)
+    for name, array in (("beta_tp1", beta), ("discount", discount)):
         check_finite(name, array)
-        if name in ("beta_tp1", "discount"):
-            check_unit_interval(name, array)
+        check_unit_interval(name, array)
+    shape = common_shape({name: array.shape for name, array in given.items()})
+    at = np.arange(shape[axis]).reshape(-1, *[1] * (len(shape) - 1 - axis % len(shape)))
+    is_read = (beta != 0) | ((truncated | (at == shape[axis] - 1)) & ~terminated)
+    is_one_number = value_tp1.ndim == 0 and is_read.any()
+    check_finite("value_tp1", value_tp1 if is_one_number else np.where(is_read, value_tp1, 0.0))
 
 
 def time_axis(axis: int, shape: tuple[int, ...]) -> int:
@@ -181,4 +195,4 @@ def _floats(name: str, given: Any) -> Array:
         return given
     if isinstance(given, float):
         return np.array(given)
-    return as_array(name, given)
+    return as_array(name, given, finite=not name.startswith("value"))

@@ -95,7 +95,10 @@ def by_rows(
                 wrong |= not ((b[s] >= zero) & (b[s] <= one) & (g[s] >= zero) & (g[s] <= one))
                 share = one if cut[s] | last else b[s]
                 onwards = zero if stops[s] else g[s]
-                G[s] = r[s] + onwards * (share * v[s] + (one - share) * G[s])
+                aim = share * v[s] + (one - share) * G[s]
+                is_read = (b[s] != zero) | (cut[s] | last) & (not stops[s])  # else v may be NaN
+                aim = aim if is_read else G[s]
+                G[s] = r[s] + onwards * aim
             found, base = out[i, t], row_of(value_t, i, t)
             for s in range(after):
                 found[s] = G[s] - base[s]
@@ -125,13 +128,12 @@ def by_streams(
             r, v, found = stream_of(reward, i), stream_of(value_tp1, i), out[i]
             b, g = stream_of(beta, i), stream_of(discount, i)
             stops, cut = stream_of(terminated, i), stream_of(truncated, i)
-            onwards = zero
             for t in range(steps):
                 wrong |= not ((b[t] >= zero) & (b[t] <= one) & (g[t] >= zero) & (g[t] <= one))
-                share = one if cut[t] else b[t]
-                onwards = zero if stops[t] else g[t]
-                found[t] = r[t] + onwards * share * v[t]
-            found[steps - 1] = r[steps - 1] + onwards * v[steps - 1]  # nothing but v follows
+                ends, value = cut[t] | (t + 1 == steps), v[t]
+                share, onwards = one if ends else b[t], zero if stops[t] else g[t]
+                is_read = (b[t] != zero) | ends & (not stops[t])  # else v may be NaN
+                found[t] = r[t] + onwards * share * (value if is_read else zero)
             kept_from(b, g, stops, cut, kept[i - first])
         add_later(kept[:some], out[first : first + some])
         for i in range(first, first + some):

@@ -12,6 +12,9 @@ from preftd.logs.columns import LogColumns
 from preftd.names import nearest
 from preftd.rules import RULES, TD, Rule
 
+ROW_COLUMNS = ("row", "fold", "beta")
+"""Columns of predictions that belong to no question."""
+
 PLAIN = "td0"
 """The key of TD(0): all rows count in full, whatever the preference says."""
 
@@ -83,6 +86,48 @@ def questions_of(columns: LogColumns) -> tuple[Question, ...]:
     found = []
     for discount in discounts:
         for cumulant in columns.reward:
-            names = (f"_{cumulant}" if several[0] else "", f"_{discount:g}" if several[1] else "")
-            found.append(Question(cumulant, discount, "".join(names)))
+            names = (f"_{cumulant}" if several[0] else "", f"_{_text(discount)}")
+            found.append(Question(cumulant, discount, "".join(names if several[1] else names[:1])))
     return tuple(found)
+
+
+def _text(discount: float | str) -> str:
+    """A discount in few digits, as many as tell it from any other."""
+    if isinstance(discount, str) or float(f"{discount:g}") != discount:
+        return str(discount)
+    return f"{discount:g}"
+
+
+def log_names(columns: LogColumns, keys: Sequence[str]) -> dict[str, str]:
+    """Return what predictions call the log's columns of episodes and order.
+
+    Parameters
+    ----------
+    columns : LogColumns
+    keys : sequence of str
+        Those of the arms. If two predictions had the same name, they are refused.
+
+    Returns
+    -------
+    dict
+        By the name in the log: the same, or log_row (log_log_row, …) if predictions have a row.
+
+    """
+    ours = [*ROW_COLUMNS]
+    for question in questions_of(columns):
+        ours.append(f"return{question.suffix}")
+        ours += [f"{kind}_{key}{question.suffix}" for key in keys for kind in ("value", "held")]
+    for i, name in enumerate(ours):
+        if name in ours[:i]:
+            raise InputError(
+                f"two columns of predictions are called {short(name)}, by the names of rewards and "
+                f"rules ({', '.join(keys)}): rename a reward or a rule."
+            )
+    found: dict[str, str] = {}
+    for own in (columns.episode, columns.order):
+        if own is not None and own not in found:
+            name = own
+            while name in ours or name in found.values():
+                name = f"log_{name}"
+            found[own] = name
+    return found

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self, final
 import polars as pl
 
 from preftd.arrays import InputError, as_flag, number, short, unit
-from preftd.files import as_path
+from preftd.files import as_path, regular
 from preftd.logs.bases import check_encoder
 from preftd.logs.trust import (
     Age,
@@ -25,7 +25,7 @@ from preftd.logs.trust import (
     names,
     text_of,
 )
-from preftd.names import nearest
+from preftd.names import is_text, nearest
 
 FILLS = ("last", "mean", "zero")
 """What stands for a missing number: the last reading of the episode (the mean before the first),
@@ -47,7 +47,8 @@ class LogColumns:
     discount : float, sequence of floats, or str
         One or several, each of which is predicted; or a column.
     categories : sequence of str
-        Columns of text or whole numbers: a feature for each value but the first.
+        Columns of text, flags or whole numbers: a feature for each value that is seen in rows with
+        β > 0, but the most frequent.
     episode : str, optional
         A column that tells episodes apart (default: only the ends do).
     order : str, optional
@@ -68,7 +69,7 @@ class LogColumns:
     clip : float, optional
         Larger ratios become this one.
     fill : {"last", "mean", "zero"}
-        What stands for a missing number.
+        What stands for a missing number. What a row with β = 0 shows fills no row with β > 0.
     encoder : str, optional
         What becomes of the columns of numbers: "polynomial:2" (products of up to two),
         "fourier:3" (cosines of up to three half waves), or "tiles:8:4" (four grids of eight tiles
@@ -139,7 +140,7 @@ class LogColumns:
         for field in ("episode", "order", "terminated", "truncated", "rho", "behaviour", "target"):
             given = getattr(self, field)
             function = field == "target" and callable(given) and not isinstance(given, type)
-            if given is not None and not function and (not isinstance(given, str) or not given):
+            if given is not None and not function and (not is_text(given) or not given):
                 raise InputError(f"{field} is {short(given)}: give the name of a column.")
         if not self.features and not self.categories:
             raise InputError("features are missing: name one or more columns.")
@@ -252,11 +253,15 @@ def read_toml(given: Path | str) -> dict[str, Any]:
     """Return what a TOML file holds."""
     path = as_path("path", given, "the path of a file, such as log.toml")
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(regular(path).read_text(encoding="utf-8"))
     except (FileNotFoundError, IsADirectoryError):
         raise InputError(f"there is no file {short(str(path))}: give one in TOML.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is not TOML ({error}): correct it.") from None
+    except (ValueError, RecursionError) as error:  # ValueError also for numbers of too many digits
+        raise InputError(f"{short(str(path))} is not TOML ({error}): correct it.") from None
+    except OSError as error:
+        raise InputError(
+            f"{short(str(path))} cannot be read ({error.strerror or error}): give another file."
+        ) from None
 
 
 _EXAMPLES = {"features": 'features = ["x"]', "reward": 'reward = "r"', "discount": "discount = 0.9"}

@@ -9,10 +9,11 @@ from typing import Any
 from preftd.arrays import InputError
 from preftd.experiments.executors import MakeExecutor
 from preftd.experiments.progress import Silent, progress_here
+from preftd.files import refuse_others
 from preftd.logs import minari_data
 from preftd.logs.columns import LogColumns, read_toml
 from preftd.logs.evaluation import evaluate
-from preftd.logs.saved import LogEvaluation
+from preftd.logs.saved import PAGE, LogEvaluation
 from preftd.style import number_text
 
 
@@ -24,8 +25,14 @@ def evaluate_file(
     settings: Mapping[str, Any],
     maker: MakeExecutor,
     quiet: bool,
+    page: bool = False,
 ) -> Iterator[str]:
-    """Evaluate a log and yield the lines of a table; options go before what the file says."""
+    """Evaluate a log and yield the lines of a table; options go before what the file says.
+
+    If a page will be written, nothing of the user's may be in its place.
+    """
+    if page:
+        refuse_others(out / PAGE)
     columns = columns_of(log, file, named)
     progress = Silent() if quiet else progress_here("rows")
     try:
@@ -68,18 +75,23 @@ def lines(found: LogEvaluation) -> Iterator[str]:
     )
     yield from found.summary["notes"]
     for question in found.summary["questions"]:
+        if not question["errors"]:
+            continue
         yield ""
         yield f"{question['label']}: held-out error (95 % interval), relative to the mean"
         for error in question["errors"]:
             if error["rows"] == "all":
                 yield (
                     f"  {labels[error['arm']]:8}{error['prediction']:8}{_span(error, 'rmse'):36}"
-                    f"{number_text(error['relative'] or 0.0)}"
+                    f"{_text(error['relative'])}"
                 )
     yield f"wrote {found.folder}"
 
 
 def _span(error: Mapping[str, Any], name: str) -> str:
-    numbers = [error[name], error[f"{name}_low"], error[f"{name}_high"]]
-    texts = ["?" if one is None else number_text(one) for one in numbers]
-    return f"{texts[0]} ({texts[1]} to {texts[2]})"
+    own, low, high = (_text(error[key]) for key in (name, f"{name}_low", f"{name}_high"))
+    return f"{own} ({low} to {high})"
+
+
+def _text(number: float | None) -> str:
+    return "?" if number is None else number_text(number)

@@ -17,7 +17,16 @@ from preftd.arrays import Dense, Vector
 from preftd.experience import Fourier, Polynomial, TileCoding
 from preftd.logs.bases import as_encoder, expand
 from preftd.logs.columns import FILLS
-from preftd.logs.gather_kernel import AGE, VALUE, gather_four, gather_gaps, gather_whole
+from preftd.logs.gather_kernel import (
+    AGE,
+    TRUSTED,
+    VALUE,
+    add_ages,
+    gather_four,
+    gather_gaps,
+    gather_whole,
+)
+from preftd.logs.trust import Age, Missing, Trust, beta_of_age
 
 BLOCK = 4096
 """Rows that are turned at a time: they stay in the cache."""
@@ -97,24 +106,29 @@ class Gatherer:
     Parameters
     ----------
     encoding : Encoding
+    preference : Trust
+        Where β comes from.
+    carried : array of shape (inputs, 3), optional
+        What is known of each input before the first row: see `gather_kernel`.
 
     """
 
-    def __init__(self, encoding: Encoding) -> None:
-        self.encoding = encoding
-        inputs = encoding.features + encoding.categories
-        self._carried = np.zeros((len(inputs), 2))
-        self._carried[:, VALUE], self._carried[:, AGE] = np.nan, np.inf
-        self.missing = np.zeros(len(inputs), np.int64)
-        """Gaps so far, of features and categories."""
-        self._out = np.empty((0, encoding.size))
-        self._factor = 1.0 / encoding.scale
-        self._basis = encoding.basis
+    def __init__(self, encoding: Encoding, preference: Trust, carried: Dense | None = None) -> None:
+        e = self.encoding = encoding
+        self._preference = preference
+        none = len(e.categories)
+        self._carried = nothing_carried(len(e.features) + none) if carried is None else carried
+        self._out = np.empty((0, e.size))
+        # A code is a number whose gaps are filled like others; without a reading, no feature is 1.
+        self._centre = np.append(e.centre, np.zeros(none))
+        self._factor = np.append(1.0 / e.scale, np.ones(none))
+        self._mean = np.append(e.mean, np.zeros(none))
+        self._basis = e.basis
 
     def features(
-        self, frame: pl.DataFrame, begins: NDArray[np.bool_]
+        self, frame: pl.DataFrame, begins: NDArray[np.bool_], beta: Vector | None
     ) -> tuple[Dense, Vector, NDArray[np.int64]]:
-        """Return features, shape (rows, size), the age of each row, and gaps of each input.
+        """Return features, shape (rows, size), β of each row, and gaps of each input.
 
         The features are overwritten by the next call: memory that is new takes long to get.
 
@@ -123,96 +137,125 @@ class Gatherer:
         frame : polars.DataFrame
         begins : array of shape (rows,)
             Whether an episode begins with the row.
+        beta : array of shape (rows,), optional
+            β, if it does not follow from ages (default: 1 then).
 
         """
         e, rows = self.encoding, frame.height
         if len(self._out) < rows:
             self._out = np.empty((rows, e.size))
-        out, age = self._out[:rows], np.zeros(rows)
+        out, codes = self._out[:rows], np.empty((rows, len(e.categories)))
         numbers = out if self._basis is None else np.empty((rows, len(e.features)))
-        gaps = np.zeros(len(self._carried), np.int64)
+        beta, gaps = (
+            np.ones(rows) if beta is None else beta.copy(),
+            np.zeros(len(self._carried), int),
+        )
         columns = [numbers_of(frame[name]) for name in e.features]
+        columns += [
+            codes_of(frame[name], levels)
+            for name, levels in zip(e.categories, e.levels, strict=True)
+        ]
         for low in range(0, rows, BLOCK):
             which = slice(low, min(low + BLOCK, rows))
             rows_here = [column[which] for column in columns]
+            block = _Block(begins[which], beta[which], numbers[which], codes[which])
             try:
-                self._block(rows_here, begins[which], numbers[which], age[which], gaps)
+                self._block(rows_here, block, gaps)
             except InfiniteError as error:
                 raise InfiniteError(error.name, low + error.row) from None
-        at = len(columns)
+        at = len(e.features)
         if self._basis is not None:
             found = expand(self._basis, numbers)
             found = found if isinstance(self._basis, TileCoding) else found[:, 1:]
             at = found.shape[1]
             out[:, :at] = found
-        for i, name in enumerate(e.categories):
-            at += self._category(frame[name], i, begins, out[:, at:], age, gaps)
+        for i, levels in enumerate(e.levels):
+            for code in range(1, len(levels)):
+                out[:, at] = codes[:, i] == code
+                at += 1
         if e.adds_constant:
             out[:, -1] = 1.0
-        self.missing += gaps
-        return out, age, gaps
+        return out, beta, gaps
 
-    def _block(
-        self,
-        columns: list[Vector],
-        begins: NDArray[np.bool_],
-        out: Dense,
-        age: Vector,
-        gaps: NDArray[np.int64],
-    ) -> None:
-        """Write columns of numbers, four at a time where none has a gap."""
-        i = 0
-        while i < len(columns):
-            four = columns[i : i + 4]
-            if len(four) == 4 and self._four(four, out, i):
-                self._carried[i : i + 4, VALUE] = [column[-1] for column in four]
-                self._carried[i : i + 4, AGE] = 0.0
-            else:
-                for j, column in enumerate(four):
-                    gaps[i + j] += self._column(i + j, column, begins, out, age)
-            i += len(four)
+    def _block(self, columns: list[Vector], block: _Block, gaps: NDArray[np.int64]) -> None:
+        """Write columns and β: at first those without a gap, as gaps are filled by β."""
+        whole = self._write_whole(columns, block)
+        if isinstance(self._preference, Missing | Age):
+            block.beta[:] = beta_of_age(self._preference, self._ages(columns, whole, block))
+        last, begun = _last_trusted(block)
+        for i, column in enumerate(columns):
+            carried = self._carried[i]
+            if not whole[i]:
+                gaps[i] += self._fill(i, column, block)
+                continue
+            carried[VALUE] = column[-1]
+            if last >= 0 or begun:
+                carried[TRUSTED] = column[last] if last >= 0 else np.nan
 
-    def _four(self, four: list[Vector], out: Dense, i: int) -> bool:
-        a, b, c, d = four
-        return gather_four(a, b, c, d, self.encoding.centre, self._factor, out, i)
+    def _write_whole(self, columns: list[Vector], block: _Block) -> list[bool]:
+        """Write columns without a gap, four at a time if possible; returns which these are."""
+        whole, centre, factor = list[bool](), self._centre, self._factor
+        numbers = len(self.encoding.features)
+        while len(whole) < len(columns):
+            i = len(whole)
+            if i + 4 <= numbers:
+                a, b, c, d = columns[i : i + 4]
+                if gather_four(a, b, c, d, centre, factor, block.numbers, i):
+                    whole += [True] * 4
+                    continue
+            for j in range(i, min(i + 4, numbers) if i < numbers else len(columns)):
+                out, at = block.place(j, numbers)
+                whole.append(gather_whole(columns[j], centre[j], factor[j], out, at))
+        return whole
 
-    def _column(
-        self, i: int, column: Vector, begins: NDArray[np.bool_], out: Dense, age: Vector
-    ) -> int:
-        e, carried, factor = self.encoding, self._carried[i], self._factor[i]
-        if gather_whole(column, e.centre[i], factor, out, i):
-            carried[VALUE], carried[AGE] = column[-1], 0.0
-            return 0
-        counts = e.features[i] in e.counted
-        numbers = (e.centre[i], factor, e.mean[i], FILLS.index(e.fill), counts)
-        gaps, bad = gather_gaps(column, begins, numbers, carried, out, i, age)
+    def _ages(self, columns: list[Vector], whole: list[bool], block: _Block) -> Vector:
+        """The age of each row: that of the oldest input that counts."""
+        age = np.zeros(len(block.beta))
+        for i, name in enumerate(self.encoding.features + self.encoding.categories):
+            if name in self.encoding.counted:
+                old = self._carried[i, AGE]
+                self._carried[i, AGE] = (
+                    0.0 if whole[i] else add_ages(columns[i], block.begins, old, age)
+                )
+        return age
+
+    def _fill(self, i: int, column: Vector, block: _Block) -> int:
+        """Write a column with gaps; returns how many there are."""
+        e = self.encoding
+        out, at = block.place(i, len(e.features))
+        numbers = (self._centre[i], self._factor[i], self._mean[i], FILLS.index(e.fill))
+        gaps, bad = gather_gaps(
+            column, block.begins, block.beta, numbers, self._carried[i], out, at
+        )
         if bad >= 0:
             raise InfiniteError(e.features[i], bad)
         return int(gaps)
 
-    def _category(
-        self,
-        column: pl.Series,
-        i: int,
-        begins: NDArray[np.bool_],
-        out: Dense,
-        age: Vector,
-        gaps: NDArray[np.int64],
-    ) -> int:
-        """Write the features of a category; returns how many there are."""
-        e, levels = self.encoding, self.encoding.levels[i]
-        row = len(e.features) + i
-        codes = codes_of(column, levels)
-        counts = e.categories[i] in e.counted
-        # A code is a number whose gaps are filled like others; without a reading, no feature is 1.
-        fill = FILLS.index("zero" if e.fill == "mean" else e.fill)
-        filled = np.empty((len(codes), 1))
-        numbers = (0.0, 1.0, 0.0, fill, counts)
-        found, _ = gather_gaps(codes, begins, numbers, self._carried[row], filled, 0, age)
-        gaps[row] += found
-        for code in range(1, len(levels)):
-            out[:, code - 1] = filled[:, 0] == code
-        return len(levels) - 1
+
+class _Block(NamedTuple):
+    """Some rows, and where their numbers go."""
+
+    begins: NDArray[np.bool_]
+    beta: Vector
+    numbers: Dense
+    codes: Dense
+
+    def place(self, i: int, numbers: int) -> tuple[Dense, int]:
+        """Where input i is written, of which so many are numbers."""
+        return (self.numbers, i) if i < numbers else (self.codes, i - numbers)
+
+
+def _last_trusted(block: _Block) -> tuple[int, bool]:
+    """The last row with β > 0 of the last episode in a block, or −1; whether it begins there."""
+    begun = bool(block.begins.any())
+    first = len(block.begins) - 1 - int(block.begins[::-1].argmax()) if begun else 0
+    trusted = block.beta[first:] > 0
+    return (len(block.beta) - 1 - int(trusted[::-1].argmax()) if trusted.any() else -1), begun
+
+
+def nothing_carried(inputs: int) -> Dense:
+    """What is carried into the first row of an episode: nothing was read."""
+    return np.tile([np.nan, np.inf, np.nan], (inputs, 1))
 
 
 class InfiniteError(Exception):
@@ -233,16 +276,28 @@ def numbers_of(column: pl.Series) -> Vector:
 
 
 def codes_of(column: pl.Series, levels: Sequence[Any]) -> Vector:
-    """The index of each value among the levels; NaN if it is null or none of them."""
-    known = pl.Series(list(levels), dtype=_plain(column).dtype)
-    codes = _plain(column).replace_strict(
-        known, np.arange(len(levels), dtype=np.float64), default=None, return_dtype=pl.Float64
+    """The index of each value among the levels; NaN if it is missing, 0 if it is none of them."""
+    dtype = pl.Int64 if all(isinstance(level, int) for level in levels) else pl.String
+    plain = plain_category(column).cast(dtype, strict=False)
+    codes = plain.replace_strict(
+        pl.Series(list(levels), dtype=dtype),
+        np.arange(len(levels), dtype=np.float64),
+        default=0.0,
+        return_dtype=pl.Float64,
     )
-    return np.array(codes.fill_null(float("nan")).to_numpy())
+    return np.where(is_there(column), codes.to_numpy(), np.nan)
 
 
-def _plain(column: pl.Series) -> pl.Series:
-    """Categories as text, all whole numbers alike."""
-    if column.dtype.is_integer() or column.dtype == pl.Boolean:
-        return column.cast(pl.Int64)
-    return column.cast(pl.String)
+def is_there(column: pl.Series) -> NDArray[np.bool_]:
+    """Whether rows have a reading."""
+    if column.dtype.is_float():
+        return ~np.isnan(numbers_of(column))
+    return column.is_not_null().to_numpy()
+
+
+def plain_category(column: pl.Series) -> pl.Series:
+    """Categories as text; whole numbers and flags alike, null where they have more than 64 bits."""
+    if column.dtype.is_float():  # whole numbers with gaps, as pandas has them
+        column = column.set(column != column.round(), None)
+    number = column.dtype.is_numeric() or column.dtype == pl.Boolean
+    return column.cast(pl.Int64 if number else pl.String, strict=False)

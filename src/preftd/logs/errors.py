@@ -15,21 +15,28 @@ from preftd.randomness import generator
 
 LEVEL = 0.95
 KINDS = ("value", "held")
+ROUNDING = 1e-13
+"""Returns that differ by less than this share of their mean are the same."""
 WHICH = {"all": [0, 1], "trusted": [1], "untrusted": [0]}
 """Rows by whether β ≥ ½."""
 
 
 def error_table(
-    counts: NDArray[np.float64], squares: NDArray[np.float64], arms: tuple[Arm, ...]
+    counts: NDArray[np.float64],
+    squares: NDArray[np.float64],
+    arms: tuple[Arm, ...],
+    middle: float,
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Errors of the arms at one question, and how those of the last arm of least squares differ.
 
     Parameters
     ----------
     counts : array of shape (groups, 2, 3)
+        Sums of returns are of those less `middle`, as `add_errors` counts them.
     squares : array of shape (2, groups, 2, arms)
         Of values and of held predictions.
     arms : tuple of Arm
+    middle : float
 
     Returns
     -------
@@ -43,7 +50,8 @@ def error_table(
         total = counts[:, rows].sum(axis=1)
         if not total[:, ROWS].sum():
             continue
-        spread = _ratio(drawn, np.column_stack([total, np.zeros(len(total))]), _spread)
+        spread = _ratio(drawn, total, _spread)
+        spread[spread <= ROUNDING * abs(middle)] = np.nan  # all returns are the same
         found = {}
         for kind, name in enumerate(KINDS):
             summed = squares[kind][:, rows].sum(axis=1)
@@ -53,12 +61,13 @@ def error_table(
                 errors.append(
                     {"arm": arm.key, "prediction": name, "rows": which,
                      "count": int(total[:, ROWS].sum()), **_interval("rmse", rmse),
-                     **_interval("relative", rmse / np.where(spread > 0, spread, np.nan))}
+                     **_interval("relative", rmse / spread)}
                 )  # fmt: skip
         best = [arm for arm in arms if arm.method is None][-1]
         pairs = [(name, arm.key, name) for name in KINDS for arm in arms if arm != best]
         for name, key, other in [*pairs, ("held", best.key, "value")]:
-            change = found[best.key, name] - found[key, other]
+            with np.errstate(invalid="ignore"):  # both may be infinite
+                change = found[best.key, name] - found[key, other]
             differences.append(
                 {"arm": best.key, "prediction": name, "than": key, "than_prediction": other,
                  "rows": which, **_interval("difference", change)}

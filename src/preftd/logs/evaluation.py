@@ -17,7 +17,8 @@ The folder of an evaluation holds
                    files; block (rows of a block, or null), source
     columns        text of log.toml
     notes          sentences on what was done with the log that a reader should know
-    inputs         for each feature and category: name, missing (rows), share, and mean, scale
+    inputs         for each feature and category: name, missing (rows), share, and mean, scale (of
+                   rows with β > 0)
     features       names of the features of the weights
     preference     text, trusted (rows with β ≥ ½), zero (rows with β = 0), rows
     bins           for 1/200 of the rows each: rows, beta (mean), gaps (inputs × bins: share)
@@ -39,10 +40,9 @@ The folder of an evaluation holds
 from __future__ import annotations
 
 import json
-import shutil
+import os
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -50,21 +50,36 @@ import polars as pl
 
 import preftd
 from preftd.arrays import InputError, as_count, as_flag, short
+from preftd.experiments.content import content
 from preftd.experiments.executors import Executor, Here
 from preftd.experiments.inputs import as_folder, check_methods
 from preftd.experiments.progress import Progress, Silent
-from preftd.files import write_whole
+from preftd.files import (
+    as_path,
+    check_utf8,
+    refuse_others,
+    remove_output,
+    sole_writer,
+    write_output,
+)
 from preftd.learners.least_squares.learner import check_regularisation
 from preftd.logs import plan as plan_module
-from preftd.logs.arms import arms_of
+from preftd.logs.arms import arms_of, log_names
 from preftd.logs.columns import LogColumns
 from preftd.logs.fills import compare_fills
 from preftd.logs.look import check_types, look
 from preftd.logs.online import online_arms
-from preftd.logs.part_files import PartFiles
+from preftd.logs.part_files import (
+    PREDICTIONS,
+    PartFiles,
+    is_result,
+    open_parts,
+    part_folders,
+    remove_parts,
+)
 from preftd.logs.passes import first_pass, learn_online, second_pass
 from preftd.logs.plan import plan_parts
-from preftd.logs.saved import LogEvaluation, load, write_weights
+from preftd.logs.saved import FILES, LogEvaluation, load, write_weights
 from preftd.logs.signals import with_signal
 from preftd.logs.solution import Solution
 from preftd.logs.source import open_source
@@ -73,8 +88,7 @@ from preftd.logs.sums import Settings
 from preftd.preferences import Signal
 
 ARMS = ("td0", "td", "etd", "ptd")
-PARTS = "parts"
-"""The folder of what is finished, inside that of the evaluation; it is removed at the end."""
+OUTPUTS = (PREDICTIONS, *FILES)
 
 
 def evaluate(  # noqa: PLR0913  (each is optional)
@@ -101,7 +115,8 @@ def evaluate(  # noqa: PLR0913  (each is optional)
         A Parquet or CSV file, or a folder of them.
     columns : LogColumns
     out : Path or str
-        The folder for predictions, weights and the summary.
+        The folder for predictions, weights and the summary. Older ones are replaced; files of yours
+        are not, also if you changed ours.
     rules : sequence of str or Rule
         "td0" (TD(0), which ignores the preference), "td" (TD(λ) with λ = 1 − β), "etd", "ptd", or
         rules of your own. The last is compared with the others.
@@ -112,7 +127,8 @@ def evaluate(  # noqa: PLR0913  (each is optional)
     folds : int
         The log is split into so many by episodes; predictions of each come from the others.
     regularisation : float
-        ε in (A + ε I) w = b; features are scaled to a variance of 1.
+        ε in (A + ε I) w = b; features are scaled to a variance of 1. The weight of the constant
+        feature is not made smaller.
     block : int, optional
         Episodes of more rows are cut into blocks of so many (default: only if there are fewer than
         two episodes for each fold).
@@ -142,7 +158,9 @@ def evaluate(  # noqa: PLR0913  (each is optional)
     if not isinstance(given, LogColumns):
         raise InputError(f"columns is {short(given)}: give LogColumns(...).")
     folder, arms = as_folder("out", out), arms_of(rules)
+    check_utf8(folder)
     arms += online_arms(arms, methods)
+    log_names(columns, [arm.key for arm in arms])  # refuses predictions of the same name
     folds = as_count("folds", folds, 2, 1000)
     block = None if block is None else as_count("block", block, 2)
     ridge, written = (
@@ -153,56 +171,61 @@ def evaluate(  # noqa: PLR0913  (each is optional)
     check_methods("progress", told, ("begin", "advance", "say", "end"))
     where = Here() if executor is None else executor
     check_methods("executor", where, ("run",))
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"{folder} is not a folder: give another for the results.")
-    began, parts_folder = time.perf_counter(), folder.resolve() / PARTS
-    existed = folder.exists(), parts_folder.exists()
-    try:
-        table = open_source(source, parts_folder)
-        check_types(table, columns)
-        plan = plan_parts(table, columns, folds, plan_module.PART, block)
-        encoding = look(table, columns)
-        files = PartFiles(parts_folder, where, told)
-        settings = Settings(table, columns, encoding, arms, folds)
-        if isinstance(columns.preference, Signal):
-            settings = with_signal(settings, plan, parts_folder)
-        total, solution = first_pass(settings, plan, files, ridge)
-        solution = solution._replace(online=learn_online(settings, plan, files, solution))
-        scores, kept = second_pass(settings, plan, files, solution, written, ridge)
-    except InputError:
-        _leave_nothing(folder, parts_folder, existed)
-        raise
-    seconds = time.perf_counter() - began
-    summary = summarise_log(settings, plan, total, solution, scores)
-    summary["fills"] = compare_fills(settings, plan, files, ridge, summary)
-    summary |= {"regularisation": ridge, "seconds": seconds, "version": preftd.__version__}
-    _write_all(folder, settings, solution, summary, kept)
-    shutil.rmtree(parts_folder, ignore_errors=True)
+    began, real = time.perf_counter(), ""
+    refuse_others(*(folder / name for name in OUTPUTS))
+    if isinstance(source, str | Path):
+        real = os.path.realpath(as_path("source", source, "the path of a log"))
+    with sole_writer(folder):
+        known = set(part_folders(folder))
+        described = [real, content([columns, arms]), folds, block, ridge, written]
+        parts_folder = open_parts(folder, *described)
+        try:
+            table = open_source(source, parts_folder)
+            for file in table.files:
+                if file.path.parent != parts_folder and is_result(file.path, folder):
+                    raise InputError(
+                        f"{file.path} would be replaced by the results: give another folder for "
+                        "them, or copy the log first."
+                    )
+            check_types(table, columns)
+            plan = plan_parts(table, columns, folds, plan_module.PART, block)
+            settings = look(table, columns, plan, arms, folds)
+            files = PartFiles(parts_folder, where, told)
+            if isinstance(columns.preference, Signal):
+                settings = with_signal(settings, plan, parts_folder)
+            total, solution = first_pass(settings, plan, files, ridge)
+            solution = solution._replace(online=learn_online(settings, plan, files, solution))
+            scores, kept = second_pass(settings, plan, files, solution, written, ridge)
+        except InputError:
+            if parts_folder not in known:
+                remove_parts(parts_folder)
+            raise
+        seconds = time.perf_counter() - began
+        summary = summarise_log(settings, plan, total, solution, scores)
+        summary["fills"] = compare_fills(settings, plan, files, ridge, summary)
+        summary |= {"regularisation": ridge, "seconds": seconds, "version": preftd.__version__}
+        _write_all(folder, settings, solution, summary, kept)
+        for one in part_folders(folder):  # also those of other settings: nobody else is at work
+            remove_parts(one)
     return load(folder)
 
 
 def _write_all(
     folder: Path, settings: Settings, solution: Solution, summary: dict[str, Any], kept: list[Path]
 ) -> None:
-    """Write the files of the folder, each whole; the summary last."""
+    """Write the files of the folder, each whole.
+
+    The summary goes first and comes last: without it, the folder is no evaluation.
+    """
+    refuse_others(*(folder / name for name in OUTPUTS))
+    remove_output(folder / "summary.json")
     if kept:
         frames = pl.scan_parquet(kept)
-        write_whole(
-            folder / "predictions.parquet", lambda file: frames.sink_parquet(Path(file.name))
-        )
+        write_output(folder / PREDICTIONS, lambda file: frames.sink_parquet(Path(file.name)))
     else:
-        (folder / "predictions.parquet").unlink(missing_ok=True)
-    write_whole(folder / "weights.npz", lambda file: write_weights(file, settings, solution))
+        remove_output(folder / PREDICTIONS)
+    write_output(folder / "weights.npz", lambda file: write_weights(file, settings, solution))
     toml = settings.columns.to_toml()
-    write_whole(folder / "log.toml", lambda file: file.write(toml.encode()))
+    write_output(folder / "log.toml", lambda file: file.write(toml.encode()))
     text = json.dumps(summary, ensure_ascii=False, indent=1, allow_nan=False)
-    write_whole(folder / "summary.json", lambda file: file.write(text.encode()))
-
-
-def _leave_nothing(folder: Path, parts: Path, existed: tuple[bool, bool]) -> None:
-    """Remove the folders of an evaluation that the log does not allow, unless they were there."""
-    if not existed[1]:
-        shutil.rmtree(parts, ignore_errors=True)
-    if not existed[0]:
-        with suppress(OSError):
-            folder.rmdir()
+    write_output(folder / "summary.json", lambda file: file.write(text.encode()))

@@ -42,11 +42,12 @@ def compare_fills(
             questions = _questions(settings, plan, files, ridge, fill)
         for question in questions:
             for arm in arms:
-                (error,) = (
+                errors = (
                     one["rmse"]
                     for one in question["errors"]
                     if (one["arm"], one["prediction"], one["rows"]) == (arm.key, "value", "all")
                 )
+                error = next(errors, None)  # no return may be known
                 weights = question["weights"][arm.key]
                 found.append(
                     {"fill": fill, "question": question["label"], "arm": arm.key, "rmse": error,
@@ -69,11 +70,12 @@ def _questions(
     scores, _ = second_pass(other, plan, files, solution, False, ridge)
     found = []
     for q, question in enumerate(questions_of(settings.columns)):
-        raw = other.encoding.raw(solution.whole[:, :, q].T)
+        raw, middle = other.encoding.raw(solution.whole[:, :, q].T), float(solution.mean[q])
+        errors, _ = error_table(scores["counts"][q], scores["squares"][q], arms, middle)
         found.append(
             {
                 "label": question.label,
-                "errors": error_table(scores["counts"][q], scores["squares"][q], arms)[0],
+                "errors": errors,
                 "weights": {arm.key: raw[:, a].tolist() for a, arm in enumerate(arms)},
             }
         )

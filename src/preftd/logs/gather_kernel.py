@@ -8,8 +8,9 @@ from preftd.kernels import kernel
 
 LAST, MEAN, ZERO = range(3)
 """The fills, in the order of `FILLS`."""
-VALUE, AGE = range(2)
-"""What is carried of a column from one piece to the next: its last reading, and its age."""
+VALUE, AGE, TRUSTED = range(3)
+"""What is carried of a column from one piece to the next: the last reading of the episode, its age,
+and the last reading in a row with β > 0."""
 
 
 @kernel(fastmath={"contract"})
@@ -40,37 +41,51 @@ def gather_four(
 
 
 @kernel
+def add_ages(column: Vector, begins: NDArray[np.bool_], old: float, age: Vector) -> float:
+    """Let `age` be at least that of the column's last reading; returns that of the last row.
+
+    old  that of the row before
+    """
+    for t in range(column.size):
+        if begins[t]:
+            old = np.inf
+        old = old + 1.0 if np.isnan(column[t]) else 0.0
+        age[t] = max(age[t], old)
+    return old
+
+
+@kernel
 def gather_gaps(
     column: Vector,
     begins: NDArray[np.bool_],
-    numbers: tuple[float, float, float, int, bool],
+    beta: Vector,
+    numbers: tuple[float, float, float, int],
     carried: Vector,
     out: Dense,
     index: int,
-    age: Vector,
 ) -> tuple[int, int]:
     """Write a column with gaps; returns how many there are, and the first infinite row or −1.
 
-    numbers  centre, factor, mean, fill, and whether the column counts for the age of rows
-    carried  VALUE and AGE, updated
-    age      that of the oldest feature of each row, updated
+    What a row with β = 0 shows fills no gap of a row with β > 0.
+
+    numbers  centre, factor, mean and fill
+    carried  VALUE and TRUSTED are updated
     """
-    centre, factor, mean, fill, counts = numbers
-    last, old, gaps = carried[VALUE], carried[AGE], 0
+    centre, factor, mean, fill = numbers
+    last, trusted, gaps = carried[VALUE], carried[TRUSTED], 0
     for t in range(column.size):
         x = column[t]
         if begins[t]:
-            last, old = np.nan, np.inf
+            last = trusted = np.nan
         if np.isnan(x):
             gaps += 1
-            old += 1.0
-            x = last if fill == LAST and not np.isnan(last) else (0.0 if fill == ZERO else mean)
+            known = trusted if beta[t] > 0.0 else last
+            x = known if fill == LAST and not np.isnan(known) else (0.0 if fill == ZERO else mean)
         elif np.isinf(x):
             return gaps, t
         else:
-            last, old = x, 0.0
+            last = x
+            trusted = x if beta[t] > 0.0 else trusted
         out[t, index] = (x - centre) * factor
-        if counts and old > age[t]:
-            age[t] = old
-    carried[VALUE], carried[AGE] = last, old
+    carried[VALUE], carried[TRUSTED] = last, trusted
     return gaps, -1

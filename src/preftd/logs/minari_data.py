@@ -68,7 +68,13 @@ def _entries(name: str, given: Any, rows: int) -> dict[str, Any]:
     if isinstance(given, Mapping):
         found: dict[str, Any] = {}
         for key, inner in given.items():
-            found |= _entries(f"{name}_{key}", inner, rows)
+            more = _entries(f"{name}_{key}", inner, rows)
+            twice = next((one for one in more if one in found), None)
+            if twice is not None:
+                raise InputError(
+                    f"two entries of the data set would be column {twice!r}: rename one of them."
+                )
+            found |= more
         return found
     if isinstance(given, tuple):
         return _entries(name, dict(enumerate(given)), rows)

@@ -121,13 +121,19 @@ class OnlineJob:
         for steps, features, beta in self._parts():
             self._learn(tried, steps, features, beta, scale)
         errors = np.zeros((questions, len(self.method.step_sizes)))
-        for (steps, features, _), realised in zip(self._parts(), self._realised(), strict=True):
+        for (steps, features, beta), realised in zip(self._parts(), self._realised(), strict=True):
+            used = self._used(steps, beta)
             for q, learners in enumerate(tried):
-                known = realised.known[:, q]
+                known = realised.known[:, q] & used
                 goal, shown = realised.returns[known, q], features[: steps.own][known]
                 for i, learner in enumerate(learners):
                     errors[q, i] += _error(learner, shown, goal, scale[q])
         return self._chosen(tried, errors, scale)
+
+    def _used(self, steps: PartSteps, beta: Vector) -> NDArray[np.bool_]:
+        """Whether the rule learns from what the rows of a part show: PTD does not where β = 0."""
+        (_, gain), _ = self.arm.rule.stream(0.0, discount_t=steps.before, beta=beta, rho=steps.rho)
+        return np.asarray((beta > 0) | (gain != 0))[: steps.own]
 
     def _kept(self, steps: PartSteps) -> NDArray[np.bool_]:
         return np.asarray(steps.fold != self.fold)

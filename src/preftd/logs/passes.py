@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from preftd.experiments.content import content
+from preftd.logs.arms import questions_of
 from preftd.logs.online import OnlineJob, OnlineValues
 from preftd.logs.part_files import PartFiles, key_of
 from preftd.logs.plan import Plan
 from preftd.logs.scores import ScoresJob, Scoring
-from preftd.logs.solution import Solution, add_up, solve
+from preftd.logs.solution import Solution, add_up, check_ends, solve
 from preftd.logs.sums import Settings, SumsJob
 
 
@@ -50,7 +51,11 @@ def first_pass(
     key = key_of("sums", *described(settings, plan))
     work = [SumsJob(settings, part, f"{key}-{part.number:06d}") for part in plan.parts]
     total = add_up(files.compute("least squares", work, _rows(plan)))
-    return total, solve(total, ridge)
+    columns, labels = settings.columns, [one.label for one in questions_of(settings.columns)]
+    questions = dict(zip(labels[:: len(columns.reward)], columns.discounts, strict=True))
+    arms, constant = [arm.label for arm in settings.least_squares], settings.encoding.adds_constant
+    check_ends(total, questions, arms, constant)
+    return total, solve(total, ridge, constant, arms)
 
 
 def second_pass(

@@ -47,6 +47,12 @@ class Part(NamedTuple):
     reach: int
     """The row after the last episode, which may end after the part."""
 
+    def begins(self, count: int) -> NDArray[np.bool_]:
+        """Return whether an episode begins with each of the first rows, shape (count,)."""
+        found = np.zeros(count, np.bool_)
+        found[(self.starts[:-1] - self.start)[self.fresh[:-1]]] = True
+        return found
+
 
 class Plan(NamedTuple):
     """All parts of a log."""
@@ -112,14 +118,14 @@ def _episode_starts(table: Table, columns: LogColumns) -> tuple[Whole, int]:
     if not wanted:
         return np.zeros(1, np.int64), 0
     found, before, missing = [], None, 0
-    for number, file in enumerate(table.files):
-        first = int(table.first[number])
+    for first, stop in table.sources:
         ids, rows = list[pl.Series](), list[Whole]()
-        for low, high in table.chunks(first, first + file.rows):
+        for low, high in table.chunks(first, stop):
             frame = table.read(wanted, low, high)
             starts, other, before = _starts_in(table, columns, frame, low, before)
+            other[0] |= low == first  # it may come again in the file, though it began before
             found.append(low + np.flatnonzero(starts))
-            missing += int(_unpaid(columns, frame).sum()) if cuts else 0
+            missing += int(unpaid(columns, frame).sum()) if cuts else 0
             if columns.episode is not None:
                 ids.append(frame[columns.episode].filter(pl.Series(other)))
                 rows.append(low + np.flatnonzero(other))
@@ -128,8 +134,8 @@ def _episode_starts(table: Table, columns: LogColumns) -> tuple[Whole, int]:
     return np.concatenate(found), missing
 
 
-def _unpaid(columns: LogColumns, rows: pl.DataFrame) -> NDArray[np.bool_]:
-    """Whether any reward of a row is missing."""
+def unpaid(columns: LogColumns, rows: pl.DataFrame) -> NDArray[np.bool_]:
+    """Return whether any reward of each row is missing."""
     paid = [numbers_of(rows[name]) for name in columns.reward]
     return np.asarray(np.isnan(paid).any(axis=0))
 
@@ -139,40 +145,40 @@ def _starts_in(
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], pl.DataFrame]:
     """Whether an episode begins with each row of a chunk, whether its id does, and the last row."""
     known = before is not None
-    rows = frame if before is None else pl.concat([before, frame], how="vertical_relaxed")
+    rows = frame if before is None else pl.concat([before, frame])
     starts, first = np.zeros(rows.height, np.bool_), low - known
     starts[0] = True
     if columns.episode is not None:
         ids = rows[columns.episode]
-        _refuse_nulls(table, columns.episode, ids, first)
+        _refuse_missing(table, columns.episode, ids, first)
         starts[1:] |= (ids != ids.shift())[1:].to_numpy()
     other = starts.copy()
     for name in (columns.terminated, columns.truncated):
         if name is not None:
             starts[1:] |= flags(table, name, rows[name], first)[:-1]
     if columns.missing_reward == "cut":
-        unpaid = _unpaid(columns, rows)
-        starts |= unpaid if columns.reward_is == "with" else np.append(False, unpaid[:-1])
+        cut = unpaid(columns, rows)
+        starts |= cut if columns.reward_is == "with" else np.append(False, cut[:-1])
     if columns.order is not None:
         order = rows[columns.order]
-        _refuse_nulls(table, columns.order, order, first)
+        _refuse_missing(table, columns.order, order, first)
         back = np.append(False, (order <= order.shift())[1:].to_numpy())
-        if known and low in table.first:  # another file may count from 0 again
-            starts[1] |= back[1]
-            other[1] |= back[1]
         wrong = back & ~starts
         if wrong.any():
             row = int(np.argmax(wrong))
+            remedy = "sort the log by episode and order"
+            if first + row in table.first and not table.one_source:
+                remedy = "give files in their order, or a column that tells episodes apart"
             raise InputError(
                 f"order ({columns.order!r}) goes from {order[row - 1]} to {order[row]} inside an "
-                f"episode, in {table.place(first + row)}: sort the log by episode and order."
+                f"episode, in {table.place(first + row)}: {remedy}."
             )
     return starts[known:], other[known:], rows.tail(1)
 
 
 def flags(table: Table, name: str, column: pl.Series, first: int) -> NDArray[np.bool_]:
     """A column as flags, from booleans or the numbers 0 and 1."""
-    _refuse_nulls(table, name, column, first)
+    _refuse_missing(table, name, column, first)
     if column.dtype == pl.Boolean:
         return column.to_numpy()
     if not column.dtype.is_numeric():
@@ -187,9 +193,13 @@ def flags(table: Table, name: str, column: pl.Series, first: int) -> NDArray[np.
     return np.asarray(numbers != 0)
 
 
-def _refuse_nulls(table: Table, name: str, column: pl.Series, first: int) -> None:
-    if column.null_count():
-        row = int(column.is_null().arg_max() or 0)
+def _refuse_missing(table: Table, name: str, column: pl.Series, first: int) -> None:
+    """Refuse nulls and NaN."""
+    missing = column.is_null()
+    if column.dtype.is_float():
+        missing |= column.is_nan().fill_null(True)
+    if missing.any():
+        row = int(missing.arg_max() or 0)
         raise InputError(f"{name!r} is missing in {table.place(first + row)}: fill the column.")
 
 

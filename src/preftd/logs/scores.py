@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from preftd.arrays import Dense, Vector
 from preftd.experiments.work import JobResult
 from preftd.files import write_whole
-from preftd.logs.arms import Question, questions_of
+from preftd.logs.arms import Arm, Question, log_names, questions_of
 from preftd.logs.columns import LogColumns, horizon
 from preftd.logs.plan import Part
 from preftd.logs.scores_kernel import add_errors, hold, predict_rows, returns
@@ -22,8 +22,6 @@ from preftd.logs.steps import PartSteps, read_steps
 from preftd.logs.sums import Settings, computed, pieces
 from preftd.logs.table import Table
 
-RESERVED = ("row", "fold", "beta", "return")
-"""Names of columns of predictions; a column of the log with such a name is called log_row, …"""
 UNKNOWN = 0.01
 """A return counts if no more than this share of it is not known."""
 GROUPS = 1000
@@ -85,7 +83,7 @@ def part_scores(
     )
     counts = np.zeros((len(questions), groups, 2, 3))
     squares = np.zeros((len(questions), 2, groups, 2, len(arms)))
-    state, written = np.zeros((2, many)), list[pl.DataFrame]()
+    state, written = np.zeros((3, many)), list[pl.DataFrame]()
     gamma = np.repeat(columns.discounts, len(columns.reward))
     paid = np.vstack([np.zeros((1, steps.rewards.shape[1])), steps.rewards[:-1]])
     for piece in pieces(settings, part, steps):
@@ -104,10 +102,11 @@ def part_scores(
             for kind, predicted in enumerate((values, held)):
                 _, adds = squares[q, kind], np.ascontiguousarray(predicted[:, q :: len(questions)])
                 once = counts[q] if kind == 0 else np.zeros_like(counts[q])
-                add_errors(adds, G, known, trusted, group[own], once, squares[q, kind])
+                middle = float(scoring.solution.mean[q])
+                add_errors(adds, G, known, trusted, group[own], middle, once, squares[q, kind])
         if scoring.folder is not None:
             own_rows = slice(own.start, own.stop)
-            frame = _keys(columns, steps, part, own_rows)
+            frame = _keys(columns, arms, steps, part, own_rows)
             frame |= {"fold": steps.fold[own].astype(np.int32), "beta": piece.beta[:rows].copy()}
             frame |= _columns(settings, questions, realised, own, values, held)
             written.append(pl.DataFrame(frame))
@@ -182,11 +181,12 @@ def _ahead(table: Table, columns: LogColumns, part: Part) -> PartSteps | None:
     return read_steps(table, columns, Part(-1, part.stop, stop, starts, fresh, 0, part.reach), 1)
 
 
-def _keys(columns: LogColumns, steps: PartSteps, part: Part, own: slice) -> dict[str, Any]:
+def _keys(
+    columns: LogColumns, arms: tuple[Arm, ...], steps: PartSteps, part: Part, own: slice
+) -> dict[str, Any]:
     found: dict[str, Any] = {"row": part.start + np.arange(own.start, own.stop)}
-    for name in (columns.episode, columns.order):
-        if name is not None:
-            found[f"log_{name}" if name in RESERVED else name] = steps.frame[name][own]
+    for name, ours in log_names(columns, [arm.key for arm in arms]).items():
+        found[ours] = steps.frame[name][own]
     return found
 
 

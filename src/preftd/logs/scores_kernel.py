@@ -9,7 +9,9 @@ from preftd.kernels import kernel
 LONGEST_HOLD = 2.0
 """So many times larger may errors of held predictions become, compared with those of v."""
 ROWS, RETURNS, SQUARES = range(3)
-"""What is counted of rows: how many there are, Σ G and Σ G²."""
+"""What is counted of rows: how many there are, Σ G and Σ G², both of G less a middle."""
+H, GROWTH, UNTRUSTED = range(3)
+"""What is carried to the next row: h and a of the last, and whether h rests on a row with β = 0."""
 
 
 @kernel(fastmath={"contract"})
@@ -73,22 +75,27 @@ def hold(
 
     Dividing by γ makes errors larger, by a_t = β_t + (1 − β_t) a_{t−1} / γ_t. Where that is more
     than LONGEST_HOLD, v(x_t) is the better guess, and stands for h_t until β_t is larger again.
+    Where β_t = 0, it is a guess for this row, and those with β = 0 that follow, only.
 
     values  of shape (rows, predictions); a prediction is one of an arm, and of a question
     before  the discount of the step into the row, shape (rows, predictions)
     paid    the reward of that step, shape (rows, predictions)
-    held    h and a of the last row, shape (2, predictions); updated
+    held    H, GROWTH and UNTRUSTED of the last row, shape (3, predictions); updated
     """
     for t in range(len(values)):
+        share = beta[t]
         for k in range(values.shape[1]):
-            share, h, a = beta[t], values[t, k], 1.0
-            if not (first[t] or before[t, k] == 0.0 or share == 1.0):
-                a = share + (1 - share) * held[1, k] / before[t, k]
+            h, a, untrusted = values[t, k], 1.0, share == 0.0
+            alone = first[t] or before[t, k] == 0.0 or share == 1.0
+            if not alone and (share == 0.0 or held[UNTRUSTED, k] == 0.0):
+                a = share + (1 - share) * held[GROWTH, k] / before[t, k]
                 if a <= LONGEST_HOLD:
-                    h = share * h + (1 - share) * (held[0, k] - paid[t, k]) / before[t, k]
+                    kept = (1 - share) * (held[H, k] - paid[t, k]) / before[t, k]
+                    h = kept if share == 0.0 else share * h + kept
+                    untrusted = held[UNTRUSTED, k] != 0.0
                 else:
                     a = LONGEST_HOLD
-            out[t, k], held[0, k], held[1, k] = h, h, a
+            out[t, k], held[H, k], held[GROWTH, k], held[UNTRUSTED, k] = h, h, a, untrusted
 
 
 @kernel
@@ -98,12 +105,14 @@ def add_errors(
     known: NDArray[np.bool_],
     trusted: NDArray[np.bool_],
     group: NDArray[np.int64],
+    middle: float,
     counts: NDArray[np.float64],
     squares: NDArray[np.float64],
 ) -> None:
     """Add squared errors of rows whose return is known, by group, and by whether β ≥ ½.
 
     predicted  shape (rows, predictions)
+    middle     near the mean of the returns, so that what is squared is their spread
     counts     ROWS, RETURNS and SQUARES, shape (groups, 2, 3)
     squares    shape (groups, 2, predictions)
     """
@@ -111,8 +120,8 @@ def add_errors(
         if known[t]:
             g, kind, G = group[t], int(trusted[t]), realised[t]
             counts[g, kind, ROWS] += 1.0
-            counts[g, kind, RETURNS] += G
-            counts[g, kind, SQUARES] += G * G
+            counts[g, kind, RETURNS] += G - middle
+            counts[g, kind, SQUARES] += (G - middle) ** 2
             for k in range(predicted.shape[1]):
                 error = predicted[t, k] - G
                 squares[g, kind, k] += error * error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 from preftd.arrays import Dense, InputError, Vector
 from preftd.learners.least_squares.systems import _UNSEEN
+
+ROUNDING = 1e-13
+"""If a step leaves less than this of a constant on average, it is rounding."""
 
 
 class Solution(NamedTuple):
@@ -34,42 +37,114 @@ def add_up(parts: Sequence[dict[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
     return total
 
 
-def solve(total: dict[str, NDArray[Any]], regularisation: float) -> Solution:
-    """Return the weights; questions are discounts, and cumulants within."""
+def solve(
+    total: dict[str, NDArray[Any]],
+    regularisation: float,
+    constant: bool = False,
+    arms: Sequence[str] = (),
+) -> Solution:
+    """Return the weights; questions are discounts, and cumulants within.
+
+    Parameters
+    ----------
+    total : dict
+        The sums of all parts.
+    regularisation : float
+        ε of `solved`.
+    constant : bool
+        Whether the last feature is always 1.
+    arms : sequence of str
+        What messages call the arms.
+
+    """
     sums = total["sums"]  # discounts, arms, folds, size, size + cumulants
-    discounts, arms, folds, size, width = sums.shape
+    discounts, many, folds, size, width = sums.shape
     questions = discounts * (width - size)
-    held_out = np.empty((arms, folds, size, discounts, width - size))
-    whole = np.empty((arms, size, discounts, width - size))
+    held_out = np.empty((many, folds, size, discounts, width - size))
+    whole = np.empty((many, size, discounts, width - size))
     for d in range(discounts):
-        for a in range(arms):
+        for a in range(many):
+            label = arms[a] if arms else "the system"
             # In the same order for each fold: what is left out is not added and subtracted.
-            whole[a, :, d] = solved(sums[d, a].sum(axis=0), regularisation)
+            whole[a, :, d] = solved(sums[d, a].sum(axis=0), regularisation, constant, label)
             for fold in range(folds):
                 kept = np.delete(sums[d, a], fold, axis=0).sum(axis=0)
-                held_out[a, fold, :, d] = solved(kept, regularisation)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        mean = np.nan_to_num(total["paid"] / total["leaves"][:, None], posinf=0.0, neginf=0.0)
+                held_out[a, fold, :, d] = solved(kept, regularisation, constant, label)
+    mean = total["paid"] / total["leaves"].sum(axis=1)[:, None]
     return Solution(
-        held_out.reshape(arms, folds, size, questions),
-        whole.reshape(arms, size, questions),
+        held_out.reshape(many, folds, size, questions),
+        whole.reshape(many, size, questions),
         mean.ravel(),
     )
 
 
-def solved(sums: Dense, regularisation: float) -> Dense:
-    """The weights w with (A + ε I) w = b, shape (size, cumulants); with ε = 0, the smallest."""
+def solved(
+    sums: Dense, regularisation: float, constant: bool = False, label: str = "the system"
+) -> Dense:
+    """The weights w with (A + ε I) w = b, shape (size, cumulants); with ε = 0, the smallest.
+
+    The weight of a constant feature is not made smaller: values must follow a shift of rewards.
+    Where nothing was learned from, weights are 0.
+    """
     size = len(sums)
     A, b = sums[:, :size], sums[:, size:]
+    if not sums.any():
+        return np.zeros(b.shape)
+    ridge = np.full(size, regularisation)
+    if constant:
+        ridge[-1] = 0.0
     try:
         if regularisation == 0:
             return np.asarray(np.linalg.lstsq(A, b, rcond=_UNSEEN)[0])
-        found = np.asarray(np.linalg.solve(A + regularisation * np.eye(size), b))
+        found = np.asarray(np.linalg.solve(A + np.diag(ridge), b))
     except np.linalg.LinAlgError:
         found = np.full(b.shape, np.nan)
     if not np.isfinite(found).all():
         raise InputError(
-            f"the system has no finite solution with regularisation {regularisation:g}: give "
-            "another, or leave out features that others determine."
+            f"{label} has no finite solution with regularisation {regularisation:g}: give another, "
+            "leave out features that others determine, or choose rules without it."
         )
     return found
+
+
+def check_ends(
+    total: dict[str, NDArray[Any]],
+    questions: Mapping[str, float],
+    arms: Sequence[str],
+    constant: bool,
+) -> None:
+    """Refuse sums that never end, as with γ = 1 where nothing terminates.
+
+    Parameters
+    ----------
+    total : dict
+        The sums of all parts.
+    questions : mapping of str to float
+        What messages call a question of each discount, and the discount.
+    arms : sequence of str
+        What messages call the arms.
+    constant : bool
+        Whether the last feature is always 1.
+
+    """
+    remedy = "give a discount below 1, or name the column that says where episodes terminate."
+    steps, size = total["counts"][0], total["sums"].shape[3]
+    for d, (question, discount) in enumerate(questions.items()):
+        leaves = total["leaves"][d]
+        if not leaves.any():
+            raise InputError(f"{question} has no end, as no step terminates: {remedy}")
+        for fold in range(len(leaves)):
+            if not np.delete(leaves, fold).any():
+                raise InputError(
+                    f"{question} has no end without fold {fold}, as no step terminates in the "
+                    "others: give a discount below 1, or a log with more episodes that terminate."
+                )
+        for a, label in enumerate(arms if constant and discount == 1 else ()):
+            sums = total["sums"][d, a]
+            for fold in range(-1, len(leaves)):
+                kept = (sums if fold < 0 else np.delete(sums, fold, axis=0)).sum(axis=0)
+                if kept.any() and abs(kept[size - 1, size - 1]) <= ROUNDING * steps:
+                    raise InputError(
+                        f"{label} learns from no row after which {question} has an end: give a "
+                        "discount below 1, or trust rows of episodes that terminate."
+                    )

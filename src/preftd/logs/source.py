@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import count
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import numpy as np
 import polars as pl
 
 from preftd.arrays import InputError, short
-from preftd.files import as_path, write_whole
+from preftd.files import as_path, check_utf8, system_error, write_whole
 from preftd.logs.minari_data import episodes, is_minari
-from preftd.logs.table import Table, open_parquet
+from preftd.logs.part_files import without_results
+from preftd.logs.table import LogFile, Table, common_type, converted, open_parquet
 
-SPOOL = "source.parquet"
+SPOOL = "preftd-source.parquet"
 """The file in the folder of parts that holds what was not Parquet."""
 _EXAMPLE = "a Parquet or CSV file, a folder of them, a frame, or an iterator of frames"
 
@@ -36,18 +39,18 @@ def open_source(source: Any, folder: Path) -> Table:
     if isinstance(source, str | Path):
         path = as_path("source", source, _EXAMPLE)
         if is_minari(path):
-            return _spooled(folder, path.name, lambda into: _sink(episodes(path), into))
+            return _spooled_frames(folder, path.name, episodes(path))
         return _open_path(path, folder)
     if type(source).__module__.startswith("minari."):
-        return _spooled(folder, "the log", lambda into: _sink(episodes(source), into))
+        return _spooled_frames(folder, "the log", episodes(source))
     if isinstance(source, pl.LazyFrame):
-        return _spooled(folder, "the log", source.sink_parquet)
+        return _spooled(folder, "the log", lambda path: _sink(source, path))
     if _is_frame(source):
         frame = as_frame(source)
         return _spooled(folder, "the log", frame.write_parquet)
     if not isinstance(source, Iterable) or isinstance(source, bytes | np.ndarray):
         raise InputError(f"source is {short(source)}: give {_EXAMPLE}.")
-    return _spooled(folder, "the log", lambda path: _sink(iter(source), path))
+    return _spooled_frames(folder, "the log", iter(source))
 
 
 def _open_path(path: Path, folder: Path) -> Table:
@@ -56,42 +59,148 @@ def _open_path(path: Path, folder: Path) -> Table:
     path = path.absolute()  # processes may work in other folders
     found = [path]
     if path.is_dir():
-        found = sorted(one for one in path.rglob("*") if one.suffix in _SUFFIXES and one.is_file())
+        inside = (one for one in path.rglob("*") if one.suffix in _SUFFIXES and one.is_file())
+        found = without_results(sorted(inside, key=_natural), folder.parent)
         if not found:
             raise InputError(f"{path} has no Parquet or CSV files: give another folder.")
+    elif not path.is_file():
+        raise InputError(f"{short(str(path))} is a pipe or a device: give {_EXAMPLE}.")
+    for one in found:
+        check_utf8(one)
     kinds = {_SUFFIXES.get(one.suffix) for one in found}
     if kinds == {"csv"}:
-        return _spooled(folder, path.name, lambda into: _csv(found, into), found)
+        return _spooled(folder, path.name, lambda into: _sink_csv(found, into), found)
     if kinds != {"parquet"} and path.is_dir():
         raise InputError(f"{path} has both Parquet and CSV files: give a folder with one kind.")
-    return _checked(Table([open_parquet(one) for one in found], path.name))
+    keys = _partitions(path, found)
+    files = [open_parquet(one, own) for one, own in zip(found, keys, strict=True)]
+    return _checked(Table(files, path.name))
 
 
 _SUFFIXES = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv"}
 
 
-def _csv(found: list[Path], into: Path) -> None:
+def _natural(path: Path) -> list[tuple[list[str | int], list[str]]]:
+    """A key that sorts part_2 before part_10, and names that differ in leading zeros as text."""
+    parts = [re.split(r"(\d+)", part) for part in path.parts]
+    return [([int(one) if i % 2 else one for i, one in enumerate(p)], p) for p in parts]
+
+
+def _partitions(folder: Path, found: list[Path]) -> list[tuple[tuple[str, str | int], ...]]:
+    """What the names of folders inside of the one that was given say of each file."""
+    inside = [path.relative_to(folder).parts[:-1] for path in found]
+    named = [[part.split("=", 1) for part in parts if "=" in part] for parts in inside]
+    texts: dict[str, set[str]] = {}
+    for pairs in named:
+        for name, text in pairs:
+            texts.setdefault(name, set()).add(unquote(text))
+    values = {name: _values(several) for name, several in texts.items()}
+    return [tuple((name, values[name][unquote(text)]) for name, text in pairs) for pairs in named]
+
+
+def _values(texts: set[str]) -> dict[str, Any]:
+    """Texts as whole numbers if each is another one; 7 and 007 are, as texts, two."""
+    if all(re.fullmatch(r"-?[0-9]{1,18}", text) for text in texts):
+        numbers = {text: int(text) for text in texts}
+        if len(set(numbers.values())) == len(texts):
+            return numbers
+    return {text: text for text in texts}
+
+
+def _sink(frame: pl.LazyFrame, path: Path) -> None:
     try:
-        pl.scan_csv(found, infer_schema_length=None, try_parse_dates=True).sink_parquet(into)
+        frame.sink_parquet(path)
     except pl.exceptions.PolarsError as error:
-        cause = short(str(error).splitlines()[0].rstrip(".:"))[1:-1]
+        if system_error(error) is not None:
+            raise
         raise InputError(
-            f"{found[0]} cannot be read as CSV ({cause}): give a header and as many fields in "
-            "each row."
+            f"the lazy frame cannot be computed ({_cause(error)}): give one that collects."
         ) from None
+
+
+def _sink_csv(found: list[Path], into: Path) -> None:
+    try:
+        frame = _scan_csv(found, _filled_types(found))
+        _check_texts(found, dict(frame.collect_schema()))
+        frame.sink_parquet(into)
+    except pl.exceptions.PolarsError as error:
+        if system_error(error) is not None:
+            raise
+        raise InputError(
+            f"{found[0]} cannot be read as CSV ({_cause(error)}): give a header and as many fields "
+            "in each row."
+        ) from None
+
+
+def _cause(error: Exception) -> str:
+    return short(str(error).splitlines()[0].rstrip(".:"))[1:-1]
+
+
+def _scan_csv(found: list[Path], types: dict[str, pl.DataType] | None = None) -> pl.LazyFrame:
+    return pl.scan_csv(
+        found, infer_schema_length=None, try_parse_dates=True, schema_overrides=types, glob=False
+    )
+
+
+def _filled_types(found: list[Path]) -> dict[str, pl.DataType]:
+    """The types of columns of numbers that are empty in a file, where they look like text."""
+    types = _scan_csv(found).collect_schema()
+    unclear = [name for name, dtype in types.items() if dtype == pl.String and len(found) > 1]
+    own = [_scan_csv([path]).collect_schema() for path in found] if unclear else []
+    numbers: dict[str, pl.DataType] = {}
+    for name in unclear:
+        filled = [one[name] for one, path in zip(own, found, strict=True) if _has(path, name)]
+        common = common_type(*filled)
+        if common is not None and all(dtype.is_numeric() for dtype in filled) and filled:
+            numbers[name] = common
+    return numbers
+
+
+def _has(path: Path, name: str) -> bool:
+    """Whether a column of a CSV file has any value."""
+    texts = pl.scan_csv(path, infer_schema=False, glob=False)
+    return bool(texts.select(pl.col(name).is_not_null().any()).collect().item())
+
+
+def _check_texts(found: list[Path], types: dict[str, pl.DataType]) -> None:
+    """Refuse texts that are another number, or the number of another text, once they are read."""
+    lost = []
+    for name, dtype in types.items():
+        text = pl.col(name)
+        if dtype.is_integer():  # 7 next to 007
+            digits = text.str.strip_chars_start("-").str.len_bytes()
+            padded = digits.filter(text.str.contains(r"^-?0\d")).max()
+            lost.append(text.filter(digits < padded).first())
+        elif dtype.is_float():  # 9007199254740993 next to 0.5
+            whole = text.filter(text.str.contains(r"^[+-]?\d{16,38}$"))
+            number = whole.cast(pl.Float64).cast(pl.Int128, strict=False)
+            lost.append(whole.filter(whole.cast(pl.Int128, strict=False) != number).first())
+    texts = pl.scan_csv(found, infer_schema=False, glob=False).select(lost)
+    for name, text in texts.collect().row(0, named=True).items() if lost else ():
+        if text is not None:
+            why = "have leading zeros" if types[name].is_integer() else "are fractions"
+            raise InputError(
+                f"column {name!r} has {short(text)}, and others {why}, so that two texts may become"
+                " the same number: write them alike."
+            )
 
 
 def _spooled(folder: Path, label: str, write: Any, files: Iterable[Path] = ()) -> Table:
     """A table of what is written to a file; one of the same files that is there is used again."""
-    folder.mkdir(parents=True, exist_ok=True)
     stamps = [(str(one), one.stat().st_size, one.stat().st_mtime_ns) for one in files]
     stamp = hashlib.sha256(repr(stamps).encode()).hexdigest()[:16] if stamps else ""
     path = folder / (f"{stamp}-{SPOOL}" if stamp else SPOOL)
-    if not (stamp and path.exists()):
-        write_whole(path, lambda file: write(Path(file.name)))
-    opened = open_parquet(path)._replace(partition=())
-    # Written again, it has another date; what it holds is known by its size and its columns' sums.
-    return _checked(Table([opened._replace(modified=0 if stamp else _digest(path))], label))
+    if stamp and path.exists():
+        return _checked(Table([open_parquet(path)._replace(modified=0)], label))
+    file = _written(path, write)
+    return _checked(Table([file._replace(modified=0) if stamp else file], label))
+
+
+def _written(path: Path, write: Any) -> LogFile:
+    """A file that is written; written again it has another date, so its content stands for it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, lambda file: write(Path(file.name)))
+    return open_parquet(path)._replace(modified=_digest(path))
 
 
 def _digest(path: Path) -> int:
@@ -105,26 +214,96 @@ def _checked(table: Table) -> Table:
     return table
 
 
-def _sink(frames: Iterator[Any], path: Path) -> None:
-    """Write frames one after the other, none of which is held longer than that."""
-    first = next(frames, None)
-    if first is None:
+def _spooled_frames(folder: Path, label: str, frames: Iterator[Any]) -> Table:
+    """A table of frames, which are written one after the other and held no longer than that.
+
+    There is a file for each run of frames that fit its types: reading finds one for all of them.
+    """
+    files, numbers = list[LogFile](), count()
+    head = _next_frame(frames, next(numbers), None)
+    if head is None:
         raise InputError("the iterator has no frames: give at least one.")
-    head = as_frame(first)
+    while head is not None:
+        run = _Run(head, frames, numbers)
+        path = folder / (f"{len(files)}-{SPOOL}" if files else SPOOL)
+        files.append(_written(path, run.sink))
+        head = run.left
+    return _checked(Table(files, label, one_source=True))
 
-    def parts(*_: object) -> Iterator[pl.DataFrame]:
-        for number, given in enumerate(chain([head], frames)):
-            frame = as_frame(given)
-            if frame.columns != head.columns:
-                raise InputError(
-                    f"frame {number} has columns {short(frame.columns)}, not those of the first: "
-                    "give the same columns in each."
-                )
-            yield frame.cast(head.schema)
 
-    from polars.io.plugins import register_io_source  # noqa: PLC0415  (for iterators only)
+def _next_frame(frames: Iterator[Any], number: int, names: list[str] | None) -> pl.DataFrame | None:
+    """The next of some frames, checked to have the columns of those before."""
+    given = next(frames, frames)
+    if given is frames:
+        return None
+    frame = as_frame(given)
+    if names is not None and frame.columns != names:
+        raise InputError(
+            f"frame {number} has columns {short(frame.columns)}, not those of the first: "
+            "give the same columns in each."
+        )
+    return frame
 
-    register_io_source(parts, schema=head.schema).sink_parquet(path)
+
+class _Run:
+    """Frames in the types of the first, up to one that does not fit them, which is left."""
+
+    def __init__(self, head: pl.DataFrame, frames: Iterator[Any], numbers: Iterator[int]) -> None:
+        self._head, self._frames, self._numbers = head, frames, numbers
+        self._failed: BaseException | None = None
+        self.left: pl.DataFrame | None = None
+
+    def sink(self, path: Path) -> None:
+        """Write the frames to a Parquet file."""
+        from polars.io.plugins import register_io_source  # noqa: PLC0415  (for iterators only)
+
+        source = register_io_source(lambda *_: self._parts(), schema=self._head.schema)
+        try:
+            source.sink_parquet(path)
+        except pl.exceptions.PolarsError:
+            if self._failed is not None:  # polars only says that something has failed
+                raise self._failed from None
+            raise
+
+    def _parts(self) -> Iterator[pl.DataFrame]:
+        schema = self._head.schema
+        yield self._head
+        try:
+            while (found := _next_frame(self._frames, next(self._numbers), [*schema])) is not None:
+                fitted = _fitted(found, schema)
+                if fitted is None:
+                    self.left = _widened(found, schema)
+                    return
+                yield fitted
+        except BaseException as error:
+            self._failed = error
+            raise
+
+
+def _fitted(frame: pl.DataFrame, schema: pl.Schema) -> pl.DataFrame | None:
+    """A frame in other types; None if they do not hold its values."""
+    changed = []
+    for column in frame.iter_columns():
+        dtype = schema[column.name]
+        if dtype == column.dtype:
+            continue
+        if column.null_count() < len(column) and common_type(dtype, column.dtype) != dtype:
+            return None
+        found, lost = converted(column, dtype)
+        if lost is not None:
+            return None
+        changed.append(found)
+    return frame.with_columns(changed)
+
+
+def _widened(frame: pl.DataFrame, schema: pl.Schema) -> pl.DataFrame:
+    """A frame in types that also hold those of a schema, where there are such."""
+    changed = []
+    for column in frame.iter_columns():
+        dtype = common_type(schema[column.name], column.dtype) or column.dtype
+        found, lost = converted(column, dtype)
+        changed.append(found if lost is None else column)
+    return frame.with_columns(changed)
 
 
 def _is_frame(given: Any) -> bool:
@@ -138,15 +317,43 @@ def _is_pandas(given: Any) -> bool:
 def as_frame(given: Any) -> pl.DataFrame:
     """Return a polars frame, from itself or from pandas."""
     if isinstance(given, pl.DataFrame):
-        return given
-    if _is_pandas(given):
-        return pl.DataFrame({str(name): _from_pandas(given[name]) for name in given.columns})
-    raise InputError(f"the log has {short(given)}: give {_EXAMPLE}.")
+        frame = given
+    elif _is_pandas(given):
+        names = [str(name) for name in given.columns]
+        for i, name in enumerate(names):
+            if name in names[:i]:
+                raise InputError(
+                    f"the frame has two columns {short(name)}, as text: rename one of them."
+                )
+        series = [_from_pandas(name, given.iloc[:, i]) for i, name in enumerate(names)]
+        frame = pl.DataFrame(series)
+    else:
+        raise InputError(f"the log has {short(given)}: give {_EXAMPLE}.")
+    for name, dtype in frame.schema.items():
+        if dtype == pl.Object:
+            _refuse_objects(name)
+    return frame
 
 
-def _from_pandas(column: Any) -> Any:
+def _refuse_objects(name: str) -> None:
+    raise InputError(
+        f"column {name!r} holds values of several types, or of none that Parquet has: convert it "
+        "to numbers or text, or leave it out."
+    )
+
+
+def _from_pandas(name: str, column: Any) -> pl.Series:
     """The values of a column; what pandas has of its own types, without pyarrow."""
-    array = column.to_numpy()
-    if array.dtype.kind in "biufM":
-        return array
-    return [None if missing else one for one, missing in zip(column, column.isna(), strict=True)]
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biufM":
+        return pl.Series(name, column.to_numpy())
+    values = [None if missing else one for one, missing in zip(column, column.isna(), strict=True)]
+    try:
+        found = pl.Series(name, values)
+        same = not (found.dtype.is_numeric() or found.dtype.is_temporal()) or (
+            found.to_list() == values
+        )
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
+        same = False
+    if not same:
+        _refuse_objects(name)
+    return found

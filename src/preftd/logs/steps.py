@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from preftd.arrays import Dense, InputError, Vector, as_array
+from preftd.arrays import LARGE, Dense, InputError, Vector, as_array
 from preftd.logs.columns import LogColumns
 from preftd.logs.encoding import numbers_of
 from preftd.logs.plan import Part, flags, folds_of
@@ -160,15 +160,20 @@ class _Places:
         return target / taken
 
     def check_rewards(self, columns: LogColumns, rewards: Dense, opens: Flags) -> None:
-        """Refuse rewards of steps that are not finite."""
-        wrong = ~np.isfinite(rewards) & opens[:, None]
-        if wrong.any():
-            row, which = (int(i) for i in np.argwhere(wrong)[0])
-            value = rewards[row, which]
-            what = "missing" if np.isnan(value) else f"{value:g}"
-            row += columns.reward_is == "with"
+        """Refuse rewards of steps that are not finite, or so large that sums overflow."""
+        wrong = ~(np.abs(rewards) <= LARGE) & opens[:, None]
+        if not wrong.any():
+            return
+        row, which = (int(i) for i in np.argwhere(wrong)[0])
+        value, name = rewards[row, which], columns.reward[which]
+        place = self._table.place(self._start + row + (columns.reward_is == "with"))
+        if np.isfinite(value):
             raise InputError(
-                f"reward ({columns.reward[which]!r}) is {what} in "
-                f"{self._table.place(self._start + row)}: give a number for each step, or let "
-                'episodes be cut there, with missing_reward = "cut".'
+                f"reward ({name!r}) is {value:g} in {place}: rescale it, sums of numbers above "
+                f"{LARGE:g} overflow."
             )
+        what = "missing" if np.isnan(value) else f"{value:g}"
+        raise InputError(
+            f"reward ({name!r}) is {what} in {place}: give a number for each step, or let "
+            'episodes be cut there, with missing_reward = "cut".'
+        )

@@ -14,6 +14,7 @@ from preftd.logs.scores import UNKNOWN
 from preftd.logs.solution import Solution
 from preftd.logs.sums import Settings
 from preftd.logs.trust import text_of
+from preftd.rules import RULES
 
 
 def summarise_log(
@@ -24,11 +25,11 @@ def summarise_log(
     scores: dict[str, NDArray[Any]],
 ) -> dict[str, Any]:
     """Return the summary, made of plain numbers, texts, lists and dicts."""
-    table, columns, encoding, arms, folds = settings
+    table, columns, encoding, arms, folds, _ = settings
     steps, terminated, final_rows, single = total["counts"].tolist()
     log = {
         "source": table.label,
-        "files": len(table.files),
+        "files": len(table.sources),
         "rows": table.rows,
         "episodes": plan.episodes,
         "units": plan.units,
@@ -44,13 +45,14 @@ def summarise_log(
     trusted, zero, rows = total["seen"].tolist()
     questions = []
     for q, question in enumerate(questions_of(columns)):
-        errors, differences = error_table(scores["counts"][q], scores["squares"][q], arms)
+        middle = float(solution.mean[q])
+        errors, differences = error_table(scores["counts"][q], scores["squares"][q], arms, middle)
         raw = encoding.raw(solution.whole[:, :, q].T)
         questions.append(
             question._asdict()
             | {
                 "label": question.label,
-                "mean": float(solution.mean[q]),
+                "mean": middle,
                 "unknown": int(scores["unknown"][q]),
                 "errors": errors,
                 "differences": differences,
@@ -65,7 +67,7 @@ def summarise_log(
     return {
         "log": log,
         "columns": columns.to_toml(),
-        "notes": _notes(settings, log, questions),
+        "notes": _notes(settings, log, questions) + _notes_on_trust(settings, rows - zero),
         "inputs": _inputs(settings, total["gaps"].sum(axis=0)),
         "features": list(encoding.names),
         "preference": {
@@ -121,6 +123,11 @@ def _notes(settings: Settings, log: dict[str, Any], questions: list[dict[str, An
             f"Episodes are cut into blocks of {log['block']:,} rows, {log['units']:,} in all, so "
             "that some can be held out; traces are cut between blocks."
         )
+    none = [one["label"] for one in questions if not one["errors"]]
+    notes += [
+        f"No return of {label} is known, so that there is no error of its predictions."
+        for label in none
+    ]
     unknown = max((one["unknown"] for one in questions), default=0)
     if unknown > log["final_rows"]:
         notes.append(
@@ -136,6 +143,21 @@ def _notes(settings: Settings, log: dict[str, Any], questions: list[dict[str, An
         many = "" if columns.clip is None else f", in {log['clipped']:,} rows"
         notes.append(f"Ratios {clip}{many}.")
     return notes
+
+
+def _notes_on_trust(settings: Settings, some: int) -> list[str]:
+    """Sentences on how few rows have β > 0, given how many these are."""
+    label = RULES["ptd"](1.0).name
+    if label not in {arm.label for arm in settings.arms}:
+        return []
+    if not some:
+        return [f"No row is trusted (β = 0 in all of them): {label} learns nothing and predicts 0."]
+    size = settings.encoding.size
+    if some <= size:
+        return [
+            f"Only {some:,} rows have β > 0, for {size:,} features: {label} learns from little."
+        ]
+    return []
 
 
 def _method(arm: Arm) -> str:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from preftd.arrays import Dense, InputError, Vector
 from preftd.experiments.work import Failure, JobResult
+from preftd.files import system_error
 from preftd.logs.arms import Arm
 from preftd.logs.columns import LogColumns
 from preftd.logs.encoding import Encoding, Gatherer, InfiniteError
@@ -28,12 +29,13 @@ from preftd.logs.sums_kernel import (
     new_waiting,
 )
 from preftd.logs.table import Table, in_one_piece
-from preftd.logs.trust import Age, Missing, beta_of_age
 
 BINS = 200
 """Of the rows of a log, in which gaps are counted."""
 REFUSED = "refused"
 """The traceback of a part that cannot be used because of what the log holds."""
+BROKEN = "broken"
+"""That of a part where the system failed, such as a disk that is full."""
 ROWS_PER_SECOND = 1e6
 """About how fast a core is; used to estimate the time left."""
 
@@ -46,6 +48,8 @@ class Settings(NamedTuple):
     encoding: Encoding
     arms: tuple[Arm, ...]
     folds: int
+    carried: tuple[Dense | None, ...]
+    """What is carried into each part, as `Gatherer` takes it."""
 
     @property
     def least_squares(self) -> tuple[Arm, ...]:
@@ -72,6 +76,11 @@ def computed(name: str, compute: Callable[[], dict[str, NDArray[Any]]]) -> JobRe
         arrays = compute()
     except InputError as error:
         failures = (Failure(name, str(error), REFUSED),)
+    except Exception as error:
+        if (system := system_error(error)) is None:
+            raise
+        told = ": ".join(str(one) for one in (system.filename, system.strerror or system) if one)
+        failures = (Failure(name, told, BROKEN),)
     seconds = time.perf_counter() - began
     return JobResult(name, np.empty(0, np.intp), arrays, np.empty(0, np.bool_), failures, seconds)
 
@@ -79,25 +88,21 @@ def computed(name: str, compute: Callable[[], dict[str, NDArray[Any]]]) -> JobRe
 def pieces(settings: Settings, part: Part, steps: PartSteps) -> Iterator[Piece]:
     """The rows of a part with their features and β."""
     table, columns = settings.table, settings.columns
-    gatherer, count = Gatherer(settings.encoding), len(steps.first)
-    at = 0
+    carried, count, at = settings.carried[part.number], len(steps.first), 0
+    carried = None if carried is None else carried.copy()
+    gatherer = Gatherer(settings.encoding, columns.preference, carried)
+    begins = part.begins(count)
     for low, high in table.chunks(part.start, part.start + count):
         for frame in in_one_piece(table.read(columns.inputs, low, high)):
             which = slice(at, at + frame.height)
-            first = steps.first[which].copy()
-            if which.stop > steps.own:
-                first[-1] = True  # as in the next part, where it is the first of a unit
             try:
-                features, age, gaps = gatherer.features(frame, first)
+                given = None if steps.beta is None else steps.beta[which]
+                features, beta, gaps = gatherer.features(frame, begins[which], given)
             except InfiniteError as error:
                 raise InputError(
                     f"feature {error.name!r} is infinite in "
                     f"{table.place(part.start + at + error.row)}: give numbers, or leave it empty."
                 ) from None
-            beta = None if steps.beta is None else steps.beta[which]
-            if isinstance(columns.preference, Missing | Age):
-                beta = beta_of_age(columns.preference, age)
-            assert beta is not None
             yield Piece(which, features, beta, gaps, frame)
             at += frame.height
 
@@ -123,7 +128,7 @@ def part_sums(settings: Settings, part: Part) -> dict[str, NDArray[Any]]:
     -------
     dict
         sums : (discounts, arms, folds, size, size + cumulants); counts of rows, steps, ends;
-        rewards and Σ (1 − γ) for the mean; gaps and β by bin of the log's rows.
+        rewards, and Σ (1 − γ) by fold, for the mean; gaps and β by bin of the log's rows.
 
     """
     columns, encoding, folds = settings.columns, settings.encoding, settings.folds
@@ -146,12 +151,22 @@ def part_sums(settings: Settings, part: Part) -> dict[str, NDArray[Any]]:
         seen += ((own >= 0.5).sum(), (own == 0).sum(), len(own))
         if piece.gaps.any():
             _count_gaps(gaps, piece, bins)
-    sums = np.array([adder.sums() for adder in adders])
-    if not np.isfinite(sums).all():
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = np.array([adder.sums() for adder in adders])
+    finite = np.isfinite(sums).all(axis=(0, 2, 3, 4))
+    if not finite.all():
+        arm = settings.least_squares[int(finite.argmin())].label
         raise InputError(
-            "the sums of products are not finite: scale the features and rewards of the log."
+            f"the sums of {arm} are not finite: scale features and rewards, let untrusted numbers "
+            "be null, or choose rules without it."
         )
-    return {"sums": sums, "gaps": gaps, "trust": trust, "seen": seen, **_counts(columns, steps)}
+    return {
+        "sums": sums,
+        "gaps": gaps,
+        "trust": trust,
+        "seen": seen,
+        **_counts(columns, steps, folds),
+    }
 
 
 @final
@@ -218,10 +233,14 @@ def _count_gaps(gaps: NDArray[np.int64], piece: Piece, bins: NDArray[np.int64]) 
         gaps[:, i] += np.bincount(bins[missing.to_numpy()], minlength=BINS)
 
 
-def _counts(columns: LogColumns, steps: PartSteps) -> dict[str, NDArray[Any]]:
+def _counts(columns: LogColumns, steps: PartSteps, folds: int) -> dict[str, NDArray[Any]]:
     own = slice(0, steps.own)
     opens, stops = steps.opens[own], steps.discount[own] == 0
-    leaves = [(1 - d * steps.discount[own])[opens].sum() for d in columns.discounts]
+    units = np.flatnonzero(steps.first[own])
+    lost = [opens * (1 - d * steps.discount[own]) for d in columns.discounts]
+    leaves = [
+        np.bincount(steps.fold[units], np.add.reduceat(one, units), minlength=folds) for one in lost
+    ]
     return {
         "counts": np.array(
             [opens.sum(), (opens & stops).sum(), (~opens).sum(), (~opens & steps.first[own]).sum()]

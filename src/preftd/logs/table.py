@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, final
-from urllib.parse import unquote
 
 import numpy as np
 import polars as pl
@@ -29,6 +29,10 @@ class LogFile(NamedTuple):
     partition: tuple[tuple[str, str | int], ...] = ()
     """Columns that are in the names of folders, as in site=north/a.parquet."""
 
+    def scan(self) -> pl.LazyFrame:
+        """Return the columns that are in the file itself."""
+        return scan_parquet(self.path)
+
 
 @final
 class Table:
@@ -39,15 +43,27 @@ class Table:
     files : sequence of LogFile
     label : str
         What messages call the log.
+    one_source : bool
+        Whether the files are pieces of one source; its rows are then counted throughout.
     beta : Path, optional
         A file with β of all rows, if that was computed beforehand.
 
     """
 
-    def __init__(self, files: Sequence[LogFile], label: str, beta: Path | None = None) -> None:
+    def __init__(
+        self,
+        files: Sequence[LogFile],
+        label: str,
+        one_source: bool = False,
+        beta: Path | None = None,
+    ) -> None:
         self.files, self.label, self.beta = tuple(files), label, beta
+        self.one_source = one_source or len(files) == 1
         self.first = np.cumsum([0, *(file.rows for file in files)])
         """The row with which each file begins, and the number of rows."""
+        self.types = _common_types(self.files)
+        """The type in which each column is read, whatever it is in a file; None if there is no type
+        that all files have in common."""
 
     @property
     def rows(self) -> int:
@@ -63,8 +79,33 @@ class Table:
                 break
             low, high = max(start, first), min(stop, int(self.first[number + 1]))
             if low < high:
-                pieces.append(_slice(self.files[number], columns, low - first, high - low))
-        return pieces[0] if len(pieces) == 1 else pl.concat(pieces, how="vertical_relaxed")
+                piece = _slice(self.files[number], columns, low - first, high - low)
+                pieces.append(self._converted(piece, low))
+        return pieces[0] if len(pieces) == 1 else pl.concat(pieces, rechunk=self.one_source)
+
+    def _converted(self, frame: pl.DataFrame, first: int) -> pl.DataFrame:
+        """Rows in the types of the table; a value that would not stay the same is refused."""
+        changed = []
+        for column in frame.iter_columns():
+            dtype = self.types[column.name]
+            if dtype is None:
+                self.schema([column.name])
+            elif dtype != column.dtype:
+                found, lost = converted(column, dtype)
+                if lost is not None:
+                    raise InputError(
+                        f"column {column.name!r} holds {column[lost]} in {self.place(first + lost)}"
+                        f" and {dtype} elsewhere, which cannot hold it: convert the column to one "
+                        "type that can."
+                    )
+                changed.append(found)
+        return frame.with_columns(changed) if changed else frame
+
+    @property
+    def sources(self) -> list[tuple[int, int]]:
+        """The first row of each file that the user has given, and the row after its last."""
+        edges = [0, self.rows] if self.one_source else self.first.tolist()
+        return list(itertools.pairwise(edges))
 
     @property
     def names(self) -> list[str]:
@@ -88,13 +129,13 @@ class Table:
 
     def place(self, row: int) -> str:
         """Return a row as messages name it: rows of a file are counted from 0."""
+        if self.one_source:
+            return f"row {row:,} of {self.label}"
         number = self.file_of(row)
-        inside = row - int(self.first[number])
-        name = self.label if len(self.files) == 1 else self.files[number].path.name
-        return f"row {inside:,} of {name}"
+        return f"row {row - int(self.first[number]):,} of {self.files[number].path.name}"
 
     def schema(self, columns: Collection[str]) -> dict[str, pl.DataType]:
-        """Return the types of columns, checked to be there and alike in all files."""
+        """Return the types of columns, checked to be there and to fit together in all files."""
         found: dict[str, pl.DataType] = {}
         for file in self.files:
             own = schema_of(file)
@@ -102,12 +143,15 @@ class Table:
                 if name not in own:
                     _refuse_missing(name, list(own), file, self.label)
                 before = found.setdefault(name, own[name])
-                if _kind(before) != _kind(own[name]):
+                if self.types[name] is None and common_type(before, own[name]) is None:
+                    places = (self.files[0].path.name, file.path.name)
+                    if self.one_source:
+                        places = ("some frames", "others")
                     raise InputError(
-                        f"column {name!r} holds {before} in {self.files[0].path.name} and "
-                        f"{own[name]} in {file.path.name}: convert one of them."
+                        f"column {name!r} holds {before} in {places[0]} and {own[name]} in "
+                        f"{places[1]}: convert one of them."
                     )
-        return found
+        return found | {name: dtype for name in found if (dtype := self.types[name]) is not None}
 
 
 def in_one_piece(frame: pl.DataFrame) -> Iterator[pl.DataFrame]:
@@ -120,40 +164,53 @@ def in_one_piece(frame: pl.DataFrame) -> Iterator[pl.DataFrame]:
 
 def schema_of(file: LogFile) -> dict[str, pl.DataType]:
     """Return the types of all columns of a file."""
-    own = dict(_reading(file.path, lambda: pl.scan_parquet(file.path).collect_schema()))
+    own = dict(reading(file.path, lambda: file.scan().collect_schema()))
     for name, value in file.partition:
         own[name] = pl.Int64() if isinstance(value, int) else pl.String()
     return own
 
 
-def open_parquet(path: Path) -> LogFile:
-    """Return a Parquet file, checked to have a footer that says how many rows it has."""
-    scanned = pl.scan_parquet(path, hive_partitioning=False)
-    rows = _reading(path, lambda: int(scanned.select(pl.len()).collect().item()))
-    found = path.stat()
-    parts = [part.split("=", 1) for part in path.parts[:-1] if "=" in part]
-    keys = tuple((key, _value(unquote(text))) for key, text in parts)
-    return LogFile(path, rows, found.st_size, found.st_mtime_ns, keys)
+def open_parquet(path: Path, partition: tuple[tuple[str, str | int], ...] = ()) -> LogFile:
+    """Return a Parquet file, checked to have a footer that says how many rows it has.
+
+    Parameters
+    ----------
+    path : Path
+    partition : tuple of pairs
+        Columns that are in the names of its folders, checked not to be in the file, too.
+
+    """
+    rows = reading(path, lambda: int(scan_parquet(path).select(pl.len()).collect().item()))
+    stat = path.stat()
+    found = LogFile(path, rows, stat.st_size, stat.st_mtime_ns)
+    inside = schema_of(found) if partition else {}
+    for i, (name, value) in enumerate(partition):
+        if name in inside or name in dict(partition[:i]):
+            raise InputError(
+                f"column {name!r} of {path.name} is also in the name of a folder "
+                f"({name}={value}): rename one of them."
+            )
+    return found._replace(partition=partition)
 
 
-def _value(text: str) -> str | int:
-    return int(text) if text.removeprefix("-").isdecimal() else text
+def scan_parquet(path: Path) -> pl.LazyFrame:
+    """Return the columns of one file; its path is taken as it is."""
+    return pl.scan_parquet(path, hive_partitioning=False, glob=False)
 
 
 def _slice(file: LogFile, columns: Sequence[str], first: int, rows: int) -> pl.DataFrame:
     constant = dict(file.partition)
     own = [name for name in columns if name not in constant]
-    scanned = pl.scan_parquet(file.path, hive_partitioning=False)
     wanted = [pl.lit(constant[n]).alias(n) if n in constant else pl.col(n) for n in columns]
     if not own:
         return pl.DataFrame({n: pl.repeat(constant[n], rows, eager=True) for n in columns})
-    frame: pl.DataFrame = _reading(
-        file.path, lambda: scanned.select(own).slice(first, rows).collect()
+    frame: pl.DataFrame = reading(
+        file.path, lambda: file.scan().select(own).slice(first, rows).collect()
     )
     return frame if len(own) == len(columns) else frame.select(wanted)
 
 
-def _reading(path: Path, read: Any) -> Any:
+def reading(path: Path, read: Any) -> Any:
     """What a reader of files returns, or one sentence on why it cannot."""
     try:
         return read()
@@ -176,10 +233,95 @@ def _refuse_missing(name: str, known: Sequence[str], file: LogFile, label: str) 
         raise InputError(said) from None
 
 
+UNITS = ("ms", "us", "ns")
+
+
+def _common_types(files: Sequence[LogFile]) -> dict[str, pl.DataType | None]:
+    """The type of each column that fits all files; None if there is none."""
+    found: dict[str, dict[pl.DataType, list[LogFile]]] = {}
+    for file in files:
+        for name, dtype in schema_of(file).items():
+            found.setdefault(name, {}).setdefault(dtype, []).append(file)
+    return {name: _common(name, by_type) for name, by_type in found.items()}
+
+
+def _common(name: str, by_type: dict[pl.DataType, list[LogFile]]) -> pl.DataType | None:
+    """The common type of a column; files without a value in it fit any."""
+    types = list(by_type)
+    if common_type(*types) is None:
+        types = [dtype for dtype in types if any(_has(file, name) for file in by_type[dtype])]
+    return common_type(*types)
+
+
+def _has(file: LogFile, name: str) -> bool:
+    """Whether a file has any value in a column."""
+    if name in dict(file.partition):
+        return True
+    some = file.scan().select(pl.col(name).is_not_null().any())
+    return bool(reading(file.path, lambda: some.collect().item()))
+
+
+def common_type(*types: pl.DataType) -> pl.DataType | None:
+    """Return the type that the values of some types are converted to; None if there is none.
+
+    Examples
+    --------
+    >>> common_type(pl.Int64(), pl.Float64())
+    Float64
+    >>> common_type(pl.Int64(), pl.String()) is None
+    True
+
+    """
+    found: pl.DataType | None = pl.Null()
+    for dtype in types:
+        found = None if found is None else _wider(found, dtype)
+    return found
+
+
+def _wider(a: pl.DataType, b: pl.DataType) -> pl.DataType | None:
+    if b in (a, pl.Null) or a == pl.Null:
+        return b if a == pl.Null else a
+    kind, found = _kind(a), None  # type: tuple[str, pl.DataType | None]
+    units = [getattr(one, "time_unit", "ms") for one in (a, b)]
+    unit: Any = max(units, key=UNITS.index)
+    if kind != _kind(b):
+        return None
+    if kind == "text":
+        found = pl.String()
+    elif kind == "number":
+        found = _common_number(a, b)
+    elif kind == "duration":
+        found = pl.Duration(unit)
+    elif kind.startswith("time"):
+        found = pl.Datetime(unit, getattr(a, "time_zone", None))
+    return found
+
+
+def _common_number(a: pl.DataType, b: pl.DataType) -> pl.DataType | None:
+    empty = [pl.DataFrame({"x": pl.Series([], dtype=one)}) for one in (a, b)]
+    try:
+        found = pl.concat(empty, how="vertical_relaxed").schema["x"]
+    except pl.exceptions.SchemaError:
+        return None
+    whole = a.is_integer() and b.is_integer()
+    return pl.Int128() if whole and not found.is_integer() else found  # UInt64 and a signed one
+
+
+def converted(column: pl.Series, dtype: pl.DataType) -> tuple[pl.Series, int | None]:
+    """Return a column in another type, and the first row whose value is not the same in it."""
+    if column.null_count() == len(column):  # some types cannot be cast, though there is nothing
+        return pl.repeat(None, len(column), dtype=dtype, eager=True).alias(column.name), None
+    found = column.cast(dtype, strict=False)
+    lost = found.cast(column.dtype, strict=False).ne_missing(column)
+    return found, lost.arg_max() if lost.any() else None
+
+
 def _kind(dtype: pl.DataType) -> str:
-    """What types are alike for us."""
+    """What types may have a common one."""
     if dtype.is_numeric() or dtype == pl.Boolean:
         return "number"
     if dtype in (pl.String, pl.Categorical, pl.Enum):
         return "text"
-    return "time" if dtype.is_temporal() else str(dtype)
+    if isinstance(dtype, pl.Date | pl.Datetime):
+        return f"time {getattr(dtype, 'time_zone', None)}"
+    return "duration" if dtype == pl.Duration else str(dtype)

@@ -14,6 +14,7 @@ from typing import Any, final
 import numpy as np
 
 from preftd.arrays import InputError, Vector, as_count, number, short, unit
+from preftd.names import is_text
 from preftd.preferences import Learned, Signal
 
 
@@ -186,7 +187,7 @@ def names(field: str, given: Any) -> tuple[str, ...]:
 
 
 def _check_name(field: str, given: Any) -> None:
-    if not isinstance(given, str) or not given:
+    if not is_text(given) or not given:
         raise InputError(f"{field} has {short(given)}: give the name of a column.")
 
 

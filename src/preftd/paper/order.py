@@ -15,7 +15,7 @@ from preftd.experiments.study import Study
 from preftd.paper.stored_runs import FILE as RUNS
 from preftd.paper.stored_runs import compared, read_runs, shortened, with_recomputed
 from preftd.paper.stored_searches import FILE, provenance, read_search, reported_only, together
-from preftd.paper.study import PaperStudy
+from preftd.paper.study import Found, FoundOnDemand, PaperStudy, RecentResults
 
 
 class Order(NamedTuple):
@@ -118,24 +118,33 @@ def _with_needs(studies: Iterable[PaperStudy]) -> list[PaperStudy]:
 class Stored(NamedTuple):
     """Results of the studies that are complete in a folder, and the studies that are not."""
 
-    found: dict[PaperStudy, Results]
+    found: Found
     missing: list[PaperStudy]
 
 
 def stored(studies: Iterable[PaperStudy], order: Order) -> Stored:
     """Look up some studies in the folder of results; nothing is computed."""
     store = Store(order.out, warn=progress_here().say)
-    found: dict[PaperStudy, Results] = {}
+    complete: list[PaperStudy] = []
     missing: list[PaperStudy] = []
+
+    def read(study: PaperStudy) -> Results:
+        return read_results(wanted(study, order, recent), store)
+
+    recent = RecentResults(read)
     for study in _with_needs(studies):
         if without_search([study], order) or any(one in missing for one in study.needs):
             missing.append(study)
             continue
-        asked = wanted(study, order, found.__getitem__)
-        plan = Plan.of(asked.run, store)
+        plan = Plan.of(wanted(study, order, recent).run, store)
         # A claim tested on a part of the seeds would be another claim.
         if plan.unfinished or plan.counts(store)[1]:
             missing.append(study)
         else:
-            found[study] = asked.results(plan.results(store))
-    return Stored(found, missing)
+            complete.append(study)
+    return Stored(FoundOnDemand(complete, recent), missing)
+
+
+def read_results(asked: Wanted, store: Store) -> Results:
+    """The results of a study that is complete in a folder."""
+    return asked.results(Plan.of(asked.run, store).results(store))

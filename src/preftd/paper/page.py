@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from preftd.files import refuse_others
 from preftd.paper.contents import CLAIMS, FIGURES
 from preftd.paper.counterexamples.figures import SEEDS, draw_counterexamples
 from preftd.paper.findings import FINDINGS, RULE, Overall, PaperFinding, overall, verdicts_of
@@ -13,7 +14,7 @@ from preftd.paper.order import Order, stored
 from preftd.paper.page_chains import chain_verdicts, chains
 from preftd.paper.page_claims import ClaimRow, claim_row, figures_of
 from preftd.paper.page_texts import WORDS
-from preftd.paper.study import Found
+from preftd.paper.study import Found, FoundOnDemand
 from preftd.paper.summary import LEGEND, Answer, ask, few_seeds
 from preftd.paper.titles import COUNTEREXAMPLES, TITLES
 from preftd.paper.verdict import Verdict
@@ -52,6 +53,7 @@ class Card(NamedTuple):
 
 def stored_page(order: Order) -> Iterator[str]:
     """Write the page of what is stored in a results folder; yields the path last."""
+    refuse_others(order.out / PAGE)
     names = list(dict.fromkeys(study for figure in FIGURES.values() for study in figure.studies))
     claimed = [study for claim in CLAIMS.values() for study in claim.studies]
     found, missing = stored([*names, *claimed], order)
@@ -59,7 +61,7 @@ def stored_page(order: Order) -> Iterator[str]:
         yield f"not on the page, as results are missing: {', '.join(one.name for one in missing)}"
     plots = {COUNTEREXAMPLES: plot_of(COUNTEREXAMPLES, draw_counterexamples(order.seeds or SEEDS))}
     plots |= {
-        name: plot_of(name, figure.draw(found))
+        name: plot_of(name, figure.draw(FoundOnDemand(figure.studies, found.__getitem__)))
         for name, figure in FIGURES.items()
         if all(study in found for study in figure.studies)
     }
@@ -109,6 +111,7 @@ def write_paper_page(
         *([("made", "How it was made")] if made.facts else []),
     ]
     paper, ours = _split(rows)
+    parts = explorer()
     return write_page(
         out / PAGE,
         "paper/page.html.j2",
@@ -129,7 +132,9 @@ def write_paper_page(
             ("own", "What we found beyond the paper", ours),
         ],
         verdicts=list(Verdict),
-        explorer=explorer(),
+        explorer=parts.html,
+        more_styles=[parts.css],
+        more_scripts=[parts.script],
         legend=LEGEND,
         remark=remark,
         untested=[name for name in CLAIMS if name not in verdicts],

@@ -15,15 +15,16 @@ from preftd.experiments.results import Results
 from preftd.experiments.runner import run
 from preftd.experiments.store import Store
 from preftd.experiments.study import Study
+from preftd.files import refuse_others
 from preftd.names import nearest
 from preftd.paper.contents import FIGURES, STUDIES
-from preftd.paper.counterexamples.figures import SEEDS, write_counterexamples
-from preftd.paper.order import Order, wanted, without_search
-from preftd.paper.page import answers, write_paper_page
+from preftd.paper.counterexamples.figures import FILES, SEEDS, write_counterexamples
+from preftd.paper.order import Order, read_results, wanted, without_search
+from preftd.paper.page import PAGE, answers, write_paper_page
 from preftd.paper.panel_rows import PaperFigure
 from preftd.paper.stored_runs import write_runs
 from preftd.paper.stored_searches import COMMAND, write_search
-from preftd.paper.study import PaperStudy
+from preftd.paper.study import Found, FoundOnDemand, PaperStudy, RecentResults
 from preftd.paper.titles import COUNTEREXAMPLES, TITLES
 from preftd.report.page.plot import Plot, plot_of
 from preftd.style import RC, save_figure
@@ -42,6 +43,7 @@ def reproduce(names: Sequence[str], order: Order) -> Iterator[str]:
 
 def _make(names: Sequence[str], order: Order) -> Iterator[str]:
     figures = [FIGURES[name] for name in names if name in FIGURES]
+    refuse_others(*_outputs(names, order.out))
     _check_searches(figures, order)
     progress = progress_here()
     store, plots = Store(order.out, warn=progress.say), dict[str, Plot]()
@@ -53,7 +55,7 @@ def _make(names: Sequence[str], order: Order) -> Iterator[str]:
                 figure, paths = written
             else:
                 figure = FIGURES[name].draw(results.all(FIGURES[name].studies))
-                paths = _write(name, figure, order.out / "figures")
+                paths = _write(name, figure, order.out)
             yield from (f"wrote {path}" for path in paths)
             plots[name] = plot_of(name, figure)
         if set(names) == set(TITLES):
@@ -72,9 +74,23 @@ def _check_searches(figures: Sequence[PaperFigure], order: Order) -> None:
         )
 
 
-def _write(name: str, figure: Figure, folder: Path) -> list[Path]:
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / f"{name}.{ending}" for ending in ("png", "svg")]
+def _outputs(names: Sequence[str], out: Path) -> Iterator[Path]:
+    """All files that are written, besides results."""
+    for name in names:
+        if name == COUNTEREXAMPLES:
+            yield from (out / file for file in FILES)
+        else:
+            yield from _pictures(name, out)
+    if set(names) == set(TITLES):
+        yield out / PAGE
+
+
+def _pictures(name: str, out: Path) -> list[Path]:
+    return [out / "figures" / f"{name}.{ending}" for ending in ("png", "svg")]
+
+
+def _write(name: str, figure: Figure, out: Path) -> list[Path]:
+    paths = _pictures(name, out)
     with rc_context(RC):  # some settings matter when a file is written
         save_figure(figure.axes[0], *paths)
     return paths
@@ -87,46 +103,57 @@ class ResultsOnDemand:
     def __init__(self, order: Order, store: Store, executor: Executor, progress: Progress) -> None:
         self._order, self._store = order, store
         self._executor, self._progress = executor, progress
-        self._results: dict[PaperStudy, Results] = {}
+        self._results = RecentResults(self._read)
+        self._done: set[PaperStudy] = set()
         # The commit as it is now: writing a file of this package may itself be a change.
         writes = order.full == (order.seeds is None)
         self._begun = Manifest.begin("reproduce", HERE) if writes else None
 
     def __call__(self, study: PaperStudy) -> Results:
         """The results of a study."""
-        if study not in self._results:
-            asked = wanted(study, self._order, self)
-            found = run(
-                asked.run,
-                self._store,
-                executor=self._executor,
-                progress=self._progress,
-                repository=HERE,
-            )
-            self._results[study] = asked.results(found)
-            comparison = asked.comparison(found)
-            if comparison is not None:
-                self._progress.say(comparison)
-            if self._begun and study.long_search and (self._order.full or asked.are_all_computed):
-                self._write_files(study, asked.whole, self._begun)
-        return self._results[study]
+        if study in self._done:
+            return self._results(study)
+        asked = wanted(study, self._order, self)
+        found = run(
+            asked.run,
+            self._store,
+            executor=self._executor,
+            progress=self._progress,
+            repository=HERE,
+        )
+        results = self._results.keep(study, asked.results(found))
+        self._done.add(study)
+        comparison = asked.comparison(found)
+        if comparison is not None:
+            self._progress.say(comparison)
+        if self._begun and study.long_search and (self._order.full or asked.are_all_computed):
+            self._write_files(study, asked.whole, results, self._begun)
+        return results
 
-    def all(self, studies: Iterable[PaperStudy]) -> dict[PaperStudy, Results]:
+    def _read(self, study: PaperStudy) -> Results:
+        return read_results(wanted(study, self._order, self), self._store)
+
+    def all(self, studies: Iterable[PaperStudy]) -> Found:
         """The results of some studies, which are on disk by then."""
-        return {study: self(study) for study in studies}
+        chosen = list(studies)
+        for study in chosen:
+            self(study)
+        return FoundOnDemand(chosen, self)
 
-    def _write_files(self, study: PaperStudy, whole: Study, begun: Manifest) -> None:
+    def _write_files(
+        self, study: PaperStudy, whole: Study, results: Results, begun: Manifest
+    ) -> None:
         """Store the search of a study, if it was computed, and its reported runs."""
         path = self._order.searches
         try:
             if self._order.full:
                 built_from_it = [other.name for other in STUDIES if study in other.needs]
-                write_search(whole, self._results[study], path, begun, built_from_it)
+                write_search(whole, results, path, begun, built_from_it)
             if study.kept_every:
                 path = self._order.runs
                 some = f"preftd reproduce --seeds {self._order.seeds}"
                 command = COMMAND if self._order.full else some
-                write_runs(whole, self._results[study], study.kept_every, path, begun, command)
+                write_runs(whole, results, study.kept_every, path, begun, command)
         except OSError as error:  # the package may be where users may not write
             self._progress.say(
                 f"{path} cannot be written ({error.strerror}): the results of {study.name} are in "

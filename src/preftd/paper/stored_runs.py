@@ -19,7 +19,15 @@ from preftd.experiments.inputs import as_seeds
 from preftd.experiments.manifest import Manifest
 from preftd.experiments.results import ALGORITHM, COLUMNS, STEP_SIZE, Results
 from preftd.experiments.study import Study
-from preftd.paper.stored_searches import COMMAND, KEPT, ON_FILE, origin, provenance, write_rows
+from preftd.paper.stored_searches import (
+    COMMAND,
+    KEPT,
+    ON_FILE,
+    origin,
+    provenance,
+    rows_of,
+    write_rows,
+)
 
 FILE = Path(__file__).with_suffix(".parquet")
 RUN = [*ALGORITHM, *STEP_SIZE, "seed"]
@@ -83,8 +91,7 @@ def read_runs(study: Study, search: Results, every: int, path: Path) -> Results:
         raise InputError(
             f"the runs of {study.name!r} are not on file: run `preftd reproduce --full`."
         )
-    rows = pl.read_parquet(path).filter(study=study.name)
-    runs = rows.select(
+    runs = rows_of(study, path).select(
         pl.format(f"{ON_FILE}run {{}}", pl.int_range(pl.len())).alias("cell"),
         pl.lit("report").alias("stage"),
         *KEPT,

@@ -110,7 +110,7 @@ def read_search(study: Study, path: Path) -> Results:
         raise InputError(
             f"the search of {study.name!r} is not on file: search with `preftd reproduce --full`."
         )
-    found = pl.read_parquet(path).filter(study=study.name)
+    found = rows_of(study, path)
     _check_same(study, told, found)
     runs = found.with_columns(
         pl.lit("search").alias("stage"),
@@ -118,6 +118,15 @@ def read_search(study: Study, path: Path) -> Results:
         pl.concat_list("score").alias(study.score.measure.name),
     )
     return Results(runs.select("cell", "stage", *KEPT, study.score.measure.name), study.score)
+
+
+def rows_of(study: Study, path: Path) -> pl.DataFrame:
+    """The rows of a study in a file.
+
+    They are copied: rows that a filter leaves hold on to the memory of all that was read.
+    """
+    found = pl.scan_parquet(path).filter(study=study.name).collect()
+    return pl.read_ipc(found.write_ipc(None))
 
 
 def provenance(path: Path) -> Mapping[str, Any]:

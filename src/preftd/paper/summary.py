@@ -64,14 +64,14 @@ def claim_lines(names: Sequence[str], order: Order) -> Iterator[str]:
 
 def few_seeds(found: Found) -> Iterator[str]:
     """An empty line, and one that says so if seeds of the grids are missing, or from a file."""
-    counts = [of.reported["seed"].n_unique() for study, of in found.items() if study in GRIDS]
+    counts = [found[study].reported["seed"].n_unique() for study in found if study in GRIDS]
     if counts and min(counts) < SEEDS:
         yield ""
         yield (
             f"The grids are reported on {min(counts)} of {SEEDS} seeds, so that claims about them "
             "may be inconclusive: `preftd reproduce --full` reports all seeds."
         )
-    elif note := on_file_note(found.values()):
+    elif note := on_file_note(found[study] for study in found if study.kept_every):
         yield from ("", note)
 
 

@@ -11,9 +11,9 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from preftd.arrays import InputError, Vector, as_array, unit, whole
+from preftd.arrays import InputError, Vector, as_array, short, unit, whole
 from preftd.experience import Experience, Visit
-from preftd.preferences.signal import Signal, as_experience, as_visit
+from preftd.preferences.signal import Signal, as_experience, as_vector, as_visit
 
 
 @final
@@ -64,7 +64,8 @@ class Displacement(Signal):
 
     def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
         """Compare the observation with the last preferred one, which is the memory."""
-        now = self._chosen(as_visit(visit).observation[None, :])[0]
+        visit = as_visit(visit)
+        now, memory = self._chosen(as_vector(visit)[None, :])[0], self._checked(memory)
         if visit.is_first or memory is None or (np.abs(now - memory) > self._limits).any():
             return 1.0, now
         return self.between, memory
@@ -72,6 +73,7 @@ class Displacement(Signal):
     def along(self, experience: Experience, memory: Any) -> tuple[Vector, Any]:
         """β of each step, shape (steps,), found by jumping from one preferred step to the next."""
         seen = self._chosen(as_experience(experience).observations())
+        memory = self._checked(memory)
         starts = np.append(np.flatnonzero(experience.is_first), len(seen))
         betas = np.full(len(seen), self.between)
         t = 0
@@ -91,6 +93,18 @@ class Displacement(Signal):
                     break
                 t, look = t + far.size, 2 * look
         return betas, memory
+
+    def _checked(self, memory: Any) -> Vector | None:
+        """The memory, if it can be one: a number for each threshold."""
+        if memory is None or (type(memory) is np.ndarray and memory.dtype == np.float64):
+            found = memory
+        else:
+            found = as_array("memory", memory, finite=False)
+        if found is not None and found.shape != self._limits.shape:
+            raise InputError(
+                f"memory is {short(memory)}: give None, or what the step before returned."
+            )
+        return found
 
     def _chosen(self, observations: Vector) -> Vector:
         """The entries that have thresholds, shape (steps, thresholds)."""

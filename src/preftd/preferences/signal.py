@@ -4,13 +4,31 @@ A signal in [0, 1] can be a preference β, a signal of 0 or more an interest.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from math import isfinite
 from typing import Any, ClassVar, final
 
 import numpy as np
 
-from preftd.arrays import InputError, Vector, check_finite, check_unit_interval, number, short
+from preftd.arrays import (
+    InputError,
+    Vector,
+    as_array,
+    as_count,
+    as_flag,
+    check_finite,
+    check_unit_interval,
+    number,
+    short,
+    unit,
+)
 from preftd.experience import Experience, Visit
+from preftd.experience.indices import LARGEST
 from preftd.tasks import Task
+
+FLOAT = np.dtype(np.float64)
+_UNKNOWN = (None,) * 6
+"""The last fields of a visit of which little is known."""
 
 
 class Signal(ABC):
@@ -110,10 +128,63 @@ class Signal(ABC):
 
 
 def as_visit(given: Any) -> Visit:
-    """Return the visit, or refuse what is none."""
+    """Return the visit, all fields checked and of the types that `Visit` names."""
     if not isinstance(given, Visit):
         raise InputError(f"visit is {short(given)}: give a Visit, such as experience.visit(0).")
-    return given
+    fields: tuple[Any, ...] = given
+    seen, is_first, state, observable, reward_t, discount_t = fields[:6]
+    is_plain = (  # as most are: a step then costs little more than its signal
+        type(seen) is np.ndarray
+        and seen.dtype is FLOAT
+        and type(is_first) is bool
+        and state is observable is None
+        and type(reward_t) is float
+        and isfinite(reward_t)
+        and type(discount_t) is float
+        and 0.0 <= discount_t <= 1.0
+        and fields[6:] == _UNKNOWN
+    )
+    if is_plain:
+        return given
+    is_array = type(seen) is np.ndarray and seen.dtype.kind in "biuf"
+    if not is_array and not isinstance(seen, Mapping):  # which functions may take
+        seen = as_array("observation", seen, finite=False)
+    return Visit(
+        seen,
+        as_flag("is_first", is_first),
+        _whole("state", state),
+        None if observable is None else as_flag("observable", observable),
+        _number("reward_t", reward_t),
+        _share("discount_t", discount_t),
+        _whole("action_tm1", given.action_tm1),
+        _whole("action", given.action),
+        None if given.rho is None else _number("rho", given.rho),
+        None if given.value is None else _number("value", given.value),
+        None if given.td_error is None else _number("td_error", given.td_error),
+        None if given.reward_end is None else _number("reward_end", given.reward_end),
+    )
+
+
+def _whole(name: str, given: Any) -> int | None:
+    return None if given is None else as_count(name, given, -LARGEST, LARGEST)
+
+
+def _number(name: str, given: Any) -> float:
+    return given if type(given) is float and isfinite(given) else number(name, given)
+
+
+def _share(name: str, given: Any) -> float:
+    return given if type(given) is float and 0.0 <= given <= 1.0 else unit(name, given)
+
+
+def as_vector(visit: Visit) -> Vector:
+    """Return the observation of a visit as numbers that can be compared, shape (n,)."""
+    seen = visit.observation
+    if type(seen) is not np.ndarray or seen.dtype is not FLOAT:
+        seen = as_array("observation", seen, finite=False)
+    if seen.ndim != 1 or not seen.size:
+        raise InputError(f"observation has shape {seen.shape}: give numbers in one row.")
+    return seen
 
 
 def as_experience(given: Any) -> Experience:

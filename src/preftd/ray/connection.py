@@ -5,23 +5,26 @@ import os
 import re
 import secrets
 import shutil
+import signal
 import socket
+import stat
 import sys
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import ray
-from ray.exceptions import RayError
+from ray._private import ray_constants  # no public way to choose the loopback
 from ray.util import get_node_ip_address
 
 from preftd.arrays import InputError
 from preftd.experiments.code import installed
 from preftd.experiments.worker import ONE_THREAD
 from preftd.failures import FailedError
-from preftd.files import alive
+from preftd.files import alive, host
 
 STARTS = 2
 """How often Ray is started if it does not get ready, as on a busy machine."""
@@ -29,10 +32,14 @@ ANSWER = 5.0
 """Seconds in which a cluster must answer."""
 STORE = 256 * 2**20
 """Bytes for results on their way, of a Ray of our own."""
-LOOPBACK = "127.0.0.2" if sys.platform == "linux" else "127.0.0.1"
-"""Nobody else can reach a Ray of our own. In place of 127.0.0.1, Ray on Linux takes an address that
-others can reach."""
+LOOPBACK = "127.0.0.1"
+"""Where a Ray of our own listens: no other machine can reach it."""
 PREFIX = "preftd-ray"
+"""How the names of its folders begin, and of the files in them that say whose they are."""
+SOCKET = "ray/session_2000-01-01_00-00-00_000000_{process}/sockets/plasma_store"
+"""The longest path of a socket in such a folder."""
+LONGEST_SOCKET = 103 if sys.platform == "darwin" else 107
+"""Systems know no longer paths of sockets, in bytes."""
 HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + b"\x04" + bytes(5)
 """How HTTP/2, which Ray speaks, begins: a preface and settings, which are answered by settings."""
 QUIET: dict[str, Any] = {
@@ -42,12 +49,68 @@ QUIET: dict[str, Any] = {
 
 
 def new_folder() -> Path:
-    """Make a temporary folder for a Ray of our own; the paths of sockets in it must be short."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}-*-*"):
-        process = folder.name.split("-")[2]
-        if process.isdecimal() and not alive(int(process)):  # it was killed
-            shutil.rmtree(folder, ignore_errors=True)
-    return Path(tempfile.mkdtemp(prefix=f"{PREFIX}-{os.getpid()}-"))
+    """Make a temporary folder for a Ray of our own, which no other user can enter.
+
+    Those of processes that were killed are removed.
+    """
+    place = Path(tempfile.gettempdir())
+    for folder in place.glob(f"{PREFIX}-*"):
+        with suppress(OSError):  # another user's, or another process removes it
+            if _is_left(folder):
+                _remove(folder)
+    made = Path(tempfile.mkdtemp(prefix=f"{PREFIX}-{os.getpid()}-"))
+    longest = made / SOCKET.format(process=os.getpid())
+    excess = len(os.fsencode(longest)) - LONGEST_SOCKET
+    if excess > 0 and os.name == "posix":
+        made.rmdir()
+        raise InputError(
+            f"the path of the temporary folder {place} is {excess} bytes too long for Ray: set "
+            "TMPDIR to a shorter one, such as /tmp."
+        )
+    (made / f".{PREFIX}.{host()}.{os.getpid()}").touch()
+    return made
+
+
+def _is_left(folder: Path) -> bool:
+    """Whether a folder is one of ours, of a process of this machine that has ended."""
+    if folder.is_symlink():
+        return False
+    marker = re.compile(rf"\.{PREFIX}\.{re.escape(host())}\.(\d+)")
+    owners = [int(found[1]) for found in map(marker.fullmatch, os.listdir(folder)) if found]
+    if not owners or any(map(alive, owners)):
+        return False
+    return folder.stat().st_uid == os.getuid()
+
+
+def _remove(folder: Path) -> None:
+    """End what is left of a Ray of our own, and remove its folder."""
+    _end_processes(folder)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _end_processes(folder: Path) -> None:
+    """End processes that Ray has started, on Linux: those that write into its folder."""
+    own, inside = str(os.getpid()), folder.resolve()
+    for opened in Path("/proc").glob("[0-9]*/fd/*"):
+        process = opened.parts[2]
+        with suppress(OSError):  # another user's, or it has ended
+            writes = process != own and opened.lstat().st_mode & stat.S_IWUSR
+            if writes and Path(os.readlink(opened)).is_relative_to(inside):
+                os.kill(int(process), signal.SIGKILL)
+
+
+@contextmanager
+def on_loopback() -> Iterator[None]:
+    """Let Ray take the loopback, in place of which it takes an address for others on Linux.
+
+    Its environment variable for this counts only when it is imported, and for all clusters.
+    """
+    before = ray_constants.ENABLE_RAY_CLUSTER
+    ray_constants.ENABLE_RAY_CLUSTER = False
+    try:
+        yield
+    finally:
+        ray_constants.ENABLE_RAY_CLUSTER = before
 
 
 def start(cpus: int, folder: Path) -> None:
@@ -57,25 +120,33 @@ def start(cpus: int, folder: Path) -> None:
         os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
     for left in reversed(range(STARTS)):
         try:
-            ray.init(
-                address="local",  # a plain init may join a cluster that is dead
-                num_cpus=cpus,
-                num_gpus=0,
-                object_store_memory=STORE,
-                include_dashboard=False,
-                runtime_env={"env_vars": ONE_THREAD | {"PYTHONPATH": os.pathsep.join(sys.path)}},
-                _node_ip_address=LOOPBACK,
-                _temp_dir=str(folder),
-                _system_config={"worker_niceness": 0},  # as processes without Ray
-                **QUIET,
-            )
-        except (RayError, RuntimeError, OSError) as error:  # also a timeout
+            with on_loopback():
+                ray.init(
+                    address="local",  # a plain init may join a cluster that is dead
+                    num_cpus=cpus,
+                    num_gpus=0,
+                    object_store_memory=STORE,
+                    include_dashboard=False,
+                    runtime_env={
+                        "env_vars": ONE_THREAD | {"PYTHONPATH": os.pathsep.join(sys.path)}
+                    },
+                    _node_ip_address=LOOPBACK,
+                    _temp_dir=str(folder / "ray"),  # Ray lets everyone enter it
+                    _system_config={"worker_niceness": 0},  # as processes without Ray
+                    **QUIET,
+                )
+            break
+        except Exception as error:  # Ray raises no other for a timeout
             ray.shutdown()
+            _end_processes(folder)
             if not left:
                 cause = _line(error)
                 raise FailedError(f"Ray cannot be started ({cause}): run the same again.") from None
-        else:
-            return
+    if (address := get_node_ip_address()) != LOOPBACK:
+        raise FailedError(
+            f"Ray listens at {address}, which others may reach, in place of {LOOPBACK}: install "
+            "Ray 2.60, or start a cluster of your own and give its address."
+        )
 
 
 def join(address: str) -> None:
@@ -86,7 +157,7 @@ def join(address: str) -> None:
         sent["py_modules"] = modules
     try:
         ray.init(address=address, runtime_env=sent, **QUIET)
-    except (RayError, RuntimeError, OSError, ValueError) as error:
+    except Exception as error:  # Ray raises these as well
         raise FailedError(
             f"the Ray cluster at {address} cannot be joined ({_line(error)}): run the command on "
             "a node of the cluster, with the same versions of Python and Ray, and with "
@@ -98,7 +169,7 @@ def stop(folder: Path | None) -> None:
     """Disconnect; end all processes of a Ray of our own and remove its folder."""
     ray.shutdown(wait_for_processes=folder is not None)
     if folder is not None:
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(folder)
 
 
 def refuse_second() -> None:

@@ -138,8 +138,11 @@ def gaps_figure(summary: Mapping[str, Any], found: Sampled, episode: str | None)
         values = {a["key"]: rows[f"value_{a['key']}{suffix}"].to_numpy() for a in summary["arms"]}
         realised = rows[f"return{suffix}"].to_numpy()
         for arm in summary["arms"]:
-            squares = np.bincount(group, (values[arm["key"]] - realised) ** 2, len(AGES))
-            _draw(left, x, np.sqrt(squares[at] / count[at]), looks[arm["label"]], arm["label"])
+            with np.errstate(over="ignore"):  # what is not trusted may be huge
+                squares = np.bincount(group, (values[arm["key"]] - realised) ** 2, len(AGES))
+            error = np.sqrt(squares[at] / count[at])
+            shown = np.where(np.isfinite(error), error, np.nan)
+            _draw(left, x, shown, looks[arm["label"]], arm["label"])
         if first != last:
             change = np.bincount(group, abs(values[last["key"]] - values[first["key"]]), len(AGES))
             label = f"|{last['label']} − {first['label']}|"

@@ -85,9 +85,15 @@ def missing_figure(summary: Mapping[str, Any]) -> Figure:
     return figure
 
 
-def errors_figure(summary: Mapping[str, Any]) -> Figure:
-    """Draw the held-out error of each arm on all, trusted and other rows; a panel per question."""
-    questions = summary["questions"][:MOST_QUESTIONS]
+def errors_figure(summary: Mapping[str, Any]) -> Figure | None:
+    """Draw the held-out error of each arm on all, trusted and other rows; a panel per question.
+
+    None if no error is known.
+    """
+    asked = [question for question in summary["questions"] if question["errors"]]
+    questions = asked[:MOST_QUESTIONS]
+    if not questions:
+        return None
     across = min(2, len(questions))
     figure, panels = rows_of_panels(-(-len(questions) // across), across, 2.6)
     for axes in panels[len(questions) :]:
@@ -95,7 +101,7 @@ def errors_figure(summary: Mapping[str, Any]) -> Figure:
     for axes, question in zip(panels, questions, strict=False):
         _error_panel(axes, question, summary["arms"], looks_of_arms(summary))
     legend_above(figure, panels[0])
-    left = len(summary["questions"]) - len(questions)
+    left = len(asked) - len(questions)
     more = f" {left} more questions are in the table." if left else ""
     note = f"Filled: the value of the row; hollow: held. Lines: 95 % intervals.{more}"
     write_note(figure, note)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import matplotlib as mpl
 
-from preftd.logs.saved import LogEvaluation, load
+from preftd.files import refuse_others
+from preftd.logs.arms import log_names
+from preftd.logs.saved import PAGE, LogEvaluation, load
 from preftd.logs.trust import Age, Missing, as_trust
 from preftd.report.log_curves import (
     calibration_figure,
@@ -26,7 +28,6 @@ from preftd.style import RC, number_text
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-NAME = "report.html"
 MOST_WEIGHTS, MOST_INPUTS, MOST_ERRORS, MOST_FILLS = 12, 60, 400, 40
 """Lines of tables, at most."""
 
@@ -53,11 +54,12 @@ def write_log_page(found: LogEvaluation | Path | str) -> Path:
 
     """
     log = found if isinstance(found, LogEvaluation) else load(found)
+    refuse_others(log.folder / PAGE)
     summary = log.summary
     with mpl.rc_context(RC):
         shots = {name: _shot(name, figure) for name, figure in _figures(log) if figure is not None}
     return write_page(
-        log.folder / NAME,
+        log.folder / PAGE,
         "log.html.j2",
         list(shots.values()),
         title=f"Values from {summary['log']['source']}",
@@ -83,8 +85,10 @@ def _figures(log: LogEvaluation) -> Iterator[tuple[str, Figure | None]]:
     if path.exists():
         rows = sample(path, summary["log"]["rows"])
         yield "calibration", calibration_figure(summary, rows)
-        yield "episodes", episodes_figure(summary, rows, log.columns.episode)
-        yield "gaps", gaps_figure(summary, rows, log.columns.episode)
+        names = log_names(log.columns, [arm["key"] for arm in summary["arms"]])
+        episode = None if log.columns.episode is None else names[log.columns.episode]
+        yield "episodes", episodes_figure(summary, rows, episode)
+        yield "gaps", gaps_figure(summary, rows, episode)
 
 
 HEADINGS = {

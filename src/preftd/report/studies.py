@@ -13,9 +13,12 @@ from preftd.experiments.runner import CellsFailedError, run
 from preftd.experiments.store import Store
 from preftd.experiments.study import Study
 from preftd.failures import FailedError
-from preftd.report.figures import applicable_figures, draw
-from preftd.report.page.study import Part, part_of, write_study_page
+from preftd.files import refuse_others
+from preftd.report.figures import FIGURES, applicable_figures, draw, figure_files
+from preftd.report.page.study import Part, page_of, part_of, write_study_page
 from preftd.report.summary import table
+
+FOLDER = "figures"
 
 
 class StudiesFailedError(FailedError):
@@ -52,6 +55,7 @@ def run_and_show(
         After all studies, if cells of any of them failed.
 
     """
+    _check_outputs(studies, out)
     failed, parts, store = [], list[Part](), Store(out, warn=progress.say)
     with make_executor(progress.say) as executor:
         for study in studies:
@@ -74,6 +78,7 @@ def run_and_show(
 
 def show_all(studies: Sequence[Study], out: Path, progress: Progress) -> Iterator[str]:
     """Show the stored results of studies; raise one error for all that cannot be shown."""
+    _check_outputs(studies, out)
     errors = []
     for study in studies:
         try:
@@ -81,11 +86,12 @@ def show_all(studies: Sequence[Study], out: Path, progress: Progress) -> Iterato
         except InputError as error:
             errors.append(str(error))
     if errors:
-        raise InputError("\n".join(errors))
+        raise InputError("\n".join(dict.fromkeys(errors)))
 
 
 def report_all(studies: Sequence[Study], out: Path, progress: Progress) -> Iterator[str]:
     """Write the page of stored results; raise one error for all studies that it cannot show."""
+    _check_outputs(studies, out)
     errors, parts = [], list[Part]()
     for study in studies:
         try:
@@ -96,7 +102,15 @@ def report_all(studies: Sequence[Study], out: Path, progress: Progress) -> Itera
     if parts:
         yield f"wrote {write_study_page(out, parts)}"
     if errors:
-        raise InputError("\n".join(errors))
+        raise InputError("\n".join(dict.fromkeys(errors)))
+
+
+def _check_outputs(studies: Sequence[Study], out: Path) -> None:
+    """Refuse a folder where files that we did not write are in the way of ours."""
+    for study in studies:
+        refuse_others(page_of(out, study.stem))
+        for name in FIGURES:
+            refuse_others(*figure_files(name, out / FOLDER, study.stem))
 
 
 def _stored(study: Study, out: Path, progress: Progress) -> tuple[Results, list[str]]:
@@ -129,7 +143,7 @@ def _shown(
     """Yield the lines of a table, paths of figures and remarks; add the study to `parts`."""
     yield table(found)
     if found.chosen.height:
-        drawn = draw(found, applicable_figures(found), out / "figures", study.stem)
+        drawn = draw(found, applicable_figures(found), out / FOLDER, study.stem)
         yield from (f"wrote {path}" for one in drawn.values() for path in one.paths)
     else:
         drawn = {}

@@ -9,8 +9,9 @@ library does as well: a truncated episode bootstraps in full. The end of a rollo
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from typing import Any
+import warnings
+from collections.abc import Generator, Mapping
+from typing import Any, final
 
 import numpy as np
 import torch
@@ -18,7 +19,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from stable_baselines3.common.buffers import DictRolloutBuffer, RolloutBuffer
 
-from preftd.arrays import InputError, as_flag
+from preftd.arrays import InputError, as_flag, check_finite
 from preftd.learners.returns import beta_advantages
 from preftd.rules import PTD, Rule
 from preftd.rules.rule import as_rule
@@ -77,6 +78,39 @@ class PreferenceBuffer(RolloutBuffer):
         self._now: Seen | None = None
         self._next: Seen | None = None
         self.batch_weight = torch.empty(0)
+        if self.weighted:
+            self.warn_if_nothing_counts()
+
+    def warn_if_nothing_counts(self) -> None:
+        """Warn if β is 0 everywhere and the rule gives it no weight."""
+        largest = self._source.largest
+        if largest is not None and np.float32(largest) == 0:
+            (_, gain), _ = self.rule.step(0.0, discount_t=0.0, beta=0.0)
+            if gain == 0:
+                warnings.warn(
+                    f"the preference is 0 everywhere, where {self.rule!r} has a gain of 0, so that "
+                    "nothing is learned: give rule=TD() for ordinary learning with λ = 1.",
+                    stacklevel=2,
+                )
+
+    def state(self) -> dict[str, Any]:
+        """Return what is remembered from one rollout to the next, as arrays in plain containers."""
+        now = None if self._now is None else tuple(self._now)
+        return {**self._source.state(), "carried": self._carried, "now": now}
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        """Continue from what `state` gave; environments that are new have no memory."""
+        self._source.load_state(state["memory"], state["before"])
+        saved = len(state["memory"])
+        if saved == self.n_envs:
+            self._carried = state["carried"]
+            self._now = None if state["now"] is None else Seen(*state["now"])
+        elif any(one is not None for one in state["memory"]):
+            warnings.warn(
+                f"the model was saved with {saved} environments and has {self.n_envs}: the memory "
+                "of a preference stays with the first ones, and new ones start without.",
+                stacklevel=2,
+            )
 
     def reset(self) -> None:
         """Empty the buffer; what is seen now remains."""
@@ -84,13 +118,18 @@ class PreferenceBuffer(RolloutBuffer):
         self.gains = np.zeros_like(self.betas)
         super().reset()
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether it knows what is seen now."""
+        return self._now is not None
+
     def begin(self, seen: Seen) -> None:
         """Take what the environments show before the first step; the callback calls it."""
-        self._now = seen
+        self._now = self._source.needed(seen)
 
     def arrive(self, seen: Seen) -> None:
         """Take what the environments show after a step; the callback calls it before `add`."""
-        self._next = seen
+        self._next = self._source.needed(seen)
 
     def add(
         self,
@@ -116,6 +155,7 @@ class PreferenceBuffer(RolloutBuffer):
     ) -> None:
         """Compute advantages, returns and gains, each of shape (steps, environments)."""
         last = last_values.clone().cpu().numpy().reshape(1, -1)
+        check_finite("values", self.values)
         ends = np.concatenate([self.episode_starts[1:], dones.reshape(1, -1)]).astype(np.bool_)
         self.advantages = beta_advantages(
             self.rewards,
@@ -148,6 +188,20 @@ class PreferenceBuffer(RolloutBuffer):
             scaled = standardised(samples.advantages, self.batch_weight)
             return samples._replace(advantages=scaled)
         return samples
+
+
+@final
+class LiveState:
+    """The state of a buffer at the time a model is saved: loaded, it is what `state` gave."""
+
+    __slots__ = ("buffer",)
+
+    def __init__(self, buffer: PreferenceBuffer) -> None:
+        self.buffer = buffer
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Stable-Baselines3 writes plain containers, no object of this library."""
+        return dict, (self.buffer.state(),)
 
 
 class DictPreferenceBuffer(PreferenceBuffer, DictRolloutBuffer):

@@ -7,7 +7,7 @@ from typing import Any
 from stable_baselines3.common.callbacks import BaseCallback
 
 from preftd.arrays import InputError
-from preftd.sb3.buffer import PreferenceBuffer
+from preftd.sb3.buffer import LiveState, PreferenceBuffer
 from preftd.sb3.source import Seen
 
 
@@ -26,8 +26,18 @@ class PreferenceCallback(BaseCallback):
                 "rollout_buffer_class=PreferenceBuffer, which A2C and PPO take (recurrent policies "
                 "are not supported)."
             )
+        buffer: PreferenceBuffer = model.rollout_buffer
+        saved = vars(model).get("preference_state")
+        if isinstance(saved, dict):
+            buffer.load_state(saved)
+        model.preference_state = LiveState(buffer)  # attributes are saved with the model
         if model._last_episode_starts.all():  # else the buffer knows what was seen last
-            model.rollout_buffer.begin(self._seen(model._last_obs, self._reset_infos()))
+            buffer.begin(self._seen(model._last_obs, self._reset_infos()))
+        elif not buffer.has_begun:
+            raise InputError(
+                "the model is in the midst of an episode of which its file does not tell β: load "
+                "it with force_reset=True."
+            )
 
     def _on_step(self) -> bool:
         model: Any = self.model
@@ -37,8 +47,9 @@ class PreferenceCallback(BaseCallback):
         return True
 
     def _reset_infos(self) -> Any:
-        """What `reset` reported; wrappers of vector environments do not pass it on."""
-        return self.training_env.unwrapped.reset_infos
+        """What `reset` reported, if anything; wrappers of vector environments do not pass it on."""
+        nothing: list[dict[str, Any]] = [{}] * self.training_env.num_envs
+        return getattr(self.training_env.unwrapped, "reset_infos", nothing)
 
     def _seen(self, observations: Any, infos: Any) -> Seen:
         normalised = self.model.get_vec_normalize_env()

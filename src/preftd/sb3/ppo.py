@@ -19,9 +19,10 @@ class PreferencePPO(PPO):
     """PPO with a preference: it says where to bootstrap, and how much each step counts.
 
     The policy loss and the value loss of a step are weighted by its gain divided by the mean gain
-    of the rollout; so a constant preference β gives PPO with gae_lambda = 1 − β. Advantages are
-    standardised with the same weights. The entropy bonus has no weights, and neither have the
-    losses that are logged.
+    of the rollout; so a constant preference β above 0 gives PPO with gae_lambda = 1 − β. One of 0
+    needs `rule=TD()` for that: `PTD()` learns nothing where β is 0. Advantages are standardised
+    with the same weights. The entropy bonus has no weights, and neither have the losses that are
+    logged.
 
     It takes the arguments of Stable-Baselines3's PPO. `rollout_buffer_kwargs` must hold
     `preference`, and may hold `rule`: see `PreferenceBuffer`. No callback is needed.
@@ -59,6 +60,8 @@ class PreferencePPO(PPO):
                 "give a PreferenceBuffer."
             )
         super()._setup_model()
+        assert isinstance(self.rollout_buffer, PreferenceBuffer)
+        self.rollout_buffer.warn_if_nothing_counts()
 
     def _init_callback(self, callback: MaybeCallback, progress_bar: bool = False) -> BaseCallback:
         if callback is not None and not isinstance(callback, list | BaseCallback):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from preftd.arrays import InputError, short, unit
 from preftd.experience import Visit
-from preftd.experience.writer import as_action
+from preftd.experience.writer import as_action, state_of
 from preftd.preferences import Displacement, Function, Learned, as_preference
 
 Observations = NDArray[Any] | Mapping[str, NDArray[Any]]
@@ -50,6 +50,30 @@ class BetaSource:
         self._memory: list[Any] = [None] * environments
         self._before: list[tuple[float, int | None]] = [(0.0, None)] * environments
 
+    @property
+    def largest(self) -> float | None:
+        """The largest β, if that is known in advance."""
+        return None if self._key is not None else self._signal.largest
+
+    def needed(self, seen: Seen) -> Seen:
+        """What β depends on, and nothing else of the infos."""
+        infos = [info or {} for info in seen.infos]
+        if self._key is not None:
+            return seen._replace(infos=[{self._key: _from_info(info, self._key)} for info in infos])
+        names = ("state", "observable")
+        kept = [{name: info[name] for name in names if name in info} for info in infos]
+        return seen._replace(infos=kept)
+
+    def state(self) -> dict[str, list[Any]]:
+        """What is remembered of each environment; that of a signal of this library as an array."""
+        memory = [np.asarray(one) if hasattr(one, "__array__") else one for one in self._memory]
+        return {"memory": memory, "before": list(self._before)}
+
+    def load_state(self, memory: list[Any], before: list[Any]) -> None:
+        """Continue from what `state` gave, for as many environments as both have."""
+        many = min(len(memory), len(self._memory))
+        self._memory[:many], self._before[:many] = memory[:many], before[:many]
+
     def betas(
         self,
         seen: Seen,
@@ -62,6 +86,7 @@ class BetaSource:
         Parameters
         ----------
         seen : Seen
+            As `needed` gave it.
         is_first : array of shape (environments,)
             Whether an episode starts there.
         actions, rewards : arrays of shape (environments, ...) and (environments,)
@@ -69,7 +94,7 @@ class BetaSource:
 
         """
         if self._key is not None:
-            return [_from_info(info, self._key) for info in seen.infos]
+            return [info[self._key] for info in seen.infos]
         found = []
         for i, info in enumerate(seen.infos):
             first, action = bool(is_first[i]), as_action(np.squeeze(actions[i]))
@@ -77,7 +102,7 @@ class BetaSource:
             visit = Visit(
                 self._observation(seen.observations, i),
                 first,
-                info.get("state"),
+                state_of(info),
                 info.get("observable"),
                 reward_t,
                 0.0 if first else self._discount,

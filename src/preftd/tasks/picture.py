@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyArrowPatch, Patch, Rectangle
 from numpy.typing import ArrayLike
 
-from preftd.arrays import InputError, Vector, check_unit_interval, per_state, short
-from preftd.style import TYPED, number_text
+from preftd.arrays import InputError, Vector, check_unit_interval, per_state
+from preftd.style import TYPED, axes_or_new, number_text
 
 if TYPE_CHECKING:
     from preftd.tasks.task import Task
@@ -45,13 +44,9 @@ def draw(
 
     """
     numbers = _numbers(task, beta, lambda_)
-    given: object = axes
-    if given is not None and not isinstance(given, Axes):
-        raise InputError(f"axes is {short(given)}: give Axes of matplotlib, or omit it.")
     low, high = task.layout.position.min(axis=0), task.layout.position.max(axis=0)
-    if axes is None:
-        width, height = np.clip((high - low + 2.2) * 0.45, (4.2, 1.6), (10, 7))
-        axes = Figure(figsize=(width, height + 0.8), layout="constrained").subplots()
+    width, height = np.clip((high - low + 2.2) * 0.45, (4.2, 1.6), (10, 7))
+    axes = axes_or_new(axes, width, height + 0.8)
     (_draw_grid if task.layout.kind == "grid" else _draw_graph)(task, numbers, axes)
     axes.set_aspect("equal")
     axes.axis("off")

@@ -23,6 +23,7 @@ from preftd.arrays import (
     unit,
 )
 from preftd.experience.columns import flags
+from preftd.names import is_text
 from preftd.solve import Resolvent
 from preftd.tasks.features import Features
 from preftd.tasks.graph import check_episodes_end
@@ -90,7 +91,7 @@ class Task:
         behaviour: ArrayLike | None = None,
         layout: Layout | None = None,
     ) -> None:
-        if not isinstance(name, str):
+        if not is_text(name):
             raise InputError(f"name is {short(name)}: give a text.")
         self.name = name
         self.outcomes = outcomes if isinstance(outcomes, Outcomes) else Outcomes.of(outcomes)

@@ -161,7 +161,7 @@ def _error(d: Diagnosis, error: float | None) -> str:
     if error is None or d.fixed_point is None:
         return "–"
     rounding = ROUNDING * np.abs(d.fixed_point).max()
-    return _number(error if error > rounding**2 else 0.0)
+    return _number(error if np.sqrt(error) > rounding else 0.0)
 
 
 def _directions(d: Diagnosis) -> str:

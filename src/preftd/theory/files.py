@@ -29,8 +29,9 @@ from preftd.arrays import (
     is_sparse,
     per_state,
 )
-from preftd.files import as_path
+from preftd.files import as_path, regular, write_output
 from preftd.names import nearest
+from preftd.npz import read_npz
 from preftd.rules import as_beta
 from preftd.tasks import Features, MarkovRewardProcess
 from preftd.terminal import printable
@@ -105,7 +106,7 @@ def save_problem(path: str | os.PathLike[str], **tables: MatrixLike) -> None:
     Parameters
     ----------
     path : path
-        A file ending in .npz.
+        A file ending in .npz; one that `save_problem` wrote is replaced.
     **tables : array or scipy.sparse matrix
         Named as in `NAMES`; `lambda_` stands for lambda.
 
@@ -135,7 +136,7 @@ def save_problem(path: str | os.PathLike[str], **tables: MatrixLike) -> None:
             arrays |= {f"{name}_{p}": a for p, a in zip(_SPARSE_PARTS, parts, strict=True)}
         else:
             arrays[name] = one
-    np.savez_compressed(file, allow_pickle=False, **arrays)
+    write_output(file, lambda open_: np.savez_compressed(open_, allow_pickle=False, **arrays))
 
 
 def _read(path: Path) -> Mapping[str, Any]:
@@ -146,7 +147,7 @@ def _read(path: Path) -> Mapping[str, Any]:
             f"{_shown(path)} is neither .toml nor .npz: give a file of one of these types."
         )
     try:
-        return readers[path.suffix.lower()](path)
+        return readers[path.suffix.lower()](regular(path))
     except FileNotFoundError:
         raise InputError(
             f"there is no file {_shown(path)}: check the name and the folder."
@@ -172,14 +173,12 @@ def _read_toml(path: Path) -> Mapping[str, Any]:
 def _read_npz(path: Path) -> Mapping[str, Any]:
     """The tables in an NPZ file."""
     try:
-        # Opened here because numpy leaves a file open that is not a zip file.
-        with path.open("rb") as file, warnings.catch_warnings():
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # files written by Python 2 are fine
-            with np.load(file, allow_pickle=False) as arrays:
-                return _joined({name: arrays[name] for name in arrays.files})
+            return _joined(read_npz(path, compressed=True))
     except (InputError, OSError):
         raise
-    except Exception as error:  # a damaged file raises anything, from zlib.error to MemoryError
+    except Exception as error:  # what is no sparse table raises anything
         raise InputError(
             f"{_shown(path)} is not an NPZ file of plain arrays ({_sentence(error)}): "
             "write it with save_problem."

@@ -12,6 +12,7 @@ and only if Y = map(Y) + I, for the part without the 1, has a positive solution.
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse import linalg as sparse_linalg
 
@@ -19,6 +20,8 @@ from preftd.arrays import Dense, InputError, Vector
 
 MOST = 50_000
 """The most moments that are solved for."""
+LARGEST = 1e12
+"""Of a solution Y of Y = map(Y) + I: with larger ones, rounding leaves fewer than four digits."""
 
 
 def check_count(states: int, width: int) -> None:
@@ -28,6 +31,21 @@ def check_count(states: int, width: int) -> None:
             f"the moments of {width - 1} numbers in {states} states or more are above {MOST:,}: "
             "use a smaller task."
         )
+
+
+def check_digits(enough: bool) -> None:
+    """Refuse moments of which rounding leaves no digits."""
+    if not enough:
+        raise InputError(
+            "some weights move too slowly for their moments to be computed: use features of about "
+            "the same size, a lower discount, or another step size."
+        )
+
+
+def check_overflow(*found: ArrayLike) -> None:
+    """Refuse what is not finite."""
+    if not all(np.isfinite(one).all() for one in found):
+        raise InputError("the moments of the weights overflow: use smaller rewards or features.")
 
 
 class MomentMaps(NamedTuple):
@@ -45,6 +63,7 @@ def long_run(maps: MomentMaps) -> Dense | None:
     """Return E[ŵ ŵᵀ] after an episode, shape (width, width); None if it grows without bound."""
     visits, steps, ends = maps
     count, width = visits.size, round(np.sqrt(ends.shape[0]))
+    check_overflow(steps.data, ends.data)
     known = np.tile(np.arange(width**2) == 0, count)  # E[1; s]
     system = sparse.csc_array(sparse.eye_array(known.size) - steps)[~known]
     positive = np.tile(np.pad(np.eye(width - 1), (1, 0)).ravel(), count)
@@ -57,8 +76,11 @@ def long_run(maps: MomentMaps) -> Dense | None:
     except RuntimeError:  # singular, as where a step size is the least that is too large
         return None
     moments[~known], certificate[~known] = solver.solve(right).T
+    after = np.asarray(ends @ moments).reshape(width, width)
     blocks = certificate.reshape(count, width, width)[:, 1:, 1:]
+    if not (np.isfinite(after).all() and np.isfinite(blocks).all()):
+        return None
     if not (np.linalg.eigvalsh(blocks) > 0).all():
         return None
-    after = np.asarray(ends @ moments).reshape(width, width)
+    check_digits(float(np.abs(blocks).max()) <= LARGEST)
     return np.asarray(after / after[0, 0])

@@ -22,6 +22,7 @@ from preftd.rules.rule import as_rule
 from preftd.tasks import Task
 from preftd.theory.bootstrapping import Bootstrapping
 from preftd.theory.expected_update import ExpectedUpdate, expected_updates
+from preftd.theory.moments import check_overflow
 
 _ROUNDING = 1e-9
 """Values that differ by less, relative to the largest, are the same."""
@@ -59,7 +60,9 @@ def weight_noise(task: Task, rule: Rule, preference: Any) -> Dense:
     update = expected_updates(bootstrapping, task.features, [rule])[0]
     _check_represented(task, update)
     shown = update.determined
-    noise = shown.T @ update_noise(task, bootstrapping.gain(rule), beta) @ shown
+    with np.errstate(over="ignore", invalid="ignore"):
+        noise = shown.T @ update_noise(task, bootstrapping.gain(rule), beta) @ shown
+    check_overflow(noise)
     return np.asarray(shown @ solve_continuous_lyapunov(update.reduced, noise) @ shown.T)
 
 

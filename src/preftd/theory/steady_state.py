@@ -7,6 +7,7 @@ weights solve a linear system: see `moments`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,18 +22,21 @@ from preftd.rules.rule import as_rule
 from preftd.tasks import Task
 from preftd.theory.crossing import VIEWS, CrossingView
 from preftd.theory.held_moments import held_maps
-from preftd.theory.moments import check_count, long_run
+from preftd.theory.moments import check_count, check_digits, check_overflow, long_run
 from preftd.theory.online_moments import MOST_FEATURES, Learning, online_maps
 from preftd.theory.preferred_chain import PreferredChain, preferred_chain
 
 LARGEST = 1e50
 """The largest step size: squares of larger ones overflow."""
+SMALL = 1e-5
+"""Moments at step sizes below this, over the largest squared norm of features, are extrapolated."""
 
 
 class SteadyState(NamedTuple):
     """Weights after an episode, in the long run, at a constant step size.
 
-    Where the variance grows without bound, the error is infinite and the others are NaN.
+    Where the variance grows without bound, as it does if the step size is too large, the error is
+    infinite and the others are NaN.
     """
 
     mean: Vector
@@ -93,12 +97,23 @@ def steady_state(
     phi = rows[:, moving]
     _check_features(task, chain, phi)
     centre = _fixed_point(chain, phi)
-    if view == "held":
-        maps = held_maps(chain, phi, alpha, centre)
-    else:
+    largest = (phi**2).sum(axis=1).max()
+    if view != "held":
         _check_online(task, beta == 0, phi)
-        maps = online_maps(task, chain, Learning(view, alpha, moving, centre))
-    after = long_run(maps)
+        largest = _mean_squares(task).max()
+
+    def moments(alpha: float) -> Dense | None:
+        if view == "held":
+            maps = held_maps(chain, phi, alpha, centre)
+        else:
+            maps = online_maps(task, chain, Learning(view, alpha, moving, centre))
+        return long_run(maps)
+
+    with np.errstate(all="ignore"):  # what is not finite is refused
+        small = SMALL / largest
+        after = moments(alpha) if alpha >= small else _extrapolated(moments, alpha, small)
+        if after is None:
+            check_digits(alpha >= small and moments(small) is not None)  # small steps converge
     size = task.features.size
     if after is None:
         return SteadyState(np.full(size, np.nan), np.full((size, size), np.nan), np.inf)
@@ -106,11 +121,37 @@ def steady_state(
     shown = np.flatnonzero(task.observable)
     seen = task.features.rows(shown)[:, moving]
     off = np.column_stack([seen @ centre - task.values[shown], seen])
-    error = float(np.einsum("si,ij,sj->", off, after, off) / shown.size)
     mean, covariance = np.zeros(size), np.zeros((size, size))
-    mean[moving] = centre + after[0, 1:]
-    covariance[np.ix_(moving, moving)] = after[1:, 1:] - np.outer(after[0, 1:], after[0, 1:])
+    with np.errstate(over="ignore", invalid="ignore"):
+        error = float(np.einsum("si,ij,sj->", off, after, off) / shown.size)
+        mean[moving] = centre + after[0, 1:]
+        covariance[np.ix_(moving, moving)] = after[1:, 1:] - np.outer(after[0, 1:], after[0, 1:])
+    check_overflow(mean, covariance, error)
     return SteadyState(mean, covariance, error)
+
+
+def _extrapolated(
+    moments: Callable[[float], Dense | None], alpha: float, small: float
+) -> Dense | None:
+    """Moments at a step size whose own system is singular to rounding.
+
+    Those around the fixed point are α (s_0 + s_1 α), but for a share of α², so that two small step
+    sizes determine them.
+    """
+    near, far = moments(small), moments(2 * small)
+    if near is None or far is None:
+        return None
+    share = alpha / small
+    after = share * ((2 - share) * near + (share - 1) / 2 * far)
+    after[0, 0] = 1.0
+    return np.asarray(after)
+
+
+def _mean_squares(task: Task) -> Vector:
+    """E ‖φ‖² in each state, shape (states,)."""
+    mean = task.features.rows(np.arange(task.states))
+    noise = [np.trace(task.features.mean_covariance(state)) for state in np.eye(task.states)]
+    return np.asarray((mean**2).sum(axis=1) + noise)
 
 
 def _fixed_point(chain: PreferredChain, phi: Dense) -> Vector:

@@ -55,7 +55,7 @@ def mean_trajectory(
     Returns
     -------
     array of shape (steps + 1, features)
-        Row t is w_t.
+        Row t is w_t; infinite from where diverging weights overflow.
 
     Examples
     --------
@@ -71,10 +71,10 @@ def mean_trajectory(
         raise InputError(f"start has shape {w.shape}: give {size} weights.")
     trajectory = np.empty((steps + 1, size))
     trajectory[0] = w
-    # Diverging weights overflow to infinity, which is the right result.
     with np.errstate(over="ignore", invalid="ignore"):
         for t, alpha in zip(range(steps), _schedule(step_size, steps), strict=False):
             trajectory[t + 1] = trajectory[t] + alpha * (b - A @ trajectory[t])
+    trajectory[np.isnan(trajectory)] = np.inf  # a difference of infinite numbers
     return trajectory
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,7 +15,7 @@ from torch._compile import _disable_dynamo
 
 from preftd.arrays import InputError, as_count, as_flag, check_not_negative, number, short
 from preftd.learners.bounding import bounded_gain
-from preftd.torch.scaling import Factor, add, as_factor, scale, squares
+from preftd.torch.scaling import Factor, add, as_factor, leading, scale, squares
 
 _KEYS = {"params", "param_names", "lr"}
 MOST_STREAMS = 2**16
@@ -99,9 +100,11 @@ class TraceOptimiser(torch.optim.Optimizer, ABC):
         if isinstance(param_group, Mapping):
             odd = sorted(map(str, set(param_group) - _KEYS))
             if odd:
+                name, whole = type(self).__name__, ", ".join(self._options)
+                remedy = f"give it to {name}" if odd[0] in self._options else "leave it out"
                 raise InputError(
-                    f"a group of parameters has {odd[0]!r}, which is for all: give it to the "
-                    "optimiser."
+                    f"a group of parameters has {odd[0]!r}, but groups have their own lr only, and "
+                    f"{name} has {whole} for all: {remedy}."
                 )
             if "lr" in param_group:  # as a float, which any file of weights may hold
                 param_group = {**param_group, "lr": _as_lr(param_group["lr"])}
@@ -161,18 +164,15 @@ class TraceOptimiser(torch.optim.Optimizer, ABC):
         """Let e ← decay e + gain ∇v; gradients are those of parameters by default."""
         skip = isinstance(gain, float) and gain == 0
         given = self._gradients(gradients)
+        read = iter([] if skip else self._read(given, gain))
         parts = []
         for group in self.param_groups:
             weights = group["params"]
-            slopes = [None if skip else next(given) for _ in weights]
+            slopes = [next(read, None) for _ in weights]
             traces = [self._kept(p, "trace") for p in weights]
             pairs = [(e, g) for e, g in zip(traces, slopes, strict=True) if g is not None]
             entered, entering = [e for e, _ in pairs], [g for _, g in pairs]
             parts.append(Part(group["lr"], weights, traces, entered, entering))
-        if not skip and not any(part.slopes for part in parts):
-            raise InputError(
-                "no parameter has a gradient: call backward() of the value before step."
-            )
         gain = self._bound(gain, parts)
         for part in parts:
             scale(part.traces, decay)
@@ -180,15 +180,15 @@ class TraceOptimiser(torch.optim.Optimizer, ABC):
                 add(part.entered, part.slopes, gain)
         return parts
 
-    def _gradients(self, given: Sequence[Any] | None) -> Any:
-        """Gradients one after the other, checked to fit; None where there is none."""
+    def _gradients(self, given: Sequence[Any] | None) -> Sequence[Tensor | None]:
+        """Gradients in the order of parameters, checked to fit; None where there is none."""
         weights = self._all()
         if given is None:
             if self.streams is not None:
                 raise InputError(
                     "gradients is missing: give those of stream_values, one for each stream."
                 )
-            return iter([p.grad for p in weights])
+            return [p.grad for p in weights]
         if not isinstance(given, list | tuple) or len(given) != len(weights):
             raise InputError(
                 f"gradients is {short(given)}: give one tensor for each of {len(weights)} "
@@ -198,7 +198,29 @@ class TraceOptimiser(torch.optim.Optimizer, ABC):
             shape = (*self._lead, *p.shape)
             if slope is not None and not (isinstance(slope, Tensor) and slope.shape == shape):
                 raise InputError(f"gradients[{i}] is not a tensor of shape {shape}: give one.")
-        return iter(given)
+        return given
+
+    def _read(self, given: Sequence[Tensor | None], gain: Factor) -> list[Tensor | None]:
+        """Gradients that enter traces: dense and finite; 0 for streams whose gain is 0."""
+        found = [g if g is None or g.layout is torch.strided else g.to_dense() for g in given]
+        there = {i: slope for i, slope in enumerate(found) if slope is not None}
+        if not there:
+            raise InputError(
+                "no parameter has a gradient: call backward() of the value before step."
+            )
+        if cmath.isfinite(sum(slope.sum().item() for slope in there.values())):
+            return found
+        for i, slope in there.items():
+            read = slope
+            if isinstance(gain, Tensor):
+                read = torch.where(leading(gain, slope) == 0, 0.0, slope)
+            if not read.isfinite().all():
+                raise InputError(
+                    f"the gradient of parameter {i} is not finite: lower the step size, or leave "
+                    "out what has no derivative."
+                )
+            found[i] = read
+        return found
 
     def _bound(self, gain: Factor, parts: Sequence[Part]) -> Factor:
         """The gain with which gradients enter traces: if bounded, at most 1 / (α |∇v|²)."""

@@ -48,7 +48,8 @@ def beta_returns(
         r_{t+1}.
     value_tp1 : tensor of shape (steps, ...)
         v(x_{t+1}), the value of the state that the step leads to: at a truncated step, of the last
-        observation of the episode, not of the first one of the next.
+        observation of the episode, not of the first one of the next. Where β is 0 it is not read,
+        and may be NaN, unless the step is truncated or the last one.
     beta_tp1 : tensor of shape (steps, ...)
         β of that state, from 0 to 1.
     discount : tensor of shape (steps, ...)
@@ -92,7 +93,7 @@ def beta_advantages(
     reward, value_tp1, beta_tp1, discount, terminated, truncated, axis
         As for `beta_returns`.
     value_t : tensor of shape (steps, ...)
-        v(x_t), the value of the state that the step starts from.
+        v(x_t), the value of the state that the step starts from. Where it is NaN, so is the result.
 
     Returns
     -------
@@ -132,7 +133,7 @@ def _computed(given: Sequence[Any], axis: int) -> Tensor:
     wide = as_tensors(ordered, shape, kind, device)
     out = by_operations(wide, at)
     if not (traced or out.is_meta or _is_fine(wide, out)):
-        refuse_wrong({name: _numbers(ready[name]) for name in ORDER[:5]})
+        refuse_wrong({name: _numbers(one) for name, one in ready.items()}, at)
     return out
 
 
@@ -214,4 +215,7 @@ def _is_fine(wide: list[Tensor], out: Tensor) -> bool:
 
 
 def _numbers(one: Tensor | float) -> Array:
-    return one.detach().double().cpu().numpy() if isinstance(one, Tensor) else np.array(one)
+    if not isinstance(one, Tensor):
+        return np.array(one)
+    wide = one if one.dtype == torch.bool else one.double()
+    return wide.detach().cpu().numpy()

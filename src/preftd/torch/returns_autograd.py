@@ -38,6 +38,7 @@ class Prepared(NamedTuple):
     layout: Layout
     kind: np.dtype[Any]
     read: list[Array]
+    axis: int
 
 
 def compiled_returns(given: Given, axis: int) -> Tensor:
@@ -48,7 +49,7 @@ def compiled_returns(given: Given, axis: int) -> Tensor:
                 apply: Callable[..., Tensor] = _Returns.apply
                 return apply(axis, *given)
     prepared = _prepared(given, axis)
-    return torch.from_numpy(prepared.layout.restored(_written(given, prepared)))
+    return _written(given, prepared)
 
 
 def _prepared(given: Given, axis: int) -> Prepared:
@@ -64,33 +65,27 @@ def _prepared(given: Given, axis: int) -> Prepared:
         else layout.repeated(one, FLAG if isinstance(one, bool) else kind)
         for one in arrays
     ]
-    return Prepared(layout, kind, read)
+    return Prepared(layout, kind, read, axis)
 
 
-def _written(given: Given, prepared: Prepared) -> Array:
-    """G_t − v(x_t), as the kernels write it."""
+def _written(given: Given, prepared: Prepared) -> Tensor:
+    """G_t − v(x_t), which the kernels write."""
     out = np.empty(prepared.layout.inner, prepared.kind)
     if out.size and not run_forward(prepared.layout, prepared.read, out):
-        refuse_wrong(
-            {
-                name: one.numpy(force=True) if isinstance(one, Tensor) else np.array(one)
-                for name, one in zip(ORDER[:5], given, strict=False)
-            }
+        arrays = (
+            one.numpy(force=True) if isinstance(one, Tensor) else np.array(one) for one in given
         )
-    return out
+        refuse_wrong(dict(zip(ORDER, arrays, strict=True)), prepared.axis)
+    return torch.from_numpy(prepared.layout.restored(out))
 
 
 class _Returns(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, axis: int, *given: Tensor | float) -> Tensor:
-        ctx.axis, ctx.prepared = axis, _prepared(given, axis)
-        ctx.written = _written(given, ctx.prepared)
-        out = torch.from_numpy(ctx.prepared.layout.restored(ctx.written))
+        ctx.prepared = _prepared(given, axis)
         ctx.numbers = [None if isinstance(one, Tensor) else one for one in given]
-        tensors = [one for one in given if isinstance(one, Tensor)]
-        needs_out = ctx.needs_input_grad[4] or ctx.needs_input_grad[5]
-        ctx.save_for_backward(*tensors, *([out] if needs_out else []))
-        return out
+        ctx.save_for_backward(*[one for one in given if isinstance(one, Tensor)])
+        return _written(given, ctx.prepared)
 
     @staticmethod
     def backward(ctx: Any, above: Tensor) -> tuple[Tensor | None, ...]:
@@ -98,26 +93,26 @@ class _Returns(torch.autograd.Function):
         needs = ctx.needs_input_grad[1:]
         if torch.is_grad_enabled() or is_batched(above):
             given = [next(saved) if one is None else one for one in ctx.numbers]
-            found = _by_operations(above, given, ctx.axis, needs)
+            found = _by_operations(above, given, ctx.prepared.axis, needs)
         else:
-            found = _compiled(above, ctx.written, ctx.prepared, needs)
+            found = _compiled(above, ctx.prepared, needs)
         kept = (one if needed else None for one, needed in zip(found, needs, strict=False))
         return None, *kept, *[None] * (7 - len(found))
 
 
-def _compiled(
-    above: Tensor, out: Array, prepared: Prepared, needs: Sequence[bool]
-) -> list[Tensor | None]:
+def _compiled(above: Tensor, prepared: Prepared, needs: Sequence[bool]) -> list[Tensor | None]:
     """Gradients for all but the flags, None where they are not needed."""
-    layout, kind, read = prepared
+    layout, kind, read, _ = prepared
     run, run_more = KERNELS[layout.time_is_last]
     found = list(np.empty((2, *layout.inner), kind))
-    if out.size:
+    if above.numel():
         run(layout.read(above.numpy(force=True)), *read[3:], *found)
     if needs[3] or needs[4]:
-        found.extend(np.empty((2, *layout.inner), kind))
-        if out.size:
-            run_more(found[0], out, *read[1:], *found[2:])
+        G, *more = np.empty((3, *layout.inner), kind)
+        if above.numel():
+            run_forward(layout, [read[0], layout.repeated(0.0, kind), *read[2:]], G)
+            run_more(found[0], G, *read[2:], *more)
+        found.extend(more)
     for_reward, *others = (torch.from_numpy(layout.restored(one)) for one in found)
     return [for_reward, -above if needs[1] else None, *others]
 

@@ -7,7 +7,8 @@ it follow the gradients: L_t for the reward, and the rest as
     beta_tp1    L_t γ (v(x_{t+1}) − G_{t+1})   (0 where it is cut or stops)
     discount    L_t (β v(x_{t+1}) + (1 − β) G_{t+1})
 
-The last two are seldom wanted, so that kernels of their own compute them from L_t afterwards.
+The last two are seldom wanted, so that kernels of their own compute them from L_t and G afterwards.
+A value that is not finite was not read: its return takes its place, so that it pulls β nowhere.
 """
 
 from typing import Any
@@ -132,15 +133,15 @@ def write_more(  # noqa: PLR0913, PLR0917  (arrays, not options)
     for k in range(L.size):
         share = one if cut[k] else b[k]
         onwards = zero if stops[k] | cut[k] else g[k]
-        for_beta[k] = L[k] * onwards * (v[k] - G[k])
-        for_discount[k] = zero if stops[k] else L[k] * (share * v[k] + (one - share) * G[k])
+        value = v[k] if v[k] - v[k] == zero else G[k]
+        for_beta[k] = L[k] * onwards * (value - G[k])
+        for_discount[k] = zero if stops[k] else L[k] * (share * value + (one - share) * G[k])
 
 
-@kernel(signature=_signatures(6, 3), fastmath={"contract"})
+@kernel(signature=_signatures(5, 3), fastmath={"contract"})
 def more_by_rows(  # noqa: PLR0913, PLR0917  (arrays, not options)
     L: Floats,
-    out: Floats,
-    value_t: Floats,
+    G: Floats,
     value_tp1: Floats,
     beta: Floats,
     discount: Floats,
@@ -151,22 +152,20 @@ def more_by_rows(  # noqa: PLR0913, PLR0917  (arrays, not options)
 ) -> None:
     """Write the gradients for β and discount, all streams of a step at once."""
     before, steps, after = L.shape
-    G, is_end = np.empty(after, L.dtype), np.ones(after, np.bool_)
+    nothing, is_end = np.zeros(after, L.dtype), np.ones(after, np.bool_)
     for i in range(before):
-        G[:] = L.dtype.type(0)  # nothing follows the last step
-        for t in range(steps - 1, -1, -1):
+        for t in range(steps):
             v, b, g = row_of(value_tp1, i, t), row_of(beta, i, t), row_of(discount, i, t)
-            stops, cut = row_of(terminated, i, t), row_of(truncated, i, t)
-            cut = is_end if t + 1 == steps else cut
-            write_more(L[i, t], G, v, b, g, stops, cut, for_beta[i, t], for_discount[i, t])
-            G[:] = out[i, t] + row_of(value_t, i, t)
+            stops, last = row_of(terminated, i, t), t + 1 == steps
+            cut = is_end if last else row_of(truncated, i, t)
+            later = nothing if last else G[i, t + 1]
+            write_more(L[i, t], later, v, b, g, stops, cut, for_beta[i, t], for_discount[i, t])
 
 
-@kernel(signature=_signatures(6, 2), fastmath={"contract"})
+@kernel(signature=_signatures(5, 2), fastmath={"contract"})
 def more_by_streams(  # noqa: PLR0913, PLR0917  (arrays, not options)
     L: Floats,
-    out: Floats,
-    value_t: Floats,
+    G: Floats,
     value_tp1: Floats,
     beta: Floats,
     discount: Floats,
@@ -177,10 +176,11 @@ def more_by_streams(  # noqa: PLR0913, PLR0917  (arrays, not options)
 ) -> None:
     """Write the gradients for β and discount, a stream after the other."""
     streams, steps = L.shape
-    G, ends = np.zeros(steps, L.dtype), np.empty(steps, np.bool_)
+    later, ends = np.zeros(steps, L.dtype), np.empty(steps, np.bool_)
     for i in range(streams):
         v, b, g = stream_of(value_tp1, i), stream_of(beta, i), stream_of(discount, i)
-        G[:-1] = out[i, 1:] + stream_of(value_t, i)[1:]
+        later[:-1] = G[i, 1:]
         ends[:] = stream_of(truncated, i)
         ends[-1] = True
-        write_more(L[i], G, v, b, g, stream_of(terminated, i), ends, for_beta[i], for_discount[i])
+        stops = stream_of(terminated, i)
+        write_more(L[i], later, v, b, g, stops, ends, for_beta[i], for_discount[i])

@@ -25,6 +25,8 @@ def by_operations(given: Sequence[Tensor], axis: int) -> Tensor:
     last = torch.arange(1, steps + 1, device=r.device) == steps
     cut = cut | last.reshape(steps, *[1] * (r.ndim - 1))
     share, onwards = torch.where(cut, 1.0, b), torch.where(stops, 0.0, g)
+    unknown = ~v.isfinite() & (b == 0) & (stops | ~cut)  # and not read
+    share, v = torch.where(unknown, 0.0, share), torch.where(unknown, 0.0, v)
     found, kept = r + onwards * share * v, onwards * (1 - share)
     ahead = 1
     while ahead < steps:

@@ -27,6 +27,7 @@ def as_factor(name: str, given: Any, streams: int | None, like: Tensor) -> Facto
             raise InputError(f"{name} is {one}: give a finite number.")
         return fitting(one, like)
     array = per_stream(name, _on_cpu(given), streams)
+    fitting(float(np.abs(array).max()), like)
     return torch.tensor(array, dtype=like.dtype, device=like.device)
 
 
@@ -55,7 +56,7 @@ def _on_cpu(given: Any) -> Any:
 def scale(tensors: list[Tensor], factor: Factor) -> None:
     """Multiply tensors by the factor; 0 empties them, whatever they hold."""
     if isinstance(factor, Tensor):
-        torch._foreach_mul_(tensors, [_leading(factor, t) for t in tensors])
+        torch._foreach_mul_(tensors, [leading(factor, t) for t in tensors])
         for t in tensors:
             t[factor == 0] = 0.0
     elif factor == 0:
@@ -67,7 +68,7 @@ def scale(tensors: list[Tensor], factor: Factor) -> None:
 def add(tensors: list[Tensor], others: list[Tensor], factor: Factor) -> None:
     """Add the factor times others."""
     if isinstance(factor, Tensor):
-        torch._foreach_addcmul_(tensors, others, [_leading(factor, t) for t in tensors])
+        torch._foreach_addcmul_(tensors, others, [leading(factor, t) for t in tensors])
     else:
         torch._foreach_add_(tensors, others, alpha=factor)
 
@@ -99,6 +100,6 @@ def _zeros(tensors: list[Tensor], streams: int) -> Tensor:
     return tensors[0].new_zeros(streams) if tensors else torch.zeros(streams)
 
 
-def _leading(factor: Tensor, like: Tensor) -> Tensor:
+def leading(factor: Tensor, like: Tensor) -> Tensor:
     """The factor with as many axes as a tensor, along its first."""
     return factor.to(like.dtype).reshape(-1, *(1 for _ in like.shape[1:]))

@@ -16,7 +16,7 @@ from preftd.learners.features import MOST_FEATURES
 from preftd.learners.step_size import Decreasing, as_step_sizes
 from preftd.learners.steps import Steps, check_steps, mean_squared_error, scored_features
 from preftd.learners.transition import DivergedError
-from preftd.names import nearest
+from preftd.names import is_text, nearest
 from preftd.randomness import generator
 from preftd.rules import TD, Rule
 from preftd.tasks.scored import Scored
@@ -67,7 +67,7 @@ class TorchModule:
             )
         nearest("view", self.view, VIEWS)
         object.__setattr__(self, "bounded", as_flag("bounded", self.bounded))
-        if not isinstance(self.name, str):
+        if not is_text(self.name):
             raise InputError(f"name is {short(self.name)}: give a name, as text.")
 
     @property

@@ -71,9 +71,9 @@ class TraceSGD(TraceOptimiser):
         super().__init__(params, lr, bounded, streams)
 
     def _check_error(self, delta: Factor) -> None:
-        if isinstance(delta, float):
-            for group in self.param_groups:
-                fitting(group["lr"] * delta, group["params"][0])
+        largest = abs(delta) if isinstance(delta, float) else float(delta.abs().max())
+        for group in self.param_groups:
+            fitting(group["lr"] * largest, group["params"][0])
 
     def _use(self, delta: Factor, parts: Sequence[Part]) -> None:
         """Move weights along their traces."""

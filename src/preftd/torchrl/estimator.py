@@ -19,8 +19,8 @@ class PreferenceEstimator(ValueEstimatorBase):  # type: ignore[misc]
     """Advantages and value targets from β-returns, in place of TorchRL's `GAE`.
 
     It reads β of the *next* state, the entry `("next", "beta")`, and writes "advantage" and
-    "value_target". With β ≡ 1 − lmbda these are those of `GAE`. An episode that is truncated, and
-    the last step of a batch, bootstrap in full.
+    "value_target". With β ≡ 1 − lmbda these are those of `GAE`, also with target weights. A
+    truncated episode, and the last step of a batch, bootstrap in full.
 
     `set_keys` renames what is read and written. After `set_keys(gain=...)` that entry weights the
     update of each step: the advantage is gain · A, the target V + gain · A. `set_keys(gain="beta")`
@@ -110,24 +110,33 @@ class PreferenceEstimator(ValueEstimatorBase):  # type: ignore[misc]
                 "out TorchRL's MultiStep."
             )
         with torch.set_grad_enabled(self.differentiable):
-            value = self._value(tensordict, params)
             after: Any = _entry(tensordict, "next")
-            value_tp1 = self._value(after, params if target_params is None else target_params)
-            reward = _entry(after, self.tensor_keys.reward)
-            done = _entry(after, self.tensor_keys.done)
-            terminated = after.get(self.tensor_keys.terminated, done)
+            shape = _entry(after, self.tensor_keys.reward).shape
+            value = self._value(tensordict, params, shape)
+            targets = params if target_params is None else target_params
+            value_tp1 = self._value(after, targets, shape).detach()
+            reward = _entry(after, self.tensor_keys.reward).to(value.dtype)
+            beta = _alike(after, self.tensor_keys.beta, shape).to(value.dtype)
+            done = _flags(after, self.tensor_keys.done, shape)
+            key = self.tensor_keys.terminated
+            terminated = done if after.get(key, None) is None else _flags(after, key, shape)
+            axis = self._get_time_dim(time_dim, tensordict)
+            if self.value_network is not None and target_params is not None:
+                lead = _lead(value_tp1, value, done, axis)
+                reward = reward + self.gamma * (1 - beta) * lead
             returns = beta_returns(
                 reward,
-                value_tp1.detach(),
-                _alike(after, self.tensor_keys.beta, reward),
+                value_tp1,
+                beta,
                 discount=self.gamma,
                 terminated=terminated,
                 truncated=done & ~terminated,
-                axis=self._get_time_dim(time_dim, tensordict),
+                axis=axis,
             )
             advantage = returns - value
             if self.tensor_keys.gain is not None:
-                advantage = advantage * _alike(tensordict, self.tensor_keys.gain, reward)
+                gain = _alike(tensordict, self.tensor_keys.gain, shape)
+                advantage = advantage * gain.to(value.dtype)
             tensordict.set(self.tensor_keys.advantage, advantage)
             tensordict.set(self.tensor_keys.value_target, advantage + value)
         return tensordict
@@ -143,15 +152,30 @@ class PreferenceEstimator(ValueEstimatorBase):  # type: ignore[misc]
         target: torch.Tensor = made.get(self.tensor_keys.value_target)
         return target
 
-    def _value(self, data: TensorDictBase, params: TensorDictBase | None) -> torch.Tensor:
-        """v(x), by the network or from the data."""
+    def _value(
+        self, data: TensorDictBase, params: TensorDictBase | None, shape: torch.Size
+    ) -> torch.Tensor:
+        """v(x) in the shape of rewards, by the network or from the data."""
         network, key = self.value_network, self.tensor_keys.value
         if network is not None:
             # Gradients may flow through the estimate, but not to the weights of the network.
             with hold_out_net(network) if params is None else params.detach().to_module(network):
                 data.set(key, network(data.select(*network.in_keys, strict=False)).get(key))
-        value: torch.Tensor = _entry(data, key)
-        return value
+        return _alike(data, key, shape)
+
+
+def _lead(
+    value_tp1: torch.Tensor, value: torch.Tensor, done: torch.Tensor, axis: int
+) -> torch.Tensor:
+    """How far target values of next states are above the network's own, where an episode goes on.
+
+    As in `GAE`, δ bootstraps from target values, and what follows is compared with the network's
+    own: A_t = δ_t + γ (1 − β_{t+1}) A_{t+1}. Values that are not known have no lead.
+    """
+    lead = value_tp1 - value.roll(-1, axis)
+    counts = lead.isfinite() & ~done
+    counts.movedim(axis, 0)[-1:] = False
+    return torch.where(counts, lead, 0.0)
 
 
 def _entry(data: TensorDictBase, key: Any) -> Any:
@@ -165,14 +189,22 @@ def _entry(data: TensorDictBase, key: Any) -> Any:
     return found
 
 
-def _alike(data: TensorDictBase, key: Any, reward: torch.Tensor) -> torch.Tensor:
-    """An entry as numbers in the shape of rewards, which end with an axis of size 1."""
+def _alike(data: TensorDictBase, key: Any, shape: torch.Size) -> torch.Tensor:
+    """An entry in the shape of rewards, which end with an axis of size 1."""
     found: torch.Tensor = _entry(data, key)
-    if found.ndim == reward.ndim - 1:
+    if found.ndim == len(shape) - 1:
         found = found.unsqueeze(-1)
-    if found.shape != reward.shape:
+    if found.shape != shape:
         raise InputError(
-            f"{key!r} has shape {tuple(found.shape)} but rewards have {tuple(reward.shape)}: give "
-            "one number for each step."
+            f"{key!r} has shape {tuple(found.shape)} but rewards have {tuple(shape)}: give one "
+            "for each step."
         )
-    return found.to(reward.dtype)
+    return found
+
+
+def _flags(data: TensorDictBase, key: Any, shape: torch.Size) -> torch.Tensor:
+    """An entry that tells where episodes end."""
+    found = _alike(data, key, shape)
+    if found.dtype != torch.bool:
+        raise InputError(f"{key!r} is a tensor of {found.dtype}: give booleans, such as .bool().")
+    return found

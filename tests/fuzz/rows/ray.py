@@ -10,7 +10,7 @@ ROWS = [
         "ray.RayCluster",
         lambda: {"workers": 1, "say": print, "address": "localhost:6379", "mixed": True},
         look=lambda _, made: made.workers,
-        free={"workers": MANY, "address": "word, long word, line, nothing"},
+        free={"workers": MANY, "address": "word, long word, line, nothing, half of a pair"},
     ),
 ]
 UNCHECKED = {"ray.RayCluster.run": "as Here.run, on a cluster"}

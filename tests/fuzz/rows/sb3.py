@@ -15,6 +15,7 @@ UNCHECKED = {
     "sb3.PreferenceBuffer.begin": _CALLED,
     "sb3.PreferenceBuffer.compute_returns_and_advantage": _CALLED,
     "sb3.PreferenceBuffer.get": _CALLED,
+    "sb3.PreferenceBuffer.load_state": _CALLED,
     "sb3.PreferenceCallback": _THEIRS,
     "sb3.PreferencePPO": _THEIRS,
 }

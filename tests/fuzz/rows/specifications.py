@@ -30,9 +30,11 @@ SEED = "zero, int32, int64, trillion, negative"
 
 
 BROADCAST = "one entry, more axes"
+UNKNOWN = "nan entry, masked entry, null in pandas, null in polars"
+"""A value that is not known makes the advantage of its step unknown."""
 STREAMS = {
     "reward": f"{SIGNED}, {BROADCAST}",
-    "value_t": f"{SIGNED}, {BROADCAST}",
+    "value_t": f"{SIGNED}, {BROADCAST}, {UNKNOWN}",
     "value_tp1": f"{SIGNED}, {BROADCAST}",
     "beta_tp1": BROADCAST,
     "terminated": BROADCAST,

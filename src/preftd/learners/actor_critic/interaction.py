@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from preftd.arrays import InputError, Vector, short
 from preftd.experience import Visit
 from preftd.experience.environment import info_of
+from preftd.experience.writer import state_of
 from preftd.learners.streams import Memory
 from preftd.preferences import Signal
 from preftd.rules.interest import interest_at
@@ -94,13 +95,13 @@ class _Walk:
 
     def _visit(self, discount_t: float, td_error: float) -> Visit:
         """The step as signals see it."""
-        state, observable = self._info.get("state"), self._info.get("observable")
+        observable = self._info.get("observable")
         watched = self._signal.watches_learner
         x = np.asarray(self._x, dtype=np.float64).ravel()
         return Visit(
             x if np.ndim(self._x) else np.eye(1, self._learner.size, int(self._x))[0],
             self._steps == 0,
-            None if state is None else int(state),
+            state_of(self._info),
             None if observable is None else bool(observable),
             self._led[0],
             discount_t,

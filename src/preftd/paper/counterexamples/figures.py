@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import StrMethodFormatter
 
 from preftd.arrays import Vector
-from preftd.files import write_whole
+from preftd.files import refuse_others, write_output
 from preftd.paper.counterexamples.simulation import simulate, size_of_values
 from preftd.report.figures.layout import write_note
 from preftd.report.figures.shown import Shown, attach
@@ -27,6 +27,7 @@ STEP_SIZES = {"TD(λ)": 0.001, "ETD": 0.001, "PTD": 0.01}
 """Small, so that sampled updates go the way of expected ones; PTD's factor β is small already."""
 
 INCHES = (7.2, 6.4)
+FILES = ("counterexamples.png", "counterexamples.svg", "convergence.md")
 STEPS = 50_000
 SEEDS = 20
 FAR = 1e12
@@ -46,14 +47,14 @@ def write_counterexamples(
     folder: Path, seeds: int = SEEDS, say: Callable[[str], object] = lambda _: None
 ) -> Written:
     """Write the figure and a page into a folder. `say` is told what is done."""
-    folder.mkdir(parents=True, exist_ok=True)
+    paths = [folder / name for name in FILES]
+    refuse_others(*paths)
     figure = draw_counterexamples(seeds, say)
-    pictures = [folder / f"counterexamples.{kind}" for kind in ("png", "svg")]
+    *pictures, page = paths
     with mpl.rc_context(RC):
         save_figure(figure.axes[0], *pictures)
-    page = folder / "convergence.md"
-    write_whole(page, lambda file: file.write(_page(diagnoses(), seeds).encode()))
-    return Written(figure, [*pictures, page])
+    write_output(page, lambda file: file.write(_page(diagnoses(), seeds).encode()))
+    return Written(figure, paths)
 
 
 def diagnoses() -> dict[str, list[Diagnosis]]:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from preftd.style import LOOKS, MARK, RC, WIDTH
+from preftd.style import LOOKS, MARK, RC, WIDTH, axes_or_new
 
 if TYPE_CHECKING:
     from preftd.preferences.learned.explanation import Cell
@@ -22,8 +21,7 @@ def draw(cells: Sequence[Cell], limit: float, axes: Axes | None) -> Axes:
     """Draw a line for each cell, and where evidence decides."""
     trusted, distrusted = LOOKS["PTD"], LOOKS["TD(λ)"]
     with mpl.rc_context(RC):
-        if axes is None:
-            axes = Figure(figsize=(5.2, 3.0), layout="constrained").subplots()
+        axes = axes_or_new(axes, 5.2, 3.0)
         drawn = set()
         for cell in cells:
             look = trusted if cell.is_trusted else distrusted

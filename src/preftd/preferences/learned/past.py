@@ -75,9 +75,9 @@ class Past:
         """Whether it has returns."""
         return self._line.start.size > size_of(self.size)
 
-    def step(self, visit: Visit) -> tuple[float, Past]:
-        """β at one step, and what to remember."""
-        x = np.array(visit.observation, dtype=np.float64, ndmin=2)
+    def step(self, seen: Vector, visit: Visit) -> tuple[float, Past]:
+        """β at one step, where `seen` was observed, and what to remember."""
+        x = np.array(seen, ndmin=2)
         line, live = self._take()
         outcome, beta = np.empty((0, 2)), np.empty(1)
         if self.linear:

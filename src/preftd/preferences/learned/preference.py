@@ -9,7 +9,7 @@ from preftd.arrays import InputError, Vector, as_flag
 from preftd.experience import Experience, Visit
 from preftd.preferences.learned.explanation import Explanation, explain_memory
 from preftd.preferences.learned.past import Past, memory_of
-from preftd.preferences.signal import Signal, as_experience, as_visit
+from preftd.preferences.signal import Signal, as_experience, as_vector, as_visit
 
 _OFF_POLICY = (
     "Learned(linear=True) uses returns, but the experience has importance ratios: use Learned()."
@@ -55,10 +55,12 @@ class Learned(Signal):
 
     def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
         """Learn from the observation before, then decide on this one."""
-        past = Past.of(memory, as_visit(visit).observation.size, self.linear)
+        visit = as_visit(visit)
+        seen = as_vector(visit)
+        past = Past.of(memory, seen.size, self.linear)
         if self.linear and visit.rho is not None:
             raise InputError(_OFF_POLICY)
-        return past.step(visit)
+        return past.step(seen, visit)
 
     def along(self, experience: Experience, memory: Any) -> tuple[Vector, Any]:
         """β of each step, shape (steps,), compiled; each call copies the memory once."""

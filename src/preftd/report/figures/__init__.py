@@ -44,6 +44,11 @@ class Drawn(NamedTuple):
     paths: list[Path]
 
 
+def figure_files(name: str, folder: Path, stem: str) -> list[Path]:
+    """Return the files to which a figure is written."""
+    return [folder / f"{stem}_{name}.{ending}" for ending in ("png", "svg")]
+
+
 def draw(results: Results, names: Sequence[str], folder: Path, stem: str) -> dict[str, Drawn]:
     """Draw figures and write them to <folder>/<stem>_<name>.png and .svg.
 
@@ -67,11 +72,10 @@ def draw(results: Results, names: Sequence[str], folder: Path, stem: str) -> dic
 
     for name in names:
         nearest("figure", name, FIGURES)
-    folder.mkdir(parents=True, exist_ok=True)
     drawn: dict[str, Drawn] = {}
     with rc_context(RC):  # some settings apply when the file is written
         for name in names:
-            paths = [folder / f"{stem}_{name}.{ending}" for ending in ("png", "svg")]
+            paths = figure_files(name, folder, stem)
             figure = FIGURES[name](results)
             save_figure(figure.axes[0], *paths)
             drawn[name] = Drawn(figure, paths)

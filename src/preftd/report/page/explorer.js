@@ -91,7 +91,15 @@ preftdExplorer.start = (section) => {
 
   function draw() {
     frame = null;
-    const diagnoses = theory.compare(chain);
+    try {
+      drawAll(theory.compare(chain));
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      message.textContent = `This chain cannot be drawn: ${error.message}`;
+    }
+  }
+
+  function drawAll(diagnoses) {
     const values = diagnoses.map(({ fixedPoint: w }) => w && times(chain.features, w));
     const limits = drawing.valueLimits(chain.values, values.flatMap((each) => each ?? []));
     diagnoses.forEach((diagnosis, i) => fillCard(cards[i], diagnosis, values[i], limits));

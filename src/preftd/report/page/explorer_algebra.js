@@ -211,7 +211,9 @@ preftdExplorer.algebra = (() => {
         last = first - 1;
         tries = 0;
       } else {
-        if (++tries > SWEEPS) throw new Error("the eigenvalues were not found: change β a little.");
+        if (++tries > SWEEPS) {
+          throw new preftdExplorer.InputError("the eigenvalues were not found: change β a little.");
+        }
         francisStep(h, first, last, tries % 10 === 0);
       }
     }

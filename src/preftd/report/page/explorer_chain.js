@@ -7,6 +7,7 @@ preftdExplorer.chain = (() => {
 
   const { EPSILON, identity, largest, solve, sum } = preftdExplorer.algebra;
   const checks = preftdExplorer.checks;
+  const { short } = preftdExplorer.words;
   const { refuse } = checks;
 
   const NAMES = {
@@ -101,7 +102,7 @@ preftdExplorer.chain = (() => {
   function checked(tables) {
     for (const name of Object.keys(tables)) {
       if (!Object.hasOwn(NAMES, name)) {
-        refuse(`there is no table '${name}': known are ${Object.keys(NAMES).join(", ")}.`);
+        refuse(`there is no table '${short(name)}': known are ${Object.keys(NAMES).join(", ")}.`);
       }
     }
     for (const name of ["transition", "discount", "features"]) {

@@ -10,6 +10,7 @@ preftdExplorer.checks = (() => {
   const { general } = preftdExplorer.words;
 
   const MOST_STATES = 12;
+  const MOST_FEATURES = 20; // with more, eigenvalues take long, and are not always found
   const SUM_TOLERANCE = 1e-9;
   const FINITE = [(x) => Number.isFinite(x), "every entry must be a finite number"];
   const NOT_NEGATIVE = [(x) => x >= 0, "every entry must be 0 or more"];
@@ -153,6 +154,12 @@ preftdExplorer.checks = (() => {
     const [rows, size] = checkedMatrix("features", features);
     check("features", features, SCALED);
     if (size === 0) refuse("features has no columns: give at least one feature.");
+    if (size > MOST_FEATURES) {
+      refuse(
+        `features has ${size} columns and the explorer takes at most ${MOST_FEATURES}: ` +
+          "use preftd diagnose.",
+      );
+    }
     if (covariance !== undefined) checkedCovariance(covariance, rows, size);
     if (rows !== states) {
       refuse(

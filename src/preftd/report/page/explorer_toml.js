@@ -6,10 +6,13 @@ preftdExplorer.toml = (() => {
   "use strict";
 
   const { InputError } = preftdExplorer;
+  const { short } = preftdExplorer.words;
   const TOKEN = /(\s+|#[^\n]*)|[\w+.-]+|[^]/g; // blank or comment, word or number, anything else
   const NUMBER = /^[+-]?(0|[1-9](_?\d)*)(\.\d(_?\d)*)?([eE][+-]?\d(_?\d)*)?$/;
   const NAME = /^[A-Za-z0-9_-]+$/;
   const WIDTH = 80;
+  const LONGEST = 50_000; // letters of a text: a chain that can be drawn has fewer
+  const DEEPEST = 10; // brackets within brackets
 
   function tokens(text) {
     const found = [];
@@ -24,41 +27,50 @@ preftdExplorer.toml = (() => {
 
   // The tables in a text, by name: numbers, and arrays of them.
   function read(text) {
-    const rest = tokens(text);
-    const tables = {};
+    if (text.length > LONGEST) {
+      throw new InputError(
+        `the chain has ${text.length} letters and the explorer reads at most ${LONGEST}: ` +
+          "use preftd diagnose.",
+      );
+    }
+    const all = tokens(text);
+    const tables = Object.create(null); // any name is one of its own
+    let at = 0;
     let line = 0; // of the last token that was taken
+    const next = () => all[at].token;
     const take = () => {
-      line = rest[0].line;
-      return rest.shift().token;
+      line = all[at].line;
+      return all[at++].token;
     };
     const fail = (remedy) => {
-      const { token, line: place } = rest[0];
-      throw new InputError(`line ${place} has ${token} in the wrong place: ${remedy}.`);
+      const { token, line: place } = all[at];
+      throw new InputError(`line ${place} has ${short(token)} in the wrong place: ${remedy}.`);
     };
 
-    function value() {
-      if (NUMBER.test(rest[0].token)) return Number(take().replaceAll("_", ""));
-      if (rest[0].token !== "[") fail("give a number, or numbers in brackets");
+    function value(depth) {
+      if (NUMBER.test(next())) return Number(take().replaceAll("_", ""));
+      if (next() !== "[") fail("give a number, or numbers in brackets");
+      if (depth === DEEPEST) fail(`write at most ${DEEPEST} brackets within each other`);
       take();
       const entries = [];
-      while (rest[0].token !== "]") {
-        entries.push(value());
-        if (rest[0].token === ",") take();
-        else if (rest[0].token !== "]") fail("separate entries with commas, and close brackets");
+      while (next() !== "]") {
+        entries.push(value(depth + 1));
+        if (next() === ",") take();
+        else if (next() !== "]") fail("separate entries with commas, and close brackets");
       }
       take();
       return entries;
     }
 
-    while (rest.length > 1) {
-      if (rest[0].line === line) fail("begin a new line");
-      if (!NAME.test(rest[0].token)) fail("write lines such as discount = 0.9");
-      if (Object.hasOwn(tables, rest[0].token)) fail("give each table once");
+    while (at < all.length - 1) {
+      if (all[at].line === line) fail("begin a new line");
+      if (!NAME.test(next())) fail("write lines such as discount = 0.9");
+      if (Object.hasOwn(tables, next())) fail("give each table once");
       const name = take();
-      if (rest[0].token !== "=") fail(`write ${name} = and its numbers`);
+      if (next() !== "=") fail(`write ${short(name)} = and its numbers`);
       take();
-      if (rest[0].line !== line) fail("begin the numbers on the line of their name");
-      tables[name] = value();
+      if (all[at].line !== line) fail("begin the numbers on the line of their name");
+      tables[name] = value(0);
     }
     return tables;
   }

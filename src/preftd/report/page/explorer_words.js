@@ -19,6 +19,9 @@ preftdExplorer.words = (() => {
     return `${Number(mantissa)}e${exponent < 0 ? "-" : "+"}${power}`;
   }
 
+  // What was typed, as it may stand in a message.
+  const short = (text) => (text.length > 40 ? `${text.slice(0, 39)}…` : text);
+
   const isNegative = (sums) =>
     Math.min(...sums) < -ROUNDING * Math.max(1, ...sums.map(Math.abs));
 
@@ -89,5 +92,5 @@ preftdExplorer.words = (() => {
     return "the expected update converges to its one fixed point, because A is positive definite.";
   }
 
-  return { ROUNDING, definite, eigenvalues, error, general, reason, verdict };
+  return { ROUNDING, definite, eigenvalues, error, general, reason, short, verdict };
 })();

@@ -3,8 +3,8 @@
 import io
 import re
 from collections.abc import Iterator, Mapping
-from html import escape
 from typing import Any, NamedTuple
+from xml.etree import ElementTree
 
 import matplotlib as mpl
 import numpy as np
@@ -19,7 +19,11 @@ from preftd.style import RC, laid_out
 
 POINTS = 72
 """Units of an SVG per inch."""
-FONTS = re.compile(r"'DejaVu Sans', '[^;\"]*sans-serif")
+SVG = "http://www.w3.org/2000/svg"
+FONTS = re.compile(r"'DejaVu Sans', '.*sans-serif")
+"""The fonts of matplotlib, for which the page has its own."""
+NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Letters that no XML may hold, and a label may."""
 LARGEST = 1.8
 """Pixels of the page, at most, for each unit of the SVG."""
 MOST = 120
@@ -154,32 +158,78 @@ def _flat(note: str) -> str:
 
 
 def _markup(name: str, text: str, methods: Mapping[str, str]) -> str:
-    """The markup to be written into a page: ids are its own, and artists carry their method."""
-    text = text[text.index("<svg") :]
-    text = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", text, flags=re.DOTALL)
-    text = FONTS.sub("var(--plot-font)", text)
-    # Paths are most of the file: two decimals are a thousandth of an inch.
-    text = re.sub(r' d="([^"]*)"', lambda found: f' d="{_shorter(found[1])}"', text)
-    referred = set(re.findall(r'(?:href="#|url\(#)([^")]+)', text))
+    """The markup to be written into a page: ids are its own, and artists carry their method.
 
-    def own(found: re.Match[str]) -> str:
-        if found[1] in methods:
-            method = methods[found[1]]
-            return f' data-method="{escape(method)}"' if method else ""
-        if found[1] == "figure_1":
-            return f' id="{name}-drawing"'
-        return f' id="{name}-{found[1]}"' if found[1] in referred else ""
-
-    text = re.sub(r' id="([^"]*)"', own, text)
-    text = re.sub(r'(href="#|url\(#)', rf"\g<1>{name}-", text)
+    Looks are attributes, as the page allows no other styles than its own.
+    """
+    root = ElementTree.fromstring(NOT_XML.sub("\ufffd", text))  # noqa: S314  (of matplotlib)
+    for element in root.iter():
+        _tidy(element)
+    referred = {
+        found[1] for element in root.iter() for one in element.items() if (found := _reference(one))
+    }
+    for element in root.iter():
+        for key, value in element.items():
+            if found := _reference((key, value)):
+                element.set(key, value.replace(found[1], f"{name}-{found[1]}"))
+        own = element.attrib.pop("id", "")
+        if methods.get(own):
+            element.set("data-method", methods[own])
+        elif own == "figure_1":
+            element.set("id", f"{name}-drawing")
+        elif own in referred:
+            element.set("id", f"{name}-{own}")
     # As wide as its column, but letters grow no larger than those of the page.
-    size = re.compile(r'<svg([^>]*?) width="([\d.]+)pt" height="[^"]*"')
+    root.set("width", f"{LARGEST * float(root.attrib['width'].removesuffix('pt')):.0f}")
+    del root.attrib["height"]
+    root.attrib |= {"xmlns": SVG, "aria-hidden": "true", "focusable": "false"}
+    return ElementTree.tostring(root, encoding="unicode")
 
-    def resized(found: re.Match[str]) -> str:
-        widest = f'style="max-width: {LARGEST * float(found[2]):.0f}px"'
-        return f'<svg aria-hidden="true" focusable="false" {widest}{found[1]}'
 
-    return size.sub(resized, text, count=1).strip()
+def _reference(attribute: tuple[str, str]) -> re.Match[str] | None:
+    """The id in an attribute that refers to an element."""
+    key, value = attribute
+    return re.fullmatch(r"#(.+)" if key == "href" else r"url\(#(.+)\)", value)
+
+
+def _tidy(element: ElementTree.Element) -> None:
+    """Shorten paths and names, turn styles into attributes, and remove what the page has itself."""
+    look = _look(element.attrib.pop("style", ""))
+    plain = {_local(key): value for key, value in element.items()}
+    element.tag, element.attrib = _local(element.tag), plain | look
+    if element.tag == "path":
+        # Paths are most of the file: two decimals are a thousandth of an inch.
+        element.set("d", _shorter(plain["d"]))
+    if element.tag in ("text", "tspan"):
+        return
+    element.text = None
+    for child in list(element):
+        child.tail = None
+        if _local(child.tag) in ("metadata", "style"):
+            element.remove(child)
+
+
+def _local(name: str) -> str:
+    """A name without its namespace."""
+    return name.rpartition("}")[2]
+
+
+def _look(style: str) -> dict[str, str]:
+    """A style as attributes; the page has its own font in place of matplotlib's.
+
+    >>> _look("fill: none; font: bold 7.5px 'DejaVu Sans', 'Verdana', sans-serif")
+    {'fill': 'none', 'font-size': '7.5px', 'font-weight': 'bold'}
+    """
+    parts = (part.partition(":") for part in style.split(";") if part.strip())
+    look = {key.strip(): value.strip() for key, _, value in parts}
+    if "font" in look:  # as matplotlib before 3.11 writes it
+        *before, size, family = re.split(r" *([\d.]+px) *", look.pop("font"))
+        look |= {"font-size": size, "font-family": family}
+        for word in " ".join(before).split():
+            look["font-style" if word in ("italic", "oblique") else "font-weight"] = word
+    if FONTS.fullmatch(look.get("font-family", "")):
+        del look["font-family"]
+    return look
 
 
 def _shorter(path: str) -> str:

@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,7 +36,7 @@ def provenance(out: Path, studies: Sequence[str] | None = None) -> Provenance:
     if not known:
         return Provenance([], [])
     runs = [run for run in known if run.computed or not run.ended] or known
-    spent = sum(map(_duration, runs), timedelta())
+    spent = sum((run.duration for run in runs), timedelta())
     facts = [
         ("commands", _several(shlex.join(_typed(run)) for run in runs)),
         ("computing time", f"{_told(spent)} in {len(runs)} runs of studies"),
@@ -47,7 +47,7 @@ def provenance(out: Path, studies: Sequence[str] | None = None) -> Provenance:
     unreadable = [str(error) for error in files if not isinstance(error, Manifest)]
     facts += [("left out", text) for text in unreadable]
     rows = [
-        (run.study, run.started[:19].replace("T", " "), _told(_duration(run)), state_of(run))
+        (run.study, run.started[:19].replace("T", " "), _told(run.duration), state_of(run))
         for run in {run.study: run for run in runs}.values()
     ]
     return Provenance(facts, rows)
@@ -55,16 +55,8 @@ def provenance(out: Path, studies: Sequence[str] | None = None) -> Provenance:
 
 def _typed(run: Manifest) -> list[str]:
     """The command as typed, without the folder of the program."""
-    first, *rest = map(str, run.command or ["unknown"])
+    first, *rest = run.command or ["unknown"]
     return [Path(first).name.replace("__main__.py", "preftd"), *rest]
-
-
-def _duration(run: Manifest) -> timedelta:
-    """How long a run took; 0 if nobody wrote down its end."""
-    if not run.ended:
-        return timedelta()
-    started, ended = map(datetime.fromisoformat, (run.started, run.ended))
-    return ended.replace(tzinfo=None) - started.replace(tzinfo=None)
 
 
 def _told(spent: timedelta) -> str:

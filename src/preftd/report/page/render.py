@@ -1,14 +1,16 @@
 """The page as text: a template with its style and script inside, so that it needs no other file."""
 
+from base64 import b64encode
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from preftd.files import write_whole
+from preftd.files import write_output
 from preftd.report.page.plot import Plot
 from preftd.style import LOOKS, looks_of
 
@@ -36,7 +38,15 @@ class Shot(NamedTuple):
     related: Sequence[tuple[str, str]] = ()
 
 
-def write_page(path: Path, template: str, shots: Sequence[Shot], **content: Any) -> Path:
+def write_page(
+    path: Path,
+    template: str,
+    shots: Sequence[Shot],
+    *,
+    more_styles: Sequence[str] = (),
+    more_scripts: Sequence[str] = (),
+    **content: Any,
+) -> Path:
     """Write a page.
 
     Parameters
@@ -46,6 +56,8 @@ def write_page(path: Path, template: str, shots: Sequence[Shot], **content: Any)
         The name of a template of this package, or its path relative to the package `preftd`.
     shots : sequence of Shot
         All figures of the page: readers can ask them, and switch their methods on and off.
+    more_styles, more_scripts : sequence of str
+        Of this package, besides those of every page. The page allows these alone.
     **content
         What else the template uses.
 
@@ -67,19 +79,22 @@ def write_page(path: Path, template: str, shots: Sequence[Shot], **content: Any)
     methods = dict.fromkeys(name for shot in shots for name in shot.plot.methods if name)
     known = [name for name in LOOKS if name in methods]
     ordered = [*known, *(name for name in methods if name not in LOOKS)]
+    styles = [_file("page.css"), *more_styles]
+    scripts = [_file("number_text.js") + _file("page.js"), *more_scripts]
     page = environment.get_template(template).render(
         shots=shots,
         methods={name: look.colour for name, look in looks_of(ordered).items()} if ordered else {},
         order=ordered,
         numbers={shot.plot.name: shot.plot.lines for shot in shots},
-        style=_file("page.css"),
-        script=_file("number_text.js") + _file("page.js"),
+        policy=Markup(policy(styles, scripts)),  # noqa: S704  (of hashes)
+        styles=map(Markup, styles),
+        scripts=map(Markup, scripts),
         drawn=markup,
         written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         **content,
     )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return write_whole(path, lambda file: file.write(page.encode()))
+    # Paths may hold bytes that are not UTF-8.
+    return write_output(path, lambda file: file.write(page.encode(errors="backslashreplace")))
 
 
 def markup(plot: Plot) -> Markup:
@@ -87,5 +102,21 @@ def markup(plot: Plot) -> Markup:
     return Markup(plot.svg)  # noqa: S704
 
 
-def _file(name: str) -> Markup:
-    return Markup((HERE / name).read_text(encoding="utf-8"))  # noqa: S704  (of this package)
+def policy(styles: Sequence[str], scripts: Sequence[str]) -> str:
+    """The content security policy: these styles and scripts, and nothing from anywhere else.
+
+    >>> policy(["a {}"], [""]).split("; ")[:4]
+    ["default-src 'none'", "base-uri 'none'", "form-action 'none'", 'img-src data:']
+    """
+    parts = ["default-src 'none'", "base-uri 'none'", "form-action 'none'", "img-src data:"]
+    parts += [f"style-src {' '.join(map(_hash, styles))}"]
+    parts += [f"script-src {' '.join(map(_hash, scripts))}"]
+    return "; ".join(parts)
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+def _file(name: str) -> str:
+    return (HERE / name).read_text(encoding="utf-8")

@@ -66,6 +66,11 @@ def part_of(
     return Part(study.name, study.stem, caption, *table, remarks, shots)
 
 
+def page_of(out: Path, stem: str) -> Path:
+    """Return the path of the page of studies, given the stem of the first of them."""
+    return out / f"study_{stem}.html"
+
+
 def write_study_page(out: Path, parts: Sequence[Part]) -> Path:
     """Write the page of studies into their results folder, named after the first of them.
 
@@ -82,7 +87,7 @@ def write_study_page(out: Path, parts: Sequence[Part]) -> Path:
     contents = [(f"study-{i}", name) for i, name in enumerate(names, 1)]
     made = provenance(out, names)
     return write_page(
-        out / f"study_{parts[0].stem}.html",
+        page_of(out, parts[0].stem),
         "study.html.j2",
         shots,
         title=", ".join(names),
