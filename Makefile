@@ -1,6 +1,7 @@
 # make reproduce  computes and draws everything of the paper, into results/
 # make test       lint, types and tests, in under six minutes on two cores
 # make test-all   the same with long campaigns: kills, full disks, full-size figures, more examples
+# make bench      speed and memory against peers; BENCH="linear online" runs some
 # make docs       runs every snippet, then builds the site with its gallery: docs/_build/
 
 PYTHON ?= python3
@@ -43,7 +44,7 @@ kernels: $(READY)
 	$(VENV)/bin/python tests/compile_kernels.py
 
 bench: $(READY)
-	$(VENV)/bin/preftd bench
+	$(VENV)/bin/python -m benchmarks $(BENCH)
 
 # Made again only when the requirements change.
 $(READY): pyproject.toml

@@ -2,8 +2,8 @@
 
 import pytest
 
+from benchmarks import engine
 from experiments.small_studies import report_cells
-from preftd.bench import engine
 from preftd.paper.contents import STUDIES
 from preftd.paper.corridors import steady
 from test_bench_learners import number, tables

@@ -2,10 +2,10 @@
 
 import pytest
 
-from preftd.bench import rivals
-from preftd.bench.learned import GOALS, Halves, contenders, streams, table
-from preftd.bench.rivals import Drawn
-from preftd.bench.timing import compete
+from benchmarks import rivals
+from benchmarks.learned import GOALS, Halves, contenders, streams, table
+from benchmarks.rivals import Drawn
+from benchmarks.timing import compete
 from preftd.paper.learned.rivals import RIVALS, LambdaGreedy
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from preftd.bench import grids, linear, network, online, peers, torch_network
-from preftd.bench.processes import PEAK, BenchError, run_program
-from preftd.bench.timing import Contender, MissingError, Times, compete
+from benchmarks import grids, linear, network, online, peers, torch_network
+from benchmarks.processes import PEAK, BenchError, run_program
+from benchmarks.timing import Contender, MissingError, Times, compete
 from preftd.learners.network.batch import Network
 from preftd.learners.network.parameters import Parameters
 from preftd.paper.corridors.studies import METHODS
@@ -183,7 +183,7 @@ def test_a_contender_that_cannot_run_says_why_and_the_others_run() -> None:
 def test_without_a_compiler_c_says_why(
     found: str | None, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("preftd.bench.peers.shutil.which", lambda _: found)
+    monkeypatch.setattr("benchmarks.peers.shutil.which", lambda _: found)
     peers._c_loop.cache_clear()
     with pytest.raises(MissingError, match=said):
         peers.linear_in_c(linear.stream(3, 2), 0.1)
@@ -202,7 +202,7 @@ def test_times_are_the_best_of_each_contender_over_its_updates(
     # The duration of each run: five rounds of one run, each timed by two calls of the clock.
     seconds = [5.0, 4.0, 3.0, 8.0, 6.0]
     looks = iter(np.cumsum([[100.0, 1.0, taken] for taken in seconds]).tolist())
-    monkeypatch.setattr("preftd.bench.timing.time.perf_counter", lambda: next(looks))
+    monkeypatch.setattr("benchmarks.timing.time.perf_counter", lambda: next(looks))
     times = compete({"ours": Contender(lambda _: None, 2)}, 0.0)
     assert times.ns == {"ours": 1.5e9}
 

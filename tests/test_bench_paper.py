@@ -2,7 +2,7 @@
 
 import pytest
 
-from preftd.bench import paper
+from benchmarks import paper
 from preftd.paper.order import Order
 from preftd.paper.titles import TITLES
 from test_bench_learners import number, tables

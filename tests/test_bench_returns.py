@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from preftd.bench import returns
-from preftd.bench.returns_peers import PEERS
-from preftd.bench.timing import MissingError
+from benchmarks import returns
+from benchmarks.returns_peers import PEERS
+from benchmarks.timing import MissingError
 from preftd.learners.returns_reference import returns_by_recursion
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # other libraries warn when they are loaded

@@ -11,10 +11,10 @@ import pytest
 from typer.testing import CliRunner
 
 import preftd
+from benchmarks.scale import FEATURES, smooth_features
 from commands import complaint, printed, run, run_alone, well
 from preftd import cli
 from preftd.arrays import is_sparse
-from preftd.bench.scale import FEATURES, smooth_features
 from preftd.paper.counterexamples import figures as counterexamples
 from preftd.tasks import make
 from preftd.theory import load_problem, save_problem
@@ -78,7 +78,7 @@ def test_diagnose_reads_a_sparse_chain(tmp_path: Path) -> None:
 
 def test_help_lists_every_command() -> None:
     shown = helped()
-    assert {"diagnose", "reproduce", "bench"} <= COMMANDS.keys()
+    assert {"diagnose", "reproduce", "report"} <= COMMANDS.keys()
     for command in COMMANDS:
         assert re.search(rf"^\W*{command}\s+\w", shown, re.MULTILINE)
 
@@ -187,13 +187,6 @@ def test_a_file_that_cannot_be_printed_is_named_with_escapes(tmp_path: Path) -> 
     assert code == 2
     assert "\\x1b[2Jwiped.toml" in line
     assert "\x1b" not in line
-
-
-def test_bench_refuses_what_is_not_a_benchmark() -> None:
-    code, line = complaint("bench", "3")
-    assert code == 2
-    assert "there is no benchmark '3'" in line
-    assert "scale" in line
 
 
 @pytest.mark.parametrize("out", ["taken", "taken/below"])

@@ -19,7 +19,6 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from preftd import cli, tasks
-from preftd.bench import BENCHMARKS
 from preftd.paper.contents import CLAIMS
 from preftd.paper.titles import TITLES
 
@@ -146,7 +145,7 @@ def test_a_command_that_is_shown_can_be_typed(line: str) -> None:
         return
     context = group.commands[name].make_context(name, arguments)
     given = {key: part for key, part in context.params.items() if part}
-    for kind, known in (("figures", TITLES), ("names", {**CLAIMS, **BENCHMARKS})):
+    for kind, known in (("figures", TITLES), ("names", CLAIMS)):
         assert set(given.get(kind, ())) <= set(known), line
     for kind in ("file", "study"):
         assert kind not in given or (ROOT / given[kind]).exists(), line

@@ -8,9 +8,9 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "preftd"
 ORDER = (
     *("experience", "tasks", "preferences", "rules", "learners", "theory"),
-    *("experiments", "logs", "report", "paper", "torch", "sb3", "torchrl", "ray", "bench", "cli"),
+    *("experiments", "logs", "report", "paper", "torch", "sb3", "torchrl", "ray", "cli"),
 )
-"""From the first to the last; `bench` also measures the paper's studies."""
+"""From the first to the last."""
 FILES = sorted(path for path in SOURCE.rglob("*.py") if path.parent != SOURCE)
 
 

@@ -11,7 +11,6 @@ from typing import Annotated
 import typer
 
 from preftd import __version__
-from preftd.bench import BENCHMARKS, run_benchmarks
 from preftd.cli_evaluate import evaluate
 from preftd.command import check_interrupt, stopped_by_ctrl_c
 from preftd.failures import DidNotConvergeError, FailedError, InputError
@@ -282,22 +281,6 @@ def tasks(
     print_line(catalogue.describe(task))
     if out is not None:
         print_line(f"wrote {out}")
-
-
-@app.command()
-def bench(
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="BENCHMARK", help=f"{', '.join(BENCHMARKS)} (default: all)."),
-    ] = None,
-) -> None:
-    """Measure speed and memory on this machine. Prints a table for each benchmark.
-
-    For example:
-        preftd bench
-        preftd bench linear network
-    """
-    print_all(run_benchmarks(names or list(BENCHMARKS)))
 
 
 def print_all(lines: Iterable[str]) -> None:

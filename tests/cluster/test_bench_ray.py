@@ -2,8 +2,8 @@
 
 import pytest
 
-from preftd.bench import ray as bench
-from preftd.bench.ray import Costs, predict
+from benchmarks import ray as bench
+from benchmarks.ray import Costs, predict
 from preftd.experiments.jobs import Job
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from preftd.bench import BENCHMARKS, logs
+from benchmarks import BENCHMARKS, logs
 
 
 def test_all_that_is_compared_is_timed() -> None:

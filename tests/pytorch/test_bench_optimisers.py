@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from preftd.bench import optimisers
+from benchmarks import optimisers
 from pytorch.module_cases import flat
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.sparse.linalg import LinearOperator
 
+from benchmarks.scale import smooth_features
 from preftd import ETD, PTD, TD, Features, MarkovRewardProcess, solve
 from preftd.arrays import Vector, as_dense, is_sparse
-from preftd.bench.scale import smooth_features
 from preftd.tasks import make, stationary
 from preftd.theory import compare, operator
 

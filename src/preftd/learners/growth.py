@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 
-from preftd.arrays import LARGE, Vector
+from preftd.arrays import LARGE, Dense, Vector
 from preftd.kernels import kernel
 
 OLD_VALUE, TD_ERROR, SUM, PEAK, STEPS, GREW = range(6)
@@ -30,29 +30,29 @@ class GrowthWarning(UserWarning):
 
 
 @kernel
-def note_reward(reward: float, discount_t: float, column: Vector) -> None:
-    """Add a step to what is known of the rewards; `column` is one of work."""
-    if column[GREW] == 0.0:
-        column[STEPS] += 1.0
-    column[SUM] = discount_t * column[SUM] + abs(reward)
-    if column[PEAK] < 0.0:
-        column[GREW] = UNKNOWN
-    elif column[SUM] > column[PEAK]:
-        column[PEAK] = column[SUM]
+def note_reward(reward: float, discount_t: float, work: Dense, lane: int) -> None:
+    """Add a step to what is known of the rewards of a prediction, a column of work."""
+    if work[GREW, lane] == 0.0:
+        work[STEPS, lane] += 1.0
+    work[SUM, lane] = discount_t * work[SUM, lane] + abs(reward)
+    if work[PEAK, lane] < 0.0:
+        work[GREW, lane] = UNKNOWN
+    elif work[SUM, lane] > work[PEAK, lane]:
+        work[PEAK, lane] = work[SUM, lane]
 
 
 @kernel
-def compare_value(value: float, column: Vector) -> None:
+def compare_value(value: float, work: Dense, lane: int) -> None:
     """Compare a prediction with the rewards so far."""
-    if abs(value) > TIMES * column[PEAK] >= 0.0:
-        column[GREW] = TOO_LARGE
+    if abs(value) > TIMES * work[PEAK, lane] >= 0.0:
+        work[GREW, lane] = TOO_LARGE
 
 
 @kernel
-def note_value(value: float, reward: float, discount_t: float, column: Vector) -> None:
+def note_value(value: float, reward: float, discount_t: float, work: Dense, lane: int) -> None:
     """Take note of a step with its prediction."""
-    note_reward(reward, discount_t, column)
-    compare_value(value, column)
+    note_reward(reward, discount_t, work, lane)
+    compare_value(value, work, lane)
 
 
 @kernel
@@ -73,7 +73,7 @@ def warn_of_growth(step: int, stacklevel: int) -> None:
 
 
 @kernel
-def note_rewards(reward: Vector, discount_t: Vector, column: Vector) -> None:
-    """Take note of the rewards of steps whose predictions are not known."""
+def note_rewards(reward: Vector, discount_t: Vector, work: Dense) -> None:
+    """Take note of the rewards of steps whose predictions are not known, for one prediction."""
     for t in range(reward.size):
-        note_reward(reward[t], discount_t[t], column)
+        note_reward(reward[t], discount_t[t], work, 0)

@@ -14,11 +14,9 @@ from preftd.learners.bounding import square_of
 from preftd.learners.describing import described
 from preftd.learners.features import MOST_FEATURES, as_features, as_pair
 from preftd.learners.growth import GREW
-from preftd.learners.linear.held_state import HeldState
-from preftd.learners.linear.held_update import update_held
-from preftd.learners.linear.predictions import step_one_prediction, step_predictions
 from preftd.learners.linear.state import LinearState
 from preftd.learners.linear.stream import learn_steps
+from preftd.learners.linear.update import update_many, update_one
 from preftd.learners.linear.views import VIEWS
 from preftd.learners.step_size import Decreasing, size_at, step_size_parts, step_sizes_of
 from preftd.learners.steps import Steps
@@ -93,13 +91,11 @@ class LinearLearner:
         self.size, self.rule, self.view, self.predictions = size, rule, view, predictions
         self.step_size, self.bounded = step_size, as_flag("bounded", bounded)
         self._turn, self.memory = Turn(), Memory()
-        self._true_online, self._online = view == "true_online", VIEWS[view].online
-        self._held = view == "held"
-        one = step_one_prediction if predictions is None else step_predictions
-        self._step: Any = update_held if self._held else one
+        self._online, self._held = VIEWS[view].online, view == "held"
+        self._update: Any = update_one if predictions is None else update_many
         self._step_size, scale = step_size_parts(step_size, size)
         self._constant = self._step_size if isinstance(self._step_size, float) else None
-        self._state = (HeldState if self._held else LinearState)(scale, predictions)
+        self._state = LinearState(scale, predictions, view)
 
     __repr__ = described
 
@@ -120,7 +116,7 @@ class LinearLearner:
     def discount_t(self, discount: float) -> None:
         with self._turn:
             share = as_discounts(discount, self._state.discount_t)
-            if isinstance(self._state, HeldState) and not np.any(share):
+            if not np.any(share):
                 self._state.leave(self._alpha())
             self._state.discount_t = share
 
@@ -207,12 +203,13 @@ class LinearLearner:
                 truncated = as_flag("truncated", truncated)
             state, share = self._state, None
             if truncated or next_beta is not None:
-                share = end_share(next_beta, truncated, state.value.shape, self._held)
+                shape = () if self.predictions is None else state.value.shape
+                share = end_share(next_beta, truncated, shape, self._held)
             given = (reward, discount, beta, interest, rho)
             alpha = self._alpha() if self._constant is None else self._constant
             reach = alpha * square_of(pair[0], state.scale) if self.bounded else 0.0
-            last = share if self._held else self._true_online
-            delta, carried, discount = self._step(state, self.rule, pair, given, alpha, reach, last)
+            found = self._update(state, self.rule, pair, given, alpha, reach, share)
+            delta, carried, discount = found
             state.follow_on, state.discount_t = carried, 0.0 * discount if truncated else discount
             state.steps += 1
             if state.column.item(GREW) if self.predictions is None else state.work[GREW].any():
@@ -276,7 +273,7 @@ class LinearLearner:
             found = coefficients_of(self.rule, experience, carried, signal, beta, interest, rho)
             steps, follow_on = Steps.of(experience, found, final_beta), found.carried.follow_on
             alphas = step_sizes_of([self._step_size], state.steps, len(experience)).reshape(-1)
-            learn_steps(state, self.view, self.bounded, experience, steps, alphas, follow_on)
+            learn_steps(state, self.bounded, experience, steps, alphas, follow_on)
             if state.column[GREW] != 0.0:
                 state.check_growth(experience.features(slice(0, 1))[0])
             self.memory = Memory(*found.carried[1:], self.memory.td_error)
@@ -291,7 +288,8 @@ class LinearLearner:
         """Continue from what `state_dict` gave."""
         with self._turn:
             rest, memory = split_state(state)
-            self._state = type(self._state).of_arrays(rest, self._state.scale, self.predictions)
+            scale, predictions = self._state.scale, self.predictions
+            self._state = LinearState.of_arrays(rest, scale, predictions, self.view)
             self.memory = memory
 
     def _alpha(self) -> float:

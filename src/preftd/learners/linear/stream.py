@@ -7,7 +7,6 @@ from preftd.experience import Experience
 from preftd.learners.bounding import squares_of, with_bounded_gains
 from preftd.learners.growth import PEAK, compare_value, note_rewards
 from preftd.learners.linear.forward import learn_forward
-from preftd.learners.linear.held_state import HeldState
 from preftd.learners.linear.state import LinearState
 from preftd.learners.offline import values_along
 from preftd.learners.steps import Steps, check_steps, has_weight
@@ -16,7 +15,6 @@ from preftd.learners.transition import refused_step, refused_stream
 
 def learn_steps(
     state: LinearState,
-    view: str,
     bounded: bool,
     experience: Experience,
     steps: Steps,
@@ -28,7 +26,6 @@ def learn_steps(
     Parameters
     ----------
     state : LinearState
-    view : str
     bounded : bool
         Whether steps are.
     experience, steps
@@ -44,17 +41,17 @@ def learn_steps(
     used = np.flatnonzero(has_weight(steps))
     if state.column[PEAK] < 0 and used.size:
         state.check_growth(experience.features(used[:1])[0])
-    if view == "forward":
+    if state.view == "forward":
         sizes = np.broadcast_to(step_sizes, (len(experience),))
         weights = learn_forward(experience, steps, sizes, state.scale, state.weights[:, 0])
         if not np.isfinite(weights).all():
             raise refused_stream(steps, everywhere=False)
         state.learned(weights, len(experience), follow_on)
-        note_rewards(steps.reward, steps.discount_t, state.column)
+        note_rewards(steps.reward, steps.discount_t, state.work)
         with np.errstate(over="ignore", invalid="ignore"):
             values = values_along(experience, experience.code_t[used], weights)
-        compare_value(float(np.abs(values).max(initial=0.0)), state.column)
+        compare_value(float(np.abs(values).max(initial=0.0)), state.work, 0)
         return
-    done = state.learn(steps, step_sizes, follow_on, view == "true_online")
+    done = state.learn(steps, step_sizes, follow_on)
     if done < len(experience):
-        raise refused_step(steps, done, not isinstance(state, HeldState))
+        raise refused_step(steps, done, not state.holds)

@@ -31,15 +31,15 @@ class Growth:
     """Compares predictions with rewards, and warns once."""
 
     def __init__(self) -> None:
-        self._column = np.zeros(6)
-        self._column[PEAK] = -1.0
+        self._work = np.zeros((6, 1))
+        self._work[PEAK, 0] = -1.0
 
     def note(self, weights: Parameters, x: Vector, reward: float, discount_t: float) -> None:
         """One step, with the weights before it."""
         with np.errstate(over="ignore", invalid="ignore"):
-            if self._column[PEAK] < 0:
-                self._column[PEAK] = _largest(weights, x)
-            note_value(value(weights, x), reward, discount_t, self._column)
+            if self._work[PEAK, 0] < 0:
+                self._work[PEAK, 0] = _largest(weights, x)
+            note_value(value(weights, x), reward, discount_t, self._work, 0)
         self._warn()
 
     def note_stream(self, before: Parameters, batch: NetworkBatch, steps: Steps) -> None:
@@ -49,18 +49,18 @@ class Growth:
         if not chosen.size:
             return
         x = np.concatenate([steps.features(slice(t, t + 1)) for t in chosen.tolist()])
-        if self._column[PEAK] < 0:
-            self._column[PEAK] = max(_largest(before, row) for row in x)
-        note_rewards(steps.reward, steps.discount_t, self._column)
+        if self._work[PEAK, 0] < 0:
+            self._work[PEAK, 0] = max(_largest(before, row) for row in x)
+        note_rewards(steps.reward, steps.discount_t, self._work)
         with np.errstate(over="ignore", invalid="ignore"):  # then it has grown without bound
             values = np.nan_to_num(np.abs(batch.predict(x)[:, 0]), nan=np.inf)
-        compare_value(float(values.max()), self._column)
+        compare_value(float(values.max()), self._work, 0)
         self._warn()
 
     def _warn(self) -> None:
-        if self._column[GREW] == TOO_LARGE:
-            warn_of_growth(int(self._column[STEPS]), 6)
-            self._column[PEAK], self._column[GREW] = np.inf, 0.0
+        if self._work[GREW, 0] == TOO_LARGE:
+            warn_of_growth(int(self._work[STEPS, 0]), 6)
+            self._work[PEAK, 0], self._work[GREW, 0] = np.inf, 0.0
 
 
 def _largest(w: Parameters, x: Vector) -> float:

@@ -50,4 +50,4 @@ RIVALS: dict[str, Specification] = {
         DiscerningTD("error", cells=True, trace=0.9, rate=0.03),
     )
 }
-"""The methods by name, with the options that `preftd.bench.rivals_search` found best."""
+"""The methods by name, with the options that `benchmarks.rivals_search` found best."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from preftd.bench.timing import ROUNDS, digits, head, row
+from benchmarks.timing import ROUNDS, digits, head, row
 from preftd.experiments.expansion import Expansion
 from preftd.experiments.inputs import as_workers
 from preftd.experiments.jobs import Job, jobs

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.timing import MissingError
 from preftd.arrays import Vector
-from preftd.bench.timing import MissingError
 from preftd.learners.network.parameters import Parameters
 from preftd.learners.steps import Steps
 

@@ -8,9 +8,9 @@ whose time is negligible. All contenders compute the same weights.
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from preftd.bench.peers import network_in_c
-from preftd.bench.timing import Contender, Times, compete, head, row
-from preftd.bench.torch_network import VIEWS, network_in_torch
+from benchmarks.peers import network_in_c
+from benchmarks.timing import Contender, Times, compete, head, row
+from benchmarks.torch_network import VIEWS, network_in_torch
 from preftd.experience import Experience
 from preftd.learners.network.batch import Network, NetworkBatch
 from preftd.learners.network.parameters import Parameters

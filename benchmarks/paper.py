@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from preftd.bench.timing import digits, head, row
+from benchmarks.timing import digits, head, row
 from preftd.experiments.inputs import as_workers
 from preftd.experiments.store import Store
 from preftd.paper.contents import FIGURES

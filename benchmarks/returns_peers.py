@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from preftd.bench.timing import MissingError
+from benchmarks.timing import MissingError
 
 Run = Callable[[], Any]
 

@@ -6,8 +6,8 @@ How well they do is a benchmark of its own: `preftd reproduce learned`.
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from benchmarks.timing import Contender, compete, digits, head, row
 from preftd import tasks
-from preftd.bench.timing import Contender, compete, digits, head, row
 from preftd.experience import Experience
 from preftd.learners import LinearLearner
 from preftd.preferences import Constant, Learned

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from preftd.bench.returns_peers import PEERS
-from preftd.bench.timing import Contender, MissingError, Times, compete, digits, head, row
+from benchmarks.returns_peers import PEERS
+from benchmarks.timing import Contender, MissingError, Times, compete, digits, head, row
 from preftd.learners import beta_returns
 
 SECONDS = 10.0

@@ -8,6 +8,9 @@ from typing import NamedTuple
 
 from preftd.failures import FailedError
 
+ROOT = Path(__file__).parents[1]
+"""Where `benchmarks` can be imported from."""
+
 
 class BenchError(FailedError):
     """A measurement failed."""
@@ -20,7 +23,7 @@ class Run(NamedTuple):
     printed: str
 
 
-PEAK = "from preftd.bench.processes import peak_gib; print(peak_gib())"
+PEAK = "from benchmarks.processes import peak_gib; print(peak_gib())"
 """The last line of a program that prints its peak memory."""
 
 
@@ -28,7 +31,7 @@ def run_program(program: str) -> Run:
     """Run the source of a Python program; return the seconds that it took and what it printed."""
     began = time.perf_counter()
     done = subprocess.run(
-        [sys.executable, "-c", program], check=False, capture_output=True, text=True
+        [sys.executable, "-c", program], check=False, capture_output=True, text=True, cwd=ROOT
     )
     seconds = time.perf_counter() - began
     if done.returncode:

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from preftd.bench.processes import PEAK, run_program
-from preftd.bench.timing import Contender, compete, digits, head, row
+from benchmarks.processes import PEAK, run_program
+from benchmarks.timing import Contender, compete, digits, head, row
 from preftd.experience import Indices
 from preftd.learners import LeastSquaresLearner, LinearLearner, beta_returns
 from preftd.rules import PTD

@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple, final
 
-from preftd.bench.timing import ROUNDS, digits, head, row
+from benchmarks.timing import ROUNDS, digits, head, row
 from preftd.experiments.executors import Executor, Here, Processes
 from preftd.experiments.inputs import as_workers
 from preftd.experiments.jobs import Job

@@ -3,12 +3,14 @@
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 
+from preftd.names import nearest
+
 
 def _table(name: str) -> Callable[[], Iterator[str]]:
-    """A benchmark that is imported when it runs: importing all would slow the command line down."""
+    """A benchmark that is imported when it runs: each needs other libraries."""
 
     def run() -> Iterator[str]:
-        yield from import_module(f"preftd.bench.{name}").table()
+        yield from import_module(f"benchmarks.{name}").table()
 
     return run
 
@@ -38,8 +40,6 @@ BENCHMARKS = {
 
 def run_benchmarks(names: Sequence[str]) -> Iterator[str]:
     """Run benchmarks by name and yield the lines of their tables."""
-    from preftd.names import nearest  # noqa: PLC0415  (it loads numpy: help must be quick)
-
     for name in names:
         nearest("benchmark", name, BENCHMARKS)
     for name in names:

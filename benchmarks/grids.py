@@ -9,9 +9,9 @@ an advantage.
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from preftd.bench.network import TORCH_STEPS, Workload, steps_for_rule
-from preftd.bench.timing import Contender, compete, head, row
-from preftd.bench.torch_network import network_in_torch
+from benchmarks.network import TORCH_STEPS, Workload, steps_for_rule
+from benchmarks.timing import Contender, compete, head, row
+from benchmarks.torch_network import network_in_torch
 from preftd.experiments.learning import task_of
 from preftd.learners.network.batch import Network, NetworkBatch
 from preftd.learners.network.parameters import Parameters

@@ -7,7 +7,7 @@ SGD takes the gradient of the squared TD error, with v(x') held fixed; it has no
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from preftd.bench.timing import Contender, MissingError, Times, compete, head, row
+from benchmarks.timing import Contender, MissingError, Times, compete, head, row
 
 SECONDS = 6.0
 """How long all contenders of a row run together."""

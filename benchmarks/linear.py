@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from benchmarks.peers import linear_in_c, linear_in_numpy
+from benchmarks.timing import Contender, Times, compete, head, row
 from preftd.arrays import Dense
-from preftd.bench.peers import linear_in_c, linear_in_numpy
-from preftd.bench.timing import Contender, Times, compete, head, row
 from preftd.experiments import evaluate
 from preftd.learners.linear.batch import Linear, LinearBatch
 from preftd.learners.steps import Steps

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from preftd.bench.processes import peak_gib, run_program
-from preftd.bench.timing import Contender, compete, digits, row
+from benchmarks.processes import peak_gib, run_program
+from benchmarks.timing import Contender, compete, digits, row
 from preftd.experiments.worker import ONE_THREAD
 from preftd.logs import LogColumns, evaluate
 from preftd.logs.arms import arms_of
@@ -64,7 +64,7 @@ def _measured(what: str, *given: Any) -> Any:
     """Measure in a process of its own, with one thread."""
     program = (
         f"import os; os.environ.update({ONE_THREAD!r}); import json; "
-        f"from preftd.bench import logs; print(json.dumps(logs.{what}(*{given!r})))"
+        f"from benchmarks import logs; print(json.dumps(logs.{what}(*{given!r})))"
     )
     return json.loads(run_program(program).printed)
 
@@ -135,7 +135,7 @@ def memory(rows: int, copies: int) -> float:
         first = Path(folder) / "log" / "0.parquet"
         first.parent.mkdir()
         run_program(
-            "from pathlib import Path; from preftd.bench import logs; "
+            "from pathlib import Path; from benchmarks import logs; "
             f"logs.make_log(Path({str(first)!r}), {rows}, 'snappy')"
         )
         for copy in range(1, copies):

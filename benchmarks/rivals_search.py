@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 
-from preftd.bench.rivals import SHOWN, Drawn, rival_errors
+from benchmarks.rivals import SHOWN, Drawn, rival_errors
 from preftd.experiments.search import FIRST_SEARCH_SEED
 from preftd.learners.custom import Specification
 from preftd.paper.learned.rivals import (

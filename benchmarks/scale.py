@@ -11,8 +11,8 @@ from typing import TypedDict
 
 import numpy as np
 
+from benchmarks.processes import peak_gib, run_program
 from preftd.arrays import Dense, is_sparse
-from preftd.bench.processes import peak_gib, run_program
 from preftd.rules import RULES
 from preftd.tasks import Features, make
 from preftd.theory.bootstrapping import Bootstrapping
@@ -51,7 +51,7 @@ def table(sizes: Sequence[int] = SIZES) -> Iterator[str]:
 def measure(sizes: Sequence[int]) -> Iterator[Measurement]:
     """Measure each size in a separate process."""
     for size in sizes:
-        program = f"import json, preftd.bench.scale as s; print(json.dumps(s.run({int(size)})))"
+        program = f"import json, benchmarks.scale as s; print(json.dumps(s.run({int(size)})))"
         measurement: Measurement = json.loads(run_program(program).printed)
         yield measurement
 
