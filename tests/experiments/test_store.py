@@ -208,7 +208,6 @@ def test_nothing_is_pickled_to_be_kept() -> None:
         "worker.py",
         "live.py",  # to the nodes of a cluster, and back
         "task.py",
-        "ray.py",  # a benchmark measures how long that takes
         "kernels.py",  # numba stores compiled code so, in a folder where nobody else can write
     }
 

@@ -67,7 +67,7 @@ MORE = {
     "all": Writes("reproduce --out out", ("paper.html", "convergence.md", "figures/figure_4.png")),
 }
 """Others, which take long if they are not refused."""
-WRITE_NOTHING = {"diagnose", "list", "status", "claims", "bench"}
+WRITE_NOTHING = {"diagnose", "list", "status", "claims"}
 
 
 def a_file(path: Path) -> None:

@@ -84,7 +84,7 @@ def test_what_is_written_as_toml_is_read_to_the_last_bit(
 def test_what_is_saved_dense_is_read_to_the_last_bit(
     tmp_path_factory: pytest.TempPathFactory, given: dict[str, Any]
 ) -> None:
-    path = tmp_path_factory.getbasetemp() / "chain.npz"
+    path = tmp_path_factory.getbasetemp() / "saved.npz"
     save_problem(path, **given)
     assert_is(load_problem(path), given)
 
@@ -93,7 +93,7 @@ def test_what_is_saved_dense_is_read_to_the_last_bit(
 def test_what_is_saved_sparse_is_read_sparse_to_the_last_bit(
     tmp_path_factory: pytest.TempPathFactory, given: dict[str, Any], kind: Callable[[Any], Any]
 ) -> None:
-    path = tmp_path_factory.getbasetemp() / "chain.npz"
+    path = tmp_path_factory.getbasetemp() / "saved.npz"
     for name in ("transition", "features", "reward", "discount"):
         if np.ndim(given.get(name, 0.0)) == 2:
             given[name] = kind(given[name])

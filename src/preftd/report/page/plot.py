@@ -197,7 +197,7 @@ def _tidy(element: ElementTree.Element) -> None:
     look = _look(element.attrib.pop("style", ""))
     plain = {_local(key): value for key, value in element.items()}
     element.tag, element.attrib = _local(element.tag), plain | look
-    if element.tag == "path":
+    if "d" in plain:  # a path of numbers that are not finite has none
         # Paths are most of the file: two decimals are a thousandth of an inch.
         element.set("d", _shorter(plain["d"]))
     if element.tag in ("text", "tspan"):
