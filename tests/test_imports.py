@@ -1,6 +1,8 @@
 """Imports go one way: a package imports only packages that come before it."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -36,3 +38,16 @@ def test_a_package_imports_only_what_comes_before_it(package: str) -> None:
         if path.relative_to(SOURCE).parts[0] == package and (found := imported(path) & later)
     }
     assert not wrong
+
+
+def test_a_linear_learner_loads_nothing_that_it_does_not_use() -> None:
+    code = "import sys; from preftd import LinearLearner; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    unused = ("polars", "matplotlib", "preftd.tasks.task", "preftd.preferences.learned")
+    unused = (
+        *unused,
+        "preftd.learners.network.batch",
+        "preftd.learners.returns_kernel",
+        "preftd.solve",
+    )
+    assert not set(unused) & set(done.stdout.split())

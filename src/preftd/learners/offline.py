@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from preftd.arrays import Dense, InputError, Vector, as_array
 from preftd.experience import Experience
 from preftd.experience.stream import Codes
-from preftd.learners.returns_kernel import advantages_of
+from preftd.kernels import kernel
 from preftd.learners.steps import check_signals
 from preftd.rules import StreamCoefficients
 
@@ -107,8 +107,17 @@ def forward_update(
 def advantages(td_error: Vector, decay: Vector) -> Vector:
     """A_t of a stream, shape (steps,), from finite TD errors and the decays of a rule."""
     out = np.empty(td_error.size)
-    advantages_of(td_error, np.ascontiguousarray(decay), out)
+    _advantages_of(np.array(td_error), np.array(decay), out)  # copies: one type for the kernel
     return out
+
+
+@kernel(fastmath={"contract"})
+def _advantages_of(td_error: Vector, decay: Vector, out: Vector) -> None:
+    """A_t = δ_t + decay_{t+1} A_{t+1}."""
+    later = 0.0
+    for t in range(out.size - 1, -1, -1):
+        out[t] = td_error[t] + later
+        later = decay[t] * out[t]
 
 
 def values_along(experience: Experience, codes: Codes, weights: Vector) -> Vector:

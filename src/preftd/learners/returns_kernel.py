@@ -8,10 +8,9 @@ arrays each: with more, the compiler would not vectorise them.
 from typing import Any
 
 import numpy as np
-from numba import boolean, float32, float64, types, void
+from numba import boolean, float32, float64, types
 from numpy.typing import NDArray
 
-from preftd.arrays import Vector
 from preftd.kernels import kernel
 
 Flags = NDArray[np.bool_]
@@ -142,12 +141,3 @@ def by_streams(
                 found[t] -= base[t]
                 wrong |= found[t] - found[t] != zero
     return not wrong
-
-
-@kernel(signature=void(read(float64, 1), read(float64, 1), float64[::1]), fastmath={"contract"})
-def advantages_of(td_error: Vector, decay: Vector, out: Vector) -> None:
-    """A_t = δ_t + decay_{t+1} A_{t+1}."""
-    later = 0.0
-    for t in range(out.size - 1, -1, -1):
-        out[t] = td_error[t] + later
-        later = decay[t] * out[t]

@@ -3,10 +3,12 @@
 A signal in [0, 1] can be a preference β, a signal of 0 or more an interest.
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from math import isfinite
-from typing import Any, ClassVar, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
@@ -24,7 +26,9 @@ from preftd.arrays import (
 )
 from preftd.experience import Experience, Visit
 from preftd.experience.indices import LARGEST
-from preftd.tasks import Task
+
+if TYPE_CHECKING:
+    from preftd.tasks import Task
 
 FLOAT = np.dtype(np.float64)
 _UNKNOWN = (None,) * 6
@@ -196,6 +200,8 @@ def as_experience(given: Any) -> Experience:
 
 def as_task(given: Any) -> Task:
     """Return the task, or refuse what is none."""
+    from preftd.tasks import Task  # noqa: PLC0415  (slow to load)
+
     if not isinstance(given, Task):
         raise InputError(f'task is {short(given)}: give one, such as tasks.make("corridor").')
     return given

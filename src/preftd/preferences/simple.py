@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +13,9 @@ from preftd.arrays import InputError, Vector, as_array, check_not_negative, numb
 from preftd.experience import Experience, Visit
 from preftd.experience.stream import Codes
 from preftd.preferences.signal import Signal, as_experience, as_task, as_visit
-from preftd.tasks import Task
+
+if TYPE_CHECKING:
+    from preftd.tasks import Task
 
 
 @final

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias, final
+from typing import TYPE_CHECKING, Any, TypeAlias, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +21,9 @@ from preftd.arrays import (
 from preftd.experience import Experience, Visit
 from preftd.preferences import Signal
 from preftd.preferences.simple import look_up
-from preftd.tasks import Task
+
+if TYPE_CHECKING:
+    from preftd.tasks import Task
 
 
 @final

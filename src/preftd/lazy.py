@@ -1,0 +1,26 @@
+"""Packages whose names are loaded on first use: nobody waits for what they do not use."""
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+
+def lazy(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return what a package calls `__getattr__`.
+
+    Parameters
+    ----------
+    package : str
+        Its name.
+    modules : mapping from str to str
+        Names of modules inside it, and the public names that each defines, separated by spaces.
+
+    """
+    module_of = {name: module for module, names in modules.items() for name in names.split()}
+
+    def load(name: str) -> Any:
+        if name not in module_of:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(import_module(f"{package}.{module_of[name]}"), name)
+
+    return load
