@@ -43,11 +43,13 @@ def test_a_package_imports_only_what_comes_before_it(package: str) -> None:
 def test_a_linear_learner_loads_nothing_that_it_does_not_use() -> None:
     code = "import sys; from preftd import LinearLearner; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    unused = ("polars", "matplotlib", "preftd.tasks.task", "preftd.preferences.learned")
-    unused = (
-        *unused,
+    unused = {
+        "polars",
+        "matplotlib",
+        "preftd.tasks.task",
+        "preftd.solve",
+        "preftd.preferences.learned",
         "preftd.learners.network.batch",
         "preftd.learners.returns_kernel",
-        "preftd.solve",
-    )
-    assert not set(unused) & set(done.stdout.split())
+    }
+    assert not unused & set(done.stdout.split())

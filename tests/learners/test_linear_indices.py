@@ -178,4 +178,5 @@ def test_bringing_all_indices_up_to_date_changes_nothing_and_happens_only_when_p
         np.testing.assert_allclose(other.weights, one.weights, rtol=0, atol=1e-13)
     assert max(eras) == 99
     assert eras.count(0) == 2
-    assert len(SparseState.of(*np.zeros((2, 100, 1)), np.zeros((0, 1))).past) == 100
+    weights, trace = np.zeros((2, 100, 1))
+    assert len(SparseState.of(weights, trace, np.zeros((0, 1))).past) == 100

@@ -147,7 +147,7 @@ def _held_factors(lazy: bool, work: Dense, lane: int) -> bool:
         kept = (1.0 - beta) * due - s_next * moved
         value += moved
         following += step * work[NEXT_PENDING_VALUE, lane] + along * work[NEXT_TRACE_VALUE, lane]
-        finite = np.isfinite(value) & np.isfinite(along) & np.isfinite(kept)
+        finite &= np.isfinite(value) & np.isfinite(along) & np.isfinite(kept)
     waits = lazy and not used
     work[PENDING_TO_WEIGHTS, lane], work[TRACE_TO_WEIGHTS, lane] = step, along
     work[PENDING_KEPT, lane], work[TRACE_TO_PENDING, lane] = 1.0 - beta, kept
@@ -164,7 +164,8 @@ def _held_factors(lazy: bool, work: Dense, lane: int) -> bool:
     last = work[STEP_SIZE, lane] * max(work[END, lane], 0.0)
     work[PENDING_TO_END, lane] = last
     work[TRACE_TO_END, lane] = last * (due + s * ahead) if last != 0.0 else 0.0
-    return finite & np.isfinite(s) & np.isfinite(due) & np.isfinite(work[TRACE_TO_END, lane])
+    finite &= np.isfinite(s) & np.isfinite(due) & np.isfinite(work[TRACE_TO_END, lane])
+    return bool(finite)
 
 
 @inlined
@@ -373,7 +374,7 @@ def step_one(  # noqa: PLR0913, PLR0917  (unpacking from Python would take longe
     work[BETA, 0], work[END, 0] = beta, end
     if not step_vectors(x, x_next, view, memory, work):
         return None
-    return work[TD_ERROR, 0]
+    return float(work[TD_ERROR, 0])
 
 
 @compiled
