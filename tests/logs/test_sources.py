@@ -306,6 +306,25 @@ def test_folders_above_the_one_that_is_given_name_no_columns(tmp_path: Path) -> 
         evaluated(twice, tmp_path / "clash")
 
 
+def test_folders_of_csv_files_name_columns_too(tmp_path: Path) -> None:
+    log, found = gappy(), list[pl.DataFrame]()
+    for kind in ("parquet", "csv"):
+        for site, place in enumerate(("north", "south")):
+            folder = tmp_path / kind / f"site={place}"
+            folder.mkdir(parents=True)
+            half = log.filter((pl.col("id") < 30) == (site == 0))
+            getattr(half, f"write_{kind}")(folder / f"log.{kind}")
+        columns = LogColumns(**COLUMNS | {"categories": ["site"]})
+        found.append(evaluate(tmp_path / kind, columns, tmp_path / f"{kind} out").predictions())
+    assert np.allclose(found[0].select("^value_.*$"), found[1].select("^value_.*$"), atol=1e-9)
+    with pytest.raises(InputError, match="there is no column 'sit' in csv: did you mean 'site'?"):
+        columns = LogColumns(**COLUMNS | {"categories": ["sit"]})
+        evaluate(tmp_path / "csv", columns, tmp_path / "out")
+    (tmp_path / "csv" / "site=south").rename(tmp_path / "csv" / "a=1")
+    with pytest.raises(InputError, match=r"column 'a' of log.csv is also in the name of a folder"):
+        evaluate(tmp_path / "csv", LogColumns(**COLUMNS), tmp_path / "out")
+
+
 def test_values_in_the_names_of_folders_stay_apart(tmp_path: Path) -> None:
     for i, (folders, expected) in enumerate(
         [

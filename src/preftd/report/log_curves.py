@@ -220,6 +220,10 @@ def _line(x: Vector, y: Vector) -> Band:
 
 def _tenths(predicted: Vector, realised: Vector) -> Band:
     """Means of predictions and returns, in groups by prediction; equal ones stay together."""
+    finite = np.isfinite(predicted)
+    if not finite.any():
+        return _line(np.empty(0), np.empty(0))
+    predicted, realised = predicted[finite], realised[finite]
     edges = np.unique(np.quantile(predicted, np.linspace(0, 1, TENTHS + 1)))
     group = np.searchsorted(edges[1:-1], predicted, side="right")
     count = np.bincount(group)
