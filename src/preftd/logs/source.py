@@ -17,7 +17,15 @@ from preftd.arrays import InputError, short
 from preftd.files import as_path, check_utf8, system_error, write_whole
 from preftd.logs.minari_data import episodes, is_minari
 from preftd.logs.part_files import without_results
-from preftd.logs.table import LogFile, Partition, Table, check_partition, common_type, converted, open_parquet
+from preftd.logs.table import (
+    LogFile,
+    Partition,
+    Table,
+    check_partition,
+    common_type,
+    converted,
+    open_parquet,
+)
 
 SPOOL = "preftd-source.parquet"
 """The file in the folder of parts that holds what was not Parquet."""

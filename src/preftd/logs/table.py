@@ -118,7 +118,8 @@ class Table:
 
     def read_beta(self, start: int, stop: int) -> Vector:
         """Return β of a range of rows, from the file that holds it."""
-        scanned = pl.scan_parquet(self.beta or "").slice(start, stop - start)
+        assert self.beta is not None
+        scanned = scan_parquet(self.beta).slice(start, stop - start)
         return np.array(scanned.collect().to_series().to_numpy())
 
     def chunks(self, start: int, stop: int) -> Iterator[tuple[int, int]]:
@@ -202,8 +203,8 @@ def check_partition(path: Path, partition: Partition, inside: Collection[str]) -
             )
 
 
-def scan_parquet(path: Path) -> pl.LazyFrame:
-    """Return the columns of one file; its path is taken as it is."""
+def scan_parquet(path: Path | list[Path]) -> pl.LazyFrame:
+    """Return the columns of one file or several; their paths are taken as they are."""
     return pl.scan_parquet(path, hive_partitioning=False, glob=False)
 
 
