@@ -20,6 +20,7 @@ from logs.made_logs import COLUMNS, gappy
 from preftd import InputError
 from preftd.logs import LogColumns, evaluate
 from preftd.npz import read_npz
+from preftd.report.log_page import write_log_page
 
 Edit = Callable[[Path], object]
 MEMORY = 3e7
@@ -136,6 +137,12 @@ HOSTILE: dict[str, Edit] = {
     "rmse is infinite": summary(
         lambda found: found["questions"][0]["errors"][0].update(rmse=float("inf"))
     ),
+    "rows are too many": summary(lambda found: found["log"].update(rows=10**300)),
+    "rows of errors": summary(lambda found: found["questions"][0]["errors"][0].update(rows="x")),
+    "suffix": summary(lambda found: found["questions"][0].update(suffix="_x")),
+    "half a letter": summary(lambda found: found.update(notes=["\ud800"])),
+    "no share": summary(lambda found: found["inputs"][0].update(share=None)),
+    "weights of fills": summary(lambda found: found["fills"][0].update(weights=[])),
     "arms are texts": summary(lambda found: found.update(arms=["ptd"])),
     "an arm twice": summary(lambda found: found["arms"].append(found["arms"][0])),
     "method": summary(lambda found: found["arms"][-1].update(method="magic")),
@@ -182,6 +189,8 @@ def test_predictions_that_are_no_parquet_are_refused(saved: Path, tmp_path: Path
     (folder / "predictions.parquet").write_text("hello")
     with pytest.raises(InputError, match="cannot be read as Parquet"):
         preftd.load(folder).predictions()
+    with pytest.raises(InputError, match="cannot be read as Parquet"):
+        write_log_page(preftd.load(folder))
 
 
 def test_npz_files_are_read_as_numpy_reads_them(tmp_path: Path) -> None:

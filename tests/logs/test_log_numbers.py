@@ -101,6 +101,48 @@ def test_ends_that_only_untrusted_episodes_have_do_not_determine_ptd(tmp_path: P
     assert evaluate(log, columns, tmp_path, rules=["td0"]).errors().height
 
 
+@pytest.mark.parametrize(
+    "named", [{"categories": ["site"]}, {"encoder": "tiles:4:2", "preference": "ok"}], ids=str
+)
+def test_episodes_without_end_that_features_tell_apart_are_refused(
+    named: dict[str, Any], tmp_path: Path
+) -> None:
+    """Without it, their values are what is paid, divided by the ridge."""
+    number = pl.int_range(pl.len())
+    ends, site = number % 10 == 9, (number // 10 % 3).cast(pl.String)
+    log = walk().with_columns(id=number // 10, site=site, end=ends & (site != "0"), ok=site == "0")
+    columns = LogColumns(["x"], "r", 1.0, episode="id", terminated="end", **named)
+    with pytest.raises(
+        InputError, match=r"learns from rows after which r, γ = 1\.0 has no end, and features tell"
+    ):
+        evaluate(log, columns, tmp_path)
+    ended = log.with_columns(end=ends)
+    assert evaluate(ended, columns, tmp_path, rules=["td0"]).errors().height
+
+
+def test_features_that_others_determine_are_no_lack_of_ends(tmp_path: Path) -> None:
+    number = pl.int_range(pl.len())
+    log = walk().with_columns(id=number // 10, end=number % 10 == 9, y=1 - 3 * pl.col("x"))
+    columns = LogColumns(["x", "y"], "r", 1.0, episode="id", terminated="end")
+    assert evaluate(log, columns, tmp_path).errors().height
+
+
+def test_a_note_reports_if_ptd_learns_nothing_though_rows_are_trusted(tmp_path: Path) -> None:
+    """A reading in every 50 rows has no other one in the same block of 40."""
+    log = walk().with_columns(x=pl.when(pl.int_range(pl.len()) % 50 == 0).then("x"))
+    columns = LogColumns(["x"], "r", 0.9, preference="missing")
+    found = evaluate(log, columns, tmp_path / "short")
+    assert (found.weights[-1] == 0).all()
+    (note,) = (one for one in found.summary["notes"] if "PTD" in one)
+    assert note == (
+        "PTD learns nothing and predicts 0, as no row with β > 0 is followed by another, or by a "
+        "termination, in the same block of 40 rows: let them be longer."
+    )
+    longer = evaluate(log, columns, tmp_path / "long", block=101)
+    assert longer.weights[-1].any()
+    assert not any("PTD" in one for one in longer.summary["notes"])
+
+
 @pytest.mark.parametrize("reward", [1e300, -1e101])
 def test_a_huge_reward_is_refused(reward: float, tmp_path: Path) -> None:
     log = walk().with_columns(r=pl.when(pl.int_range(pl.len()) == 5).then(reward).otherwise("r"))

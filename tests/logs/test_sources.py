@@ -18,6 +18,7 @@ from preftd.logs.arms import questions_of
 from preftd.logs.bases import as_encoder, expand
 from preftd.logs.source import _natural, open_source
 from preftd.preferences import Function
+from preftd.report.log_page import write_log_page
 
 
 def evaluated(source: Any, out: Path, **named: Any) -> LogEvaluation:
@@ -306,6 +307,25 @@ def test_folders_above_the_one_that_is_given_name_no_columns(tmp_path: Path) -> 
         evaluated(twice, tmp_path / "clash")
 
 
+def test_folders_of_csv_files_name_columns_too(tmp_path: Path) -> None:
+    log, found = gappy(), list[pl.DataFrame]()
+    for kind in ("parquet", "csv"):
+        for site, place in enumerate(("north", "south")):
+            folder = tmp_path / kind / f"site={place}"
+            folder.mkdir(parents=True)
+            half = log.filter((pl.col("id") < 30) == (site == 0))
+            getattr(half, f"write_{kind}")(folder / f"log.{kind}")
+        columns = LogColumns(**COLUMNS | {"categories": ["site"]})
+        found.append(evaluate(tmp_path / kind, columns, tmp_path / f"{kind} out").predictions())
+    assert np.allclose(found[0].select("^value_.*$"), found[1].select("^value_.*$"), atol=1e-9)
+    columns = LogColumns(**COLUMNS | {"categories": ["sit"]})
+    with pytest.raises(InputError, match=r"there is no column 'sit' in csv: did you mean 'site'\?"):
+        evaluate(tmp_path / "csv", columns, tmp_path / "out")
+    (tmp_path / "csv" / "site=south").rename(tmp_path / "csv" / "a=1")
+    with pytest.raises(InputError, match=r"column 'a' of log.csv is also in the name of a folder"):
+        evaluate(tmp_path / "csv", LogColumns(**COLUMNS), tmp_path / "out")
+
+
 def test_values_in_the_names_of_folders_stay_apart(tmp_path: Path) -> None:
     for i, (folders, expected) in enumerate(
         [
@@ -326,6 +346,16 @@ def test_a_name_with_brackets_is_a_name(tmp_path: Path) -> None:
     assert evaluated(tmp_path / "log[1].parquet", tmp_path / "out").summary["log"]["files"] == 1
     gappy().fill_nan(None).write_csv(tmp_path / "log*.csv")
     assert evaluated(tmp_path / "log*.csv", tmp_path / "out").summary["log"]["files"] == 1
+
+
+@pytest.mark.parametrize("name", ["out[1]", "row=3"])
+def test_the_name_of_the_folder_of_results_is_a_name(name: str, tmp_path: Path) -> None:
+    columns = LogColumns(**COLUMNS | {"preference": "learned"})
+    found, other = (
+        evaluate(gappy(), columns, tmp_path / one, rules=["ptd"]) for one in ("out", name)
+    )
+    assert other.predictions().equals(found.predictions())
+    assert write_log_page(other).is_file()
 
 
 def test_flags_and_large_numbers_may_be_categories(tmp_path: Path) -> None:

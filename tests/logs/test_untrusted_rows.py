@@ -202,8 +202,9 @@ def test_a_feature_that_is_constant_where_rows_are_trusted_has_no_weight(tmp_pat
         evaluate(log, encoded, tmp_path)
 
 
-def test_products_that_overflow_are_named(tmp_path: Path) -> None:
-    columns, log = LogColumns(**COLUMNS | {"preference": "ok"}), made()
+@pytest.mark.parametrize("encoder", [None, "polynomial:2"])
+def test_products_that_overflow_are_named(encoder: str | None, tmp_path: Path) -> None:
+    columns, log = LogColumns(**COLUMNS | {"preference": "ok", "encoder": encoder}), made()
     changed = shown_elsewhere(log, log["ok"].to_numpy(), 1e200)
     with pytest.raises(InputError, match=r"sums of TD\(0\) are not finite: .*null"):
         evaluate(changed, columns, tmp_path / "all")

@@ -64,7 +64,8 @@ def expand(encoder: Polynomial | Fourier | TileCoding, rows: Dense) -> Dense:
 
     """
     if isinstance(encoder, Polynomial):
-        products = [np.prod(rows[:, chosen], axis=1) for chosen in encoder.products]
+        with np.errstate(over="ignore"):  # of numbers that are not trusted
+            products = [np.prod(rows[:, chosen], axis=1) for chosen in encoder.products]
         return np.stack(products, axis=1)
     if isinstance(encoder, Fourier):
         inside = np.clip(rows, encoder.low, encoder.high)

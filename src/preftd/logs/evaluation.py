@@ -46,8 +46,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 import preftd
 from preftd.arrays import InputError, as_count, as_flag, short
 from preftd.experiments.content import content
@@ -85,6 +83,7 @@ from preftd.logs.solution import Solution
 from preftd.logs.source import open_source
 from preftd.logs.summary import summarise_log
 from preftd.logs.sums import Settings
+from preftd.logs.table import scan_parquet
 from preftd.preferences import Signal
 
 ARMS = ("td0", "td", "etd", "ptd")
@@ -220,7 +219,7 @@ def _write_all(
     refuse_others(*(folder / name for name in OUTPUTS))
     remove_output(folder / "summary.json")
     if kept:
-        frames = pl.scan_parquet(kept)
+        frames = scan_parquet(kept)
         write_output(folder / PREDICTIONS, lambda file: frames.sink_parquet(Path(file.name)))
     else:
         remove_output(folder / PREDICTIONS)

@@ -199,7 +199,7 @@ def _checked(
     place: Path, columns: LogColumns, summary: dict[str, Any], arrays: dict[str, NDArray[Any]]
 ) -> LogEvaluation:
     """An evaluation from what its files hold, checked to fit together."""
-    count, questions = len(columns.features), len(questions_of(columns))
+    count, asked = len(columns.features), questions_of(columns)
     centre, scale, mean = (_array(arrays, name, (count,)) for name in ("centre", "scale", "mean"))
     encoding = Encoding(
         columns.features, centre, scale, mean, _levels(arrays, len(columns.categories)),
@@ -207,12 +207,12 @@ def _checked(
         columns.encoder, _array(arrays, "box", (2, count)),
     )  # fmt: skip
     online = [one for one in summary["arms"] if _is_online(one)]
-    shape = (len(summary["arms"]) - len(online), encoding.size, questions)
+    shape = (len(summary["arms"]) - len(online), encoding.size, len(asked))
     whole = _array(arrays, "whole", shape)
     if (scale <= 0).any() or list(encoding.names) != summary["features"]:
         raise ValueError("the features of weights.npz are not those of summary.json")
-    check_sizes(summary, questions, [one["key"] for one in summary["arms"]][: shape[0]])
-    learned = tuple(_online(arrays, one, questions) for one in online)
+    check_sizes(summary, asked, [one["key"] for one in summary["arms"]][: shape[0]])
+    learned = tuple(_online(arrays, one, len(asked)) for one in online)
     return LogEvaluation(place, columns, summary, whole, encoding, learned)
 
 

@@ -13,6 +13,8 @@ from preftd.learners.least_squares.systems import _UNSEEN
 
 ROUNDING = 1e-13
 """If a step leaves less than this of a constant on average, it is rounding."""
+_PAID = 1e-9
+"""A smaller share of what is paid is rounding."""
 
 
 class Solution(NamedTuple):
@@ -128,7 +130,7 @@ def check_ends(
 
     """
     remedy = "give a discount below 1, or name the column that says where episodes terminate."
-    steps, size = total["counts"][0], total["sums"].shape[3]
+    steps, size = float(total["counts"][0]), total["sums"].shape[3]
     for d, (question, discount) in enumerate(questions.items()):
         leaves = total["leaves"][d]
         if not leaves.any():
@@ -139,12 +141,26 @@ def check_ends(
                     f"{question} has no end without fold {fold}, as no step terminates in the "
                     "others: give a discount below 1, or a log with more episodes that terminate."
                 )
-        for a, label in enumerate(arms if constant and discount == 1 else ()):
+        for a, label in enumerate(arms if discount == 1 else ()):
             sums = total["sums"][d, a]
             for fold in range(-1, len(leaves)):
                 kept = (sums if fold < 0 else np.delete(sums, fold, axis=0)).sum(axis=0)
-                if kept.any() and abs(kept[size - 1, size - 1]) <= ROUNDING * steps:
+                A, b = kept[:, :size], kept[:, size:]
+                if constant and kept.any() and abs(A[-1, -1]) <= ROUNDING * steps:
                     raise InputError(
                         f"{label} learns from no row after which {question} has an end: give a "
                         "discount below 1, or trust rows of episodes that terminate."
                     )
+                if _has_no_solution(A, b, ROUNDING * steps):
+                    raise InputError(
+                        f"{label} learns from rows after which {question} has no end, and features "
+                        "tell these from the others: give a discount below 1, or leave out episodes"
+                        " that do not terminate."
+                    )
+
+
+def _has_no_solution(A: Dense, b: Dense, rounding: float) -> bool:
+    """Whether no w has A w = b, as what is paid where A is 0 but for rounding adds up."""
+    left, scales, _ = np.linalg.svd(A)
+    loose = left[:, scales <= rounding].T @ b
+    return bool((np.abs(loose) > _PAID * np.linalg.norm(b, axis=0)).any())

@@ -17,10 +17,20 @@ from preftd.arrays import InputError, short
 from preftd.files import as_path, check_utf8, system_error, write_whole
 from preftd.logs.minari_data import episodes, is_minari
 from preftd.logs.part_files import without_results
-from preftd.logs.table import LogFile, Table, common_type, converted, open_parquet
+from preftd.logs.table import (
+    LogFile,
+    Partition,
+    Table,
+    check_partition,
+    common_type,
+    converted,
+    open_parquet,
+)
 
 SPOOL = "preftd-source.parquet"
 """The file in the folder of parts that holds what was not Parquet."""
+FILE = "preftd-file"
+"""The column that says which file a row of CSV comes from, until the log is written."""
 _EXAMPLE = "a Parquet or CSV file, a folder of them, a frame, or an iterator of frames"
 
 
@@ -68,11 +78,11 @@ def _open_path(path: Path, folder: Path) -> Table:
     for one in found:
         check_utf8(one)
     kinds = {_SUFFIXES.get(one.suffix) for one in found}
+    keys = _partitions(path, found)
     if kinds == {"csv"}:
-        return _spooled(folder, path.name, lambda into: _sink_csv(found, into), found)
+        return _spooled(folder, path.name, lambda into: _sink_csv(found, keys, into), found)
     if kinds != {"parquet"} and path.is_dir():
         raise InputError(f"{path} has both Parquet and CSV files: give a folder with one kind.")
-    keys = _partitions(path, found)
     files = [open_parquet(one, own) for one, own in zip(found, keys, strict=True)]
     return _checked(Table(files, path.name))
 
@@ -86,7 +96,7 @@ def _natural(path: Path) -> list[tuple[list[str | int], list[str]]]:
     return [([int(one) if i % 2 else one for i, one in enumerate(p)], p) for p in parts]
 
 
-def _partitions(folder: Path, found: list[Path]) -> list[tuple[tuple[str, str | int], ...]]:
+def _partitions(folder: Path, found: list[Path]) -> list[Partition]:
     """What the names of folders inside of the one that was given say of each file."""
     inside = [path.relative_to(folder).parts[:-1] for path in found]
     named = [[part.split("=", 1) for part in parts if "=" in part] for parts in inside]
@@ -118,10 +128,21 @@ def _sink(frame: pl.LazyFrame, path: Path) -> None:
         ) from None
 
 
-def _sink_csv(found: list[Path], into: Path) -> None:
+def _sink_csv(found: list[Path], keys: list[Partition], into: Path) -> None:
     try:
-        frame = _scan_csv(found, _filled_types(found))
-        _check_texts(found, dict(frame.collect_schema()))
+        filled = _filled_types(found)
+        frame = _scan_csv(found, filled)
+        types = dict(frame.collect_schema())
+        _check_texts(found, types)
+        for path, own in zip(found, keys, strict=True):
+            check_partition(path, own, types)
+        names = dict.fromkeys(name for own in keys for name, _ in own)
+        if names:
+            paths = [str(path) for path in found]
+            values = {name: [dict(own).get(name) for own in keys] for name in names}
+            frame = _scan_csv(found, filled, FILE).select(
+                *types, **{n: pl.col(FILE).replace_strict(paths, values[n]) for n in names}
+            )
         frame.sink_parquet(into)
     except pl.exceptions.PolarsError as error:
         if system_error(error) is not None:
@@ -136,9 +157,16 @@ def _cause(error: Exception) -> str:
     return short(str(error).splitlines()[0].rstrip(".:"))[1:-1]
 
 
-def _scan_csv(found: list[Path], types: dict[str, pl.DataType] | None = None) -> pl.LazyFrame:
+def _scan_csv(
+    found: list[Path], types: dict[str, pl.DataType] | None = None, file: str | None = None
+) -> pl.LazyFrame:
     return pl.scan_csv(
-        found, infer_schema_length=None, try_parse_dates=True, schema_overrides=types, glob=False
+        found,
+        infer_schema_length=None,
+        try_parse_dates=True,
+        schema_overrides=types,
+        glob=False,
+        include_file_paths=file,
     )
 
 

@@ -67,7 +67,8 @@ def summarise_log(
     return {
         "log": log,
         "columns": columns.to_toml(),
-        "notes": _notes(settings, log, questions) + _notes_on_trust(settings, rows - zero),
+        "notes": _notes(settings, log, questions)
+        + _notes_on_trust(settings, rows - zero, total["sums"], plan.block),
         "inputs": _inputs(settings, total["gaps"].sum(axis=0)),
         "features": list(encoding.names),
         "preference": {
@@ -145,13 +146,22 @@ def _notes(settings: Settings, log: dict[str, Any], questions: list[dict[str, An
     return notes
 
 
-def _notes_on_trust(settings: Settings, some: int) -> list[str]:
-    """Sentences on how few rows have β > 0, given how many these are."""
+def _notes_on_trust(
+    settings: Settings, some: int, sums: NDArray[np.float64], block: int | None
+) -> list[str]:
+    """Sentences on how little is learned, given how many rows have β > 0."""
     label = RULES["ptd"](1.0).name
     if label not in {arm.label for arm in settings.arms}:
         return []
     if not some:
         return [f"No row is trusted (β = 0 in all of them): {label} learns nothing and predicts 0."]
+    learned = {arm.label: sums[:, a].any() for a, arm in enumerate(settings.least_squares)}
+    if not learned.get(label, True):
+        where = "episode" if block is None else f"block of {block:,} rows: let them be longer"
+        return [
+            f"{label} learns nothing and predicts 0, as no row with β > 0 is followed by another, "
+            f"or by a termination, in the same {where}."
+        ]
     size = settings.encoding.size
     if some <= size:
         return [

@@ -8,8 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from preftd.arrays import short
+from preftd.logs.arms import Question
+from preftd.logs.errors import KINDS, WHICH
 
 NUMBER = float | None
+LARGEST = 1 << 62
+"""Whole numbers are less than that."""
 
 
 def interval(name: str) -> dict[str, Any]:
@@ -25,7 +29,7 @@ FORM: dict[str, Any] = {
     },
     "columns": str,
     "notes": [str],
-    "inputs": [{"name": str, "missing": int, "share": NUMBER}],
+    "inputs": [{"name": str, "missing": int, "share": float}],
     "features": [str],
     "preference": {"text": str, "trusted": int, "zero": int, "rows": int},
     "bins": {"rows": [int], "beta": [NUMBER], "gaps": [[NUMBER]]},
@@ -83,34 +87,43 @@ def check_form(where: str, given: Any, form: Any) -> None:
         for i, one in enumerate(given):
             check_form(f"{where}[{i}]", one, form[0])
     else:
-        kind = int | form if form in (NUMBER, float | str) else form
+        kind = int | form if form in (NUMBER, float, float | str) else form
         if isinstance(form, dict | list) or isinstance(given, bool) or not isinstance(given, kind):
             raise ValueError(f"{where} is {short(given)}")
+        if isinstance(given, int) and abs(given) >= LARGEST:
+            raise ValueError(f"{where} is {short(given)}")
+        if isinstance(given, str):
+            given.encode()  # half of a pair of surrogates cannot be shown
 
 
-def check_sizes(summary: dict[str, Any], questions: int, arms: Sequence[str]) -> None:
+def check_sizes(
+    summary: dict[str, Any], questions: Sequence[Question], arms: Sequence[str]
+) -> None:
     """Refuse a summary whose parts do not fit together.
 
     Parameters
     ----------
     summary : dict
-    questions : int
-        How many there are.
+    questions : sequence of Question
+        Those of the columns.
     arms : sequence of str
         The keys of those that have weights.
 
     """
     keys, features = [arm["key"] for arm in summary["arms"]], len(summary["features"])
-    if len(summary["questions"]) != questions or len(set(keys)) < len(keys):
+    asked = [(one["label"], one["suffix"]) for one in summary["questions"]]
+    if asked != [(one.label, one.suffix) for one in questions] or len(set(keys)) < len(keys):
         raise ValueError("summary.json has other questions, or an arm twice")
     for question in summary["questions"]:
         for key in arms:
             check_form(f"weights of {key}", question["weights"].get(key), [NUMBER])
             if len(question["weights"][key]) != features:
                 raise ValueError(f"weights of {key} are not {features}")
-        for one in question["errors"] + question["differences"] + summary["fills"]:
-            if one["arm"] not in keys:
-                raise ValueError(f"there is no arm {short(one['arm'])}")
+        for one in question["errors"] + question["differences"]:
+            if one["arm"] not in keys or one["rows"] not in WHICH or one["prediction"] not in KINDS:
+                raise ValueError(f"there is no error of {short(one['arm'])} like that")
+    if any(len(one["weights"]) != features or one["arm"] not in keys for one in summary["fills"]):
+        raise ValueError("fills have other features or arms")
     bins = summary["bins"]
     lengths = {len(one) for one in (bins["rows"], bins["beta"], *bins["gaps"])}
     if len(lengths) > 1 or len(bins["gaps"]) != len(summary["inputs"]):

@@ -17,6 +17,10 @@ CHUNK = 1 << 17
 """Rows that are read at a time: memory stays flat, whatever the length of the log."""
 
 
+Partition = tuple[tuple[str, str | int], ...]
+"""Names and values of columns that are in the names of folders."""
+
+
 class LogFile(NamedTuple):
     """One file of a log."""
 
@@ -26,7 +30,7 @@ class LogFile(NamedTuple):
     """In bytes."""
     modified: int
     """In nanoseconds."""
-    partition: tuple[tuple[str, str | int], ...] = ()
+    partition: Partition = ()
     """Columns that are in the names of folders, as in site=north/a.parquet."""
 
     def scan(self) -> pl.LazyFrame:
@@ -114,7 +118,8 @@ class Table:
 
     def read_beta(self, start: int, stop: int) -> Vector:
         """Return β of a range of rows, from the file that holds it."""
-        scanned = pl.scan_parquet(self.beta or "").slice(start, stop - start)
+        assert self.beta is not None
+        scanned = scan_parquet(self.beta).slice(start, stop - start)
         return np.array(scanned.collect().to_series().to_numpy())
 
     def chunks(self, start: int, stop: int) -> Iterator[tuple[int, int]]:
@@ -141,7 +146,8 @@ class Table:
             own = schema_of(file)
             for name in columns:
                 if name not in own:
-                    _refuse_missing(name, list(own), file, self.label)
+                    where = self.label if self.one_source else file.path.name
+                    _refuse_missing(name, list(own), where)
                 before = found.setdefault(name, own[name])
                 if self.types[name] is None and common_type(before, own[name]) is None:
                     places = (self.files[0].path.name, file.path.name)
@@ -170,7 +176,7 @@ def schema_of(file: LogFile) -> dict[str, pl.DataType]:
     return own
 
 
-def open_parquet(path: Path, partition: tuple[tuple[str, str | int], ...] = ()) -> LogFile:
+def open_parquet(path: Path, partition: Partition = ()) -> LogFile:
     """Return a Parquet file, checked to have a footer that says how many rows it has.
 
     Parameters
@@ -183,18 +189,22 @@ def open_parquet(path: Path, partition: tuple[tuple[str, str | int], ...] = ()) 
     rows = reading(path, lambda: int(scan_parquet(path).select(pl.len()).collect().item()))
     stat = path.stat()
     found = LogFile(path, rows, stat.st_size, stat.st_mtime_ns)
-    inside = schema_of(found) if partition else {}
+    check_partition(path, partition, schema_of(found) if partition else {})
+    return found._replace(partition=partition)
+
+
+def check_partition(path: Path, partition: Partition, inside: Collection[str]) -> None:
+    """Refuse names of folders that name a column of the file, or one column twice."""
     for i, (name, value) in enumerate(partition):
         if name in inside or name in dict(partition[:i]):
             raise InputError(
                 f"column {name!r} of {path.name} is also in the name of a folder "
                 f"({name}={value}): rename one of them."
             )
-    return found._replace(partition=partition)
 
 
-def scan_parquet(path: Path) -> pl.LazyFrame:
-    """Return the columns of one file; its path is taken as it is."""
+def scan_parquet(path: Path | list[Path]) -> pl.LazyFrame:
+    """Return the columns of one file or several; their paths are taken as they are."""
     return pl.scan_parquet(path, hive_partitioning=False, glob=False)
 
 
@@ -224,11 +234,10 @@ def reading(path: Path, read: Any) -> Any:
         ) from None
 
 
-def _refuse_missing(name: str, known: Sequence[str], file: LogFile, label: str) -> None:
+def _refuse_missing(name: str, known: Sequence[str], where: str) -> None:
     try:
         nearest("column", name, known)
     except InputError as error:
-        where = label if file.path.name in label else f"{file.path.name}"
         said = str(error).replace(f"column {name!r}", f"column {name!r} in {where}", 1)
         raise InputError(said) from None
 

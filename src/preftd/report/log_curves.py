@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from preftd.arrays import Vector
+from preftd.logs.table import reading, scan_parquet
 from preftd.report.figures.layout import rows_of_panels, write_note
 from preftd.report.figures.shown import Shown, attach
 from preftd.report.log_figures import MOST_QUESTIONS, legend_above, looks_of_arms
@@ -42,9 +43,9 @@ class Sampled(NamedTuple):
 
 def sample(path: Path, rows: int) -> Sampled:
     """Read some of the predictions; memory does not grow with the log."""
-    table = pl.scan_parquet(path)
-    every = max(1, rows // SAMPLE)
-    spread = table.filter(pl.col("row") % every == 0).collect(engine="streaming")
+    table, every = scan_parquet(path), max(1, rows // SAMPLE)
+    some = table.filter(pl.col("row") % every == 0)
+    spread = reading(path, lambda: some.collect(engine="streaming"))
     return Sampled(spread, spread if every == 1 else table.head(SAMPLE).collect())
 
 
@@ -220,6 +221,10 @@ def _line(x: Vector, y: Vector) -> Band:
 
 def _tenths(predicted: Vector, realised: Vector) -> Band:
     """Means of predictions and returns, in groups by prediction; equal ones stay together."""
+    finite = np.isfinite(predicted)
+    if not finite.any():
+        return _line(np.empty(0), np.empty(0))
+    predicted, realised = predicted[finite], realised[finite]
     edges = np.unique(np.quantile(predicted, np.linspace(0, 1, TENTHS + 1)))
     group = np.searchsorted(edges[1:-1], predicted, side="right")
     count = np.bincount(group)

@@ -199,7 +199,7 @@ def _tidy(element: ElementTree.Element) -> None:
     element.tag, element.attrib = _local(element.tag), plain | look
     if "d" in plain:  # a path of numbers that are not finite has none
         # Paths are most of the file: two decimals are a thousandth of an inch.
-        element.set("d", _shorter(plain["d"]))
+        element.set("d", _shorter(plain.get("d", "")))  # of numbers that overflow, there is none
     if element.tag in ("text", "tspan"):
         return
     element.text = None
