@@ -18,9 +18,9 @@ import polars as pl
 from benchmarks.processes import peak_gib, run_program
 from benchmarks.timing import Contender, compete, digits, row
 from preftd.experiments.worker import ONE_THREAD
-from preftd.logs import LogColumns, evaluate
+from preftd.logs import LogColumns, fit
 from preftd.logs.arms import arms_of
-from preftd.logs.evaluation import ARMS
+from preftd.logs.fitting import ARMS
 from preftd.logs.look import look
 from preftd.logs.plan import plan_parts
 from preftd.logs.scores import Scoring, part_scores
@@ -140,5 +140,5 @@ def memory(rows: int, copies: int) -> float:
         )
         for copy in range(1, copies):
             os.link(first, first.with_name(f"{copy}.parquet"))
-        evaluate(first.parent, columns(), Path(folder) / "out", rules=["ptd"], predictions=False)
+        fit(first.parent, columns(), Path(folder) / "out", rules=["ptd"], predictions=False)
         return peak_gib()

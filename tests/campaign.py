@@ -21,8 +21,7 @@ from preftd.learners import (
     Steps,
     beta_returns,
 )
-from preftd.logs import LogColumns
-from preftd.logs import evaluate as evaluate_log
+from preftd.logs import LogColumns, fit
 from preftd.paper.learned.rides import NUMBERS, rides
 from preftd.paper.learned.rivals import RIVALS
 from preftd.preferences import Constant, Displacement, Learned, Observability, PerState
@@ -57,7 +56,7 @@ def _logs() -> None:
         for more in ({}, {"episode": None, "terminated": None}):
             with TemporaryDirectory() as out:
                 columns = LogColumns(**named | {"preference": preference} | more)
-                evaluate_log(whole, columns, out, folds=3)
+                fit(whole, columns, out, folds=3)
 
 
 def _returns() -> None:

@@ -25,8 +25,7 @@ from preftd import (
     tasks,
 )
 from preftd.experience import Indices, TileCoding
-from preftd.logs import LogColumns
-from preftd.logs import evaluate as evaluate_log
+from preftd.logs import LogColumns, fit
 from preftd.paper.learned.rides import NUMBERS, rides
 from preftd.paper.learned.rivals import RIVALS
 from preftd.preferences import Constant, Displacement, Learned, Observability
@@ -125,7 +124,7 @@ def _logs(_: str) -> None:
         whole = log.with_columns(c=log["s"], d=log["r"])
         columns = LogColumns(**COLUMNS | {"features": ["a", "b", "c", "d"]})
         with TemporaryDirectory() as out:
-            evaluate_log(whole, columns, out, folds=3)
+            fit(whole, columns, out, folds=3)
 
 
 JOBS: list[tuple[Callable[[str], None], str]] = [

@@ -325,11 +325,11 @@ def test_logs_refuse_paths_that_polars_cannot_open(tmp_path: Path) -> None:
     folder.mkdir()
     frame = pl.DataFrame({"x": [1.0, 2.0], "r": [1.0, 2.0]})
     with pytest.raises(InputError, match="is not UTF-8: rename it"):
-        logs.evaluate(frame, columns, out=folder)
+        logs.fit(frame, columns, out=folder)
     (folder / "log.parquet").write_bytes(b"")
     for source in (folder, folder / "log.parquet"):
         with pytest.raises(InputError, match="is not UTF-8: rename it"):
-            logs.evaluate(source, columns, out=tmp_path / "out")
+            logs.fit(source, columns, out=tmp_path / "out")
 
 
 @contextmanager
@@ -357,17 +357,17 @@ def special(kind: str, path: Path) -> Path:
     return path
 
 
-def evaluate_log(path: Path) -> None:
+def fit_log(path: Path) -> None:
     columns = logs.LogColumns(features=["x"], reward="r", discount=0.9)
-    logs.evaluate(path, columns, out=path.with_name("out"))
+    logs.fit(path, columns, out=path.with_name("out"))
 
 
 OPENED: dict[str, Callable[[Path], object]] = {
     "it.toml": theory.load_problem,
     "it.npz": theory.load_problem,
     "log.toml": logs.LogColumns.from_toml,
-    "log.parquet": evaluate_log,
-    "log.csv": evaluate_log,
+    "log.parquet": fit_log,
+    "log.csv": fit_log,
 }
 
 

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from preftd import __version__
-from preftd.cli_evaluate import evaluate
+from preftd.cli_fit import fit
 from preftd.command import check_interrupt, stopped_by_ctrl_c
 from preftd.failures import DidNotConvergeError, FailedError, InputError
 from preftd.options import (
@@ -45,7 +45,7 @@ app = typer.Typer(
 )
 
 
-app.command()(evaluate)
+app.command()(fit)
 
 
 def _print_version(asked: bool) -> None:

@@ -12,7 +12,7 @@ from logs.made_logs import COLUMNS, gappy
 from preftd.experiments import Study, run
 from preftd.experiments.loading import load_studies
 from preftd.failures import FailedError
-from preftd.logs import LogColumns, evaluate, plan
+from preftd.logs import LogColumns, fit, plan
 from preftd.ray import RayCluster
 from preftd.ray.live import LiveCluster
 from preftd.report.status import status_lines
@@ -113,7 +113,7 @@ def test_a_log_gives_the_same_bytes_as_in_one_process(
     monkeypatch.setattr(plan, "PART", 300)
     gappy().write_parquet(tmp_path / "log.parquet")
     found = [
-        evaluate(tmp_path / "log.parquet", LogColumns(**COLUMNS), tmp_path / name, executor=where)
+        fit(tmp_path / "log.parquet", LogColumns(**COLUMNS), tmp_path / name, executor=where)
         for name, where in (("here", None), ("cluster", joined.executor))
     ]
     assert (found[0].weights == found[1].weights).all()

@@ -36,8 +36,8 @@ def test_no_final_observation_may_be_given_where_no_episode_is_truncated(final: 
     found = Experience.from_log(rows, rows[:, 0], **ends, final=final)
     np.testing.assert_array_equal(found.next_features()[:, 0], [1.0, 1.0, 3.0, 3.0])
     np.testing.assert_array_equal(found.discount_tp1, [0.9, 0.0, 0.9, 0.0])
-    none = Indices(np.zeros(0, dtype=np.int64))
-    same = Experience.from_log(Indices([0, 1, 0, 1]), rows[:, 0], **ends, final=none, size=2)
+    none, ones = Indices([]), Indices([0, 1, 0, 1])
+    same = Experience.from_log(ones, rows[:, 0], **ends, final=none, size=2)
     np.testing.assert_array_equal(same.code_tp1, [1, 1, 1, 1])
 
 

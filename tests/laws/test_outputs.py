@@ -14,7 +14,7 @@ from commands import complaint, run
 from logs.made_logs import COLUMNS, gappy
 from preftd import InputError, cli
 from preftd.files import RECORD, is_marked
-from preftd.logs import LogColumns, evaluate
+from preftd.logs import LogColumns, fit
 from preftd.logs.part_files import PREFIX
 from preftd.paper.counterexamples import figures as counterexamples
 from preftd.report.figures import FIGURES
@@ -44,9 +44,9 @@ class Writes(NamedTuple):
     folders: tuple[str, ...] = ()
 
 
-EVALUATE = "evaluate log.parquet --columns columns.toml --rule ptd --workers 1 --quiet --out out"
+EVALUATE = "fit log.parquet --columns columns.toml --rule ptd --workers 1 --quiet --out out"
 COMMANDS = {
-    "evaluate": Writes(EVALUATE, EVALUATED),
+    "fit": Writes(EVALUATE, EVALUATED),
     "run": Writes(
         "run small.py --workers 1 --out out",
         (*PICTURES, "study_small.html"),
@@ -148,7 +148,7 @@ def test_what_is_in_the_way_is_refused_before_anything_is_computed(
         shutil.rmtree(here / OUT) if (here / OUT).is_dir() else (here / OUT).unlink()
 
 
-@pytest.mark.parametrize("name", ["evaluate", "run", "reproduce", "tasks"])
+@pytest.mark.parametrize("name", ["fit", "run", "reproduce", "tasks"])
 def test_a_command_replaces_what_it_wrote_but_not_what_was_edited(name: str, here: Path) -> None:
     typed, files, _ = COMMANDS[name]
     (here / OUT).mkdir()
@@ -203,7 +203,7 @@ def refused(log: Path, out: Path, here: Path, **given: Any) -> str:
 
 
 def evaluated(log: Path, out: Path, **given: Any) -> None:
-    evaluate(log, LogColumns(**COLUMNS), out, rules=["ptd"], **given)
+    fit(log, LogColumns(**COLUMNS), out, rules=["ptd"], **given)
 
 
 @pytest.mark.parametrize("name", ["parts", ".preftd-parts-mine", "figures"])
@@ -244,11 +244,11 @@ def test_results_do_not_become_part_of_their_log(inside: str, here: Path) -> Non
     with pytest.raises(KeyboardInterrupt):
         evaluated(here / "logs", out, progress=Stops(interrupt))
     for folder in ("logs", "logs", "other"):
-        found = evaluate(here / folder, columns, out, rules=["ptd"])
+        found = fit(here / folder, columns, out, rules=["ptd"])
         assert found.summary["log"]["files"] == 1
     assert log.read_bytes() == before
     shutil.copy(log, out / "another.parquet")
-    assert evaluate(here / "logs", columns, out).summary["log"]["files"] == 2, "it is not ours"
+    assert fit(here / "logs", columns, out).summary["log"]["files"] == 2, "it is not ours"
 
 
 def test_columns_of_ours_are_read_again_and_those_of_the_user_stay(here: Path) -> None:
@@ -325,7 +325,7 @@ def test_nothing_is_left_of_a_run_whatever_the_log_is(here: Path) -> None:
     mixed = log.slice(90).with_columns(b=pl.lit(1))
     sources = [log, log.lazy(), here / "log.csv", iter([log.head(90), mixed])]
     for source, columns in zip(sources, [learned, *[LogColumns(**COLUMNS)] * 3], strict=True):
-        evaluate(source, columns, here / OUT, rules=["ptd"])
+        fit(source, columns, here / OUT, rules=["ptd"])
         assert {path.name for path in (here / OUT).iterdir()} == {*EVALUATED[:-1], RECORD}
 
 

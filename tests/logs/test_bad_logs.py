@@ -11,7 +11,7 @@ import pytest
 
 from logs.made_logs import COLUMNS, gappy
 from preftd import InputError
-from preftd.logs import LogColumns, evaluate
+from preftd.logs import LogColumns, fit
 
 Change = Callable[[pl.DataFrame], pl.DataFrame]
 
@@ -191,7 +191,7 @@ def test_a_bad_log_is_refused_with_one_sentence(name: str, tmp_path: Path) -> No
     path, out = tmp_path / "log.parquet", tmp_path / "out"
     change(gappy()).write_parquet(path)
     with pytest.raises(InputError) as refused:
-        evaluate(path, LogColumns(**COLUMNS | named), out)
+        fit(path, LogColumns(**COLUMNS | named), out)
     said = str(refused.value)
     assert message in said
     assert said.endswith((".", "?"))
@@ -207,7 +207,7 @@ def test_a_parquet_file_that_is_cut_off_is_refused(tmp_path: Path) -> None:
     for size in (0, 3, len(whole) // 2, len(whole) - 1):
         path.write_bytes(whole[:size])
         with pytest.raises(InputError, match=r"log\.parquet cannot be read as Parquet \(.*\): "):
-            evaluate(path, LogColumns(**COLUMNS), tmp_path / "out")
+            fit(path, LogColumns(**COLUMNS), tmp_path / "out")
 
 
 def test_a_parquet_file_with_a_broken_page_is_refused(tmp_path: Path) -> None:
@@ -217,14 +217,14 @@ def test_a_parquet_file_with_a_broken_page_is_refused(tmp_path: Path) -> None:
     whole[4:2000] = bytes(1996)
     path.write_bytes(whole)
     with pytest.raises(InputError, match="cannot be read as Parquet"):
-        evaluate(path, LogColumns(**COLUMNS), tmp_path / "out")
+        fit(path, LogColumns(**COLUMNS), tmp_path / "out")
 
 
 def test_csv_with_rows_of_other_lengths_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_text("a,b,r\n1,2,3\n1,2,3,4,5\n")
     with pytest.raises(InputError, match=r"log\.csv cannot be read as CSV"):
-        evaluate(path, LogColumns(["a", "b"], "r", 0.9), tmp_path / "out")
+        fit(path, LogColumns(["a", "b"], "r", 0.9), tmp_path / "out")
 
 
 def test_files_of_a_folder_must_fit_together(tmp_path: Path) -> None:
@@ -232,21 +232,21 @@ def test_files_of_a_folder_must_fit_together(tmp_path: Path) -> None:
     log.write_parquet(tmp_path / "a.parquet")
     log.with_columns(a=pl.lit("x")).write_parquet(tmp_path / "b.parquet")
     with pytest.raises(InputError, match=r"'a' holds Float64 in a\.parquet and String in b\.parqu"):
-        evaluate(tmp_path, LogColumns(**COLUMNS), tmp_path / "out")
+        fit(tmp_path, LogColumns(**COLUMNS), tmp_path / "out")
     log.drop("a").write_parquet(tmp_path / "b.parquet")
     with pytest.raises(InputError, match=r"there is no column 'a' in b\.parquet: known are"):
-        evaluate(tmp_path, LogColumns(**COLUMNS), tmp_path / "out")
+        fit(tmp_path, LogColumns(**COLUMNS), tmp_path / "out")
     (tmp_path / "b.parquet").rename(tmp_path / "b.csv")
     with pytest.raises(InputError, match="both Parquet and CSV"):
-        evaluate(tmp_path, LogColumns(**COLUMNS), tmp_path / "out")
+        fit(tmp_path, LogColumns(**COLUMNS), tmp_path / "out")
 
 
 def test_what_was_written_before_stays_if_the_log_is_bad(tmp_path: Path) -> None:
     columns, out = LogColumns(**COLUMNS), tmp_path / "out"
-    evaluate(gappy(), columns, out, rules=["ptd"])
+    fit(gappy(), columns, out, rules=["ptd"])
     before = {path: path.read_bytes() for path in out.iterdir()}
     with pytest.raises(InputError):
-        evaluate(put("r", 1, None)(gappy()), columns, out, rules=["ptd"])
+        fit(put("r", 1, None)(gappy()), columns, out, rules=["ptd"])
     assert {path: path.read_bytes() for path in out.iterdir()} == before
 
 

@@ -18,7 +18,7 @@ import pytest
 import preftd
 from logs.made_logs import COLUMNS, gappy
 from preftd import InputError
-from preftd.logs import LogColumns, evaluate
+from preftd.logs import LogColumns, fit
 from preftd.npz import read_npz
 from preftd.report.log_page import write_log_page
 
@@ -32,7 +32,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("saved") / "out"
     log = gappy(episodes=20).with_columns(kind=pl.col("id") % 3)
     columns = LogColumns(**COLUMNS | {"categories": ["kind"]})
-    evaluate(log, columns, folder, rules=["td", "ptd"], methods=["linear"], folds=2)
+    fit(log, columns, folder, rules=["td", "ptd"], methods=["linear"], folds=2)
     return folder
 
 

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from preftd import InputError
-from preftd.logs import LogColumns, evaluate
+from preftd.logs import LogColumns, fit
 from preftd.logs.command import lines
 from preftd.report.log_page import write_log_page
 
@@ -27,8 +27,7 @@ def walk(rows: int = 2000, shift: float = 0.0) -> pl.DataFrame:
 def test_a_shift_of_rewards_changes_no_error(shift: float, tmp_path: Path) -> None:
     columns = LogColumns(["x"], "r", 0.8)
     found, other = (
-        evaluate(walk(shift=s), columns, tmp_path / f"{s:g}", rules=["td0", "ptd"])
-        for s in (0.0, shift)
+        fit(walk(shift=s), columns, tmp_path / f"{s:g}", rules=["td0", "ptd"]) for s in (0.0, shift)
     )
     for name in ("rmse", "relative", "relative_low", "relative_high"):
         both = [one.errors()[name].to_numpy() for one in (found, other)]
@@ -43,7 +42,7 @@ def test_a_shift_of_rewards_changes_no_error(shift: float, tmp_path: Path) -> No
 def test_the_ridge_leaves_the_constant(tmp_path: Path) -> None:
     """Values of a log without anything to see are means, whatever the ridge."""
     log = walk().with_columns(r=pl.lit(3.0))
-    found = evaluate(log, LogColumns(["x"], "r", 0.5), tmp_path, rules=["ptd"], regularisation=1e6)
+    found = fit(log, LogColumns(["x"], "r", 0.5), tmp_path, rules=["ptd"], regularisation=1e6)
     assert found.predict(log) == pytest.approx(6.0, rel=1e-12)
 
 
@@ -51,7 +50,7 @@ def test_the_ridge_leaves_the_constant(tmp_path: Path) -> None:
 def test_what_is_not_known_is_not_0(discount: float, tmp_path: Path) -> None:
     """How large errors are, relative to a mean that all returns are equal to."""
     log = walk().with_columns(r=pl.lit(0.1))
-    found = evaluate(log, LogColumns(["x"], "r", discount), tmp_path, rules=["ptd"])
+    found = fit(log, LogColumns(["x"], "r", discount), tmp_path, rules=["ptd"])
     assert {one["relative"] for one in found.summary["questions"][0]["errors"]} == {None}
     shown = [line for line in lines(found) if line.startswith("  PTD")]
     assert len(shown) == 2
@@ -72,7 +71,7 @@ ENDLESS: list[tuple[dict[str, Any], str]] = [
 def test_a_sum_without_end_is_refused(named: dict[str, Any], which: str, tmp_path: Path) -> None:
     log = walk().with_columns(ones=pl.lit(1.0), never=pl.lit(False))
     with pytest.raises(InputError) as error:
-        evaluate(log, LogColumns(**{"features": ["x"], "reward": "r"} | named), tmp_path / "out")
+        fit(log, LogColumns(**{"features": ["x"], "reward": "r"} | named), tmp_path / "out")
     assert str(error.value) == (
         f"r, {which} has no end, as no step terminates: give a discount below 1, or name the "
         "column that says where episodes terminate."
@@ -84,9 +83,9 @@ def test_terminations_that_are_all_held_out_together_are_too_few(tmp_path: Path)
     log = walk().with_columns(end=pl.int_range(pl.len()) == 700)
     columns = LogColumns(["x"], "r", [0.9, 1.0], terminated="end")
     with pytest.raises(InputError, match=r"γ = 1.0 has no end without fold \d, .* in the others:"):
-        evaluate(log, columns, tmp_path)
+        fit(log, columns, tmp_path)
     fewer = LogColumns(["x"], "r", 0.9, terminated="end")
-    assert evaluate(log, fewer, tmp_path).errors().height
+    assert fit(log, fewer, tmp_path).errors().height
 
 
 def test_ends_that_only_untrusted_episodes_have_do_not_determine_ptd(tmp_path: Path) -> None:
@@ -97,8 +96,8 @@ def test_ends_that_only_untrusted_episodes_have_do_not_determine_ptd(tmp_path: P
     with pytest.raises(
         InputError, match=r"PTD learns from no row after which r, γ = 1\.0 has an end: "
     ):
-        evaluate(log, columns, tmp_path)
-    assert evaluate(log, columns, tmp_path, rules=["td0"]).errors().height
+        fit(log, columns, tmp_path)
+    assert fit(log, columns, tmp_path, rules=["td0"]).errors().height
 
 
 @pytest.mark.parametrize(
@@ -115,30 +114,30 @@ def test_episodes_without_end_that_features_tell_apart_are_refused(
     with pytest.raises(
         InputError, match=r"learns from rows after which r, γ = 1\.0 has no end, and features tell"
     ):
-        evaluate(log, columns, tmp_path)
+        fit(log, columns, tmp_path)
     ended = log.with_columns(end=ends)
-    assert evaluate(ended, columns, tmp_path, rules=["td0"]).errors().height
+    assert fit(ended, columns, tmp_path, rules=["td0"]).errors().height
 
 
 def test_features_that_others_determine_are_no_lack_of_ends(tmp_path: Path) -> None:
     number = pl.int_range(pl.len())
     log = walk().with_columns(id=number // 10, end=number % 10 == 9, y=1 - 3 * pl.col("x"))
     columns = LogColumns(["x", "y"], "r", 1.0, episode="id", terminated="end")
-    assert evaluate(log, columns, tmp_path).errors().height
+    assert fit(log, columns, tmp_path).errors().height
 
 
 def test_a_note_reports_if_ptd_learns_nothing_though_rows_are_trusted(tmp_path: Path) -> None:
     """A reading in every 50 rows has no other one in the same block of 40."""
     log = walk().with_columns(x=pl.when(pl.int_range(pl.len()) % 50 == 0).then("x"))
     columns = LogColumns(["x"], "r", 0.9, preference="missing")
-    found = evaluate(log, columns, tmp_path / "short")
+    found = fit(log, columns, tmp_path / "short")
     assert (found.weights[-1] == 0).all()
     (note,) = (one for one in found.summary["notes"] if "PTD" in one)
     assert note == (
         "PTD learns nothing and predicts 0, as no row with β > 0 is followed by another, or by a "
         "termination, in the same block of 40 rows: let them be longer."
     )
-    longer = evaluate(log, columns, tmp_path / "long", block=101)
+    longer = fit(log, columns, tmp_path / "long", block=101)
     assert longer.weights[-1].any()
     assert not any("PTD" in one for one in longer.summary["notes"])
 
@@ -148,7 +147,7 @@ def test_a_huge_reward_is_refused(reward: float, tmp_path: Path) -> None:
     log = walk().with_columns(r=pl.when(pl.int_range(pl.len()) == 5).then(reward).otherwise("r"))
     log.write_parquet(tmp_path / "log.parquet")
     with pytest.raises(InputError) as error:
-        evaluate(tmp_path / "log.parquet", LogColumns(["x"], "r", 0.9), tmp_path / "out")
+        fit(tmp_path / "log.parquet", LogColumns(["x"], "r", 0.9), tmp_path / "out")
     assert str(error.value) == (
         f"reward ('r') is {reward:g} in row 5 of log.parquet: rescale it, sums of numbers above "
         "1e+100 overflow."
@@ -162,7 +161,7 @@ def test_a_log_of_which_no_return_is_known_has_no_errors(gaps: bool, tmp_path: P
     if gaps:
         log = log.with_columns(x=pl.when(number % 3 > 0).then("x"))
     columns = LogColumns(["x"], "r", 0.99, episode="id", preference="missing")
-    found = evaluate(log, columns, tmp_path, methods=["linear"])
+    found = fit(log, columns, tmp_path, methods=["linear"])
     assert found.errors().height == 0
     assert {"arm", "rmse", "relative", "rows"} <= set(found.errors().columns)
     assert found.errors().filter(rows="all").height == 0

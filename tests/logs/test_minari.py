@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from preftd.logs import LogColumns, evaluate
+from preftd.logs import LogColumns, fit
 from preftd.logs.minari_data import columns_of, is_minari
 
 minari = pytest.importorskip("minari")
@@ -53,8 +53,8 @@ def test_data_sets_are_logs(
     named = columns_of(path)
     assert named["features"] == [f"observation_{i}" for i in range(4)]
     columns = LogColumns(**named, discount=0.9)
-    found = evaluate(path, columns, tmp_path / "path", rules=["ptd"], folds=3)
-    again = evaluate(data, columns, tmp_path / "set", rules=["ptd"], folds=3)
+    found = fit(path, columns, tmp_path / "path", rules=["ptd"], folds=3)
+    again = fit(data, columns, tmp_path / "set", rules=["ptd"], folds=3)
     assert (found.weights == again.weights).all()
     taken = list(data.iterate_episodes())
     cut = [episode for episode in taken if not episode.terminations[-1]]

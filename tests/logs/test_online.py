@@ -14,7 +14,7 @@ import preftd
 from logs.made_logs import COLUMNS, gappy, settings_of
 from preftd import PTD, InputError, LinearLearner
 from preftd.experiments import Processes
-from preftd.logs import LogColumns, evaluate
+from preftd.logs import LogColumns, fit
 from preftd.logs.experience import part_stream
 from preftd.logs.online import METHODS, OnlineJob, as_method
 from preftd.logs.steps import read_steps
@@ -24,7 +24,7 @@ METHODS_OF: list[Any] = ["linear", "network:8"]
 
 def test_methods_learn_the_log_and_load_again(tmp_path: Path) -> None:
     columns = LogColumns(**COLUMNS | {"discount": [0.5, 0.9]})
-    found = evaluate(
+    found = fit(
         gappy(episodes=200), columns, tmp_path / "here", rules=["ptd"], methods=METHODS_OF, folds=3
     )
     errors = found.errors().filter(prediction="value", rows="trusted")
@@ -45,18 +45,16 @@ def test_methods_learn_the_log_and_load_again(tmp_path: Path) -> None:
 def test_two_workers_learn_the_same(tmp_path: Path) -> None:
     columns, log = LogColumns(**COLUMNS), gappy(episodes=200)
     given: dict[str, Any] = {"rules": ["ptd"], "methods": METHODS_OF, "folds": 3}
-    here = evaluate(log, columns, tmp_path / "here", **given)
+    here = fit(log, columns, tmp_path / "here", **given)
     with Processes(2) as two:
-        other = evaluate(log, columns, tmp_path / "two", executor=two, **given)
+        other = fit(log, columns, tmp_path / "two", executor=two, **given)
     for name in here.predictions().columns:
         assert other.predictions()[name].equals(here.predictions()[name])
 
 
 def test_the_linear_method_is_the_linear_learner(tmp_path: Path) -> None:
     columns = LogColumns(**COLUMNS)
-    found = evaluate(
-        gappy(), columns, tmp_path / "out", rules=["ptd"], methods=["linear:0.3"], folds=3
-    )
+    found = fit(gappy(), columns, tmp_path / "out", rules=["ptd"], methods=["linear:0.3"], folds=3)
     settings, plan = settings_of(gappy(), tmp_path / "parts")
     experience, beta, final_beta, _ = part_stream(settings, plan.parts[0], 0.9)
     learner = LinearLearner(experience.size, PTD(), 0.3 / 3, view="held", bounded=True)
@@ -103,4 +101,4 @@ def test_what_is_held_out_has_no_part_in_weights_or_step_size(tmp_path: Path) ->
 )
 def test_methods_that_are_none_are_refused(methods: Any, message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message):
-        evaluate(gappy(), LogColumns(**COLUMNS), tmp_path, methods=methods)
+        fit(gappy(), LogColumns(**COLUMNS), tmp_path, methods=methods)

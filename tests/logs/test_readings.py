@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from preftd.logs import LogColumns, evaluate
+from preftd.logs import LogColumns, fit
 from preftd.logs import table as table_module
 from preftd.preferences import Displacement, Learned
 
@@ -48,7 +48,7 @@ def test_neither_blocks_nor_parts_change_features_or_trust(
         monkeypatch.setattr("preftd.logs.readings.BACK", 4096 if i < 2 else 20)
         monkeypatch.setattr("preftd.logs.plan.PART", part)
         monkeypatch.setattr(table_module, "CHUNK", chunk)
-        found.append(evaluate(log, columns, tmp_path / str(i), rules=["ptd"], folds=3, block=block))
+        found.append(fit(log, columns, tmp_path / str(i), rules=["ptd"], folds=3, block=block))
     zero = {one.summary["preference"]["zero"] for one in found}
     assert len(zero) == 1
     if preference == "missing:x:49":
@@ -70,7 +70,7 @@ def test_signals_see_episodes_not_blocks(
     for i, (block, part) in enumerate([(150, 1 << 20), (30, 1 << 20), (30, 90)]):
         monkeypatch.setattr("preftd.logs.plan.PART", part)
         out = tmp_path / str(i)
-        found = evaluate(log, columns, out, rules=["ptd"], folds=3, block=block)
+        found = fit(log, columns, out, rules=["ptd"], folds=3, block=block)
         betas.append(found.predictions()["beta"].to_numpy())
     assert 0 < betas[0].mean() < 1
     assert all((other == betas[0]).all() for other in betas)
@@ -89,7 +89,7 @@ def test_predict_gives_what_the_weights_give_in_the_log(
         ["x", "rare", "y"], "r", 0.8, categories="kind", preference=preference, fill=fill,
         episode="id", terminated="end",
     )  # fmt: skip
-    found = evaluate(log, columns, tmp_path, rules=["ptd"], folds=3)
+    found = fit(log, columns, tmp_path, rules=["ptd"], folds=3)
     e, beta = found.encoding, found.predictions()["beta"].to_numpy()
     kept: dict[tuple[str, bool], Any] = {}
     for t, row in enumerate(log.rows(named=True)):
@@ -121,7 +121,7 @@ def test_a_value_of_a_category_that_is_new_has_no_feature(tmp_path: Path) -> Non
         kind=pl.Series(np.random.default_rng(3).choice(["u", "v", "w"], 600, p=[0.5, 0.3, 0.2]))
     )
     columns = LogColumns(["y"], "r", 0.8, categories="kind")
-    found = evaluate(log, columns, tmp_path, rules=["ptd"])
+    found = fit(log, columns, tmp_path, rules=["ptd"])
     assert found.encoding.levels[0] == ("u", "v", "w")
     rows = pl.DataFrame({"y": [0.5] * 4, "kind": ["v", "new", None, "u"]})
     v, new, gap, u = found.predict(rows)
@@ -132,7 +132,7 @@ def test_a_value_of_a_category_that_is_new_has_no_feature(tmp_path: Path) -> Non
 def test_whole_numbers_of_a_category_may_come_as_other_types(tmp_path: Path) -> None:
     """As pandas makes fractions of columns with gaps."""
     log = seldom_read(600).with_columns(kind=pl.int_range(pl.len()) * 7 % 3)
-    found = evaluate(log, LogColumns(["y"], "r", 0.8, categories="kind"), tmp_path, rules=["ptd"])
+    found = fit(log, LogColumns(["y"], "r", 0.8, categories="kind"), tmp_path, rules=["ptd"])
     values = found.predict(pl.DataFrame({"y": [0.5] * 5, "kind": [2, 1, None, 0, 9]}))
     assert len(set(values[[0, 1, 3]])) == 3
     for kinds in ([2.0, 1.0, np.nan, 0.0, 9.5], ["2", "1", None, "0", "x"]):
@@ -145,7 +145,7 @@ def test_whole_numbers_of_a_category_may_come_as_other_types(tmp_path: Path) -> 
 def test_categories_may_be_flags(tmp_path: Path) -> None:
     log = seldom_read(600).with_columns(flag=pl.col("ok") > 0)
     columns = LogColumns(["y"], "r", 0.8, categories="flag")
-    found = evaluate(log, columns, tmp_path, rules=["ptd"])
+    found = fit(log, columns, tmp_path, rules=["ptd"])
     as_number = log.with_columns(pl.col("flag").cast(pl.Int64))
-    other = evaluate(as_number, columns, tmp_path / "other", rules=["ptd"])
+    other = fit(as_number, columns, tmp_path / "other", rules=["ptd"])
     assert (found.predict(log) == other.predict(as_number)).all()

@@ -19,14 +19,14 @@ from commands import complaint, run, run_alone
 from logs.made_logs import COLUMNS, gappy
 from preftd.experiments import Processes
 from preftd.failures import FailedError, InputError
-from preftd.logs import LogColumns, LogEvaluation, evaluate, plan
+from preftd.logs import LogColumns, LogEvaluation, fit, plan
 from preftd.logs.part_files import PREFIX
 
 NAMED: Final = COLUMNS | {"preference": "quality"}
 SCRIPT = """
 import os, signal, sys
 from preftd.experiments.progress import Silent
-from preftd.logs import LogColumns, evaluate, plan
+from preftd.logs import LogColumns, fit, plan
 plan.PART = 200
 
 class Dies:
@@ -37,7 +37,7 @@ class Dies:
         if not self.left:
             os.kill(os.getpid(), signal.SIGKILL)
 
-evaluate(sys.argv[1], LogColumns(**{named!r}), sys.argv[2], rules=["td", "ptd"], progress=Dies())
+fit(sys.argv[1], LogColumns(**{named!r}), sys.argv[2], rules=["td", "ptd"], progress=Dies())
 """
 
 
@@ -69,7 +69,7 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def evaluated(log: Path, out: Path, **given: Any) -> LogEvaluation:
-    return evaluate(log, LogColumns(**NAMED), out, rules=["td", "ptd"], **given)
+    return fit(log, LogColumns(**NAMED), out, rules=["td", "ptd"], **given)
 
 
 def kept_parts(out: Path) -> list[Path]:
@@ -134,7 +134,7 @@ def test_a_mistake_on_the_way_does_not_lose_finished_parts(log: Path, tmp_path: 
     with pytest.raises(KeyboardInterrupt):
         evaluated(log, out, progress=Counting(3))
     with pytest.raises(InputError):
-        evaluate(log, LogColumns(**NAMED | {"reward": "rr"}), out)
+        fit(log, LogColumns(**NAMED | {"reward": "rr"}), out)
     assert len(kept_parts(out)) == 3
 
 
@@ -175,7 +175,7 @@ def test_a_worker_that_dies_is_reported_in_one_sentence(
         def __reduce__(self) -> Any:
             return os._exit, (9,)
 
-    monkeypatch.setattr("preftd.logs.evaluation.look", lambda *_: Deadly())
+    monkeypatch.setattr("preftd.logs.fitting.look", lambda *_: Deadly())
     monkeypatch.setattr("preftd.logs.passes.described", lambda *_: [])
     with Processes(2) as two, pytest.raises(FailedError, match="a part of the log cannot be"):
         evaluated(log, tmp_path / "out", executor=two)
@@ -185,7 +185,7 @@ def test_the_command_reports_progress_and_a_table(log: Path, tmp_path: Path) -> 
     text = LogColumns(**COLUMNS).to_toml()
     (tmp_path / "log.toml").write_text(text)
     given: list[str | Path] = [
-        "evaluate",
+        "fit",
         log,
         "--columns",
         tmp_path / "log.toml",
@@ -208,9 +208,9 @@ def test_options_are_columns(log: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     given = "--feature a --feature b --reward r --discount 0.5 --discount 0.9 --episode id"
     given += " --terminated end --preference missing:a:2 --fill zero --rule td0 --quiet"
-    done = run_alone("evaluate", log, *given.split(), "--out", out)
+    done = run_alone("fit", log, *given.split(), "--out", out)
     assert (done.returncode, done.stderr) == (0, "")
     changed = COLUMNS | {"discount": [0.5, 0.9], "preference": "missing:a:2", "fill": "zero"}
-    found = evaluate(log, LogColumns(**changed), tmp_path / "here", rules=["td0"])
+    found = fit(log, LogColumns(**changed), tmp_path / "here", rules=["td0"])
     with np.load(out / "weights.npz") as stored:
         assert stored["whole"] == pytest.approx(found.weights, rel=1e-10)

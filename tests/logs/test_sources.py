@@ -13,7 +13,7 @@ import pytest
 from logs.made_logs import COLUMNS, gappy
 from preftd import ETD, PTD, InputError
 from preftd.experience import Encoder
-from preftd.logs import LogColumns, LogEvaluation, evaluate
+from preftd.logs import LogColumns, LogEvaluation, fit
 from preftd.logs.arms import questions_of
 from preftd.logs.bases import as_encoder, expand
 from preftd.logs.source import _natural, open_source
@@ -22,7 +22,7 @@ from preftd.report.log_page import write_log_page
 
 
 def evaluated(source: Any, out: Path, **named: Any) -> LogEvaluation:
-    return evaluate(source, LogColumns(**COLUMNS | named), out, rules=["ptd"], folds=3)
+    return fit(source, LogColumns(**COLUMNS | named), out, rules=["ptd"], folds=3)
 
 
 def as_file(log: pl.DataFrame, folder: Path) -> Path:
@@ -206,7 +206,7 @@ def test_a_signal_gives_the_preference(tmp_path: Path) -> None:
 
 
 def test_rules_of_your_own_are_arms(tmp_path: Path) -> None:
-    found = evaluate(gappy(), LogColumns(**COLUMNS), tmp_path, rules=[ETD(0.5), PTD()])
+    found = fit(gappy(), LogColumns(**COLUMNS), tmp_path, rules=[ETD(0.5), PTD()])
     assert [one["key"] for one in found.summary["arms"]] == ["etd", "ptd"]
 
 
@@ -221,7 +221,7 @@ def test_two_predictions_of_one_name_are_refused(tmp_path: Path) -> None:
     log = gappy().rename({"r": "x", "s": "linear_x"})
     columns = LogColumns(**COLUMNS | {"reward": ["x", "linear_x"]})
     with pytest.raises(InputError, match="called 'value_ptd_linear_x', by the names of rewards"):
-        evaluate(log, columns, tmp_path, methods=["linear"])
+        fit(log, columns, tmp_path, methods=["linear"])
     log = gappy().rename({"id": "value_ptd", "t": "log_value_ptd"})
     named = {"episode": "value_ptd", "order": "log_value_ptd"}
     found = evaluated(log, tmp_path / "keys", **named).predictions()
@@ -316,14 +316,14 @@ def test_folders_of_csv_files_name_columns_too(tmp_path: Path) -> None:
             half = log.filter((pl.col("id") < 30) == (site == 0))
             getattr(half, f"write_{kind}")(folder / f"log.{kind}")
         columns = LogColumns(**COLUMNS | {"categories": ["site"]})
-        found.append(evaluate(tmp_path / kind, columns, tmp_path / f"{kind} out").predictions())
+        found.append(fit(tmp_path / kind, columns, tmp_path / f"{kind} out").predictions())
     assert np.allclose(found[0].select("^value_.*$"), found[1].select("^value_.*$"), atol=1e-9)
     columns = LogColumns(**COLUMNS | {"categories": ["sit"]})
     with pytest.raises(InputError, match=r"there is no column 'sit' in csv: did you mean 'site'\?"):
-        evaluate(tmp_path / "csv", columns, tmp_path / "out")
+        fit(tmp_path / "csv", columns, tmp_path / "out")
     (tmp_path / "csv" / "site=south").rename(tmp_path / "csv" / "a=1")
     with pytest.raises(InputError, match=r"column 'a' of log.csv is also in the name of a folder"):
-        evaluate(tmp_path / "csv", LogColumns(**COLUMNS), tmp_path / "out")
+        fit(tmp_path / "csv", LogColumns(**COLUMNS), tmp_path / "out")
 
 
 def test_values_in_the_names_of_folders_stay_apart(tmp_path: Path) -> None:
@@ -351,9 +351,7 @@ def test_a_name_with_brackets_is_a_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["out[1]", "row=3"])
 def test_the_name_of_the_folder_of_results_is_a_name(name: str, tmp_path: Path) -> None:
     columns = LogColumns(**COLUMNS | {"preference": "learned"})
-    found, other = (
-        evaluate(gappy(), columns, tmp_path / one, rules=["ptd"]) for one in ("out", name)
-    )
+    found, other = (fit(gappy(), columns, tmp_path / one, rules=["ptd"]) for one in ("out", name))
     assert other.predictions().equals(found.predictions())
     assert write_log_page(other).is_file()
 

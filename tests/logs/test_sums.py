@@ -11,7 +11,7 @@ import pytest
 
 from logs.made_logs import gappy, settings_of
 from preftd import ETD, PTD, TD, LeastSquaresLearner, tasks, theory
-from preftd.logs import LogColumns, evaluate, table
+from preftd.logs import LogColumns, fit, table
 from preftd.logs.experience import part_stream
 from preftd.logs.solution import add_up, solve, solved
 from preftd.logs.sums import part_sums
@@ -100,7 +100,7 @@ def test_least_squares_approaches_the_fixed_point(tmp_path: Path) -> None:
         names, "r", float(taken.discount_tp1.max()), terminated="end", preference="seen",
         constant=False,
     )  # fmt: skip
-    found = evaluate(log, columns, tmp_path, rules=["td", "ptd"], predictions=False)
+    found = fit(log, columns, tmp_path, rules=["td", "ptd"], predictions=False)
     for a, rule in enumerate((TD(), PTD())):
         exact = theory.fixed_point(task.process, task.features, rule, task.observable)
         assert found.encoding.raw(found.weights[a])[:, 0] == pytest.approx(exact, abs=0.1)

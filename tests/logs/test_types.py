@@ -14,7 +14,7 @@ import pytest
 
 from logs.made_logs import COLUMNS, gappy
 from preftd import InputError
-from preftd.logs import LogColumns, LogEvaluation, evaluate
+from preftd.logs import LogColumns, LogEvaluation, fit
 from preftd.logs.minari_data import _entries
 from preftd.logs.source import as_frame, open_source
 
@@ -97,7 +97,7 @@ def test_no_value_changes_or_the_log_is_refused(
 
 
 def evaluated(source: Any, out: Path, **named: Any) -> LogEvaluation:
-    return evaluate(source, LogColumns(**COLUMNS | named), out, rules=["ptd"], folds=3)
+    return fit(source, LogColumns(**COLUMNS | named), out, rules=["ptd"], folds=3)
 
 
 PAIRS: dict[str, tuple[Any, Any]] = {
@@ -209,7 +209,7 @@ def test_numbers_in_csv_are_not_joined(tmp_path: Path) -> None:
         (("id,x,r\n9007199254740993,1,2\n0.5,2,2\n",), "'9007199254740993', and others are frac"),
     ):
         with pytest.raises(InputError, match=message):
-            evaluate(csv(tmp_path / message[:5], *texts), columns, tmp_path / "out")
+            fit(csv(tmp_path / message[:5], *texts), columns, tmp_path / "out")
     good = csv(tmp_path / "in", "id,x,r\n007,1,2\n008,1,2\n", "id,x,r\n009,,2\n010,,2\n,,\n")
     table = open_source(good, tmp_path / "good")
     assert table.read(["id", "x"], 0, 5).rows() == [

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from preftd import InputError
-from preftd.logs import LogColumns, LogEvaluation, evaluate
+from preftd.logs import LogColumns, LogEvaluation, fit
 from preftd.logs import look as look_module
 from preftd.logs.command import lines
 from preftd.logs.scores_kernel import hold
@@ -104,33 +104,33 @@ def test_what_is_shown_where_beta_is_0_has_no_part_in_values(
     monkeypatch.setattr("preftd.logs.plan.PART", 150)
     columns, log = LogColumns(**COLUMNS | named), made()
     given: dict[str, Any] = {"rules": ["td", "ptd"], "folds": 3}
-    found = evaluate(log, columns, tmp_path / "found", **given)
+    found = fit(log, columns, tmp_path / "found", **given)
     beta = found.predictions()["beta"].to_numpy()
     for i, value in enumerate((2.0**31 - 1, -1e20)):
         changed = shown_elsewhere(log, beta, value)
-        other = evaluate(changed, columns, tmp_path / str(i), **given)
+        other = fit(changed, columns, tmp_path / str(i), **given)
         assert_same_where_trusted(found, other)
 
 
 def test_gaps_where_beta_is_0_have_no_part_in_values(tmp_path: Path) -> None:
     columns, log = LogColumns(**COLUMNS | {"preference": "ok"}), made()
-    found = evaluate(log, columns, tmp_path / "found", rules=["ptd"])
+    found = fit(log, columns, tmp_path / "found", rules=["ptd"])
     zero = pl.col("ok") == 0
     emptied = log.with_columns(
         [pl.when(~zero).then(pl.col(name)).alias(name) for name in ("a", "b", "c", "kind")]
     )
-    other = evaluate(emptied, columns, tmp_path / "other", rules=["ptd"])
+    other = fit(emptied, columns, tmp_path / "other", rules=["ptd"])
     assert_same_where_trusted(found, other)
 
 
 def test_methods_do_not_look_at_rows_with_beta_0(tmp_path: Path) -> None:
     columns, log = LogColumns(**COLUMNS | {"preference": "ok"}), made(240)
     given: dict[str, Any] = {"rules": ["ptd"], "methods": ["linear", "network:4"], "folds": 2}
-    found = evaluate(log, columns, tmp_path / "found", **given)
+    found = fit(log, columns, tmp_path / "found", **given)
     beta = found.predictions()["beta"].to_numpy()
     for i, value in enumerate((1e6, 1e20)):
         changed = shown_elsewhere(log, beta, value)
-        other = evaluate(changed, columns, tmp_path / str(i), **given)
+        other = fit(changed, columns, tmp_path / str(i), **given)
         assert_same_where_trusted(found, other)
         sizes = [one.summary["questions"][0]["step_sizes"] for one in (found, other)]
         assert sizes[0] == sizes[1]
@@ -150,12 +150,10 @@ def test_a_long_log_is_scaled_by_trusted_rows(
             c=pl.col("c").fill_nan(3.0),
         )
         for name, log in (("some", made(2000)), ("few", few)):
-            found = evaluate(log, columns, tmp_path / f"{preference} {name}", rules=["ptd"])
+            found = fit(log, columns, tmp_path / f"{preference} {name}", rules=["ptd"])
             beta = found.predictions()["beta"].to_numpy()
             changed = shown_elsewhere(log, beta, 1e6)
-            other = evaluate(
-                changed, columns, tmp_path / f"{preference} {name} other", rules=["ptd"]
-            )
+            other = fit(changed, columns, tmp_path / f"{preference} {name} other", rules=["ptd"])
             assert (other.weights == found.weights).all()
 
 
@@ -167,16 +165,16 @@ def test_a_feature_of_which_no_reading_is_looked_at_is_searched_for(
     number = pl.int_range(pl.len())
     log = made(2000).with_columns(b=pl.when(number.is_between(40, 45)).then(number.cast(float)))
     columns = LogColumns(**COLUMNS | {"categories": []})
-    found = evaluate(log, columns, tmp_path, rules=["ptd"])
+    found = fit(log, columns, tmp_path, rules=["ptd"])
     assert found.encoding.mean[1] == pytest.approx(42.5)
 
 
 def test_a_signal_is_scaled_again_by_what_it_trusts(tmp_path: Path) -> None:
     columns = LogColumns(**COLUMNS | {"preference": Turns()})
-    found = evaluate(made(), columns, tmp_path / "found", rules=["ptd"])
+    found = fit(made(), columns, tmp_path / "found", rules=["ptd"])
     beta = found.predictions()["beta"].to_numpy()
     changed = shown_elsewhere(made(), beta, 1e6)
-    assert_same_where_trusted(found, evaluate(changed, columns, tmp_path / "other", rules=["ptd"]))
+    assert_same_where_trusted(found, fit(changed, columns, tmp_path / "other", rules=["ptd"]))
 
 
 @pytest.mark.parametrize("value", [0.0, 1e6, 2.0**31 - 1, 1e20])
@@ -188,18 +186,18 @@ def test_a_sensor_that_fails_leaves_the_weight_of_its_readings(
     failed = rng.random(4000) < 0.2
     log = pl.DataFrame({"x": np.where(failed, value, x), "ok": ~failed, "r": 2 * x})
     columns = LogColumns(["x"], "r", 0.0, preference="ok")
-    found = evaluate(log, columns, tmp_path)
+    found = fit(log, columns, tmp_path)
     assert found.summary["questions"][0]["weights"]["ptd"] == pytest.approx([2.0, 0.0], abs=1e-6)
 
 
 def test_a_feature_that_is_constant_where_rows_are_trusted_has_no_weight(tmp_path: Path) -> None:
     log = made().with_columns(a=pl.when(pl.col("ok") > 0).then(4.5).otherwise("a"))
     columns = LogColumns(**COLUMNS | {"preference": "ok"})
-    found = evaluate(log, columns, tmp_path)
+    found = fit(log, columns, tmp_path)
     assert found.summary["questions"][0]["weights"]["ptd"][columns.features.index("a")] == 0
     encoded = LogColumns(**COLUMNS | {"preference": "ok", "encoder": "fourier:1"})
     with pytest.raises(InputError, match=r"'a' is 4\.5 in every row with β > 0: leave it out"):
-        evaluate(log, encoded, tmp_path)
+        fit(log, encoded, tmp_path)
 
 
 @pytest.mark.parametrize("encoder", [None, "polynomial:2"])
@@ -207,9 +205,9 @@ def test_products_that_overflow_are_named(encoder: str | None, tmp_path: Path) -
     columns, log = LogColumns(**COLUMNS | {"preference": "ok", "encoder": encoder}), made()
     changed = shown_elsewhere(log, log["ok"].to_numpy(), 1e200)
     with pytest.raises(InputError, match=r"sums of TD\(0\) are not finite: .*null"):
-        evaluate(changed, columns, tmp_path / "all")
-    found = evaluate(log, columns, tmp_path / "found", rules=["ptd"])
-    other = evaluate(changed, columns, tmp_path / "other", rules=["ptd"])
+        fit(changed, columns, tmp_path / "all")
+    found = fit(log, columns, tmp_path / "found", rules=["ptd"])
+    other = fit(changed, columns, tmp_path / "other", rules=["ptd"])
     assert (other.weights == found.weights).all()
     write_log_page(other)
 
@@ -221,7 +219,7 @@ def test_a_log_of_which_nothing_is_trusted_has_a_note(preference: Any, tmp_path:
         never=pl.lit(0.0), a=pl.when(turns).then("a"), b=pl.when(~turns).then("b")
     )
     columns = LogColumns(**COLUMNS | {"preference": preference})
-    found = evaluate(log, columns, tmp_path)
+    found = fit(log, columns, tmp_path)
     (note,) = (one for one in found.summary["notes"] if "β = 0" in one)
     assert note == "No row is trusted (β = 0 in all of them): PTD learns nothing and predicts 0."
     assert note in list(lines(found))
@@ -236,7 +234,7 @@ def test_few_trusted_rows_have_a_note(tmp_path: Path) -> None:
     columns = LogColumns(
         **COLUMNS | {"preference": "few", "categories": [], "features": ["a", "b"]}
     )
-    found = evaluate(log, columns, tmp_path, rules=["ptd"])
+    found = fit(log, columns, tmp_path, rules=["ptd"])
     assert (
         "Only 3 rows have β > 0, for 3 features: PTD learns from little." in found.summary["notes"]
     )

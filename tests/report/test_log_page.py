@@ -17,7 +17,7 @@ import pytest
 from browser import complaints, open_browser, view
 from commands import printed
 from logs.made_logs import COLUMNS, gappy
-from preftd.logs import LogColumns, LogEvaluation, evaluate
+from preftd.logs import LogColumns, LogEvaluation, fit
 from preftd.report import log_curves, log_figures, log_page, log_weights
 from preftd.report.log_page import write_log_page
 from preftd.style import number_text
@@ -27,7 +27,7 @@ NAMED: dict[str, Any] = COLUMNS | {"features": [EVIL, "b"]}
 
 
 def evaluated(out: Path, log: pl.DataFrame, **named: Any) -> LogEvaluation:
-    return evaluate(log, LogColumns(**NAMED | named), out, folds=3, rules=["td0", "td", "ptd"])
+    return fit(log, LogColumns(**NAMED | named), out, folds=3, rules=["td0", "td", "ptd"])
 
 
 @pytest.fixture(scope="module")
@@ -208,7 +208,7 @@ def test_the_command_writes_the_page_unless_told_not_to(
     monkeypatch.setattr(log_page, "write_log_page", lambda folder: folder / "page")
     gappy().write_parquet(tmp_path / "log.parquet")
     (tmp_path / "log.toml").write_text(LogColumns(**COLUMNS).to_toml(), encoding="utf-8")
-    typed = ("evaluate", tmp_path / "log.parquet", "--columns", tmp_path / "log.toml", "--quiet")
+    typed = ("fit", tmp_path / "log.parquet", "--columns", tmp_path / "log.toml", "--quiet")
     out = ("--rule", "ptd", "--out", tmp_path / "values")
     assert printed(*typed, *out).endswith(f"wrote {tmp_path / 'values' / 'page'}\n")
     assert "page" not in printed(*typed, *out, "--no-report")
@@ -220,7 +220,7 @@ def test_the_command_of_the_docs_finds_what_its_snippets_find(tmp_path: Path) ->
     made = runpy.run_path(str(docs / "pictures" / "logs.py"), run_name="snippets")
     ran = made["run"](docs / "logs.md")
     text = (docs / "logs.md").read_text(encoding="utf-8").replace("\\\n", "")
-    line = re.search(r"^ {4}preftd (evaluate log.parquet --feature .*)", text, re.M)
+    line = re.search(r"^ {4}preftd (fit log.parquet --feature .*)", text, re.M)
     assert line is not None
     typed = [str(ran["folder"] / part) if part == "log.parquet" else part
              for part in shlex.split(line[1])]  # fmt: skip

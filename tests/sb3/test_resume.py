@@ -139,6 +139,18 @@ def test_a_file_without_what_was_seen_last_is_refused_in_one_sentence() -> None:
         rest(again)
 
 
+@pytest.mark.parametrize("other", [Displacement({0: 0.5}), Learned(linear=True), "trust"])
+def test_a_model_may_be_loaded_with_another_preference_which_has_no_memory_yet(other: Any) -> None:
+    model = learn(small("PreferencePPO", Learned()))
+    given = {"env": model.env, "rollout_buffer_kwargs": {"preference": other}}
+    says = r"with the preference Learned\(linear=False\) and has "
+    with pytest.warns(UserWarning, match=says):
+        learn(saved_and_loaded(model, **given))
+    again = saved_and_loaded(model, **given, force_reset=False)
+    with pytest.warns(UserWarning, match=says), pytest.raises(InputError, match=r"^the model is "):
+        rest(again)
+
+
 class WithoutInfos(VecEnvWrapper):
     """A vector environment of someone else, who has never heard of `reset_infos`."""
 

@@ -43,6 +43,8 @@ class Indices:
             array = np.asarray(indices)
         except Exception:  # whatever an object raises that cannot be made an array
             array = np.array(None)
+        if array.shape == (0,):  # an empty list has no type
+            array = array.astype(np.int32)
         if array.dtype.kind not in "iu" or array.ndim != 1:
             raise InputError(
                 f"indices are {array.dtype} of shape {array.shape}: give a list of integers."

@@ -1,7 +1,7 @@
 """Values from logs: recorded experience in files, with rows that deserve less trust than others."""
 
 from preftd.logs.columns import LogColumns
-from preftd.logs.evaluation import evaluate
+from preftd.logs.fitting import fit
 from preftd.logs.saved import LogEvaluation, load
 from preftd.logs.trust import Age, Column, Missing, as_trust
 
@@ -12,6 +12,6 @@ __all__ = [
     "LogEvaluation",
     "Missing",
     "as_trust",
-    "evaluate",
+    "fit",
     "load",
 ]

@@ -1,4 +1,4 @@
-"""What `preftd evaluate` does: columns from options or a file, the evaluation, and a table."""
+"""What `preftd fit` does: columns from options or a file, the evaluation, and a table."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from preftd.experiments.progress import Silent, progress_here
 from preftd.files import refuse_others
 from preftd.logs import minari_data
 from preftd.logs.columns import LogColumns, read_toml
-from preftd.logs.evaluation import evaluate
+from preftd.logs.fitting import fit
 from preftd.logs.saved import PAGE, LogEvaluation
 from preftd.style import number_text
 
 
-def evaluate_file(
+def fit_file(
     log: Path,
     out: Path,
     file: Path | None,
@@ -37,7 +37,7 @@ def evaluate_file(
     progress = Silent() if quiet else progress_here("rows")
     try:
         with maker(progress.say) as executor:
-            found = evaluate(log, columns, out, executor=executor, progress=progress, **settings)
+            found = fit(log, columns, out, executor=executor, progress=progress, **settings)
     except KeyboardInterrupt as error:
         kept = f"finished parts are kept in {out}"
         progress.say(f"stopped; {kept}: run the same again to resume.")

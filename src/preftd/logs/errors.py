@@ -41,7 +41,7 @@ def error_table(
     Returns
     -------
     tuple of lists of dict
-        Rows of two tables: see the head of `evaluation.py`.
+        Rows of two tables: see the head of `fitting.py`.
 
     """
     drawn = resamples(len(counts))

@@ -44,7 +44,7 @@ PAGE = "report.html"
 @final
 @dataclass(frozen=True, eq=False)
 class LogEvaluation:
-    """An evaluation of a log; `preftd.load` and `preftd.logs.evaluate` return it."""
+    """An evaluation of a log; `preftd.load` and `preftd.logs.fit` return it."""
 
     folder: Path
     columns: LogColumns
@@ -73,7 +73,7 @@ class LogEvaluation:
         """Return the held-out predictions of the log's rows."""
         path = self.folder / "predictions.parquet"
         if not path.is_file():
-            raise InputError(f"{path} was not written: evaluate the log with predictions=True.")
+            raise InputError(f"{path} was not written: fit the log with predictions=True.")
         return pl.DataFrame(reading(path, lambda: scan_parquet(path).collect()))
 
     def predict(self, frame: Any, arm: str | None = None, question: int | str = 0) -> Vector:
@@ -172,7 +172,7 @@ def load(folder: Path | str) -> LogEvaluation:
     Parameters
     ----------
     folder : Path or str
-        What `preftd evaluate --out` or `preftd.logs.evaluate` wrote.
+        What `preftd fit --out` or `preftd.logs.fit` wrote.
 
     Returns
     -------
@@ -183,7 +183,7 @@ def load(folder: Path | str) -> LogEvaluation:
     for name in FILES:
         if not (place / name).is_file():
             raise InputError(
-                f"{short(str(place))} has no {name}: give a folder that preftd evaluate wrote."
+                f"{short(str(place))} has no {name}: give a folder that preftd fit wrote."
             )
     columns = LogColumns.from_toml(place / "log.toml")
     try:
@@ -191,7 +191,7 @@ def load(folder: Path | str) -> LogEvaluation:
         return _checked(place, columns, summary, read_npz(place / "weights.npz"))
     except ValueError as error:
         raise InputError(
-            f"{place} holds files that are not whole ({short(error)}): evaluate the log again."
+            f"{place} holds files that are not whole ({short(error)}): fit the log again."
         ) from None
 
 

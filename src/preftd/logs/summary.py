@@ -1,4 +1,4 @@
-"""The summary of an evaluation; the head of `evaluation.py` describes its fields."""
+"""The summary of an evaluation; the head of `fitting.py` describes its fields."""
 
 from __future__ import annotations
 

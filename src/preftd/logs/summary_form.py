@@ -52,7 +52,7 @@ FORM: dict[str, Any] = {
     "folds": int, "groups": int, "regularisation": NUMBER, "level": NUMBER, "seconds": NUMBER,
     "version": str,
 }  # fmt: skip
-"""What summary.json holds at least; the head of `evaluation.py` says what it means."""
+"""What summary.json holds at least; the head of `fitting.py` says what it means."""
 
 
 def read_summary(place: Path) -> dict[str, Any]:

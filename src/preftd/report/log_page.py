@@ -45,7 +45,7 @@ def write_log_page(found: LogEvaluation | Path | str) -> Path:
     Parameters
     ----------
     found : LogEvaluation, Path or str
-        What `preftd.logs.evaluate` returned, or its folder.
+        What `preftd.logs.fit` returned, or its folder.
 
     Returns
     -------

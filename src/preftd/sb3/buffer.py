@@ -100,12 +100,20 @@ class PreferenceBuffer(RolloutBuffer):
 
     def load_state(self, state: Mapping[str, Any]) -> None:
         """Continue from what `state` gave; environments that are new have no memory."""
+        saved, has_memory = len(state["memory"]), any(one is not None for one in state["memory"])
+        if state["preference"] != self._source.name:
+            if has_memory:
+                warnings.warn(
+                    f"the model was saved with the preference {state['preference']} and has "
+                    f"{self._source.name}, which starts without memory.",
+                    stacklevel=2,
+                )
+            return
         self._source.load_state(state["memory"], state["before"])
-        saved = len(state["memory"])
         if saved == self.n_envs:
             self._carried = state["carried"]
             self._now = None if state["now"] is None else Seen(*state["now"])
-        elif any(one is not None for one in state["memory"]):
+        elif has_memory:
             warnings.warn(
                 f"the model was saved with {saved} environments and has {self.n_envs}: the memory "
                 "of a preference stays with the first ones, and new ones start without.",

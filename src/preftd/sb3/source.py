@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, final
 
@@ -55,6 +56,12 @@ class BetaSource:
         """The largest β, if that is known in advance."""
         return None if self._key is not None else self._signal.largest
 
+    @property
+    def name(self) -> str:
+        """Tells preferences apart: what one remembers means nothing to another."""
+        named = repr(self._signal) if self._key is None else f"info[{self._key!r}]"
+        return re.sub(" at 0x[0-9a-f]+", "", named)  # another one in each process
+
     def needed(self, seen: Seen) -> Seen:
         """What β depends on, and nothing else of the infos."""
         infos = [info or {} for info in seen.infos]
@@ -64,10 +71,10 @@ class BetaSource:
         kept = [{name: info[name] for name in names if name in info} for info in infos]
         return seen._replace(infos=kept)
 
-    def state(self) -> dict[str, list[Any]]:
+    def state(self) -> dict[str, Any]:
         """What is remembered of each environment; that of a signal of this library as an array."""
         memory = [np.asarray(one) if hasattr(one, "__array__") else one for one in self._memory]
-        return {"memory": memory, "before": list(self._before)}
+        return {"preference": self.name, "memory": memory, "before": list(self._before)}
 
     def load_state(self, memory: list[Any], before: list[Any]) -> None:
         """Continue from what `state` gave, for as many environments as both have."""

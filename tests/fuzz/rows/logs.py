@@ -13,7 +13,7 @@ import polars as pl
 from fuzz.row import Row
 from preftd.experiments import Here
 from preftd.experiments.progress import Silent
-from preftd.logs import LogColumns, LogEvaluation, evaluate
+from preftd.logs import LogColumns, LogEvaluation, fit
 
 
 def log() -> pl.DataFrame:
@@ -27,7 +27,7 @@ def columns() -> LogColumns:
 
 @cache
 def evaluated() -> LogEvaluation:
-    return evaluate(log(), columns(), mkdtemp(), rules=["ptd"])
+    return fit(log(), columns(), mkdtemp(), rules=["ptd"])
 
 
 def given() -> dict[str, Any]:
@@ -85,7 +85,7 @@ ROWS: list[Row] = [
     Row("logs.LogColumns.from_mapping",
         lambda: {"given": {"features": ["x"], "reward": "r", "discount": 0.5}}),
     Row("logs.LogColumns.from_toml", lambda: {"path": TOML}),
-    Row("logs.evaluate", given, look=numbers,
+    Row("logs.fit", given, look=numbers,
         free={"out": "*", "block": "None, int32, int64, trillion", "regularisation": "huge",
               "methods": "empty", "predictions": "*"}),
     Row("logs.load", lambda: {"folder": str(evaluated().folder)}, look=numbers),

@@ -12,14 +12,14 @@ import pytest
 
 import preftd
 from logs.made_logs import COLUMNS, gappy
-from preftd.logs import LogColumns, LogEvaluation, evaluate, scores, table
+from preftd.logs import LogColumns, LogEvaluation, fit, scores, table
 
 NAMED: dict[str, Any] = COLUMNS | {"reward": ["r", "s"], "discount": [0.5, 0.9]}
 
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> LogEvaluation:
-    return evaluate(gappy(), LogColumns(**NAMED), tmp_path_factory.mktemp("out"), folds=3)
+    return fit(gappy(), LogColumns(**NAMED), tmp_path_factory.mktemp("out"), folds=3)
 
 
 def test_returns_are_those_of_the_log(found: LogEvaluation) -> None:
@@ -83,7 +83,7 @@ def test_held_predictions_follow_their_recurrence(found: LogEvaluation) -> None:
 
 def test_held_predictions_blend_where_trust_is_partial(tmp_path: Path) -> None:
     named = COLUMNS | {"preference": "quality", "discount": 0.9}
-    found = evaluate(gappy(gaps=0.0), LogColumns(**named), tmp_path, rules=["ptd"], folds=3)
+    found = fit(gappy(gaps=0.0), LogColumns(**named), tmp_path, rules=["ptd"], folds=3)
     log, shown = gappy(gaps=0.0), found.predictions()
     beta, value, held = (shown[n].to_numpy() for n in ("beta", "value_ptd", "held_ptd"))
     blended = 0
@@ -150,7 +150,7 @@ def test_a_continuing_log_is_cut_into_blocks_whose_returns_go_on(
 ) -> None:
     log = gappy(1, 90)
     columns = LogColumns(features=["a", "b"], reward="r", discount=0.8, preference="missing")
-    found = evaluate(log, columns, tmp_path / "whole", folds=3)
+    found = fit(log, columns, tmp_path / "whole", folds=3)
     assert found.summary["log"]["block"] == -(-len(log) // 30)
     G = found.predictions()["return"].to_numpy()
     total = found.summary["questions"][0]["mean"]
@@ -160,7 +160,7 @@ def test_a_continuing_log_is_cut_into_blocks_whose_returns_go_on(
     assert np.isnan(G).sum() < 30
     monkeypatch.setattr(table, "CHUNK", 53)
     monkeypatch.setattr("preftd.logs.plan.PART", 400)
-    parts = evaluate(log, columns, tmp_path / "parts", folds=3)
+    parts = fit(log, columns, tmp_path / "parts", folds=3)
     for name in ("return", "value_td", "held_ptd", "beta"):
         assert parts.predictions()[name].to_numpy() == pytest.approx(
             found.predictions()[name].to_numpy(), rel=1e-8, nan_ok=True
@@ -177,7 +177,7 @@ def test_other_fills_change_td_and_leave_ptd(found: LogEvaluation, tmp_path: Pat
         changes = np.ptp(several, axis=0).max()
         assert changes == 0 if arm == "ptd" else changes > 1e-3
     columns = LogColumns(**NAMED | {"fill": "zero"})
-    other = evaluate(gappy(), columns, tmp_path, folds=3)
+    other = fit(gappy(), columns, tmp_path, folds=3)
     assert other.summary["fills"] == found.summary["fills"]
-    whole = evaluate(gappy(gaps=0.0), columns, tmp_path, folds=3, rules=["td"])
+    whole = fit(gappy(gaps=0.0), columns, tmp_path, folds=3, rules=["td"])
     assert whole.summary["fills"] == []

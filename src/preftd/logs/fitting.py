@@ -90,7 +90,7 @@ ARMS = ("td0", "td", "etd", "ptd")
 OUTPUTS = (PREDICTIONS, *FILES)
 
 
-def evaluate(  # noqa: PLR0913  (each is optional)
+def fit(  # noqa: PLR0913  (each is optional)
     source: Any,
     columns: LogColumns,
     out: Path | str,
@@ -148,7 +148,7 @@ def evaluate(  # noqa: PLR0913  (each is optional)
     >>> log = pl.DataFrame({"x": [0.0, 1.0] * 50, "r": [0.0, 1.0] * 50, "end": [0, 1] * 50})
     >>> columns = LogColumns(features=["x"], reward="r", discount=0.5, terminated="end")
     >>> with tempfile.TemporaryDirectory() as out:
-    ...     found = evaluate(log, columns, out, rules=["ptd"])
+    ...     found = fit(log, columns, out, rules=["ptd"])
     ...     found.predict(pl.DataFrame({"x": [0.0, 1.0]})).round(4)
     array([0.5, 1. ])
 

@@ -1,4 +1,4 @@
-"""The command `preftd evaluate`: arguments and help, no logic."""
+"""The command `preftd fit`: arguments and help, no logic."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,7 +15,7 @@ def several(text: str) -> Any:
     return typer.Option(metavar="COLUMN", help=f"{text} May be repeated.")
 
 
-def evaluate(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
+def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
     log: Annotated[
         Path,
         typer.Argument(
@@ -110,10 +110,10 @@ def evaluate(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
     was stopped resumes.
 
     For example:
-        preftd evaluate log.parquet --feature speed --reward energy --discount 0.9 --out values
-        preftd evaluate logs/ --columns log.toml --out values
+        preftd fit log.parquet --feature speed --reward energy --discount 0.9 --out values
+        preftd fit logs/ --columns log.toml --out values
     """
-    from preftd.logs.command import evaluate_file  # noqa: PLC0415  (help must be quick)
+    from preftd.logs.command import fit_file  # noqa: PLC0415  (help must be quick)
 
     named: dict[str, Any] = {
         "features": feature,
@@ -144,7 +144,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
     }  # fmt: skip
     if rule is not None:
         settings["rules"] = rule
-    for line in evaluate_file(log, out, columns, given, settings, maker, quiet, report):
+    for line in fit_file(log, out, columns, given, settings, maker, quiet, report):
         print_line(line)
     if report:
         from preftd.report.log_page import write_log_page  # noqa: PLC0415  (likewise)
