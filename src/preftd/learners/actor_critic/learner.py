@@ -8,12 +8,11 @@ from typing import Any, SupportsIndex, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd.arrays import Dense, Vector, as_count, as_flag, whole
+from preftd.arrays import Dense, InputError, Vector, as_array, as_count, as_flag, whole
 from preftd.learners.actor_critic.agent import Agent
 from preftd.learners.actor_critic.buffers import Sizes
 from preftd.learners.actor_critic.critic_kernel import Now
 from preftd.learners.actor_critic.interaction import Episodes, learn_single, learn_vector
-from preftd.learners.actor_critic.observations import as_rows, as_vector
 from preftd.learners.actor_critic.options import Actor, Critic
 from preftd.learners.actor_critic.parameters import Parameters
 from preftd.learners.actor_critic.start import as_discount, as_pair, check_parts
@@ -26,6 +25,32 @@ from preftd.preferences import as_preference
 from preftd.rules import Rule
 from preftd.tasks.parameters import MOST_STEPS
 from preftd.turns import Turn
+
+
+def as_rows(name: str, given: ArrayLike, size: int) -> tuple[Dense, bool]:
+    """Observations as rows, shape (n, size), and whether it was one that was not in a row.
+
+    An integer, as of a Discrete space, stands for a vector that is 1 there and 0 elsewhere.
+    """
+    array = as_array(name, given)
+    if array.ndim == 0:
+        number: Any = np.asarray(given).item()
+        index = whole(name, number)
+        if not 0 <= index < size:
+            raise InputError(f"{name} is {index}: give a whole number from 0 to {size - 1}.")
+        return np.eye(1, size, index), True
+    if array.shape[-1] != size or array.ndim > 2:
+        raise InputError(f"{name} has shape {array.shape}: give {size} numbers.")
+    return np.atleast_2d(array), array.ndim == 1
+
+
+def as_vector(name: str, given: ArrayLike, size: int) -> Vector:
+    """One observation, shape (size,)."""
+    rows, single = as_rows(name, given, size)
+    if not single:
+        raise InputError(f"{name} has {len(rows)} rows: give one observation.")
+    vector: Vector = rows[0]
+    return vector
 
 
 @final

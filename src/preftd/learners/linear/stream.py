@@ -6,11 +6,50 @@ from preftd.arrays import Vector
 from preftd.experience import Experience
 from preftd.learners.bounding import squares_of, with_bounded_gains
 from preftd.learners.growth import PEAK, compare_value, note_rewards
-from preftd.learners.linear.forward import learn_forward
 from preftd.learners.linear.state import LinearState
-from preftd.learners.offline import values_along
-from preftd.learners.steps import Steps, check_steps, has_weight
+from preftd.learners.offline import advantages, spread, values_along
+from preftd.learners.steps import Steps, check_steps, discount_into, has_weight
 from preftd.learners.transition import refused_step, refused_stream
+
+
+def learn_forward(
+    experience: Experience, steps: Steps, step_sizes: Vector, scale: Vector, weights: Vector
+) -> Vector:
+    """The weights after whole episodes, shape (size,).
+
+    Δw = s ∘ Σ_t α_t gain_t A_t x_t, with weights held fixed during each episode.
+
+    Parameters
+    ----------
+    experience, steps
+        The same stream, with its features and with its coefficients.
+    step_sizes : array of shape (steps,)
+    scale : array of shape (size,)
+        A factor for each feature.
+    weights : array of shape (size,)
+
+    """
+    used = has_weight(steps)
+    looks = np.append(used[1:], False)
+    looks[steps.is_last] = steps.discount_tp1[steps.is_last] != 0
+    discount = np.append(discount_into(steps.discount_t, steps.beta, steps.decay)[1:], 0.0)
+    discount[steps.is_last] = steps.discount_tp1[steps.is_last]
+    for which in steps.episodes():
+        episode, gain = experience[which], steps.gain[which]
+        # Values without a weight cancel, whatever they are: so they are taken to be 0.
+        with np.errstate(over="ignore", invalid="ignore"):
+            value_t, value_tp1 = np.zeros((2, gain.size))
+            value_t[used[which]] = values_along(episode, episode.code_t[used[which]], weights)
+            value_tp1[looks[which]] = values_along(episode, episode.code_tp1[looks[which]], weights)
+            td_error = episode.reward + discount[which] * value_tp1 - value_t
+        if not np.isfinite(td_error).all():
+            bad = which.start + int(np.argmin(np.isfinite(td_error)))
+            raise refused_step(steps, bad, everywhere=False)
+        updated = np.flatnonzero(gain)
+        with np.errstate(over="ignore", invalid="ignore"):
+            amount = step_sizes[which] * gain * advantages(td_error, steps.decay[which])
+            weights = weights + scale * spread(episode, updated, amount[updated])
+    return weights
 
 
 def learn_steps(
