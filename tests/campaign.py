@@ -50,7 +50,8 @@ def run_all_kernels() -> None:
 
 
 def _logs() -> None:
-    for log, preference in ((gappy(), "quality"), (gappy(gaps=0.0), "missing")):
+    for gaps, preference in ((0.2, "quality"), (0.2, "missing"), (0.0, "missing")):
+        log = gappy(gaps=gaps)
         whole = log.with_columns(c=log["s"], d=log["r"])
         named: dict[str, Any] = COLUMNS | {"features": ["a", "b", "c", "d"]}
         for more in ({}, {"episode": None, "terminated": None}):

@@ -26,12 +26,16 @@ def test_every_access_of_every_kernel_lies_inside_its_array() -> None:
 @pytest.mark.parametrize(
     "mistake",
     [
-        ("linear/sparse_kernel.py", "era = p.era[p.era.size - 1]", "era = p.era[p.era.size]"),
-        ("linear/sparse_kernel.py", "if era + 1 == p.past.shape[0]", "if era == p.past.shape[0]"),
+        (
+            "linear/sparse_kernel.py",
+            "holds = state.era[state.era.size - 1]",
+            "holds = state.era[state.era.size]",
+        ),
+        ("linear/sparse_kernel.py", "if era + 1 == state.past", "if era == state.past"),
         ("batch_kernel.py", "k = i * columns + c", "k = i * columns + c + 1"),
         ("batch_kernel.py", "dense[-1 - code, i]", "dense[-2 - code, i]"),
         ("critic_kernel.py", "for i in range(weights.size)", "for i in range(weights.size + 1)"),
-        ("torch/returns_kernel.py", "G[:end])", "G)"),
+        ("torch/returns_kernel.py", "G[i, 1:steps]", "G[i, 2 : steps + 1]"),
         ("sampling_kernel.py", "code = table.shown[state]", "code = table.shown[state + 1]"),
     ],
 )

@@ -81,9 +81,9 @@ def as_count(name: str, given: Any, least: int = 1, most: int | None = None) -> 
     """
     number = whole(name, given)
     if most is not None and not least <= number <= most:
-        raise InputError(f"{name} is {number}: give a whole number from {least} to {most}.")
+        raise InputError(f"{name} is {short(number)}: give a whole number from {least} to {most}.")
     if number < least:
-        raise InputError(f"{name} is {number}: give {least} or more.")
+        raise InputError(f"{name} is {short(number)}: give {least} or more.")
     return number
 
 

@@ -25,6 +25,8 @@ from preftd.names import nearest
 
 PACKAGES = ("preftd", "numpy", "scipy", "numba", "llvmlite", "polars", "gymnasium")
 
+MOST_CELLS = 2**53
+"""More than any study has."""
 STATES = ("running", "finished", "failed", "interrupted")
 _KINDS: dict[str, Any] = {
     **dict.fromkeys(("study", "state", "started"), str),
@@ -155,7 +157,7 @@ def _checked(given: Any) -> dict[str, Any]:
         if not _fits(name, value):
             raise InputError(f"{name} is {short(value)}")
     for name in ("cells", "computed", "rounded"):
-        as_count(name, found.get(name, 0), 0)
+        as_count(name, found.get(name, 0), 0, MOST_CELLS)
     nearest("state", found.get("state", "running"), STATES)
     if len(found["study"].encode(errors="replace")) > MOST_NAME or not found["study"].isprintable():
         raise InputError(f"study is {short(found['study'])}")

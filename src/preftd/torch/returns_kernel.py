@@ -177,10 +177,10 @@ def more_by_streams(  # noqa: PLR0913, PLR0917  (arrays, not options)
     """Write the gradients for β and discount, a stream after the other."""
     streams, steps = L.shape
     later, ends = np.zeros(steps, L.dtype), np.empty(steps, np.bool_)
-    for i in range(streams):
+    for i in range(streams if steps else 0):
         v, b, g = stream_of(value_tp1, i), stream_of(beta, i), stream_of(discount, i)
-        later[:-1] = G[i, 1:]
+        later[: steps - 1] = G[i, 1:steps]
         ends[:] = stream_of(truncated, i)
-        ends[-1] = True
+        ends[steps - 1] = True
         stops = stream_of(terminated, i)
         write_more(L[i], later, v, b, g, stops, ends, for_beta[i], for_discount[i])
