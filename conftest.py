@@ -1,5 +1,6 @@
 """Settings of all tests."""
 
+import signal
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -32,6 +33,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(
             f"fuzz: {found.total():,} calls of {len(names)} callables: {ends}"
         )
+
+
+@pytest.fixture
+def interrupts_as_usual() -> Iterator[None]:
+    """Ctrl-C as in a new process: a command that a test called here may have left it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(autouse=True)

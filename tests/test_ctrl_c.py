@@ -191,6 +191,7 @@ def test_a_command_that_should_ignore_it_does(module: str, tmp_path: Path) -> No
     assert done.stderr == "went on\n"
 
 
+@pytest.mark.usefixtures("interrupts_as_usual")
 def test_a_program_that_uses_the_library_has_its_own_way(tmp_path: Path) -> None:
     """Importing preftd changes nothing about signals."""
     code = (

@@ -1,7 +1,6 @@
 """Compiled code is what the files say, and is stored where nobody else can write."""
 
 import errno
-import gc
 import itertools
 import json
 import os
@@ -452,7 +451,11 @@ def outer(number: float) -> float:
 
 
 @pytest.fixture
-def renew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+def renew(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    interrupts_as_usual: None,  # noqa: ARG001  (it changes the process)
+) -> Callable[[], None]:
     """Forget all compiled code."""
 
     def forget() -> None:
@@ -488,13 +491,11 @@ def interrupted(at: int | str) -> Any:
 def press_during(one: Any, at: int | str) -> int:
     """Call a kernel, press Ctrl-C meanwhile, and return how many functions were called."""
     press = Press(at)
-    gc.disable()  # Python swallows what is raised while it removes garbage
     sys.setprofile(press)
     try:
         assert one(1.0) == 3.0
     finally:
         sys.setprofile(None)
-        gc.enable()
     return next(press.calls)
 
 

@@ -140,7 +140,7 @@ ROWS = [
     Row(
         "experience.Indices",
         lambda: {"indices": np.array([3, 5])},
-        free={"indices": "longer, shorter, negative entry, int32 entry, int64 entry"},
+        free={"indices": "empty, longer, shorter, negative entry, int32 entry, int64 entry"},
     ),
     Row("experience.Identity", lambda: {"size": 3}),
     Row(
