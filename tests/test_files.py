@@ -334,7 +334,7 @@ def test_logs_refuse_paths_that_polars_cannot_open(tmp_path: Path) -> None:
 
 @contextmanager
 def within(seconds: int) -> Iterator[None]:
-    """Raise TimeoutError in what still waits after so many seconds."""
+    """Raise TimeoutError if the block takes longer than `seconds`."""
 
     def stop(*_: object) -> None:
         raise TimeoutError

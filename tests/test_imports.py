@@ -41,7 +41,8 @@ def test_a_package_imports_only_what_comes_before_it(package: str) -> None:
 
 
 def test_a_linear_learner_loads_nothing_that_it_does_not_use() -> None:
-    code = "import sys; from preftd import LinearLearner; print(*sys.modules)"
+    code = "import sys; from preftd import PTD; assert 'numba' not in sys.modules; "
+    code += "from preftd import LinearLearner; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     unused = {
         "polars",

@@ -29,13 +29,13 @@ def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
     ] = None,
     feature: Annotated[list[str] | None, several("A column of numbers.")] = None,
     category: Annotated[list[str] | None, several("A column of text or whole numbers.")] = None,
-    reward: Annotated[list[str] | None, several("What is summed up.")] = None,
+    reward: Annotated[list[str] | None, several("Reward column.")] = None,
     discount: Annotated[
         list[str] | None,
         typer.Option(metavar="γ", help="A number, which may be repeated, or a column."),
     ] = None,
     episode: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="What tells episodes apart.")
+        str | None, typer.Option(metavar="COLUMN", help="Episode ID column.")
     ] = None,
     order: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="What increases within an episode.")
@@ -62,7 +62,9 @@ def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
     target: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Its probability under the target policy.")
     ] = None,
-    clip: Annotated[float | None, typer.Option(help="Larger ratios become this one.")] = None,
+    clip: Annotated[
+        float | None, typer.Option(help="Clip importance ratios at this value.")
+    ] = None,
     encoder: Annotated[
         str | None,
         typer.Option(
@@ -70,7 +72,7 @@ def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
         ),
     ] = None,
     fill: Annotated[
-        str | None, typer.Option(help="What stands for a missing number: last, mean or zero.")
+        str | None, typer.Option(help="How missing values are filled: last, mean or zero.")
     ] = None,
     reward_is: Annotated[
         str | None,
@@ -91,7 +93,7 @@ def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
     ] = None,
     folds: Annotated[int, typer.Option(help="Number of folds that are held out in turn.")] = 5,
     block: Annotated[
-        int | None, typer.Option(help="Cut episodes of more rows into blocks of so many.")
+        int | None, typer.Option(help="Cut longer episodes into blocks of this many rows.")
     ] = None,
     regularisation: Annotated[float, typer.Option(help="ε in (A + ε I) w = b.")] = 1e-6,
     predictions: Annotated[

@@ -143,7 +143,7 @@ def _others_replace(found: os.stat_result) -> bool:
 def _is_private_group(group: int) -> bool:
     """Whether only we are in a group: some systems give each user one that can write by default."""
     import grp  # noqa: PLC0415  (not on Windows)
-    import pwd  # noqa: PLC0415
+    import pwd  # noqa: PLC0415  (not on Windows)
 
     try:
         user, found = pwd.getpwuid(os.getuid()), grp.getgrgid(group)

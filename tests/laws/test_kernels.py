@@ -14,7 +14,7 @@ from preftd.learners.steps import Steps
 from preftd.preferences import Observability
 from preftd.randomness import generator
 from preftd.rules import RULES, stream_coefficients
-from preftd.rules.rule import accumulate
+from preftd.rules.follow_on import accumulate
 from preftd.tasks.sampling_kernel import Buffers, Position, draw_steps
 
 

@@ -28,7 +28,7 @@ from preftd.logs.trust import (
 from preftd.names import is_text, nearest
 
 FILLS = ("last", "mean", "zero")
-"""What stands for a missing number: the last reading of the episode (the mean before the first),
+"""How missing values are filled: by the last reading of the episode (the mean before the first),
 the mean of the feature, or 0."""
 TIMES = ("after", "with")
 
@@ -69,7 +69,7 @@ class LogColumns:
     clip : float, optional
         Larger ratios become this one.
     fill : {"last", "mean", "zero"}
-        What stands for a missing number. What a row with β = 0 shows fills no row with β > 0.
+        How missing values are filled. Rows with β > 0 are filled only from rows with β > 0.
     encoder : str, optional
         What becomes of the columns of numbers: "polynomial:2" (products of up to two),
         "fourier:3" (cosines of up to three half waves), or "tiles:8:4" (four grids of eight tiles

@@ -241,7 +241,7 @@ class _Block(NamedTuple):
     codes: Dense
 
     def place(self, i: int, numbers: int) -> tuple[Dense, int]:
-        """Where input i is written, of which so many are numbers."""
+        """Return the array that holds input i, and its column; the first `numbers` are numeric."""
         return (self.numbers, i) if i < numbers else (self.codes, i - numbers)
 
 

@@ -25,7 +25,7 @@ from preftd.logs.trust import Age, Column, Missing, beta_of_age
 BACK = 4096
 """Rows that are read at first to find the last readings before a row; then twice as many."""
 VANISHED = 1100
-"""After so many half-lives β is 0, as no smaller number can be told from it."""
+"""Number of half-lives after which β underflows to 0."""
 
 Flags = NDArray[np.bool_]
 

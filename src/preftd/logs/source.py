@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -117,19 +118,25 @@ def _values(texts: set[str]) -> dict[str, Any]:
     return {text: text for text in texts}
 
 
-def _sink(frame: pl.LazyFrame, path: Path) -> None:
+@contextmanager
+def _refused(what: str, remedy: str) -> Iterator[None]:
+    """Turn an error of polars into one sentence; a full disk is none of the log's faults."""
     try:
-        frame.sink_parquet(path)
+        yield
     except pl.exceptions.PolarsError as error:
         if system_error(error) is not None:
             raise
-        raise InputError(
-            f"the lazy frame cannot be computed ({_cause(error)}): give one that collects."
-        ) from None
+        raise InputError(f"{what} ({_cause(error)}): {remedy}.") from None
+
+
+def _sink(frame: pl.LazyFrame, path: Path) -> None:
+    with _refused("the lazy frame cannot be computed", "give one that collects"):
+        frame.sink_parquet(path)
 
 
 def _sink_csv(found: list[Path], keys: list[Partition], into: Path) -> None:
-    try:
+    remedy = "give a header and as many fields in each row"
+    with _refused(f"{found[0]} cannot be read as CSV", remedy):
         filled = _filled_types(found)
         frame = _scan_csv(found, filled)
         types = dict(frame.collect_schema())
@@ -144,13 +151,6 @@ def _sink_csv(found: list[Path], keys: list[Partition], into: Path) -> None:
                 *types, **{n: pl.col(FILE).replace_strict(paths, values[n]) for n in names}
             )
         frame.sink_parquet(into)
-    except pl.exceptions.PolarsError as error:
-        if system_error(error) is not None:
-            raise
-        raise InputError(
-            f"{found[0]} cannot be read as CSV ({_cause(error)}): give a header and as many fields "
-            "in each row."
-        ) from None
 
 
 def _cause(error: Exception) -> str:

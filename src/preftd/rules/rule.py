@@ -21,29 +21,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from preftd.arrays import (
-    Dense,
     InputError,
-    Vector,
     as_array,
     check_not_negative,
     check_unit_interval,
     number,
     short,
 )
-from preftd.kernels import kernel
 from preftd.rules.interest import Interest, without_state
-
-
-@kernel
-def accumulate(carried: Vector, discount_t: Dense, interest: Dense, rho: Dense) -> Dense:
-    """F_t = γ_t ρ_{t−1} F_{t−1} + i_t in each column; `carried` is ρ F and is updated."""
-    follow_on = interest.copy()
-    for t in range(follow_on.shape[0]):
-        for stream in range(follow_on.shape[1]):
-            follow_on[t, stream] += discount_t[t, stream] * carried[stream]
-            carried[stream] = rho[t, stream] * follow_on[t, stream]
-    return follow_on
-
 
 Number = TypeVar("Number", float, NDArray[np.float64])
 
@@ -306,7 +291,7 @@ def _follow_on(
     rho: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """F_t at each step, and ρ F at the last; streams are the columns."""
-    from preftd.rules.rule import accumulate  # noqa: PLC0415  (compiles)
+    from preftd.rules.follow_on import accumulate  # noqa: PLC0415  (compiles)
 
     shape = discount_t.shape
     held = np.array(carried, order="C").reshape(-1)
