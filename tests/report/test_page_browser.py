@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from selenium.webdriver.support.ui import WebDriverWait
 
 from browser import complaints, open_browser, view
 from report.made_pages import EVIL, write_made_page
@@ -107,7 +108,8 @@ def test_a_figure_is_enlarged_and_comes_back(opened: Any) -> None:
     assert opened.execute_script(width) is None, "it is in the dialog"
     assert moved_to_first_point(opened, "study-1-curves").startswith("TD(λ)")
     opened.find_element("css selector", "dialog button").click()
-    assert opened.execute_script(width) == before
+    # A browser reports that a dialog is closed only after the click is over.
+    WebDriverWait(opened, 10).until(lambda page: page.execute_script(width) == before)
     assert opened.execute_script("return document.activeElement.dataset.enlarge") is not None
 
 
