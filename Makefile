@@ -60,4 +60,4 @@ $(READY): $(LIBRARY)
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) src/preftd/__pycache__ results docs/_build docs/gallery
+	rm -rf $(VENV) src/preftd/_src/__pycache__ results docs/_build docs/gallery

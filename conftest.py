@@ -46,7 +46,8 @@ def interrupts_as_usual() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def registries_stay_as_they_are() -> Iterator[None]:
     """Tasks and rules that a test or an example registers are gone after it."""
-    from preftd import registration, rules, tasks  # noqa: PLC0415  (slow to load)
+    from preftd import rules, tasks  # noqa: PLC0415  (slow to load)
+    from preftd._src import registration  # noqa: PLC0415
 
     registries: list[dict[str, Any]] = [tasks.TASKS, rules.RULES, registration.ENVIRONMENTS]
     before = [dict(registry) for registry in registries]

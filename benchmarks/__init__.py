@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 
-from preftd.names import nearest
+from preftd._src.names import nearest
 
 
 def _table(name: str) -> Callable[[], Iterator[str]]:

@@ -12,11 +12,11 @@ from typing import TypeAlias
 from benchmarks.network import TORCH_STEPS, Workload, steps_for_rule
 from benchmarks.timing import Contender, compete, head, row
 from benchmarks.torch_network import network_in_torch
-from preftd.experiments.learning import task_of
-from preftd.learners.network.batch import Network, NetworkBatch
-from preftd.learners.network.parameters import Parameters
-from preftd.paper.corridors.studies import METHODS
-from preftd.paper.grids.studies import NETWORK_STEP_SIZES, SIZES, VIEWS, WIDTHS, grid
+from preftd._src.experiments.learning import task_of
+from preftd._src.learners.network.batch import Network, NetworkBatch
+from preftd._src.learners.network.parameters import Parameters
+from preftd._src.paper.corridors.studies import METHODS
+from preftd._src.paper.grids.studies import NETWORK_STEP_SIZES, SIZES, VIEWS, WIDTHS, grid
 
 SECONDS = 12.0
 """How long all contenders of a row run together."""

@@ -11,14 +11,14 @@ import numpy as np
 
 from benchmarks.peers import linear_in_c, linear_in_numpy
 from benchmarks.timing import Contender, Times, compete, head, row
-from preftd.arrays import Dense
+from preftd._src.arrays import Dense
+from preftd._src.learners.linear.batch import Linear, LinearBatch
+from preftd._src.learners.steps import Steps
+from preftd._src.tasks.scored import Scored
 from preftd.experiments import evaluate
-from preftd.learners.linear.batch import Linear, LinearBatch
-from preftd.learners.steps import Steps
 from preftd.preferences import Constant
 from preftd.rules import PTD, TD, Rule
 from preftd.tasks import make
-from preftd.tasks.scored import Scored
 
 SECONDS = 3.0
 """How long all contenders of a row run together."""

@@ -17,16 +17,16 @@ import polars as pl
 
 from benchmarks.processes import peak_gib, run_program
 from benchmarks.timing import Contender, compete, digits, row
-from preftd.experiments.worker import ONE_THREAD
+from preftd._src.experiments.worker import ONE_THREAD
+from preftd._src.logs.arms import arms_of
+from preftd._src.logs.fitting import ARMS
+from preftd._src.logs.look import look
+from preftd._src.logs.plan import plan_parts
+from preftd._src.logs.scores import Scoring, part_scores
+from preftd._src.logs.solution import solve
+from preftd._src.logs.source import open_source
+from preftd._src.logs.sums import part_sums
 from preftd.logs import LogColumns, fit
-from preftd.logs.arms import arms_of
-from preftd.logs.fitting import ARMS
-from preftd.logs.look import look
-from preftd.logs.plan import plan_parts
-from preftd.logs.scores import Scoring, part_scores
-from preftd.logs.solution import solve
-from preftd.logs.source import open_source
-from preftd.logs.sums import part_sums
 
 FEATURES, ROWS, EPISODE = 32, 1 << 18, 100
 BATCH = 256

@@ -11,14 +11,14 @@ from typing import NamedTuple
 from benchmarks.peers import network_in_c
 from benchmarks.timing import Contender, Times, compete, head, row
 from benchmarks.torch_network import VIEWS, network_in_torch
+from preftd._src.learners.network.batch import Network, NetworkBatch
+from preftd._src.learners.network.parameters import Parameters
+from preftd._src.learners.steps import Steps
+from preftd._src.tasks.scored import Scored
 from preftd.experience import Experience
-from preftd.learners.network.batch import Network, NetworkBatch
-from preftd.learners.network.parameters import Parameters
-from preftd.learners.steps import Steps
 from preftd.preferences import Observability
 from preftd.rules import ETD, PTD, TD, Rule, stream_coefficients
 from preftd.tasks import make
-from preftd.tasks.scored import Scored
 
 SECONDS = 8.0
 """How long all contenders of a row run together."""

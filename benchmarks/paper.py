@@ -9,12 +9,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.timing import digits, head, row
-from preftd.experiments.inputs import as_workers
-from preftd.experiments.store import Store
-from preftd.paper.contents import FIGURES
-from preftd.paper.order import Order
-from preftd.paper.reproduce import reproduce
-from preftd.paper.titles import TITLES
+from preftd._src.experiments.inputs import as_workers
+from preftd._src.experiments.store import Store
+from preftd._src.paper.contents import FIGURES
+from preftd._src.paper.order import Order
+from preftd._src.paper.reproduce import reproduce
+from preftd._src.paper.titles import TITLES
 
 _GRIDS = [
     name for name, figure in FIGURES.items() if any(study.long_search for study in figure.studies)

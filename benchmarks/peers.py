@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.timing import MissingError
-from preftd.arrays import Vector
-from preftd.learners.network.parameters import Parameters
-from preftd.learners.steps import Steps
+from preftd._src.arrays import Vector
+from preftd._src.learners.network.parameters import Parameters
+from preftd._src.learners.steps import Steps
 
 FLAGS = ("-O3", "-march=native", "-shared", "-fPIC")
 

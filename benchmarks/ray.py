@@ -13,15 +13,15 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from benchmarks.timing import ROUNDS, digits, head, row
-from preftd.experiments.expansion import Expansion
-from preftd.experiments.inputs import as_workers
-from preftd.experiments.jobs import Job, jobs
-from preftd.experiments.progress import Lines
-from preftd.experiments.result_files import rows_of
-from preftd.experiments.runner import run
-from preftd.experiments.store import Store
-from preftd.experiments.study import Study
-from preftd.experiments.work import JobResult, compute
+from preftd._src.experiments.expansion import Expansion
+from preftd._src.experiments.inputs import as_workers
+from preftd._src.experiments.jobs import Job, jobs
+from preftd._src.experiments.progress import Lines
+from preftd._src.experiments.result_files import rows_of
+from preftd._src.experiments.runner import run
+from preftd._src.experiments.store import Store
+from preftd._src.experiments.study import Study
+from preftd._src.experiments.work import JobResult, compute
 from preftd.learners import Network
 from preftd.preferences import Constant, Observability
 from preftd.rules import PTD, TD
@@ -109,7 +109,7 @@ def table(scale: float = 1.0, nodes: Sequence[int] = NODES) -> Iterator[str]:
 
 def predict(some: Sequence[Job], costs: Costs, cpus: int, cores: int, empty: float) -> float:
     """Return the simulated seconds of jobs on so many CPUs, which share physical cores."""
-    from preftd.ray.simulation import SimulatedCluster, simulated_seconds  # noqa: PLC0415  (extra)
+    from preftd._src.ray.simulation import SimulatedCluster, simulated_seconds  # noqa: PLC0415  (extra)
 
     pace = costs.job / some[0].work
     cluster = SimulatedCluster(cpus, cores, lambda job: pace * job.work, empty)
@@ -150,8 +150,8 @@ class _Nodes:
     def __init__(self, count: int) -> None:
         from ray.cluster_utils import Cluster  # noqa: PLC0415  (an extra)
 
+        from preftd._src.ray.connection import LOOPBACK, on_loopback  # noqa: PLC0415  (an extra)
         from preftd.ray import RayCluster  # noqa: PLC0415  (an extra)
-        from preftd.ray.connection import LOOPBACK, on_loopback  # noqa: PLC0415  (an extra)
 
         node: dict[str, Any] = {"num_cpus": 1, "node_ip_address": LOOPBACK}
         head = node | {"include_dashboard": False, "_system_config": {"worker_niceness": 0}}

@@ -12,19 +12,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from preftd import PTD
-from preftd.arrays import Vector
-from preftd.experience.stream import Flags
-from preftd.experiments.search import FIRST_SEARCH_SEED
-from preftd.learners.custom import Specification
-from preftd.learners.steps import Steps
-from preftd.paper.learned.cases import CASES
-from preftd.paper.learned.quick_look import look
-from preftd.paper.learned.rivals import RIVALS
-from preftd.paper.learned.scores import Scores
-from preftd.paper.learned.studies import GROUPS, LEARNED, LINEAR_SIZES, ONE, ORACLE, TD_LAMBDA
+from preftd._src.arrays import Vector
+from preftd._src.experience.stream import Flags
+from preftd._src.experiments.search import FIRST_SEARCH_SEED
+from preftd._src.learners.custom import Specification
+from preftd._src.learners.steps import Steps
+from preftd._src.paper.learned.cases import CASES
+from preftd._src.paper.learned.quick_look import look
+from preftd._src.paper.learned.rivals import RIVALS
+from preftd._src.paper.learned.scores import Scores
+from preftd._src.paper.learned.studies import GROUPS, LEARNED, LINEAR_SIZES, ONE, ORACLE, TD_LAMBDA
+from preftd._src.tasks.scored import Scored
 from preftd.preferences import Constant
 from preftd.rules import stream_coefficients
-from preftd.tasks.scored import Scored
 
 SHOWN = (
     "corridor 5",

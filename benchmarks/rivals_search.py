@@ -10,9 +10,9 @@ from itertools import product
 import numpy as np
 
 from benchmarks.rivals import SHOWN, Drawn, rival_errors
-from preftd.experiments.search import FIRST_SEARCH_SEED
-from preftd.learners.custom import Specification
-from preftd.paper.learned.rivals import (
+from preftd._src.experiments.search import FIRST_SEARCH_SEED
+from preftd._src.learners.custom import Specification
+from preftd._src.paper.learned.rivals import (
     AdaptiveTD,
     DiscerningTD,
     LambdaDiscrepancy,

@@ -12,11 +12,11 @@ from typing import TypedDict
 import numpy as np
 
 from benchmarks.processes import peak_gib, run_program
-from preftd.arrays import Dense, is_sparse
+from preftd._src.arrays import Dense, is_sparse
+from preftd._src.theory.bootstrapping import Bootstrapping
+from preftd._src.theory.expected_update import expected_updates
 from preftd.rules import RULES
 from preftd.tasks import Features, make
-from preftd.theory.bootstrapping import Bootstrapping
-from preftd.theory.expected_update import expected_updates
 
 SIZES = (100, 316, 1000)
 FEATURES = 32

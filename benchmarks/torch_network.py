@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from benchmarks.timing import MissingError
-from preftd.arrays import Vector
-from preftd.learners.network.parameters import Parameters
-from preftd.learners.steps import Steps
+from preftd._src.arrays import Vector
+from preftd._src.learners.network.parameters import Parameters
+from preftd._src.learners.steps import Steps
 
 
 def network_in_torch(steps: Steps, alpha: float, initial: Parameters, view: str) -> Parameters:

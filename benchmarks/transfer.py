@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from preftd import PTD, TD, Experience, Linear, tasks
-from preftd.arrays import Dense
-from preftd.learners.steps import Steps
-from preftd.paper.learned.studies import LINEAR_SIZES
+from preftd._src.arrays import Dense
+from preftd._src.learners.steps import Steps
+from preftd._src.paper.learned.studies import LINEAR_SIZES
 from preftd.preferences import Learned, Observability
 from preftd.rules import Carried, Rule, stream_coefficients
 from preftd.tasks import Task, aliased, jittered

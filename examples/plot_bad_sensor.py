@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from preftd import PTD, TD, Experience, LinearLearner
-from preftd.style import look_of
+from preftd.report import look_of
 
 rng = np.random.default_rng(0)
 level = np.repeat(rng.normal(size=400), 10)  # what a sensor reads does not change in an episode

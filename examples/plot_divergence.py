@@ -10,7 +10,7 @@ on-policy. That of Preferential TD converges, for any β.
 import matplotlib.pyplot as plt
 
 from preftd import PTD, TD, tasks, theory
-from preftd.style import look_of
+from preftd.report import look_of
 
 LAMBDA = [0.99, 0.8]
 task = tasks.make("counterexample_1")

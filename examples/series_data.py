@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from preftd.arrays import InputError
+from preftd import InputError
 
 Floats = NDArray[np.float64]
 

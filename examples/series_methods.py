@@ -10,8 +10,7 @@ from series_data import Floats
 from series_gaps import Log
 
 from preftd import PTD, TD, Experience, LeastSquaresLearner, LinearLearner, Rule
-from preftd.learners import beta_returns
-from preftd.learners.transition import DivergedError
+from preftd.learners import DivergedError, beta_returns
 
 
 class Task(NamedTuple):

@@ -11,9 +11,9 @@ room sets one entry, fog sets many.
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from preftd import PTD, TD, Features, Task, tasks
-from preftd.arrays import Vector
 from preftd.experience import Experience, Visit
 from preftd.experiments import Search, Study
 from preftd.preferences import Constant, Signal
@@ -45,11 +45,11 @@ class Clarity(Signal):
         """Return β for one observation."""
         return float(self._of(visit.observation[None, :])[0]), None
 
-    def along(self, experience: Experience, memory: None) -> tuple[Vector, None]:
+    def along(self, experience: Experience, memory: None) -> tuple[NDArray[np.float64], None]:
         """Return β for many observations at once; optional, but faster."""
         return self._of(experience.observations()), None
 
-    def _of(self, observations: Vector) -> Vector:
+    def _of(self, observations: NDArray[np.float64]) -> NDArray[np.float64]:
         squares = observations**2
         return np.where(squares.max(axis=1) > self.most * squares.sum(axis=1), 1.0, 0.0)
 

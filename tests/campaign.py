@@ -11,6 +11,8 @@ from learners.all_learners import LEARNERS, ONLINE, SIZE, STREAMS, update
 from logs.made_logs import COLUMNS, gappy
 from preferences.made_streams import continuous_walk, geometric, of_task
 from preftd import ETD, PTD, ActorCritic, Critic, Experience, LinearLearner, StepSizePair, tasks
+from preftd._src.paper.learned.rides import NUMBERS, rides
+from preftd._src.paper.learned.rivals import RIVALS
 from preftd.experience import Fourier, Indices, TileCoding
 from preftd.learners import (
     Actor,
@@ -22,8 +24,6 @@ from preftd.learners import (
     beta_returns,
 )
 from preftd.logs import LogColumns, fit
-from preftd.paper.learned.rides import NUMBERS, rides
-from preftd.paper.learned.rivals import RIVALS
 from preftd.preferences import Constant, Displacement, Learned, Observability, PerState
 from preftd.rules import stream_coefficients
 from preftd.torch import beta_returns as returns_of_tensors

@@ -8,7 +8,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from unittest.mock import patch
 
-from preftd import cli
+from preftd._src import cli
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:

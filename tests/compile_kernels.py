@@ -24,12 +24,12 @@ from preftd import (
     evaluate,
     tasks,
 )
+from preftd._src.paper.learned.rides import NUMBERS, rides
+from preftd._src.paper.learned.rivals import RIVALS
+from preftd._src.tasks.control.kernel import reset_kernel, step_kernel
 from preftd.experience import Indices, TileCoding
 from preftd.logs import LogColumns, fit
-from preftd.paper.learned.rides import NUMBERS, rides
-from preftd.paper.learned.rivals import RIVALS
 from preftd.preferences import Constant, Displacement, Learned, Observability
-from preftd.tasks.control.kernel import reset_kernel, step_kernel
 
 GRID, CORRIDOR = ("cross_grid", {"size": 4}), ("corridor", {"length": 2})
 

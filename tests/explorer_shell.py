@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from preftd import Features
-from preftd.arrays import as_dense
-from preftd.report.page.explorer import explorer
+from preftd._src.arrays import as_dense
+from preftd._src.report.page.explorer import explorer
 
 PLAIN = """
   // JSON has no infinity and no NaN.

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from preftd.experiments.results import COLUMNS
+from preftd._src.experiments.results import COLUMNS
 
 
 def run(seed: int, error: Sequence[float], **known: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from preftd import Features, MarkovRewardProcess, Rule
-from preftd.arrays import Dense, Vector
+from preftd._src.arrays import Dense, Vector
 from preftd.rules import RULES
 
 

@@ -10,8 +10,8 @@ import torch
 from scipy import sparse
 
 from preftd import InputError
-from preftd.arrays import as_array, as_count, as_flag, as_table, short, whole
-from preftd.names import nearest
+from preftd._src.arrays import as_array, as_count, as_flag, as_table, short, whole
+from preftd._src.names import nearest
 
 MISSING = {
     "masked": np.ma.array([1.0, -9999.0, 3.0], mask=[False, True, False]),

@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks import BENCHMARKS, run_benchmarks, scale
 from preftd import InputError, MarkovRewardProcess
-from preftd.arrays import as_dense, is_sparse
+from preftd._src.arrays import as_dense, is_sparse
 from preftd.rules import RULES
 from preftd.tasks import make
 from preftd.theory import fixed_point

@@ -4,8 +4,8 @@ import pytest
 
 from benchmarks import engine
 from experiments.small_studies import report_cells
-from preftd.paper.contents import STUDIES
-from preftd.paper.corridors import steady
+from preftd._src.paper.contents import STUDIES
+from preftd._src.paper.corridors import steady
 from test_bench_learners import number, tables
 
 

@@ -6,7 +6,7 @@ from benchmarks import rivals
 from benchmarks.learned import GOALS, Halves, contenders, streams, table
 from benchmarks.rivals import Drawn
 from benchmarks.timing import compete
-from preftd.paper.learned.rivals import RIVALS, LambdaGreedy
+from preftd._src.paper.learned.rivals import RIVALS, LambdaGreedy
 
 
 def test_a_row_for_each_stream() -> None:

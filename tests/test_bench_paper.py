@@ -3,8 +3,8 @@
 import pytest
 
 from benchmarks import paper
-from preftd.paper.order import Order
-from preftd.paper.titles import TITLES
+from preftd._src.paper.order import Order
+from preftd._src.paper.titles import TITLES
 from test_bench_learners import number, tables
 
 

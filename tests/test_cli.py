@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 import preftd
 from benchmarks.scale import FEATURES, smooth_features
 from commands import complaint, printed, run, run_alone, well
-from preftd import cli
-from preftd.arrays import is_sparse
-from preftd.paper.counterexamples import figures as counterexamples
+from preftd._src import cli
+from preftd._src.arrays import is_sparse
+from preftd._src.paper.counterexamples import figures as counterexamples
 from preftd.tasks import make
 from preftd.theory import load_problem, save_problem
 
@@ -234,7 +234,7 @@ def test_help_is_quick(arguments: list[str]) -> None:
     """It loads no arrays, let alone scipy or matplotlib: that alone would take longer."""
     code = "import sys; sys.argv = ['preftd', *sys.argv[1:]]; import atexit; "
     code += "atexit.register(lambda: print(*sys.modules, file=sys.stderr)); "
-    code += "from preftd.cli import main; main()"
+    code += "from preftd._src.cli import main; main()"
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments], capture_output=True, encoding="utf-8", check=True
     )
@@ -242,7 +242,7 @@ def test_help_is_quick(arguments: list[str]) -> None:
     assert not {"numpy", "scipy", "gymnasium", "matplotlib", "polars"} & {*done.stderr.split()}
 
 
-@pytest.mark.parametrize("module", ["preftd", "preftd.cli", "preftd.paper"])
+@pytest.mark.parametrize("module", ["preftd", "preftd._src.cli", "preftd._src.paper"])
 def test_importing_loads_nothing_heavy(module: str) -> None:
     code = f"import {module}, sys; print(*{{name.partition('.')[0] for name in sys.modules}})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

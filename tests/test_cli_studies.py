@@ -9,13 +9,13 @@ import pytest
 from commands import complaint, printed, run
 from experiments.small_studies import keep, only
 from preftd import InputError
-from preftd.experiments.expansion import Expansion
-from preftd.experiments.jobs import jobs
-from preftd.experiments.loading import load_studies
-from preftd.experiments.progress import Lines
-from preftd.experiments.store import Store
-from preftd.paper.titles import TITLES
-from preftd.report import studies
+from preftd._src.experiments.expansion import Expansion
+from preftd._src.experiments.jobs import jobs
+from preftd._src.experiments.loading import load_studies
+from preftd._src.experiments.progress import Lines
+from preftd._src.experiments.store import Store
+from preftd._src.paper.titles import TITLES
+from preftd._src.report import studies
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "study.py"
 

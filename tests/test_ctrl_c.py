@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from preftd import command
+from preftd._src import command
 from test_cli_studies import SMALL
 
 PRESS = "import os, signal; os.kill(os.getpid(), signal.SIGINT)\n"
@@ -30,7 +30,7 @@ STUDIES = {
     + SMALL.replace("study = ", OWN_TASK + "study = ")
     .replace('tasks=tasks.make("corridor", length=3)', 'tasks={"mine": task}')
     .replace("    search=Search(seeds=3),\n", ""),
-    "while figures are drawn": "import preftd.report.studies as report\nimport os, signal\n"
+    "while figures are drawn": "import preftd._src.report.studies as report\nimport os, signal\n"
     "report.draw = lambda *_: os.kill(os.getpid(), signal.SIGINT)\n" + SMALL,
     "when all is done": "import atexit, os, signal\n"
     "atexit.register(lambda: [os.kill(os.getpid(), signal.SIGINT) for _ in range(2)])\n" + SMALL,
@@ -117,7 +117,7 @@ def test_an_interrupt_that_is_swallowed_ends_the_command_all_the_same(
     how: str, tmp_path: Path
 ) -> None:
     study = tmp_path / "small.py"
-    head = "import preftd.report.studies as report\nimport os, signal, time\n"
+    head = "import preftd._src.report.studies as report\nimport os, signal, time\n"
     study.write_text(head + SWALLOWED[how] + "report.draw = draw\n" + SMALL)
     done = stopped("run", study, "--out", tmp_path / "out", "--workers", "1")
     assert done.returncode == 130, done.stderr
@@ -183,7 +183,7 @@ def test_when_all_is_done_nothing_happens(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("module", ["gymnasium", "typer"])
+@pytest.mark.parametrize("module", ["scipy", "typer"])
 def test_a_command_that_should_ignore_it_does(module: str, tmp_path: Path) -> None:
     """As shells have it for what runs in the background."""
     (tmp_path / f"{module}.py").write_text(PRESS + "raise SystemExit('went on')\n")
@@ -195,7 +195,7 @@ def test_a_command_that_should_ignore_it_does(module: str, tmp_path: Path) -> No
 def test_a_program_that_uses_the_library_has_its_own_way(tmp_path: Path) -> None:
     """Importing preftd changes nothing about signals."""
     code = (
-        "import signal, preftd, preftd.cli\n"
+        "import signal, preftd, preftd._src.cli\n"
         "assert signal.getsignal(signal.SIGINT) is signal.default_int_handler"
     )
     (tmp_path / "program.py").write_text(code)

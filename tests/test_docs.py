@@ -18,9 +18,10 @@ from matplotlib import pyplot as plt
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from preftd import cli, tasks
-from preftd.paper.contents import CLAIMS
-from preftd.paper.titles import TITLES
+from preftd import tasks
+from preftd._src import cli
+from preftd._src.paper.contents import CLAIMS
+from preftd._src.paper.titles import TITLES
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"

@@ -20,9 +20,10 @@ from typing import BinaryIO
 import polars as pl
 import pytest
 
-from preftd import InputError, files, logs, theory
-from preftd.experiments.store import Store
-from preftd.files import (
+from preftd import InputError, logs, theory
+from preftd._src import files
+from preftd._src.experiments.store import Store
+from preftd._src.files import (
     RECORD,
     alive,
     as_path,
@@ -196,7 +197,8 @@ def test_a_container_with_the_same_host_name_is_another_machine(
 
 APART = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"]
 REMOVE = (
-    "import pathlib, sys; from preftd.files import *; remove_unfinished(pathlib.Path(sys.argv[1]))"
+    "import pathlib, sys; from preftd._src.files import *; "
+    "remove_unfinished(pathlib.Path(sys.argv[1]))"
 )
 
 
@@ -221,7 +223,7 @@ def test_a_container_does_not_remove_files_written_outside(tmp_path: Path) -> No
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from preftd.files import write_whole
+from preftd._src.files import write_whole
 
 def write(file):
     file.write(b"half")
@@ -269,7 +271,7 @@ def test_a_name_may_be_anything(tmp_path: Path) -> None:
 LOCKS = """
 import sys
 from pathlib import Path
-from preftd.files import sole_writer
+from preftd._src.files import sole_writer
 with sole_writer(Path(sys.argv[1])):
     print("locked", flush=True)
     sys.stdin.read()

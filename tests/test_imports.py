@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parents[1] / "src" / "preftd"
+SOURCE = Path(__file__).parents[1] / "src" / "preftd" / "_src"
 ORDER = (
     *("experience", "tasks", "preferences", "rules", "learners", "theory"),
     *("experiments", "logs", "report", "paper", "torch", "sb3", "torchrl", "ray", "cli"),
@@ -20,13 +20,14 @@ def imported(path: Path) -> set[str]:
     """The packages of the library that a file imports, also inside functions."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module == "preftd":
+        if isinstance(node, ast.ImportFrom) and node.module in ("preftd", "preftd._src"):
             names |= {f"preftd.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             names.add(node.module or "")
         elif isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
-    return {name.split(".")[1] for name in names if name.startswith("preftd.")}
+    public = {name.replace("preftd._src.", "preftd.", 1) for name in names}
+    return {name.split(".")[1] for name in public if name.startswith("preftd.")}
 
 
 @pytest.mark.parametrize("package", ORDER[:-1])
@@ -47,10 +48,10 @@ def test_a_linear_learner_loads_nothing_that_it_does_not_use() -> None:
     unused = {
         "polars",
         "matplotlib",
-        "preftd.tasks.task",
-        "preftd.solve",
-        "preftd.preferences.learned",
-        "preftd.learners.network.batch",
-        "preftd.learners.returns_kernel",
+        "preftd._src.tasks.task",
+        "preftd._src.solve",
+        "preftd._src.preferences.learned",
+        "preftd._src.learners.network.batch",
+        "preftd._src.learners.returns_kernel",
     }
     assert not unused & set(done.stdout.split())

@@ -20,15 +20,15 @@ from typing import Any
 import pytest
 from numba import config
 
-from preftd import kernel_folder, kernels
-from preftd.kernel_folder import NotStoredWarning
+from preftd._src import kernel_folder, kernels
+from preftd._src.kernel_folder import NotStoredWarning
 
-SOURCE = Path(__file__).parents[1] / "src" / "preftd"
+SOURCE = Path(__file__).parents[1] / "src" / "preftd" / "_src"
 FILES = {
     "made_base.py": "BASE = 1.0",
     "made_constant.py": "from preftd.made_base import BASE\nCONSTANT = BASE + 1",
     "made_helper.py": """
-from preftd.kernels import kernel
+from preftd._src.kernels import kernel
 @kernel
 def helper():
     return 1.0
@@ -48,9 +48,12 @@ def replaced():
 def _replaced():
     return lambda: BASE
 """,
-    "made_options.py": 'from preftd.kernels import kernel\nquick = kernel(error_model="numpy")',
+    "made_options.py": """
+from preftd._src.kernels import kernel
+quick = kernel(error_model="numpy")
+""",
     "made_kernels.py": """
-from preftd.kernels import kernel
+from preftd._src.kernels import kernel
 from preftd.made_constant import CONSTANT
 from preftd.made_helper import helper
 from preftd.made_overload import replaced
@@ -112,10 +115,11 @@ def run(parent: Path) -> dict[str, tuple[float | None, int]]:
 def copied(parent: Path) -> Path:
     """A copy of what the kernels need of the library, and the modules above."""
     package = parent / "preftd"
-    package.mkdir()
-    (package / "__init__.py").write_text("")  # no environments, which take a second to load
+    (package / "_src").mkdir(parents=True)
+    for folder in (package, package / "_src"):
+        (folder / "__init__.py").write_text("")  # no environments, which take a second to load
     for name in ("kernels", "kernel_content", "kernel_folder", "command", "terminal"):
-        shutil.copy(SOURCE / f"{name}.py", package)
+        shutil.copy(SOURCE / f"{name}.py", package / "_src")
     for name, text in FILES.items():
         (package / name).write_text(text)
     return package
@@ -123,7 +127,7 @@ def copied(parent: Path) -> Path:
 
 def contents(package: Path) -> set[str]:
     """The names of stored files but for what depends on the types of arguments."""
-    return {path.name.rsplit(".", 2)[0] for path in package.glob("__pycache__/kernels/*")}
+    return {path.name.rsplit(".", 2)[0] for path in package.glob("_src/__pycache__/kernels/*")}
 
 
 def test_a_change_in_any_file_that_a_kernel_uses_takes_effect(tmp_path: Path) -> None:

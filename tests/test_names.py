@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from preftd import InputError
-from preftd.names import FEW, nearest
+from preftd._src.names import FEW, nearest
 
 MANY = [f"claim_{number}" for number in range(FEW)] + ["walk_td_best", "walk_td_diverges"]
 

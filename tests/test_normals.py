@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from preftd import normals
-from preftd.normals import FEW, _fill, fill_normal, layers
+from preftd._src import normals
+from preftd._src.normals import FEW, _fill, fill_normal, layers
 
 BIT_GENERATORS = [np.random.PCG64, np.random.PCG64DXSM, np.random.MT19937, np.random.SFC64]
 

@@ -10,8 +10,8 @@ import pytest
 import preftd
 from commands import run_alone, well
 from preftd import ETD, InputError, Rule, Task, tasks
+from preftd._src.tasks.catalogue import overview
 from preftd.rules import RULES
-from preftd.tasks.catalogue import overview
 from test_cli import EXAMPLES
 
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import sparse
 
-from preftd import solve
-from preftd.arrays import Dense, InputError, Matrix, Sparse, Vector
+from preftd._src import solve
+from preftd._src.arrays import Dense, InputError, Matrix, Sparse, Vector
+from preftd._src.solve import Resolvent
 from preftd.failures import DidNotConvergeError
-from preftd.solve import Resolvent
 
 STATES = {"dense": 400, "direct": 1_500, "multigrid": 1_500}
 METHODS = list(STATES)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from preftd import tasks
-from preftd.solve import Resolvent
+from preftd._src.solve import Resolvent
 
 
 @pytest.mark.parametrize("size", [15, 25, 60], ids=["dense", "direct", "multigrid"])

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from preftd import PTD, Actor, ActorCriticLearner, Critic, StepSizePair
+from preftd._src.style import save_figure
 from preftd.experience import TileCoding
 from preftd.preferences import Displacement
-from preftd.report.episode_strip import draw_episode
-from preftd.style import save_figure
+from preftd.report import draw_episode
 from preftd.tasks import CartPole
 
 tiles = TileCoding([-2.4, -3, -0.21, -3], [2.4, 3, 0.21, 3], tiles=[4] * 4, tilings=8)

@@ -18,8 +18,8 @@ from shutil import copyfile
 from typing import Any
 
 from preftd import tasks
-from preftd.style import save_figure
-from preftd.tasks.counterexamples import LAMBDAS
+from preftd._src.style import save_figure
+from preftd.tasks import LAMBDAS
 
 HERE = Path(__file__).parent
 

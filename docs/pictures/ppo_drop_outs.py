@@ -10,8 +10,8 @@ import polars as pl
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
-from preftd.experiments.intervals import student
-from preftd.style import LOOKS, RC, WIDTH, number_text, save_figure
+from preftd._src.experiments.intervals import student
+from preftd._src.style import LOOKS, RC, WIDTH, number_text, save_figure
 
 HERE = Path(__file__).parent
 METHODS = ("GAE", "GAE, λ = 1 at drops", "preferential")

@@ -10,7 +10,7 @@ import polars as pl
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
-from preftd.style import LOOKS, OTHERS, RC, WIDTH, number_text, save_figure
+from preftd._src.style import LOOKS, OTHERS, RC, WIDTH, number_text, save_figure
 
 HERE = Path(__file__).parent
 SERIES = {"CO₂": 13, "water": 12, "pressure": 12, "rain": 12}

@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from preftd import command
+from preftd._src import command
 
 if TYPE_CHECKING:
     from preftd import (
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         tasks,
         theory,
     )
+    from preftd._src.registration import register_rule, register_task
     from preftd.experience import Experience
     from preftd.experiments import Chosen, Evaluation, Score, Search, Study, evaluate
     from preftd.failures import InputError
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
         StepSizePair,
     )
     from preftd.logs import load
-    from preftd.registration import register_rule, register_task
     from preftd.rules import ETD, PTD, TD, Coefficients, Rule
     from preftd.tasks import Features, MarkovRewardProcess, Task
 
@@ -70,8 +70,8 @@ _MODULE_OF = {
     "Task": "tasks",
     "evaluate": "experiments",
     "load": "logs",
-    "register_rule": "registration",
-    "register_task": "registration",
+    "register_rule": "_src.registration",
+    "register_task": "_src.registration",
 }
 _PACKAGES = (
     *("experience", "experiments", "learners", "logs", "preferences", "rules", "tasks", "theory"),
@@ -124,7 +124,7 @@ if command.is_running():
     # Before anything is loaded; gymnasium only before a study, because help must be quick.
     command.begin()
 else:
-    from preftd.registration import register_environments
+    from preftd._src.registration import register_environments
 
     register_environments()
 

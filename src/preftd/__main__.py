@@ -1,5 +1,5 @@
 """`python -m preftd` is the command `preftd`."""
 
-from preftd.cli import main
+from preftd._src.cli import main
 
 main()

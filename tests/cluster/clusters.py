@@ -10,7 +10,7 @@ from typing import Any
 
 from ray.cluster_utils import Cluster
 
-from preftd.ray.connection import PREFIX
+from preftd._src.ray.connection import PREFIX
 
 LOOPBACK = "127.0.0.2" if sys.platform == "linux" else "127.0.0.1"
 """In place of 127.0.0.1, Ray on Linux takes an address that others can reach."""

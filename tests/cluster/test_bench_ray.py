@@ -4,7 +4,7 @@ import pytest
 
 from benchmarks import ray as bench
 from benchmarks.ray import Costs, predict
-from preftd.experiments.jobs import Job
+from preftd._src.experiments.jobs import Job
 
 
 @pytest.mark.parametrize("name", bench.studies())

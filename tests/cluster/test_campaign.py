@@ -38,10 +38,10 @@ from experiments.small_studies import (
     stored_files,
 )
 from experiments.test_workers import DEADLY
+from preftd._src.experiments.loading import load_studies
+from preftd._src.ray.connection import new_folder
 from preftd.experiments import results, run
-from preftd.experiments.loading import load_studies
 from preftd.ray import RayCluster
-from preftd.ray.connection import new_folder
 
 pytestmark = [
     pytest.mark.slow,
@@ -148,8 +148,7 @@ def test_the_command_is_killed_and_resumed_elsewhere(
     """Begun on the cluster, resumed on this machine's processes, and finished on the cluster."""
     process = begun(path, tmp_path, "--address", cluster.address)
     some_stored(tmp_path, process, 4)
-    workers = [one for node in cluster.worker_nodes for one in workers_of(node)]
-    assert workers
+    workers = until(lambda: [one for node in cluster.worker_nodes for one in workers_of(node)])
     process.kill()
     process.communicate()
     until(lambda: ended(workers), 30)

@@ -9,13 +9,14 @@ import pytest
 from cluster.clusters import cluster_of
 from experiments.small_studies import Told, manifest, run_here, small, stored_files
 from logs.made_logs import COLUMNS, gappy
+from preftd._src.experiments.loading import load_studies
+from preftd._src.logs import plan
+from preftd._src.ray.live import LiveCluster
+from preftd._src.report.status import status_lines
 from preftd.experiments import Study, run
-from preftd.experiments.loading import load_studies
 from preftd.failures import FailedError
-from preftd.logs import LogColumns, fit, plan
+from preftd.logs import LogColumns, fit
 from preftd.ray import RayCluster
-from preftd.ray.live import LiveCluster
-from preftd.report.status import status_lines
 
 BESIDE = "LEAST = 0.5\n\ndef trust(x):\n    return float(x.max() > LEAST)\n"
 OWN = """

@@ -17,13 +17,14 @@ from ray.util import get_node_ip_address
 from cluster.clusters import LOOPBACK, folders_of
 from commands import complaint
 from experiments.small_studies import Told, command, finished
-from preftd import files
-from preftd.arrays import InputError
+from preftd._src import files
+from preftd._src.arrays import InputError
+from preftd._src.experiments.loading import load_studies
+from preftd._src.ray import connection
+from preftd._src.ray.fingerprint import difference, fingerprint
 from preftd.experiments import run
-from preftd.experiments.loading import load_studies
 from preftd.failures import FailedError
-from preftd.ray import RayCluster, connection
-from preftd.ray.fingerprint import difference, fingerprint
+from preftd.ray import RayCluster
 from test_cli_studies import SMALL
 
 SOON = 15

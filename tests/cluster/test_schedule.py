@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from experiments.small_studies import small
-from preftd.experiments.expansion import Expansion
-from preftd.experiments.jobs import Job, jobs
-from preftd.experiments.work import JobResult, compute
-from preftd.ray import schedule as module
-from preftd.ray.parts import ATTEMPTS
-from preftd.ray.schedule import AHEAD, LOSSES, SECONDS, Lost, Schedule
-from preftd.ray.simulation import SimulatedCluster, simulated_seconds
-from preftd.ray.task import Answer
+from preftd._src.experiments.expansion import Expansion
+from preftd._src.experiments.jobs import Job, jobs
+from preftd._src.experiments.work import JobResult, compute
+from preftd._src.ray import schedule as module
+from preftd._src.ray.parts import ATTEMPTS
+from preftd._src.ray.schedule import AHEAD, LOSSES, SECONDS, Lost, Schedule
+from preftd._src.ray.simulation import SimulatedCluster, simulated_seconds
+from preftd._src.ray.task import Answer
 
 DIED, NODE_LOST = Lost("it was killed", with_node=False), Lost("its node was lost", with_node=True)
 
@@ -73,7 +73,7 @@ class MadeUp:
 @pytest.fixture
 def some(monkeypatch: pytest.MonkeyPatch) -> list[Job]:
     """Six jobs of four cells."""
-    monkeypatch.setattr("preftd.experiments.jobs.SECONDS", 1e-9)
+    monkeypatch.setattr("preftd._src.experiments.jobs.SECONDS", 1e-9)
     return jobs(Expansion(small(seeds=6)).report({}))
 
 

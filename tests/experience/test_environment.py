@@ -8,9 +8,9 @@ import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from preftd import Experience, InputError, tasks
-from preftd.arrays import Vector
+from preftd._src.arrays import Vector
+from preftd._src.experience.environment import encoder_for
 from preftd.experience import Indices, OneHot, Recorder, TileCoding, VectorRecorder
-from preftd.experience.environment import encoder_for
 
 
 def cartpole() -> "gymnasium.Env[Any, Any]":

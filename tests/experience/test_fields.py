@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from preftd import Experience, InputError, LinearLearner, Network, tasks
+from preftd._src.tasks.scored import Scored
 from preftd.learners import LeastSquares, Linear, Pretrained, Steps, Training
 from preftd.preferences import Constant
 from preftd.rules import PTD, stream_coefficients
-from preftd.tasks.scored import Scored
 
 CORRIDOR = tasks.make("corridor", length=3)
 

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import IO, Any, final
 
 from preftd import PTD, TD, tasks
+from preftd._src.experiments.cells import Cell
+from preftd._src.experiments.expansion import Expansion
+from preftd._src.experiments.jobs import Job, jobs
+from preftd._src.experiments.result_files import rows_of
+from preftd._src.experiments.store import Store
+from preftd._src.experiments.work import JobResult, compute
+from preftd._src.files import RECORD
 from preftd.experiments import Here, Results, Study, run
-from preftd.experiments.cells import Cell
-from preftd.experiments.expansion import Expansion
-from preftd.experiments.jobs import Job, jobs
-from preftd.experiments.result_files import rows_of
-from preftd.experiments.store import Store
-from preftd.experiments.work import JobResult, compute
-from preftd.files import RECORD
 from preftd.preferences import Observability
 
 CORRIDOR = tasks.make("corridor", length=3)

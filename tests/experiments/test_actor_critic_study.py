@@ -21,8 +21,8 @@ from preftd import (
     Study,
     tasks,
 )
+from preftd._src.experiments.results import Results
 from preftd.experiments import run
-from preftd.experiments.results import Results
 from preftd.preferences import Constant, Displacement, Function
 
 PAIRS = StepSizePair.grid(actor=[0.05, 0.001], critic=[1e-3, 1e-5])

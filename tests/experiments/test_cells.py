@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from experiments.small_studies import keep, report_cells, search_cells
 from preftd import ETD, PTD, TD, Decreasing, Linear, Network, tasks
+from preftd._src.experiments import expansion as expansion_room
+from preftd._src.experiments import jobs as jobs_room
+from preftd._src.experiments.cells import Labels, TaskFailure, ids_of
+from preftd._src.experiments.content import SCHEMA
+from preftd._src.experiments.expansion import Expansion
+from preftd._src.experiments.jobs import Job, jobs
+from preftd._src.experiments.plan import gather
+from preftd._src.experiments.store import Store
 from preftd.experiments import Score, Search, Study
-from preftd.experiments import expansion as expansion_room
-from preftd.experiments import jobs as jobs_room
-from preftd.experiments.cells import Labels, TaskFailure, ids_of
-from preftd.experiments.content import SCHEMA
-from preftd.experiments.expansion import Expansion
-from preftd.experiments.jobs import Job, jobs
-from preftd.experiments.plan import gather
-from preftd.experiments.store import Store
 from preftd.preferences import Constant, Function, Observability
 from preftd.tasks import Task
 

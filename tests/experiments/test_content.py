@@ -17,7 +17,7 @@ from scipy.special import expit
 from scipy.stats import norm
 
 from preftd import ETD, Decreasing, InputError, Network
-from preftd.experiments.content import content, digest, is_ours, text
+from preftd._src.experiments.content import content, digest, is_ours, text
 from preftd.preferences import Constant, Function
 from preftd.tasks import Outcomes
 

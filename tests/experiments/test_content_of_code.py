@@ -12,7 +12,7 @@ import pytest
 from experiments.own_study import FILES
 from experiments.study_files import ids, loaded
 from preftd import tasks
-from preftd.experiments.content import content, digest, text
+from preftd._src.experiments.content import content, digest, text
 
 TRUST = {
     "a global number": ("study.py", "LIMIT = 0.91"),
@@ -129,8 +129,8 @@ def test_labels_of_preferences_change_no_id(before: dict[str, set[str]], tmp_pat
 SCRIPT = """
 import sys
 from pathlib import Path
-from preftd.experiments.expansion import Expansion
-from preftd.experiments.loading import load_studies
+from preftd._src.experiments.expansion import Expansion
+from preftd._src.experiments.loading import load_studies
 for group in Expansion(load_studies(Path(sys.argv[1]))[0]).report({}):
     for cell in group.cells:
         print(cell.id, list(cell.described().values()))

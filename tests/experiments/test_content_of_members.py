@@ -11,8 +11,8 @@ from scipy import sparse
 
 from experiments.test_content import ROWS, check_text, half, name_of, third
 from preftd import ETD, PTD, TD, Decreasing, Linear, Network, preferences, tasks
-from preftd.experiments.content import content, text
-from preftd.learners.pretrained import Pretrained, Training
+from preftd._src.experiments.content import content, text
+from preftd._src.learners.pretrained import Pretrained, Training
 from preftd.preferences import Constant, Displacement, Function, Learned, Observability, PerState
 from preftd.rules import RULES
 from preftd.tasks import TASKS, Features, Layout, Task

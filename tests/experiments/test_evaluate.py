@@ -15,8 +15,8 @@ from preftd import (
     evaluate,
     tasks,
 )
-from preftd.arrays import Vector
-from preftd.experiments.learning import PIECE_STEPS, Method
+from preftd._src.arrays import Vector
+from preftd._src.experiments.learning import PIECE_STEPS, Method
 from preftd.learners import LinearLearner, beta_advantages
 from preftd.preferences import Constant, Observability
 from preftd.rules import RULES
@@ -67,7 +67,7 @@ def test_the_result_does_not_depend_on_workers_or_on_how_episodes_are_taken(
     task = CORRIDOR if isinstance(method, Linear) else GRID
 
     def found(workers: int, take: int) -> Vector:
-        monkeypatch.setattr("preftd.experiments.learning.PIECE_STEPS", take)
+        monkeypatch.setattr("preftd._src.experiments.learning.PIECE_STEPS", take)
         return evaluate(
             task, TD(), Observability(), SIZES, 40, 4, learner=method, workers=workers
         ).errors
@@ -179,7 +179,7 @@ def test_a_schedule_goes_on_from_one_take_to_the_next(
     view: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def found(take: int) -> Vector:
-        monkeypatch.setattr("preftd.experiments.learning.PIECE_STEPS", take)
+        monkeypatch.setattr("preftd._src.experiments.learning.PIECE_STEPS", take)
         schedule = Decreasing(0.2, delay=30)
         return evaluate(
             CORRIDOR, PTD(), Observability(), [schedule], 40, 2, learner=Linear(view)

@@ -19,7 +19,7 @@ from preftd import (
     evaluate,
     tasks,
 )
-from preftd.experiments.learning import Method
+from preftd._src.experiments.learning import Method
 from preftd.learners import Steps
 from preftd.preferences import Function, Observability
 from preftd.rules import stream_coefficients

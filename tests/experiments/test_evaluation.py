@@ -14,8 +14,8 @@ from preftd import (
     evaluate,
     tasks,
 )
+from preftd._src.style import look_of
 from preftd.preferences import Learned, Observability
-from preftd.style import look_of
 
 CORRIDOR = tasks.make("corridor", length=4)
 

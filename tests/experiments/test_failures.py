@@ -18,14 +18,15 @@ from experiments.small_studies import (
     stored_files,
 )
 from preftd import PTD, TD, Decreasing, Linear, Task, tasks
-from preftd.arrays import Dense, InputError
+from preftd._src.arrays import Dense, InputError
+from preftd._src.experiments import learning
+from preftd._src.experiments.learning import pieces
+from preftd._src.learners.custom import Batch
+from preftd._src.learners.steps import Steps
+from preftd._src.tasks.scored import Scored
 from preftd.experience import Visit
-from preftd.experiments import CellsFailedError, Search, learning, results
-from preftd.experiments.learning import pieces
-from preftd.learners.custom import Batch
-from preftd.learners.steps import Steps
+from preftd.experiments import CellsFailedError, Search, results
 from preftd.preferences import Observability, Signal
-from preftd.tasks.scored import Scored
 
 
 @dataclass(frozen=True)

@@ -22,11 +22,12 @@ from experiments.small_studies import (
     still_there,
     stored_files,
 )
-from preftd.experiments import Search, Study, jobs
-from preftd.experiments.loading import load_studies
-from preftd.experiments.result_files import write_rows
-from preftd.experiments.store import Store
-from preftd.files import write_whole
+from preftd._src.experiments import jobs
+from preftd._src.experiments.loading import load_studies
+from preftd._src.experiments.result_files import write_rows
+from preftd._src.experiments.store import Store
+from preftd._src.files import write_whole
+from preftd.experiments import Search, Study
 
 MEGABYTE = 2**20
 FULL = Path("/dev/full")

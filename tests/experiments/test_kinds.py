@@ -9,11 +9,11 @@ import pytest
 
 from experiments.small_studies import CORRIDOR, computed, run_here, small
 from preftd import PTD, TD, Chosen, InputError, Linear, Search, evaluate
+from preftd._src.report.figures import applicable_figures, draw
+from preftd._src.report.summary import table
 from preftd.experience import Visit
 from preftd.learners import LeastSquares
 from preftd.preferences import Constant, Function, PerState, Signal
-from preftd.report.figures import applicable_figures, draw
-from preftd.report.summary import table
 
 BETA = np.linspace(0, 1, CORRIDOR.states)
 

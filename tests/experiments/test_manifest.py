@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from experiments.small_studies import Told, small
-from preftd.arrays import InputError
+from preftd._src.arrays import InputError
+from preftd._src.experiments import manifest as room
+from preftd._src.experiments.content import SCHEMA
+from preftd._src.experiments.manifest import Manifest, read_manifests, state_of
+from preftd._src.files import host
 from preftd.experiments import Here, run
-from preftd.experiments import manifest as room
-from preftd.experiments.content import SCHEMA
-from preftd.experiments.manifest import Manifest, read_manifests, state_of
-from preftd.files import host
 
 
 def git(folder: Path, *arguments: str) -> str:

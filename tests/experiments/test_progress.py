@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 import pytest
 
-from preftd.experiments import progress
-from preftd.experiments.progress import Bar, Lines, Progress, progress_on
+from preftd._src.experiments import progress
+from preftd._src.experiments.progress import Bar, Lines, Progress, progress_on
 
 
 class Clock:

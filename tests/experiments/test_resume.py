@@ -16,10 +16,11 @@ from experiments.small_studies import (
     stored_files,
 )
 from preftd import PTD, Linear, Network
-from preftd.experiments import Here, Search, jobs, run
-from preftd.experiments.jobs import Job
-from preftd.experiments.store import Store
-from preftd.experiments.work import JobResult, compute
+from preftd._src.experiments import jobs
+from preftd._src.experiments.jobs import Job
+from preftd._src.experiments.store import Store
+from preftd._src.experiments.work import JobResult, compute
+from preftd.experiments import Here, Search, run
 from preftd.failures import FailedError
 
 

@@ -22,16 +22,16 @@ from experiments.small_studies import (
     the_job,
 )
 from preftd import ETD, PTD, TD, Decreasing, Linear, Network, Task, evaluate, tasks
-from preftd.arrays import Dense
+from preftd._src.arrays import Dense
+from preftd._src.experiments.jobs import Job
+from preftd._src.experiments.learning import Method
+from preftd._src.experiments.work import compute
+from preftd._src.learners.custom import Batch
+from preftd._src.learners.steps import Steps
+from preftd._src.tasks.scored import Scored
 from preftd.experiments import Processes, Search, results
-from preftd.experiments.jobs import Job
-from preftd.experiments.learning import Method
-from preftd.experiments.work import compute
-from preftd.learners.custom import Batch
-from preftd.learners.steps import Steps
 from preftd.preferences import Constant, Function, Observability
 from preftd.rules import RULES
-from preftd.tasks.scored import Scored
 
 GRID = tasks.make("cross_grid", size=4)
 METHODS: list[Method] = [

@@ -1,6 +1,6 @@
 """Results that are stored are found by what they are of, and by the number `SCHEMA`.
 
-Whoever changes how results are computed must raise `SCHEMA` in src/preftd/experiments/content.py:
+Whoever changes how results are computed must raise `SCHEMA` in experiments/content.py:
 otherwise old results would be shown as if they were new. A test here fails when results change. The
 numbers that it then expects are printed by
 
@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 
 from preftd import Decreasing, Linear, Network, evaluate, tasks
-from preftd.experiments.content import REVISIONS, SCHEMA, content
-from preftd.experiments.learning import Method
-from preftd.learners.linear.views import VIEWS as LINEAR
-from preftd.learners.network.batch import VIEWS as NETWORK
+from preftd._src.experiments.content import REVISIONS, SCHEMA, content
+from preftd._src.experiments.learning import Method
+from preftd._src.learners.linear.views import VIEWS as LINEAR
+from preftd._src.learners.network.batch import VIEWS as NETWORK
 from preftd.preferences import Learned, Observability
 from preftd.rules import RULES
 from preftd.tasks import jittered

@@ -9,9 +9,9 @@ import pytest
 from scipy import stats
 
 from preftd import InputError
-from preftd.arrays import Dense
-from preftd.experiments.intervals import interquartile_mean
-from preftd.experiments.statistics import summarise
+from preftd._src.arrays import Dense
+from preftd._src.experiments.intervals import interquartile_mean
+from preftd._src.experiments.statistics import summarise
 
 
 def frame_of(values: Dense) -> pl.DataFrame:

@@ -22,12 +22,12 @@ from experiments.small_studies import (
     the_file,
     the_job,
 )
+from preftd._src.experiments import store as module
+from preftd._src.experiments.result_files import FILE, MEASURE
+from preftd._src.experiments.store import Store
+from preftd._src.experiments.work import JobResult, compute
+from preftd._src.files import host, remove_unfinished
 from preftd.experiments import CellsFailedError, Here, run
-from preftd.experiments import store as module
-from preftd.experiments.result_files import FILE, MEASURE
-from preftd.experiments.store import Store
-from preftd.experiments.work import JobResult, compute
-from preftd.files import host, remove_unfinished
 from preftd.preferences import Function
 
 CELLS = 8

@@ -24,14 +24,14 @@ from experiments.small_studies import (
     the_file,
     the_job,
 )
+from preftd._src.experiments.content import SCHEMA
+from preftd._src.experiments.jobs import Job
+from preftd._src.experiments.result_files import hash_of
+from preftd._src.experiments.store import Store
+from preftd._src.experiments.work import compute
+from preftd._src.report.status import status_lines
+from preftd._src.report.studies import report_all, show_all
 from preftd.experiments import Search, results
-from preftd.experiments.content import SCHEMA
-from preftd.experiments.jobs import Job
-from preftd.experiments.result_files import hash_of
-from preftd.experiments.store import Store
-from preftd.experiments.work import compute
-from preftd.report.status import status_lines
-from preftd.report.studies import report_all, show_all
 
 CELLS = 8
 """Of the small study."""

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from preftd import ETD, PTD, TD, Decreasing, InputError, Linear, Network, tasks
+from preftd._src.experiments.search import FIRST_SEARCH_SEED
 from preftd.experience import Visit
 from preftd.experiments import Score, Search, Study
-from preftd.experiments.search import FIRST_SEARCH_SEED
 from preftd.preferences import Constant, Observability, Signal
 from preftd.rules import Rule
 

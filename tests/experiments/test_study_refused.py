@@ -66,7 +66,10 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "the name of a task": ({"tasks": "corridor"}, "tasks is 'corridor': give one, such as"),
     "names of tasks": ({"tasks": ["corridor"]}, "tasks[0] is 'corridor': give one, such as"),
     "a task that is none": ({"tasks": {"a": CORRIDOR, "b": 3}}, "tasks['b'] is 3: give one"),
-    "a class as task": ({"tasks": Task}, "tasks is <class 'preftd.tasks.task.Task'>: give one"),
+    "a class as task": (
+        {"tasks": Task},
+        "tasks is <class 'preftd._src.tasks.task.Task'>: give one",
+    ),
     "a task twice": ({"tasks": [CORRIDOR] * 2}, "tasks has more than one 'corridor(length=3)'"),
     "a function without label": ({"tasks": wrong_length}, "tasks holds a function without a label"),
     "functions without labels": ({"tasks": [wrong_length]}, "tasks holds a function without a"),

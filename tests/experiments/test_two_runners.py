@@ -13,8 +13,8 @@ from experiments.small_studies import (
     run_here,
     stored_files,
 )
+from preftd._src.experiments.loading import load_studies
 from preftd.experiments import results
-from preftd.experiments.loading import load_studies
 
 pytestmark = pytest.mark.slow
 

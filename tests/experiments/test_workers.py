@@ -20,12 +20,12 @@ from experiments.small_studies import (
     stored_files,
 )
 from preftd import ETD, TD, tasks
+from preftd._src.experiments.executors import COMPILING
+from preftd._src.experiments.jobs import Job
+from preftd._src.experiments.loading import load_studies
+from preftd._src.experiments.work import JobResult
+from preftd._src.experiments.worker import STARTS, Worker, WorkerLostError
 from preftd.experiments import CellsFailedError, Processes, Search, results, run
-from preftd.experiments.executors import COMPILING
-from preftd.experiments.jobs import Job
-from preftd.experiments.loading import load_studies
-from preftd.experiments.work import JobResult
-from preftd.experiments.worker import STARTS, Worker, WorkerLostError
 from preftd.preferences import Observability
 
 BEGIN = """
@@ -115,8 +115,8 @@ def test_what_is_compiled_once_is_said_and_not_compiled_again(
         return compute(worker, job)
 
     monkeypatch.setattr(Worker, "compute", noted)
-    monkeypatch.setattr("preftd.experiments.executors.PATIENCE", 0.01)
-    monkeypatch.setattr("preftd.experiments.jobs.SECONDS", 1e-9)
+    monkeypatch.setattr("preftd._src.experiments.executors.PATIENCE", 0.01)
+    monkeypatch.setattr("preftd._src.experiments.jobs.SECONDS", 1e-9)
     with Processes(2, said.append) as processes:
         for study in (small(search=Search(seeds=2)), small(rules=[ETD(), TD()])):
             run(study, tmp_path, executor=processes, progress=Told())

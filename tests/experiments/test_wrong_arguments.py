@@ -10,8 +10,8 @@ import pytest
 
 from experiments.small_studies import CORRIDOR, Told, small
 from preftd import PTD, InputError, Linear, Study
+from preftd._src.experiments.measures import Measure
 from preftd.experiments import Chosen, Here, Processes, Score, Search, results, run
-from preftd.experiments.measures import Measure
 
 
 class NoWords:

@@ -63,7 +63,7 @@ def _exported() -> Iterator[Any]:
         for module_name, names in IMPORTED.findall(page.read_text(encoding="utf-8")):
             module = import_module(module_name)
             yield from (getattr(module, name.strip()) for name in names.split(","))
-    yield import_module("preftd.tasks.sampler").Sampler  # what task.sampler(seed) returns
+    yield import_module("preftd._src.tasks.sampler").Sampler  # what task.sampler(seed) returns
 
 
 def _of_class(thing: type) -> Iterator[tuple[str, Export]]:
@@ -87,4 +87,5 @@ def _of_class(thing: type) -> Iterator[tuple[str, Export]]:
 
 
 def _name(thing: Any) -> str:
-    return f"{thing.__module__.split('.')[1]}.{thing.__qualname__}"
+    package = thing.__module__.removeprefix("preftd.").removeprefix("_src.").split(".")[0]
+    return f"{package}.{thing.__qualname__}"

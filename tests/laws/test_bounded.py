@@ -24,12 +24,12 @@ from learners.linear_cases import (
     with_indices,
 )
 from preftd import ActorCriticLearner, Critic, InputError, LinearLearner, StepSizePair, tasks
+from preftd._src.learners.bounding import squares_of, with_bounded_gains
+from preftd._src.learners.linear import reference
+from preftd._src.learners.linear.views import VIEWS
+from preftd._src.learners.step_size import step_size_parts, step_sizes_of
 from preftd.experience import Identity, Indices, TileCoding
 from preftd.learners import Decreasing, Episode, Linear, Network, Pretrained, Steps, Training
-from preftd.learners.bounding import squares_of, with_bounded_gains
-from preftd.learners.linear import reference
-from preftd.learners.linear.views import VIEWS
-from preftd.learners.step_size import step_size_parts, step_sizes_of
 from preftd.preferences import Constant, Observability
 from preftd.rules import RULES, Carried, StreamCoefficients, stream_coefficients
 

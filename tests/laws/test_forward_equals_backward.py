@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preftd.arrays import Dense, Vector
-from preftd.learners.bounding import bounded_gains
+from preftd._src.arrays import Dense, Vector
+from preftd._src.learners.bounding import bounded_gains
 from preftd.rules import RULES
 
 STEPS, SIZE = 40, 3

@@ -12,10 +12,10 @@ import pytest
 from numpy.typing import NDArray
 
 from preftd import ETD, PTD, TD, Experience, InputError, Rule
-from preftd.arrays import Vector
+from preftd._src.arrays import Vector
+from preftd._src.tasks.scored import Scored
 from preftd.learners import LeastSquares, Linear, Network, Steps, forward_update
 from preftd.rules import Carried, StreamCoefficients
-from preftd.tasks.scored import Scored
 
 SIZE, STEPS = 4, 120
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from preftd import ETD, PTD, TD, LinearLearner, evaluate, tasks
-from preftd.arrays import Vector
-from preftd.experiments.evaluation import Evaluation
-from preftd.paper.corridors.beyond_claims import exact_limit
-from preftd.paper.walk.studies import VALUES
+from preftd._src.arrays import Vector
+from preftd._src.experiments.evaluation import Evaluation
+from preftd._src.paper.corridors.beyond_claims import exact_limit
+from preftd._src.paper.walk.studies import VALUES
 from preftd.preferences import Constant, Observability, Signal
 from preftd.rules import Rule
 from preftd.theory import limit

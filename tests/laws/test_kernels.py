@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from preftd import tasks
+from preftd._src.learners.linear import reference
+from preftd._src.learners.linear.views import VIEWS
+from preftd._src.learners.step_size import StepSize
+from preftd._src.learners.steps import Steps
+from preftd._src.randomness import generator
+from preftd._src.rules.follow_on import accumulate
+from preftd._src.tasks.sampling_kernel import Buffers, Position, draw_steps
 from preftd.learners import Decreasing, Episode, Linear
-from preftd.learners.linear import reference
-from preftd.learners.linear.views import VIEWS
-from preftd.learners.step_size import StepSize
-from preftd.learners.steps import Steps
 from preftd.preferences import Observability
-from preftd.randomness import generator
 from preftd.rules import RULES, stream_coefficients
-from preftd.rules.follow_on import accumulate
-from preftd.tasks.sampling_kernel import Buffers, Position, draw_steps
 
 
 @pytest.mark.parametrize("episodes", [-1, 3])

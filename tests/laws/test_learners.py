@@ -16,7 +16,8 @@ import pytest
 from numpy.typing import NDArray
 
 from preftd import Experience, InputError, Rule, tasks
-from preftd.arrays import Dense, Vector
+from preftd._src.arrays import Dense, Vector
+from preftd._src.learners.linear import reference
 from preftd.experience import Indices, Visit
 from preftd.learners import (
     Episode,
@@ -28,7 +29,6 @@ from preftd.learners import (
     Steps,
     forward_update,
 )
-from preftd.learners.linear import reference
 from preftd.preferences import Displacement, Function, Signal
 from preftd.rules import RULES, Carried, StreamCoefficients
 

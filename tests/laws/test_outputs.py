@@ -12,13 +12,14 @@ import pytest
 
 from commands import complaint, run
 from logs.made_logs import COLUMNS, gappy
-from preftd import InputError, cli
-from preftd.files import RECORD, is_marked
+from preftd import InputError
+from preftd._src import cli
+from preftd._src.files import RECORD, is_marked
+from preftd._src.logs.part_files import PREFIX
+from preftd._src.paper.counterexamples import figures as counterexamples
+from preftd._src.report.figures import FIGURES
+from preftd._src.style import save_figure
 from preftd.logs import LogColumns, fit
-from preftd.logs.part_files import PREFIX
-from preftd.paper.counterexamples import figures as counterexamples
-from preftd.report.figures import FIGURES
-from preftd.style import save_figure
 from preftd.tasks import make
 from preftd.theory import save_problem
 

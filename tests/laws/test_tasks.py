@@ -9,9 +9,9 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from preftd import Experience, InputError, Task, tasks
-from preftd.arrays import as_dense
-from preftd.registration import ENVIRONMENTS
-from preftd.tasks.environment import TaskEnvironment
+from preftd._src.arrays import as_dense
+from preftd._src.registration import ENVIRONMENTS
+from preftd._src.tasks.environment import TaskEnvironment
 
 MADE: list[Callable[[], Task]] = [
     *(lambda make=make: make() for make in tasks.TASKS.values()),

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from preftd import ETD, PTD, TD, ActorCriticLearner, Rule
-from preftd.arrays import Dense, Vector
+from preftd._src.arrays import Dense, Vector
+from preftd._src.rules.interest import FromBeta
 from preftd.learners import Episode
-from preftd.rules.interest import FromBeta
 
 RULES: dict[str, Rule] = {
     "TD": TD(),

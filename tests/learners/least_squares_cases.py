@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from preftd import Experience
-from preftd.arrays import Vector
+from preftd._src.arrays import Vector
 from preftd.learners import LeastSquaresLearner
 from preftd.rules import RULES
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from preftd import Experience, Rule
-from preftd.arrays import Dense, Vector
+from preftd._src.arrays import Dense, Vector
 from preftd.experience import Indices
 from preftd.learners import Episode, LinearLearner
 

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from preftd import ETD, PTD, TD, Experience, Rule, tasks
-from preftd.experience.stream import Codes
+from preftd._src.experience.stream import Codes
+from preftd._src.learners.network import reference
+from preftd._src.learners.network.parameters import Parameters
+from preftd._src.tasks.scored import Scored
 from preftd.learners import Episode, Network, Steps
-from preftd.learners.network import reference
-from preftd.learners.network.parameters import Parameters
 from preftd.preferences import Constant, Function, Observability, Signal
 from preftd.rules import stream_coefficients
-from preftd.tasks.scored import Scored
 
 RULES: dict[str, Rule] = {
     "TD": TD(),

@@ -8,9 +8,9 @@ import pytest
 
 from learners.actor_critic_cases import ACTIONS, RULES, SIZE, logs
 from preftd import ActorCriticLearner, Critic, LinearLearner, Rule, StepSizePair
+from preftd._src.learners.actor_critic import reference
+from preftd._src.learners.actor_critic.encoding import Encoding
 from preftd.experience import Encoder, Fourier, Indices, Polynomial, TileCoding
-from preftd.learners.actor_critic import reference
-from preftd.learners.actor_critic.encoding import Encoding
 
 PAIR = StepSizePair(actor=0.05, critic=0.02)
 LOW, HIGH = [-2.0] * SIZE, [2.0] * SIZE

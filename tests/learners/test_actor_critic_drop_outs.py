@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from preftd import ETD, PTD, TD, Actor, ActorCritic, Critic, Rule, StepSizePair
+from preftd._src.learners.actor_critic.options import GAINS
 from preftd.experience import TileCoding
-from preftd.learners.actor_critic.options import GAINS
 from preftd.preferences import Observability
 from preftd.tasks import CartPoleDropOuts
 

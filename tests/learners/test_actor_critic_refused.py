@@ -18,11 +18,11 @@ from preftd import (
     StepSizePair,
     tasks,
 )
+from preftd._src.learners.step_size import Decreasing, as_step_size
+from preftd._src.tasks.environment import TaskEnvironment
 from preftd.experience import Fourier, Indices
-from preftd.learners.step_size import Decreasing, as_step_size
 from preftd.preferences import Constant
 from preftd.tasks import CartPole
-from preftd.tasks.environment import TaskEnvironment
 
 PAIR = StepSizePair(actor=0.05, critic=0.01)
 

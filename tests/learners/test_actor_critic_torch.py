@@ -9,8 +9,8 @@ import torch
 
 from learners.actor_critic_cases import ACTIONS, RULES, SIZE, Log, logs
 from preftd import Actor, ActorCriticLearner, Critic, Rule, StepSizePair
-from preftd.arrays import Dense, Vector
-from preftd.learners.actor_critic import reference
+from preftd._src.arrays import Dense, Vector
+from preftd._src.learners.actor_critic import reference
 
 PAIR = StepSizePair(actor=0.05, critic=0.02)
 ACTORS = [

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from preftd import ETD, PTD, TD, Rule
-from preftd.arrays import Dense, Vector
+from preftd._src.arrays import Dense, Vector
+from preftd._src.learners.actor_critic.learner import ActorCriticLearner
+from preftd._src.learners.actor_critic.options import VIEWS, Actor, Critic
+from preftd._src.learners.step_size import StepSizePair
+from preftd._src.learners.transition import DivergedError
 from preftd.experience import Fourier, Indices, TileCoding
 from preftd.learners import LinearLearner
-from preftd.learners.actor_critic.learner import ActorCriticLearner
-from preftd.learners.actor_critic.options import VIEWS, Actor, Critic
-from preftd.learners.step_size import StepSizePair
-from preftd.learners.transition import DivergedError
 
 LOW, HIGH = [-1.0, -1.0], [1.0, 1.0]
 FEATURES: dict[str, Any] = {

@@ -9,7 +9,7 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from preftd import Experience
-from preftd.arrays import Vector
+from preftd._src.arrays import Vector
 from preftd.experience import Indices, Recorder, VectorRecorder
 from preftd.learners import LinearLearner
 from preftd.rules import RULES

@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from preftd import InputError, Linear, tasks
-from preftd.arrays import Dense
+from preftd._src.arrays import Dense
+from preftd._src.learners.linear import reference
 from preftd.learners import Custom, Episode, LeastSquares, Network, Steps, as_spec
-from preftd.learners.linear import reference
 from preftd.preferences import Observability
 from preftd.rules import PTD, stream_coefficients
 

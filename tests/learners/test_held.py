@@ -8,13 +8,13 @@ import pytest
 
 from learners.linear_cases import SIZE, case, episodes_of, feed, same, with_indices
 from preftd import ETD, PTD, TD, Experience, InputError, tasks
-from preftd.arrays import Vector
+from preftd._src.arrays import Vector
+from preftd._src.learners.linear import reference
+from preftd._src.tasks.scored import Scored
 from preftd.experience import Indices
 from preftd.learners import Decreasing, Episode, Linear, LinearLearner, Steps
-from preftd.learners.linear import reference
 from preftd.preferences import Constant, Observability, Signal
 from preftd.rules import RULES, Carried, StreamCoefficients, stream_coefficients
-from preftd.tasks.scored import Scored
 
 rules = pytest.mark.parametrize("name", sorted(RULES))
 

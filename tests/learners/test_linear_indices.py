@@ -9,9 +9,9 @@ import pytest
 
 from learners.linear_cases import Case, feed, with_indices
 from preftd import PTD, TD
+from preftd._src.learners.linear.sparse_kernel import SparseState, settle
 from preftd.experience import Indices, TileCoding
 from preftd.learners import Decreasing, LinearLearner
-from preftd.learners.linear.sparse_kernel import SparseState, settle
 from preftd.rules import RULES
 
 rules = pytest.mark.parametrize("name", sorted(RULES))

@@ -7,10 +7,10 @@ import pytest
 
 from learners.linear_cases import SIZE, case, episodes_of, feed, same, weights_after_each_step
 from preftd import ETD, PTD, TD, InputError
-from preftd.arrays import Dense, Vector
+from preftd._src.arrays import Dense, Vector
+from preftd._src.learners.linear import reference
 from preftd.experience import Indices
 from preftd.learners import Decreasing, LinearLearner
-from preftd.learners.linear import reference
 from preftd.rules import RULES
 
 rules = pytest.mark.parametrize("name", sorted(RULES))

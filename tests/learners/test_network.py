@@ -7,11 +7,11 @@ import pytest
 
 from learners.network_cases import CASES, RULES, some_scored, steps_of
 from preftd import ETD, PTD, TD, InputError, Rule, tasks
-from preftd.arrays import Vector
-from preftd.learners.network import adam, backward, forward, held
-from preftd.learners.network.backward import SHORT
-from preftd.learners.network.batch import Network, NetworkBatch
-from preftd.learners.steps import Steps
+from preftd._src.arrays import Vector
+from preftd._src.learners.network import adam, backward, forward, held
+from preftd._src.learners.network.backward import SHORT
+from preftd._src.learners.network.batch import Network, NetworkBatch
+from preftd._src.learners.steps import Steps
 from preftd.preferences import Constant, Observability
 from preftd.rules import stream_coefficients
 

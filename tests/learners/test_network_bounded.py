@@ -15,10 +15,10 @@ from learners.network_cases import (
     some_scored,
     steps_of,
 )
+from preftd._src.learners.bounding import squares_of
+from preftd._src.learners.network import backward, held, reference
+from preftd._src.learners.network.parameters import Parameters
 from preftd.learners import Network, NetworkLearner
-from preftd.learners.bounding import squares_of
-from preftd.learners.network import backward, held, reference
-from preftd.learners.network.parameters import Parameters
 
 VIEWS = ["backward", "forward", "held"]
 SIZES = [0.02, 0.6, 0.15]

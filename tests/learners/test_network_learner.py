@@ -16,9 +16,9 @@ from learners.network_cases import (
     steps_of,
 )
 from preftd import PTD, TD, InputError
+from preftd._src.learners.transition import DivergedError
 from preftd.experience import Indices
 from preftd.learners import Decreasing, Network, NetworkLearner
-from preftd.learners.transition import DivergedError
 
 views = pytest.mark.parametrize("view", ["backward", "held"])
 

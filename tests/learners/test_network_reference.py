@@ -15,9 +15,9 @@ from learners.network_cases import (
     steps_of,
 )
 from preftd import ETD
+from preftd._src.learners.network import reference
+from preftd._src.learners.network.parameters import Parameters
 from preftd.learners import Episode, Network
-from preftd.learners.network import reference
-from preftd.learners.network.parameters import Parameters
 from preftd.preferences import Observability
 
 VIEWS = [("backward", "sgd"), ("forward", "sgd"), ("held", "sgd"), ("forward", "adam")]

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preftd import Experience, InputError
-from preftd.arrays import Vector
-from preftd.learners.offline import advantages, forward_update, offline_update
-from preftd.learners.returns import beta_advantages, beta_returns
-from preftd.learners.steps import Steps
+from preftd._src.arrays import Vector
+from preftd._src.learners.offline import advantages, forward_update, offline_update
+from preftd._src.learners.returns import beta_advantages, beta_returns
+from preftd._src.learners.steps import Steps
 from preftd.preferences import Function, Signal
 from preftd.rules import RULES, StreamCoefficients, stream_coefficients
 

@@ -8,14 +8,14 @@ import pytest
 import torch
 
 from preftd import PTD, TD, InputError, Linear, Network, evaluate, tasks
+from preftd._src.learners.linear.batch import LinearBatch
+from preftd._src.learners.pretrained import Pretrained, Training
+from preftd._src.learners.steps import Steps
+from preftd._src.tasks.grids import open_grid
+from preftd._src.tasks.scored import Scored
 from preftd.experience import Experience, Indices
-from preftd.learners.linear.batch import LinearBatch
-from preftd.learners.pretrained import Pretrained, Training
-from preftd.learners.steps import Steps
 from preftd.preferences import Constant, Observability
 from preftd.rules import stream_coefficients
-from preftd.tasks.grids import open_grid
-from preftd.tasks.scored import Scored
 
 NETWORK = Network(5, "forward", "adam", "xavier")
 SIZES = [0.05, 0.01]

@@ -16,7 +16,7 @@ import pytest
 
 from learners.linear_cases import SIZE, Case, case, feed
 from preftd import PTD
-from preftd.arrays import Dense, Vector
+from preftd._src.arrays import Dense, Vector
 from preftd.learners import Decreasing, LinearLearner
 from preftd.rules import RULES
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from preftd import ETD, PTD, InputError, Linear, Network, Rule, tasks
+from preftd._src.learners.pretrained import Pretrained, Training
+from preftd._src.learners.watching import WatchingBatch
+from preftd._src.tasks.grids import open_grid
 from preftd.experience import Visit
 from preftd.learners import LeastSquares, Steps, as_spec
-from preftd.learners.pretrained import Pretrained, Training
-from preftd.learners.watching import WatchingBatch
 from preftd.preferences import Constant, Observability, Signal
 from preftd.rules import stream_coefficients
-from preftd.tasks.grids import open_grid
 
 GRID = tasks.make("cross_grid", size=4)
 SIZES = [0.01, 0.002]

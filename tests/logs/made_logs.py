@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from preftd._src.logs.arms import arms_of
+from preftd._src.logs.look import look
+from preftd._src.logs.plan import Plan, plan_parts
+from preftd._src.logs.source import open_source
+from preftd._src.logs.sums import Settings
 from preftd.logs import LogColumns
-from preftd.logs.arms import arms_of
-from preftd.logs.look import look
-from preftd.logs.plan import Plan, plan_parts
-from preftd.logs.source import open_source
-from preftd.logs.sums import Settings
 
 COLUMNS: dict[str, Any] = {
     "features": ["a", "b"],

@@ -12,7 +12,8 @@ import pytest
 
 import preftd
 from logs.made_logs import COLUMNS, gappy
-from preftd.logs import LogColumns, LogEvaluation, fit, scores, table
+from preftd._src.logs import scores, table
+from preftd.logs import LogColumns, LogEvaluation, fit
 
 NAMED: dict[str, Any] = COLUMNS | {"reward": ["r", "s"], "discount": [0.5, 0.9]}
 
@@ -159,7 +160,7 @@ def test_a_continuing_log_is_cut_into_blocks_whose_returns_go_on(
         assert np.isnan(G[t]) or G[t] == pytest.approx(total)
     assert np.isnan(G).sum() < 30
     monkeypatch.setattr(table, "CHUNK", 53)
-    monkeypatch.setattr("preftd.logs.plan.PART", 400)
+    monkeypatch.setattr("preftd._src.logs.plan.PART", 400)
     parts = fit(log, columns, tmp_path / "parts", folds=3)
     for name in ("return", "value_td", "held_ptd", "beta"):
         assert parts.predictions()[name].to_numpy() == pytest.approx(

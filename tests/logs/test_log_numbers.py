@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 from preftd import InputError
+from preftd._src.logs.command import lines
+from preftd._src.report.log_page import write_log_page
 from preftd.logs import LogColumns, fit
-from preftd.logs.command import lines
-from preftd.report.log_page import write_log_page
 
 
 def walk(rows: int = 2000, shift: float = 0.0) -> pl.DataFrame:

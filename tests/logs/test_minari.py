@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from preftd._src.logs.minari_data import columns_of, is_minari
 from preftd.logs import LogColumns, fit
-from preftd.logs.minari_data import columns_of, is_minari
 
 minari = pytest.importorskip("minari")
 EpisodeBuffer = pytest.importorskip("minari.data_collector").EpisodeBuffer

@@ -13,11 +13,11 @@ import pytest
 import preftd
 from logs.made_logs import COLUMNS, gappy, settings_of
 from preftd import PTD, InputError, LinearLearner
+from preftd._src.logs.experience import part_stream
+from preftd._src.logs.online import METHODS, OnlineJob, as_method
+from preftd._src.logs.steps import read_steps
 from preftd.experiments import Processes
 from preftd.logs import LogColumns, fit
-from preftd.logs.experience import part_stream
-from preftd.logs.online import METHODS, OnlineJob, as_method
-from preftd.logs.steps import read_steps
 
 METHODS_OF: list[Any] = ["linear", "network:8"]
 

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from preftd._src.logs import table as table_module
 from preftd.logs import LogColumns, fit
-from preftd.logs import table as table_module
 from preftd.preferences import Displacement, Learned
 
 SEEN = 50
@@ -45,8 +45,8 @@ def test_neither_blocks_nor_parts_change_features_or_trust(
     for i, (block, part, chunk) in enumerate(
         [(240, 1 << 20, 1 << 17), (60, 1 << 20, 1 << 17), (60, 120, 97)]
     ):
-        monkeypatch.setattr("preftd.logs.readings.BACK", 4096 if i < 2 else 20)
-        monkeypatch.setattr("preftd.logs.plan.PART", part)
+        monkeypatch.setattr("preftd._src.logs.readings.BACK", 4096 if i < 2 else 20)
+        monkeypatch.setattr("preftd._src.logs.plan.PART", part)
         monkeypatch.setattr(table_module, "CHUNK", chunk)
         found.append(fit(log, columns, tmp_path / str(i), rules=["ptd"], folds=3, block=block))
     zero = {one.summary["preference"]["zero"] for one in found}
@@ -68,7 +68,7 @@ def test_signals_see_episodes_not_blocks(
     end = pl.int_range(pl.len()).is_in([269, 500])
     log, betas = seldom_read(600).with_columns(end=end), []
     for i, (block, part) in enumerate([(150, 1 << 20), (30, 1 << 20), (30, 90)]):
-        monkeypatch.setattr("preftd.logs.plan.PART", part)
+        monkeypatch.setattr("preftd._src.logs.plan.PART", part)
         out = tmp_path / str(i)
         found = fit(log, columns, out, rules=["ptd"], folds=3, block=block)
         betas.append(found.predictions()["beta"].to_numpy())

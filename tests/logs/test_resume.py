@@ -17,16 +17,18 @@ from polars.exceptions import ComputeError
 
 from commands import complaint, run, run_alone
 from logs.made_logs import COLUMNS, gappy
+from preftd._src.logs import plan
+from preftd._src.logs.part_files import PREFIX
 from preftd.experiments import Processes
 from preftd.failures import FailedError, InputError
-from preftd.logs import LogColumns, LogEvaluation, fit, plan
-from preftd.logs.part_files import PREFIX
+from preftd.logs import LogColumns, LogEvaluation, fit
 
 NAMED: Final = COLUMNS | {"preference": "quality"}
 SCRIPT = """
 import os, signal, sys
-from preftd.experiments.progress import Silent
-from preftd.logs import LogColumns, fit, plan
+from preftd._src.experiments.progress import Silent
+from preftd._src.logs import plan
+from preftd.logs import LogColumns, fit
 plan.PART = 200
 
 class Dies:
@@ -175,8 +177,8 @@ def test_a_worker_that_dies_is_reported_in_one_sentence(
         def __reduce__(self) -> Any:
             return os._exit, (9,)
 
-    monkeypatch.setattr("preftd.logs.fitting.look", lambda *_: Deadly())
-    monkeypatch.setattr("preftd.logs.passes.described", lambda *_: [])
+    monkeypatch.setattr("preftd._src.logs.fitting.look", lambda *_: Deadly())
+    monkeypatch.setattr("preftd._src.logs.passes.described", lambda *_: [])
     with Processes(2) as two, pytest.raises(FailedError, match="a part of the log cannot be"):
         evaluated(log, tmp_path / "out", executor=two)
 

@@ -12,13 +12,13 @@ import pytest
 
 from logs.made_logs import COLUMNS, gappy
 from preftd import ETD, PTD, InputError
+from preftd._src.logs.arms import questions_of
+from preftd._src.logs.bases import as_encoder, expand
+from preftd._src.logs.source import _natural, open_source
+from preftd._src.report.log_page import write_log_page
 from preftd.experience import Encoder
 from preftd.logs import LogColumns, LogEvaluation, fit
-from preftd.logs.arms import questions_of
-from preftd.logs.bases import as_encoder, expand
-from preftd.logs.source import _natural, open_source
 from preftd.preferences import Function
-from preftd.report.log_page import write_log_page
 
 
 def evaluated(source: Any, out: Path, **named: Any) -> LogEvaluation:

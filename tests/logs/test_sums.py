@@ -11,10 +11,11 @@ import pytest
 
 from logs.made_logs import gappy, settings_of
 from preftd import ETD, PTD, TD, LeastSquaresLearner, tasks, theory
-from preftd.logs import LogColumns, fit, table
-from preftd.logs.experience import part_stream
-from preftd.logs.solution import add_up, solve, solved
-from preftd.logs.sums import part_sums
+from preftd._src.logs import table
+from preftd._src.logs.experience import part_stream
+from preftd._src.logs.solution import add_up, solve, solved
+from preftd._src.logs.sums import part_sums
+from preftd.logs import LogColumns, fit
 
 RULES = {"td": TD(), "etd": ETD(1.0), "ptd": PTD()}
 CASES: list[dict[str, Any]] = [

@@ -14,9 +14,9 @@ import pytest
 
 from logs.made_logs import COLUMNS, gappy
 from preftd import InputError
+from preftd._src.logs.minari_data import _entries
+from preftd._src.logs.source import as_frame, open_source
 from preftd.logs import LogColumns, LogEvaluation, fit
-from preftd.logs.minari_data import _entries
-from preftd.logs.source import as_frame, open_source
 
 SMALL, LARGE = [1, 0, 1], [2**53 + 1, 3, None]
 MOMENT = dt.datetime(2024, 2, 3, 4, 5, 6, 7)

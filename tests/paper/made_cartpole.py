@@ -11,10 +11,10 @@ import numpy as np
 import polars as pl
 
 from made_runs import run
-from preftd.arrays import Vector
-from preftd.experiments.results import COLUMNS, Results
-from preftd.experiments.score import Score
-from preftd.paper.cartpole.studies import (
+from preftd._src.arrays import Vector
+from preftd._src.experiments.results import COLUMNS, Results
+from preftd._src.experiments.score import Score
+from preftd._src.paper.cartpole.studies import (
     CHANGED,
     CONDITIONS,
     FOUR_METHODS,
@@ -23,7 +23,7 @@ from preftd.paper.cartpole.studies import (
     WITH_BETWEEN,
     with_between,
 )
-from preftd.paper.study import PaperStudy
+from preftd._src.paper.study import PaperStudy
 
 POINTS = 25
 """Numbers of a run, each of 20 episodes."""

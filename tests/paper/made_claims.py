@@ -20,12 +20,12 @@ from paper.made_control import control_results
 from paper.made_drop_outs import drop_out_results
 from paper.made_grids import grid_results
 from paper.made_learned import learned_results
-from preftd.arrays import Vector
-from preftd.experiments.results import Results
-from preftd.experiments.score import Score
-from preftd.paper.corridors import steady
-from preftd.paper.corridors.beyond_claims import exact_limit
-from preftd.paper.corridors.studies import (
+from preftd._src.arrays import Vector
+from preftd._src.experiments.results import Results
+from preftd._src.experiments.score import Score
+from preftd._src.paper.corridors import steady
+from preftd._src.paper.corridors.beyond_claims import exact_limit
+from preftd._src.paper.corridors.studies import (
     AT_TRUTH,
     BETWEEN,
     BY_LENGTH,
@@ -41,10 +41,10 @@ from preftd.paper.corridors.studies import (
     TRUE_ONLINE,
     WITH_INTERESTS,
 )
-from preftd.paper.measures import error_of_zero_in
-from preftd.paper.study import PaperStudy
-from preftd.paper.walk.claims import rmse_of_zero
-from preftd.paper.walk.studies import BY_BETA, BY_LAMBDA, INTERESTS, SCORE, STEP_SIZES, VALUES
+from preftd._src.paper.measures import error_of_zero_in
+from preftd._src.paper.study import PaperStudy
+from preftd._src.paper.walk.claims import rmse_of_zero
+from preftd._src.paper.walk.studies import BY_BETA, BY_LAMBDA, INTERESTS, SCORE, STEP_SIZES, VALUES
 
 EPISODES = 32
 SIZES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)

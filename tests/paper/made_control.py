@@ -7,9 +7,9 @@ import numpy as np
 import polars as pl
 
 from made_runs import frame, run
-from preftd.experiments.results import COLUMNS, Results
-from preftd.experiments.score import Score
-from preftd.paper.control.studies import (
+from preftd._src.experiments.results import COLUMNS, Results
+from preftd._src.experiments.score import Score
+from preftd._src.paper.control.studies import (
     CORRIDORS,
     DOUBLE,
     ELSEWHERE,
@@ -25,7 +25,7 @@ from preftd.paper.control.studies import (
     constant,
     preferred,
 )
-from preftd.paper.study import PaperStudy
+from preftd._src.paper.study import PaperStudy
 
 EPISODES = 40
 FIRST_SEEDS = {"search": 1_000_000, "report": 0}

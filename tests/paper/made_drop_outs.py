@@ -7,9 +7,9 @@ import numpy as np
 import polars as pl
 
 from made_runs import run
-from preftd.experiments.results import COLUMNS, Results
-from preftd.experiments.score import Score
-from preftd.paper.control.drop_outs_studies import (
+from preftd._src.experiments.results import COLUMNS, Results
+from preftd._src.experiments.score import Score
+from preftd._src.paper.control.drop_outs_studies import (
     BY_RATE,
     FACTORIAL,
     GAINS,
@@ -24,7 +24,7 @@ from preftd.paper.control.drop_outs_studies import (
     learner_label,
     task_label,
 )
-from preftd.paper.study import PaperStudy
+from preftd._src.paper.study import PaperStudy
 
 RETURNS = {
     ("TD(λ)", "actor 1"): 1.0,

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from made_runs import frame, run
-from preftd.experiments.results import Results
-from preftd.experiments.score import Score
-from preftd.paper.corridors.studies import AT_TRUTH, METHODS
-from preftd.paper.grids.quantities import zeros
-from preftd.paper.grids.studies import (
+from preftd._src.experiments.results import Results
+from preftd._src.experiments.score import Score
+from preftd._src.paper.corridors.studies import AT_TRUTH, METHODS
+from preftd._src.paper.grids.quantities import zeros
+from preftd._src.paper.grids.studies import (
     FEATURE_NET,
     FEATURE_STEP_SIZES,
     INTERESTS,
@@ -28,7 +28,7 @@ from preftd.paper.grids.studies import (
     WIDTHS,
     with_units,
 )
-from preftd.paper.study import PaperStudy
+from preftd._src.paper.study import PaperStudy
 
 Curve = Callable[[float, float], float]
 """From a step size and the error of 0 to an error."""

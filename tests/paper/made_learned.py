@@ -6,12 +6,12 @@ from typing import NamedTuple
 import numpy as np
 
 from made_runs import frame, run
-from preftd.experiments.results import Results
-from preftd.experiments.score import Score
-from preftd.paper.learned.cases import CASES, of_group
-from preftd.paper.learned.rival_studies import BY_RIVALS, ON, RIVAL
-from preftd.paper.learned.rivals import RIVALS
-from preftd.paper.learned.studies import (
+from preftd._src.experiments.results import Results
+from preftd._src.experiments.score import Score
+from preftd._src.paper.learned.cases import CASES, of_group
+from preftd._src.paper.learned.rival_studies import BY_RIVALS, ON, RIVAL
+from preftd._src.paper.learned.rivals import RIVALS
+from preftd._src.paper.learned.studies import (
     BOUNDED,
     BY_PTD,
     BY_RETURNS,
@@ -27,7 +27,7 @@ from preftd.paper.learned.studies import (
     TD_LAMBDA,
     WITH_RETURNS,
 )
-from preftd.paper.study import PaperStudy
+from preftd._src.paper.study import PaperStudy
 
 TRUE = {LEARNED: 1.01, ORACLE: 1.0, ONE: 5.0, RANDOM: 5.0, TD_LAMBDA: 4.0, RIVAL: 3.9}
 FALSE = {LEARNED: 4.5, ORACLE: 4.2, ONE: 5.0, RANDOM: 5.0, TD_LAMBDA: 4.0, RIVAL: 4.3}

@@ -9,15 +9,15 @@ from matplotlib.figure import Figure
 
 from paper.made_cartpole import POINTS, cartpole_results
 from paper.seen_in_figures import curves, titles
-from preftd.experiments.results import Results
-from preftd.paper.cartpole import choice_figure
-from preftd.paper.cartpole import figures as cartpole_figures
-from preftd.paper.cartpole.choices import MAIN, WHERE
-from preftd.paper.cartpole.figures import inflation, smooth_curves
-from preftd.paper.cartpole.studies import CONDITIONS, FOUR_METHODS, METHODS
-from preftd.paper.study import PaperStudy
-from preftd.paper.verdict import Verdict
-from preftd.style import LOOKS
+from preftd._src.experiments.results import Results
+from preftd._src.paper.cartpole import choice_figure
+from preftd._src.paper.cartpole import figures as cartpole_figures
+from preftd._src.paper.cartpole.choices import MAIN, WHERE
+from preftd._src.paper.cartpole.figures import inflation, smooth_curves
+from preftd._src.paper.cartpole.studies import CONDITIONS, FOUR_METHODS, METHODS
+from preftd._src.paper.study import PaperStudy
+from preftd._src.paper.verdict import Verdict
+from preftd._src.style import LOOKS
 from seen import check_texts, written
 
 FIGURES = {figure.name: figure for figure in (*cartpole_figures.FIGURES, *choice_figure.FIGURES)}

@@ -4,12 +4,12 @@ import polars as pl
 import pytest
 
 from paper.made_claims import World, made
-from preftd.experiments.results import Results
-from preftd.experiments.score import Score
-from preftd.paper.contents import CLAIMS, STUDIES
-from preftd.paper.control import credit_claims
-from preftd.paper.grids.studies import NETWORKS
-from preftd.paper.verdict import Finding, Region, Verdict
+from preftd._src.experiments.results import Results
+from preftd._src.experiments.score import Score
+from preftd._src.paper.contents import CLAIMS, STUDIES
+from preftd._src.paper.control import credit_claims
+from preftd._src.paper.grids.studies import NETWORKS
+from preftd._src.paper.verdict import Finding, Region, Verdict
 
 PAPER = {"2", "3", "4", "5", "6"} | {f"A.{number}" for number in range(1, 14)} - {"A.6"}
 """Figures of which the paper says something."""

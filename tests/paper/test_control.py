@@ -9,20 +9,20 @@ from matplotlib.figure import Figure
 
 from paper.made_control import control_results
 from paper.seen_in_figures import curves, titles
+from preftd._src.experiments.inputs import as_seeds
+from preftd._src.experiments.study import Search
+from preftd._src.paper.control import credit_figure, studies
+from preftd._src.paper.control import figures as control_figures
+from preftd._src.paper.control.credit import relative_curve
+from preftd._src.paper.control.figures import CORRIDOR_LINES, GREY, ROOM_LINES, points
+from preftd._src.paper.study import PaperStudy
+from preftd._src.report.page.plot import plot_of
+from preftd._src.style import LOOKS
+from preftd._src.tasks.four_rooms import doorways
 from preftd.experiments import Here, run
-from preftd.experiments.inputs import as_seeds
-from preftd.experiments.study import Search
 from preftd.learners import StepSizePair
-from preftd.paper.control import credit_figure, studies
-from preftd.paper.control import figures as control_figures
-from preftd.paper.control.credit import relative_curve
-from preftd.paper.control.figures import CORRIDOR_LINES, GREY, ROOM_LINES, points
-from preftd.paper.study import PaperStudy
 from preftd.preferences import Observability
-from preftd.report.page.plot import plot_of
-from preftd.style import LOOKS
 from preftd.tasks import ControlTask, make
-from preftd.tasks.four_rooms import doorways
 from seen import check_texts
 
 FIGURES = {figure.name: figure for figure in (*control_figures.FIGURES, *credit_figure.FIGURES)}

@@ -10,13 +10,13 @@ from matplotlib.figure import Figure
 
 from paper.seen_in_figures import curves, titles
 from preftd import tasks
+from preftd._src.experiments.expansion import Expansion
+from preftd._src.paper.corridors import figures, limit_figure
+from preftd._src.paper.corridors import studies as corridors
+from preftd._src.paper.study import PaperStudy
+from preftd._src.style import LOOKS
 from preftd.experiments import Here, Results, run
-from preftd.experiments.expansion import Expansion
-from preftd.paper.corridors import figures, limit_figure
-from preftd.paper.corridors import studies as corridors
-from preftd.paper.study import PaperStudy
 from preftd.preferences import Observability
-from preftd.style import LOOKS
 from preftd.theory import limit
 from seen import check_texts, written
 

@@ -7,12 +7,12 @@ import pytest
 from matplotlib.image import imread
 
 from preftd import ETD, PTD, TD
-from preftd.paper.counterexamples import figures
-from preftd.paper.counterexamples.figures import write_counterexamples
-from preftd.paper.counterexamples.simulation import simulate, size_of_values
+from preftd._src.paper.counterexamples import figures
+from preftd._src.paper.counterexamples.figures import write_counterexamples
+from preftd._src.paper.counterexamples.simulation import simulate, size_of_values
+from preftd._src.tasks.counterexamples import LAMBDAS
 from preftd.rules import RULES
 from preftd.tasks import make
-from preftd.tasks.counterexamples import LAMBDAS
 from preftd.theory import key_matrix, mean_trajectory
 
 each_example = pytest.mark.parametrize("name", LAMBDAS)

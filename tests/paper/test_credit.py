@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from preftd import PTD, TD, Rule, Task, evaluate
-from preftd.paper.control import credit
-from preftd.paper.control.credit import Learned, learned, preferred, task_of
-from preftd.tasks.four_rooms import doorways
+from preftd._src.paper.control import credit
+from preftd._src.paper.control.credit import Learned, learned, preferred, task_of
+from preftd._src.tasks.four_rooms import doorways
 
 GOAL = credit.GOALS[-1]
 

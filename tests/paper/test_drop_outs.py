@@ -7,11 +7,11 @@ from matplotlib.figure import Figure
 
 from paper.made_drop_outs import drop_out_results
 from paper.seen_in_figures import titles
-from preftd.experiments.results import Results
-from preftd.paper.control.drop_outs_figure import FIGURES, FOUR, ROWS, TITLES
-from preftd.paper.control.drop_outs_studies import FACTORIAL, FEATURES, STUDIES
-from preftd.paper.study import PaperStudy
-from preftd.style import look_of
+from preftd._src.experiments.results import Results
+from preftd._src.paper.control.drop_outs_figure import FIGURES, FOUR, ROWS, TITLES
+from preftd._src.paper.control.drop_outs_studies import FACTORIAL, FEATURES, STUDIES
+from preftd._src.paper.study import PaperStudy
+from preftd._src.style import look_of
 from seen import check_texts, written
 
 

@@ -10,15 +10,15 @@ from matplotlib.figure import Figure
 from made_runs import frame, run
 from paper.made_grids import grid_results
 from paper.seen_in_figures import curves, titles
+from preftd._src.experiments.score import Score
+from preftd._src.paper.corridors.studies import METHODS
+from preftd._src.paper.grids import network_figures, semi_linear_figures
+from preftd._src.paper.grids import studies as grids
+from preftd._src.paper.grids.quantities import view_fails
+from preftd._src.paper.grids.studies import with_best_interest
+from preftd._src.paper.study import PaperStudy
+from preftd._src.style import LOOKS
 from preftd.experiments import Results
-from preftd.experiments.score import Score
-from preftd.paper.corridors.studies import METHODS
-from preftd.paper.grids import network_figures, semi_linear_figures
-from preftd.paper.grids import studies as grids
-from preftd.paper.grids.quantities import view_fails
-from preftd.paper.grids.studies import with_best_interest
-from preftd.paper.study import PaperStudy
-from preftd.style import LOOKS
 from seen import check_texts, written
 
 SEEDS = 2

@@ -2,11 +2,11 @@
 
 import pytest
 
-from preftd.experiments.expansion import Expansion
-from preftd.paper.corridors.studies import METHODS
-from preftd.paper.grids import studies as grids
-from preftd.paper.grids import view_claims
-from preftd.paper.stored_searches import FILE, read_search
+from preftd._src.experiments.expansion import Expansion
+from preftd._src.paper.corridors.studies import METHODS
+from preftd._src.paper.grids import studies as grids
+from preftd._src.paper.grids import view_claims
+from preftd._src.paper.stored_searches import FILE, read_search
 
 BACKWARD = (0.1, 5e-2, 1e-2, 5e-3, 1e-3, 5e-4, 1e-4)
 STEP_SIZES = {

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from preftd.experiments import Here, run
-from preftd.paper.corridors import leak_figure, steady
-from preftd.paper.corridors.leak_figure import (
+from preftd._src.paper.corridors import leak_figure, steady
+from preftd._src.paper.corridors.leak_figure import (
     CROSSINGS,
     HIDDEN,
     STEP_SIZE,
@@ -20,10 +19,11 @@ from preftd.paper.corridors.leak_figure import (
     simulated,
     still,
 )
-from preftd.paper.corridors.studies import TASKS, at_length
-from preftd.paper.measures import part
-from preftd.paper.samples import rows
-from preftd.report.page.plot import plot_of
+from preftd._src.paper.corridors.studies import TASKS, at_length
+from preftd._src.paper.measures import part
+from preftd._src.paper.samples import rows
+from preftd._src.report.page.plot import plot_of
+from preftd.experiments import Here, run
 from seen import check_texts, written
 
 

@@ -7,18 +7,17 @@ import polars as pl
 import pytest
 
 from preftd import PTD, InputError, LinearLearner, tasks
-from preftd.arrays import Vector
-from preftd.experiments.executors import Here
-from preftd.experiments.runner import run
-from preftd.learners import Linear
-from preftd.paper.learned import rides
-from preftd.paper.learned.cases import CASES, SECTIONS
-from preftd.paper.learned.quick_look import look, rates
-from preftd.paper.learned.scores import Scores
-from preftd.paper.learned.signals import AtRandom, LearnedThrough
-from preftd.paper.learned.streamed import Streamed
-from preftd.paper.learned.streams import ContinuousWalk, Ride, monte_carlo
-from preftd.paper.learned.studies import (
+from preftd._src.arrays import Vector
+from preftd._src.experiments.executors import Here
+from preftd._src.experiments.runner import run
+from preftd._src.paper.learned import rides
+from preftd._src.paper.learned.cases import CASES, SECTIONS
+from preftd._src.paper.learned.quick_look import look, rates
+from preftd._src.paper.learned.scores import Scores
+from preftd._src.paper.learned.signals import AtRandom, LearnedThrough
+from preftd._src.paper.learned.streamed import Streamed
+from preftd._src.paper.learned.streams import ContinuousWalk, Ride, monte_carlo
+from preftd._src.paper.learned.studies import (
     BOUNDED,
     GROUPS,
     LEARNED,
@@ -28,6 +27,7 @@ from preftd.paper.learned.studies import (
     TD_LAMBDA,
     ptd_study,
 )
+from preftd.learners import Linear
 from preftd.preferences import Learned, Observability, Signal
 from preftd.tasks import Task
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from preftd.paper.learned.ablations import (
+from preftd._src.paper.learned.ablations import (
     CHANGES,
     LEARNED,
     PACKAGE,
@@ -10,7 +10,7 @@ from preftd.paper.learned.ablations import (
     Change,
     changed_text,
 )
-from preftd.paper.learned.cases import CASES
+from preftd._src.paper.learned.cases import CASES
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.name)

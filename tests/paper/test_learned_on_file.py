@@ -9,16 +9,23 @@ import numpy as np
 import pytest
 
 from preftd import InputError
-from preftd.experiments.executors import Here
-from preftd.experiments.results import Results
-from preftd.experiments.runner import run
-from preftd.paper.contents import CLAIMS, FIGURES
-from preftd.paper.learned import rival_studies, studies
-from preftd.paper.learned.cases import CASES
-from preftd.paper.learned.studies import BOUNDED, GROUPS, LEARNED, ORACLE, ptd_study
-from preftd.paper.learned.table import BEGIN, END, on_file, scores_on_file, table_lines, write_table
-from preftd.paper.stored_runs import shortened
-from preftd.paper.study import PaperStudy
+from preftd._src.experiments.executors import Here
+from preftd._src.experiments.results import Results
+from preftd._src.experiments.runner import run
+from preftd._src.paper.contents import CLAIMS, FIGURES
+from preftd._src.paper.learned import rival_studies, studies
+from preftd._src.paper.learned.cases import CASES
+from preftd._src.paper.learned.studies import BOUNDED, GROUPS, LEARNED, ORACLE, ptd_study
+from preftd._src.paper.learned.table import (
+    BEGIN,
+    END,
+    on_file,
+    scores_on_file,
+    table_lines,
+    write_table,
+)
+from preftd._src.paper.stored_runs import shortened
+from preftd._src.paper.study import PaperStudy
 
 DOCS = Path(__file__).parents[2] / "docs" / "learned.md"
 
@@ -33,7 +40,7 @@ def test_the_table_of_the_docs_is_that_on_file(tmp_path: Path) -> None:
     page.write_text(DOCS.read_text())
     write_table(page)
     assert page.read_text() == DOCS.read_text(), (
-        "write it with `python -m preftd.paper.learned --table docs/learned.md`"
+        "write it with `python -m preftd._src.paper.learned --table docs/learned.md`"
     )
 
 

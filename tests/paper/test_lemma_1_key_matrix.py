@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from preftd import Features, MarkovRewardProcess
-from preftd.arrays import Dense, Vector
+from preftd._src.arrays import Dense, Vector
 from preftd.rules import RULES
 from preftd.theory import key_matrix
 

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from preftd import MarkovRewardProcess
-from preftd.arrays import Dense
+from preftd._src.arrays import Dense
+from preftd._src.tasks.counterexamples import LAMBDAS
 from preftd.rules import RULES
 from preftd.tasks import make
-from preftd.tasks.counterexamples import LAMBDAS
 from preftd.theory import key_matrices_over_time, key_matrix
 from random_problems import chain, preference
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preftd import ETD, PTD, TD, MarkovRewardProcess
-from preftd.arrays import Dense
+from preftd._src.arrays import Dense
 from preftd.theory import diagnose, key_matrix, operator
 from random_problems import RandomProblem, chain, problems
 

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from preftd import ETD, PTD, TD, InputError, tasks
+from preftd._src.experiments.learning import RunningCoefficients, pieces
+from preftd._src.paper.corridors import studies as corridors
+from preftd._src.paper.corridors.limits import limits
+from preftd._src.tasks.counterexamples import LAMBDAS
 from preftd.experiments import evaluate
-from preftd.experiments.learning import RunningCoefficients, pieces
 from preftd.learners import Decreasing, Linear
-from preftd.paper.corridors import studies as corridors
-from preftd.paper.corridors.limits import limits
 from preftd.preferences import Constant, Function, Observability, PerState, Signal
 from preftd.rules import Rule
 from preftd.tasks import Features, Task
-from preftd.tasks.counterexamples import LAMBDAS
 from preftd.theory import limit
 
 LENGTHS = (5, 15, 25)

@@ -12,18 +12,18 @@ from markupsafe import escape
 from matplotlib.figure import Figure
 
 from browser import complaints, open_browser, view
-from preftd.paper.contents import CLAIMS, FIGURES
-from preftd.paper.findings import COUNTEREXAMPLES, FINDINGS, Overall, overall
-from preftd.paper.page import heading, in_order, write_paper_page
-from preftd.paper.page_chains import chain_verdicts, chains
-from preftd.paper.page_claims import figures_of
-from preftd.paper.page_texts import WORDS
-from preftd.paper.summary import Answer
-from preftd.paper.titles import TITLES
-from preftd.paper.verdict import Case, Finding, Region, Verdict
-from preftd.report.figures.shown import Shown, attach
-from preftd.report.page.plot import plot_of
-from preftd.style import Band
+from preftd._src.paper.contents import CLAIMS, FIGURES
+from preftd._src.paper.findings import COUNTEREXAMPLES, FINDINGS, Overall, overall
+from preftd._src.paper.page import heading, in_order, write_paper_page
+from preftd._src.paper.page_chains import chain_verdicts, chains
+from preftd._src.paper.page_claims import figures_of
+from preftd._src.paper.page_texts import WORDS
+from preftd._src.paper.summary import Answer
+from preftd._src.paper.titles import TITLES
+from preftd._src.paper.verdict import Case, Finding, Region, Verdict
+from preftd._src.report.figures.shown import Shown, attach
+from preftd._src.report.page.plot import plot_of
+from preftd._src.style import Band
 from preftd.tasks import make
 
 YES, OPEN, NO = Verdict.REPRODUCED, Verdict.INCONCLUSIVE, Verdict.NOT_REPRODUCED

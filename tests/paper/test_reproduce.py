@@ -10,21 +10,21 @@ from typing import Any, NamedTuple
 import pytest
 from matplotlib.figure import Figure
 
-from preftd.arrays import InputError
+from preftd._src.arrays import InputError
+from preftd._src.experiments.inputs import as_seeds
+from preftd._src.experiments.study import Study
+from preftd._src.paper import contents, page
+from preftd._src.paper import study as paper_study
+from preftd._src.paper.contents import CLAIMS, FIGURES, STUDIES
+from preftd._src.paper.order import Order, Wanted, stored, wanted
+from preftd._src.paper.page import stored_page
+from preftd._src.paper.panel_rows import PaperFigure
+from preftd._src.paper.reproduce import reproduce
+from preftd._src.paper.stored_searches import QUICK_SEEDS
+from preftd._src.paper.study import Found, PaperStudy
+from preftd._src.paper.titles import TITLES
+from preftd._src.paper.walk import studies as walk_studies
 from preftd.experiments import Here, Results
-from preftd.experiments.inputs import as_seeds
-from preftd.experiments.study import Study
-from preftd.paper import contents, page
-from preftd.paper import study as paper_study
-from preftd.paper.contents import CLAIMS, FIGURES, STUDIES
-from preftd.paper.order import Order, Wanted, stored, wanted
-from preftd.paper.page import stored_page
-from preftd.paper.panel_rows import PaperFigure
-from preftd.paper.reproduce import reproduce
-from preftd.paper.stored_searches import QUICK_SEEDS
-from preftd.paper.study import Found, PaperStudy
-from preftd.paper.titles import TITLES
-from preftd.paper.walk import studies as walk_studies
 
 
 def times_run(out: Path) -> Counter[str]:
@@ -64,7 +64,7 @@ def test_results_that_do_not_fit_into_memory_are_read_again_and_the_same(
         read.append(study)
         return wanted(study, *arguments)
 
-    monkeypatch.setattr("preftd.paper.order.wanted", noted)
+    monkeypatch.setattr("preftd._src.paper.order.wanted", noted)
     (one, other), (found, missing) = walk_studies.STUDIES, stored(walk_studies.STUDIES, walks)
     assert (list(found), missing) == ([one, other], [])
     kept = found[one].runs

@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 
 from preftd import PTD, TD, Linear, evaluate, tasks
-from preftd.arrays import Dense, InputError
-from preftd.experience import Experience
-from preftd.learners import Decreasing
-from preftd.learners.custom import Episode, Specification
-from preftd.learners.linear import reference as views
-from preftd.learners.steps import Steps
-from preftd.paper.learned.rivals import (
+from preftd._src.arrays import Dense, InputError
+from preftd._src.learners.custom import Episode, Specification
+from preftd._src.learners.linear import reference as views
+from preftd._src.learners.steps import Steps
+from preftd._src.paper.learned.rivals import (
     RIVALS,
     AdaptiveTD,
     DiscerningTD,
@@ -23,19 +21,21 @@ from preftd.paper.learned.rivals import (
     MetaGradient,
     reference,
 )
-from preftd.paper.learned.rivals.adaptive_td import learn_adaptively
-from preftd.paper.learned.rivals.batch import Lesson
-from preftd.paper.learned.rivals.cells import Cells
-from preftd.paper.learned.rivals.discerning import DiscerningOptions, learn_discerningly
-from preftd.paper.learned.rivals.lambda_discrepancy import (
+from preftd._src.paper.learned.rivals.adaptive_td import learn_adaptively
+from preftd._src.paper.learned.rivals.batch import Lesson
+from preftd._src.paper.learned.rivals.cells import Cells
+from preftd._src.paper.learned.rivals.discerning import DiscerningOptions, learn_discerningly
+from preftd._src.paper.learned.rivals.lambda_discrepancy import (
     DiscrepancyOptions,
     learn_by_discrepancy,
 )
-from preftd.paper.learned.rivals.lambda_greedy import GreedyOptions, learn_greedily
-from preftd.paper.learned.rivals.meta_gradient import gradient, learn_forward, learn_preference
+from preftd._src.paper.learned.rivals.lambda_greedy import GreedyOptions, learn_greedily
+from preftd._src.paper.learned.rivals.meta_gradient import gradient, learn_forward, learn_preference
+from preftd._src.tasks.scored import Scored
+from preftd.experience import Experience
+from preftd.learners import Decreasing
 from preftd.preferences import Constant
 from preftd.rules import Rule, stream_coefficients
-from preftd.tasks.scored import Scored
 
 CORRIDOR = tasks.make("corridor", length=2)
 STEP_SIZES = [0.5, 0.1]

@@ -12,19 +12,17 @@ import pytest
 
 from experiments.small_studies import Told
 from preftd import tasks
-from preftd.arrays import InputError
-from preftd.experiments import Chosen, Here, Processes, Results, Search, Study
-from preftd.experiments.results import ALGORITHM
-from preftd.experiments.runner import results as stored_results
-from preftd.experiments.score import Score
-from preftd.experiments.store import Store
-from preftd.learners import Actor, ActorCritic, StepSizePair
-from preftd.paper.cartpole.studies import FOUR_METHODS
-from preftd.paper.contents import STUDIES
-from preftd.paper.order import Order, stored, without_search
-from preftd.paper.panel_rows import seeds_with
-from preftd.paper.reproduce import ResultsOnDemand, reproduce
-from preftd.paper.stored_runs import (
+from preftd._src.arrays import InputError
+from preftd._src.experiments.results import ALGORITHM
+from preftd._src.experiments.runner import results as stored_results
+from preftd._src.experiments.score import Score
+from preftd._src.experiments.store import Store
+from preftd._src.paper.cartpole.studies import FOUR_METHODS
+from preftd._src.paper.contents import STUDIES
+from preftd._src.paper.order import Order, stored, without_search
+from preftd._src.paper.panel_rows import seeds_with
+from preftd._src.paper.reproduce import ResultsOnDemand, reproduce
+from preftd._src.paper.stored_runs import (
     FILE,
     compared,
     on_file_note,
@@ -32,8 +30,10 @@ from preftd.paper.stored_runs import (
     seeds_told,
     shortened,
 )
-from preftd.paper.stored_searches import QUICK_SEEDS, provenance, read_search, reported_only
-from preftd.paper.study import PaperStudy
+from preftd._src.paper.stored_searches import QUICK_SEEDS, provenance, read_search, reported_only
+from preftd._src.paper.study import PaperStudy
+from preftd.experiments import Chosen, Here, Processes, Results, Search, Study
+from preftd.learners import Actor, ActorCritic, StepSizePair
 from preftd.preferences import Displacement
 from preftd.rules import PTD, TD
 

@@ -12,15 +12,13 @@ import pytest
 
 from experiments.small_studies import Told, computed, report_cells
 from preftd import tasks
-from preftd.arrays import InputError
-from preftd.experiments import Chosen, Here, Results, Search, Study, run
-from preftd.experiments.manifest import Manifest
-from preftd.experiments.store import Store
-from preftd.learners import Network
-from preftd.paper.contents import STUDIES
-from preftd.paper.order import Order, stored, wanted
-from preftd.paper.reproduce import ResultsOnDemand, reproduce
-from preftd.paper.stored_searches import (
+from preftd._src.arrays import InputError
+from preftd._src.experiments.manifest import Manifest
+from preftd._src.experiments.store import Store
+from preftd._src.paper.contents import STUDIES
+from preftd._src.paper.order import Order, stored, wanted
+from preftd._src.paper.reproduce import ResultsOnDemand, reproduce
+from preftd._src.paper.stored_searches import (
     COMMAND,
     QUICK_SEEDS,
     provenance,
@@ -30,7 +28,9 @@ from preftd.paper.stored_searches import (
     together,
     write_search,
 )
-from preftd.paper.study import PaperStudy
+from preftd._src.paper.study import PaperStudy
+from preftd.experiments import Chosen, Here, Results, Search, Study, run
+from preftd.learners import Network
 from preftd.preferences import Observability
 from preftd.rules import PTD, TD
 

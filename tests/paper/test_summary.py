@@ -11,14 +11,13 @@ from commands import run as command
 from made_runs import frame
 from made_runs import run as run_of
 from paper.made_claims import World, made
-from preftd.arrays import InputError
-from preftd.experiments import Here, run
-from preftd.experiments.results import Results
-from preftd.experiments.score import Score
-from preftd.paper.contents import CLAIMS
-from preftd.paper.grids.studies import FEATURE_NET, SEEDS
-from preftd.paper.order import Order
-from preftd.paper.summary import (
+from preftd._src.arrays import InputError
+from preftd._src.experiments.results import Results
+from preftd._src.experiments.score import Score
+from preftd._src.paper.contents import CLAIMS
+from preftd._src.paper.grids.studies import FEATURE_NET, SEEDS
+from preftd._src.paper.order import Order
+from preftd._src.paper.summary import (
     Answer,
     ask,
     claim_lines,
@@ -28,8 +27,9 @@ from preftd.paper.summary import (
     interval_text,
     table,
 )
-from preftd.paper.verdict import Case, Finding, Region
-from preftd.paper.walk.studies import BY_BETA
+from preftd._src.paper.verdict import Case, Finding, Region
+from preftd._src.paper.walk.studies import BY_BETA
+from preftd.experiments import Here, run
 
 
 @pytest.fixture(scope="module")

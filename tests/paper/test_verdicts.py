@@ -9,10 +9,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from made_runs import frame, run
-from preftd.arrays import InputError
-from preftd.experiments.results import Results
-from preftd.experiments.score import Score
-from preftd.paper.measures import (
+from preftd._src.arrays import InputError
+from preftd._src.experiments.results import Results
+from preftd._src.experiments.score import Score
+from preftd._src.paper.measures import (
     best,
     decades_to_failure,
     episodes_until,
@@ -20,8 +20,8 @@ from preftd.paper.measures import (
     part,
     widths,
 )
-from preftd.paper.samples import MEAN, RATIO, SAME, Sample
-from preftd.paper.verdict import LEVEL, ROUNDING, Case, Finding, Region, Verdict, level_of_each
+from preftd._src.paper.samples import MEAN, RATIO, SAME, Sample
+from preftd._src.paper.verdict import LEVEL, ROUNDING, Case, Finding, Region, Verdict, level_of_each
 
 numbers = st.floats(-1e6, 1e6)
 ends = st.one_of(numbers, st.just(-inf), st.just(inf))

@@ -10,10 +10,10 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from paper.seen_in_figures import curves, titles
+from preftd._src.paper.study import PaperStudy
+from preftd._src.paper.walk import figures
+from preftd._src.paper.walk import studies as walk
 from preftd.experiments import Here, Results, run
-from preftd.paper.study import PaperStudy
-from preftd.paper.walk import figures
-from preftd.paper.walk import studies as walk
 from seen import check_texts
 
 FIGURES = {figure.name: figure for figure in figures.FIGURES}

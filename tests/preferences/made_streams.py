@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from preftd.arrays import Dense, Vector
+from preftd._src.arrays import Dense, Vector
+from preftd._src.experience.stream import Flags
 from preftd.experience import Experience
-from preftd.experience.stream import Flags
 from preftd.tasks import Task
 
 

@@ -19,11 +19,11 @@ from preftd import (
     evaluate,
     tasks,
 )
-from preftd.arrays import Dense, Vector
+from preftd._src.arrays import Dense, Vector
+from preftd._src.preferences.learned.layout import ATOMS, CLUSTERS, size_of
+from preftd._src.preferences.learned.past import LINE
 from preftd.experience import Experience, Visit
 from preftd.preferences import Learned
-from preftd.preferences.learned.layout import ATOMS, CLUSTERS, size_of
-from preftd.preferences.learned.past import LINE
 
 CORRIDOR = tasks.make("corridor", length=5)
 CASES = {

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from preferences.made_streams import Case, continuous_walk, geometric, of_task, two_in_one
-from preftd.arrays import Vector
-from preftd.preferences import Learned
-from preftd.preferences.learned.layout import (
+from preftd._src.arrays import Vector
+from preftd._src.preferences.learned.layout import (
     ATOMS,
     CLUSTERS_USED,
     EVIDENCE,
@@ -20,8 +19,9 @@ from preftd.preferences.learned.layout import (
     WIDTHS,
     readable_parts,
 )
-from preftd.preferences.learned.past import memory_of
-from preftd.preferences.learned.reference import Reference
+from preftd._src.preferences.learned.past import memory_of
+from preftd._src.preferences.learned.reference import Reference
+from preftd.preferences import Learned
 from preftd.tasks import make
 
 

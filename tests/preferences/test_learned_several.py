@@ -3,10 +3,10 @@
 import numpy as np
 
 from preferences.made_streams import two_in_one
+from preftd._src.preferences.learned.layout import EVIDENCE, EXPERTS, VISITS, readable_parts
+from preftd._src.preferences.learned.past import memory_of
+from preftd._src.preferences.learned.width import ODDS
 from preftd.preferences import Learned
-from preftd.preferences.learned.layout import EVIDENCE, EXPERTS, VISITS, readable_parts
-from preftd.preferences.learned.past import memory_of
-from preftd.preferences.learned.width import ODDS
 
 
 def test_a_cell_of_several_states_is_not_distrusted() -> None:

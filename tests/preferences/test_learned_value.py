@@ -10,15 +10,12 @@ import pytest
 from preferences.made_streams import Maker, geometric, of_task
 from preferences.value_cases import walk, with_discount
 from preftd import PTD, InputError, Linear, LinearLearner, tasks
-from preftd.arrays import Dense, Vector
-from preftd.experience import Experience
-from preftd.learners import Steps
-from preftd.preferences import Constant, Learned, Observability, Signal
-from preftd.preferences.learned.layout import NAME, readable_parts, size_of
-from preftd.preferences.learned.past import memory_of
-from preftd.preferences.learned.reference import Reference
-from preftd.preferences.learned.value import value_evidence
-from preftd.preferences.learned.value_layout import (
+from preftd._src.arrays import Dense, Vector
+from preftd._src.preferences.learned.layout import NAME, readable_parts, size_of
+from preftd._src.preferences.learned.past import memory_of
+from preftd._src.preferences.learned.reference import Reference
+from preftd._src.preferences.learned.value import value_evidence
+from preftd._src.preferences.learned.value_layout import (
     DISCOUNT,
     EPISODES,
     KNOWN,
@@ -26,8 +23,11 @@ from preftd.preferences.learned.value_layout import (
     VALUE,
     returns_of,
 )
+from preftd._src.tasks.scored import Scored
+from preftd.experience import Experience
+from preftd.learners import Steps
+from preftd.preferences import Constant, Learned, Observability, Signal
 from preftd.rules import stream_coefficients
-from preftd.tasks.scored import Scored
 
 LINEAR = Learned(linear=True)
 

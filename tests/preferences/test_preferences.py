@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preftd import Experience, InputError, tasks
+from preftd._src.preferences.learned.steps import run
 from preftd.experience import Indices, OneHot, Recorder, Visit
 from preftd.preferences import (
     Constant,
@@ -22,7 +23,6 @@ from preftd.preferences import (
     Signal,
     as_preference,
 )
-from preftd.preferences.learned.steps import run
 
 CORRIDOR = tasks.make("corridor", length=6)
 STREAM = tasks.make("corridor", length=6).sampler(seed=2).steps(200)

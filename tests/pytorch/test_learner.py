@@ -10,8 +10,8 @@ from torch import nn
 
 from learners.network_cases import RULES
 from preftd import PTD, InputError, NetworkLearner
+from preftd._src.learners.transition import DivergedError
 from preftd.experience import Indices
-from preftd.learners.transition import DivergedError
 from preftd.preferences import Constant, Signal
 from preftd.torch import HeldSGD, TraceSGD, ValueLearner, VectorValueLearner
 from pytorch.module_cases import STREAMS, distance, flat, like, network, two_layers

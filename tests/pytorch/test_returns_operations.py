@@ -78,7 +78,7 @@ def test_tensors_without_numbers_have_returns_and_gradients_without_numbers() ->
 def test_numbers_and_smaller_shapes_go_to_the_kernels_as_well(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(import_module("preftd.torch.returns"), "by_operations", None)
+    monkeypatch.setattr(import_module("preftd._src.torch.returns"), "by_operations", None)
     row, flag = torch.rand(5, dtype=torch.float32), torch.tensor([[True], [False]])
     given: dict[str, Any] = {
         "value_tp1": row,

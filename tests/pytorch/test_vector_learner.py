@@ -12,8 +12,8 @@ from torch import nn
 
 from learners.network_cases import RULES, logged
 from preftd import ETD, PTD, InputError
+from preftd._src.learners.transition import DivergedError
 from preftd.experience import Recorder, VectorRecorder
-from preftd.learners.transition import DivergedError
 from preftd.preferences import Signal
 from preftd.torch import TraceSGD, ValueLearner, VectorValueLearner
 from pytorch.module_cases import flat, two_layers

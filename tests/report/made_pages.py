@@ -4,10 +4,10 @@ from pathlib import Path
 
 from made_runs import study as made_study
 from preftd import PTD, Study, tasks
-from preftd.experiments.results import Results
-from preftd.experiments.score import Score
-from preftd.report.figures import FIGURES
-from preftd.report.page.study import part_of, write_study_page
+from preftd._src.experiments.results import Results
+from preftd._src.experiments.score import Score
+from preftd._src.report.figures import FIGURES
+from preftd._src.report.page.study import part_of, write_study_page
 
 EVIL = "<img src=x onerror=alert(1)>"
 """A label that a careless page would run."""

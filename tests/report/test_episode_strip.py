@@ -6,9 +6,9 @@ import gymnasium
 import numpy as np
 import pytest
 
-from preftd.arrays import InputError
+from preftd._src.arrays import InputError
+from preftd._src.report.episode_strip import draw_episode
 from preftd.preferences import Displacement, Observability
-from preftd.report.episode_strip import draw_episode
 from preftd.tasks import CartPole, CartPoleDropOuts
 from seen import check_texts, written
 

@@ -10,7 +10,7 @@ import pytest
 from browser import open_browser
 from explorer_shell import assert_same_features, call, write_shell
 from preftd import Features
-from preftd.arrays import InputError, as_dense
+from preftd._src.arrays import InputError, as_dense
 from preftd.theory import Problem, load_problem
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -11,9 +11,9 @@ from scipy.optimize import linear_sum_assignment
 from browser import open_browser
 from explorer_shell import call, write_shell
 from preftd import ETD, PTD, TD, Features, MarkovRewardProcess, theory
-from preftd.arrays import Dense
+from preftd._src.arrays import Dense
+from preftd._src.theory.explain import reason
 from preftd.theory import Diagnosis
-from preftd.theory.explain import reason
 from random_problems import chain, discounts, preference
 
 CHAINS = 200

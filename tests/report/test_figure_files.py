@@ -9,10 +9,10 @@ from matplotlib.image import imread
 
 from made_runs import study
 from preftd import InputError
-from preftd.experiments.results import Results
-from preftd.experiments.score import Score
-from preftd.report.figures import FIGURES, applicable_figures, draw
-from preftd.style import save_figure
+from preftd._src.experiments.results import Results
+from preftd._src.experiments.score import Score
+from preftd._src.report.figures import FIGURES, applicable_figures, draw
+from preftd._src.style import save_figure
 
 PAPERS = Results(study(units=(4, 16)), Score())
 

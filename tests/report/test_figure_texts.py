@@ -11,10 +11,10 @@ import pytest
 from matplotlib.figure import Figure
 
 from made_runs import frame, run, study
-from preftd.experiments.results import Results
-from preftd.experiments.score import Score
-from preftd.report.figures import applicable_figures, draw
-from preftd.report.figures.end_labels import spread
+from preftd._src.experiments.results import Results
+from preftd._src.experiments.score import Score
+from preftd._src.report.figures import applicable_figures, draw
+from preftd._src.report.figures.end_labels import spread
 from seen import check_texts, drawn, texts, written
 
 PAPERS = Results(study(units=(4, 16)), Score())

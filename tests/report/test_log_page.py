@@ -17,10 +17,10 @@ import pytest
 from browser import complaints, open_browser, view
 from commands import printed
 from logs.made_logs import COLUMNS, gappy
+from preftd._src.report import log_curves, log_figures, log_page, log_weights
+from preftd._src.report.log_page import write_log_page
+from preftd._src.style import number_text
 from preftd.logs import LogColumns, LogEvaluation, fit
-from preftd.report import log_curves, log_figures, log_page, log_weights
-from preftd.report.log_page import write_log_page
-from preftd.style import number_text
 from report.made_pages import EVIL
 
 NAMED: dict[str, Any] = COLUMNS | {"features": [EVIL, "b"]}

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from preftd.report.figures import FIGURES
-from preftd.report.figures.shown import Shown, attach
-from preftd.report.page.plot import MOST, Plot, plot_of
-from preftd.style import Band
+from preftd._src.report.figures import FIGURES
+from preftd._src.report.figures.shown import Shown, attach
+from preftd._src.report.page.plot import MOST, Plot, plot_of
+from preftd._src.style import Band
 from report.made_pages import EVIL, made_results
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from preftd.experiments.manifest import Manifest
-from preftd.report import status
-from preftd.terminal import printable
+from preftd._src.experiments.manifest import Manifest
+from preftd._src.report import status
+from preftd._src.terminal import printable
 
 ODD: tuple[Any, ...] = (
     *(None, True, 0, -1, 1.5, 1e308, float("nan"), 10**400, "", "x", "\x1b]0;title\x07", "a\nb"),

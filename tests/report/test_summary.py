@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 
 from made_runs import frame, run, study
-from preftd.experiments.results import Results
-from preftd.experiments.score import Score
-from preftd.report.summary import HEAD, NumberCell, table, table_of
+from preftd._src.experiments.results import Results
+from preftd._src.experiments.score import Score
+from preftd._src.report.summary import HEAD, NumberCell, table, table_of
 
 
 def cells(text: str) -> list[list[str]]:

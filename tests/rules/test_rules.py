@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preftd import ETD, PTD, TD, InputError, Rule
-from preftd.arrays import Vector
+from preftd._src.arrays import Vector
 from preftd.rules import RULES
 
 unit = st.floats(0, 1)

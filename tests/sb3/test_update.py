@@ -14,9 +14,9 @@ from sb3_contrib import RecurrentPPO
 from stable_baselines3 import A2C, PPO
 
 from preftd import TD, InputError
+from preftd._src.sb3.buffer import standardised
 from preftd.preferences import Displacement, Function
 from preftd.sb3 import DictPreferenceBuffer, PreferenceBuffer, PreferenceCallback, PreferencePPO
-from preftd.sb3.buffer import standardised
 from sb3.models import STEPS, environments, model_of, roll
 from sb3.own_beta import OwnBetaInDictionary
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from preftd.arrays import InputError
+from preftd._src.arrays import InputError
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

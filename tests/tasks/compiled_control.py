@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from preftd.arrays import Vector
+from preftd._src.arrays import Vector
+from preftd._src.tasks.control.kernel import reset_kernel, step_kernel
 from preftd.tasks import CartPole, CartPoleDropOuts, ControlTask
-from preftd.tasks.control.kernel import reset_kernel, step_kernel
 
 
 class Compiled:

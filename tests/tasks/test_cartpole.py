@@ -8,10 +8,10 @@ import pytest
 from numba import njit
 from numpy.typing import NDArray
 
-from preftd.arrays import Dense, InputError, Vector
-from preftd.experiments.content import content
+from preftd._src.arrays import Dense, InputError, Vector
+from preftd._src.experiments.content import content
+from preftd._src.tasks.control.kernel import Tables, reset_kernel, step_kernel
 from preftd.tasks import CartPole
-from preftd.tasks.control.kernel import Tables, reset_kernel, step_kernel
 from tasks.compiled_control import Compiled
 
 

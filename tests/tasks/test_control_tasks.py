@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from preftd import InputError, Task, tasks
-from preftd.experiments.content import content
+from preftd._src.experiments.content import content
+from preftd._src.tasks.four_rooms import doorways
 from preftd.tasks import ControlTask, Features
-from preftd.tasks.four_rooms import doorways
 from tasks.compiled_control import Compiled
 
 NOISY = Task(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from preftd.arrays import InputError
+from preftd._src.arrays import InputError
 from preftd.tasks import DropObservations
 
 

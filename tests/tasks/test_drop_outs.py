@@ -6,8 +6,8 @@ import gymnasium
 import numpy as np
 import pytest
 
-from preftd.arrays import InputError
-from preftd.experiments.content import content
+from preftd._src.arrays import InputError
+from preftd._src.experiments.content import content
 from preftd.tasks import CartPole, CartPoleDropOuts
 from tasks.compiled_control import Compiled
 

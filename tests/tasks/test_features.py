@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from preftd import Features, InputError
-from preftd.arrays import Dense, Matrix, is_sparse
+from preftd._src.arrays import Dense, Matrix, is_sparse
 
 STATES, SIZE = 7, 3
 

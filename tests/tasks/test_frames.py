@@ -9,8 +9,8 @@ from matplotlib.colors import to_rgb
 from numpy.typing import NDArray
 
 from preftd import InputError, tasks
-from preftd.tasks.environment import TaskEnvironment
-from preftd.tasks.frames import MARK, Frames
+from preftd._src.tasks.environment import TaskEnvironment
+from preftd._src.tasks.frames import MARK, Frames
 
 COLOUR = np.rint(255 * np.array(to_rgb(MARK)))
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from preftd import InputError, MarkovRewardProcess
-from preftd.arrays import Dense, Matrix, MatrixLike, as_dense, is_sparse
+from preftd._src.arrays import Dense, Matrix, MatrixLike, as_dense, is_sparse
 
 Store: TypeAlias = Callable[[Dense], Matrix]
 both_storages = pytest.mark.parametrize("store", [np.array, sparse.csr_array])

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from preftd import ETD, PTD, TD, Experience, InputError, Rule, Task, evaluate, tasks, theory
-from preftd.arrays import Dense, Vector
-from preftd.experiments.loading import load_studies
+from preftd._src.arrays import Dense, Vector
+from preftd._src.experiments.loading import load_studies
 from preftd.preferences import Constant, Observability, PerState
 from preftd.rules import FromBeta, stream_coefficients
 

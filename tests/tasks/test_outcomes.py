@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from preftd import InputError, MarkovRewardProcess, tasks
+from preftd._src.tasks.environment import TaskEnvironment
+from preftd._src.tasks.sampler import Sampler
 from preftd.tasks import CartPoleDropOuts, Features, Layout, Outcomes, Scored, Task
-from preftd.tasks.environment import TaskEnvironment
-from preftd.tasks.sampler import Sampler
 
 ROWS = np.array(
     [

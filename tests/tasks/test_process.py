@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from preftd import MarkovRewardProcess
-from preftd.arrays import Dense, Matrix, MatrixLike, Vector, as_dense, is_sparse
+from preftd._src.arrays import Dense, Matrix, MatrixLike, Vector, as_dense, is_sparse
 
 Store: TypeAlias = Callable[[Dense], Matrix]
 both_storages = pytest.mark.parametrize("store", [np.array, sparse.csr_array])

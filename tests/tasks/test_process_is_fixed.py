@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from preftd import Features, MarkovRewardProcess
-from preftd.arrays import Dense, Matrix, MatrixLike, Vector, is_sparse
+from preftd._src.arrays import Dense, Matrix, MatrixLike, Vector, is_sparse
 
 TRANSITION = np.array([[0.5, 0.5], [0.25, 0.75]])
 REWARDS: dict[str, MatrixLike] = {"number": 1, "state": [1, 2], "transition": [[3, -1], [2, 2]]}

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from preftd import MarkovRewardProcess
-from preftd.arrays import Dense, Vector
-from preftd.tasks.stationary import stationary_distribution
+from preftd._src.arrays import Dense, Vector
+from preftd._src.tasks.stationary import stationary_distribution
 
 # What elimination without subtraction leaves: a few roundings per state, whatever the chain.
 FEW_ROUNDINGS = 20 * np.finfo(np.float64).eps

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from preftd import solve
-from preftd.arrays import Dense, Sparse, Vector
-from preftd.tasks import stationary
-from preftd.tasks.stationary import stationary_distribution
+from preftd._src import solve
+from preftd._src.arrays import Dense, Sparse, Vector
+from preftd._src.tasks import stationary
+from preftd._src.tasks.stationary import stationary_distribution
 
 
 def reversible(conductance: Sparse) -> tuple[Sparse, Vector]:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from preftd import InputError, Task, tasks
+from preftd._src.tasks.catalogue import describe, overview, parse
+from preftd._src.tasks.environment import TaskEnvironment
 from preftd.tasks import Outcomes
-from preftd.tasks.catalogue import describe, overview, parse
-from preftd.tasks.environment import TaskEnvironment
 
 
 def test_random_walk_values_rise_from_minus_0_9_to_0_9() -> None:

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from preftd import InputError, tasks
+from preftd._src.tasks.corridors import geometric_corridor
+from preftd._src.tasks.grids import open_grid
 from preftd.tasks import Features, Task, aliased, failing, jittered
-from preftd.tasks.corridors import geometric_corridor
-from preftd.tasks.grids import open_grid
 
 CORRIDOR = tasks.make("corridor", length=5)
 WALK = tasks.make("random_walk")

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from preftd import Features, InputError
-from preftd.arrays import Dense, Vector
-from preftd.learners.custom import Episode
-from preftd.learners.linear import reference
+from preftd._src.arrays import Dense, Vector
+from preftd._src.learners.custom import Episode
+from preftd._src.learners.linear import reference
+from preftd._src.theory.crossing import VIEWS, CrossingView
 from preftd.theory import crossing
-from preftd.theory.crossing import VIEWS, CrossingView
 
 VIEW = {
     "backward": reference.backward,

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from preftd import InputError, MarkovRewardProcess, cli
+from preftd import InputError, MarkovRewardProcess
+from preftd._src import cli
 from preftd.failures import DidNotConvergeError
 from preftd.rules import RULES, as_beta
 from preftd.tasks import Features

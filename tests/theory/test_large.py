@@ -5,9 +5,11 @@ import pytest
 from scipy.sparse.linalg import LinearOperator
 
 from benchmarks.scale import smooth_features
-from preftd import ETD, PTD, TD, Features, MarkovRewardProcess, solve
-from preftd.arrays import Vector, as_dense, is_sparse
-from preftd.tasks import make, stationary
+from preftd import ETD, PTD, TD, Features, MarkovRewardProcess
+from preftd._src import solve
+from preftd._src.arrays import Vector, as_dense, is_sparse
+from preftd._src.tasks import stationary
+from preftd.tasks import make
 from preftd.theory import compare, operator
 
 SIDE = 24

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from preftd import ETD, PTD, TD, InputError, LinearLearner, Rule, Task, tasks
-from preftd.arrays import as_dense
+from preftd._src.arrays import as_dense
+from preftd._src.theory.noise import update_noise
 from preftd.theory import weight_noise
-from preftd.theory.noise import update_noise
 
 SMALL = Task(
     "small",

@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csgraph, csr_array
 
 from preftd import InputError, Task, tasks
-from preftd.arrays import as_dense
+from preftd._src.arrays import as_dense
 from preftd.theory import action_values, optimal
 
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from preftd import ETD, PTD, TD, Features, InputError, Linear, Task, evaluate, tasks, theory
-from preftd.arrays import Dense
+from preftd._src.arrays import Dense
+from preftd._src.theory.crossing import CrossingView
+from preftd._src.theory.preferred_chain import preferred_chain
 from preftd.preferences import Observability
 from preftd.theory import steady_state
-from preftd.theory.crossing import CrossingView
-from preftd.theory.preferred_chain import preferred_chain
 from theory.loops import LOOP
 
 CORRIDOR = tasks.make("corridor", length=5)

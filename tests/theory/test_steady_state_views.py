@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from preftd import PTD, TD, Features, Linear, Task, evaluate, tasks
-from preftd.arrays import Dense
+from preftd._src.arrays import Dense
+from preftd._src.theory.crossing import VIEWS, CrossingView
 from preftd.preferences import Observability
 from preftd.theory import crossing, steady_state
-from preftd.theory.crossing import VIEWS, CrossingView
 from theory.loops import LONGER_LOOP
 
 

@@ -22,7 +22,7 @@ from torchrl.objectives.value.functional import (
     vec_td_lambda_return_estimate,
 )
 
-from preftd.arrays import InputError
+from preftd._src.arrays import InputError
 from preftd.torchrl import PreferenceEstimator
 
 BATCH, STEPS = 3, 20

@@ -9,6 +9,7 @@ from gymnasium.vector import SyncVectorEnv
 
 from fuzz.row import SIGNED, Row
 from fuzz.things import coin, episodes
+from preftd._src.tasks.environment import TaskEnvironment
 from preftd.experience import (
     Fourier,
     Identity,
@@ -18,7 +19,6 @@ from preftd.experience import (
     TileCoding,
     VectorRecorder,
 )
-from preftd.tasks.environment import TaskEnvironment
 
 
 def log() -> dict[str, Any]:

@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 
 from fuzz.row import Row
+from preftd._src.experiments.progress import Silent
 from preftd.experiments import Here
-from preftd.experiments.progress import Silent
 from preftd.logs import LogColumns, LogEvaluation, fit
 
 

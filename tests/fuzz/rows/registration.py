@@ -6,7 +6,7 @@ from typing import Any
 
 from fuzz.row import Row
 from fuzz.things import coin
-from preftd.registration import ENVIRONMENTS
+from preftd._src.registration import ENVIRONMENTS
 from preftd.rules import PTD, RULES
 from preftd.tasks import TASKS
 

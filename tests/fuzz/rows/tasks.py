@@ -10,9 +10,9 @@ import numpy as np
 from fuzz.row import SIGNED, Row
 from fuzz.things import coin, corridor, features, phi
 from preftd import Features
-from preftd.arrays import as_dense
+from preftd._src.arrays import as_dense
+from preftd._src.tasks.environment import TaskEnvironment
 from preftd.tasks import DropObservations, Layout, Outcomes
-from preftd.tasks.environment import TaskEnvironment
 
 SEED = {"seed": "zero, int32, int64, trillion, negative"}
 EACH = "one entry"
@@ -92,6 +92,7 @@ BETWEEN = {
 TABLE = {"reward": f"{SIGNED}, {EACH}", "transition": EACH, "discount": "pair"}
 ROWS = [
     Row("tasks.aliased", lambda: {"task": corridor(), "seed": 0}, free=SEED, look=of_task),
+    Row("tasks.doorways", lambda: {"goal": 50}, free={"goal": "zero"}, outside={"goal": (-1, 104)}),
     Row("tasks.jittered", lambda: {"task": corridor(), "deviation": 0.1}, look=of_task),
     Row(
         "tasks.failing",

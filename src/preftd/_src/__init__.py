@@ -1,0 +1,1 @@
+"""How preftd works inside: what users may import is next to this folder."""

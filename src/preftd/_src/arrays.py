@@ -1,0 +1,276 @@
+"""Array types, and the checks that all input passes.
+
+A check that fails raises `InputError`: one sentence with the cause (naming the first bad index), a
+colon, and the remedy.
+"""
+
+import operator
+import re
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from preftd._src.conversion import checked_csr, copied
+from preftd.failures import InputError as InputError  # noqa: PLC0414  (all checks raise it)
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+Vector: TypeAlias = NDArray[np.float64]
+Dense: TypeAlias = NDArray[np.float64]
+Sparse: TypeAlias = sparse.csr_array[np.float64]
+Matrix: TypeAlias = Dense | Sparse
+AnyMatrix = TypeVar("AnyMatrix", bound=Matrix)
+MatrixLike: TypeAlias = ArrayLike | sparse.sparray | sparse.spmatrix
+
+
+def is_sparse(matrix: Matrix) -> "TypeIs[Sparse]":
+    """Return whether the matrix is sparse."""
+    return sparse.issparse(matrix)
+
+
+def as_array(name: str, given: ArrayLike, *, finite: bool = True) -> NDArray[np.float64]:
+    """Return a read-only float64 copy, checked to be finite.
+
+    Parameters
+    ----------
+    name : str
+        The name of the argument, for error messages.
+    given : array of any shape
+    finite : bool
+        False allows entries that are not finite.
+
+    Examples
+    --------
+    >>> as_array("beta", [0, 1])
+    array([0., 1.])
+
+    """
+    array = copied(given)
+    if array.dtype.kind not in "biuf":
+        raise InputError(
+            f"{name} is not an array of real numbers: give numbers, in rows of equal length."
+        )
+    with np.errstate(over="ignore"):  # too large numbers become infinite, and are refused
+        array = array.astype(np.float64, copy=False)
+    if finite:
+        check_finite(name, array)
+    return read_only(array)
+
+
+def whole(name: str, given: Any) -> int:
+    """Return an integer, of any integer type; booleans and masked arrays are refused."""
+    try:
+        if isinstance(given, bool | np.bool_ | np.ma.MaskedArray):
+            raise TypeError
+        return operator.index(given)
+    except TypeError:
+        raise InputError(f"{name} is {short(given)}: give a whole number.") from None
+
+
+def as_count(name: str, given: Any, least: int = 1, most: int | None = None) -> int:
+    """Return a whole number, checked to be at least `least`, and at most `most` if that is given.
+
+    Examples
+    --------
+    >>> as_count("steps", 5)
+    5
+
+    """
+    number = whole(name, given)
+    if most is not None and not least <= number <= most:
+        raise InputError(f"{name} is {short(number)}: give a whole number from {least} to {most}.")
+    if number < least:
+        raise InputError(f"{name} is {short(number)}: give {least} or more.")
+    return number
+
+
+def as_flag(name: str, given: Any) -> bool:
+    """Return true or false, from a boolean or the integers 0 and 1; words are refused.
+
+    Examples
+    --------
+    >>> as_flag("truncated", np.True_)
+    True
+
+    """
+    if isinstance(given, bool | np.bool_):
+        return bool(given)
+    if isinstance(given, int | np.integer) and given in (0, 1):
+        return bool(given)
+    raise InputError(f"{name} is {short(given)}: give True or False.")
+
+
+def as_flags(name: str, given: ArrayLike) -> NDArray[np.bool_]:
+    """Return true or false for each entry, from booleans or the numbers 0 and 1.
+
+    Booleans of NumPy are not copied.
+
+    Examples
+    --------
+    >>> as_flags("terminated", [0, 1])
+    array([False,  True])
+
+    """
+    plain: object = given
+    if type(plain) is bool or (type(plain) is np.ndarray and plain.dtype == np.bool_):
+        return np.asarray(given, dtype=np.bool_)
+    array = as_array(name, given)
+    _refuse(name, array, (array != 0) & (array != 1), "give true or false")
+    return array.astype(np.bool_)
+
+
+def short(given: object) -> str:
+    """Return what was given as it may stand in a message: on one line, and not too long."""
+    try:
+        text = repr(given)
+    except Exception:  # a repr is foreign code, and a message must not fail for it
+        text = f"<{type(given).__name__}>"
+    text = re.sub(r" at 0x[0-9a-f]+", "", text)  # an address means nothing to the reader
+    text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def as_table(name: str, given: MatrixLike) -> Matrix:
+    """Return a read-only float64 copy of any shape; sparse input stays sparse (CSR)."""
+    if not isinstance(given, sparse.sparray | sparse.spmatrix):
+        return as_array(name, given)
+    anything: Any = given  # the stubs of scipy know only its concrete formats
+    if anything.dtype.kind not in "biuf":
+        raise InputError(f"{name} is not an array of real numbers: give real numbers.")
+    csr: Sparse = checked_csr(name, anything)
+    csr.sum_duplicates()
+    csr.eliminate_zeros()
+    check_finite(name, csr)
+    return read_only(csr)
+
+
+def as_matrix(name: str, given: MatrixLike) -> Matrix:
+    """Return a read-only float64 copy with two dimensions, dense or sparse (CSR)."""
+    table = as_table(name, given)
+    if table.ndim != 2:
+        raise InputError(f"{name} has shape {table.shape}: give a matrix, with a row per state.")
+    return table
+
+
+def read_only(matrix: AnyMatrix) -> AnyMatrix:
+    """Make the matrix read-only and return it."""
+    parts = (matrix.data, matrix.indices, matrix.indptr) if is_sparse(matrix) else (matrix,)
+    for part in parts:
+        part.setflags(write=False)
+    return matrix
+
+
+def as_dense(matrix: Matrix) -> Dense:
+    """Return the matrix as a dense array."""
+    return matrix.toarray() if is_sparse(matrix) else matrix
+
+
+def per_state(name: str, given: ArrayLike, states: int) -> Vector:
+    """Return numbers of shape (states,), from one number for all or one for each."""
+    array = as_array(name, given)
+    if array.ndim == 0:
+        return read_only(np.full(states, float(array)))
+    if array.shape != (states,):
+        raise InputError(
+            f"{name} has shape {array.shape} but there are {states} states: "
+            f"give one number, or {states}."
+        )
+    return array
+
+
+def number(name: str, given: ArrayLike) -> float:
+    """Return one finite number; booleans are refused."""
+    array = as_array(name, given)
+    if array.ndim:
+        raise InputError(f"{name} has shape {array.shape}: give one number.")
+    if are_flags(given):
+        raise InputError(f"{name} is {given!r}: give a number.")
+    return float(array)
+
+
+def are_flags(given: ArrayLike) -> bool:
+    """Return whether these are booleans instead of numbers, most likely by mistake."""
+    return np.asarray(given).dtype.kind == "b"
+
+
+def unit(name: str, given: ArrayLike) -> float:
+    """Return one number, checked to lie in [0, 1]."""
+    one = number(name, given)
+    check_unit_interval(name, np.array(one))
+    return one
+
+
+def as_distribution(name: str, given: ArrayLike, states: int) -> Vector:
+    """Return probabilities, shape (states,), checked to sum to 1."""
+    array = as_array(name, given)
+    if array.shape != (states,):
+        raise InputError(f"{name} has shape {array.shape}: give {states} probabilities.")
+    check_not_negative(name, array)
+    with np.errstate(over="ignore"):
+        total = float(array.sum())
+    if abs(total - 1) > SUM_TOLERANCE:
+        raise InputError(f"{name} sums to {total:.10g}, not 1: divide it by its sum.")
+    return array
+
+
+LONGEST = 100
+"""So many letters of what was given are shown in a message."""
+LARGE = 1e100
+"""Larger numbers have squares that may overflow in sums and products."""
+SUM_TOLERANCE = 1e-9
+"""How far a sum of probabilities may be from 1: more than rounding, less than a mistake."""
+
+
+def check_finite(name: str, array: Matrix) -> None:
+    """Refuse NaN and infinity."""
+    _refuse(name, array, ~np.isfinite(_stored(array)), "every entry must be a finite number")
+
+
+def check_not_negative(name: str, array: Matrix) -> None:
+    """Refuse negative entries."""
+    _refuse(name, array, _stored(array) < 0, "every entry must be 0 or more")
+
+
+def check_whole(name: str, array: Matrix) -> None:
+    """Refuse entries that are not whole numbers."""
+    _refuse(name, array, _stored(array) % 1 != 0, "every entry must be a whole number")
+
+
+def check_unit_interval(name: str, array: Matrix) -> None:
+    """Refuse entries outside [0, 1]."""
+    stored = _stored(array)
+    _refuse(name, array, (stored < 0) | (stored > 1), "every entry must lie in [0, 1]")
+
+
+def check_size(name: str, array: Matrix) -> None:
+    """Refuse entries whose squares could overflow."""
+    _refuse(name, array, np.abs(_stored(array)) > LARGE, "rescale them all")
+
+
+def check_scale(name: str, array: Matrix) -> None:
+    """Refuse entries whose squares could overflow or underflow."""
+    size = np.abs(_stored(array))
+    _refuse(name, array, (size > LARGE) | ((size > 0) & (size < 1 / LARGE)), "rescale them all")
+
+
+def _stored(array: Matrix) -> NDArray[np.float64]:
+    """All entries of a dense array, the stored ones of a sparse matrix."""
+    return array.data if is_sparse(array) else np.asarray(array)
+
+
+def _refuse(name: str, array: Matrix, bad: NDArray[np.bool_], remedy: str) -> None:
+    """Raise InputError with the index of the first bad entry, if there is one."""
+    if not bad.any():
+        return
+    position = int(np.argmax(bad))
+    value = float(_stored(array).flat[position])
+    if is_sparse(array):
+        row = int(np.searchsorted(array.indptr, position, side="right")) - 1
+        index: tuple[int, ...] = (row, int(array.indices[position]))
+    else:
+        index = tuple(int(i) for i in np.unravel_index(position, bad.shape))
+    where = f"[{', '.join(map(str, index))}]" if index else ""
+    raise InputError(f"{name}{where} is {value:.6g}: {remedy}.")

@@ -1,0 +1,154 @@
+"""The command `preftd fit`: arguments and help, no logic."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from preftd._src.options import Address, Executor, ExecutorName, Mixed, Workers, executor_maker
+from preftd._src.terminal import print_line
+from preftd.failures import InputError
+
+
+def several(text: str) -> Any:
+    """Return an option for columns, which may be repeated."""
+    return typer.Option(metavar="COLUMN", help=f"{text} May be repeated.")
+
+
+def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
+    log: Annotated[
+        Path,
+        typer.Argument(
+            metavar="LOG",
+            help="A Parquet or CSV file, a folder of them, or that of a Minari data set.",
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="Folder for predictions, weights and the summary.")],
+    columns: Annotated[
+        Path | None, typer.Option(metavar="FILE.toml", help="A file that names the columns.")
+    ] = None,
+    feature: Annotated[list[str] | None, several("A column of numbers.")] = None,
+    category: Annotated[list[str] | None, several("A column of text or whole numbers.")] = None,
+    reward: Annotated[list[str] | None, several("Reward column.")] = None,
+    discount: Annotated[
+        list[str] | None,
+        typer.Option(metavar="γ", help="A number, which may be repeated, or a column."),
+    ] = None,
+    episode: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Episode ID column.")
+    ] = None,
+    order: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="What increases within an episode.")
+    ] = None,
+    terminated: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Whether the episode ended here.")
+    ] = None,
+    truncated: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Whether recording stopped here.")
+    ] = None,
+    preference: Annotated[
+        str | None,
+        typer.Option(
+            metavar="β",
+            help="A column, a number, missing, missing:COLUMN,COLUMN:ROWS, age:ROWS, or learned.",
+        ),
+    ] = None,
+    rho: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Importance ratios, if off-policy.")
+    ] = None,
+    behaviour: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Probability of the action that was taken.")
+    ] = None,
+    target: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Its probability under the target policy.")
+    ] = None,
+    clip: Annotated[
+        float | None, typer.Option(help="Clip importance ratios at this value.")
+    ] = None,
+    encoder: Annotated[
+        str | None,
+        typer.Option(
+            help="polynomial:DEGREE, fourier:ORDER or tiles:TILES:TILINGS of all numbers."
+        ),
+    ] = None,
+    fill: Annotated[
+        str | None, typer.Option(help="How missing values are filled: last, mean or zero.")
+    ] = None,
+    reward_is: Annotated[
+        str | None,
+        typer.Option(help="Whether a row's reward came after its observation, or with it."),
+    ] = None,
+    missing_reward: Annotated[
+        str | None, typer.Option(help="Refuse rows without a reward, or cut the episode there.")
+    ] = None,
+    rule: Annotated[
+        list[str] | None,
+        typer.Option(help="td0, td, etd or ptd. May be repeated (default: all)."),
+    ] = None,
+    method: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Besides least squares: linear, linear:STEP_SIZE, network or network:UNITS."
+        ),
+    ] = None,
+    folds: Annotated[int, typer.Option(help="Number of folds that are held out in turn.")] = 5,
+    block: Annotated[
+        int | None, typer.Option(help="Cut longer episodes into blocks of this many rows.")
+    ] = None,
+    regularisation: Annotated[float, typer.Option(help="ε in (A + ε I) w = b.")] = 1e-6,
+    predictions: Annotated[
+        bool, typer.Option(help="Write a prediction for each row of the log.")
+    ] = True,
+    report: Annotated[bool, typer.Option(help="Write report.html, a page to look at.")] = True,
+    workers: Workers = None,
+    executor: Executor = ExecutorName.LOCAL,
+    address: Address = None,
+    mixed: Mixed = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Report no progress.")] = False,
+) -> None:
+    """Predict values from a log, and measure the error on episodes that are held out.
+
+    Rows that deserve less trust have a smaller preference. Finished parts are kept, so a run that
+    was stopped resumes.
+
+    For example:
+        preftd fit log.parquet --feature speed --reward energy --discount 0.9 --out values
+        preftd fit logs/ --columns log.toml --out values
+    """
+    from preftd._src.logs.command import fit_file  # noqa: PLC0415  (help must be quick)
+
+    named: dict[str, Any] = {
+        "features": feature,
+        "categories": category,
+        "reward": reward,
+        "discount": discount,
+        "episode": episode,
+        "order": order,
+        "terminated": terminated,
+        "truncated": truncated,
+        "preference": preference,
+        "rho": rho,
+        "behaviour": behaviour,
+        "target": target,
+        "clip": clip,
+        "encoder": encoder,
+        "fill": fill,
+        "reward_is": reward_is,
+        "missing_reward": missing_reward,
+    }
+    given = {name: value for name, value in named.items() if value is not None}
+    if rule == []:
+        raise InputError("no rule is given: leave out --rule for all of them.")
+    maker = executor_maker(executor, workers, address, mixed)
+    settings: dict[str, Any] = {
+        "folds": folds, "block": block, "regularisation": regularisation,
+        "predictions": predictions, "methods": method or [],
+    }  # fmt: skip
+    if rule is not None:
+        settings["rules"] = rule
+    for line in fit_file(log, out, columns, given, settings, maker, quiet, report):
+        print_line(line)
+    if report:
+        from preftd._src.report.log_page import write_log_page  # noqa: PLC0415  (likewise)
+
+        print_line(f"wrote {write_log_page(out)}")

@@ -1,0 +1,1 @@
+"""Experience: transitions from tasks, Gymnasium environments and logs, in one type."""

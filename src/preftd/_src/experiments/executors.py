@@ -1,0 +1,220 @@
+"""Where jobs are computed: the interface for other machines.
+
+An executor is given jobs and gives back their results, in any order. It knows nothing of studies or
+files, so that one for a cluster only has to carry `compute` there and its value back.
+"""
+
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from queue import SimpleQueue
+from threading import Lock, Thread, Timer
+from typing import Protocol, Self, TypeAlias, final
+
+from preftd._src.arrays import InputError, short
+from preftd._src.experiments.cells import CellGroup, TaskFailure
+from preftd._src.experiments.inputs import as_workers, heed_interrupts, listed
+from preftd._src.experiments.jobs import Job
+from preftd._src.experiments.work import JobResult, blamed, compute, joined
+from preftd._src.experiments.worker import STARTS, Worker, WorkerDiedError, WorkerEndedError
+
+PATIENCE = 5.0
+"""For how many seconds compiling needs no explanation."""
+COMPILING = "compiling code that is new here, which is done only once …"
+
+
+class Executor(Protocol):
+    """Something that computes jobs."""
+
+    def run(self, jobs: Sequence[Job]) -> Iterable[JobResult]:
+        """Compute all jobs; results as they come. If it is a generator, closing it stops all."""
+
+
+MakeExecutor: TypeAlias = Callable[[Callable[[str], object]], AbstractContextManager[Executor]]
+"""Makes an executor, given where it says sentences: a command makes it when it has something to
+compute."""
+
+
+@final
+class Here:
+    """Computes in this process, one job after the other."""
+
+    def run(self, jobs: Sequence[Job]) -> Generator[JobResult, None, None]:
+        """Compute the jobs in order."""
+        yield from map(compute, listed("jobs", jobs, "those that an executor is given"))
+
+
+@final
+class Processes:
+    """Computes in worker processes, which stay until it is closed: use it in a `with` statement.
+
+    Parameters
+    ----------
+    workers : int
+        How many (default: one for each core).
+    say : callable
+        Called with a sentence if compiling takes a while.
+
+    """
+
+    def __init__(
+        self, workers: int | None = None, say: Callable[[str], object] = lambda _: None
+    ) -> None:
+        self.workers = as_workers(workers)
+        if not callable(say):
+            raise InputError(f"say is {short(say)}: give a function of a sentence, such as print.")
+        self._say = say
+        self._free: list[Worker] = []
+        self._compiled: set[tuple[str, str]] = set()
+
+    def run(self, jobs: Sequence[Job]) -> Generator[JobResult, None, None]:
+        """Compute the jobs; results as they come."""
+        heed_interrupts()
+        count = min(self.workers, len(jobs))
+        crew = _Crew(jobs, self._free[:count], count)
+        self._free = self._free[count:]
+        left = len(jobs)
+        try:
+            if count > 1:
+                first = first_episodes(jobs)
+                with after(PATIENCE, self._say, COMPILING):
+                    crew.compile([job for kind, job in first.items() if kind not in self._compiled])
+                self._compiled |= first.keys()
+            crew.begin()
+            while left:
+                result = crew.results.get()
+                if isinstance(result, Exception):
+                    raise result
+                left -= 1
+                yield result
+        finally:
+            if left:
+                crew.end()
+            else:
+                self._free += crew.workers
+
+    def close(self) -> None:
+        """End all processes."""
+        while self._free:
+            self._free.pop().end()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+@contextmanager
+def after(seconds: float, do: Callable[[str], object], given: str) -> Iterator[None]:
+    """Do something if what is within takes longer than that."""
+    timer = Timer(seconds, do, [given])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+class _EndedError(Exception):
+    """Nobody waits for results any more."""
+
+
+@final
+class _Crew:
+    """Workers at some jobs, each fed by a thread."""
+
+    def __init__(self, jobs: Sequence[Job], workers: list[Worker], count: int) -> None:
+        self._all = list(workers)
+        self._lock, self._ended = Lock(), False
+        self.workers = [*workers, *(self._start() for _ in range(count - len(workers)))]
+        self.results: SimpleQueue[JobResult | Exception] = SimpleQueue()
+        # The longest first: at the end the others wait for no more than a short one.
+        self._todo = deque(sorted(jobs, key=lambda job: -job.work))
+
+    def compile(self, jobs: Sequence[Job]) -> None:
+        """Let one worker compile what all will use, and so find on disk."""
+        for job in jobs:
+            try:
+                self._attempt(0, job)
+            except WorkerDiedError:  # it will die again where that is reported
+                self._replace(0)
+
+    def begin(self) -> None:
+        """Set all to work."""
+        for number in range(len(self.workers)):
+            Thread(target=self._feed, args=(number,), daemon=True).start()
+
+    def end(self) -> None:
+        """End all processes, whatever they are doing, and start no others."""
+        with self._lock:
+            self._ended = True
+        for worker in self._all:
+            worker.end()
+
+    def _start(self) -> Worker:
+        with self._lock:
+            if self._ended:
+                raise _EndedError
+            self._all.append(Worker())
+            return self._all[-1]
+
+    def _replace(self, number: int) -> None:
+        self.workers[number].end()
+        self.workers[number] = self._start()
+
+    def _feed(self, number: int) -> None:
+        """Keep a worker busy."""
+        try:
+            while (job := _next(self._todo)) is not None:
+                self.results.put(self._compute(number, job))
+        except _EndedError:
+            return
+        except Exception as error:  # to be raised where somebody listens
+            self.results.put(error)
+
+    def _attempt(self, number: int, job: Job) -> JobResult:
+        """The result of a job, from another process if one ends while it is starting."""
+        for _ in range(STARTS - 1):
+            try:
+                return self.workers[number].compute(job)
+            except WorkerEndedError:
+                self._replace(number)
+        return self.workers[number].compute(job)
+
+    def _compute(self, number: int, job: Job) -> JobResult:
+        """The result of a job; if its process dies, it is halved until the cause is a cell."""
+        try:
+            return self._attempt(number, job)
+        except WorkerDiedError as error:
+            self._replace(number)
+            if job.size == 1:
+                return blamed(job, str(error))
+        first = [row < job.size // 2 for row in range(job.size)]
+        halves = [half for half in (job.only(first), job.only([not one for one in first])) if half]
+        results = [self._compute(number, half) for half in halves]
+        return joined(job, [half.size for half in halves], results)
+
+
+def _next(todo: deque[Job]) -> Job | None:
+    try:
+        return todo.popleft()
+    except IndexError:
+        return None
+
+
+def first_episodes(jobs: Sequence[Job]) -> dict[tuple[str, str], Job]:
+    """An episode of everything that may have to be compiled, by rule and learner.
+
+    What raises there raises again where it is reported.
+    """
+    found: dict[tuple[str, str], Job] = {}
+    groups = [group for job in jobs for group in job.groups]
+    made = {id(g.settings): g for g in groups if not isinstance(g.sample.task, TaskFailure)}
+    for group in made.values():
+        for setting in group.settings:
+            sample = group.sample._replace(episodes=1)
+            alone = Job((CellGroup(group.stage, sample, (setting,)),), work=0)
+            found.setdefault((setting.description.rule, setting.description.learner), alone)
+    return found

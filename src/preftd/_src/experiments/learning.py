@@ -1,0 +1,302 @@
+"""Learning and measuring: the one loop behind `evaluate` and every study.
+
+A seed's experience is drawn once, some episodes at a time, and every learner learns from it before
+more is drawn: memory stays small, the data stay in the cache, and all learners see the same. An
+algorithm that acts draws its own experience instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple, Protocol, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from preftd._src.arrays import Dense, InputError, Vector, as_array, check_not_negative, short
+from preftd._src.experiments.measures import ERROR, RETURN, UPDATED, Measure, returns, updated
+from preftd._src.learners.custom import Specification
+from preftd._src.learners.steps import Steps
+from preftd._src.learners.watching import WatchingBatch
+from preftd._src.tasks.scored import Scored
+from preftd.experience import Experience
+from preftd.preferences import Signal
+from preftd.rules import Carried, Rule, stream_coefficients
+from preftd.tasks import Task
+
+PIECE_STEPS = 6000
+"""About how many steps are drawn at a time, in whole episodes: long against what each piece costs
+by itself, and few enough for the cache."""
+DIVERGED = 1e6
+"""An error above so many times the error of predicting 0 means divergence."""
+FAILURES = (Exception, SystemExit)
+"""What the user's code may raise; it concerns the algorithm alone."""
+
+TaskSource: TypeAlias = Any
+"""A task, or a function that makes one for each seed."""
+
+
+class Acting(Protocol):
+    """The specification of an algorithm that acts: it draws its own experience."""
+
+    @property
+    def label(self) -> str:
+        """Its name in figures, beside that of the rule."""
+
+    def run(
+        self,
+        task: Any,
+        rule: Rule,
+        preference: Signal,
+        step_sizes: Sequence[Any],
+        episodes: int,
+        seed: int,
+    ) -> Mapping[str, Any]:
+        """Measures by name, each an array of shape (step sizes, episodes)."""
+
+
+Method: TypeAlias = Specification
+"""The specification of a learner that learns from the experience of a task."""
+
+
+class Algorithm(NamedTuple):
+    """What learns."""
+
+    rule: Rule
+    preference: Signal
+    learner: Specification | Acting
+
+
+def acts(learner: object) -> bool:
+    """Whether a learner draws its own experience."""
+    return callable(getattr(learner, "run", None))
+
+
+def makes_tasks(source: TaskSource) -> bool:
+    """Whether a source is a function that makes a task for each seed."""
+    return callable(source) and not is_named(source)
+
+
+def is_named(task: object) -> bool:
+    """Whether something has a name, as a task has."""
+    return isinstance(getattr(task, "name", None), str)
+
+
+def task_of(source: TaskSource, seed: int) -> Task:
+    """The task of a seed, on which errors can be measured."""
+    task = source if isinstance(source, Task) else source(seed)
+    if not isinstance(task, Task):
+        raise InputError(
+            f'the task of a seed is {short(task)}: give one, such as tasks.make("corridor").'
+        )
+    if not task.episodic:
+        raise InputError(f"{task.name} has no episodes, after which errors would be measured.")
+    if not task.observable.any():
+        raise InputError(f"{task.name} has no observable state: there is nothing to measure.")
+    return task
+
+
+def pieces(task: Task, seed: int, episodes: int) -> Iterator[Experience]:
+    """So many episodes of a seed, some at a time."""
+    sampler = task.sampler(seed)
+    together = max(1, round(PIECE_STEPS / task.mean_episode_length))
+    for first in range(0, episodes, together):
+        yield sampler.episodes(min(together, episodes - first))
+
+
+@final
+class RunningCoefficients:
+    """What one rule and preference make of experience that arrives in pieces."""
+
+    def __init__(self, rule: Rule, preference: Signal) -> None:
+        self._rule, self._preference, self._carried = rule, preference, Carried()
+
+    def steps(self, piece: Experience) -> Steps:
+        """The next piece, with its coefficients."""
+        signals = stream_coefficients(self._rule, self._preference, piece, carried=self._carried)
+        self._carried = signals.carried
+        return Steps.of(piece, signals)
+
+
+@final
+class Lane:
+    """An algorithm with some step sizes, which learn side by side until one of them fails."""
+
+    def __init__(self, algorithm: Algorithm, step_sizes: Sequence[Any]) -> None:
+        self.algorithm, self.step_sizes = algorithm, list(step_sizes)
+        self.error: BaseException | None = None
+        """Why there are no results."""
+        self.measured: dict[str, Dense] = {}
+        """By the name of the measure, step sizes × episodes."""
+
+    def start(self, task: Task, run: Run) -> None:
+        """Get ready to learn."""
+        rule, preference, given = self.algorithm
+        learner: Any = given
+        shape = (len(self.step_sizes), run.episodes)
+        self.measured = {measure.name: np.empty(shape) for measure in run.measures}
+        self._episode, size = 0, task.features.size
+        with self._noting_failure():
+            self._batch: Any = (
+                WatchingBatch(learner, rule, preference, size, self.step_sizes, run.seed)
+                if preference.watches_learner
+                else learner.start(size, self.step_sizes, run.seed)
+            )
+
+    def learn(self, steps: Steps | Experience, scored: Scored, known: Mapping[str, Vector]) -> None:
+        """Learn from a piece, and note its measures; `known` are those that all lanes share."""
+        with self._noting_failure():
+            name = "what the learner gave as errors"
+            found = as_array(name, self._batch.learn(steps, scored), finite=False)
+            wanted = (int(steps.is_last.sum()), len(self.step_sizes))
+            if found.shape != wanted:
+                raise InputError(
+                    f"the learner gave errors of shape {found.shape}: give one for each episode "
+                    f"and step size, {wanted}."
+                )
+            check_not_negative(name, found)
+            measured = {ERROR.name: ERROR.bounded(found.T), **known}
+            until = self._episode + wanted[0]
+            for name, column in self.measured.items():
+                column[:, self._episode : until] = measured[name]
+            self._episode = until
+
+    def act(self, task: Any, run: Run) -> None:
+        """Let an algorithm that acts do all of its episodes."""
+        rule, preference, given = self.algorithm
+        learner: Any = given
+        with self._noting_failure():
+            found = learner.run(task, rule, preference, self.step_sizes, run.episodes, run.seed)
+            if not isinstance(found, Mapping):
+                raise InputError(
+                    f"the learner's run gave {short(found)}: let it return measures by name."
+                )
+            wanted = (len(self.step_sizes), run.episodes)
+            for measure in run.measures:
+                if measure.name not in found:
+                    raise InputError(
+                        f"the learner yields {', '.join(found)}, not {measure.name!r}: let `run` "
+                        "return it too, or leave it out of measures."
+                    )
+                name = f"what the learner gave as {measure.name!r}"
+                numbers = as_array(name, found[measure.name], finite=False)
+                if numbers.shape != wanted:
+                    raise InputError(
+                        f"the learner gave {measure.name!r} of shape {numbers.shape}: give one for "
+                        f"each step size and episode, {wanted}."
+                    )
+                self.measured[measure.name] = measure.bounded(numbers)
+
+    @contextmanager
+    def _noting_failure(self) -> Iterator[None]:
+        try:
+            yield
+        except FAILURES as error:  # the user's code may raise anything; it is reported
+            self.error = error
+
+
+class Run(NamedTuple):
+    """How long lanes learn, on which seed, and what is measured."""
+
+    seed: int
+    episodes: int
+    measures: Sequence[Measure]
+
+
+def learn(
+    lanes: Sequence[Lane], task: Any, run: Run, stopped: Callable[[], bool] = lambda: False
+) -> None:
+    """Let lanes learn on the task of a seed; what they measured, or why they failed, is in them.
+
+    `stopped` is asked now and then; if it says so, the rest is left undone.
+    """
+    # What a rule and a preference make of a piece is the same for all learners.
+    alike: dict[tuple[int, int], tuple[RunningCoefficients, list[Lane]]] = {}
+    for lane in lanes:
+        rule, preference, learner = lane.algorithm
+        if acts(learner):
+            lane.act(task, run)
+            continue
+        lane.start(task, run)
+        fresh: tuple[RunningCoefficients, list[Lane]] = (RunningCoefficients(rule, preference), [])
+        alike.setdefault((id(rule), id(preference)), fresh)[1].append(lane)
+    if alike:
+        _learn_together(alike.values(), task, run, stopped)
+
+
+def _learn_together(
+    alike: Collection[tuple[RunningCoefficients, list[Lane]]],
+    task: Task,
+    run: Run,
+    stopped: Callable[[], bool],
+) -> None:
+    """Let lanes learn from one draw of experience, given those of each rule and preference."""
+    try:
+        for piece in pieces(task, run.seed, run.episodes):
+            for coefficients, followers in alike:
+                alive = [lane for lane in followers if lane.error is None]
+                _learn_piece(coefficients, alive, piece, task.scored, run.measures)
+            if stopped():
+                return
+    except FAILURES as error:
+        for lane in [lane for _, followers in alike for lane in followers if lane.error is None]:
+            lane.error = error
+
+
+def _learn_piece(
+    coefficients: RunningCoefficients,
+    lanes: Sequence[Lane],
+    piece: Experience,
+    scored: Scored,
+    measures: Sequence[Measure],
+) -> None:
+    """Let lanes of one rule and preference learn from a piece of experience."""
+    if not lanes:
+        return
+    watching = lanes[0].algorithm.preference.watches_learner
+    try:
+        steps = piece if watching else coefficients.steps(piece)
+        known = _known(piece, steps, measures)
+    except FAILURES as error:
+        for lane in lanes:
+            lane.error = error
+        return
+    for lane in lanes:
+        lane.learn(steps, scored, known)
+
+
+def _known(
+    piece: Experience, steps: Steps | Experience, measures: Sequence[Measure]
+) -> dict[str, Vector]:
+    """Measures that do not depend on the learner."""
+    found, names = {}, [measure.name for measure in measures]
+    if RETURN.name in names:
+        found[RETURN.name] = returns(piece)
+    if UPDATED.name in names:
+        if not isinstance(steps, Steps):
+            raise InputError(
+                "the share of steps that update is not known for a preference that watches the "
+                "learner: leave 'updated' out of measures."
+            )
+        found[UPDATED.name] = updated(piece, steps.gain)
+    return found
+
+
+def diverged(measured: Mapping[str, Dense], task: Any) -> NDArray[np.bool_]:
+    """Which runs diverged, shape (runs,), given measures of shape (runs, episodes).
+
+    Those with an error far above that of predicting 0, or with a measure that is not finite.
+    """
+    found = [
+        numbers.max(axis=1) > DIVERGED * trivial_error(task)
+        if name == ERROR.name and isinstance(task, Task)
+        else ~np.isfinite(numbers).all(axis=1)
+        for name, numbers in measured.items()
+    ]
+    return np.asarray(np.any(found, axis=0))
+
+
+def trivial_error(task: Task) -> float:
+    """The mean squared error of predicting 0 everywhere; 1 if that is right."""
+    return float((task.scored.values**2).mean()) or 1.0

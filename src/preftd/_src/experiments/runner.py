@@ -1,0 +1,269 @@
+"""Running a study: what is missing is computed and stored, and never computed again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from preftd._src.experiments.cells import Cell, CellGroup
+from preftd._src.experiments.executors import Executor, Processes
+from preftd._src.experiments.expansion import Expansion
+from preftd._src.experiments.inputs import as_folder, as_workers, check_methods
+from preftd._src.experiments.jobs import Job, jobs
+from preftd._src.experiments.manifest import Manifest
+from preftd._src.experiments.plan import Plan
+from preftd._src.experiments.progress import Progress, progress_here
+from preftd._src.experiments.result_files import rows_of
+from preftd._src.experiments.results import Results
+from preftd._src.experiments.store import Store
+from preftd._src.experiments.study import Search, Study, check_study
+from preftd._src.experiments.work import Failure, JobResult
+from preftd.failures import FailedError
+
+KINDS = 5
+"""How many kinds of failures are reported in full; the manifest has them all."""
+
+
+class Failed(NamedTuple):
+    """A cell that raised."""
+
+    cell: Cell
+    failure: Failure
+
+
+class CellsFailedError(FailedError):
+    """Some cells raised; all others are computed and stored."""
+
+    def __init__(self, failed: Sequence[Failed], manifest: Path) -> None:
+        self.failed = failed
+        super().__init__(_report(failed, manifest))
+
+
+def run(
+    study: Study,
+    out: Path | str | Store = "results",
+    *,
+    workers: int | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+    repository: Path | None = None,
+) -> Results:
+    """Compute what is missing of a study and return its results.
+
+    You may stop it at any moment and run it again: what is stored is not computed again, and the
+    files are the same to the byte.
+
+    Parameters
+    ----------
+    study : Study
+    out : Path, str or Store
+        The folder for results, which may hold those of other studies; or a store, which studies
+        that run one after the other share so that each file is read only once.
+    workers : int
+        How many processes compute (default: one for each core).
+    executor : Executor
+        Where jobs are computed (default: in processes on this machine).
+    progress : Progress
+        Where to report how far the run is (default: standard error).
+    repository : Path
+        A folder of the repository that the study is from, whose commit is written down (default:
+        the current folder).
+
+    Returns
+    -------
+    Results
+
+    """
+    check_study(study)
+    count = as_workers(workers)
+    told = progress_here() if progress is None else progress
+    check_methods("progress", told, ("begin", "advance", "say", "end"))
+    store = out if isinstance(out, Store) else Store(as_folder("out", out), warn=told.say)
+    place = Path.cwd() if repository is None else as_folder("repository", repository)
+    if executor is not None:
+        check_methods("executor", executor, ("run",))
+        return _Run(study, store, executor, told).run(place)
+    with Processes(count, told.say) as processes:
+        return _Run(study, store, processes, told).run(place)
+
+
+def results(study: Study, out: Path | str = "results") -> Results:
+    """The results of a study as far as they are stored; nothing is computed."""
+    check_study(study)
+    store = Store(as_folder("out", out), warn=progress_here().say)
+    return Plan.of(study, store).results(store)
+
+
+@final
+class _Run:
+    """One run of a study, and what its manifest says."""
+
+    def __init__(self, study: Study, store: Store, executor: Executor, progress: Progress) -> None:
+        self._study, self._store = study, store
+        self._executor, self._progress = executor, progress
+        self._cells = self._computed = self._rounded = 0
+        self._failed: list[Failed] = []
+
+    def run(self, repository: Path) -> Results:
+        """Compute the search, then what it chose."""
+        self._store.prepare()
+        self._manifest = manifest = Manifest.begin(self._study.name, repository)
+        manifest.write(self._store.folder / "runs")
+        try:
+            found = self._results()
+        except BaseException as error:
+            stopped = isinstance(error, KeyboardInterrupt)
+            with suppress(OSError):  # nobody may be listening, which `error` says
+                self._progress.end()
+            with suppress(OSError):  # the disk may be full, which `error` says
+                self._end(manifest, "interrupted" if stopped else "failed")
+            if stopped:
+                kept = f"what is finished is kept in {self._store.folder}"
+                self._progress.say(f"stopped; {kept}: run the same again to resume.")
+                error.add_note(kept)  # so that it is not said again
+            raise
+        path = self._end(manifest, "failed" if self._failed else "finished")
+        if found is None:
+            raise CellsFailedError(self._failed, path)
+        return found
+
+    def _end(self, manifest: Manifest, state: str) -> Path:
+        ended = manifest.end(
+            state,
+            cells=self._cells,
+            computed=self._computed,
+            rounded=self._rounded,
+            failures=[_written(failed) for failed in self._failed],
+        )
+        return ended.write(self._store.folder / "runs")
+
+    def _results(self) -> Results | None:
+        """Compute what is missing; the results, unless cells failed."""
+        expansion = Expansion(self._study)
+        self._compute("search", expansion.search)
+        plan = Plan.of(self._study, self._store, expansion)
+        self._compute("report", plan.report)
+        return None if self._failed else plan.results(self._store)
+
+    def _compute(self, stage: str, groups: Sequence[CellGroup]) -> None:
+        if not groups:
+            return
+        wanted = jobs(groups)
+        there = self._store.there([cell for job in wanted for cell in job.ids])
+        missing = _missing(wanted, there)
+        self._cells += len(there)
+        searches = isinstance(self._study.search, Search)
+        title = f"{self._study.name}, {stage}" if searches else self._study.name
+        work = sum(job.work for job in missing)
+        self._progress.begin(title, len(there), int(there.sum()), work)
+        if missing:
+            self._compute_all(missing)
+        self._progress.end()
+
+    def _compute_all(self, missing: Sequence[Job]) -> None:
+        """Compute jobs; a thread writes a file while the next job is computed."""
+        pending = {job.id: job for job in missing}
+        finished = self._executor.run(missing)
+        writing: Future[None] | None = None
+        with ThreadPoolExecutor(1) as writer:
+            try:
+                for result in finished:
+                    job = pending.pop(result.job, None)
+                    if job is None:
+                        raise FailedError(
+                            "the executor gave a result that was not asked for, or twice: let it "
+                            "give one for each job."
+                        )
+                    if writing is not None:
+                        writing.result()  # raises what went wrong
+                    writing = writer.submit(self._keep, job, result)
+                if writing is not None:
+                    writing.result()
+            except BaseException as error:
+                other = writing.exception() if writing is not None else None
+                if other is not None and other is not error:
+                    self._progress.say(f"{type(other).__name__}: {other}")
+                raise
+            finally:
+                if isinstance(finished, Generator):  # whatever stops this stops the executor
+                    finished.close()
+        if pending:
+            raise FailedError(
+                f"the executor gave no result for {len(pending)} jobs: let it give one for each."
+            )
+
+    def _keep(self, job: Job, result: JobResult) -> None:
+        """Store the result of a job, and only then report progress."""
+        self._failed += _described(job, result.failures)
+        if not result.exact:
+            self._mark(len(result.rows))
+        if result.rows.size:
+            self._store.save(rows_of(job, result))
+        self._computed += len(result.rows)
+        self._progress.advance(len(result.rows), job.work, result.seconds)
+
+    def _mark(self, cells: int) -> None:
+        """Write down that cells are equal to rounding only, before the first of them is stored."""
+        if not self._rounded:
+            replace(self._manifest, rounded=cells).write(self._store.folder / "runs")
+        self._rounded += cells
+
+
+def _missing(wanted: Sequence[Job], there: NDArray[np.bool_]) -> list[Job]:
+    """Jobs without those of their cells, one after the other, that are stored."""
+    if not there.any():
+        return list(wanted)
+    keep = np.split(~there, np.cumsum([job.size for job in wanted])[:-1])
+    kept = (job.only(cells.tolist()) for job, cells in zip(wanted, keep, strict=True))
+    return [job for job in kept if job]
+
+
+def _described(job: Job, failures: Sequence[Failure]) -> list[Failed]:
+    if not failures:
+        return []
+    cells = {cell.id: cell for group in job.groups for cell in group.cells}
+    return [Failed(cells[failure.cell], failure) for failure in failures]
+
+
+def _written(failed: Failed) -> dict[str, object]:
+    return {
+        "cell": failed.cell.id,
+        **failed.cell.described(),
+        "error": failed.failure.error,
+        "traceback": failed.failure.traceback,
+    }
+
+
+def _report(failed: Sequence[Failed], manifest: Path) -> str:
+    """Each kind of failure once, with the description of the first cell that has it."""
+    kinds: dict[str, list[Failed]] = {}
+    for one in failed:
+        # What differs in a number, such as the seed, is the same kind.
+        kinds.setdefault(re.sub(r"\d+", "", one.failure.error), []).append(one)
+    lines = [f"{_counted(len(failed), 'cell')} failed; all others are stored."]
+    for same in list(kinds.values())[:KINDS]:
+        error = same[0].failure.error.rstrip(".")
+        lines += ["", f"{error}, in this cell" + _others(len(same) - 1)]
+        lines += [f"  {name:10}  {said}" for name, said in same[0].cell.described().items()]
+        lines += ["", *same[0].failure.traceback.rstrip().splitlines()]
+    if len(kinds) > KINDS:
+        others = _counted(len(kinds) - KINDS, "other kind")
+        lines += ["", f"There {'is' if len(kinds) == KINDS + 1 else 'are'} {others} of failure."]
+    lines += ["", f"Every failed cell is described in {manifest}."]
+    return "\n".join(lines)
+
+
+def _others(count: int) -> str:
+    return f" and {_counted(count, 'other')} like it:" if count else ":"
+
+
+def _counted(count: int, name: str) -> str:
+    return f"{count:,} {name}{'s' * (count != 1)}"

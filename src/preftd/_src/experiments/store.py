@@ -1,0 +1,207 @@
+"""Results in a folder: what is stored, what is missing, and what of it can be trusted.
+
+Files are written once, named by what they hold, and checked when they are read. There is no index
+on disk that could be out of step with them. Files that hold the same cells must agree.
+"""
+
+import os
+from collections.abc import Callable, Sequence, Set
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import repeat
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from preftd._src.arrays import InputError
+from preftd._src.experiments.result_files import (
+    DESCRIPTION,
+    MEASURE,
+    Refused,
+    file_name,
+    hash_of,
+    name_of_cells,
+    read_rows,
+    same_results,
+    write_rows,
+)
+from preftd._src.files import check_folder, remove_unfinished, write_whole
+
+MOST = 32 * 2**20
+"""Bytes of results that are kept in memory for those who ask for them again."""
+
+
+@final
+class Store:
+    """The results in a folder.
+
+    A store remembers which cells a file holds, and the results that were asked for last.
+
+    Parameters
+    ----------
+    folder : Path
+        Its folder `cells` holds the files.
+    warn : callable
+        Called with a sentence on each file that is not trusted.
+
+    """
+
+    def __init__(self, folder: Path, warn: Callable[[str], object] = lambda _: None) -> None:
+        for one in (folder, folder / "cells", folder / "runs"):
+            check_folder(one)
+        self.folder = folder
+        self.cells = folder / "cells"
+        self._warn = warn
+        self._file_of: dict[str, str] = {}
+        """By the id of a cell, the name of the file that holds it."""
+        self._rows: dict[str, pl.DataFrame] = {}
+        """By the name of a file, its cells and their results; those asked for last at the end."""
+        self._known: set[str] = set()
+        self._refused: set[str] = set()
+        self._writable = False
+
+    def prepare(self) -> None:
+        """Get ready to save: remove what killed runs left half written."""
+        self.cells.mkdir(parents=True, exist_ok=True)
+        for folder in self.folder.iterdir():  # also manifests and figures
+            remove_unfinished(folder)
+        self._writable = True
+
+    def save(self, rows: pl.DataFrame) -> Path:
+        """Write cells and their results into a file; when this returns, they are on disk."""
+        cells = name_of_cells(rows)
+        path = self.cells / f"{cells}.parquet"
+        saved = write_whole(path, partial(write_rows, rows), partial(file_name, cells))
+        self._refused.discard(saved.name)
+        self._rows[saved.name] = rows.drop(DESCRIPTION)
+        self._remember(saved.name, rows)
+        self._forget([saved.name])
+        return saved
+
+    def stored(self) -> set[str]:
+        """The ids of all cells that are stored."""
+        self._look(frozenset())
+        return set(self._file_of)
+
+    def there(self, ids: Sequence[str]) -> NDArray[np.bool_]:
+        """Which of these cells are stored."""
+        return self._find(ids)[0]
+
+    def read(
+        self, ids: Sequence[str], measures: Sequence[str]
+    ) -> tuple[NDArray[np.bool_], pl.DataFrame]:
+        """Which of these cells are stored, and the results of those, in the same order."""
+        there, names = self._find(ids)
+        schema: dict[str, Any] = {"cell": pl.String, "diverged": pl.Boolean}
+        schema |= dict.fromkeys(measures, MEASURE)
+        frames = [self._rows[name].select(list(schema)) for name in names]
+        rows = pl.concat([pl.DataFrame(schema=schema), *frames])
+        wanted = pl.Series("cell", ids, dtype=pl.String).filter(pl.Series(there))
+        if not rows["cell"].equals(wanted):
+            once = rows.unique("cell", keep="first", maintain_order=True)
+            rows = wanted.to_frame().join(once, on="cell", how="left", maintain_order="left")
+        return there, rows.drop("cell")
+
+    def paths(self) -> list[Path]:
+        """All files that may hold results."""
+        there = os.listdir(self.cells) if self.cells.is_dir() else []
+        return [self.cells / name for name in sorted(there) if name.endswith(".parquet")]
+
+    def _find(self, ids: Sequence[str]) -> tuple[NDArray[np.bool_], list[str]]:
+        """Which cells are stored, and the files that hold them, whose results are at hand."""
+        while True:
+            found = list(map(self._file_of.get, ids))
+            if None in found and self._look(frozenset(ids)):
+                found = list(map(self._file_of.get, ids))
+            there = np.array([name is not None for name in found], np.bool_)
+            names = [name for name in dict.fromkeys(found) if name is not None]
+            missing = [self.cells / name for name in names if name not in self._rows]
+            self._forget([name for name in names if name in self._rows])
+            if not missing or self._read(missing, None):
+                return there, names
+            # A file is no longer what it was: others may hold its cells.
+            self._file_of.clear()
+            self._known.clear()
+            for name, rows in self._rows.items():
+                self._remember(name, rows)
+
+    def _forget(self, asked: Sequence[str]) -> None:
+        """Forget results of files that are not asked for now, the oldest first, if too many."""
+        for name in asked:
+            self._rows[name] = self._rows.pop(name)
+        excess = sum(rows.estimated_size() for rows in self._rows.values()) - MOST
+        for name in list(self._rows)[: len(self._rows) - len(asked)]:
+            if excess <= 0:
+                break
+            excess -= self._rows.pop(name).estimated_size()
+
+    def _look(self, asked: Set[str]) -> bool:
+        """Look at files that are not known yet; whether there are any."""
+        seen = self._known | self._refused
+        new = [path for path in self.paths() if path.name not in seen]
+        self._read(new, asked)
+        return bool(new)
+
+    def _read(self, paths: Sequence[Path], asked: Set[str] | None) -> bool:
+        """Read files, and results of those that hold cells asked for; whether all are whole."""
+        # Side by side: nearly all of it happens outside of Python.
+        with ThreadPoolExecutor() as pool:
+            looked = list(zip(paths, pool.map(read_rows, paths, repeat(asked)), strict=True))
+        for path, found in looked:
+            if isinstance(found, Refused):
+                self._refuse(path, found)
+            else:
+                if "diverged" in found.columns:
+                    self._rows[path.name] = found.drop(DESCRIPTION)
+                if asked is not None:
+                    self._remember(path.name, found)
+        return not any(isinstance(found, Refused) for _, found in looked)
+
+    def _remember(self, name: str, rows: pl.DataFrame) -> None:
+        cells = rows["cell"].to_list()
+        for other in sorted(set(map(self._file_of.get, cells)) - {None, name}, key=str):
+            self._check_same(str(other), name)
+        self._known.add(name)
+        self._file_of.update(zip(cells, repeat(name)))
+
+    def _check_same(self, first: str, second: str) -> None:
+        """Refuse two files that hold other results of the same cells: either may be wrong."""
+        one, other = map(self._all_rows, (first, second))
+        if one is None or other is None:
+            return
+        both = one.join(other, on="cell", how="semi"), other.join(one, on="cell", how="semi")
+        if not same_results(*both):
+            self._file_of.clear()  # so that all is looked at again if somebody asks again
+            self._known.clear()
+            raise InputError(
+                f"{self.cells / first} and {self.cells / second} hold different results of the "
+                "same cells: remove the file that you do not trust."
+            )
+
+    def _all_rows(self, name: str) -> pl.DataFrame | None:
+        """The cells of a file and their results; None if it is no longer what it was."""
+        if name in self._rows:
+            return self._rows[name]
+        found = read_rows(self.cells / name, None)
+        return None if isinstance(found, Refused) else found.drop(DESCRIPTION)
+
+    def _refuse(self, path: Path, refused: Refused) -> None:
+        self._refused.add(path.name)
+        self._known.discard(path.name)
+        self._warn(f"{path} {refused.why}{self._remedy(refused)}")
+        if refused.damaged is not None and self._writable:
+            # A copy: another run may have written the file anew in the meantime.
+            whole = refused.damaged
+            copy = path.with_name(f"{path.name}.{hash_of(whole)}.damaged")
+            write_whole(copy, lambda file: file.write(whole))
+
+    def _remedy(self, refused: Refused) -> str:
+        if not refused.ours:
+            return ": it is left alone and not read."
+        if not self._writable:
+            return ": run the study again to compute its cells."
+        kept = " A copy is kept as *.damaged." if refused.damaged is not None else ""
+        return f": it is not read, and its cells are computed again when asked for.{kept}"

@@ -1,0 +1,268 @@
+"""A study: what is compared, as data.
+
+tasks × rules × preferences × learners × step sizes × seeds: every combination is a cell. A study is
+checked when it is built, and says which of its fields is wrong. Labels are for people; results are
+found by what the labels stand for.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, Self, final
+
+from preftd._src.arrays import InputError, as_count, short
+from preftd._src.experiments.axes import Axes, OneOrMore, StepSizes, made_task
+from preftd._src.experiments.cells import Labels
+from preftd._src.experiments.inputs import as_seed_count, as_seeds, listed
+from preftd._src.experiments.learning import TaskSource, acts
+from preftd._src.experiments.measures import KNOWN, UPDATED, Measure, as_measure
+from preftd._src.experiments.score import Score
+from preftd._src.experiments.search import Chosen, Search
+from preftd._src.learners.linear.batch import Linear
+from preftd.rules import Rule
+
+__all__ = ["Chosen", "Search", "Study"]
+
+MOST_SEED = 2**63
+MOST_NAME = 100
+"""Bytes of a study's name: names of files may have 255, and are longer."""
+_NAME = r"\w[\w ,.+()=-]*"
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Study:
+    """Everything that is run, and how it is scored.
+
+    Parameters
+    ----------
+    name : str
+        Of the study and its files.
+    tasks : one or more tasks
+        With labels as {"grid": task}. For a different task for each seed give a function:
+        {"grid": lambda seed: tasks.make("random_grid", seed=seed)}. Learners that act take anything
+        with a name.
+    rules : one or more rules
+        Two of the same kind need labels.
+    preferences : one or more preferences
+        Each a `Signal`, a number, an array of shape (states,) or a function of the observation.
+    step_sizes : sequence, or mapping from the label of a rule to a sequence
+        None if no learner takes a step size.
+    episodes : int
+        How many episodes each run has.
+    seeds : int or sequence of int
+        Which seeds, or how many (0, 1, …).
+    learners : one or more learners
+        `Linear(...)`, `Network(...)`, `LeastSquares(...)`, a function of size, step size and seed
+        that makes a learner of yours, or an algorithm that acts (default: `Linear()`).
+    search : Search or Chosen
+        `Search(...)`: step sizes are chosen on its seeds, and only those are run on the seeds of
+        the study. `Chosen(...)`: they are known. None: all are run on all seeds.
+    score : Score
+        By what runs are compared and step sizes chosen.
+    measures : sequence of str or Measure
+        What is recorded after each episode: "error", "return", "updated", or what an algorithm that
+        acts yields (default: what the score needs).
+
+    Examples
+    --------
+    >>> from preftd import PTD, TD, tasks
+    >>> from preftd.preferences import Observability
+    >>> study = Study(
+    ...     name="corridors",
+    ...     tasks=[tasks.make("corridor", length=n) for n in (5, 10)],
+    ...     rules=[TD(), PTD()],
+    ...     preferences=Observability(),
+    ...     step_sizes=[0.01, 0.1],
+    ...     episodes=50,
+    ...     seeds=10,
+    ...     search=Search(seeds=5),
+    ... )
+    >>> study
+    <Study corridors: 2 tasks × 2 rules × 1 preference × 1 learner, 10 seeds, 50 episodes>
+
+    """
+
+    name: str
+    tasks: OneOrMore[TaskSource]
+    rules: OneOrMore[Rule]
+    preferences: OneOrMore[Any]
+    step_sizes: StepSizes | Mapping[str, StepSizes] | None = None
+    episodes: int
+    seeds: int | Iterable[int]
+    learners: OneOrMore[Any] = Linear()  # noqa: RUF009  (it cannot be changed)
+    search: Search | Chosen | None = None
+    score: Score = Score()  # noqa: RUF009  (nor can this)
+    measures: Sequence[str | Measure] | None = None
+    axes: Axes = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        _check_name(self.name)
+        object.__setattr__(self, "episodes", as_count("episodes", self.episodes))
+        seeds = as_seeds("seeds", self.seeds)
+        object.__setattr__(self, "seeds", seeds)
+        if self.measures is not None:  # it may be possible to walk through them only once
+            object.__setattr__(
+                self, "measures", tuple(listed("measures", self.measures, '["error"]'))
+            )
+        _check_score(self)
+        _check_seeds(seeds, self.search)
+        axes = Axes.of(
+            tasks=self.tasks,
+            rules=self.rules,
+            preferences=self.preferences,
+            learners=self.learners,
+            step_sizes=self.step_sizes,
+        )
+        object.__setattr__(self, "axes", axes)
+        if isinstance(self.search, Chosen):
+            _check_chosen(self.search, axes)
+        for name in ("tasks", "rules", "preferences", "learners", "step_sizes"):
+            # A copy, which nobody else can change, and of what could be walked through only once.
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(axes, name))))
+        _check_measures(self)
+        for label, source in axes.tasks:
+            made_task(label, source, seeds[0], self.acting)
+
+    @property
+    def measured(self) -> tuple[Measure, ...]:
+        """What is recorded after each episode."""
+        if self.measures is None:
+            return (self.score.measure,)
+        return tuple(as_measure(f"measures[{i}]", one) for i, one in enumerate(self.measures))
+
+    @property
+    def acting(self) -> bool:
+        """Whether all learners draw their own experience."""
+        return all(acts(learner) for _, learner in self.axes.learners)
+
+    @property
+    def stem(self) -> str:
+        """What the names of its figures begin with."""
+        return self.name.replace(" ", "_")
+
+    def with_seeds(self, count: int) -> Self:
+        """The same with so many seeds: the first of them, and if need be others after the last."""
+        wanted, have = as_seed_count("seeds", count), as_seeds("seeds", self.seeds)
+        searched = _searched(self.search)
+        others = (seed for seed in itertools.count(max(have) + 1) if seed not in searched)
+        more = itertools.islice(others, max(0, wanted - len(have)))
+        search = self.search
+        if isinstance(search, Search):
+            search = replace(search, seeds=searched[:wanted])
+        return replace(self, seeds=(*have[:wanted], *more), search=search)
+
+    def __repr__(self) -> str:
+        axes, seeds = self.axes, as_seeds("seeds", self.seeds)
+        sizes = {
+            "task": len(axes.tasks),
+            "rule": len(axes.rules),
+            "preference": len(axes.preferences),
+            "learner": len(axes.learners),
+        }
+        parts = (_counted(size, name) for name, size in sizes.items())
+        return (
+            f"<Study {self.name}: {' × '.join(parts)}, {_counted(len(seeds), 'seed')}, "
+            f"{_counted(self.episodes, 'episode')}>"
+        )
+
+
+def check_study(given: Any) -> None:
+    """Refuse what is not a study."""
+    if not isinstance(given, Study):
+        raise InputError(f"study is {short(given)}: give one, as in study = Study(...).")
+
+
+def _check_name(name: object) -> None:
+    if not isinstance(name, str) or not re.fullmatch(_NAME, name):
+        raise InputError(f"name is {short(name)}: give a few words, as for a file.")
+    size = len(name.encode())
+    if size > MOST_NAME:
+        raise InputError(
+            f"name is {name[:20] + '…'!r}, {size} bytes long: give at most {MOST_NAME}, as for a "
+            "file."
+        )
+
+
+def _check_score(study: Study) -> None:
+    search = study.search
+    if search is not None and not isinstance(search, Search | Chosen):
+        raise InputError(f"search is {short(search)}: give Search(seeds=25), Chosen(...) or None.")
+    if not isinstance(study.score, Score):
+        raise InputError(f'score is {short(study.score)}: give one, such as Score("rmse").')
+    searched = search.episodes if isinstance(search, Search) else None
+    least = min(study.episodes, searched or study.episodes)
+    if (study.score.last or 1) > least:
+        raise InputError(
+            f"score.last is {study.score.last} but runs have {least} episodes: give more episodes, "
+            "or a score of fewer."
+        )
+
+
+def _check_seeds(seeds: tuple[int, ...], search: Search | Chosen | None) -> None:
+    searched = _searched(search)
+    for name, chosen in (("seeds", seeds), ("search.seeds", searched)):
+        wrong = next((seed for seed in chosen if not 0 <= seed < MOST_SEED), None)
+        if wrong is not None:
+            raise InputError(f"{name} has {wrong}: give whole numbers from 0 to 2⁶³ − 1.")
+    both = sorted(set(seeds) & set(searched))
+    if both:
+        raise InputError(
+            f"seed {both[0]} is in both seeds and search.seeds: report a step size on other seeds "
+            "than it was chosen on, or leave search out."
+        )
+
+
+def _searched(search: Search | Chosen | None) -> tuple[int, ...]:
+    """The seeds of a search."""
+    return as_seeds("search.seeds", search.seeds) if isinstance(search, Search) else ()
+
+
+def _check_chosen(chosen: Chosen, axes: Axes) -> None:
+    """Refuse what is not in the study."""
+    for given, size in chosen.step_sizes.items():
+        labels = Labels(*given)
+        for kind, label in labels._asdict().items():
+            known = [name for name, _ in getattr(axes, f"{kind}s")]
+            if label not in known:
+                raise InputError(
+                    f"search.step_sizes has the labels {tuple(given)}, but there is no {kind} "
+                    f"{short(label)}: known are {', '.join(map(repr, known))}."
+                )
+        sizes = axes.sizes_of(labels.rule, labels.learner)
+        if size not in sizes:
+            raise InputError(
+                f"search.step_sizes has {size} for {tuple(given)}: give one of those of its rule, "
+                f"{', '.join(map(str, sizes))}."
+            )
+
+
+def _check_measures(study: Study) -> None:
+    """Refuse measures that are named twice, not yielded, or lack the one that is scored."""
+    names = [measure.name for measure in study.measured]
+    if len(set(names)) < len(names):
+        raise InputError(f"measures are {', '.join(names)}: give each once.")
+    if study.score.measure.name not in names:
+        raise InputError(
+            f"measures are {', '.join(names)}, but the score needs {study.score.measure.name!r}: "
+            "add it."
+        )
+    watched = any(signal.watches_learner for _, signal in study.axes.preferences)
+    if UPDATED.name in names and watched and not study.acting:
+        raise InputError(
+            "measures has 'updated', which is not known for a preference that watches the learner: "
+            "leave it out."
+        )
+    if not study.acting and (other := [name for name in names if name not in KNOWN]):
+        raise InputError(
+            f"measures has {other[0]!r}, which only an algorithm that acts can yield: give some of "
+            f"{', '.join(KNOWN)}."
+        )
+
+
+def _counted(count: int, name: str) -> str:
+    return f"{count} {name}{'s' * (count != 1)}"

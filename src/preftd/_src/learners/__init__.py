@@ -1,0 +1,1 @@
+"""Learners: coefficients and experience become weights."""

@@ -1,0 +1,230 @@
+"""Acting and learning in a Gymnasium environment, single or vector.
+
+In a vector environment, each environment has its own trace, memory of signals and episode; weights
+are shared, and at each call of `step` the streams learn in the order of environments. The autoreset
+modes of Gymnasium are those of the recorders: the call that only resets is not learned from.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode
+from numpy.typing import NDArray
+
+from preftd._src.arrays import InputError, Vector, short
+from preftd._src.experience.environment import info_of
+from preftd._src.experience.writer import state_of
+from preftd._src.learners.streams import Memory
+from preftd._src.rules.interest import interest_at
+from preftd.experience import Visit
+from preftd.preferences import Signal
+
+if TYPE_CHECKING:
+    from preftd._src.learners.actor_critic.learner import ActorCriticLearner
+
+
+class Episodes(NamedTuple):
+    """What happened in some episodes, in the order in which they ended; shape (episodes,) each."""
+
+    returns: Vector
+    """The sum of rewards."""
+    discounted: Vector
+    """The discounted sum of rewards."""
+    steps: Vector
+    """The number of steps."""
+    preferred: Vector
+    """The share of steps with β = 1."""
+
+
+class _Walk:
+    """One stream on its way through an environment."""
+
+    def __init__(
+        self, learner: ActorCriticLearner, number: int, signal: Signal, discount: float
+    ) -> None:
+        self._learner, self._number, self._signal = learner, number, signal
+        self._discount = discount
+        self._end: float | None = None
+
+    def begin(self, observation: Any, info: Any) -> None:
+        """Start an episode."""
+        self._learner.stream(self._number).abandon()
+        self._x, self._info = observation, info
+        self._led: tuple[float, int | None] = (0.0, None)
+        self._weight, self._paid, self._sum = 1.0, 0.0, 0.0
+        self._steps = self._preferred = 0
+
+    def act(self) -> int:
+        """Draw an action."""
+        self._action = int(self._learner.act(self._x))
+        return self._action
+
+    def step(
+        self, reward: float, observation: Any, terminated: bool, truncated: bool, info: Any
+    ) -> tuple[float, float, int, float] | None:
+        """Learn from what the action led to; what happened in the episode, if it has ended."""
+        learner, stream = self._learner, self._learner.stream(self._number)
+        visit = self._visit(stream.discount_t, stream.memory.td_error)
+        beta, remembered = self._signal.step(visit, stream.memory.preference)
+        interest, of_interest = interest_at(learner.rule.interest, visit, stream.memory.interest)
+        delta = learner.update(
+            self._x,
+            self._action,
+            reward,
+            observation,
+            discount=0.0 if terminated else self._discount,
+            beta=beta,
+            interest=interest,
+            truncated=truncated,
+            stream=self._number,
+        )
+        stream.memory = Memory(remembered, of_interest, delta)
+        self._paid += reward
+        self._sum += self._weight * reward
+        self._weight *= self._discount
+        self._steps += 1
+        self._preferred += beta == 1
+        self._x, self._info, self._led = observation, info, (reward, self._action)
+        self._end = reward if terminated else None
+        if not (terminated or truncated):
+            return None
+        return self._paid, self._sum, self._steps, self._preferred / self._steps
+
+    def _visit(self, discount_t: float, td_error: float) -> Visit:
+        """The step as signals see it."""
+        observable = self._info.get("observable")
+        watched = self._signal.watches_learner
+        x = np.asarray(self._x, dtype=np.float64).ravel()
+        return Visit(
+            x if np.ndim(self._x) else np.eye(1, self._learner.size, int(self._x))[0],
+            self._steps == 0,
+            state_of(self._info),
+            None if observable is None else bool(observable),
+            self._led[0],
+            discount_t,
+            self._led[1],
+            self._action,
+            value=self._learner.predict(self._x) if watched else None,
+            td_error=td_error if watched else None,
+            reward_end=self._end if self._steps == 0 else None,
+        )
+
+
+def learn_single(
+    learner: ActorCriticLearner,
+    environment: Any,
+    signal: Signal,
+    episodes: int,
+    discount: float,
+    seed: int | None,
+) -> Episodes:
+    """Learn from so many episodes of one environment."""
+    first = _first_action(learner, environment)
+    walk, ended = _Walk(learner, 0, signal, discount), []
+    for _ in range(episodes):
+        observation, info = environment.reset(seed=seed)
+        seed = None
+        walk.begin(_flat(observation), info)
+        found = None
+        while found is None:
+            seen, reward, terminated, truncated, info = environment.step(first + walk.act())
+            found = walk.step(float(reward), _flat(seen), bool(terminated), bool(truncated), info)
+        ended.append(found)
+    return _episodes(ended)
+
+
+def learn_vector(
+    learner: ActorCriticLearner,
+    environments: Any,
+    signal: Signal,
+    episodes: int,
+    discount: float,
+    seed: int | None,
+) -> Episodes:
+    """Learn until so many episodes of a vector environment have ended."""
+    first, count = _first_action(learner, environments), environments.num_envs
+    mode = AutoresetMode(environments.metadata["autoreset_mode"])
+    walks = [_Walk(learner, i, signal, discount) for i in range(count)]
+    seen, info = environments.reset(seed=seed)
+    for i, walk in enumerate(walks):
+        walk.begin(_flat(seen[i]), info_of(info, i))
+    over = np.zeros(count, np.bool_)
+    ended: list[tuple[float, float, int, float]] = []
+    while len(ended) < episodes:
+        if mode is AutoresetMode.DISABLED and over.any():
+            seen, info = environments.reset(options={"reset_mask": over})
+            for i in np.flatnonzero(over).tolist():
+                walks[i].begin(_flat(seen[i]), info_of(info, i))
+            over[:] = False
+        # Those that are only reset by the next call draw no action.
+        actions = np.array([first + (0 if over[i] else walks[i].act()) for i in range(count)])
+        seen, rewards, terminated, truncated, info = environments.step(actions)
+        for i, walk in enumerate(walks):
+            begins = bool(over[i])
+            over[i] = not begins and bool(terminated[i] or truncated[i])
+            at_once = bool(over[i]) and mode is AutoresetMode.SAME_STEP
+            if not begins:
+                last = info["final_obs"][i] if at_once else seen[i]
+                stop, cut = bool(terminated[i]), bool(truncated[i])
+                found = walk.step(float(rewards[i]), _flat(last), stop, cut, info_of(info, i))
+                ended += [found] if found is not None else []
+                if len(ended) == episodes:
+                    break
+            if begins or at_once:
+                walk.begin(_flat(seen[i]), info_of(info, i))
+                over[i] = False
+    for i in range(count):
+        learner.stream(i).abandon()
+    return _episodes(ended)
+
+
+def sizes_of(environment: Any) -> tuple[int, int, int]:
+    """How many numbers an observation has, how many actions there are, and the first action."""
+    single = "single_" if hasattr(environment, "num_envs") else ""
+    observed = getattr(environment, f"{single}observation_space", None)
+    action = getattr(environment, f"{single}action_space", None)
+    if observed is None or action is None:
+        raise InputError(
+            f"environment is {short(environment)}: give one of Gymnasium, such as "
+            'gymnasium.make("CartPole-v1").'
+        )
+    if not isinstance(action, spaces.Discrete):
+        raise InputError(f"the actions are {action}: use an environment with a Discrete space.")
+    if isinstance(observed, spaces.Discrete) and observed.start == 0:
+        return int(observed.n), int(action.n), int(action.start)
+    if isinstance(observed, spaces.Box) and observed.shape:
+        return int(np.prod(observed.shape)), int(action.n), int(action.start)
+    raise InputError(
+        f"the observations are {observed}: wrap the environment so that they are vectors of a Box "
+        "space, or numbers of a Discrete space from 0."
+    )
+
+
+def _first_action(learner: ActorCriticLearner, environment: Any) -> int:
+    """The number of the first action; an environment that does not fit the learner is refused."""
+    size, actions, first = sizes_of(environment)
+    if actions != learner.actions:
+        raise InputError(
+            f"the environment has {actions} actions, the learner {learner.actions}: make the "
+            "learner with as many."
+        )
+    if size != learner.size:
+        raise InputError(
+            f"observations of the environment have {size} numbers, the learner takes "
+            f"{learner.size} numbers: make the learner with as many."
+        )
+    return first
+
+
+def _flat(observation: Any) -> Any:
+    """An observation as one vector, a copy, or as the integer that it is."""
+    array = np.array(observation)
+    return int(array) if array.ndim == 0 else array.astype(np.float64).ravel()
+
+
+def _episodes(ended: list[tuple[float, float, int, float]]) -> Episodes:
+    columns: NDArray[np.float64] = np.array(ended, dtype=np.float64).T
+    return Episodes(*columns)

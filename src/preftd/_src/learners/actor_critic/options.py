@@ -1,0 +1,130 @@
+"""What an actor-critic consists of: the actor, and the critic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+from preftd._src.arrays import InputError, as_count, as_flag, short
+from preftd._src.experience.encoders import Encoder
+from preftd._src.learners.actor_critic.parameters import INITS
+from preftd._src.learners.features import MOST_FEATURES
+from preftd._src.names import nearest
+
+ACTIVATIONS = ("tanh", "relu")
+OPTIMISERS = ("adam", "sgd")
+REDUCTIONS = ("sum", "mean")
+GAINS = ("rule", "one", "beta")
+VIEWS = ("backward", "true_online", "held")
+TRUNCATIONS = ("bootstrap", "terminate")
+
+
+@final
+@dataclass(frozen=True)
+class Actor:
+    """A network with one hidden layer and a softmax over actions, updated after each episode.
+
+    Parameters
+    ----------
+    units : int
+        The width of the hidden layer.
+    activation : {"tanh", "relu"}
+    bias : bool
+        Whether both layers have biases.
+    optimiser : {"adam", "sgd"}
+        One step per episode; Adam with torch's default moments.
+    reduction : {"sum", "mean"}
+        Whether the updates of an episode's steps are added up or averaged.
+    gain : {"rule", "one", "beta"}
+        By what the update of a step is weighted: the rule's gain, 1, or β.
+    init : {"uniform", "xavier", "small"}
+        The weights it starts with: "uniform" in ±1/√(how many numbers come in), biases too, as
+        torch has it; "xavier" in ±√(6 / (how many come in + go out)), biases 0; "small" as
+        "uniform" with the output layer divided by 100, so that all actions begin about as likely.
+
+    Examples
+    --------
+    >>> Actor(units=8, activation="relu").optimiser
+    'adam'
+
+    """
+
+    units: int = 4
+    activation: str = "tanh"
+    bias: bool = False
+    optimiser: str = "adam"
+    reduction: str = "sum"
+    gain: str = "rule"
+    init: str = "uniform"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "units", as_count("units", self.units, 1, MOST_FEATURES))
+        nearest("activation", self.activation, ACTIVATIONS)
+        object.__setattr__(self, "bias", as_flag("bias", self.bias))
+        nearest("optimiser", self.optimiser, OPTIMISERS)
+        nearest("reduction", self.reduction, REDUCTIONS)
+        nearest("gain", self.gain, GAINS)
+        nearest("init", self.init, INITS)
+
+
+@final
+@dataclass(frozen=True)
+class Critic:
+    """A linear critic v(x) = w·features(x), updated at each step with the rule's decay and gain.
+
+    Parameters
+    ----------
+    view : {"backward", "true_online", "held"}
+        When and how weights move, as for `Linear`.
+    features : Encoder, optional
+        Turns an observation into features, such as `TileCoding` or `Fourier` (default: the
+        observation itself).
+    bias : bool
+        Whether a feature that is always 1 is added.
+    truncation : {"bootstrap", "terminate"}
+        Whether an episode that is cut short bootstraps from the observation it was cut at, or
+        counts as terminated.
+    bounded : bool
+        Whether gains of the critic are at most ``1 / (α |x|²)``, with its features x: no step then
+        moves a prediction past its target. The actor's gain stays as it is.
+
+    Examples
+    --------
+    >>> from preftd.experience import Fourier
+    >>> Critic(features=Fourier(low=[-1, -1], high=[1, 1], order=3)).features.size
+    16
+
+    """
+
+    view: str = "backward"
+    features: Encoder | None = None
+    bias: bool = False
+    truncation: str = "bootstrap"
+    bounded: bool = False
+
+    def __post_init__(self) -> None:
+        nearest("view", self.view, VIEWS)
+        for name in ("bias", "bounded"):
+            object.__setattr__(self, name, as_flag(name, getattr(self, name)))
+        nearest("truncation", self.truncation, TRUNCATIONS)
+        given: Any = self.features
+        if given is not None and not (callable(given) and hasattr(given, "size")):
+            raise InputError(
+                f"features is {short(given)}: give an encoder, such as TileCoding(...), or None."
+            )
+
+
+def changed(given: Actor | Critic) -> list[str]:
+    """The options that are not the default, as words of a label."""
+    usual = type(given)()
+    words = []
+    for name, value in vars(given).items():
+        if value == getattr(usual, name):
+            continue
+        if isinstance(value, bool):
+            words.append(f"{type(given).__name__.lower()} {name}")
+        elif isinstance(value, str):
+            words.append(value.replace("_", " ") + (f" {name}" if value in GAINS else ""))
+        else:
+            words.append(f"{value} {name}" if name == "units" else type(value).__name__)
+    return words

@@ -1,0 +1,339 @@
+"""What a linear learner remembers, and how a step changes it."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Self, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from preftd._src.arrays import Dense, Vector, check_not_negative, check_unit_interval
+from preftd._src.learners.growth import (
+    CAREFUL,
+    GREW,
+    OLD_VALUE,
+    PEAK,
+    PENDING_BOUND,
+    SCALE_BOUND,
+    STEPS,
+    TD_ERROR,
+    TOO_LARGE,
+    TRACE_BOUND,
+    WEIGHT_BOUND,
+    warn_of_growth,
+)
+from preftd._src.learners.linear.online_kernel import (
+    BACKWARD,
+    FADE,
+    HELD,
+    KNOWN,
+    LAZY,
+    NUMBERS,
+    PAID,
+    PENDING,
+    SCALE,
+    SHARED_BOUND,
+    TRACE,
+    TRUE_ONLINE,
+    WEIGHTS,
+    WORK_ROWS,
+    learn_vectors,
+    leave,
+    step_vectors,
+)
+from preftd._src.learners.linear.sparse_kernel import (
+    LARGE,
+    SMALL,
+    K,
+    S,
+    SparseState,
+    learn_indices,
+    settle,
+    step_indices,
+    values_at,
+)
+from preftd._src.learners.saving import are_counts, are_flags, checked_state, refuse_unless
+from preftd._src.learners.steps import Steps
+from preftd._src.learners.transition import DivergedError
+
+CODES = {"backward": BACKWARD, "true_online": TRUE_ONLINE, "held": HELD, "forward": BACKWARD}
+"""The views as kernels name them; the forward view has weights only."""
+Found = TypeVar("Found")
+
+
+class LinearState:
+    """Weights, traces and all else that changes; columns are predictions.
+
+    While features are vectors, weights and trace are what they are called; in the held view, e is S
+    times `trace`, and what is pending `pending` + L times `trace`, with S and L in `held`. While
+    features are indices, they belong to `sparse`, and most are out of date.
+    """
+
+    SPARSE: ClassVar[tuple[str, ...]] = ("seen", "seen_pending", "era", "now", "past")
+    """What belongs to `sparse`."""
+
+    def __init__(self, scale: Vector, predictions: int | None, view: str) -> None:
+        columns, self.view, self.code = predictions or 1, view, CODES[view]
+        self.holds = self.code == HELD
+        # All in one array: handing over another takes as long as a step.
+        self.memory = np.zeros((PENDING + self.holds, scale.size * columns))
+        self.memory[SCALE, : scale.size] = scale
+        parts = self.memory.reshape(-1, scale.size, columns)
+        self.weights, self.trace = parts[WEIGHTS], parts[TRACE]
+        self.pending = parts[PENDING] if self.holds else np.zeros((0, columns))
+        self.scale = np.array(scale)
+        self.work = np.zeros((WORK_ROWS, columns))
+        self.work[SCALE_BOUND] = np.max(scale)
+        self.column = self.work[:, 0]
+        self.numbers, self.held, self.value = (
+            self.work[rows] for rows in (NUMBERS, LAZY, OLD_VALUE)
+        )
+        # Numbers if there is one prediction, arrays if there are many.
+        self.follow_on: Any = 0.0 if predictions is None else np.zeros(columns)
+        self.discount_t: Any = 0.0 if predictions is None else np.zeros(columns)
+        self.steps = 0
+        self.sparse: SparseState | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies are made anew: weights and trace must stay parts of one memory."""
+        predictions = len(self.discount_t) if isinstance(self.discount_t, np.ndarray) else None
+        return _rebuilt, (np.array(self.scale), predictions, self.view, self.arrays())
+
+    @property
+    def saved(self) -> list[str]:
+        """The names of what is saved."""
+        own = ["pending", "held"] if self.holds else ["value"]
+        found = ["weights", "trace", *own, "follow_on", "discount_t", "steps"]
+        if self.sparse is not None:
+            found += [name for name in self.SPARSE if self.holds or name != "seen_pending"]
+        return found
+
+    def for_indices(self) -> SparseState:
+        """The state made ready for features that are indices."""
+        if self.sparse is None:
+            if self.holds:
+                with np.errstate(over="ignore", invalid="ignore"):  # `measure` will see it
+                    self.pending += self.work[PAID] * self.trace
+                    self.trace *= self.work[FADE]
+                self.work[FADE], self.work[PAID] = 1.0, 0.0
+            self.sparse = SparseState.of(self.weights, self.trace, self.pending)
+            self.measure()
+        return self.sparse
+
+    def for_vectors(self) -> None:
+        """The state made ready for features that are vectors."""
+        if self.sparse is not None:
+            settle(self.sparse)
+            self.sparse = None
+            self.work[SHARED_BOUND] = 0.0
+            self.measure()
+
+    def settled(self) -> Dense:
+        """A copy of the weights, all up to date."""
+        if self.sparse is None:
+            return np.array(self.weights)
+        copied = self.sparse.copied()
+        settle(copied)
+        return copied.weights
+
+    def values(self, x: NDArray[Any]) -> Vector:
+        """Predictions of a vector, of rows of vectors, or of indices."""
+        if x.dtype == np.float64:
+            return np.asarray(x @ (self.weights if self.sparse is None else self.settled()))
+        if self.sparse is None:
+            return np.asarray(self.weights[x].sum(axis=0))
+        return np.asarray(values_at(x, self.sparse))
+
+    def step(self, x: NDArray[Any], y: NDArray[Any], numbers: Dense) -> Vector | None:
+        """One step of all predictions; δ, or None, with nothing changed, if it cannot be used.
+
+        A step that could overflow is refused at first, and then taken with a copy at hand. So is
+        one from features of the other kind.
+
+        Parameters
+        ----------
+        x, y : arrays of shape (size,), or indices
+        numbers : array of shape (8, predictions)
+            Reward, discount, discount_t, decay, gain, step size, β, and the
+            share of what is pending that is applied after the step, −1 where the episode continues.
+
+        """
+        self.numbers[:] = numbers
+        found = None
+        if (x.dtype == np.float64) == (self.sparse is None):
+            found = self._step(x, y)
+        return self.carefully(lambda: self._step(x, y)) if found is None else found
+
+    def _step(self, x: NDArray[Any], y: NDArray[Any]) -> Vector | None:
+        """Learn from a step, or return None."""
+        if x.dtype == np.float64:
+            self.for_vectors()
+            learned = step_vectors(x, y, self.code, self.memory, self.work)
+        else:
+            sparse = self.for_indices()
+            learned = step_indices(x, y, self.code, self.scale, sparse, self.work)
+        return self.work[TD_ERROR].copy() if learned else None
+
+    def carefully(self, step: Callable[[], Found | None]) -> Found | None:
+        """What a step gives; or None, with nothing changed, if it or a number after it is bad."""
+        before, work = self.arrays(), self.work.copy()
+        self.work[CAREFUL] = 1.0
+        found = step()
+        self.work[CAREFUL] = 0.0
+        if found is None or not self.measure():
+            self.work[:] = work
+            self._put(before)
+            return None
+        return found
+
+    def leave(self, alpha: float) -> None:
+        """Leave an episode that is not over, if there is one, as if it were truncated.
+
+        What is pending is applied; or dropped, if what was seen last is not finite.
+        """
+
+        def left() -> bool:
+            self._leave(alpha)
+            return True
+
+        if self.holds and self.carefully(left) is None:
+            raise DivergedError("weights are not finite: lower the step size.")
+
+    def _leave(self, alpha: float) -> None:
+        if np.any(self.discount_t):
+            self.for_vectors()
+            leave(alpha, self.memory, self.work)
+            self.measure()
+
+    def learn(self, steps: Steps, step_sizes: Vector, follow_on: float) -> int:
+        """Learn one prediction from a stream; returns how many steps, and keeps all of it or none.
+
+        It is none if a step is refused on the way, or a number is not finite after all.
+        """
+        count, done = steps.code_t.size, 0
+
+        def follow() -> bool | None:
+            nonlocal done
+            done = self._follow(steps, step_sizes)
+            return True if done == count else None
+
+        before, work = self.arrays(), self.work.copy()
+        if follow() is None:
+            self.work[:] = work
+            self._put(before)
+            if self.carefully(follow) is None:
+                return min(done, count - 1)
+        self.follow_on = follow_on
+        self.discount_t = 0.0 if steps.is_last[-1] else float(steps.discount_tp1[-1])
+        self.steps += done
+        return done
+
+    def _follow(self, steps: Steps, step_sizes: Vector) -> int:
+        """Learn one prediction from steps, up to the first that is refused; returns how many."""
+        if self.holds and steps.discount_t[0] == 0.0:
+            self._leave(float(step_sizes[0]))
+        if (steps.code_t < 0).any() or (steps.code_tp1 < 0).any():
+            self.for_vectors()
+            return int(learn_vectors(steps, self.code, step_sizes, self.memory, self.work))
+        sparse = self.for_indices()
+        return int(learn_indices(steps, self.code, step_sizes, self.scale, sparse, self.work))
+
+    def measure(self) -> bool:
+        """Note how large numbers are; returns whether all are finite."""
+        weights, trace, pending = self.weights, self.trace, self.pending
+        if self.sparse is not None:
+            sparse = self.sparse.copied()
+            settle(sparse)
+            weights, trace, pending = sparse.weights, sparse.z, sparse.pending
+        bounds = {WEIGHT_BOUND: weights, TRACE_BOUND: trace, PENDING_BOUND: pending}
+        for row, array in bounds.items():
+            self.work[row] = np.abs(array).max(axis=0, initial=0.0)
+        return bool(np.isfinite(self.work[list(bounds)]).all())
+
+    def learned(self, weights: Vector, steps: int, follow_on: float) -> None:
+        """Take over the only prediction's weights after whole episodes."""
+        self.weights[:, 0] = weights
+        self.follow_on, self.discount_t = follow_on, 0.0
+        self.steps += steps
+
+    def check_growth(self, x: NDArray[Any]) -> None:
+        """Warn once if a prediction is too large; x tells the size of features.
+
+        To be called by what the user calls, if GREW is not 0 anywhere. Where earlier rewards are
+        not known, predictions may be as large as any of features of that size: max |w| Σ |x|. It
+        stays unknown as long as x is not finite.
+        """
+        if self.work[PEAK].min() < 0:
+            size = np.abs(x).sum() if x.dtype == np.float64 else x.size
+            with np.errstate(over="ignore"):
+                scale = np.abs(self.settled()).max(axis=0) * size
+            self.work[PEAK] = np.where(np.isfinite(scale), scale, -1.0)
+        elif (self.work[GREW] == TOO_LARGE).any():
+            warn_of_growth(int(self.work[STEPS][self.work[GREW] == TOO_LARGE].min()), 4)
+            self.work[PEAK] = np.inf  # once is enough
+        self.work[GREW] = 0.0
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Copies of everything."""
+        return {name: np.array(getattr(self._owner(name), name)) for name in self.saved}
+
+    def _owner(self, name: str) -> Any:
+        return self.sparse if name in self.SPARSE else self
+
+    @classmethod
+    def of_arrays(
+        cls, given: Mapping[str, ArrayLike], scale: Vector, predictions: int | None, view: str
+    ) -> Self:
+        """The state that `arrays` wrote down."""
+        state = cls(scale, predictions, view)
+        if set(cls.SPARSE) & set(given):
+            state.for_indices()
+        arrays = checked_state(given, state.arrays())
+        check_not_negative("follow_on", arrays["follow_on"])
+        check_unit_interval("discount_t", arrays["discount_t"])
+        refuse_unless(are_counts(arrays["steps"]), "steps")
+        if state.sparse is not None:
+            state._check_eras(arrays)
+        if state.holds:
+            state._check_held(arrays["held"])
+        state._put(arrays)
+        state.forget_growth()
+        return state
+
+    def _check_eras(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Refuse eras that are not there: compiled loops look them up without asking."""
+        era, now, past = arrays["era"], arrays["now"], arrays["past"]
+        refuse_unless(are_counts(era) and (era <= era[-1]).all() and era[-1] < len(past), "era")
+        for row in (S, K) if self.holds else (S,):
+            refuse_unless((now[row] >= SMALL) & (now[row] <= LARGE), "now")
+            refuse_unless(past[:, row] >= 0, "past")
+
+    def _check_held(self, held: NDArray[Any]) -> None:
+        """Refuse S and L that cannot be; while features are indices, they are 1 and 0."""
+        fade, paid, known = (held[row - FADE] for row in (FADE, PAID, KNOWN))
+        refuse_unless(are_flags(known) and (fade >= 0).all(), "held")
+        refuse_unless(self.sparse is None or ((fade == 1) & (paid == 0)).all(), "held")
+
+    def forget_growth(self) -> None:
+        """What rewards were like before is not known."""
+        self.work[PEAK], self.work[STEPS] = -1.0, float(self.steps)
+
+    def _put(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Return to what `arrays` wrote down."""
+        self.sparse = self.for_indices() if "era" in arrays else None
+        for name, array in arrays.items():
+            if name == "steps":
+                self.steps = int(array)
+            elif name in ("follow_on", "discount_t"):
+                setattr(self, name, np.array(array) if array.ndim else float(array))
+            else:
+                np.copyto(getattr(self._owner(name), name), array, casting="unsafe")
+        self.measure()
+
+
+def _rebuilt(
+    scale: Vector, predictions: int | None, view: str, arrays: Mapping[str, NDArray[Any]]
+) -> LinearState:
+    state = LinearState(scale, predictions, view)
+    state._put(arrays)
+    state.forget_growth()
+    return state

@@ -1,0 +1,239 @@
+"""Networks with one hidden layer of rectified linear units, in three views.
+
+v(x) = bias + Σ_u out_u max(hidden_bias_u + Σ_i x_i hidden_{i,u}, 0)
+
+backward  traces of gradients, an update at every step
+forward   weights rest during an episode, then one step on its β-returns (SGD or Adam)
+held      an update is applied as its target completes; with β ∈ {0, 1}, one step from one
+          preferred state to the next, in which no value at a state with β = 0 has a part
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, SupportsIndex, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from preftd._src.arrays import (
+    Dense,
+    InputError,
+    Vector,
+    are_flags,
+    as_array,
+    as_count,
+    as_flag,
+    read_only,
+    whole,
+)
+from preftd._src.learners.bounding import squares_of
+from preftd._src.learners.features import MOST_FEATURES
+from preftd._src.learners.network.adam import learn_adam
+from preftd._src.learners.network.backward import SHORT, learn_backward
+from preftd._src.learners.network.forward import learn_forward
+from preftd._src.learners.network.held import learn_held
+from preftd._src.learners.network.layers import Weights, rectify
+from preftd._src.learners.network.parameters import INITS, Parameters
+from preftd._src.learners.step_size import Decreasing
+from preftd._src.learners.steps import UNFINISHED, Steps, check_steps
+from preftd._src.learners.vectors import WIDTH, aligned
+from preftd._src.names import nearest
+from preftd._src.tasks.scored import Scored
+from preftd.rules import Rule
+
+if TYPE_CHECKING:
+    from preftd._src.learners.network.learner import NetworkLearner
+
+VIEWS = {"backward": True, "forward": False, "held": True}
+"""Every view, and whether it learns one transition at a time."""
+OPTIMISERS = ("sgd", "adam")
+
+
+@final
+@dataclass(frozen=True)
+class Network:
+    """The specification of a network with one hidden layer of rectified linear units.
+
+    Parameters
+    ----------
+    units : int
+        The width of the hidden layer.
+    view : {"backward", "forward", "held"}
+        When and how weights move.
+    optimiser : {"sgd", "adam"}
+        Adam (torch's defaults) is for the forward view: one step per episode, along the mean update
+        of its steps.
+    init : {"uniform", "xavier"}
+        "uniform" draws weights and biases in ±1/√(how many numbers come in), "xavier" weights in
+        ±√(6 / (how many come in + go out)), with biases of 1.
+    bounded : bool
+        Whether gains are at most ``1 / (α |∇v|²)``: no step then moves a prediction past its
+        target, to first order. Adam scales its steps itself, and has no such option.
+
+    Examples
+    --------
+    >>> Network(units=4).start(size=3, step_sizes=[0.1, 0.2], seed=0).predict([[1, 0, 0]]).shape
+    (1, 2)
+
+    """
+
+    units: int
+    view: str = "backward"
+    optimiser: str = "sgd"
+    init: str = "uniform"
+    bounded: bool = False
+
+    takes_step_size: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "units", as_count("units", self.units, 1, MOST_FEATURES))
+        nearest("view", self.view, VIEWS)
+        nearest("optimiser", self.optimiser, OPTIMISERS)
+        nearest("init", self.init, INITS)
+        if self.optimiser == "adam" and self.view != "forward":
+            raise InputError(
+                f"adam takes one step per episode, the {self.view} view more: "
+                "use view='forward', or optimiser='sgd'."
+            )
+        object.__setattr__(self, "bounded", as_flag("bounded", self.bounded))
+        if self.optimiser == "adam" and self.bounded:
+            raise InputError(
+                "adam scales its steps itself, so that none is bounded by the step size: "
+                "use optimiser='sgd', or leave out bounded."
+            )
+
+    @property
+    def label(self) -> str:
+        """Its name in figures, beside that of the rule."""
+        adam = ", Adam" if self.optimiser == "adam" else ""
+        bounded = ", bounded" if self.bounded else ""
+        return f"{self.units} units, {self.view}{adam}{bounded}"
+
+    @property
+    def watchable(self) -> bool:
+        """Whether a signal may watch the learner: if it learns one transition at a time."""
+        return VIEWS[self.view]
+
+    def learner(
+        self, size: int, rule: Rule, step_size: float, seed: SupportsIndex = 0
+    ) -> NetworkLearner:
+        """A learner, with the weights that the seed draws."""
+        from preftd._src.learners.network.learner import NetworkLearner  # noqa: PLC0415  (imports this)
+
+        return NetworkLearner(size, rule, step_size, **vars(self), seed=seed)
+
+    def start(
+        self, size: SupportsIndex, step_sizes: ArrayLike, seed: SupportsIndex
+    ) -> NetworkBatch:
+        """The networks of a seed, one for each step size; they start alike, whatever the view."""
+        return NetworkBatch(self, size, step_sizes, seed)
+
+
+@final
+class NetworkBatch:
+    """Networks that learn from the same steps, each with its step size."""
+
+    def __init__(
+        self, spec: Network, size: SupportsIndex, step_sizes: ArrayLike, seed: SupportsIndex
+    ) -> None:
+        self.spec, self.size = spec, as_count("size", size, 1, MOST_FEATURES)
+        if isinstance(step_sizes, Sequence) and any(isinstance(a, Decreasing) for a in step_sizes):
+            raise InputError("the step sizes of networks do not change: give numbers.")
+        given = as_array("step sizes", step_sizes)
+        if given.ndim != 1 or given.size == 0:
+            raise InputError(f"step sizes have shape {given.shape}: give a row of numbers.")
+        if are_flags(step_sizes):
+            raise InputError("step sizes are true or false: give a row of numbers.")
+        self.step_sizes = np.array(given)
+        lanes, units = given.size, spec.units
+        self._columns = -(-lanes * units // WIDTH) * WIDTH
+        drawn = INITS[spec.init](self.size, units, whole("seed", seed))
+        self._weights = Weights(
+            self._side_by_side(drawn.hidden),
+            self._side_by_side(drawn.hidden_bias),
+            self._side_by_side(drawn.out),
+            np.full(lanes, drawn.bias),
+        )
+        # Adam's moments, and how many steps it has taken.
+        zeros = [Weights(*map(np.zeros_like, self._weights)) for _ in range(2)]
+        self.moments = (zeros[0], zeros[1], np.zeros(1)) if spec.optimiser == "adam" else None
+
+    def learn(self, steps: Steps, scored: Scored) -> Dense:
+        """Learn from whole episodes; mean squared errors after each, episodes × step sizes."""
+        check_steps(steps, self.size, scored)
+        if steps.code_t.size and not steps.is_last[-1]:
+            raise InputError(UNFINISHED)
+        errors = np.empty((int(steps.is_last.sum()), self.step_sizes.size))
+        units, sizes, weights = self.spec.units, self.step_sizes, self._weights
+        squares = np.zeros(steps.code_t.size)
+        if self.spec.bounded:
+            squares = 1 + squares_of(steps, np.ones(self.size))
+        if self.moments is not None:
+            learn_adam(weights, self.moments, units, sizes, steps, scored, errors)
+        elif self.spec.view == "forward":
+            learn_forward(weights, units, sizes, steps, squares, scored, errors)
+        elif self.spec.view == "held":
+            learn_held(weights, units, sizes, steps, squares, scored, errors, False)
+        else:
+            longest = SHORT * units
+            learn_backward(weights, units, sizes, steps, squares, scored, errors, longest)
+        return errors
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether all weights are, and Adam's moments."""
+        mean, square, _ = self.moments or ((), (), ())
+        return all(bool(np.isfinite(part).all()) for part in (*self._weights, *mean, *square))
+
+    def parameters(self, lane: int) -> Parameters:
+        """A copy of the weights of the network with one step size."""
+        return self.lane_of(self._weights, as_count("lane", lane, 0, self.step_sizes.size - 1))
+
+    def lane_of(self, weights: Weights, lane: int) -> Parameters:
+        """A copy of one network's share of something that is like the weights of all."""
+        own = self._own(lane)
+        hidden = weights.hidden.reshape(self.size, self._columns)[:, own]
+        return Parameters(
+            read_only(hidden.copy()),
+            read_only(weights.hidden_bias[own].copy()),
+            read_only(weights.out[own].copy()),
+            float(weights.bias[lane]),
+        )
+
+    def put(self, parameters: Parameters, lane: int, weights: Weights | None = None) -> None:
+        """Write one network's share of the weights, or of something that is like them."""
+        own, all_ = self._own(lane), self._weights if weights is None else weights
+        all_.hidden.reshape(self.size, self._columns)[:, own] = parameters.hidden
+        all_.hidden_bias[own], all_.out[own] = parameters.hidden_bias, parameters.out
+        all_.bias[lane] = parameters.bias
+
+    def hidden(self, features: Dense) -> Dense:
+        """What the hidden layer of the first network gives for inputs in rows, shape (n, units)."""
+        outputs = np.empty((len(features), self._columns))
+        rectify(self._weights, features, outputs)
+        return np.ascontiguousarray(outputs[:, : self.spec.units])
+
+    def predict(self, features: ArrayLike) -> Dense:
+        """Values of features of shape (n, size), shape (n, step sizes)."""
+        x = as_array("features", features)
+        if x.ndim != 2 or x.shape[1] != self.size:
+            raise InputError(
+                f"features has shape {x.shape}: give rows of {self.size}, one for each input."
+            )
+        values = []
+        for lane in range(self.step_sizes.size):
+            hidden, hidden_bias, out, bias = self.parameters(lane)
+            values.append(bias + np.maximum(x @ hidden + hidden_bias, 0) @ out)
+        return np.stack(values, axis=1)
+
+    def _own(self, lane: int) -> slice:
+        return slice(lane * self.spec.units, (lane + 1) * self.spec.units)
+
+    def _side_by_side(self, rows: Dense) -> Vector:
+        """The same for each lane, and zeros up to the last column; rows one after the other."""
+        tiled = np.tile(np.atleast_2d(rows), self.step_sizes.size)
+        filled = np.zeros((len(tiled), self._columns))
+        filled[:, : tiled.shape[1]] = tiled
+        return aligned(filled.reshape(-1))

@@ -1,0 +1,181 @@
+"""The forward view of a network: weights rest during an episode, then take one step.
+
+    G_t = r_{t+1} + γ_{t+1} β_{t+1} v(x_{t+1}) + decay_{t+1} G_{t+1}      A_t = G_t − v(x_t)
+    Δw  = α Σ_t gain_t A_t ∇v(x_t)
+
+After the last step β is 1 and decay 0. An input is evaluated if its gain or the weight of its value
+in a return is not 0; the others are never looked at. The hidden layer works on many inputs at once.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from preftd._src.arrays import Dense, Vector
+from preftd._src.learners.network.layers import (
+    Weights,
+    compiled,
+    entering_gain,
+    inlined,
+    score,
+    value,
+)
+from preftd._src.learners.network.matrix_products import activate_all, spread_all
+from preftd._src.learners.network.refcount import uncounted
+from preftd._src.learners.steps import Steps
+from preftd._src.learners.vectors import (
+    WIDTH,
+    eight,
+    load,
+    multiply_add,
+    store,
+    times,
+    where_active,
+)
+from preftd._src.tasks.scored import Scored
+
+
+class Work(NamedTuple):
+    """Arrays for the inputs of an episode that are evaluated, a row each."""
+
+    activation: Vector
+    """a, and then α gain_t A_t ∂v/∂a."""
+    value: Dense
+    code: NDArray[np.int32]
+    chosen: NDArray[np.int64]
+    """The rows whose gain is not 0."""
+    row: NDArray[np.int64]
+    """The row of x_t, −1 if it is not evaluated; one more for what follows the last step."""
+    target: Vector
+    """G, for each lane."""
+    step: Vector
+    """α gain_t A_t, for each column."""
+    out: Vector
+    """The output layer's change."""
+    four: NDArray[np.int64]
+    """Four rows that are worked on together."""
+
+
+@compiled
+def work_for(weights: Weights, steps: Steps) -> Work:
+    """Arrays for the longest episode."""
+    longest, begin, columns, lanes = 0, 0, weights.out.size, weights.bias.size
+    for t in range(steps.code_t.size):
+        if steps.is_last[t]:
+            longest, begin = max(longest, t + 1 - begin), t + 1
+    return Work(
+        np.empty((longest + 1) * columns),
+        np.empty((longest + 1, lanes)),
+        np.empty(longest + 1, dtype=np.int32),
+        np.empty(longest + 1, dtype=np.int64),
+        np.empty(longest + 1, dtype=np.int64),
+        np.empty(lanes),
+        np.zeros(columns),
+        np.zeros(columns),
+        np.empty(4, dtype=np.int64),
+    )
+
+
+@compiled
+def learn_forward(
+    weights: Weights,
+    units: int,
+    step_sizes: Vector,
+    steps: Steps,
+    squares: Vector,
+    scored: Scored,
+    errors: Dense,
+) -> None:
+    """Learn from whole episodes by one step along the gradient each; errors after each.
+
+    squares  1 + |x_t|² where steps are bounded, 0 where not
+    """
+    work, spare = work_for(weights, steps), np.empty(weights.out.size)
+    begin, episode = 0, 0
+    for t in range(steps.code_t.size):
+        if steps.is_last[t]:
+            span = (int(begin), t + 1)  # of the literal 0, numba would compile once more
+            add_updates(weights, units, step_sizes, steps, squares, span, work, weights)
+            score(weights, units, scored, spare, errors[episode])
+            begin, episode = t + 1, episode + 1
+
+
+@compiled
+def add_updates(
+    weights: Weights,
+    units: int,
+    step_sizes: Vector,
+    steps: Steps,
+    squares: Vector,
+    span: tuple[int, int],
+    work: Work,
+    to: Weights,
+) -> None:
+    """Add α Σ gain_t A_t ∇v(x_t) over a span of steps `to` weights, or to anything like them."""
+    weights, step_sizes, steps = uncounted((weights, step_sizes, steps))
+    squares, work, to = uncounted((squares, work, to))
+    begin, end = span
+    columns = weights.out.size
+    count = _choose(steps, begin, end, work)
+    activate_all(weights, steps, work.code[:count], work.activation, work.four)
+    for s in range(count):
+        for lane in range(step_sizes.size):
+            work.value[s, lane] = value(weights, units, lane, work.activation, s * columns)
+    # returns, from the end; rows of activations become changes of them
+    gains = 0
+    work.out[:] = 0.0
+    for t in range(end - 1, begin - 1, -1):
+        here, ahead, gain = work.row[t - begin], work.row[t + 1 - begin], steps.gain[t]
+        decay = steps.decay[t + 1] if t + 1 < end else 0.0
+        beta = steps.beta[t + 1] if t + 1 < end else 1.0
+        bootstrap = steps.discount_tp1[t] - steps.discount_tp1[t] * (1.0 - beta)
+        for lane in range(step_sizes.size):
+            target = steps.reward[t]
+            if bootstrap != 0:
+                target += bootstrap * work.value[ahead, lane]
+            if decay != 0:
+                target += decay * work.target[lane]
+            work.target[lane] = target
+            if gain != 0:
+                bound = (gain, step_sizes[lane], squares[t])
+                own = entering_gain(weights, units, lane, work.activation, here * columns, bound)
+                step = step_sizes[lane] * (own * (target - work.value[here, lane]))
+                to.bias[lane] += step
+                work.step[lane * units : (lane + 1) * units] = step
+        if gain != 0:
+            _to_changes(weights, work, here * columns, to)
+            work.chosen[gains] = here
+            gains += 1
+    spread_all(work.activation, steps, work.code, work.chosen[:gains], to.hidden, work.four)
+    for c in range(0, columns, WIDTH):
+        store(to.out, c, multiply_add(eight(1.0), load(work.out, c), load(to.out, c)))
+
+
+@inlined
+def _choose(steps: Steps, begin: int, end: int, work: Work) -> int:
+    """Give a row to each input that must be evaluated; how many there are."""
+    count = 0
+    for t in range(begin, end):
+        needed = steps.gain[t] != 0
+        needed = needed or (t > begin and steps.beta[t] != 0 and steps.discount_t[t] != 0)
+        work.row[t - begin] = -1
+        if needed:
+            work.row[t - begin], work.code[count] = count, steps.code_t[t]
+            count += 1
+    work.row[end - begin] = -1
+    if steps.discount_tp1[end - 1] != 0:
+        work.row[end - begin], work.code[count] = count, steps.code_tp1[end - 1]
+        count += 1
+    return count
+
+
+@inlined
+def _to_changes(weights: Weights, work: Work, first: int, to: Weights) -> None:
+    """From a to α gain A ∂v/∂a in a row; the output layer's share and the biases' on the way."""
+    for c in range(0, weights.out.size, WIDTH):
+        a, step = load(work.activation, first + c), load(work.step, c)
+        store(work.out, c, multiply_add(step, where_active(a, a), load(work.out, c)))
+        change = times(step, where_active(a, load(weights.out, c)))
+        store(work.activation, first + c, change)
+        store(to.hidden_bias, c, multiply_add(eight(1.0), change, load(to.hidden_bias, c)))

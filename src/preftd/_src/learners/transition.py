@@ -1,0 +1,215 @@
+"""One transition as users give it to a learner, as numbers."""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from preftd._src.arrays import InputError, Vector, as_array, check_unit_interval, short, unit
+from preftd._src.experience.indices import Indices
+from preftd._src.learners.steps import Steps, has_weight
+from preftd._src.rules.rule import broadcast
+from preftd.rules import Rule
+
+Given: TypeAlias = tuple[Any, Any, Any, Any, Any]
+"""Reward, discount, β, interest and ρ as the user gave them."""
+
+
+class DivergedError(InputError):
+    """Predictions or weights are no longer finite; the learner is as it was before the step."""
+
+
+NOT_A_NUMBER = (TypeError, ValueError, OverflowError)
+"""What Python raises for what is not a number."""
+
+
+def plain(given: Any) -> float:
+    """Return a plain float, or raise one of `NOT_A_NUMBER`."""
+    if isinstance(given, np.ma.MaskedArray) and given.mask.any():
+        raise TypeError("a masked number")  # NumPy would warn, and go on with NaN
+    return float(+given)  # float() alone would read text
+
+
+def numbers_of(
+    rule: Rule, follow_on: float, discount_t: float, given: Given
+) -> tuple[float, float, float, float, float, float]:
+    """The numbers of one transition, as plain floats: others are less precise.
+
+    Parameters
+    ----------
+    rule : Rule
+    follow_on, discount_t : float
+        What was carried from the step before, and γ_t.
+    given : tuple
+        Reward, discount, β, interest and ρ.
+
+    Returns
+    -------
+    tuple of float
+        Reward, discount, β, decay, gain, and what to carry to the next step.
+
+    """
+    try:
+        reward, discount, beta = plain(given[0]), plain(given[1]), plain(given[2])
+        interest = None if given[3] is None else plain(given[3])
+        rho = plain(given[4])
+        decay, gain, carried = rule.advance(follow_on, discount_t, beta, interest, rho)
+    except NOT_A_NUMBER as error:
+        raise not_numbers(error) from None
+    check_discount(discount)
+    if not -np.inf < reward < np.inf:
+        raise InputError(f"reward is {reward}: leave the step out.")
+    if not carried < np.inf:
+        check_follow_on(carried)
+    return reward, discount, beta, decay, gain, carried
+
+
+def not_numbers(error: Exception) -> InputError:
+    """What to say when a number of a step could not be made one, or was refused."""
+    if isinstance(error, InputError):
+        return error
+    return InputError("reward, discount, beta, interest, rho must be numbers: give one of each.")
+
+
+def after_the_end(features: ArrayLike | Indices, discount: Any) -> ArrayLike | Indices:
+    """What stands in for next features that were not given: after the end, they have no part."""
+    if np.any(discount):
+        raise InputError("next_features is missing: it may be None only where discount is 0.")
+    return features
+
+
+def end_share(
+    next_beta: Any, truncated: bool, shape: tuple[int, ...] = (), holds: bool = True
+) -> Any:
+    """β of what a truncated episode shows last (default: 1); None if it is not truncated.
+
+    holds  whether the learner holds updates back: others always bootstrap from it
+    """
+    if next_beta is None:
+        return 1.0 if truncated else None
+    check_holds("next_beta", next_beta, holds)
+    if not truncated:
+        raise InputError("next_beta is for truncated episodes: leave it out, or give truncated.")
+    share = as_array("next_beta", next_beta)
+    check_unit_interval("next_beta", share)
+    return broadcast("next_beta", share, shape)
+
+
+def check_holds(name: str, given: Any, holds: bool) -> None:
+    """Refuse the β of what an episode shows last if the learner does not wait for it."""
+    if given is not None and not holds:
+        raise InputError(f"{name} is for the held view: leave it out.")
+
+
+ONLY_EPISODES = (
+    "the forward view learns from whole episodes: call learn, or make the learner with "
+    "view='backward'."
+)
+
+
+def as_discounts(given: Any, like: Any) -> Any:
+    """Discounts in [0, 1]: a number, or an array where they are one for each prediction."""
+    if not isinstance(like, np.ndarray):
+        return unit("discount_t", given)
+    array = as_array("discount_t", given)
+    check_unit_interval("discount_t", array)
+    return np.array(broadcast("discount_t", array, like.shape))
+
+
+def check_follow_on(carried: float | Vector) -> None:
+    """Refuse what would be carried to the next step if it is not finite."""
+    if not np.isfinite(carried).all():
+        raise DivergedError(
+            "the follow-on is not finite: give smaller importance ratios or less interest."
+        )
+
+
+def check_discount(discount: float) -> None:
+    """Refuse one outside [0, 1]."""
+    if not 0 <= discount <= 1:
+        raise InputError(f"discount is {discount}: it must lie in [0, 1].")
+
+
+def check_rule(rule: Any) -> None:
+    """Refuse what is no rule."""
+    if not isinstance(rule, Rule):
+        raise InputError(f"rule is {short(rule)}: give a rule, such as PTD().")
+
+
+def check_features_finite(x: NDArray[Any], x_next: NDArray[Any], waits: bool = False) -> None:
+    """Refuse features that are not finite, when what was computed from them is not.
+
+    waits  whether the learner waits for β, and ignores features where it is 0
+    """
+    remedies = ["leave the step out", "leave the step out"]
+    if waits:
+        remedies = ["give β = 0 there, with a rule whose gain is then 0", "give next_beta=0 there"]
+    for name, given, remedy in zip(
+        ("features", "next_features"), (x, x_next), remedies, strict=True
+    ):
+        if not np.isfinite(given).all():
+            raise InputError(f"{name} holds something that is not finite: {remedy}.")
+
+
+def not_finite(x: NDArray[Any], x_next: NDArray[Any], reward: float = 0.0) -> InputError:
+    """Why a TD error is not finite."""
+    check_features_finite(x, x_next)
+    if not np.isfinite(reward):
+        return InputError(f"reward is {reward}: leave the step out.")
+    return DivergedError("the prediction is not finite: lower the step size.")
+
+
+def refused_step(steps: Steps, t: int, everywhere: bool) -> InputError:
+    """Why learning from a stream stopped at step t.
+
+    everywhere  whether the learner also looks at features where β and gain are 0
+    """
+    nothing = "nothing of this stream was learned."
+
+    def is_used(s: int) -> bool:
+        return everywhere or steps.beta[s] != 0 or steps.gain[s] != 0
+
+    if is_used(t) and not np.isfinite(steps.features(slice(t, t + 1))).all():
+        return InputError(
+            f"features of step {t} are not finite, where β is {steps.beta[t]:g} and the gain "
+            f"{steps.gain[t]:g}: let both be 0 there, with a learner that then ignores features, "
+            f"such as the held view; {nothing}"
+        )
+    ahead = (
+        steps.discount_tp1[t] != 0 and not np.isfinite(steps.next_features(slice(t, t + 1))).all()
+    )
+    if ahead and steps.is_last[t] and steps.final_beta[t] != 0:
+        return InputError(
+            f"the final observation of the episode that is truncated at step {t} is not finite: "
+            f"give final_beta=0 for it, with a learner that holds updates back; {nothing}"
+        )
+    if ahead and t + 1 < steps.beta.size and is_used(t + 1):
+        return refused_step(steps, t + 1, everywhere)
+    if ahead and everywhere:
+        return InputError(
+            f"features of step {t + 1} are not finite: use a learner that does not look at them "
+            f"where β and gain are 0, such as the held view; {nothing}"
+        )
+    return DivergedError(
+        f"the prediction is not finite at step {t}: lower the step size; {nothing}"
+    )
+
+
+def refused_stream(steps: Steps, everywhere: bool) -> InputError:
+    """Why weights are not finite after a stream; `everywhere` is as for `refused_step`."""
+    for t in np.flatnonzero(has_weight(steps) | steps.is_last | everywhere).tolist():
+        error = refused_step(steps, t, everywhere)
+        if not isinstance(error, DivergedError):
+            return error
+    return DivergedError(
+        "weights are not finite: lower the step size; nothing of this stream was learned."
+    )
+
+
+def as_vector(x: NDArray[Any], size: int) -> Vector:
+    """One vector of features, from a vector or from indices as `as_features` gives them."""
+    if x.dtype.char == "d":
+        return x
+    vector = np.zeros(size)
+    np.add.at(vector, x, 1.0)  # indices may repeat (two tilings hashed to one): they add up
+    return vector

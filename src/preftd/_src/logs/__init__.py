@@ -1,0 +1,1 @@
+"""Values from logs: recorded experience in files, with rows that deserve less trust than others."""

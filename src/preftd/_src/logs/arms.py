@@ -1,0 +1,133 @@
+"""What is compared on a log: rules, each with the log's preference, and TD without any."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from preftd._src.arrays import InputError, Vector, short
+from preftd._src.logs.columns import LogColumns
+from preftd._src.names import nearest
+from preftd.rules import RULES, TD, Rule
+
+ROW_COLUMNS = ("row", "fold", "beta")
+"""Columns of predictions that belong to no question."""
+
+PLAIN = "td0"
+"""The key of TD(0): all rows count in full, whatever the preference says."""
+
+
+class Arm(NamedTuple):
+    """A rule, and whether it heeds the preference."""
+
+    key: str
+    """What columns and files call it."""
+    label: str
+    rule: Rule
+    heeds: bool = True
+    method: Any = None
+    """How it learns, if not by least squares: a `Method`."""
+
+    def beta(self, beta: Vector) -> Vector:
+        """β as this arm has it."""
+        return beta if self.heeds else np.ones(len(beta))
+
+
+class Question(NamedTuple):
+    """What is predicted: the discounted sum of a cumulant."""
+
+    cumulant: str
+    discount: float | str
+    """A number, or the name of a column."""
+    suffix: str
+    """What the names of its columns end with."""
+
+    @property
+    def label(self) -> str:
+        """As shown to people."""
+        return f"{self.cumulant}, γ = {self.discount}"
+
+
+def arms_of(rules: Sequence[Any]) -> tuple[Arm, ...]:
+    """Return the arms that rules stand for: names, or rules themselves.
+
+    Examples
+    --------
+    >>> [arm.label for arm in arms_of(["td0", "td", "ptd"])]
+    ['TD(0)', 'TD(λ)', 'PTD']
+
+    """
+    given: object = rules
+    if isinstance(given, str) or not isinstance(given, Sequence) or not given:
+        raise InputError(f'rules is {short(rules)}: give a list, such as ["td", "ptd"].')
+    found = [_arm(one) for one in given]
+    keys = [arm.key for arm in found]
+    if len(set(keys)) < len(keys):
+        raise InputError(f"rules are {', '.join(keys)}: give each once.")
+    return tuple(found)
+
+
+def _arm(given: Any) -> Arm:
+    if isinstance(given, Rule):
+        return Arm(given.name.lower().replace("(λ)", ""), given.name, given)
+    nearest("rule", given, [PLAIN, *RULES])
+    if given == PLAIN:
+        return Arm(PLAIN, "TD(0)", TD(), heeds=False)
+    rule = RULES[given](1.0)
+    return Arm(given, rule.name, rule)
+
+
+def questions_of(columns: LogColumns) -> tuple[Question, ...]:
+    """Return what is predicted, discounts within cumulants; suffixes say no more than they must."""
+    discounts = (columns.discount,) if isinstance(columns.discount, str) else columns.discount
+    several = len(columns.reward) > 1, len(discounts) > 1
+    found = []
+    for discount in discounts:
+        for cumulant in columns.reward:
+            names = (f"_{cumulant}" if several[0] else "", f"_{_text(discount)}")
+            found.append(Question(cumulant, discount, "".join(names if several[1] else names[:1])))
+    return tuple(found)
+
+
+def _text(discount: float | str) -> str:
+    """A discount in few digits, as many as tell it from any other."""
+    if isinstance(discount, str) or float(f"{discount:g}") != discount:
+        return str(discount)
+    return f"{discount:g}"
+
+
+def log_names(columns: LogColumns, keys: Sequence[str]) -> dict[str, str]:
+    """Return what predictions call the log's columns of episodes and order.
+
+    Parameters
+    ----------
+    columns : LogColumns
+    keys : sequence of str
+        Those of the arms. If two predictions had the same name, they are refused.
+
+    Returns
+    -------
+    dict
+        By the name in the log: the same, or log_row (log_log_row, …) if predictions have a row.
+
+    """
+    ours = [*ROW_COLUMNS]
+    for question in questions_of(columns):
+        ours.append(f"return{question.suffix}")
+        ours += [f"{kind}_{key}{question.suffix}" for key in keys for kind in ("value", "held")]
+    for i, name in enumerate(ours):
+        if name in ours[:i]:
+            raise InputError(
+                f"two columns of predictions are called {short(name)}, by the names of rewards and "
+                f"rules ({', '.join(keys)}): rename a reward or a rule."
+            )
+    found: dict[str, str] = {}
+    for own in (columns.episode, columns.order):
+        if own is not None and own not in found:
+            name = own
+            while name in ours or name in found.values():
+                name = f"log_{name}"
+            found[own] = name
+    return found

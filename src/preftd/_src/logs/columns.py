@@ -1,0 +1,287 @@
+"""What the columns of a log are."""
+
+from __future__ import annotations
+
+import json
+import math
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, final
+
+import polars as pl
+
+from preftd._src.arrays import InputError, as_flag, number, short, unit
+from preftd._src.files import as_path, regular
+from preftd._src.logs.bases import check_encoder
+from preftd._src.logs.trust import (
+    Age,
+    Column,
+    Missing,
+    Trust,
+    as_trust,
+    is_number,
+    names,
+    text_of,
+)
+from preftd._src.names import is_text, nearest
+
+FILLS = ("last", "mean", "zero")
+"""How missing values are filled: by the last reading of the episode (the mean before the first),
+the mean of the feature, or 0."""
+TIMES = ("after", "with")
+
+
+@final
+@dataclass(frozen=True)
+class LogColumns:
+    """What the columns of a log are; a row is a step, rows of an episode follow each other.
+
+    Parameters
+    ----------
+    features : sequence of str
+        Columns of numbers. Nulls and NaN are missing.
+    reward : str or sequence of str
+        The reward; or several cumulants, each of which is predicted.
+    discount : float, sequence of floats, or str
+        One or several, each of which is predicted; or a column.
+    categories : sequence of str
+        Columns of text, flags or whole numbers: a feature for each value that is seen in rows with
+        β > 0, but the most frequent.
+    episode : str, optional
+        A column that tells episodes apart (default: only the ends do).
+    order : str, optional
+        A column that increases within an episode.
+    terminated, truncated : str, optional
+        Columns of flags: the episode ended with this step, or its recording did.
+    preference : float, str, Column, Missing or Age
+        Where β comes from: see `as_trust` for texts.
+    rho : str, optional
+        A column of importance ratios, if the log's actions are not those of the policy whose values
+        are wanted.
+    behaviour : str, optional
+        A column of the probabilities with which the logged actions were taken; the ratio is then
+        that of the target to it.
+    target : str or callable, optional
+        A column of the probabilities with which the target policy takes them; or a function of a
+        polars frame with all columns of some rows, which returns them, shape (rows,).
+    clip : float, optional
+        Larger ratios become this one.
+    fill : {"last", "mean", "zero"}
+        How missing values are filled. Rows with β > 0 are filled only from rows with β > 0.
+    encoder : str, optional
+        What becomes of the columns of numbers: "polynomial:2" (products of up to two),
+        "fourier:3" (cosines of up to three half waves), or "tiles:8:4" (four grids of eight tiles
+        along each), over the range that a look at the log has found.
+    reward_is : {"after", "with"}
+        Whether reward, discount and `terminated` belong to the step that leaves the row's
+        observation (as Gymnasium's do), or came with the observation (as a sensor's do).
+    missing_reward : {"refuse", "cut"}
+        What to do with a row without a reward: refuse the log, or end the episode before the step
+        whose reward it is, as where recording stops.
+    constant : bool
+        Whether there is also a feature that is always 1.
+
+    Examples
+    --------
+    >>> LogColumns(features=["speed"], reward="energy", discount=0.9, preference="missing").discount
+    (0.9,)
+
+    """
+
+    features: tuple[str, ...]
+    reward: tuple[str, ...]
+    discount: tuple[float, ...] | str
+    categories: tuple[str, ...] = ()
+    episode: str | None = None
+    order: str | None = None
+    terminated: str | None = None
+    truncated: str | None = None
+    preference: Trust = 1.0
+    rho: str | None = None
+    behaviour: str | None = None
+    target: str | Callable[[pl.DataFrame], Any] | None = None
+    clip: float | None = None
+    fill: str = "last"
+    reward_is: str = "after"
+    encoder: str | None = None
+    missing_reward: str = "refuse"
+    constant: bool = True
+
+    if TYPE_CHECKING:
+
+        def __init__(  # noqa: PLR0913, PLR0917  (what is given is checked and turned into the fields)
+            self,
+            features: Sequence[str] | str,
+            reward: Sequence[str] | str,
+            discount: Sequence[float] | float | str,
+            categories: Sequence[str] | str = (),
+            episode: str | None = None,
+            order: str | None = None,
+            terminated: str | None = None,
+            truncated: str | None = None,
+            preference: Trust | str = 1.0,
+            rho: str | None = None,
+            behaviour: str | None = None,
+            target: str | Callable[[pl.DataFrame], Any] | None = None,
+            clip: float | None = None,
+            fill: str = "last",
+            reward_is: str = "after",
+            encoder: str | None = None,
+            missing_reward: str = "refuse",
+            constant: bool = True,
+        ) -> None: ...
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        for field in ("features", "reward", "categories"):
+            put(self, field, names(field, getattr(self, field)))
+        for field in ("episode", "order", "terminated", "truncated", "rho", "behaviour", "target"):
+            given = getattr(self, field)
+            function = field == "target" and callable(given) and not isinstance(given, type)
+            if given is not None and not function and (not is_text(given) or not given):
+                raise InputError(f"{field} is {short(given)}: give the name of a column.")
+        if not self.features and not self.categories:
+            raise InputError("features are missing: name one or more columns.")
+        if not self.reward:
+            raise InputError("reward is missing: name one or more columns.")
+        put(self, "discount", _discounts(self.discount))
+        put(self, "preference", as_trust(self.preference))
+        put(self, "constant", as_flag("constant", self.constant))
+        nearest("fill", self.fill, FILLS)
+        nearest("value of reward_is", self.reward_is, TIMES)
+        nearest("value of missing_reward", self.missing_reward, ("refuse", "cut"))
+        check_encoder(self.encoder, len(self.features))
+        self._check_roles()
+        self._check_ratios()
+
+    def _check_ratios(self) -> None:
+        """Refuse ratios that are given twice or by half."""
+        if (self.behaviour is None) != (self.target is None):
+            raise InputError("behaviour and target make a ratio together: give both or none.")
+        if self.rho is not None and self.behaviour is not None:
+            raise InputError("both rho and behaviour are given: give one of the two.")
+        if self.clip is not None:
+            object.__setattr__(self, "clip", number("clip", self.clip))
+            if not self.clip > 0 or not self.off_policy:
+                raise InputError(
+                    f"clip is {self.clip:g}: give a number above 0, for ratios that are given."
+                )
+
+    def _check_roles(self) -> None:
+        """Refuse a column that is a feature and a category, and trust in what is no feature."""
+        for name in self.categories:
+            if name in self.features:
+                raise InputError(f"{short(name)} is in features and in categories: give one.")
+        if isinstance(self.preference, Missing | Age):
+            for name in self.preference.features:
+                nearest("feature", name, self.inputs)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Features and categories."""
+        return self.features + self.categories
+
+    @property
+    def trusted_by(self) -> tuple[str, ...]:
+        """The features on whose age β depends."""
+        if isinstance(self.preference, Missing | Age):
+            return self.preference.features or self.inputs
+        return ()
+
+    @property
+    def off_policy(self) -> bool:
+        """Whether there are importance ratios."""
+        return self.rho is not None or self.behaviour is not None
+
+    @property
+    def discounts(self) -> tuple[float, ...]:
+        """What the discount of each step is multiplied by: the discounts, or 1 for a column."""
+        return (1.0,) if isinstance(self.discount, str) else self.discount
+
+    @property
+    def of_steps(self) -> tuple[str, ...]:
+        """All columns but features and categories, each once."""
+        own = [self.episode, self.order, self.terminated, self.truncated, *self.reward, self.rho]
+        own += [self.discount] if isinstance(self.discount, str) else []
+        own += [self.preference.name] if isinstance(self.preference, Column) else []
+        own += [self.behaviour, self.target if isinstance(self.target, str) else None]
+        return tuple(dict.fromkeys(name for name in own if name is not None))
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """All columns that are read, each once."""
+        return tuple(dict.fromkeys((*self.of_steps, *self.inputs)))
+
+    def with_fill(self, fill: str) -> Self:
+        """Return the same with another fill."""
+        return replace(self, fill=fill)
+
+    @classmethod
+    def from_mapping(cls, given: Mapping[str, Any]) -> Self:
+        """Return the columns that a table of TOML names; its keys are the parameters."""
+        if not isinstance(given, Mapping):
+            raise InputError(f"given is {short(given)}: give a dict of the parameters.")
+        known = [field.name for field in fields(cls)]
+        for key in given:
+            nearest("key", key, known)
+        for key in ("features", "reward", "discount"):
+            if key not in given and not (key == "features" and "categories" in given):
+                raise InputError(f"{key} is missing: name it, as in {_EXAMPLES[key]}.")
+        return cls(**{"features": ()} | dict(given))
+
+    @classmethod
+    def from_toml(cls, path: Path | str) -> Self:
+        """Read the columns from a TOML file."""
+        return cls.from_mapping(read_toml(path))
+
+    def to_toml(self) -> str:
+        """Return TOML that `from_toml` reads; JSON's texts and lists are also TOML's."""
+        found = {field.name: getattr(self, field.name) for field in fields(self)}
+        found["preference"] = text_of(self.preference)
+        if callable(self.target):
+            found["target"] = getattr(self.target, "__qualname__", type(self.target).__name__)
+        return "".join(
+            f"{name} = {json.dumps(value, ensure_ascii=False)}\n"
+            for name, value in found.items()
+            if value is not None
+        )
+
+
+def read_toml(given: Path | str) -> dict[str, Any]:
+    """Return what a TOML file holds."""
+    path = as_path("path", given, "the path of a file, such as log.toml")
+    try:
+        return tomllib.loads(regular(path).read_text(encoding="utf-8"))
+    except (FileNotFoundError, IsADirectoryError):
+        raise InputError(f"there is no file {short(str(path))}: give one in TOML.") from None
+    except (ValueError, RecursionError) as error:  # ValueError also for numbers of too many digits
+        raise InputError(f"{short(str(path))} is not TOML ({error}): correct it.") from None
+    except OSError as error:
+        raise InputError(
+            f"{short(str(path))} cannot be read ({error.strerror or error}): give another file."
+        ) from None
+
+
+_EXAMPLES = {"features": 'features = ["x"]', "reward": 'reward = "r"', "discount": "discount = 0.9"}
+
+
+def _discounts(given: Any) -> tuple[float, ...] | str:
+    if isinstance(given, str):
+        names("discount", given)
+        if is_number(given):
+            raise InputError(f"discount is {short(given)}: give it as a number, not as text.")
+        return given
+    several = list(given) if isinstance(given, list | tuple) else [given]
+    found = tuple(unit(f"discount[{i}]", number("discount", one)) for i, one in enumerate(several))
+    if not found or len(set(found)) < len(found):
+        raise InputError(f"discount is {short(given)}: give one or more, each once.")
+    return found
+
+
+def horizon(discount: float, share: float) -> int | None:
+    """Return after how many steps a discount leaves at most this share; None if it never does."""
+    if discount >= 1:
+        return None
+    return 1 if discount <= share else math.ceil(math.log(share) / math.log(discount))

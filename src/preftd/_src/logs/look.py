@@ -1,0 +1,218 @@
+"""A look at a log: types, means and scales of its columns, and the values of categories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import final
+
+import numpy as np
+import polars as pl
+
+from preftd._src.arrays import LARGE, InputError, Vector
+from preftd._src.logs.arms import Arm
+from preftd._src.logs.columns import LogColumns
+from preftd._src.logs.encoding import Encoding, numbers_of, plain_category
+from preftd._src.logs.plan import Plan
+from preftd._src.logs.readings import TrustedRows, carried_into_parts
+from preftd._src.logs.sums import Settings
+from preftd._src.logs.table import Table
+
+LOOK = 1 << 18
+"""Rows that are looked at for means and scales; of a longer log, as many from all over it."""
+PIECES = 16
+FEWEST = 1 << 10
+"""If fewer of the rows that are looked at have β > 0, all such rows are searched for."""
+MOST_LEVELS = 1000
+
+
+def look(
+    table: Table, columns: LogColumns, plan: Plan, arms: tuple[Arm, ...], folds: int
+) -> Settings:
+    """Return the settings of an evaluation, after a look at the rows with β > 0.
+
+    What other rows show must not change the values of those that are trusted. If there are none,
+    all rows are looked at.
+    """
+    found = _Look(table, columns, plan)
+    for name in columns.features:
+        found.check_feature(name)
+    finite = [found.finite(name) for name in columns.features]
+    mean = np.array([column.mean() for column in finite])
+    scale = np.array([column.std() for column in finite])
+    centre, scale = (
+        mean if columns.constant else np.zeros(len(mean)),
+        np.where(scale > 0, scale, 1.0),
+    )
+    ends = [(column.min(), column.max()) for column in finite]
+    box = (np.array(ends).reshape(-1, 2).T - centre) / scale
+    encoding = Encoding(
+        columns.features,
+        centre,
+        scale,
+        mean,
+        found.levels(),
+        columns.categories,
+        columns.fill,
+        columns.trusted_by,
+        columns.constant,
+        columns.encoder,
+        box,
+    )
+    carried = carried_into_parts(table, columns, encoding, plan)
+    return Settings(table, columns, encoding, arms, folds, carried)
+
+
+def check_types(table: Table, columns: LogColumns) -> None:
+    """Refuse columns that are not there, or hold no numbers where numbers are needed."""
+    schema = table.schema(table.names if callable(columns.target) else columns.all)
+    others = {columns.terminated, columns.truncated, columns.episode, columns.order}
+    others = (others | {*columns.categories}) - {*columns.features, *columns.reward}
+    for name in columns.all:
+        if name in others:
+            continue
+        if not (schema[name].is_numeric() or schema[name] == pl.Boolean):
+            remedy = "give numbers"
+            if name in columns.features:
+                remedy += ", or name it among categories"
+            raise InputError(
+                f"column {name!r} holds {schema[name]}{_first_text(table, name)}: {remedy}."
+            )
+
+
+def _first_text(table: Table, name: str) -> str:
+    """Where a column holds something that is no number."""
+    for low, high in table.chunks(0, table.rows):
+        column = table.read([name], low, high)[name]
+        if column.dtype != pl.String:
+            return ""
+        wrong = column.cast(pl.Float64, strict=False).is_null() & column.is_not_null()
+        if wrong.any():
+            row = int(wrong.arg_max() or 0)
+            return f", such as {column[row]!r} in {table.place(low + row)}"
+    return ""
+
+
+@final
+class _Look:
+    """The rows of a log that are looked at."""
+
+    def __init__(self, table: Table, columns: LogColumns, plan: Plan) -> None:
+        self._table, self._columns = table, columns
+        self._rows = TrustedRows(table, columns, plan)
+        each = LOOK // PIECES
+        firsts = np.linspace(0, table.rows - each, PIECES).astype(int).tolist()
+        sample = [(first, first + each) for first in firsts]
+        if table.rows <= LOOK:
+            sample = [(0, table.rows)]
+        self._trusted = True
+        """Whether only rows with β > 0 are looked at."""
+        self._seen = self._read(sample)
+        if self._seen.height < FEWEST and table.rows > LOOK:
+            self._seen = self._read(table.chunks(0, table.rows))
+        if not self._seen.height:
+            self._trusted = False
+            self._seen = self._read(sample)
+        every = not self._trusted or self._seen.height >= min(table.rows, LOOK)
+        self._which = "" if every else " with β > 0"
+
+    def _chunks(
+        self, names: Sequence[str], ranges: Iterable[tuple[int, int]], trusted: bool
+    ) -> Iterator[pl.DataFrame]:
+        """Columns of some ranges of rows; of those with β > 0, or of all."""
+        for low, high in ranges:
+            frame, some = self._rows.read(names, low, high)
+            yield frame.filter(pl.Series(some)) if trusted and not some.all() else frame
+
+    def _read(self, ranges: Iterable[tuple[int, int]]) -> pl.DataFrame:
+        """About LOOK rows of some ranges."""
+        found, rows = list[pl.DataFrame](), 0
+        for frame in self._chunks(self._columns.inputs, ranges, self._trusted):
+            found.append(frame)
+            rows += frame.height
+            if rows >= LOOK:
+                break
+        return pl.concat(found, how="vertical_relaxed")
+
+    def finite(self, name: str) -> Vector:
+        """The numbers of a feature that are there; in all of a long log if none was seen."""
+        numbers = _finite(self._seen[name])
+        if numbers.size or self._table.rows <= LOOK:
+            return numbers
+        every = self._chunks([name], self._table.chunks(0, self._table.rows), self._trusted)
+        return np.concatenate([_finite(frame[name]) for frame in every])
+
+    def check_feature(self, name: str) -> None:
+        """Refuse a feature that says nothing."""
+        finite = self.finite(name)
+        if not finite.size:
+            rows = f"{self._seen.height:,} rows{self._which}"
+            raise InputError(f"feature {name!r} is missing in all {rows}: leave it out.")
+        if np.abs(finite).max() > LARGE:
+            raise InputError(
+                f"feature {name!r} has numbers up to {np.abs(finite).max():g}: rescale it."
+            )
+        if finite.min() == finite.max() and self._is_constant(name, self._trusted):
+            # Rules that also learn where β is 0 may use it; an encoder needs a range.
+            everywhere = self._is_constant(name, False)
+            if everywhere or self._columns.encoder is not None:
+                which = "" if everywhere else self._which
+                raise InputError(
+                    f"feature {name!r} is {finite[0]:g} in every row{which}: leave it out, there "
+                    "is a constant feature anyway."
+                )
+
+    def _is_constant(self, name: str, trusted: bool) -> bool:
+        low, high = np.inf, -np.inf
+        for frame in self._chunks([name], self._table.chunks(0, self._table.rows), trusted):
+            numbers = numbers_of(frame[name])
+            if not np.isnan(numbers).all():
+                low, high = min(low, np.nanmin(numbers)), max(high, np.nanmax(numbers))
+            if low < high:
+                return False
+        return True
+
+    def levels(self) -> tuple[tuple[object, ...], ...]:
+        """The values of each category, the most frequent first."""
+        counts = self._counts(self._trusted)
+        for i, (name, own) in enumerate(zip(self._columns.categories, counts, strict=True)):
+            if not own or (len(own) < 2 and len(self._counts(False)[i]) < 2):
+                which = self._which if not own else ""
+                raise InputError(f"category {name!r} has {len(own)} values{which}: leave it out.")
+        return tuple(map(_by_frequency, counts))
+
+    def _counts(self, trusted: bool) -> list[dict[object, int]]:
+        """How often each category has each of its values."""
+        names = self._columns.categories
+        counts: list[dict[object, int]] = [{} for _ in names]
+        every = self._table.chunks(0, self._table.rows) if names else ()
+        for frame in self._chunks(names, every, trusted):
+            for name, own in zip(names, counts, strict=True):
+                _count(name, frame[name].drop_nulls(), own)
+        return counts
+
+
+def _finite(column: pl.Series) -> Vector:
+    numbers = numbers_of(column)
+    return numbers[np.isfinite(numbers)]
+
+
+def _by_frequency(counts: dict[object, int]) -> tuple[object, ...]:
+    return tuple(sorted(counts, key=lambda value: (-counts[value], str(value))))
+
+
+def _count(name: str, column: pl.Series, counts: dict[object, int]) -> None:
+    """Count the values of a category."""
+    dtype = column.dtype
+    if dtype.is_float() or dtype.is_nested() or dtype.is_temporal() or dtype == pl.Binary:
+        raise InputError(f"category {name!r} holds {dtype}: give text or whole numbers.")
+    values = plain_category(column)
+    if values.null_count() > column.null_count():
+        raise InputError(
+            f"category {name!r} holds whole numbers of more than 64 bits: convert them to text."
+        )
+    for value, count in values.value_counts().iter_rows():
+        counts[value] = counts.get(value, 0) + count
+    if len(counts) > MOST_LEVELS:
+        raise InputError(
+            f"category {name!r} has more than {MOST_LEVELS} values: leave it out, or group them."
+        )

@@ -1,0 +1,164 @@
+"""Finished parts in a folder of ours: a file each, named by all that it depends on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from preftd._src.experiments.executors import Executor, Here
+from preftd._src.experiments.jobs import Job, OwnWork
+from preftd._src.experiments.progress import Progress
+from preftd._src.files import RECORD, UNFINISHED, is_marked, mark, remove_unfinished, write_whole
+from preftd._src.logs.sums import BROKEN, REFUSED, ROWS_PER_SECOND
+from preftd._src.npz import read_npz
+from preftd.failures import FailedError, InputError
+
+SCHEMA = 2
+"""Raise it whenever the same log and settings give other sums or predictions."""
+PREDICTIONS = "predictions.parquet"
+"""The only result that could be read as a log."""
+PREFIX = ".preftd-parts-"
+"""How the names of folders of parts begin."""
+_OWN = re.compile(
+    r"[0-9a-f]{16}-.+\.(npz|parquet)|(\w+-)?preftd-(source|beta)\.parquet|" + UNFINISHED.pattern
+)
+"""Names of files that an evaluation writes there: parts, and copies of the log and of β."""
+
+
+def key_of(*described: Any) -> str:
+    """A name that differs if anything differs that is described."""
+    text = json.dumps([SCHEMA, *described], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def open_parts(out: Path, *described: Any) -> Path:
+    """Return the folder for parts of an evaluation that is described, inside that of its results.
+
+    It is created if missing.
+    """
+    folder = out.resolve() / f"{PREFIX}{key_of('parts', *described)}"
+    mark(folder)
+    return folder
+
+
+def part_folders(out: Path) -> Iterator[Path]:
+    """The folders of parts that evaluations made in a folder of results."""
+    return (one for one in out.resolve().glob(f"{PREFIX}*") if is_marked(one))
+
+
+def is_result(file: Path, out: Path) -> bool:
+    """Return whether an evaluation into a folder may replace or remove a file."""
+    own = (Path(os.path.realpath(out)) / PREDICTIONS, *part_folders(out))
+    return any(Path(os.path.realpath(file)).is_relative_to(one) for one in own)
+
+
+def without_results(files: Sequence[Path], out: Path) -> list[Path]:
+    """Return the files of a log without those of its evaluation, which may be in the same folder.
+
+    A link to them stays: whoever made it wants to read them.
+    """
+    place = os.path.realpath(out)
+    near = [one for one in files if os.path.realpath(one).startswith(place)]
+    own = {one for one in near if not one.is_symlink() and is_result(one, out)}
+    return [one for one in files if one not in own]
+
+
+def remove_parts(folder: Path) -> None:
+    """Remove the files of an evaluation, and the folder if nothing else is in it."""
+    for path in folder.iterdir():
+        if _OWN.fullmatch(path.name) and path.is_file():
+            path.unlink()
+    if [path.name for path in folder.iterdir()] == [RECORD]:
+        (folder / RECORD).unlink()
+        folder.rmdir()
+
+
+@final
+class PartFiles:
+    """The finished parts of an evaluation.
+
+    Parameters
+    ----------
+    folder : Path
+        Made by `open_parts`.
+    executor : Executor
+        Where parts are computed that are not there.
+    progress : Progress
+
+    """
+
+    def __init__(self, folder: Path, executor: Executor, progress: Progress) -> None:
+        remove_unfinished(folder)
+        self.folder, self._executor, self._progress = folder, executor, progress
+
+    def compute(
+        self, title: str, work: Sequence[OwnWork], counts: Sequence[int]
+    ) -> list[dict[str, NDArray[Any]]]:
+        """Return the arrays of all work in order; what is missing is computed and stored.
+
+        Parameters
+        ----------
+        title : str
+            What is shown to people.
+        work : sequence of OwnWork
+        counts : sequence of int
+            How many rows each goes through.
+
+        """
+        found: dict[str, dict[str, NDArray[Any]]] = {}
+        rows = {own.id: count for own, count in zip(work, counts, strict=True)}
+        for own in work:
+            stored = self._read(own.id)
+            if stored is not None:
+                found[own.id] = stored
+        left = [own for own in work if own.id not in found]
+        jobs = [Job((), rows[own.id] / ROWS_PER_SECOND, own) for own in left]
+        done = sum(rows[name] for name in found)
+        seconds = sum(job.work for job in jobs)
+        self._progress.begin(title, sum(rows.values()), done, seconds)
+        try:
+            executor = self._executor if len(jobs) > 1 else Here()  # a process takes a second
+            for result in executor.run(jobs):
+                if result.failures:
+                    failure = result.failures[0]
+                    if failure.traceback == REFUSED:
+                        raise InputError(failure.error)
+                    if failure.traceback == BROKEN:
+                        raise FailedError(
+                            f"a part of the log cannot be computed ({failure.error}): see to that, "
+                            "and run the same again to resume."
+                        )
+                    raise FailedError(
+                        f"a part of the log cannot be computed ({failure.error}): run the same "
+                        "again with fewer workers, as memory may be short."
+                    )
+                write_whole(self._path(result.job), partial(_write, arrays=result.measured))
+                found[result.job] = result.measured
+                count = rows[result.job]
+                self._progress.advance(count, count / ROWS_PER_SECOND, result.seconds)
+        finally:
+            self._progress.end()
+        return [found[own.id] for own in work]
+
+    def _path(self, name: str) -> Path:
+        return self.folder / f"{name}.npz"
+
+    def _read(self, name: str) -> dict[str, NDArray[Any]] | None:
+        """The arrays of a part, or None if they are not there, or not whole."""
+        try:
+            return read_npz(self._path(name))
+        except (OSError, ValueError):
+            return None
+
+
+def _write(file: Any, arrays: dict[str, NDArray[Any]]) -> None:
+    np.savez(file, allow_pickle=False, **arrays)

@@ -1,0 +1,250 @@
+"""An evaluation as it is stored: its numbers, its weights, and predictions of other rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, final
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from preftd._src.arrays import InputError, Vector, as_count, short
+from preftd._src.experiments.inputs import as_folder
+from preftd._src.logs.arms import arms_of, questions_of
+from preftd._src.logs.columns import LogColumns
+from preftd._src.logs.encoding import Encoding, Gatherer, InfiniteError, numbers_of
+from preftd._src.logs.online import OnlineValues, as_method
+from preftd._src.logs.plan import unpaid
+from preftd._src.logs.solution import Solution
+from preftd._src.logs.source import as_frame
+from preftd._src.logs.summary_form import check_form, check_sizes, from_json, read_summary
+from preftd._src.logs.sums import Settings
+from preftd._src.logs.table import reading, scan_parquet
+from preftd._src.logs.trust import Column
+from preftd._src.names import nearest
+from preftd._src.npz import read_npz
+
+ONLINE = "online."
+FILES = ("weights.npz", "log.toml", "summary.json")
+ERRORS = {
+    **dict.fromkeys(("question", "arm", "prediction", "rows"), pl.String),
+    "count": pl.Int64,
+    **{
+        f"{name}{end}": pl.Float64 for name in ("rmse", "relative") for end in ("", "_low", "_high")
+    },
+}
+"""Columns of `errors()`, which are there also if no return is known."""
+PAGE = "report.html"
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LogEvaluation:
+    """An evaluation of a log; `preftd.load` and `preftd.logs.fit` return it."""
+
+    folder: Path
+    columns: LogColumns
+    summary: Mapping[str, Any]
+    """The numbers of summary.json."""
+    weights: NDArray[np.float64]
+    """Of all rows, by least squares, shape (arms, features, questions); features are centred and
+    scaled."""
+    encoding: Encoding
+    online: tuple[OnlineValues, ...] = ()
+
+    def __repr__(self) -> str:
+        log = self.summary["log"]
+        return f"<LogEvaluation: {log['rows']:,} rows, {log['episodes']:,} episodes, {self.folder}>"
+
+    def errors(self) -> pl.DataFrame:
+        """Return the held-out errors, a row for each question, arm, prediction and kind of rows."""
+        rows = [
+            {"question": question["label"], **error}
+            for question in self.summary["questions"]
+            for error in question["errors"]
+        ]
+        return pl.DataFrame(rows, schema=ERRORS)
+
+    def predictions(self) -> pl.DataFrame:
+        """Return the held-out predictions of the log's rows."""
+        path = self.folder / "predictions.parquet"
+        if not path.is_file():
+            raise InputError(f"{path} was not written: fit the log with predictions=True.")
+        return pl.DataFrame(reading(path, lambda: scan_parquet(path).collect()))
+
+    def predict(self, frame: Any, arm: str | None = None, question: int | str = 0) -> Vector:
+        """Predict the values of rows, which need only the columns of features.
+
+        What is missing is filled as it was in the log, also by what the columns of episodes, their
+        ends and the preference say, if they are there. A value of a category that is not among
+        those of the log's trusted rows has no feature, like the most frequent one.
+
+        Parameters
+        ----------
+        frame : polars or pandas frame
+            The rows, in order; of one episode, if no column says where others begin.
+        arm : str, optional
+            Such as "ptd" (default: the last of least squares).
+        question : int or str
+            The number or the label of a question.
+
+        Returns
+        -------
+        array of shape (rows,)
+
+        """
+        rows = as_frame(frame)
+        for name in self.columns.inputs:
+            nearest("column", name, rows.columns)
+        keys = [one["key"] for one in self.summary["arms"]]
+        labels = [one["label"] for one in self.summary["questions"]]
+        if arm is not None:
+            nearest("arm", arm, keys)
+        if isinstance(question, str):
+            nearest("question", question, labels)
+            question = labels.index(question)
+        which = as_count("question", question, 0, len(labels) - 1)
+        try:
+            gatherer = Gatherer(self.encoding, self.columns.preference)
+            begins, beta = _begins(self.columns, rows), _beta(self.columns, rows)
+            features = gatherer.features(rows, begins, beta)[0]
+        except (InfiniteError, pl.exceptions.PolarsError) as error:
+            raise InputError(
+                f"the rows cannot be read ({short(error)}): give numbers that are finite."
+            ) from None
+        chosen = len(self.weights) - 1 if arm is None else keys.index(arm)
+        if chosen < len(self.weights):
+            return np.asarray(features @ self.weights[chosen, :, which])
+        return self.online[chosen - len(self.weights)].predict(features, -1, which)
+
+
+def _begins(columns: LogColumns, rows: pl.DataFrame) -> NDArray[np.bool_]:
+    """Whether an episode begins with each row, as far as there are columns that say so."""
+    begins = np.zeros(rows.height, np.bool_)
+    begins[:1] = True
+    if columns.episode in rows.columns:
+        ids = rows[columns.episode]
+        begins[1:] |= ids.ne_missing(ids.shift())[1:].to_numpy()
+    for name in (columns.terminated, columns.truncated):
+        if name in rows.columns:
+            begins[1:] |= rows[name].cast(pl.Float64).fill_null(0.0).to_numpy()[:-1] != 0
+    if columns.missing_reward == "cut" and set(columns.reward) <= set(rows.columns):
+        cuts = unpaid(columns, rows)
+        begins |= cuts if columns.reward_is == "with" else np.append(False, cuts)[:-1]
+    return begins
+
+
+def _beta(columns: LogColumns, rows: pl.DataFrame) -> Vector | None:
+    """β of rows, if it is a number, or a column that is there."""
+    trust = columns.preference
+    if isinstance(trust, Column) and trust.name in rows.columns:
+        return numbers_of(rows[trust.name])
+    return np.full(rows.height, trust) if isinstance(trust, float) else None
+
+
+def write_weights(file: BinaryIO, settings: Settings, solution: Solution) -> None:
+    """Write the weights, and what turns rows into features."""
+    e = settings.encoding
+    np.savez(
+        file,
+        whole=solution.whole,
+        held_out=solution.held_out,
+        centre=e.centre,
+        scale=e.scale,
+        mean=e.mean,
+        box=e.box,
+        levels=np.array(json.dumps(e.levels)),
+        **{
+            f"{ONLINE}{one.arm.key}.{name}": array
+            for one in solution.online
+            for name, array in one.states[-1].items()
+        },
+    )
+
+
+def load(folder: Path | str) -> LogEvaluation:
+    """Load an evaluation of a log.
+
+    Parameters
+    ----------
+    folder : Path or str
+        What `preftd fit --out` or `preftd.logs.fit` wrote.
+
+    Returns
+    -------
+    LogEvaluation
+
+    """
+    place = as_folder("folder", folder)
+    for name in FILES:
+        if not (place / name).is_file():
+            raise InputError(
+                f"{short(str(place))} has no {name}: give a folder that preftd fit wrote."
+            )
+    columns = LogColumns.from_toml(place / "log.toml")
+    try:
+        summary = read_summary(place)
+        return _checked(place, columns, summary, read_npz(place / "weights.npz"))
+    except ValueError as error:
+        raise InputError(
+            f"{place} holds files that are not whole ({short(error)}): fit the log again."
+        ) from None
+
+
+def _checked(
+    place: Path, columns: LogColumns, summary: dict[str, Any], arrays: dict[str, NDArray[Any]]
+) -> LogEvaluation:
+    """An evaluation from what its files hold, checked to fit together."""
+    count, asked = len(columns.features), questions_of(columns)
+    centre, scale, mean = (_array(arrays, name, (count,)) for name in ("centre", "scale", "mean"))
+    encoding = Encoding(
+        columns.features, centre, scale, mean, _levels(arrays, len(columns.categories)),
+        columns.categories, columns.fill, columns.trusted_by, columns.constant,
+        columns.encoder, _array(arrays, "box", (2, count)),
+    )  # fmt: skip
+    online = [one for one in summary["arms"] if _is_online(one)]
+    shape = (len(summary["arms"]) - len(online), encoding.size, len(asked))
+    whole = _array(arrays, "whole", shape)
+    if (scale <= 0).any() or list(encoding.names) != summary["features"]:
+        raise ValueError("the features of weights.npz are not those of summary.json")
+    check_sizes(summary, asked, [one["key"] for one in summary["arms"]][: shape[0]])
+    learned = tuple(_online(arrays, one, len(asked)) for one in online)
+    return LogEvaluation(place, columns, summary, whole, encoding, learned)
+
+
+def _array(
+    arrays: Mapping[str, NDArray[Any]], name: str, shape: tuple[int, ...]
+) -> NDArray[np.float64]:
+    """An array of finite numbers of a shape."""
+    found = arrays.get(name, np.empty(0, np.bool_))
+    if found.dtype != np.float64 or found.shape != shape or not np.isfinite(found).all():
+        raise ValueError(f"{name} is not an array of numbers of shape {shape}")
+    return found
+
+
+def _levels(arrays: Mapping[str, NDArray[Any]], categories: int) -> tuple[tuple[Any, ...], ...]:
+    """The values of categories."""
+    found = from_json(str(arrays.get("levels")))
+    check_form("levels", found, [[int | str]])
+    if len(found) != categories or not all(found):
+        raise ValueError(f"levels is {short(found)}")
+    return tuple(tuple(one) for one in found)
+
+
+def _is_online(arm: Mapping[str, Any]) -> bool:
+    return bool(arm["method"] != "least squares")
+
+
+def _online(arrays: Mapping[str, Any], arm: Mapping[str, Any], questions: int) -> OnlineValues:
+    """What a method has learned from the whole log; its rule has no part in predictions."""
+    mark = f"{ONLINE}{arm['key']}."
+    state = {name[len(mark) :]: array for name, array in arrays.items() if name.startswith(mark)}
+    for name in ("step_size", "scale"):
+        if not (_array(state, name, (questions,)) > 0).all():
+            raise ValueError(f"{name} of {arm['key']} is not above 0")
+    (any_rule,) = arms_of(["ptd"])
+    return OnlineValues(any_rule, as_method(arm["method"]), (state,))

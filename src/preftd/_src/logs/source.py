@@ -1,0 +1,387 @@
+"""Sources of logs: Parquet as it is, everything else written to Parquet first."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import numpy as np
+import polars as pl
+
+from preftd._src.arrays import InputError, short
+from preftd._src.files import as_path, check_utf8, system_error, write_whole
+from preftd._src.logs.minari_data import episodes, is_minari
+from preftd._src.logs.part_files import without_results
+from preftd._src.logs.table import (
+    LogFile,
+    Partition,
+    Table,
+    check_partition,
+    common_type,
+    converted,
+    open_parquet,
+)
+
+SPOOL = "preftd-source.parquet"
+"""The file in the folder of parts that holds what was not Parquet."""
+FILE = "preftd-file"
+"""The column that says which file a row of CSV comes from, until the log is written."""
+_EXAMPLE = "a Parquet or CSV file, a folder of them, a frame, or an iterator of frames"
+
+
+def open_source(source: Any, folder: Path) -> Table:
+    """Return a log as a table.
+
+    Parameters
+    ----------
+    source : str, path, polars or pandas frame, iterable of frames, or Minari data set
+        A Parquet or CSV file; a folder of them, also in folders such as site=north; or the folder
+        of a Minari data set.
+    folder : Path
+        Where what is not Parquet is written to as such.
+
+    """
+    if isinstance(source, str | Path):
+        path = as_path("source", source, _EXAMPLE)
+        if is_minari(path):
+            return _spooled_frames(folder, path.name, episodes(path))
+        return _open_path(path, folder)
+    if type(source).__module__.startswith("minari."):
+        return _spooled_frames(folder, "the log", episodes(source))
+    if isinstance(source, pl.LazyFrame):
+        return _spooled(folder, "the log", lambda path: _sink(source, path))
+    if _is_frame(source):
+        frame = as_frame(source)
+        return _spooled(folder, "the log", frame.write_parquet)
+    if not isinstance(source, Iterable) or isinstance(source, bytes | np.ndarray):
+        raise InputError(f"source is {short(source)}: give {_EXAMPLE}.")
+    return _spooled_frames(folder, "the log", iter(source))
+
+
+def _open_path(path: Path, folder: Path) -> Table:
+    if not path.exists():
+        raise InputError(f"there is no file or folder {short(str(path))}: give {_EXAMPLE}.")
+    path = path.absolute()  # processes may work in other folders
+    found = [path]
+    if path.is_dir():
+        inside = (one for one in path.rglob("*") if one.suffix in _SUFFIXES and one.is_file())
+        found = without_results(sorted(inside, key=_natural), folder.parent)
+        if not found:
+            raise InputError(f"{path} has no Parquet or CSV files: give another folder.")
+    elif not path.is_file():
+        raise InputError(f"{short(str(path))} is a pipe or a device: give {_EXAMPLE}.")
+    for one in found:
+        check_utf8(one)
+    kinds = {_SUFFIXES.get(one.suffix) for one in found}
+    keys = _partitions(path, found)
+    if kinds == {"csv"}:
+        return _spooled(folder, path.name, lambda into: _sink_csv(found, keys, into), found)
+    if kinds != {"parquet"} and path.is_dir():
+        raise InputError(f"{path} has both Parquet and CSV files: give a folder with one kind.")
+    files = [open_parquet(one, own) for one, own in zip(found, keys, strict=True)]
+    return _checked(Table(files, path.name))
+
+
+_SUFFIXES = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv"}
+
+
+def _natural(path: Path) -> list[tuple[list[str | int], list[str]]]:
+    """A key that sorts part_2 before part_10, and names that differ in leading zeros as text."""
+    parts = [re.split(r"(\d+)", part) for part in path.parts]
+    return [([int(one) if i % 2 else one for i, one in enumerate(p)], p) for p in parts]
+
+
+def _partitions(folder: Path, found: list[Path]) -> list[Partition]:
+    """What the names of folders inside of the one that was given say of each file."""
+    inside = [path.relative_to(folder).parts[:-1] for path in found]
+    named = [[part.split("=", 1) for part in parts if "=" in part] for parts in inside]
+    texts: dict[str, set[str]] = {}
+    for pairs in named:
+        for name, text in pairs:
+            texts.setdefault(name, set()).add(unquote(text))
+    values = {name: _values(several) for name, several in texts.items()}
+    return [tuple((name, values[name][unquote(text)]) for name, text in pairs) for pairs in named]
+
+
+def _values(texts: set[str]) -> dict[str, Any]:
+    """Texts as whole numbers if each is another one; 7 and 007 are, as texts, two."""
+    if all(re.fullmatch(r"-?[0-9]{1,18}", text) for text in texts):
+        numbers = {text: int(text) for text in texts}
+        if len(set(numbers.values())) == len(texts):
+            return numbers
+    return {text: text for text in texts}
+
+
+@contextmanager
+def _refused(what: str, remedy: str) -> Iterator[None]:
+    """Turn an error of polars into one sentence; a full disk is none of the log's faults."""
+    try:
+        yield
+    except pl.exceptions.PolarsError as error:
+        if system_error(error) is not None:
+            raise
+        raise InputError(f"{what} ({_cause(error)}): {remedy}.") from None
+
+
+def _sink(frame: pl.LazyFrame, path: Path) -> None:
+    with _refused("the lazy frame cannot be computed", "give one that collects"):
+        frame.sink_parquet(path)
+
+
+def _sink_csv(found: list[Path], keys: list[Partition], into: Path) -> None:
+    remedy = "give a header and as many fields in each row"
+    with _refused(f"{found[0]} cannot be read as CSV", remedy):
+        filled = _filled_types(found)
+        frame = _scan_csv(found, filled)
+        types = dict(frame.collect_schema())
+        _check_texts(found, types)
+        for path, own in zip(found, keys, strict=True):
+            check_partition(path, own, types)
+        names = dict.fromkeys(name for own in keys for name, _ in own)
+        if names:
+            paths = [str(path) for path in found]
+            values = {name: [dict(own).get(name) for own in keys] for name in names}
+            frame = _scan_csv(found, filled, FILE).select(
+                *types, **{n: pl.col(FILE).replace_strict(paths, values[n]) for n in names}
+            )
+        frame.sink_parquet(into)
+
+
+def _cause(error: Exception) -> str:
+    return short(str(error).splitlines()[0].rstrip(".:"))[1:-1]
+
+
+def _scan_csv(
+    found: list[Path], types: dict[str, pl.DataType] | None = None, file: str | None = None
+) -> pl.LazyFrame:
+    return pl.scan_csv(
+        found,
+        infer_schema_length=None,
+        try_parse_dates=True,
+        schema_overrides=types,
+        glob=False,
+        include_file_paths=file,
+    )
+
+
+def _filled_types(found: list[Path]) -> dict[str, pl.DataType]:
+    """The types of columns of numbers that are empty in a file, where they look like text."""
+    types = _scan_csv(found).collect_schema()
+    unclear = [name for name, dtype in types.items() if dtype == pl.String and len(found) > 1]
+    own = [_scan_csv([path]).collect_schema() for path in found] if unclear else []
+    numbers: dict[str, pl.DataType] = {}
+    for name in unclear:
+        filled = [one[name] for one, path in zip(own, found, strict=True) if _has(path, name)]
+        common = common_type(*filled)
+        if common is not None and all(dtype.is_numeric() for dtype in filled) and filled:
+            numbers[name] = common
+    return numbers
+
+
+def _has(path: Path, name: str) -> bool:
+    """Whether a column of a CSV file has any value."""
+    texts = pl.scan_csv(path, infer_schema=False, glob=False)
+    return bool(texts.select(pl.col(name).is_not_null().any()).collect().item())
+
+
+def _check_texts(found: list[Path], types: dict[str, pl.DataType]) -> None:
+    """Refuse texts that are another number, or the number of another text, once they are read."""
+    lost = []
+    for name, dtype in types.items():
+        text = pl.col(name)
+        if dtype.is_integer():  # 7 next to 007
+            digits = text.str.strip_chars_start("-").str.len_bytes()
+            padded = digits.filter(text.str.contains(r"^-?0\d")).max()
+            lost.append(text.filter(digits < padded).first())
+        elif dtype.is_float():  # 9007199254740993 next to 0.5
+            whole = text.filter(text.str.contains(r"^[+-]?\d{16,38}$"))
+            number = whole.cast(pl.Float64).cast(pl.Int128, strict=False)
+            lost.append(whole.filter(whole.cast(pl.Int128, strict=False) != number).first())
+    texts = pl.scan_csv(found, infer_schema=False, glob=False).select(lost)
+    for name, text in texts.collect().row(0, named=True).items() if lost else ():
+        if text is not None:
+            why = "have leading zeros" if types[name].is_integer() else "are fractions"
+            raise InputError(
+                f"column {name!r} has {short(text)}, and others {why}, so that two texts may become"
+                " the same number: write them alike."
+            )
+
+
+def _spooled(folder: Path, label: str, write: Any, files: Iterable[Path] = ()) -> Table:
+    """A table of what is written to a file; one of the same files that is there is used again."""
+    stamps = [(str(one), one.stat().st_size, one.stat().st_mtime_ns) for one in files]
+    stamp = hashlib.sha256(repr(stamps).encode()).hexdigest()[:16] if stamps else ""
+    path = folder / (f"{stamp}-{SPOOL}" if stamp else SPOOL)
+    if stamp and path.exists():
+        return _checked(Table([open_parquet(path)._replace(modified=0)], label))
+    file = _written(path, write)
+    return _checked(Table([file._replace(modified=0) if stamp else file], label))
+
+
+def _written(path: Path, write: Any) -> LogFile:
+    """A file that is written; written again it has another date, so its content stands for it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, lambda file: write(Path(file.name)))
+    return open_parquet(path)._replace(modified=_digest(path))
+
+
+def _digest(path: Path) -> int:
+    with path.open("rb") as file:
+        return int(hashlib.file_digest(file, "sha256").hexdigest()[:15], 16)
+
+
+def _checked(table: Table) -> Table:
+    if not table.rows:
+        raise InputError(f"{table.label} has no rows: give a log with at least one episode.")
+    return table
+
+
+def _spooled_frames(folder: Path, label: str, frames: Iterator[Any]) -> Table:
+    """A table of frames, which are written one after the other and held no longer than that.
+
+    There is a file for each run of frames that fit its types: reading finds one for all of them.
+    """
+    files, numbers = list[LogFile](), count()
+    head = _next_frame(frames, next(numbers), None)
+    if head is None:
+        raise InputError("the iterator has no frames: give at least one.")
+    while head is not None:
+        run = _Run(head, frames, numbers)
+        path = folder / (f"{len(files)}-{SPOOL}" if files else SPOOL)
+        files.append(_written(path, run.sink))
+        head = run.left
+    return _checked(Table(files, label, one_source=True))
+
+
+def _next_frame(frames: Iterator[Any], number: int, names: list[str] | None) -> pl.DataFrame | None:
+    """The next of some frames, checked to have the columns of those before."""
+    given = next(frames, frames)
+    if given is frames:
+        return None
+    frame = as_frame(given)
+    if names is not None and frame.columns != names:
+        raise InputError(
+            f"frame {number} has columns {short(frame.columns)}, not those of the first: "
+            "give the same columns in each."
+        )
+    return frame
+
+
+class _Run:
+    """Frames in the types of the first, up to one that does not fit them, which is left."""
+
+    def __init__(self, head: pl.DataFrame, frames: Iterator[Any], numbers: Iterator[int]) -> None:
+        self._head, self._frames, self._numbers = head, frames, numbers
+        self._failed: BaseException | None = None
+        self.left: pl.DataFrame | None = None
+
+    def sink(self, path: Path) -> None:
+        """Write the frames to a Parquet file."""
+        from polars.io.plugins import register_io_source  # noqa: PLC0415  (for iterators only)
+
+        source = register_io_source(lambda *_: self._parts(), schema=self._head.schema)
+        try:
+            source.sink_parquet(path)
+        except pl.exceptions.PolarsError:
+            if self._failed is not None:  # polars only says that something has failed
+                raise self._failed from None
+            raise
+
+    def _parts(self) -> Iterator[pl.DataFrame]:
+        schema = self._head.schema
+        yield self._head
+        try:
+            while (found := _next_frame(self._frames, next(self._numbers), [*schema])) is not None:
+                fitted = _fitted(found, schema)
+                if fitted is None:
+                    self.left = _widened(found, schema)
+                    return
+                yield fitted
+        except BaseException as error:
+            self._failed = error
+            raise
+
+
+def _fitted(frame: pl.DataFrame, schema: pl.Schema) -> pl.DataFrame | None:
+    """A frame in other types; None if they do not hold its values."""
+    changed = []
+    for column in frame.iter_columns():
+        dtype = schema[column.name]
+        if dtype == column.dtype:
+            continue
+        if column.null_count() < len(column) and common_type(dtype, column.dtype) != dtype:
+            return None
+        found, lost = converted(column, dtype)
+        if lost is not None:
+            return None
+        changed.append(found)
+    return frame.with_columns(changed)
+
+
+def _widened(frame: pl.DataFrame, schema: pl.Schema) -> pl.DataFrame:
+    """A frame in types that also hold those of a schema, where there are such."""
+    changed = []
+    for column in frame.iter_columns():
+        dtype = common_type(schema[column.name], column.dtype) or column.dtype
+        found, lost = converted(column, dtype)
+        changed.append(found if lost is None else column)
+    return frame.with_columns(changed)
+
+
+def _is_frame(given: Any) -> bool:
+    return isinstance(given, pl.DataFrame) or _is_pandas(given)
+
+
+def _is_pandas(given: Any) -> bool:
+    return type(given).__module__.split(".")[0] == "pandas" and hasattr(given, "columns")
+
+
+def as_frame(given: Any) -> pl.DataFrame:
+    """Return a polars frame, from itself or from pandas."""
+    if isinstance(given, pl.DataFrame):
+        frame = given
+    elif _is_pandas(given):
+        names = [str(name) for name in given.columns]
+        for i, name in enumerate(names):
+            if name in names[:i]:
+                raise InputError(
+                    f"the frame has two columns {short(name)}, as text: rename one of them."
+                )
+        series = [_from_pandas(name, given.iloc[:, i]) for i, name in enumerate(names)]
+        frame = pl.DataFrame(series)
+    else:
+        raise InputError(f"the log has {short(given)}: give {_EXAMPLE}.")
+    for name, dtype in frame.schema.items():
+        if dtype == pl.Object:
+            _refuse_objects(name)
+    return frame
+
+
+def _refuse_objects(name: str) -> None:
+    raise InputError(
+        f"column {name!r} holds values of several types, or of none that Parquet has: convert it "
+        "to numbers or text, or leave it out."
+    )
+
+
+def _from_pandas(name: str, column: Any) -> pl.Series:
+    """The values of a column; what pandas has of its own types, without pyarrow."""
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biufM":
+        return pl.Series(name, column.to_numpy())
+    values = [None if missing else one for one, missing in zip(column, column.isna(), strict=True)]
+    try:
+        found = pl.Series(name, values)
+        same = not (found.dtype.is_numeric() or found.dtype.is_temporal()) or (
+            found.to_list() == values
+        )
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
+        same = False
+    if not same:
+        _refuse_objects(name)
+    return found

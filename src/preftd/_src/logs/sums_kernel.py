@@ -1,0 +1,206 @@
+"""A and b of least squares from rows of a log, in one pass, as in learners/least_squares/rows.py.
+
+Each state that has a weight adds a row: A ← A + e_k (x_k − Γ x_m)ᵀ and b ← b + e_k R, once x_m is
+known, the next state that has a weight, or the final observation of the unit. Rows wait in a buffer
+of their fold until there are enough of them for a product of matrices.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from preftd._src.arrays import Dense, Vector
+from preftd._src.kernels import kernel
+
+BUFFER = 128
+"""Rows of a buffer: with its likes it stays in the cache."""
+WAITS, FADE, FOLD, SLOT, PAID = range(5)
+"""What is known of the row that waits, in `Waiting.numbers`; rewards so far begin at PAID."""
+
+
+class Waiting(NamedTuple):
+    """The row that waits, and the buffers, which hold it too; arrays are changed in place."""
+
+    numbers: Vector
+    """Shape (PAID + cumulants,)."""
+    left: NDArray[np.float64]
+    """e of rows in buffers, shape (folds, BUFFER, size)."""
+    right: NDArray[np.float64]
+    """x_k − Γ x_m and R, shape (folds, BUFFER, size + cumulants)."""
+    filled: NDArray[np.int64]
+    """How many rows of each buffer are complete, shape (folds,)."""
+    sums: NDArray[np.float64]
+    """A and b of each fold, shape (folds, size, size + cumulants)."""
+
+
+class Signals(NamedTuple):
+    """What a rule makes of the rows, arrays of shape (rows,)."""
+
+    decay: Vector
+    gain: Vector
+    beta: Vector
+    before: Vector
+    """The discount of the step that leaves the row before, also where a unit begins."""
+    after: Vector
+    """The discount of the step that leaves the row."""
+
+
+class Marks(NamedTuple):
+    """What rows are, as in `PartSteps`, arrays of shape (rows,)."""
+
+    first: NDArray[np.bool_]
+    opens: NDArray[np.bool_]
+    closes: NDArray[np.bool_]
+    fold: NDArray[np.int64]
+    shared: NDArray[np.bool_]
+    """Whether the row is added by `add_shared`, for several arms at once."""
+
+
+def new_waiting(folds: int, size: int, cumulants: int) -> Waiting:
+    """Nothing waits, and all sums are 0."""
+    return Waiting(
+        np.zeros(PAID + cumulants),
+        np.zeros((folds, BUFFER, size)),
+        np.zeros((folds, BUFFER, size + cumulants)),
+        np.zeros(folds, np.int64),
+        np.zeros((folds, size, size + cumulants)),
+    )
+
+
+@kernel
+def flush(waiting: Waiting, fold: int) -> None:
+    """Add the complete rows in the buffer of a fold to its sums."""
+    count = waiting.filled[fold]
+    if count > 0:
+        left, right = waiting.left[fold][:count], waiting.right[fold][:count]
+        waiting.sums[fold] += np.dot(left.T, right)
+        waiting.filled[fold] = 0
+
+
+# Entries are looked up one by one: a view of a row takes as long to make as ten of them.
+@kernel(fastmath={"contract"}, inline="always")
+def begin(waiting: Waiting, features: Dense, t: int, decay: float, gain: float, fold: int) -> None:
+    """Let a row wait: e_k = decay e + gain x_k, with e of the row before if that is complete."""
+    known, left, right = waiting.numbers, waiting.left, waiting.right
+    old = decay * known[FADE] if known[WAITS] != 0.0 else 0.0
+    slot, before = waiting.filled[fold], int(known[SLOT])
+    if old == 0.0:
+        for i in range(features.shape[1]):
+            left[fold, slot, i] = gain * features[t, i]
+            right[fold, slot, i] = features[t, i]
+    else:
+        for i in range(features.shape[1]):
+            left[fold, slot, i] = old * left[fold, before, i] + gain * features[t, i]
+            right[fold, slot, i] = features[t, i]
+    for i in range(known.size):
+        known[i] = 0.0
+    known[WAITS], known[FADE], known[FOLD], known[SLOT] = 1.0, 1.0, fold, slot
+
+
+@kernel(fastmath={"contract"}, inline="always")
+def complete(waiting: Waiting, share: float, discount: float, features: Dense, t: int) -> None:
+    """Complete the row that waits: share e_k (x_k − Γ x_t)ᵀ, with Γ = fade · discount."""
+    known, right, size = waiting.numbers, waiting.right, features.shape[1]
+    fold, slot, reach = int(known[FOLD]), int(known[SLOT]), known[FADE] * discount
+    if share != 1.0:
+        for i in range(size):
+            waiting.left[fold, slot, i] *= share
+    if reach != 0.0:
+        for i in range(size):
+            right[fold, slot, i] -= reach * features[t, i]
+    for c in range(known.size - PAID):
+        right[fold, slot, size + c] = known[PAID + c]
+    waiting.filled[fold] = slot + 1
+    if slot + 1 == BUFFER:
+        flush(waiting, fold)
+
+
+@kernel(fastmath={"contract"}, inline="always")
+def step(
+    waiting: Waiting, features: Dense, rewards: Dense, signals: Signals, marks: Marks, t: int
+) -> None:
+    """Add a row that a step leaves; it waits for what comes next, if that has a part."""
+    known, decay, gain = waiting.numbers, signals.decay[t], signals.gain[t]
+    beta, into = signals.beta[t], 0.0 if marks.first[t] else signals.before[t]
+    if gain != 0.0 or (beta != 0.0 and into != 0.0):
+        if known[WAITS] == 1.0:
+            complete(waiting, 1.0, into - (into * (1 - beta) - decay), features, t)
+        begin(waiting, features, t, decay, gain, marks.fold[t])
+        if marks.shared[t]:
+            known[WAITS] = 2.0  # its trace may be needed, its row is not
+    else:
+        known[FADE] *= decay
+    for c in range(rewards.shape[1]):
+        known[PAID + c] += known[FADE] * rewards[t, c]
+    if signals.after[t] == 0.0 and known[WAITS] != 0.0:
+        if known[WAITS] == 1.0:
+            complete(waiting, 1.0, 0.0, features, t)
+        known[WAITS] = 0.0
+
+
+@kernel
+def add_rows(
+    waiting: Waiting, features: Dense, rewards: Dense, signals: Signals, marks: Marks
+) -> None:
+    """Add rows one after the other; the last waits for those that come next."""
+    s, m, known = signals, marks, waiting.numbers
+    for t in range(len(features)):
+        if m.shared[t] and known[WAITS] != 1.0 and (s.after[t] == 0.0 or s.decay[t + 1] == 0.0):
+            known[WAITS] = 0.0  # neither its row nor its trace is needed
+            continue
+        if m.closes[t] and known[WAITS] == 1.0 and s.beta[t] != 0.0:
+            complete(waiting, s.beta[t], s.before[t], features, t)
+        if m.closes[t] or m.first[t] or not m.opens[t]:
+            known[WAITS] = 0.0
+        if m.opens[t]:
+            step(waiting, features, rewards, signals, marks, t)
+
+
+@kernel
+def find_shared(
+    decay: Dense, gain: Dense, beta: Dense, signals: Signals, marks: Marks, out: NDArray[np.bool_]
+) -> None:
+    """Write which rows all arms add alike: e = gain x, and the next row completes them.
+
+    decay, gain, beta  of the arms, shape (arms, rows)
+    """
+    rows = out.size
+    for t in range(rows):
+        ends = signals.after[t] == 0.0
+        inside = t + 1 < rows and not marks.first[t + 1] and marks.opens[t + 1]
+        same = marks.opens[t] and (ends or inside)
+        for a in range(len(decay)):
+            same &= gain[a, t] == gain[0, t] != 0.0 and (marks.first[t] or decay[a, t] == 0.0)
+            if same and not ends:
+                into = signals.before[t + 1]
+                reach = into - (into * (1 - beta[a, t + 1]) - decay[a, t + 1])
+                same &= reach == into and (gain[a, t + 1] != 0.0 or beta[a, t + 1] != 0.0)
+        out[t] = same
+
+
+@kernel(fastmath={"contract"})
+def add_shared(
+    waiting: Waiting, features: Dense, rewards: Dense, signals: Signals, marks: Marks
+) -> None:
+    """Add rows gain x_t (x_t − γ x_{t+1})ᵀ where they are shared."""
+    size, cumulants = features.shape[1], rewards.shape[1]
+    left, right, filled, shared = waiting.left, waiting.right, waiting.filled, marks.shared
+    for t in range(len(features)):
+        if not shared[t]:
+            continue
+        fold, discount, gain = marks.fold[t], signals.after[t], signals.gain[t]
+        slot = filled[fold]
+        if discount == 0.0:
+            for i in range(size):
+                left[fold, slot, i] = gain * features[t, i]
+                right[fold, slot, i] = features[t, i]
+        else:
+            for i in range(size):
+                left[fold, slot, i] = gain * features[t, i]
+                right[fold, slot, i] = features[t, i] - discount * features[t + 1, i]
+        for c in range(cumulants):
+            right[fold, slot, size + c] = rewards[t, c]
+        filled[fold] = slot + 1
+        if slot + 1 == BUFFER:
+            flush(waiting, fold)

@@ -1,0 +1,184 @@
+"""Both counterexamples, computed, simulated, drawn and explained."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import StrMethodFormatter
+
+from preftd._src.arrays import Vector
+from preftd._src.files import refuse_others, write_output
+from preftd._src.paper.counterexamples.simulation import simulate, size_of_values
+from preftd._src.report.figures.layout import write_note
+from preftd._src.report.figures.shown import Shown, attach
+from preftd._src.report.figures.ticks import mark_decades
+from preftd._src.style import RC, Band, look_of, number_text, save_figure
+from preftd._src.tasks.counterexamples import LAMBDAS
+from preftd.rules import RULES
+from preftd.tasks import make
+from preftd.theory import Diagnosis, compare, mean_trajectory, report
+
+STEP_SIZES = {"TD(λ)": 0.001, "ETD": 0.001, "PTD": 0.01}
+"""Small, so that sampled updates go the way of expected ones; PTD's factor β is small already."""
+
+INCHES = (7.2, 6.4)
+FILES = ("counterexamples.png", "counterexamples.svg", "convergence.md")
+STEPS = 50_000
+SEEDS = 20
+FAR = 1e12
+"""Stands for anything larger: far outside the figure, near enough to be drawn."""
+RANGE = (1e-2, 1e3)
+"""Sizes of the values that the figure shows."""
+
+
+class Written(NamedTuple):
+    """The figure, and all files that were written."""
+
+    figure: Figure
+    paths: list[Path]
+
+
+def write_counterexamples(
+    folder: Path, seeds: int = SEEDS, say: Callable[[str], object] = lambda _: None
+) -> Written:
+    """Write the figure and a page into a folder. `say` is told what is done."""
+    paths = [folder / name for name in FILES]
+    refuse_others(*paths)
+    figure = draw_counterexamples(seeds, say)
+    *pictures, page = paths
+    with mpl.rc_context(RC):
+        save_figure(figure.axes[0], *pictures)
+    write_output(page, lambda file: file.write(_page(diagnoses(), seeds).encode()))
+    return Written(figure, paths)
+
+
+def diagnoses() -> dict[str, list[Diagnosis]]:
+    """What theory says about each rule, by the name of the chain."""
+    rules = [make_rule(1.0) for make_rule in RULES.values()]
+    found = {}
+    for name, lambda_ in LAMBDAS.items():
+        task = make(name)
+        found[name] = compare(task.process, task.features, rules, lambda_=lambda_)
+    return found
+
+
+def draw_counterexamples(
+    seeds: int = SEEDS, say: Callable[[str], object] = lambda _: None
+) -> Figure:
+    """Simulate and draw both chains. `say` is told what is done."""
+    say(f"simulating and drawing both counterexamples: {STEPS:,} steps, {seeds} seeds …")
+    every = diagnoses()
+    with mpl.rc_context(RC):
+        figure = Figure(figsize=INCHES, layout="constrained")
+        axes = figure.subplots(3, len(every), gridspec_kw={"height_ratios": [1.6, 3, 2]})
+        for column, (name, found) in enumerate(every.items()):
+            make(name).plot(axes=axes[0, column], lambda_=LAMBDAS[name])
+            axes[0, column].set_title(_title(name), loc="left")
+            _draw_weights(axes[1, column], name, found, seeds)
+            _draw_column_sums(axes[2, column], found)
+        write_note(figure, _note(seeds))
+    return figure
+
+
+def _draw_weights(axis: Axes, name: str, diagnoses: Sequence[Diagnosis], seeds: int) -> None:
+    features = make(name).features.columns(slice(None))
+    names = [d.rule.name for d in diagnoses]
+    alphas = [STEP_SIZES.get(name, 0.001) for name in names]
+    times = np.unique(np.linspace(0, STEPS - 1, 400).astype(int))
+    runs = simulate(name, [d.rule for d in diagnoses], alphas, STEPS, seeds)[times]
+    runs = np.where(np.isfinite(runs), runs, FAR)
+    for i, d in enumerate(diagnoses):
+        low, middle, high = np.minimum(np.quantile(runs[:, i], [0.1, 0.5, 0.9], axis=1), FAR)
+        mean = mean_trajectory(d.key, alphas[i], STEPS - 1, np.ones(d.key.b.size))[times]
+        expected = np.nan_to_num(size_of_values(mean, features), nan=FAR, posinf=FAR)
+        colour, line, *_ = look_of(names[i])
+        label = f"{names[i]}, α = {alphas[i]:g}"
+        drawn: list[Artist] = []
+        drawn.append(axis.fill_between(times, low, high, color=colour, alpha=0.25, linewidth=0))
+        drawn += axis.plot(times, middle, color=colour, linestyle=line, linewidth=2, label=label)
+        drawn += axis.plot(times, expected, color=colour, linewidth=0.8)
+        attach(drawn, Shown(label, names[i], Band(times, middle, low, high), "step"))
+    axis.set(yscale="log", ylim=RANGE, xlim=(0, STEPS))
+    axis.set_xlabel("step", fontsize=8)
+    axis.set_ylabel("size of the values (right: 0)", fontsize=8)
+    axis.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    axis.tick_params(labelsize=7.5)
+    mark_decades(axis.yaxis)
+    axis.legend(frameon=False, fontsize=7)
+
+
+def _draw_column_sums(axis: Axes, diagnoses: Sequence[Diagnosis]) -> None:
+    """Column sums over update weights: below 0, more is bootstrapped from than is updated."""
+    width = 0.8 / len(diagnoses)
+    for i, d in enumerate(diagnoses):
+        share = d.column_sums / d.weights
+        positions: Vector = np.arange(float(share.size)) + (i - (len(diagnoses) - 1) / 2) * width
+        colour, _, hatch, _ = look_of(d.rule.name)
+        inside = "white" if hatch else colour
+        bars = axis.bar(
+            positions,
+            share,
+            width,
+            label=d.rule.name,
+            hatch=hatch,
+            facecolor=inside,
+            edgecolor=colour,
+        )
+        none = np.full_like(share, np.nan)
+        attach(bars, Shown(d.rule.name, d.rule.name, Band(positions, share, none, none)))
+        for position, height in zip(positions, share, strict=True):
+            offset = 3 if height >= 0 else -3
+            number = axis.annotate(
+                number_text(height, ".2f"),
+                (position, height),
+                (0, offset),
+                textcoords="offset points",
+                ha="center",
+                va="bottom" if height >= 0 else "top",
+                fontsize=7,
+            )
+            attach([number], d.rule.name)
+    axis.axhline(0, color="black", linewidth=0.8)
+    axis.margins(y=0.2)
+    axis.set_xticks(range(diagnoses[0].weights.size), [f"state {s}" for s in range(2)])
+    axis.set_ylabel("column sum / weight", fontsize=8)
+    axis.tick_params(labelsize=7.5)
+    axis.legend(frameon=False, fontsize=7)
+
+
+def _note(seeds: int) -> str:
+    """What the figure shows."""
+    return (
+        "Top: both chains; rewards are 0. Middle: root-mean-square values from weights of 1; "
+        f"thick, the median of {seeds} simulated runs with the band of the middle 80 %; thin, the "
+        "expected update. Bottom: column sums of diag(d∘ḡ)(I − P^β) as a share of the weight of "
+        "updates at the state. Below 0, more is bootstrapped from the state than is updated there."
+    )
+
+
+def _title(name: str) -> str:
+    return name.replace("_", " ").capitalize()
+
+
+def _page(diagnoses: Mapping[str, list[Diagnosis]], seeds: int) -> str:
+    parts = [
+        "# Where the rules go, and why",
+        "Two chains on which TD(λ) diverges although it learns on-policy. A rule's expected update "
+        "is b − A w; it converges if the eigenvalues of A have positive real parts. Everything "
+        "below is computed exactly from the chains, except the thick lines and bands of the "
+        "figure, which are simulated.",
+        "![Both chains, the size of the values over time, and column sums](counterexamples.png)",
+        _note(seeds),
+    ]
+    for name, found in diagnoses.items():
+        parts.append(f"## {_title(name)}")
+        for d in found:
+            rows = "; ".join(", ".join(number_text(x, ".5g") for x in row) for row in d.key.A)
+            parts.append(f"A of {d.rule.name}: [{rows}]")
+        parts.append(f"```text\n{report(found)}\n```")
+    return "\n\n".join(parts) + "\n"

@@ -1,0 +1,53 @@
+"""Other ways to set λ or β from a stream, as learners that take part in studies.
+
+    lambda_greedy       λ trades bias off against variance (White & White, 2016)
+    adaptive_td         TD targets must lie in a Monte Carlo interval (Penedones et al., 2019)
+    meta_gradient       β descends the error on the next episode (after Xu et al., 2018)
+    lambda_discrepancy  β is low where TD(0) and TD(1) disagree (after Allen et al., 2024)
+    discerning          emphasis by predicted TD errors or noise (Ma, 2023)
+
+    batch               the learners of a seed, which all methods share
+    cells               what beliefs go by
+    learning_steps      compiled steps that the methods share
+    reference           the methods, written to be read
+
+Each has beliefs about observations that are linear in the features; with "cells", they are a table
+of the observations that repeat exactly instead, in which all that are new share one entry.
+"""
+
+from preftd._src.learners.custom import Specification
+from preftd._src.paper.learned.rivals.adaptive_td import AdaptiveTD
+from preftd._src.paper.learned.rivals.discerning import DiscerningTD
+from preftd._src.paper.learned.rivals.lambda_discrepancy import LambdaDiscrepancy
+from preftd._src.paper.learned.rivals.lambda_greedy import LambdaGreedy
+from preftd._src.paper.learned.rivals.meta_gradient import MetaGradient
+
+__all__ = [
+    "RIVALS",
+    "AdaptiveTD",
+    "DiscerningTD",
+    "LambdaDiscrepancy",
+    "LambdaGreedy",
+    "MetaGradient",
+]
+
+RIVALS: dict[str, Specification] = {
+    rival.label: rival
+    for rival in (
+        LambdaGreedy(rate=0.1),
+        LambdaGreedy(rate=0.03, preferential=True),
+        AdaptiveTD(rate=0.03, width=10.0),
+        MetaGradient(meta_rate=0.3, offset=3.0),
+        LambdaDiscrepancy(rate=0.03, sharpness=10.0),
+        DiscerningTD("noise", trace=0.9, rate=0.03, sharpness=1.0),
+        DiscerningTD("error", trace=0.9, rate=0.3),
+        LambdaGreedy(cells=True, rate=0.03),
+        LambdaGreedy(cells=True, rate=0.3, preferential=True),
+        AdaptiveTD(cells=True, rate=0.1, width=1.0),
+        MetaGradient(cells=True, meta_rate=0.3, offset=0.0),
+        LambdaDiscrepancy(cells=True, rate=0.3, sharpness=1000.0),
+        DiscerningTD("noise", cells=True, trace=0.0, rate=0.1, sharpness=4.0),
+        DiscerningTD("error", cells=True, trace=0.9, rate=0.03),
+    )
+}
+"""The methods by name, with the options that `benchmarks.rivals_search` found best."""

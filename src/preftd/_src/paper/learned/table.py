@@ -1,0 +1,138 @@
+"""The table of all cases as Markdown, from the results on file, so that no figure is typed."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from preftd._src.arrays import InputError
+from preftd._src.experiments.results import Results
+from preftd._src.files import write_whole
+from preftd._src.paper.learned.cases import CASES, SECTIONS
+from preftd._src.paper.learned.scores import Estimate, Scores, scores_of
+from preftd._src.paper.learned.studies import (
+    BOUNDED,
+    BY_RETURNS,
+    IN_UNITS,
+    ONE,
+    ORACLE,
+    OTHER_UNITS,
+    PLAIN,
+    RANDOM,
+    STUDIES,
+    TD_LAMBDA,
+)
+from preftd._src.paper.stored_runs import FILE as RUNS
+from preftd._src.paper.stored_runs import read_runs
+from preftd._src.paper.stored_searches import FILE as SEARCHES
+from preftd._src.paper.stored_searches import read_search, together
+from preftd._src.paper.study import PaperStudy
+from preftd._src.style import number_text
+
+COLUMNS = (
+    *("case", "share", "95 %", "with returns", "loss", "95 %", "learned", ORACLE, ONE),
+    *(TD_LAMBDA, f"{TD_LAMBDA}, {PLAIN}", RANDOM),
+)
+GOAL, SMALL = 0.95, 0.01
+"""The share that is aimed at, and the largest loss."""
+BEGIN = "<!-- written by `python -m preftd._src.paper.learned --table docs/learned.md` -->"
+END = "<!-- end of the table -->"
+"""What a page has before and after the table."""
+
+
+def on_file(study: PaperStudy) -> Results:
+    """The results of a study on file: its search and its reported runs."""
+    whole = study.study()
+    search = read_search(whole, SEARCHES)
+    return together(search, read_runs(whole, search, study.kept_every, RUNS))
+
+
+def scores_on_file() -> dict[str, Scores]:
+    """The scores of all cases, by name."""
+    return scores_of(map(on_file, STUDIES), CASES)
+
+
+def summary(scores: Mapping[str, Scores]) -> str:
+    """Two sentences on all cases."""
+    shares = [one.share(one.learned()).centre for one in scores.values() if one.has_gain]
+    reached, median = sum(share >= GOAL for share in shares), float(np.median(shares))
+    losses = {
+        case.name: scores[case.name].loss(scores[case.name].learned()).centre
+        for case in CASES.values()
+        if not case.hidden
+    }
+    worst = max(losses, key=losses.__getitem__)
+    small = sum(loss <= SMALL for loss in losses.values())
+    return (
+        f"The oracle gains in {len(shares)} cases. In {reached} of them at least "
+        f"{_percent(GOAL)} of its gain is reached; the median is {_percent(median)}."
+        f"\nWhere all is observable, the loss is at most {_percent(SMALL)} in {small} of "
+        f"{len(losses)} cases, and largest for {worst} ({_percent(losses[worst])})."
+    )
+
+
+def table_lines(scores: Mapping[str, Scores]) -> Iterator[str]:
+    """A summary, and the lines of two tables: all cases, and shares in other units."""
+    yield from (summary(scores), "")
+    yield _row(COLUMNS)
+    yield _line(COLUMNS)
+    for section, cases in SECTIONS.items():
+        yield _row([f"**{section}**", *[""] * (len(COLUMNS) - 1)])
+        for case in cases:
+            yield _row([case.name, *_cells(scores[case.name])])
+    units = ("case", "share", *OTHER_UNITS)
+    yield from ("", _row(units), _line(units))
+    for name in IN_UNITS:
+        one = scores[name]
+        every = [one.learned(), *(one.learned(other) for other in OTHER_UNITS)]
+        yield _row([name, *(_percent(one.share(own).centre) for own in every)])
+
+
+def _cells(one: Scores) -> list[str]:
+    nothing = Estimate(np.nan, np.nan, np.nan)
+    share = one.share(one.learned()) if one.has_gain else nothing
+    asked = one.has_gain and (BY_RETURNS, BOUNDED) in one.errors
+    by_returns = one.share(one.learned(BY_RETURNS)) if asked else nothing
+    loss = one.loss(one.learned())
+    errors = [
+        one.learned(),
+        one.best(ORACLE),
+        one.best(ONE),
+        *(one.errors[TD_LAMBDA, learner] for learner in (BOUNDED, PLAIN)),
+        one.best(RANDOM),
+    ]
+    return [
+        *(_percent(share.centre), _interval(share), _percent(by_returns.centre)),
+        *(_percent(loss.centre), _interval(loss)),
+        *(number_text(float(own.mean())) for own in errors),
+    ]
+
+
+def _percent(number: float) -> str:
+    return "–" if np.isnan(number) else f"{number_text(100 * number, '.1f')} %"
+
+
+def _interval(found: Estimate) -> str:
+    if np.isnan(found.centre):
+        return "–"
+    return f"{_percent(found.low).removesuffix(' %')} to {_percent(found.high)}"
+
+
+def _row(cells: Iterator[str] | list[str] | tuple[str, ...]) -> str:
+    return f"| {' | '.join(cells)} |".replace("  ", " ")
+
+
+def _line(columns: tuple[str, ...]) -> str:
+    return f"|---|{'---:|' * (len(columns) - 1)}"
+
+
+def write_table(page: Path) -> None:
+    """Write the tables into a page, between the two marks that it has."""
+    text = page.read_text(encoding="utf-8")
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise InputError(f"{page} has no place for the table: add the lines {BEGIN} and {END}.")
+    lines = "\n".join(table_lines(scores_on_file()))
+    whole = f"{before}{BEGIN}\n\n{lines}\n\n{END}{after}"
+    write_whole(page, lambda file: file.write(whole.encode()))

@@ -1,0 +1,205 @@
+"""The page of the paper: its findings in words, every figure, and the claims behind them."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from preftd._src.files import refuse_others
+from preftd._src.paper.contents import CLAIMS, FIGURES
+from preftd._src.paper.counterexamples.figures import SEEDS, draw_counterexamples
+from preftd._src.paper.findings import FINDINGS, RULE, Overall, PaperFinding, overall, verdicts_of
+from preftd._src.paper.order import Order, stored
+from preftd._src.paper.page_chains import chain_verdicts, chains
+from preftd._src.paper.page_claims import ClaimRow, claim_row, figures_of
+from preftd._src.paper.page_texts import WORDS
+from preftd._src.paper.study import Found, FoundOnDemand
+from preftd._src.paper.summary import LEGEND, Answer, ask, few_seeds
+from preftd._src.paper.titles import COUNTEREXAMPLES, TITLES
+from preftd._src.paper.verdict import Verdict
+from preftd._src.report.page.explorer import explorer
+from preftd._src.report.page.plot import Plot, plot_of
+from preftd._src.report.page.provenance import provenance
+from preftd._src.report.page.render import Shot, write_page
+
+PAGE = "paper.html"
+ICONS = {
+    Overall.REPRODUCED: "✓",
+    Overall.IN_PART: "◐",
+    Overall.INCONCLUSIVE: "?",
+    Overall.NOT_REPRODUCED: "✗",
+    Overall.NOT_TESTED: "–",
+}
+"""Signs of verdicts, so that no colour is needed."""
+AROUND = 3.0
+"""What of a figure a thumbnail shows around a panel, in its units."""
+
+
+class Card(NamedTuple):
+    """A finding on the page.
+
+    finding  what the paper found
+    verdict  what our results say about it
+    claims   verdicts on its claims, by name; missing ones are "not tested"
+    box      the part of its figure that is its thumbnail: left, top, width, height
+    """
+
+    finding: PaperFinding
+    verdict: Overall
+    claims: dict[str, str]
+    box: tuple[float, float, float, float] | None
+
+
+def stored_page(order: Order) -> Iterator[str]:
+    """Write the page of what is stored in a results folder; yields the path last."""
+    refuse_others(order.out / PAGE)
+    names = list(dict.fromkeys(study for figure in FIGURES.values() for study in figure.studies))
+    claimed = [study for claim in CLAIMS.values() for study in claim.studies]
+    found, missing = stored([*names, *claimed], order)
+    if missing:
+        yield f"not on the page, as results are missing: {', '.join(one.name for one in missing)}"
+    plots = {COUNTEREXAMPLES: plot_of(COUNTEREXAMPLES, draw_counterexamples(order.seeds or SEEDS))}
+    plots |= {
+        name: plot_of(name, figure.draw(FoundOnDemand(figure.studies, found.__getitem__)))
+        for name, figure in FIGURES.items()
+        if all(study in found for study in figure.studies)
+    }
+    yield f"wrote {write_paper_page(order.out, *answers(found), plots)}"
+
+
+def answers(found: Found) -> tuple[list[Answer], str]:
+    """What results say about all claims that they can decide, and a remark if seeds are few."""
+    return ask(list(CLAIMS.values()), found), " ".join(few_seeds(found)).strip()
+
+
+def write_paper_page(
+    out: Path, answered: Sequence[Answer], remark: str, plots: Mapping[str, Plot]
+) -> Path:
+    """Write the page into a results folder.
+
+    Parameters
+    ----------
+    out : Path
+        The results folder.
+    answered : sequence of Answer
+        What results say about claims; others count as not tested.
+    remark : str
+        What is said above the findings; it may be empty.
+    plots : mapping
+        Figures by name.
+
+    Returns
+    -------
+    Path
+        The page.
+
+    """
+    verdicts = {answer.claim.name: answer.finding.verdict for answer in answered}
+    rows = [claim_row(answer, plots) for answer in answered]
+    known = {**verdicts, **chain_verdicts()}
+    cards = [_card(finding, known, plots) for finding in FINDINGS]
+    shots = {name: _shot(name, plots[name], verdicts) for name in in_order(plots)}
+    made = provenance(out)
+    contents = [
+        ("findings", "Findings"),
+        ("chains", "Counterexamples"),
+        ("figures", "Figures"),
+        ("beyond", "Beyond the paper"),
+        ("explorer", "Explorer"),
+        ("claims", "Claims"),
+        *([("made", "How it was made")] if made.facts else []),
+    ]
+    paper, ours = _split(rows)
+    parts = explorer()
+    return write_page(
+        out / PAGE,
+        "paper/page.html.j2",
+        list(shots.values()),
+        title="Preferential temporal-difference learning, reproduced",
+        contents=contents,
+        cards=cards,
+        tally=Counter(card.verdict for card in cards),
+        rule=RULE,
+        icons=ICONS,
+        heading=heading,
+        chains=chains(),
+        chain_shot=shots.get(COUNTEREXAMPLES),
+        figures=[shots[name] for name in shots if _is_paper(name)],
+        beyond=[shots[name] for name in shots if not _is_paper(name) and name != COUNTEREXAMPLES],
+        tables=[
+            ("paper", "What the paper claims", paper),
+            ("own", "What we found beyond the paper", ours),
+        ],
+        verdicts=list(Verdict),
+        explorer=parts.html,
+        more_styles=[parts.css],
+        more_scripts=[parts.script],
+        legend=LEGEND,
+        remark=remark,
+        untested=[name for name in CLAIMS if name not in verdicts],
+        made=made,
+    )
+
+
+def in_order(names: Mapping[str, object]) -> list[str]:
+    """Names of figures in the order of the paper, its appendix after it, and ours at the end."""
+
+    def place(name: str) -> tuple[bool, bool, int]:
+        number = re.match(r"figure_(a?)(\d+)", name)
+        return not number, bool(number and number[1]), int(number[2]) if number else 0
+
+    return sorted((name for name in TITLES if name in names), key=place)
+
+
+def _is_paper(name: str) -> bool:
+    return name.startswith("figure_")
+
+
+def heading(name: str) -> str:
+    """The heading of a figure.
+
+    >>> heading("figure_a13_biases"), heading("true_online")
+    ('Figure A.13, with biases', 'True online')
+    """
+    number = re.match(r"figure_(a?)(\d+)(_biases)?", name)
+    if not number:
+        return name.replace("_", " ").capitalize()
+    return f"Figure {'A.' * bool(number[1])}{number[2]}{', with biases' * bool(number[3])}"
+
+
+def _shot(name: str, plot: Plot, verdicts: Mapping[str, Verdict]) -> Shot:
+    words = WORDS[name]
+    title = TITLES[name].replace(", beyond the paper", "").removeprefix("Beyond the paper: ")
+    about = [claim.name for claim in CLAIMS.values() if name in figures_of(claim)]
+    return Shot(
+        heading(name),
+        title[0].upper() + title[1:],
+        plot,
+        words.setting,
+        words.caption,
+        f"preftd reproduce {name}",
+        [(claim, str(verdicts[claim])) for claim in about if claim in verdicts],
+    )
+
+
+def _card(finding: PaperFinding, known: Mapping[str, Verdict], plots: Mapping[str, Plot]) -> Card:
+    claims = verdicts_of(finding, known)
+    plot = plots.get(finding.figure)
+    return Card(
+        finding,
+        overall(list(claims.values())),
+        {name: str(verdict or Overall.NOT_TESTED) for name, verdict in claims.items()},
+        _box(plot, finding.panel) if plot else None,
+    )
+
+
+def _box(plot: Plot, panel: int) -> tuple[float, float, float, float]:
+    """The part of a figure with one panel."""
+    left, top, width, height = plot.panels[min(panel, len(plot.panels) - 1)]
+    return left - AROUND, top - AROUND, width + 2 * AROUND, height + 2 * AROUND
+
+
+def _split(rows: Sequence[ClaimRow]) -> tuple[list[ClaimRow], list[ClaimRow]]:
+    """Claims of the paper, and our own."""
+    return [row for row in rows if row.of_paper], [row for row in rows if not row.of_paper]

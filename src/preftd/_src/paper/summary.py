@@ -1,0 +1,172 @@
+"""Claims and findings as text for readers, and a table on the terminal."""
+
+from collections.abc import Iterator, Sequence
+from math import floor, isfinite, log10
+from textwrap import fill
+from typing import NamedTuple
+
+from preftd._src.arrays import InputError
+from preftd._src.names import nearest
+from preftd._src.paper.claim import Claim
+from preftd._src.paper.contents import CLAIMS
+from preftd._src.paper.grids.studies import SEEDS
+from preftd._src.paper.grids.studies import STUDIES as GRIDS
+from preftd._src.paper.order import Order, stored, without_search
+from preftd._src.paper.stored_runs import on_file_note
+from preftd._src.paper.study import Found
+from preftd._src.paper.verdict import LEVEL, Case, Finding, Verdict
+from preftd._src.style import number_text
+
+HEAD = ("claim", "effect", "interval", "claimed", "verdict")
+WIDTH, INDENT = 100, "  "
+LEGEND = (
+    "Intervals are Student's over seeds, paired by seed. All cases of a claim hold together with "
+    f"{LEVEL * 100:g} % (Bonferroni), and the weakest is shown. A claim is reproduced where the "
+    "interval lies inside the claimed region, not reproduced where it lies outside, and "
+    "inconclusive otherwise. Where cases are many, their averages are judged as well."
+)
+
+
+class Answer(NamedTuple):
+    """A claim and what was found."""
+
+    claim: Claim
+    finding: Finding
+
+
+def ask(claims: Sequence[Claim], found: Found) -> list[Answer]:
+    """The findings on those claims whose studies have results."""
+    return [
+        Answer(claim, claim.test(found))
+        for claim in claims
+        if all(study in found for study in claim.studies)
+    ]
+
+
+def claim_lines(names: Sequence[str], order: Order) -> Iterator[str]:
+    """The table of some claims, or all, from stored results; raises if some are missing."""
+    for name in names:
+        nearest("claim", name, CLAIMS)
+    claims = [CLAIMS[name] for name in dict.fromkeys(names)] or list(CLAIMS.values())
+    found, missing = stored([study for claim in claims for study in claim.studies], order)
+    if rows := ask(claims, found):
+        yield table(rows)
+        yield from few_seeds(found)
+    if missing:
+        more = " --full" * (order.full or bool(without_search(missing, order)))
+        more += "" if order.seeds is None else f" --seeds {order.seeds}"
+        raise InputError(
+            f"{len(claims) - len(rows)} of {len(claims)} claims cannot be tested, as results are "
+            f"missing of {', '.join(study.name for study in missing)}: compute them with `preftd "
+            f"reproduce --out {order.out}{more}`."
+        )
+
+
+def few_seeds(found: Found) -> Iterator[str]:
+    """An empty line, and one that says so if seeds of the grids are missing, or from a file."""
+    counts = [found[study].reported["seed"].n_unique() for study in found if study in GRIDS]
+    if counts and min(counts) < SEEDS:
+        yield ""
+        yield (
+            f"The grids are reported on {min(counts)} of {SEEDS} seeds, so that claims about them "
+            "may be inconclusive: `preftd reproduce --full` reports all seeds."
+        )
+    elif note := on_file_note(found[study] for study in found if study.kept_every):
+        yield from ("", note)
+
+
+def table(rows: Sequence[Answer]) -> str:
+    """Name, effect, interval and verdict of each claim; then its statement and explanation."""
+    cells = [HEAD, *((row.claim.name, *_cells(row.finding)) for row in rows)]
+    widths = [max(len(line[i]) for line in cells) for i in range(len(HEAD))]
+    cells.insert(1, tuple("-" * width for width in widths))
+    lines = [
+        "  ".join(part.ljust(width) for part, width in zip(line, widths, strict=True)).rstrip()
+        for line in cells
+    ]
+    lines += ["", fill(LEGEND, WIDTH), ""]
+    for row in rows:
+        lines += [row.claim.name, *(_wrapped(text) for text in details(row)), ""]
+    return "\n".join(lines)
+
+
+def details(row: Answer) -> Iterator[str]:
+    """What is claimed, what was measured, and what explains it."""
+    claim, finding = row
+    yield f"Claim ({about(claim)}): {claim.statement}"
+    yield f"Measured: {finding.effect}{where(finding)}."
+    if finding.averages:
+        yield f"On average: {averages(finding)}."
+    if claim.because:
+        yield f"Because: {claim.because}"
+
+
+def about(claim: Claim) -> str:
+    """The figures that a claim is about."""
+    if not claim.figures:
+        return "beyond the paper"
+    return f"figure{'s' * (len(claim.figures) > 1)} {', '.join(claim.figures)}"
+
+
+def effect_text(case: Case) -> str:
+    """The effect with the digits that its interval justifies."""
+    return _number(case.centre, _digits(case)) if isfinite(case.centre) else "unknown"
+
+
+def interval_text(case: Case) -> str:
+    """The interval, with the same digits."""
+    digits = _digits(case)
+    return f"[{_number(case.low, digits)}, {_number(case.high, digits)}]"
+
+
+def _cells(finding: Finding) -> tuple[str, ...]:
+    weakest = finding.weakest
+    claimed = str(finding.region)
+    return effect_text(weakest), interval_text(weakest), claimed, str(finding.verdict)
+
+
+def where(finding: Finding) -> str:
+    """In how many cases a claim holds, after what was measured; empty if there is only one."""
+    if len(finding.cases) == 1:
+        return ""
+    verdicts = [finding.region.verdict(case.low, case.high) for case in finding.cases]
+    held = verdicts.count(Verdict.REPRODUCED)
+    known = [case for case in finding.cases if isfinite(case.centre)] or [finding.weakest]
+    least, most = (pick(known, key=lambda case: case.centre) for pick in (min, max))
+    return (
+        f", from {effect_text(least)} to {effect_text(most)}; reproduced in {held} of "
+        f"{len(finding.cases)} cases, the weakest is {finding.weakest.name}"
+    )
+
+
+def averages(finding: Finding) -> str:
+    """Averages over cases, and the verdict on them."""
+    told = [
+        f"{case.name} {effect_text(case)} {interval_text(case)}".strip()
+        for case in finding.averages
+    ]
+    return f"{', '.join(told)}: {finding.on_average}"
+
+
+def _digits(case: Case) -> int:
+    """Decimals: two digits of the width of the interval are worth reading."""
+    width = (case.high - case.low) / 2
+    if not isfinite(width) or width <= 1e-9:
+        return 2
+    return max(0, 1 - floor(log10(width)))
+
+
+def _number(value: float, decimals: int) -> str:
+    """A number with so many decimals, or with two digits if these would hide it.
+
+    An interval of few seeds may reach from 10⁻⁹ to 1000, where no number of decimals suits both.
+
+    >>> _number(0.0031, 0), _number(1071.4, 0), _number(2.3e-8, 1), _number(0.0, 1)
+    ('0.0031', '1071', '2.3 × 10⁻⁸', '0.0')
+    """
+    hidden = 0 < abs(value) < 10**-decimals / 2
+    return number_text(value, ".2g" if hidden else f".{decimals}f")
+
+
+def _wrapped(text: str) -> str:
+    return fill(text, WIDTH, initial_indent=INDENT, subsequent_indent=INDENT * 2)

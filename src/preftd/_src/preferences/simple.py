@@ -1,0 +1,277 @@
+"""Signals that depend on one step only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from preftd._src.arrays import InputError, Vector, as_array, check_not_negative, number, short
+from preftd._src.experience.stream import Codes
+from preftd._src.preferences.signal import Signal, as_experience, as_task, as_visit
+from preftd.experience import Experience, Visit
+
+if TYPE_CHECKING:
+    from preftd.tasks import Task
+
+
+@final
+@dataclass(frozen=True)
+class Constant(Signal):
+    """The same number everywhere.
+
+    Parameters
+    ----------
+    beta : float
+        In [0, 1] for a preference, 0 or more for an interest.
+
+    Examples
+    --------
+    >>> from preftd import tasks
+    >>> Constant(0.5).stream(tasks.make("corridor", length=2).sampler(0).episodes(1))[0]
+    array([0.5, 0.5, 0.5])
+
+    """
+
+    beta: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "beta", _not_negative("beta", self.beta))
+
+    @property
+    def largest(self) -> float:
+        """The number itself."""
+        return self.beta
+
+    def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
+        """The number."""
+        as_visit(visit)
+        return self.beta, None
+
+    def along(self, experience: Experience, memory: Any) -> tuple[Vector, Any]:
+        """The number, shape (steps,)."""
+        return np.full(len(as_experience(experience)), self.beta), None
+
+    def per_state(self, task: Task) -> Vector:
+        """The number, shape (states,)."""
+        return np.full(as_task(task).states, self.beta)
+
+
+@final
+@dataclass(frozen=True)
+class Observability(Signal):
+    """One number where the state is observable, another where it is hidden.
+
+    Parameters
+    ----------
+    observable, hidden : float
+        In [0, 1] for a preference, 0 or more for an interest.
+
+    Examples
+    --------
+    >>> from preftd import tasks
+    >>> Observability().stream(tasks.make("corridor", length=2).sampler(0).episodes(1))[0]
+    array([1., 0., 1.])
+
+    """
+
+    observable: float = 1.0
+    hidden: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "observable", _not_negative("observable", self.observable))
+        object.__setattr__(self, "hidden", _not_negative("hidden", self.hidden))
+
+    @property
+    def largest(self) -> float:
+        """The larger of the two."""
+        return max(self.observable, self.hidden)
+
+    def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
+        """One or the other."""
+        shown = as_visit(visit).observable
+        if shown is None:
+            raise InputError(_NOT_KNOWN)
+        return (self.observable if shown else self.hidden), None
+
+    def along(self, experience: Experience, memory: Any) -> tuple[Vector, Any]:
+        """One or the other, shape (steps,)."""
+        shown = as_experience(experience).observable
+        if shown is None:
+            raise InputError(_NOT_KNOWN)
+        return np.where(shown, self.observable, self.hidden), None
+
+    def per_state(self, task: Task) -> Vector:
+        """One or the other, shape (states,)."""
+        return np.where(as_task(task).observable, self.observable, self.hidden)
+
+
+_NOT_KNOWN = (
+    "the experience does not say which steps are observable: record it from an environment whose "
+    "info has 'observable', or use another preference."
+)
+
+
+@final
+class PerState(Signal):
+    """A number for each state, for experience that knows its states.
+
+    Parameters
+    ----------
+    beta : array of shape (states,)
+
+    """
+
+    def __init__(self, beta: ArrayLike) -> None:
+        self.beta = as_array("beta", beta)
+        if self.beta.ndim != 1 or not self.beta.size:
+            raise InputError(f"beta has shape {self.beta.shape}: give one number for each state.")
+        check_not_negative("beta", self.beta)
+
+    @property
+    def largest(self) -> float:
+        """The largest of them."""
+        return float(self.beta.max())
+
+    def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
+        """The number of the state."""
+        state = as_visit(visit).state
+        here = None if state is None else np.array([state], dtype=np.int32)
+        return float(look_up("beta", self.beta, here)[0]), None
+
+    def along(self, experience: Experience, memory: Any) -> tuple[Vector, Any]:
+        """The number of each step's state, shape (steps,)."""
+        return look_up("beta", self.beta, as_experience(experience).state), None
+
+    def per_state(self, task: Task) -> Vector:
+        """The numbers themselves, shape (states,)."""
+        if self.beta.size != as_task(task).states:
+            raise InputError(
+                f"beta has {self.beta.size} numbers but {task.name} has {task.states} states: "
+                "give one for each."
+            )
+        return self.beta
+
+    def __repr__(self) -> str:
+        return f"PerState({self.beta.tolist()})" if self.beta.size <= 8 else "PerState([…])"
+
+
+def look_up(name: str, table: Vector, states: Codes | None) -> Vector:
+    """Return the entry of a table of shape (states,) for each step, shape (steps,)."""
+    if states is None:
+        raise InputError(_NO_STATES)
+    if states.size and not (states.min() >= 0 and states.max() < table.size):
+        raise InputError(
+            f"{name} covers states 0 to {table.size - 1} but states {states.min()} to "
+            f"{states.max()} are visited: give one for each state."
+        )
+    return np.asarray(table[states])
+
+
+_NO_STATES = (
+    "the experience does not know its states: use a preference that depends on observations."
+)
+
+
+@final
+@dataclass(frozen=True)
+class Function(Signal):
+    """Any function of the observation.
+
+    Parameters
+    ----------
+    function : callable
+        Turns an observation, an array of shape (n,), into a number.
+
+    Examples
+    --------
+    >>> from preftd import tasks
+    >>> trust = Function(lambda x: float(x.max() == 1))
+    >>> trust.stream(tasks.make("corridor", length=2).sampler(0).episodes(1))[0]
+    array([1., 0., 1.])
+
+    """
+
+    function: Callable[[Vector], float]
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise InputError(f"{short(self.function)} cannot be called: give a function.")
+
+    def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
+        """The function of the observation."""
+        return self._of(as_visit(visit).observation), None
+
+    def along(self, experience: Experience, memory: Any) -> tuple[Vector, Any]:
+        """The function of each observation, shape (steps,)."""
+        return np.array([self._of(x) for x in as_experience(experience).observations()]), None
+
+    def per_state(self, task: Task) -> Vector:
+        """Return the function of what each state shows, shape (states,), if that is fixed."""
+        if as_task(task).features.codes()[2].any():  # some states show something new at each visit
+            return super().per_state(task)
+        return np.array([self._of(x) for x in task.features.columns(slice(None))])
+
+    def _of(self, observation: Vector) -> float:
+        """The function's result, checked to be a number."""
+        found = self.function(observation)
+        try:
+            return float(found)
+        except (TypeError, ValueError):
+            raise InputError(f"the function returned {short(found)}: return one number.") from None
+
+
+def as_signal(name: str, given: Any) -> Signal:
+    """Return a signal from a number, an array, a function or a signal.
+
+    Parameters
+    ----------
+    name : str
+        The name of the argument, for error messages.
+    given : float, array of shape (states,), callable, or Signal
+        A number stands for `Constant`, an array for `PerState`, a function for `Function`.
+
+    """
+    if isinstance(given, Signal):
+        return given
+    if callable(given) and not isinstance(given, type):
+        return Function(given)
+    try:
+        array = as_array(name, given)
+    except InputError:
+        raise InputError(
+            f"{name} is {short(given)}: give a number, an array with one for each state, a "
+            "function of the observation, or a signal such as Observability()."
+        ) from None
+    return Constant(number(name, given)) if array.ndim == 0 else PerState(given)
+
+
+def as_preference(given: Any, name: str = "preference") -> Signal:
+    """Return a signal as `as_signal` does, and refuse one that is known to leave [0, 1].
+
+    Parameters
+    ----------
+    given : float, array of shape (states,), callable, or Signal
+    name : str
+        The name of the argument, for error messages.
+
+    Examples
+    --------
+    >>> as_preference(0.5)
+    Constant(beta=0.5)
+
+    """
+    signal = as_signal(name, given)
+    if signal.largest is not None and signal.largest > 1:
+        raise InputError(f"{name} reaches {signal.largest:g}: give numbers in [0, 1].")
+    return signal
+
+
+def _not_negative(name: str, given: float) -> float:
+    """A number, checked to be 0 or more."""
+    checked = number(name, given)
+    check_not_negative(name, np.array(checked))
+    return checked

@@ -1,0 +1,188 @@
+"""Labels at the right ends of lines, without overlap."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.text import Text
+from matplotlib.transforms import (
+    Affine2D,
+    ScaledTranslation,
+    Transform,
+    blended_transform_factory,
+)
+
+from preftd._src.arrays import Vector
+from preftd._src.report.figures.shown import attach
+from preftd._src.report.figures.titles import fit_titles
+from preftd._src.style import MARK, TYPED, WIDTH, Look, lay_out
+
+SIZE = 7.0
+"""The font size, in points."""
+ROW = 1.3 * SIZE
+INCHES = 1.6
+"""The width of a legend column."""
+BEND, FLAT, TEXT = 2.0, 7.0, 20.0
+"""Points to the right of the axes where a leader line starts, becomes flat, and meets its label."""
+
+
+class Label(NamedTuple):
+    """A label, and where its line ends, as a share of the axes' height (NaN: no line)."""
+
+    text: str
+    look: Look
+    end: float
+    reaches: bool = True
+    """Whether the line reaches the right edge, so that a leader connects it to the label."""
+    marked: bool = False
+    """Whether the line has markers."""
+    width: float = WIDTH
+    """The width of the line, in points."""
+
+    @property
+    def name(self) -> str:
+        """The label of the line, without what is written below it."""
+        return self.text.partition("\n")[0]
+
+    @property
+    def height(self) -> float:
+        """The height of the text, in points."""
+        return ROW * (1 + self.text.count("\n"))
+
+
+def spread(wanted: Vector, heights: Vector, top: float) -> Vector:
+    """Return positions without overlap, as close as possible to the wanted ones.
+
+    Labels that would overlap form a block, which moves to the mean of their wanted positions.
+
+    Parameters
+    ----------
+    wanted : array of shape (n,)
+        Wanted positions of the middles of labels.
+    heights : array of shape (n,)
+        Heights of labels.
+    top : float
+        The upper end of the space, which starts at 0.
+
+    Returns
+    -------
+    array of shape (n,)
+        Positions of the middles.
+
+    Examples
+    --------
+    >>> spread(np.array([50.0, 52.0]), np.array([10.0, 10.0]), 100.0)
+    array([46., 56.])
+
+    """
+    order = np.argsort(wanted, kind="stable")
+    # Relative to the labels below it in a block, each label wants a position of the block.
+    below = np.cumsum(heights[order]) - heights[order] / 2
+    blocks: list[tuple[float, list[int]]] = []
+    for i, want in enumerate(wanted[order] - below):
+        blocks.append((float(want), [i]))
+        while len(blocks) > 1 and blocks[-2][0] >= blocks[-1][0]:
+            (first, some), (second, more) = blocks[-2:]
+            together = (first * len(some) + second * len(more)) / (len(some) + len(more))
+            blocks[-2:] = [(together, some + more)]
+    shift = np.concatenate([np.full(len(members), at) for at, members in blocks])
+    placed = np.empty_like(wanted)
+    placed[order] = np.clip(shift, 0, max(0.0, top - heights.sum())) + below
+    return placed
+
+
+def label_ends(figure: Figure, labels: Sequence[tuple[Axes, Sequence[Label]]]) -> None:
+    """Write labels to the right of axes, or a legend if there is too little space."""
+    texts = [[_text(axes, label) for label in some] for axes, some in labels]
+    lay_out(figure)  # so that axes have their final size, with space for labels
+    if fit_titles(figure, [axes for axes, _ in labels]):
+        lay_out(figure)
+    spaces = [axes.get_window_extent().height * 72 / figure.dpi for axes, _ in labels]
+    needed = [sum(label.height for label in some) for _, some in labels]
+    if any(need > space for need, space in zip(needed, spaces, strict=True)):
+        for text in (text for some in texts for text in some):
+            text.remove()
+        _legend(figure, [label for _, some in labels for label in some])
+        return
+    figure.set_layout_engine("none")  # keep the size for which labels are positioned
+    for (axes, some), written, space in zip(labels, texts, spaces, strict=True):
+        ends = np.array([label.end for label in some])
+        wanted = np.where(np.isnan(ends), 1.0, np.clip(ends, 0, 1)) * space
+        heights = np.array([label.height for label in some])
+        positions = spread(wanted, heights, space) / space
+        for label, text, at in zip(some, written, positions, strict=True):
+            text.set_y(at)
+            _lead(axes, label, at)
+
+
+def points(axes: Axes, across: float, up: float) -> Transform:
+    """Return the transform of points from a position, given as shares of the axes' size."""
+    figure: Any = axes.get_figure(root=True)
+    corner: Any = axes.transAxes  # the stubs want a type that it has at run time
+    scale: Transform = Affine2D().scale(1 / 72) + figure.dpi_scale_trans
+    return scale + ScaledTranslation(across, up, corner)
+
+
+def _right_of(axes: Axes) -> Transform:
+    """Horizontal: points to the right of the axes; vertical: shares of their height."""
+    return blended_transform_factory(points(axes, 1, 0), axes.transAxes)
+
+
+def _text(axes: Axes, label: Label) -> Text:
+    look: Any = {"fontsize": SIZE, "va": "center", "linespacing": 1.1, **TYPED}
+    text = axes.text(TEXT, 0.5, label.text, transform=_right_of(axes), **look)
+    attach([text], label.name)
+    return text
+
+
+def _lead(axes: Axes, label: Label, at: float) -> None:
+    """Draw the leader from the end of a line to its label, in the look of the line."""
+    across, up = [FLAT, TEXT - 2], [at, at]
+    if label.reaches and 0 <= label.end <= 1:
+        across, up = [BEND, *across], [label.end, *up]
+    drawn = axes.plot(
+        across,
+        up,
+        color=label.look.colour,
+        linestyle=label.look.line,
+        linewidth=label.width,
+        transform=_right_of(axes),
+        clip_on=False,
+    )
+    if label.marked:
+        drawn += axes.plot(
+            (FLAT + TEXT - 2) / 2,
+            at,
+            color=label.look.colour,
+            marker=label.look.marker,
+            markersize=MARK,
+            transform=_right_of(axes),
+            clip_on=False,
+        )
+    attach(drawn, label.name)
+
+
+def _legend(figure: Figure, labels: Sequence[Label]) -> None:
+    """Write a legend above the panels and make the figure higher by it."""
+    lines = []
+    named = {label.text: label for label in labels}
+    for label in named.values():
+        dashes: Any = label.look.line
+        line = Line2D([], [], color=label.look.colour, linestyle=dashes, linewidth=label.width)
+        line.set(marker=label.look.marker if label.marked else "", markersize=MARK)
+        lines.append(line)
+    wide, high = figure.get_size_inches()
+    across = max(1, int(wide / INCHES))
+    figure.set_size_inches(wide, high + -(-len(lines) // across) * 2 * SIZE / 72)
+    look: Any = {"ncols": across, "frameon": False, "fontsize": SIZE}
+    # A legend omits labels that start with an underscore, so the texts are set afterwards.
+    numbers = [str(i) for i in range(len(lines))]
+    legend = figure.legend(lines, numbers, loc="outside upper left", **look)
+    for text, line, (name, label) in zip(
+        legend.get_texts(), legend.get_lines(), named.items(), strict=True
+    ):
+        text.set(text=name, **TYPED)
+        attach([text, line], label.name)

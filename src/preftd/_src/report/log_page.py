@@ -1,0 +1,282 @@
+"""The page of an evaluated log: what was read, held-out errors, and what the preference changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import matplotlib as mpl
+
+from preftd._src.files import refuse_others
+from preftd._src.logs.arms import log_names
+from preftd._src.logs.saved import PAGE, LogEvaluation, load
+from preftd._src.logs.trust import Age, Missing, as_trust
+from preftd._src.report.log_curves import (
+    calibration_figure,
+    episodes_figure,
+    gaps_figure,
+    sample,
+)
+from preftd._src.report.log_figures import ROWS, errors_figure, missing_figure
+from preftd._src.report.log_weights import weights_change, weights_table, with_weights
+from preftd._src.report.page.plot import plot_of
+from preftd._src.report.page.provenance import Provenance
+from preftd._src.report.page.render import Shot, write_page
+from preftd._src.style import RC, number_text
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MOST_WEIGHTS, MOST_INPUTS, MOST_ERRORS, MOST_FILLS = 12, 60, 400, 40
+"""Lines of tables, at most."""
+
+
+class Cell(NamedTuple):
+    """A cell of a table: what is shown, and the number by which it is sorted."""
+
+    text: str
+    value: float | None = None
+
+
+def write_log_page(found: LogEvaluation | Path | str) -> Path:
+    """Write `report.html` into the folder of an evaluated log.
+
+    Parameters
+    ----------
+    found : LogEvaluation, Path or str
+        What `preftd.logs.fit` returned, or its folder.
+
+    Returns
+    -------
+    Path
+        The page. It needs no other file.
+
+    """
+    log = found if isinstance(found, LogEvaluation) else load(found)
+    refuse_others(log.folder / PAGE)
+    summary = log.summary
+    with mpl.rc_context(RC):
+        shots = {name: _shot(name, figure) for name, figure in _figures(log) if figure is not None}
+    return write_page(
+        log.folder / PAGE,
+        "log.html.j2",
+        list(shots.values()),
+        title=f"Values from {summary['log']['source']}",
+        contents=_contents(shots),
+        made=Provenance([], []),
+        figures=shots,
+        lead=list(lead(summary)),
+        facts=_facts(summary),
+        notes=summary["notes"],
+        inputs=_inputs(summary),
+        errors=_errors(summary),
+        changes=[_changes(summary, question) for question in summary["questions"][:6]],
+        fills=_fills(summary),
+        columns=summary["columns"],
+    )
+
+
+def _figures(log: LogEvaluation) -> Iterator[tuple[str, Figure | None]]:
+    summary = log.summary
+    yield "missing", missing_figure(summary)
+    yield "errors", errors_figure(summary)
+    path = log.folder / "predictions.parquet"
+    if path.exists():
+        rows = sample(path, summary["log"]["rows"])
+        yield "calibration", calibration_figure(summary, rows)
+        names = log_names(log.columns, [arm["key"] for arm in summary["arms"]])
+        episode = None if log.columns.episode is None else names[log.columns.episode]
+        yield "episodes", episodes_figure(summary, rows, episode)
+        yield "gaps", gaps_figure(summary, rows, episode)
+
+
+HEADINGS = {
+    "missing": ("What is missing", "from the first row of the log to the last"),
+    "errors": ("Error on held-out episodes", "each row is predicted by weights of other episodes"),
+    "calibration": ("Calibration", "whether returns are what is predicted, on average"),
+    "episodes": ("Predictions over time", "beside the returns that followed"),
+    "gaps": ("What the preference changed, and where", "on trusted rows, and as a gap lasts"),
+}
+
+
+def _shot(name: str, figure: Figure) -> Shot:
+    return Shot(*HEADINGS[name], plot_of(name, figure))
+
+
+def _contents(shots: Mapping[str, Shot]) -> list[tuple[str, str]]:
+    always = [("read", "What was read"), ("error", "Errors")]
+    curves = [("predicted", "Predictions")] if {"calibration", "episodes"} & set(shots) else []
+    return [*always, *curves, ("preference", "The preference"), ("made", "How it was made")]
+
+
+def lead(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield sentences that say the main things: how much is trusted, and which error is least."""
+    log, beta, arms = summary["log"], summary["preference"], summary["arms"]
+    share = beta["trusted"] / max(beta["rows"], 1)
+    yield (
+        f"{_counted(log['rows'], 'row')} in {_counted(log['episodes'], 'episode')}; "
+        f"{_percent(share)} of the rows are trusted (β of ½ or more)."
+    )
+    labels = {arm["key"]: arm["label"] for arm in arms}
+    for question in summary["questions"][:3]:
+        some = [
+            e
+            for e in question["errors"]
+            if (e["rows"], e["prediction"]) == ("all", "value") and e["rmse"] is not None
+        ]
+        if not some:
+            yield f"{question['label']}: no return is known, so there is no error."
+            continue
+        best = min(some, key=lambda e: e["rmse"])
+        near = [
+            labels[e["arm"]] for e in some if e is not best and e["rmse_low"] <= best["rmse_high"]
+        ]
+        also = f"; its interval overlaps with that of {_and(near)}" if near else ""
+        yield (
+            f"{question['label']}: {labels[best['arm']]} has the least held-out error, "
+            f"{_span(best, 'rmse')}, {_part_of_mean(best)}{also}."
+        )
+
+
+def _part_of_mean(error: Mapping[str, Any]) -> str:
+    if error["relative"] is None:
+        return "where all returns are the same"
+    return f"which is {_percent(error['relative'])} of the error of always predicting the mean"
+
+
+def _facts(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
+    log, beta = summary["log"], summary["preference"]
+    trust = told_trust(beta["text"])
+    ends = f"{log['terminated']:,} terminated, {log['final_rows']:,} end with a last observation"
+    features = f"{len(summary['features']):,} from {_counted(len(summary['inputs']), 'column')}"
+    folds = f"{summary['folds']} folds by episode; intervals of 95 % over resampled episodes"
+    return [
+        ("read from", f"{log['source']} ({_counted(log['files'], 'file')})"),
+        ("rows", f"{log['rows']:,}; the longest episode has {log['longest']:,}"),
+        ("ends of episodes", ends),
+        ("features", features),
+        ("preference β", f"{trust}: {beta['zero']:,} rows have β = 0"),
+        ("held out", folds),
+        ("computed", f"in {number_text(summary['seconds'])} s by preftd {summary['version']}"),
+    ]  # fmt: skip
+
+
+def told_trust(text: str) -> str:
+    """Return in words where β comes from, given the text of a preference.
+
+    >>> told_trust("missing:pressure:2")
+    '0 where pressure is missing for more than 2 rows, otherwise 1'
+    >>> told_trust("learned")
+    'learned from the observations'
+    """
+    if text == "learned":
+        return "learned from the observations"
+    trust = as_trust(text)
+    if isinstance(trust, Missing):
+        what = _and(list(trust.features), "or") if trust.features else "a feature"
+        longer = f" for more than {_counted(trust.limit, 'row')}" if trust.limit else ""
+        return f"0 where {what} is missing{longer}, otherwise 1"
+    if isinstance(trust, Age):
+        what = _and(list(trust.features), "or") if trust.features else "any feature"
+        halves = number_text(trust.half_life)
+        return f"halves with each {halves} rows since {what} was last read"
+    if isinstance(trust, float):
+        return f"{trust:g} everywhere"
+    column = text.removeprefix("column:")  # without this, it is a signal
+    return text if column == text else f"the column {column}"
+
+
+def _inputs(summary: Mapping[str, Any]) -> dict[str, Any]:
+    inputs = sorted(summary["inputs"], key=lambda one: -one["share"])
+    rows = [
+        [
+            Cell(one["name"]),
+            Cell(f"{one['missing']:,}", one["missing"]),
+            Cell(_percent(one["share"]), one["share"]),
+            Cell(*_number(one.get("mean"))),
+            Cell(*_number(one.get("scale"))),
+        ]
+        for one in inputs[:MOST_INPUTS]
+    ]
+    head = ["column", "missing rows", "share", "mean", "standard deviation"]
+    left = len(inputs) - len(rows)
+    return {"head": head, "rows": rows, "left": left}
+
+
+def _errors(summary: Mapping[str, Any]) -> dict[str, Any]:
+    labels = {arm["key"]: arm["label"] for arm in summary["arms"]}
+    every = [(q["label"], e) for q in summary["questions"] for e in q["errors"]]
+    rows = [
+        [
+            Cell(label),
+            Cell(ROWS[e["rows"]]),
+            Cell(labels[e["arm"]]),
+            Cell(e["prediction"]),
+            Cell(_span(e, "rmse"), e["rmse"]),
+            Cell(_span(e, "relative"), e["relative"]),
+            Cell(f"{e['count']:,}", e["count"]),
+        ]
+        for label, e in every[:MOST_ERRORS]
+    ]
+    head = ["predicted", "rows", "method", "prediction", "error", "relative to the mean", "count"]
+    return {"head": head, "rows": rows, "left": len(every) - len(rows)}
+
+
+def _changes(summary: Mapping[str, Any], question: Mapping[str, Any]) -> dict[str, Any]:
+    found = weights_table(summary, question, MOST_WEIGHTS)
+    rows = [[Cell(name), *(Cell(*_number(x)) for x in effects)] for name, effects in found]
+    head = ["feature", *(arm["label"] for arm in with_weights(summary))]
+    left = len(summary["features"]) - len(rows)
+    return {"label": question["label"], "head": head, "rows": rows, "left": left}
+
+
+def _fills(summary: Mapping[str, Any]) -> dict[str, Any] | None:
+    """How much weights and errors depend on the fill, a line for each question, arm and fill."""
+    found = summary["fills"]
+    if not found:
+        return None
+    own = {
+        (f["question"], f["arm"]): f for f in found if f'fill = "{f["fill"]}"' in _lines(summary)
+    }
+    labels = {arm["key"]: arm["label"] for arm in summary["arms"]}
+    rows = []
+    for one in found:
+        change = weights_change(summary, own[one["question"], one["arm"]], one)
+        texts = [one["question"], labels[one["arm"]], one["fill"]]
+        share = "–" if change is None else _percent(change)
+        rows.append([*map(Cell, texts), Cell(share, change), Cell(*_number(one["rmse"]))])
+    head = ["predicted", "method", "fill", "change of weights", "error, all rows"]
+    return {"head": head, "rows": rows[:MOST_FILLS], "left": max(len(rows) - MOST_FILLS, 0)}
+
+
+def _lines(summary: Mapping[str, Any]) -> list[str]:
+    return str(summary["columns"]).splitlines()
+
+
+def _number(value: float | None) -> tuple[str, float | None]:
+    return ("–", None) if value is None else (number_text(value), value)
+
+
+def _percent(share: float) -> str:
+    text = number_text(100 * share)
+    if 0 < share < 1 and text in ("0", "100"):
+        text = "less than 0.01" if share < 0.5 else "more than 99.9"
+    return f"{text} %"
+
+
+def _span(error: Mapping[str, Any], name: str) -> str:
+    if error[name] is None:
+        return "–"
+    ends = [error[f"{name}_low"], error[f"{name}_high"]]
+    if None in ends:
+        return number_text(error[name])
+    return f"{number_text(error[name])} [{', '.join(number_text(x) for x in ends)}]"
+
+
+def _counted(count: float, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _and(names: list[str], word: str = "and") -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"

@@ -1,0 +1,156 @@
+"""Run studies and show their results: a table, figures, and a page next to the stored results."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from preftd._src.arrays import InputError
+from preftd._src.experiments.executors import MakeExecutor
+from preftd._src.experiments.plan import Plan
+from preftd._src.experiments.progress import Progress
+from preftd._src.experiments.results import Results
+from preftd._src.experiments.runner import CellsFailedError, run
+from preftd._src.experiments.store import Store
+from preftd._src.experiments.study import Study
+from preftd._src.files import refuse_others
+from preftd._src.report.figures import FIGURES, applicable_figures, draw, figure_files
+from preftd._src.report.page.study import Part, page_of, part_of, write_study_page
+from preftd._src.report.summary import table
+from preftd.failures import FailedError
+
+FOLDER = "figures"
+
+
+class StudiesFailedError(FailedError):
+    """Cells of some studies failed; each failure was reported when it happened."""
+
+
+def run_and_show(
+    studies: Sequence[Study],
+    out: Path,
+    make_executor: MakeExecutor,
+    progress: Progress,
+    repository: Path,
+) -> Iterator[str]:
+    """Run studies one after the other and yield lines of text about each when it is done.
+
+    At the end, the page of all of them is written. If cells of a study fail, the failure is
+    reported, the results that exist are shown, and the next study runs.
+
+    Parameters
+    ----------
+    studies : sequence of Study
+    out : Path
+        The results folder.
+    make_executor : callable
+        Makes what computes, such as `Processes`.
+    progress : Progress
+        Reports progress and failures.
+    repository : Path
+        The repository whose commit is recorded with the run.
+
+    Raises
+    ------
+    StudiesFailedError
+        After all studies, if cells of any of them failed.
+
+    """
+    _check_outputs(studies, out)
+    failed, parts, store = [], list[Part](), Store(out, warn=progress.say)
+    with make_executor(progress.say) as executor:
+        for study in studies:
+            try:
+                found = run(
+                    study, store, executor=executor, progress=progress, repository=repository
+                )
+            except CellsFailedError as error:
+                progress.say(str(error))
+                failed.append(study.name)
+                with suppress(InputError):  # if all cells failed there is nothing to show
+                    yield from _shown(study, *_stored(study, out, progress), out, parts)
+            else:
+                yield from _shown(study, found, [], out, parts)
+    if parts:
+        yield f"wrote {write_study_page(out, parts)}"
+    if failed:
+        raise StudiesFailedError(f"cells failed in {', '.join(failed)}: see above.")
+
+
+def show_all(studies: Sequence[Study], out: Path, progress: Progress) -> Iterator[str]:
+    """Show the stored results of studies; raise one error for all that cannot be shown."""
+    _check_outputs(studies, out)
+    errors = []
+    for study in studies:
+        try:
+            yield from _shown(study, *_stored(study, out, progress), out, [])
+        except InputError as error:
+            errors.append(str(error))
+    if errors:
+        raise InputError("\n".join(dict.fromkeys(errors)))
+
+
+def report_all(studies: Sequence[Study], out: Path, progress: Progress) -> Iterator[str]:
+    """Write the page of stored results; raise one error for all studies that it cannot show."""
+    _check_outputs(studies, out)
+    errors, parts = [], list[Part]()
+    for study in studies:
+        try:
+            for _ in _shown(study, *_stored(study, out, progress), out, parts):
+                pass  # the page has the table and the figures
+        except InputError as error:
+            errors.append(str(error))
+    if parts:
+        yield f"wrote {write_study_page(out, parts)}"
+    if errors:
+        raise InputError("\n".join(dict.fromkeys(errors)))
+
+
+def _check_outputs(studies: Sequence[Study], out: Path) -> None:
+    """Refuse a folder where files that we did not write are in the way of ours."""
+    for study in studies:
+        refuse_others(page_of(out, study.stem))
+        for name in FIGURES:
+            refuse_others(*figure_files(name, out / FOLDER, study.stem))
+
+
+def _stored(study: Study, out: Path, progress: Progress) -> tuple[Results, list[str]]:
+    """The stored results of a study, and remarks on what is missing."""
+    store = Store(out, warn=progress.say)
+    plan = Plan.of(study, store)
+    stored, missing = plan.counts(store)
+    if not stored:
+        raise InputError(
+            f"{out} has no runs of {study.name!r}: run the study first, or choose another folder "
+            "with --out."
+        )
+    if not plan.report and not plan.searched.height:
+        raise InputError(
+            f"the search of {study.name!r} is incomplete, {stored:,} of {stored + missing:,} cells "
+            "are stored: run the study to resume it."
+        )
+    remarks = [f"{missing:,} cells are missing or failed: run the study to compute them."]
+    remarks = remarks if missing else []
+    remarks += [
+        f"not shown, because the search is incomplete: {', '.join(filter(None, labels))}"
+        for labels in sorted(plan.unfinished)
+    ]
+    return plan.results(store), remarks
+
+
+def _shown(
+    study: Study, found: Results, remarks: list[str], out: Path, parts: list[Part]
+) -> Iterator[str]:
+    """Yield the lines of a table, paths of figures and remarks; add the study to `parts`."""
+    yield table(found)
+    if found.chosen.height:
+        drawn = draw(found, applicable_figures(found), out / FOLDER, study.stem)
+        yield from (f"wrote {path}" for one in drawn.values() for path in one.paths)
+    else:
+        drawn = {}
+        remarks = [
+            f"no figures of {study.name!r}, because every run diverged: try smaller step sizes.",
+            *remarks,
+        ]
+    yield from remarks
+    figures = {name: one.figure for name, one in drawn.items()}
+    parts.append(part_of(len(parts) + 1, study, found, figures, remarks))

@@ -1,0 +1,21 @@
+"""Preferential TD."""
+
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+from preftd._src.rules.rule import Number, Rule
+
+
+@final
+@dataclass(frozen=True)
+class PTD(Rule):
+    """Preferential TD: gain_t = β_t (paper, equation 6).
+
+    A state is updated as much as it is bootstrapped from.
+    """
+
+    name: ClassVar[str] = "PTD"
+
+    def gain(self, beta: Number, interest: Number, follow_on: Number) -> Number:
+        """Return β."""
+        return beta

@@ -1,0 +1,85 @@
+"""The coefficients of a stream of experience: preference and interest applied to a rule."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from preftd._src.arrays import InputError, Vector, short
+from preftd._src.rules.interest import interest_along
+from preftd._src.rules.rule import Coefficients, Rule, as_rule
+from preftd.experience import Experience
+from preftd.preferences import as_preference
+
+
+class Carried(NamedTuple):
+    """What one piece of a stream hands to the next; the defaults start a stream."""
+
+    follow_on: float = 0.0
+    preference: Any = None
+    interest: Any = None
+
+
+class StreamCoefficients(NamedTuple):
+    """β, decay and gain of each step, arrays of shape (steps,), and what to carry on."""
+
+    beta: Vector
+    coefficients: Coefficients[NDArray[np.float64]]
+    carried: Carried
+
+
+def stream_coefficients(
+    rule: Rule,
+    preference: Any,
+    experience: Experience,
+    *,
+    rho: ArrayLike | None = None,
+    carried: Carried = Carried(),  # noqa: B008  (it cannot be changed)
+) -> StreamCoefficients:
+    """β, decay and gain at each step of a stream, which may come in pieces.
+
+    Parameters
+    ----------
+    rule : Rule
+    preference : Signal, float, array of shape (states,), or function of the observation
+    experience : Experience
+    rho : float or array of shape (steps,)
+        Importance ratios (default: those of the experience, or 1).
+    carried : Carried
+        What the piece before returned.
+
+    Examples
+    --------
+    >>> from preftd import ETD, tasks
+    >>> from preftd.preferences import Observability
+    >>> episode = tasks.make("corridor", length=2).sampler(0).episodes(1)
+    >>> rule = ETD(interest=Observability(0.5, 0.0))
+    >>> stream_coefficients(rule, Observability(), episode).coefficients
+    Coefficients(decay=array([0., 1., 0.]), gain=array([0.5, 0. , 1. ]))
+
+    """
+    as_rule(rule)
+    if not isinstance(carried, Carried):
+        raise InputError(f"carried is {short(carried)}: give what the piece before returned.")
+    signal = as_preference(preference)
+    beta, remembered = signal.stream(experience, carried.preference)
+    interest, of_interest = interest_along(rule.interest, experience, carried.interest)
+    coefficients, follow_on = rule.stream(
+        carried.follow_on,
+        discount_t=experience.discount_t,
+        beta=beta,
+        interest=interest,
+        rho=ratios(experience, rho),
+    )
+    return StreamCoefficients(
+        beta, coefficients, Carried(float(follow_on), remembered, of_interest)
+    )
+
+
+def ratios(experience: Experience, rho: ArrayLike | None) -> ArrayLike:
+    """Return the importance ratios of a stream: those given, else its own, else 1."""
+    if rho is not None:
+        return rho
+    return 1.0 if experience.rho is None else experience.rho

@@ -1,0 +1,231 @@
+"""Rollout buffers whose advantages and returns are those of β-returns.
+
+    A_t = δ_t + γ (1 − β_{t+1}) A_{t+1}          G_t = V_t + A_t          gain_t from the rule
+
+With β ≡ 1 − gae_lambda this is generalised advantage estimation. Stable-Baselines3 ends an episode
+that is truncated with the reward r + γ V(final observation), whatever β is there. That is what the
+library does as well: a truncated episode bootstraps in full. The end of a rollout does the same.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Generator, Mapping
+from typing import Any, final
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from numpy.typing import NDArray
+from stable_baselines3.common.buffers import DictRolloutBuffer, RolloutBuffer
+
+from preftd._src.arrays import InputError, as_flag, check_finite
+from preftd._src.learners.returns import beta_advantages
+from preftd._src.rules.rule import as_rule
+from preftd._src.sb3.source import BetaSource, Seen
+from preftd.rules import PTD, Rule
+
+Floats = NDArray[np.float32]
+
+
+class PreferenceBuffer(RolloutBuffer):
+    """A rollout buffer with a preference, for observations that are arrays.
+
+    Give it to A2C, PPO or `PreferencePPO` as `rollout_buffer_class`, and `preference`, `rule` and
+    `weighted` as `rollout_buffer_kwargs`; Stable-Baselines3 fills in the rest. `gae_lambda` has no
+    effect: λ is 1 − β.
+
+    Parameters
+    ----------
+    buffer_size, observation_space, action_space, device, gae_lambda, gamma, n_envs
+        As for `RolloutBuffer`.
+    preference : str, Signal, float, or callable
+        Where β comes from: a key of `info`, one of the library's signals, one number for all, or a
+        function of the observation as it is before `VecNormalize`.
+    rule : Rule
+        Gives each step its gain (default: `PTD()`, for which it is β).
+    weighted : bool
+        Whether gains are part of what is learned from: advantages are gain · A and returns
+        V + gain · A. For A2C this is the weighted update, exactly. `PreferencePPO` weights losses
+        instead, which is exact when there are several steps per rollout.
+
+    """
+
+    betas: Floats
+    """Shape (steps, environments)."""
+    gains: Floats
+    """Shape (steps, environments), or flat in the order of the other arrays once sampled."""
+
+    def __init__(
+        self,
+        buffer_size: int,
+        observation_space: spaces.Space[Any],
+        action_space: spaces.Space[Any],
+        *given: Any,
+        preference: Any,
+        rule: Rule | None = None,
+        weighted: bool = False,
+        **named: Any,
+    ) -> None:
+        if isinstance(observation_space, spaces.Dict) and not isinstance(self, DictRolloutBuffer):
+            raise InputError("observations are dictionaries: give DictPreferenceBuffer instead.")
+        super().__init__(buffer_size, observation_space, action_space, *given, **named)
+        self.rule = as_rule(PTD() if rule is None else rule)
+        self.weighted = as_flag("weighted", weighted)
+        self.standardise = False
+        self._source = BetaSource(preference, self.n_envs, self.gamma)
+        self._carried: Any = 0.0
+        self._now: Seen | None = None
+        self._next: Seen | None = None
+        self.batch_weight = torch.empty(0)
+        if self.weighted:
+            self.warn_if_nothing_counts()
+
+    def warn_if_nothing_counts(self) -> None:
+        """Warn if β is 0 everywhere and the rule gives it no weight."""
+        largest = self._source.largest
+        if largest is not None and np.float32(largest) == 0:
+            (_, gain), _ = self.rule.step(0.0, discount_t=0.0, beta=0.0)
+            if gain == 0:
+                warnings.warn(
+                    f"the preference is 0 everywhere, where {self.rule!r} has a gain of 0, so that "
+                    "nothing is learned: give rule=TD() for ordinary learning with λ = 1.",
+                    stacklevel=2,
+                )
+
+    def state(self) -> dict[str, Any]:
+        """Return what is remembered from one rollout to the next, as arrays in plain containers."""
+        now = None if self._now is None else tuple(self._now)
+        return {**self._source.state(), "carried": self._carried, "now": now}
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        """Continue from what `state` gave; environments that are new have no memory."""
+        saved, has_memory = len(state["memory"]), any(one is not None for one in state["memory"])
+        if state["preference"] != self._source.name:
+            if has_memory:
+                warnings.warn(
+                    f"the model was saved with the preference {state['preference']} and has "
+                    f"{self._source.name}, which starts without memory.",
+                    stacklevel=2,
+                )
+            return
+        self._source.load_state(state["memory"], state["before"])
+        if saved == self.n_envs:
+            self._carried = state["carried"]
+            self._now = None if state["now"] is None else Seen(*state["now"])
+        elif has_memory:
+            warnings.warn(
+                f"the model was saved with {saved} environments and has {self.n_envs}: the memory "
+                "of a preference stays with the first ones, and new ones start without.",
+                stacklevel=2,
+            )
+
+    def reset(self) -> None:
+        """Empty the buffer; what is seen now remains."""
+        self.betas = np.zeros((self.buffer_size, self.n_envs), dtype=np.float32)
+        self.gains = np.zeros_like(self.betas)
+        super().reset()
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether it knows what is seen now."""
+        return self._now is not None
+
+    def begin(self, seen: Seen) -> None:
+        """Take what the environments show before the first step; the callback calls it."""
+        self._now = self._source.needed(seen)
+
+    def arrive(self, seen: Seen) -> None:
+        """Take what the environments show after a step; the callback calls it before `add`."""
+        self._next = self._source.needed(seen)
+
+    def add(
+        self,
+        obs: Any,
+        action: NDArray[Any],
+        reward: NDArray[Any],
+        episode_start: NDArray[Any],
+        value: torch.Tensor,
+        log_prob: torch.Tensor,
+    ) -> None:
+        """Store a step, with the β of its observation."""
+        if self._now is None:
+            raise InputError(
+                "no callback brings β to the rollout buffer: call "
+                "learn(..., callback=PreferenceCallback())."
+            )
+        self.betas[self.pos] = self._source.betas(self._now, episode_start, action, reward)
+        self._now, self._next = self._next, None
+        super().add(obs, action, reward, episode_start, value, log_prob)
+
+    def compute_returns_and_advantage(
+        self, last_values: torch.Tensor, dones: NDArray[np.bool_]
+    ) -> None:
+        """Compute advantages, returns and gains, each of shape (steps, environments)."""
+        last = last_values.clone().cpu().numpy().reshape(1, -1)
+        check_finite("values", self.values)
+        ends = np.concatenate([self.episode_starts[1:], dones.reshape(1, -1)]).astype(np.bool_)
+        self.advantages = beta_advantages(
+            self.rewards,
+            self.values,
+            np.concatenate([self.values[1:], last]),
+            np.concatenate([self.betas[1:], np.ones_like(last)]),
+            discount=self.gamma,
+            terminated=ends,  # what a truncated episode bootstraps from is in its last reward
+        ).astype(np.float32, copy=False)
+        (_, gains), self._carried = self.rule.stream(
+            self._carried, discount_t=self.gamma * (1 - self.episode_starts), beta=self.betas
+        )
+        self.gains = gains.astype(np.float32)
+        if self.weighted:
+            self.advantages = self.advantages * self.gains
+        self.returns = self.advantages + self.values
+
+    def get(self, batch_size: int | None = None) -> Generator[Any, None, None]:
+        """Sample in batches; `batch_weight` then holds the weights of the last one."""
+        if not self.generator_ready:
+            mean = float(self.gains.mean())
+            self.gains = self.swap_and_flatten(self.gains)
+            self._weights = self.gains / mean if mean > 0 else self.gains
+        yield from super().get(batch_size)
+
+    def _get_samples(self, batch_inds: NDArray[np.intp], env: Any = None) -> Any:
+        samples = super()._get_samples(batch_inds, env)
+        self.batch_weight = self.to_torch(self._weights[batch_inds].flatten())
+        if self.standardise and len(batch_inds) > 1:
+            scaled = standardised(samples.advantages, self.batch_weight)
+            return samples._replace(advantages=scaled)
+        return samples
+
+
+@final
+class LiveState:
+    """The state of a buffer at the time a model is saved: loaded, it is what `state` gave."""
+
+    __slots__ = ("buffer",)
+
+    def __init__(self, buffer: PreferenceBuffer) -> None:
+        self.buffer = buffer
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Stable-Baselines3 writes plain containers, no object of this library."""
+        return dict, (self.buffer.state(),)
+
+
+class DictPreferenceBuffer(PreferenceBuffer, DictRolloutBuffer):
+    """A `PreferenceBuffer` for observations that are dictionaries."""
+
+
+def standardised(advantage: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    """Advantages of weighted mean 0 and variance 1, shape (batch,); equal weights have no effect.
+
+    What has weight 0 does not influence the others.
+    """
+    total = weight.sum()
+    if total == 0:
+        return advantage
+    centred = advantage - (weight * advantage).sum() / total
+    freedom = total - weight.square().sum() / total  # unbiased: n − 1 for weights of 1
+    if freedom <= 1e-6 * total:
+        return centred
+    return centred / (((weight * centred.square()).sum() / freedom).sqrt() + 1e-8)

@@ -1,0 +1,236 @@
+"""The style of figures: one colour and line per method everywhere, legible in greyscale."""
+
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+from zlib import crc32
+
+import numpy as np
+
+from preftd._src.arrays import InputError, Vector, short
+from preftd._src.files import refuse_others, write_output
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.transforms import Bbox
+
+
+WIDTH = 1.2
+"""The width of lines, in points."""
+PAD = 0.1
+"""The margin around a figure, in inches."""
+
+
+class Look(NamedTuple):
+    """How a method is drawn."""
+
+    colour: str
+    line: str | tuple[float, tuple[float, ...]]
+    hatch: str
+    marker: str
+
+
+LOOKS = {
+    "TD(λ)": Look("#D55E00", (0, (5, 1.5)), "////", "s"),
+    "ETD": Look("#0072B2", (0, (1.5, 1.2)), "....", "^"),
+    "ETD-fixed": Look("#00508A", (0, (1, 1)), "||||", "v"),
+    "ETD-variable": Look("#56B4E9", (0, (6, 1.2, 1.5, 1.2)), "xxxx", "D"),
+    "PTD": Look("#111111", "solid", "", "o"),
+}
+"""The look of each rule, and of the paper's two ways to set the interest of ETD."""
+
+
+OTHERS = (
+    Look("#009E73", (0, (4, 2, 1, 2)), "\\\\\\\\", "P"),
+    Look("#CC79A7", (0, (9, 2)), "++++", "*"),
+    Look("#E69F00", (0, (3, 1, 1, 1, 1, 1)), "ooo", "<"),
+    Look("#882255", (0, (3, 3)), "----", ">"),
+)
+"""Looks for custom methods; colour-blind people can distinguish them and those in LOOKS."""
+
+
+def look_of(name: str, taken: Collection[Look] = ()) -> Look:
+    """Return the look of a method: from LOOKS, or one of OTHERS chosen by its name.
+
+    Parameters
+    ----------
+    name : str
+    taken : collection of Look
+        Looks to avoid, as long as OTHERS has one that is free.
+
+    """
+    if name in LOOKS:
+        return LOOKS[name]
+    first = crc32(name.encode()) % len(OTHERS)  # the same in every process, unlike hash()
+    turns = OTHERS[first:] + OTHERS[:first]
+    return next((look for look in turns if look not in taken), turns[0])
+
+
+def looks_of(names: Iterable[str]) -> dict[str, Look]:
+    """Return looks of methods that are shown together; their order does not matter.
+
+    If several methods have the same look, the first by name keeps it and the others get free ones,
+    as long as there are any.
+
+    Examples
+    --------
+    >>> looks_of(["mine", "PTD"]) == {"PTD": LOOKS["PTD"], "mine": look_of("mine")}
+    True
+
+    """
+    every = sorted(set(names))
+    keeps = {look_of(name): name for name in reversed(every)}
+    found: dict[str, Look] = {}
+    for name in sorted(every, key=lambda name: keeps[look_of(name)] != name):
+        found[name] = look_of(name, found.values())
+    return found
+
+
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+"""From digits to exponents."""
+
+
+def number_text(value: float, spec: str = ".3g") -> str:
+    """Return a number as figures and tables show it: with a minus sign and a raised exponent.
+
+    What rounds to 0 has no sign. For people only: programs cannot read these numbers.
+
+    Examples
+    --------
+    >>> number_text(-0.25), number_text(2443999.1), number_text(0.00005)
+    ('−0.25', '2,440,000', '5 × 10⁻⁵')
+    >>> number_text(float("-inf"))
+    '−∞'
+    >>> number_text(-0.00001), number_text(-0.004, ".2f")
+    ('−10⁻⁵', '0.00')
+
+    """
+    text = format(value, spec)
+    if float(text) == 0:
+        text = format(0.0, spec)
+    mantissa, _, exponent = text.partition("e")
+    if exponent:
+        power = int(exponent)
+        factor = mantissa[:-1] if mantissa.lstrip("+-") == "1" else f"{mantissa} × "
+        small = f"{factor}10{str(power).translate(RAISED)}"
+        text = f"{float(text):,.0f}" if 0 < power < 9 else small
+    return text.replace("-", "−").replace("inf", "∞")
+
+
+RC: Any = {
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": 9,
+    "axes.titleweight": "bold",
+    "savefig.dpi": 200,
+    "svg.hashsalt": "preftd",
+}
+"""Matplotlib settings for all figures."""
+TYPED: Any = {"parse_math": False}
+"""Shows texts that users chose as typed: dollar signs do not start mathematics."""
+
+
+MARK = 3.0
+"""The size of markers, in points."""
+SHADE = 0.18
+"""The opacity of bands."""
+
+
+class Band(NamedTuple):
+    """Points of a line and an interval around each, arrays of shape (points,)."""
+
+    x: Vector
+    centre: Vector
+    low: Vector
+    high: Vector
+
+
+def draw_band(
+    axes: "Axes", look: Look, band: Band, width: float, *, marked: bool
+) -> "list[Artist]":
+    """Draw a line and, if all intervals are finite, a band around it; return what was drawn."""
+    x, centre, low, high = band
+    drawn: list[Artist] = []
+    drawn += axes.plot(
+        x,
+        centre,
+        color=look.colour,
+        linestyle=look.line,
+        linewidth=width,
+        marker=look.marker if marked else None,
+        markersize=MARK,
+    )
+    if not np.isfinite(low).all():
+        return drawn
+    # Values below the limit of a logarithmic axis cannot be drawn.
+    bottom, top = axes.get_ylim()
+    seen = np.maximum(low, bottom) if axes.get_yscale() == "log" else low
+    if x.size == 1:  # a band would have no width
+        drawn += axes.plot([x[0], x[0]], [seen[0], high[0]], color=look.colour, linewidth=width)
+        return drawn
+    # No band where the line has left the panel.
+    band_area = axes.fill_between(
+        x, seen, high, where=centre <= top, color=look.colour, alpha=SHADE, linewidth=0
+    )
+    return [*drawn, band_area]
+
+
+def axes_or_new(given: Any, width: float, height: float) -> "Axes":
+    """Return the axes that a user gave, or those of a new figure; the size is in inches."""
+    from matplotlib.axes import Axes  # noqa: PLC0415  (slow to load)
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    if given is None:
+        return Figure(figsize=(width, height), layout="constrained").subplots()
+    if not isinstance(given, Axes):
+        raise InputError(f"axes is {short(given)}: give Axes of matplotlib, or omit it.")
+    return given
+
+
+def save_figure(axes: "Axes", *paths: Path) -> None:
+    """Write the figure of these axes to PNG, SVG or PDF files; older ones of ours are replaced."""
+    for path in paths:
+        if path.suffix not in (".png", ".svg", ".pdf"):
+            raise InputError(f"{path} does not end in .png, .svg or .pdf: change the ending.")
+    refuse_others(*paths)
+    figure = axes.get_figure(root=True)
+    if figure is None:
+        return
+    with laid_out(figure) as box:
+        for path in paths:
+            look = {"dpi": RC["savefig.dpi"], "bbox_inches": box, "format": path.suffix[1:]}
+            if path.suffix == ".svg":
+                look["metadata"] = {"Date": None}
+            write_output(path, partial(figure.savefig, **look))
+
+
+def lay_out(figure: "Figure") -> None:
+    """Compute the positions of axes without drawing the figure."""
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
+
+
+@contextmanager
+def laid_out(figure: "Figure") -> "Iterator[Bbox]":
+    """The bounding box of a figure, in inches; positions of axes stay fixed inside the context.
+
+    Otherwise matplotlib computes both again for each file, which draws everything twice.
+    """
+    from matplotlib import rc_context  # noqa: PLC0415  (slow to load)
+
+    lay_out(figure)
+    box = figure.get_tightbbox().padded(PAD)
+    engine = figure.get_layout_engine()
+    with rc_context({"figure.autolayout": False, "figure.constrained_layout.use": False}):
+        figure.set_layout_engine(None)  # it reads these settings
+    try:
+        yield box
+    finally:
+        if engine is not None:
+            figure.set_layout_engine(engine)

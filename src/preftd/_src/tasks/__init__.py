@@ -1,0 +1,1 @@
+"""Tasks: chains with rewards and features, solved exactly or sampled, and those of the paper."""

@@ -1,0 +1,98 @@
+"""Grids: a random walk to the bottom right corner, with some cells hidden.
+
+Observable cells have one-hot features. Hidden cells show standard Gaussian noise in every feature,
+drawn afresh at each visit. The goal is the end of the episode, not a state.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from preftd._src.arrays import as_count
+from preftd._src.randomness import generator
+from preftd._src.tasks.features import Features
+from preftd._src.tasks.layout import Layout
+from preftd._src.tasks.outcomes import Outcomes
+from preftd._src.tasks.parameters import MOST_STATES
+from preftd._src.tasks.task import Task
+
+REWARD, DISCOUNT = 5.0, 0.99
+
+
+def cross_grid(size: int = 8) -> Task:
+    """A grid with a hidden cross: the middle half of the rows, and of the columns.
+
+    Parameters
+    ----------
+    size : int
+        The number of rows and of columns.
+
+    """
+    size = as_count("size", size, 2, math.isqrt(MOST_STATES))
+    arm = np.zeros(size, dtype=np.bool_)
+    arm[size // 4 : size - size // 4] = size >= 4
+    return _grid(f"cross_grid(size={size})", arm[:, None] | arm[None, :])
+
+
+def open_grid(size: int = 8) -> Task:
+    """A grid without hidden cells.
+
+    Parameters
+    ----------
+    size : int
+        The number of rows and of columns.
+
+    """
+    size = as_count("size", size, 2, math.isqrt(MOST_STATES))
+    return _grid(f"open_grid(size={size})", np.zeros((size, size), dtype=np.bool_))
+
+
+def random_grid(size: int = 8, seed: int = 0) -> Task:
+    """A grid with half of the cells hidden, which ones depends on the seed.
+
+    Parameters
+    ----------
+    size : int
+        The number of rows and of columns.
+    seed : int
+
+    """
+    size = as_count("size", size, 2, math.isqrt(MOST_STATES))
+    seed = as_count("seed", seed, 0, 2**64)
+    name = f"random_grid(size={size}, seed={seed})"
+    drawn = generator(name, "hidden").permutation(size * size - 1)[: size * size // 2]
+    hidden = np.zeros(size * size, dtype=np.bool_)
+    hidden[drawn] = True
+    return _grid(name, hidden.reshape(size, size))
+
+
+def _grid(name: str, hidden: NDArray[np.bool_]) -> Task:
+    """A grid with some cells hidden, shape (size, size)."""
+    size = len(hidden)
+    cells = np.arange(size * size).reshape(size, size)
+    goal = size * size - 1
+    up, down = np.vstack([cells[:1], cells[:-1]]), np.vstack([cells[1:], cells[-1:]])
+    left, right = np.hstack([cells[:, :1], cells[:, :-1]]), np.hstack([cells[:, 1:], cells[:, -1:]])
+    going = np.stack([up, down, left, right], axis=-1).reshape(-1, 4)[:goal]
+    ends = going == goal
+    observable = ~hidden.ravel()[:goal]
+    cell = np.flatnonzero(observable)
+    one_hot = sparse.csr_array((np.ones(cell.size), (cell, cell)), shape=(goal, size * size))
+    start = np.zeros((size, size))
+    start[: size // 2, : size // 2] = 1 / (size // 2) ** 2
+    row, column = np.divmod(np.arange(goal), size)
+    return Task(
+        name,
+        Outcomes.deterministic(np.where(ends, -1, going), REWARD * ends),
+        Features(one_hot, covariance=np.where(observable, 0.0, 1.0)),
+        DISCOUNT,
+        start=start.ravel()[:goal],
+        observable=observable,
+        layout=Layout(
+            np.stack([column, size - 1.0 - row], axis=1), kind="grid", end=(size - 1.0, 0.0)
+        ),
+    )

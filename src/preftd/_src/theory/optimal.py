@@ -1,0 +1,91 @@
+"""Optimal control of a task, exactly: its best values, and a policy that has them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from preftd._src.arrays import Dense, InputError, Vector, as_array, short, unit
+from preftd._src.preferences.signal import as_task
+from preftd.tasks import Outcomes, Task
+
+_ROUNDING = 1e-12
+"""An action is better only by more than this share of the largest value."""
+
+
+def optimal(task: Task) -> Task:
+    """Return the same task with an optimal policy, found by policy iteration.
+
+    The policy knows the state, also where it is hidden. So its values are an upper bound for those
+    of any learner, which is reached if actions in hidden states do not matter.
+
+    Parameters
+    ----------
+    task : Task
+        Its own policy is where the iteration starts.
+
+    Returns
+    -------
+    Task
+        With the same name. Its `policy` has one action per state, its `values` are the best ones.
+
+    Examples
+    --------
+    >>> from preftd import tasks
+    >>> best = optimal(tasks.make("double_corridor", length=5))
+    >>> float(best.start @ best.values)
+    3.0
+
+    """
+    chosen, best = None, as_task(task)
+    while True:
+        value = action_values(best.outcomes, best.discount, best.values)
+        better = value.argmax(axis=1)
+        if chosen is not None:
+            kept = value[np.arange(task.states), chosen]
+            gain = value.max(axis=1) - kept
+            better = np.where(gain > _ROUNDING * max(1.0, np.abs(value).max()), better, chosen)
+            if (better == chosen).all():
+                return best
+        chosen = better
+        best = _with_policy(task, chosen)
+
+
+def action_values(outcomes: Outcomes, discount: float, values: Vector) -> Dense:
+    """Return the expected reward of each action plus the discounted value of what follows.
+
+    Parameters
+    ----------
+    outcomes : Outcomes
+    discount : float
+    values : array of shape (states,)
+
+    Returns
+    -------
+    array of shape (states, actions)
+
+    """
+    if not isinstance(outcomes, Outcomes):
+        raise InputError(f"outcomes is {short(outcomes)}: give those of a task, task.outcomes.")
+    discount = unit("discount", discount)
+    given = as_array("values", values)
+    if given.shape != (outcomes.states,):
+        raise InputError(f"values has shape {given.shape}: give one for each state.")
+    following = np.where(outcomes.ends, 0.0, given[outcomes.next_state])
+    found = np.zeros((outcomes.states, outcomes.actions))
+    expected = outcomes.probability * (outcomes.reward + discount * following)
+    np.add.at(found, (outcomes.state, outcomes.action), expected)
+    return found
+
+
+def _with_policy(task: Task, policy: np.ndarray[tuple[int], np.dtype[np.intp]]) -> Task:
+    """The same task, whose values are those of another policy."""
+    return Task(
+        task.name,
+        task.outcomes,
+        task.features,
+        task.discount,
+        start=task.start,
+        observable=task.observable,
+        policy=policy,
+        layout=task.layout,
+    )

@@ -1,0 +1,1 @@
+"""Preferences in PyTorch: returns, trace optimisers, learners around your module; needs torch."""

@@ -1,0 +1,34 @@
+"""Experiments: learners on tasks; one evaluation, or studies that are stored and resumable."""
+
+from preftd._src.experiments.evaluation import Evaluation, evaluate
+from preftd._src.experiments.executors import Executor, Here, Processes
+from preftd._src.experiments.intervals import Interval
+from preftd._src.experiments.learning import Acting
+from preftd._src.experiments.measures import Measure
+from preftd._src.experiments.results import Results
+from preftd._src.experiments.runner import CellsFailedError, results, run
+from preftd._src.experiments.score import Score
+from preftd._src.experiments.statistics import summarise
+from preftd._src.experiments.study import Chosen, Search, Study
+from preftd._src.experiments.work import compute
+
+__all__ = [
+    "Acting",
+    "CellsFailedError",
+    "Chosen",
+    "Evaluation",
+    "Executor",
+    "Here",
+    "Interval",
+    "Measure",
+    "Processes",
+    "Results",
+    "Score",
+    "Search",
+    "Study",
+    "compute",
+    "evaluate",
+    "results",
+    "run",
+    "summarise",
+]
