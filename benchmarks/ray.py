@@ -109,7 +109,10 @@ def table(scale: float = 1.0, nodes: Sequence[int] = NODES) -> Iterator[str]:
 
 def predict(some: Sequence[Job], costs: Costs, cpus: int, cores: int, empty: float) -> float:
     """Return the simulated seconds of jobs on so many CPUs, which share physical cores."""
-    from preftd._src.ray.simulation import SimulatedCluster, simulated_seconds  # noqa: PLC0415  (extra)
+    from benchmarks.simulated_cluster import (  # noqa: PLC0415  (an extra)
+        SimulatedCluster,
+        simulated_seconds,
+    )
 
     pace = costs.job / some[0].work
     cluster = SimulatedCluster(cpus, cores, lambda job: pace * job.work, empty)

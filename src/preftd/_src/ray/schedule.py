@@ -1,6 +1,7 @@
 """Which jobs are computed when: tasks of some seconds, those that are lost again, slow ones twice.
 
 The schedule knows a cluster only by a few methods, so that the same code runs on a simulated one.
+A job whose process dies is halved until the cause is a cell.
 """
 
 from collections import deque
@@ -8,9 +9,60 @@ from collections.abc import Generator, Hashable, Iterator, Sequence
 from typing import Generic, NamedTuple, Protocol, TypeVar, final
 
 from preftd._src.experiments.jobs import Job
-from preftd._src.experiments.work import JobResult
-from preftd._src.ray.parts import Part
-from preftd._src.ray.task import Answer
+from preftd._src.experiments.work import JobResult, blamed, joined
+
+ATTEMPTS = 3
+"""How often the process of a single cell must die until the cell is blamed for it."""
+
+
+@final
+class Part:
+    """A job, or a part of one.
+
+    Parameters
+    ----------
+    job : Job
+    whole : Part, optional
+        What it is a part of.
+
+    """
+
+    def __init__(self, job: Job, whole: "Part | None" = None) -> None:
+        self.job = job
+        self.lost: int = 0 if whole is None else whole.lost
+        """How often it was lost with its node."""
+        self._whole, self._deaths = whole, 0
+        self._halves: list[Part] = []
+        self._result: JobResult | None = None
+
+    def split(self) -> "list[Part]":
+        """Return what is computed in its place after its process died."""
+        self._deaths += 1
+        if self.job.size == 1:
+            return [self] if self._deaths < ATTEMPTS else []
+        first = [row < self.job.size // 2 for row in range(self.job.size)]
+        halves = self.job.only(first), self.job.only([not one for one in first])
+        self._halves = [Part(half, self) for half in halves if half is not None]
+        return self._halves
+
+    def give_up(self, reason: str) -> Iterator[JobResult]:
+        """Blame the cell, if it is a single one whose process died often enough."""
+        if self.job.size == 1 and self._deaths >= ATTEMPTS:
+            error = f"the process that computed it ended {ATTEMPTS} times, at last because {reason}"
+            yield from self.finish(blamed(self.job, error))
+
+    def finish(self, result: JobResult) -> Iterator[JobResult]:
+        """Keep the result; yield that of the job, if this was the last of its parts."""
+        self._result = result
+        if self._whole is None:
+            yield result
+            return
+        halves = self._whole._halves
+        results = [half._result for half in halves if half._result is not None]
+        if len(results) == len(halves):
+            sizes = [half.job.size for half in halves]
+            yield from self._whole.finish(joined(self._whole.job, sizes, results))
+
 
 SECONDS = 4.0
 """About how long a task takes: long against sending it, short to lose."""
@@ -24,6 +76,22 @@ LOSSES = 5
 """A part that was lost with its node so often is suspected to be the cause."""
 
 Ref = TypeVar("Ref", bound=Hashable)
+
+
+class Answer(NamedTuple):
+    """What a task found."""
+
+    results: Sequence[JobResult]
+    """One for each job; none if the node is not as it should be."""
+    node: str
+    """The id of the node that computed them."""
+    host: str = ""
+    """The name of its machine."""
+    fingerprint: tuple[str, ...] | None = None
+    """What its results depend on besides the study."""
+    printed: str = ""
+    missing: str = ""
+    """The name of a module that could not be imported."""
 
 
 class Lost(NamedTuple):
