@@ -8,8 +8,7 @@ from typing import final
 
 import numpy as np
 
-from preftd._src.experiments.jobs import Job
-from preftd._src.experiments.work import JobResult
+from preftd._src.experiments.jobs import Job, JobResult
 from preftd._src.ray.schedule import Answer, Lost, Schedule
 
 

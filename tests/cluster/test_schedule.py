@@ -12,9 +12,8 @@ import pytest
 
 from benchmarks.simulated_cluster import SimulatedCluster, simulated_seconds
 from experiments.small_studies import small
-from preftd._src.experiments.expansion import Expansion
-from preftd._src.experiments.jobs import Job, jobs
-from preftd._src.experiments.work import JobResult, compute
+from preftd._src.experiments.cells import Expansion
+from preftd._src.experiments.jobs import Job, JobResult, compute, jobs
 from preftd._src.ray import schedule as module
 from preftd._src.ray.schedule import AHEAD, ATTEMPTS, LOSSES, SECONDS, Answer, Lost, Schedule
 

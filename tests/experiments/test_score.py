@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from preftd import InputError
-from preftd._src.experiments.score import Score
+from preftd._src.experiments.measures import Score
 
 RUNS = pl.DataFrame({"error": [[4.0, 1.0, 9.0], [16.0, inf, nan]]})
 

@@ -23,9 +23,8 @@ from experiments.small_studies import (
     the_job,
 )
 from preftd._src.experiments import store as module
-from preftd._src.experiments.result_files import FILE, MEASURE
-from preftd._src.experiments.store import Store
-from preftd._src.experiments.work import JobResult, compute
+from preftd._src.experiments.jobs import JobResult, compute
+from preftd._src.experiments.store import FILE, MEASURE, Store
 from preftd._src.files import host, remove_unfinished
 from preftd.experiments import CellsFailedError, Here, run
 from preftd.preferences import Function

@@ -34,8 +34,7 @@ from preftd import __version__
 from preftd._src.arrays import InputError, short
 from preftd._src.experiments.executors import COMPILING, PATIENCE, after, first_episodes
 from preftd._src.experiments.inputs import as_workers, heed_interrupts, listed
-from preftd._src.experiments.jobs import Job
-from preftd._src.experiments.work import JobResult, compute
+from preftd._src.experiments.jobs import Job, JobResult, compute
 from preftd._src.ray import connection
 from preftd._src.ray.schedule import Answer, Lost, Schedule
 from preftd.failures import FailedError

@@ -8,8 +8,7 @@ from collections import deque
 from collections.abc import Generator, Hashable, Iterator, Sequence
 from typing import Generic, NamedTuple, Protocol, TypeVar, final
 
-from preftd._src.experiments.jobs import Job
-from preftd._src.experiments.work import JobResult, blamed, joined
+from preftd._src.experiments.jobs import Job, JobResult, blamed, joined
 
 ATTEMPTS = 3
 """How often the process of a single cell must die until the cell is blamed for it."""
@@ -40,9 +39,7 @@ class Part:
         self._deaths += 1
         if self.job.size == 1:
             return [self] if self._deaths < ATTEMPTS else []
-        first = [row < self.job.size // 2 for row in range(self.job.size)]
-        halves = self.job.only(first), self.job.only([not one for one in first])
-        self._halves = [Part(half, self) for half in halves if half is not None]
+        self._halves = [Part(half, self) for half in self.job.halves()]
         return self._halves
 
     def give_up(self, reason: str) -> Iterator[JobResult]:
