@@ -15,31 +15,31 @@ ATTEMPTS = 3
 
 
 @final
-class Part:
+class JobPart:
     """A job, or a part of one.
 
     Parameters
     ----------
     job : Job
-    whole : Part, optional
+    whole : JobPart, optional
         What it is a part of.
 
     """
 
-    def __init__(self, job: Job, whole: "Part | None" = None) -> None:
+    def __init__(self, job: Job, whole: "JobPart | None" = None) -> None:
         self.job = job
         self.lost: int = 0 if whole is None else whole.lost
         """How often it was lost with its node."""
         self._whole, self._deaths = whole, 0
-        self._halves: list[Part] = []
+        self._halves: list[JobPart] = []
         self._result: JobResult | None = None
 
-    def split(self) -> "list[Part]":
+    def split(self) -> "list[JobPart]":
         """Return what is computed in its place after its process died."""
         self._deaths += 1
         if self.job.size == 1:
             return [self] if self._deaths < ATTEMPTS else []
-        self._halves = [Part(half, self) for half in self.job.halves()]
+        self._halves = [JobPart(half, self) for half in self.job.halves()]
         return self._halves
 
     def give_up(self, reason: str) -> Iterator[JobResult]:
@@ -126,7 +126,7 @@ class Cluster(Protocol[Ref]):
 class _Task(Generic[Ref]):
     """Parts that are computed together, perhaps at two places."""
 
-    def __init__(self, parts: Sequence[Part], since: float) -> None:
+    def __init__(self, parts: Sequence[JobPart], since: float) -> None:
         self.parts, self.since = parts, since
         self.refs: list[Ref] = []
         self.copies, self.copied = 0, since
@@ -141,8 +141,8 @@ class Schedule(Generic[Ref]):
     def __init__(self, cluster: Cluster[Ref], jobs: Sequence[Job]) -> None:
         self._cluster = cluster
         # The longest first: at the end the others wait for no more than a short one.
-        self._waiting = deque(Part(job) for job in sorted(jobs, key=lambda job: -job.work))
-        self._alone = deque[Part]()
+        self._waiting = deque(JobPart(job) for job in sorted(jobs, key=lambda job: -job.work))
+        self._alone = deque[JobPart]()
         """Parts whose process died: computed alone, to find out which of them is the cause."""
         self._work = sum(job.work for job in jobs)
         """That waits."""
@@ -180,14 +180,14 @@ class Schedule(Generic[Ref]):
         if not self._waiting and not self._alone:
             self._copy_slow_tasks(cpus - len(self._running))
 
-    def _next(self, cpus: int) -> list[Part]:
+    def _next(self, cpus: int) -> list[JobPart]:
         """The parts of the next task; towards the end tasks are shorter, so that all end alike."""
         if self._alone:
             return [self._alone.popleft()]
         most = 0.0
         if self._pace is not None:
             most = min(SECONDS, self._pace * self._work / (AHEAD * cpus)) / self._pace
-        parts = list[Part]()
+        parts = list[JobPart]()
         taken = 0.0
         while self._waiting and (not parts or taken + self._waiting[0].job.work <= most):
             parts.append(self._waiting.popleft())
