@@ -185,19 +185,20 @@ class Expansion:
 def _algorithms(study: Study) -> Iterator[Setting]:
     """Settings without a task and a step size."""
     axes = study.axes
-    for (rule, r, of_r), (preference, p, of_p), (learner, f, of_f) in product(
-        *(
-            [(label, member, content(member)) for label, member in axis]
-            for axis in (axes.rules, axes.preferences, axes.learners)
-        )
+    described = {
+        id(member): content(member)
+        for _, member in (*axes.rules, *axes.preferences, *axes.learners)
+    }
+    for (rule, r), (preference, p), (learner, f) in product(
+        axes.rules, axes.preferences, axes.learners
     ):
-        parts: list[Any] = [of_r, of_p, of_f]
+        parts: list[Any] = [described[id(member)] for member in (r, p, f)]
         yield Setting(
             digest(parts),
             Labels("", rule, preference, learner),
             Algorithm(r, p, f),
             None,
-            Description(*map(text, parts), schedule=""),
+            Description(text(parts[0]), text(parts[1]), text(parts[2]), ""),
             is_ours(parts),
         )
 
