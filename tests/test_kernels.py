@@ -24,6 +24,8 @@ from preftd._src import kernels
 from preftd._src.kernels import NotStoredWarning
 
 SOURCE = Path(__file__).parents[1] / "src" / "preftd" / "_src"
+KERNEL_FOLDER = kernels.kernel_folder.__wrapped__
+"""As it is without a cache, and when a test has put another in its place."""
 FILES = {
     "made_base.py": "BASE = 1.0",
     "made_constant.py": "from preftd.made_base import BASE\nCONSTANT = BASE + 1",
@@ -169,7 +171,7 @@ def no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
 
 def find() -> Path | None:
     """The folder that another process would choose."""
-    return kernels.kernel_folder.__wrapped__()
+    return KERNEL_FOLDER()
 
 
 def test_without_any_folder_kernels_work_and_a_sentence_says_what_it_costs(
