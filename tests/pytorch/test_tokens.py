@@ -25,12 +25,13 @@ MODES = ("carry", "discount", "keep", "drop")
 NAN = torch.tensor(math.nan, dtype=torch.float64)
 
 
-def batch(seed: int, rows: int = 5, tokens: int = 13, share: float = 0.6) -> dict[str, Tensor]:
+def batch(seed: int, rows: int = 5, tokens: int = 13, share: float = 0.6) -> dict[str, Any]:
     """Responses with rewards here and there, packed, some of them truncated."""
     random = torch.Generator().manual_seed(seed)
 
     def draw(kind: str) -> Tensor:
-        return getattr(torch, kind)(rows, tokens, dtype=torch.float64, generator=random)
+        one: Tensor = getattr(torch, kind)(rows, tokens, dtype=torch.float64, generator=random)
+        return one
 
     mask = draw("rand") < share
     segment = (draw("rand") < 0.2).cumsum(1)
@@ -172,7 +173,7 @@ def test_the_side_of_padding_does_not_matter(side: str) -> None:
         parts = [pads[name].to(given[name].dtype), given[name]]
         return torch.cat(parts if side == "left" else parts[::-1], 1)
 
-    options = {"gamma": 0.9, "lam": 0.8, "truncated": torch.tensor([True, False] * 2 + [True])}
+    options: dict[str, Any] = {"gamma": 0.9, "lam": 0.8, "truncated": torch.tensor([True, False] * 2 + [True])}
     found = token_advantages(*map(padded, given), **options).advantages
     kept = found[:, 4:] if side == "left" else found[:, :-4]
     assert close(kept, token_advantages(*given.values(), **options).advantages)
@@ -261,7 +262,7 @@ class TestTurns:
     def test_turns_end_with_their_response(self) -> None:
         segment = torch.tensor([[0, 0, 0, 1, 1, 1, 1, 1]])
         given = (self.reward, self.value, self.mask)
-        options = {"gamma": 0.9, "lam": 0.8}
+        options: dict[str, Any] = {"gamma": 0.9, "lam": 0.8}
         turns = Turns(torch.zeros_like(self.turn), 0.5, 0.5, two_level=True)
         both = token_advantages(*given, **options, turn=turns, segment=segment).advantages
         for cut in (slice(0, 3), slice(3, 8)):
@@ -339,7 +340,7 @@ PLAIN: dict[str, Any] = {
     "gamma": 0.9,
     "lam": 0.9,
 }
-WRONG = {
+WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "a NaN value of a trained token": (
         {"value": torch.tensor([[0, 0, 0], [0, math.nan, 0]])},
         "value[1, 1] is nan: give finite numbers, or mask the token.",

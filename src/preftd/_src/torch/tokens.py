@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple, Self, TypeAlias, get_args
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -90,8 +89,8 @@ def token_advantages(  # noqa: PLR0913  (what a response may be made of)
         True or 1 where a token is trained; False or 0 for tokens of tools, of the environment, and
         for padding on either side.
     gamma, lam : float or tensor that broadcasts to (batch, tokens)
-        γ and λ: what lies at a token says how earlier tokens look past it. Those of masked tokens
-        are read only to weight their rewards.
+        γ and λ at a token say how earlier tokens look past it. Those of masked tokens weight their
+        rewards, if these are discounted or kept, and γ of a response's last token what follows it.
     turn : Turns, or tensor of int of shape (batch, tokens), optional
         Turns; a tensor stands for `Turns(tensor)`: γ = 1 and λ = 0 from one turn to the next.
     segment : tensor of int of shape (batch, tokens), optional
@@ -133,8 +132,8 @@ def token_advantages(  # noqa: PLR0913  (what a response may be made of)
     starts = tokens.turn_starts(turns.ids)
     if turns.two_level:
         return tokens.in_two_levels(starts, within, between, masked_reward)
-    both = (torch.where(starts, *pair) for pair in zip(between, within, strict=True))
-    return tokens.advantages(*both, masked_reward)
+    gamma, lam = (torch.where(starts, *pair) for pair in zip(between, within, strict=True))
+    return tokens.advantages(gamma, lam, masked_reward)
 
 
 def token_returns(
@@ -271,7 +270,7 @@ class _Tokens(NamedTuple):
                 f"{tuple(shape)}."
             ) from None
         if not is_traced() and not whole.is_meta:
-            wrong = self.trained & ~((whole >= 0) & (whole <= 1))
+            wrong = ~((whole >= 0) & (whole <= 1))
             if wrong.any():
                 i, t = wrong.nonzero()[0].tolist()
                 raise InputError(

@@ -124,7 +124,7 @@ def token_returns_by_rows(  # noqa: PLR0913, PLR0917  (arrays, not options)
             for t in ends:
                 G[t] = g[t] * stream_of(final, i)[t] if stream_of(cut, i)[t] else zero
                 dropped[i] += count_before_trained(r[begin : t + 1], m[begin : t + 1])
-                begin, k[t] = t + 1, zero
+                k[t], begin = zero, int(t + 1)
             add_rewards(m, stream_of(share, i), r, G)
         add_later(kept[:some], returns[first : first + some])
         for i in range(first, first + some):
