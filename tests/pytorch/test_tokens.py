@@ -173,7 +173,11 @@ def test_the_side_of_padding_does_not_matter(side: str) -> None:
         parts = [pads[name].to(given[name].dtype), given[name]]
         return torch.cat(parts if side == "left" else parts[::-1], 1)
 
-    options: dict[str, Any] = {"gamma": 0.9, "lam": 0.8, "truncated": torch.tensor([True, False] * 2 + [True])}
+    options: dict[str, Any] = {
+        "gamma": 0.9,
+        "lam": 0.8,
+        "truncated": torch.tensor([True, False] * 2 + [True]),
+    }
     found = token_advantages(*map(padded, given), **options).advantages
     kept = found[:, 4:] if side == "left" else found[:, :-4]
     assert close(kept, token_advantages(*given.values(), **options).advantages)
