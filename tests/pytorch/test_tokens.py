@@ -263,16 +263,48 @@ class TestTurns:
         got = self.advantages(Turns(turn, two_level=True), gamma=0.0)
         assert got[:2] == [0 - 1, 1.5 - 2]
 
+    def test_a_reward_within_a_turn_stays_with_the_tokens_before_it(self) -> None:
+        turns = Turns(self.turn, 0.5, 0.5, two_level=True)
+        plain = self.advantages(turns)
+        reward = self.reward + torch.eye(8)[3]
+        found = token_advantages(reward, self.value, self.mask, gamma=1.0, lam=1.0, turn=turns)
+        more = found.advantages[0, self.mask[0].bool()] - torch.tensor(plain)
+        assert more.tolist() == [0, 0, 1, 0, 0]
+
+    def test_all_dropped_rewards_are_counted(self) -> None:
+        turn = torch.tensor([[0, 0, 0, 0, 0, 1, 1, 1]])
+        found = token_advantages(
+            *(torch.ones(1, 8), self.value, self.mask),
+            gamma=1.0,
+            lam=1.0,
+            turn=Turns(turn, two_level=True),
+            masked_reward="drop",
+        )
+        assert found.dropped.tolist() == [3]
+
     def test_turns_end_with_their_response(self) -> None:
         segment = torch.tensor([[0, 0, 0, 1, 1, 1, 1, 1]])
         given = (self.reward, self.value, self.mask)
+        cut, following = torch.eye(8)[None, 2] == 1, torch.full((1, 8), 3.0)
         options: dict[str, Any] = {"gamma": 0.9, "lam": 0.8}
         turns = Turns(torch.zeros_like(self.turn), 0.5, 0.5, two_level=True)
-        both = token_advantages(*given, **options, turn=turns, segment=segment).advantages
-        for cut in (slice(0, 3), slice(3, 8)):
-            alone = turns._replace(ids=turns.ids[:, cut])
-            one = token_advantages(*(x[:, cut] for x in given), **options, turn=alone)
-            assert torch.allclose(one.advantages, both[:, cut])
+        both = token_advantages(
+            *given,
+            **options,
+            turn=turns,
+            segment=segment,
+            truncated=cut,
+            final_value=following,
+        )
+        for part in (slice(0, 3), slice(3, 8)):
+            one = token_advantages(
+                *(x[:, part] for x in given),
+                **options,
+                turn=turns._replace(ids=turns.ids[:, part]),
+                truncated=cut[:, part],
+                final_value=following[:, part],
+            )
+            assert torch.allclose(one.advantages, both.advantages[:, part])
 
 
 def test_returns_without_a_critic_cross_tool_output() -> None:

@@ -329,7 +329,7 @@ class _Tokens(NamedTuple):
         masked = ~self.trained
         value = torch.where(masked, 0.0, self.value)
         reward = torch.where(masked, share * self.reward, self.reward)
-        next_is_trained = _next(self.trained) & ~self.last
+        next_is_trained = _next(self.trained)  # at a last token, it does not matter
         following = torch.where(self.cut, self.following, _next(value))
         found = beta_advantages(
             *(reward, value, following),
