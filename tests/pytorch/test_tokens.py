@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -160,6 +161,29 @@ def test_packed_responses_equal_separate_ones() -> None:
             assert close(token_advantages(**alone).advantages, found[i : i + 1, begin:end])
 
 
+@pytest.mark.parametrize("differentiated", [False, True])
+def test_what_reaches_no_trained_token_may_be_nan(differentiated: bool) -> None:
+    """Rewards before the first one, and what follows a response without one."""
+    segment = torch.tensor([[0, 1, 1, 1, 2, 2]])
+    mask = torch.tensor([[1, 0, 1, 1, 0, 0]])
+    reward = torch.tensor([[1.0, math.nan, 1.0, 1.0, math.inf, 0.0]]).requires_grad_(differentiated)
+    gamma = torch.full((1, 6), 0.5, requires_grad=differentiated)
+    found = token_advantages(
+        *(reward, torch.zeros(1, 6), mask),
+        gamma=gamma,
+        lam=1.0,
+        segment=segment,
+        truncated=torch.eye(6).bool()[None, 5],
+        final_value=torch.full((1, 6), math.nan),
+        masked_reward="discount",
+    )
+    assert found.advantages.tolist() == [[1, 0, 1.5, 1, 0, 0]]
+    assert found.dropped.tolist() == [2]
+    if differentiated:
+        (gradient,) = torch.autograd.grad(found.advantages.sum(), gamma)
+        assert gradient.isfinite().all()
+
+
 @pytest.mark.parametrize("side", ["left", "right"])
 def test_the_side_of_padding_does_not_matter(side: str) -> None:
     given = {name: batch(1)[name] for name in ("reward", "value", "mask")}
@@ -271,6 +295,40 @@ class TestTurns:
         more = found.advantages[0, self.mask[0].bool()] - torch.tensor(plain)
         assert more.tolist() == [0, 0, 1, 0, 0]
 
+    def test_padding_behind_a_truncated_turn_changes_nothing(self) -> None:
+        """What follows costs γ, not the γ with which the last turn begins."""
+        turns = Turns(torch.tensor([[0, 1, 1]]), gamma=0.5, lam=1.0)
+        for tokens in (2, 3):
+            found = token_advantages(
+                *(torch.zeros(1, tokens), torch.zeros(1, tokens), torch.arange(tokens)[None] < 2),
+                gamma=1.0,
+                lam=1.0,
+                turn=turns._replace(ids=turns.ids[:, :tokens]),
+                truncated=True,
+                final_value=torch.ones(1),
+            )
+            assert found.advantages[0, :2].tolist() == [0.5, 1]
+
+    @pytest.mark.parametrize("masked_reward", MODES)
+    def test_inserted_tokens_change_nothing(self, masked_reward: Any) -> None:
+        """In one level and in two, wherever they stand."""
+        for two_level, at in itertools.product((False, True), range(9)):
+            kept = [t for t in range(9) if t != at]
+            wide = torch.full((4, 9), math.nan)
+            wide[:, kept] = torch.cat([self.reward, self.value, self.mask, self.turn])
+            found = [
+                token_advantages(
+                    *(reward.nan_to_num(0), value, mask.nan_to_num(0)),
+                    gamma=0.9,
+                    lam=0.8,
+                    turn=Turns(ids.nan_to_num(5).long(), 0.7, 0.6, two_level),
+                    truncated=True,
+                    masked_reward=masked_reward,
+                ).advantages
+                for reward, value, mask, ids in (wide[:, kept][:, None], wide[:, None])
+            ]
+            assert torch.allclose(found[0], found[1][:, kept])
+
     def test_all_dropped_rewards_are_counted(self) -> None:
         turn = torch.tensor([[0, 0, 0, 0, 0, 1, 1, 1]])
         found = token_advantages(
@@ -321,17 +379,20 @@ def test_lambda_adapts_to_the_number_of_trained_tokens() -> None:
         torch.ones(1, 140), segment=torch.arange(140)[None].ge(100).long()
     )
     assert packed[0, [0, 99, 100, 139]].tolist() == pytest.approx([0.8, 0.8, 0.5, 0.5])
+    assert length_adaptive_lambda(torch.zeros(1, 2), alpha=1e300).isfinite().all()
 
 
-def test_gradients() -> None:
+@pytest.mark.parametrize("masked_reward", MODES)
+def test_gradients(masked_reward: Any) -> None:
     given = batch(6, rows=2, tokens=6)
-    reward, value = given.pop("reward"), torch.nan_to_num(given.pop("value"))
-    mask = given.pop("mask")
+    given["value"] = torch.nan_to_num(given["value"])
+    names = ["reward", "value", "gamma", "lam", "final_value"]
 
-    def both(reward: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-        return token_advantages(reward, value, mask, **given)[:2]
+    def both(*some: Tensor) -> tuple[Tensor, Tensor]:
+        changed = given | dict(zip(names, some, strict=True))
+        return token_advantages(**changed, masked_reward=masked_reward)[:2]
 
-    assert torch.autograd.gradcheck(both, (reward.requires_grad_(), value.requires_grad_()))
+    assert torch.autograd.gradcheck(both, [given[name].requires_grad_() for name in names])
 
 
 @pytest.mark.parametrize("kind", [torch.bfloat16, torch.float16, torch.float32])
@@ -347,6 +408,29 @@ def test_half_precision_is_computed_in_single_precision(kind: torch.dtype) -> No
     )
 
 
+def test_two_levels_round_once() -> None:
+    torch.manual_seed(0)
+    reward, value = torch.randn(2, 3, 400).bfloat16()
+    mask, turn = torch.rand(3, 400) < 0.5, torch.arange(400).expand(3, -1) // 50
+    options: dict[str, Any] = {"gamma": 1.0, "lam": 0.9, "turn": Turns(turn, 1.0, 0.9, True)}
+    found = token_advantages(reward, value, mask, **options)
+    wide = token_advantages(reward.float(), value.float(), mask, **options)
+    assert torch.equal(found.advantages, wide.advantages.bfloat16())
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.float32])
+@pytest.mark.parametrize("differentiated", [False, True])
+def test_numbers_that_do_not_fit_are_refused(kind: torch.dtype, differentiated: bool) -> None:
+    large = torch.full((1, 3), torch.finfo(kind).max / 2, dtype=kind)
+    with pytest.raises(InputError, match="too large for torch"):
+        token_advantages(
+            *(large.requires_grad_(differentiated), torch.zeros(1, 3, dtype=kind)),
+            torch.ones(1, 3),
+            gamma=1.0,
+            lam=1.0,
+        )
+
+
 def test_other_devices_get_the_formula() -> None:
     given = {name: one.to("meta") for name, one in batch(0).items()}
     assert token_advantages(**given).advantages.shape == (5, 13)
@@ -357,6 +441,24 @@ def test_it_compiles() -> None:
     given = batch(7)
     compiled = torch.compile(token_advantages, backend="aot_eager", fullgraph=True)
     assert close(compiled(**given).advantages, token_advantages(**given).advantages)
+    turns = Turns(torch.arange(13).expand(5, 13) // 4, 0.9, 0.8, two_level=True)
+    given |= {"gamma": 0.9, "lam": 1, "turn": turns}
+    assert close(compiled(**given).advantages, token_advantages(**given).advantages)
+    mask = given["mask"]
+    compiled = torch.compile(length_adaptive_lambda, backend="aot_eager", fullgraph=True)
+    assert torch.equal(compiled(mask, 0.5), length_adaptive_lambda(mask, 0.5))
+
+
+def test_it_can_be_mapped_over_batches() -> None:
+    given = batch(7)
+    names = ["reward", "value", "mask", "segment", "truncated"]
+    many = [torch.stack([given[name], batch(8)[name]]) for name in names]
+
+    def advantages(*some: Tensor) -> Tensor:
+        return token_advantages(**given | dict(zip(names, some, strict=True))).advantages
+
+    found = torch.func.vmap(advantages)(*many)
+    assert close(found[1], advantages(*(one[1] for one in many)))
 
 
 def test_nothing_to_do() -> None:
@@ -387,7 +489,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "whole numbers": (
         {"reward": torch.zeros(2, 3, dtype=torch.int64)},
-        "reward is a tensor of torch.int64 of shape (2, 3): give a tensor of floating-point "
+        "reward is a tensor of torch.int64 of shape (2, 3): give a dense tensor of floating-point "
         "numbers.",
     ),
     "a mask of other numbers": (
@@ -399,6 +501,17 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         {"gamma": torch.tensor([[0.5], [2.0]])},
         "gamma[1, 0] is 2: give numbers from 0 to 1.",
     ),
+    "one lambda for each sample, or for each token": (
+        {"lam": torch.ones(3)},
+        "lam has shape (3,): give one number, or a tensor of shape (2, 1), (1, 3) or (2, 3).",
+    ),
+    "a NaN reward of a masked token": (
+        {
+            "reward": torch.tensor([[0, 0, math.nan], [0, 0, 0]]),
+            "mask": torch.tensor([1, 1, 0]).expand(2, 3),
+        },
+        "reward[0, 2] is nan: give finite numbers.",
+    ),
     "truncated in the middle": (
         {"truncated": torch.eye(2, 3).bool()},
         "truncated[0, 0] is True, but the response goes on: mark its last token, padding included.",
@@ -408,18 +521,35 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         "truncated has shape (2,): give (2, 3), read at the last token of each segment, or (2,) if "
         "there are no segments.",
     ),
+    "one flag for a row of packed responses": (
+        {name: torch.zeros(1, 3) for name in ("reward", "value", "mask")}
+        | {"truncated": torch.ones(1).bool(), "segment": torch.arange(3)[None]},
+        "truncated has shape (1,): give (1, 3), read at the last token of each segment, or (1,) if "
+        "there are no segments.",
+    ),
+    "segments": (
+        {"segment": torch.full((2, 3), math.nan)},
+        "segment is a tensor of torch.float32 of shape (2, 3): give whole numbers, (2, 3).",
+    ),
+    "a sparse tensor": (
+        {"mask": torch.ones(2, 3).to_sparse()},
+        "mask is a tensor of torch.sparse_coo: give a dense tensor of shape (2, 3).",
+    ),
     "a word": (
         {"masked_reward": "lose"},
         "masked_reward is 'lose': give one of 'carry', 'discount', 'keep', 'drop'.",
     ),
     "turns": ({"turn": torch.zeros(2, 3)}, "turn is a tensor of torch.float32 of shape (2, 3): "
-              "give whole numbers, (batch, tokens)."),
+              "give whole numbers, (2, 3)."),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("case", WRONG)
 def test_what_is_wrong_is_said_in_one_sentence(case: str) -> None:
     changed, sentence = WRONG[case]
-    with pytest.raises(InputError) as raised:
-        token_advantages(**PLAIN | changed)
-    assert str(raised.value) == sentence
+    given = PLAIN | changed
+    wants_gradients = torch.ones(1, requires_grad=True)
+    for value in (given["value"], given["value"] * wants_gradients):
+        with pytest.raises(InputError) as raised:
+            token_advantages(**given | {"value": value})
+        assert str(raised.value) == sentence

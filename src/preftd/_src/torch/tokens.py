@@ -10,7 +10,8 @@ the way across them costs nothing. Which tokens are trained is said by the mask,
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple, Self, TypeAlias, get_args
+import math
+from typing import Any, Literal, NamedTuple, NoReturn, Self, TypeAlias, TypeGuard, get_args
 
 import torch
 from torch import Tensor
@@ -22,7 +23,7 @@ from preftd._src.torch.tokens_kernel import token_returns_by_rows
 
 MaskedReward: TypeAlias = Literal["carry", "discount", "keep", "drop"]
 PerToken: TypeAlias = Tensor | float
-"""A number, or a tensor whose shape broadcasts to (batch, tokens)."""
+"""A number, or a tensor of shape (), (batch, 1), (1, tokens) or (batch, tokens)."""
 
 
 class Turns(NamedTuple):
@@ -32,7 +33,7 @@ class Turns(NamedTuple):
     ----------
     ids : tensor of int of shape (batch, tokens)
         Equal for tokens of one turn; those of masked tokens are not read.
-    gamma, lam : float or tensor that broadcasts to (batch, tokens)
+    gamma, lam : float, or tensor of shape (), (batch, 1), (1, tokens) or (batch, tokens)
         γ and λ at the first trained token of a turn, instead of those of other tokens. λ = 0 means
         β = 1: earlier turns are judged by the value with which the next one begins.
     two_level : bool
@@ -88,7 +89,7 @@ def token_advantages(  # noqa: PLR0913  (what a response may be made of)
     mask : tensor of shape (batch, tokens)
         True or 1 where a token is trained; False or 0 for tokens of tools, of the environment, and
         for padding on either side.
-    gamma, lam : float or tensor that broadcasts to (batch, tokens)
+    gamma, lam : float, or tensor of shape (), (batch, 1), (1, tokens) or (batch, tokens)
         γ and λ at a token say how earlier tokens look past it. Those of masked tokens weight their
         rewards, if these are discounted or kept, and γ of a response's last token what follows it.
     turn : Turns, or tensor of int of shape (batch, tokens), optional
@@ -133,7 +134,7 @@ def token_advantages(  # noqa: PLR0913  (what a response may be made of)
     if turns.two_level:
         return tokens.in_two_levels(starts, within, between, masked_reward)
     gamma, lam = (torch.where(starts, *pair) for pair in zip(between, within, strict=True))
-    return tokens.advantages(gamma, lam, masked_reward)
+    return tokens.advantages(gamma, lam, masked_reward, gamma_after=within[0])
 
 
 def token_returns(
@@ -195,22 +196,22 @@ def length_adaptive_lambda(
     tensor(0.8000)
 
     """
-    scale = number("alpha", alpha)
+    is_known = type(alpha) is float and 0 < alpha < math.inf  # torch cannot compile `number`
+    scale = alpha if is_known else number("alpha", alpha)
     if scale <= 0:
         raise InputError(f"alpha is {scale:g}: give a number above 0.")
     trained = _flags("mask", mask)
     response = _response_numbers(_last_tokens(segment, trained)).expand(trained.shape)
     counts = torch.zeros(trained.shape, device=trained.device)
     counts = counts.scatter_add(1, response, trained.to(counts.dtype))
-    return (1 - 1 / (scale * counts.gather(1, response))).clamp(min=0)
+    return (1 - 1 / (scale * counts.gather(1, response).clamp(min=1))).clamp(min=0)
 
 
 class _Tokens(NamedTuple):
     """A batch of responses; half-precision numbers as float32.
 
     last       whether each token is the last one of its response
-    cut        whether it is the last one of a truncated response
-    following  the value that follows it then
+    following  the value that follows the last token of a truncated response, 0 elsewhere
     kind       the dtype of results
     """
 
@@ -218,7 +219,6 @@ class _Tokens(NamedTuple):
     value: Tensor
     trained: Tensor
     last: Tensor
-    cut: Tensor
     following: Tensor
     kind: torch.dtype
 
@@ -243,32 +243,36 @@ class _Tokens(NamedTuple):
         kind = torch.promote_types(reward.dtype, value.dtype)
         wide = torch.promote_types(kind, torch.float32)
         last = _last_tokens(segment, trained)
-        cut, value = _cuts(truncated, last, reward.shape), value.to(wide)
+        value, is_packed = value.to(wide), segment is not None
+        cut = _cuts(truncated, last, is_packed, reward.shape)
         if final_value is not None:
             _check_floats("final_value", final_value)
-            following = _per_response("final_value", final_value.to(wide), last, reward.shape)
+            following = _per_response("final_value", final_value, is_packed, reward.shape).to(wide)
         elif truncated is False:
             following = torch.zeros_like(value[:1])
         else:
             known = torch.where(trained, value, 0.0)
             following = known.gather(1, _last_trained(trained).clamp(min=0))
-        return cls(reward.to(wide), value, trained, last, cut, following, kind)
+        following = torch.where(cut, following, 0.0)
+        return cls(reward.to(wide), value, trained, last, following, kind)
 
     def shares(self, name: str, given: Any) -> Tensor:
         """γ or λ in [0, 1], of shape (1, tokens) or (batch, tokens)."""
         shape, like = self.reward.shape, self.reward
         if not isinstance(given, Tensor):
-            return torch.full(
-                (1, shape[1]), unit(name, given), dtype=like.dtype, device=like.device
-            )
+            is_known = (
+                type(given) in (int, float) and 0 <= given <= 1
+            )  # torch cannot compile `unit`
+            share = given if is_known else unit(name, given)
+            return torch.full((1, shape[1]), share, dtype=like.dtype, device=like.device)
         _check_floats(name, given)
-        try:
-            whole = given.to(like.dtype).expand(shape)
-        except RuntimeError:
+        sizes = zip(given.shape, shape, strict=False)
+        if given.ndim not in (0, 2) or any(one not in (1, size) for one, size in sizes):
             raise InputError(
-                f"{name} has shape {tuple(given.shape)}: give one that broadcasts to "
-                f"{tuple(shape)}."
-            ) from None
+                f"{name} has shape {tuple(given.shape)}: give one number, or a tensor of shape "
+                f"{(shape[0], 1)}, {(1, shape[1])} or {tuple(shape)}."
+            )
+        whole = given.to(like.dtype).expand(shape)
         if not is_traced() and not whole.is_meta:
             wrong = ~((whole >= 0) & (whole <= 1))
             if wrong.any():
@@ -278,10 +282,9 @@ class _Tokens(NamedTuple):
                 )
         return whole
 
-    def turn_starts(self, ids: Any) -> Tensor:
+    def turn_starts(self, ids: Tensor) -> Tensor:
         """Whether each token is the first trained one of a turn."""
-        if not isinstance(ids, Tensor) or ids.shape != self.reward.shape or ids.is_floating_point():
-            raise InputError(f"turn is {_said(ids)}: give whole numbers, (batch, tokens).")
+        _check_ids("turn", ids, self.reward.shape)
         before = _last_trained(self.trained).roll(1, 1)
         before[:, :1] = -1
         number, at = _response_numbers(self.last).expand(ids.shape), before.clamp(min=0)
@@ -289,30 +292,37 @@ class _Tokens(NamedTuple):
         return self.trained & ~same
 
     def advantages(
-        self, gamma: Tensor, lam: Tensor, masked_reward: MaskedReward
+        self,
+        gamma: Tensor,
+        lam: Tensor,
+        masked_reward: MaskedReward,
+        gamma_after: Tensor | None = None,
     ) -> TokenAdvantages:
-        """One pass backward over each row."""
+        """One pass backward over each row; what follows a response costs `gamma_after`, or γ."""
         if masked_reward == "drop":
             lost = (~self.trained & (self.reward != 0)).sum(1)
             kept = self._replace(reward=torch.where(self.trained, self.reward, 0.0))
-            return kept.advantages(gamma, lam, "carry")._replace(dropped=lost)
+            return kept.advantages(gamma, lam, "carry", gamma_after)._replace(dropped=lost)
         share = {"discount": gamma, "keep": gamma * lam}.get(masked_reward, torch.ones_like(gamma))
-        floats = (self.reward, self.value, gamma, lam, share, self.following)
+        after = gamma if gamma_after is None else gamma_after
+        floats = (self.reward, self.value, gamma, lam, share, self.following, after)
         wants_gradients = torch.is_grad_enabled() and any(one.requires_grad for one in floats)
         is_plain = all(type(one) in PLAIN for one in floats) and not is_traced()
-        if self.reward.is_cpu and is_plain and not wants_gradients:
-            found = self._compiled(gamma, lam, share)
-        else:
-            found = self._by_operations(gamma, lam, share)
-        advantages, returns, dropped = found
-        return TokenAdvantages(
-            *(advantages.to(self.kind), returns.to(self.kind)),
-            *(self.trained, self.trained, dropped),
-        )
+        is_compiled = self.reward.is_cpu and is_plain and not wants_gradients
+        run = self._compiled if is_compiled else self._by_operations
+        advantages, returns, dropped = run(gamma, lam, share, after)
+        advantages, returns = advantages.to(self.kind), returns.to(self.kind)
+        is_checked = is_compiled and self.kind == self.reward.dtype
+        is_checked |= is_traced() or advantages.is_meta
+        if not is_checked and not _are_finite(advantages, returns):
+            self._refuse()
+        return TokenAdvantages(advantages, returns, self.trained, self.trained, dropped)
 
-    def _compiled(self, gamma: Tensor, lam: Tensor, share: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def _compiled(
+        self, gamma: Tensor, lam: Tensor, share: Tensor, after: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
         given = (self.reward, self.value, self.trained, gamma, lam, share)
-        ends = (self.last, self.cut, self.following)
+        ends = (self.last, after * self.following)
         read = [one.detach().contiguous().numpy() for one in (*given, *ends)]
         shape, kind = self.reward.shape, self.reward.dtype
         found = torch.empty(shape, dtype=kind), torch.empty(shape, dtype=kind)
@@ -323,27 +333,27 @@ class _Tokens(NamedTuple):
         return *found, dropped
 
     def _by_operations(
-        self, gamma: Tensor, lam: Tensor, share: Tensor
+        self, gamma: Tensor, lam: Tensor, share: Tensor, after: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
         """The same for any device, with gradients, and while torch compiles."""
-        masked = ~self.trained
+        masked, is_lost = ~self.trained, self._is_before_trained()
+        reward, following = (torch.where(is_lost, 0.0, x) for x in (self.reward, self.following))
         value = torch.where(masked, 0.0, self.value)
-        reward = torch.where(masked, share * self.reward, self.reward)
         next_is_trained = _next(self.trained)  # at a last token, it does not matter
-        following = torch.where(self.cut, self.following, _next(value))
-        found = beta_advantages(
-            *(reward, value, following),
-            torch.where(next_is_trained, 1 - _next(lam), 0.0),
-            discount=torch.where(
-                self.cut, gamma, torch.where(next_is_trained, _next(gamma), 1.0)
-            ).expand(reward.shape),
-            terminated=(self.last & ~self.cut).expand(reward.shape),
-            truncated=self.cut.expand(reward.shape),
-            axis=1,
-        )
+        try:
+            found = beta_advantages(
+                torch.where(masked, share * reward, reward) + after * following,
+                *(value, _next(value)),
+                torch.where(next_is_trained, 1 - _next(lam), 0.0),
+                discount=torch.where(next_is_trained, _next(gamma), 1.0),
+                terminated=self.last.expand(reward.shape),
+                axis=1,
+            )
+        except InputError:
+            self._refuse()
         advantages = torch.where(masked, 0.0, found)
         returns = torch.where(masked, 0.0, found + value)
-        return advantages, returns, (self._is_before_trained() & (self.reward != 0)).sum(1)
+        return advantages, returns, (is_lost & (self.reward != 0)).sum(1)
 
     def in_two_levels(
         self,
@@ -359,16 +369,15 @@ class _Tokens(NamedTuple):
         is_end = self.trained & turn_ends
         # What stands between tokens of one turn belongs to the turn, other masked ones to its end.
         upper = self._replace(
-            reward=torch.where(turn_ends, self.reward, 0.0), trained=is_end
+            reward=torch.where(turn_ends, self.reward, 0.0),
+            trained=is_end,
+            kind=self.reward.dtype,
         ).advantages(*between, masked_reward)
+        within_turns = torch.where(turn_ends, 0.0, self.reward)
         lower = self._replace(
-            reward=torch.where(
-                is_end,
-                upper.returns.to(self.reward.dtype),
-                torch.where(turn_ends, 0.0, self.reward),
-            ),
+            reward=torch.where(is_end, upper.returns, within_turns),
             last=is_end | self.last,
-            cut=self.last & False,
+            following=torch.zeros_like(self.following),
         ).advantages(*within, masked_reward)
         return lower._replace(dropped=upper.dropped + lower.dropped)
 
@@ -378,22 +387,25 @@ class _Tokens(NamedTuple):
         number = number.expand(self.trained.shape)
         return (at < 0) | (number.gather(1, at.clamp(min=0)) != number)
 
-    def _refuse(self) -> None:
+    def _refuse(self) -> NoReturn:
         """Name the first number that is not finite and is read."""
-        shape = self.reward.shape
-        for name, one, is_read in (
-            ("reward", self.reward, torch.ones_like(self.trained)),
-            ("value", self.value, self.trained),
-            ("final_value", self.following, self.cut),
+        shape, is_read = self.reward.shape, ~self._is_before_trained()
+        for name, one, where, remedy in (
+            ("reward", self.reward, is_read, ""),
+            ("value", self.value, self.trained, ", or mask the token"),
+            ("final_value", self.following, is_read, ""),
         ):
-            wrong = is_read.expand(shape) & ~one.isfinite().expand(shape)
+            wrong = where & ~one.isfinite().expand(shape)
             if wrong.any():
                 i, t = wrong.nonzero()[0].tolist()
                 raise InputError(
-                    f"{name}[{i}, {t}] is {one.expand(shape)[i, t].item()}: give finite numbers, "
-                    "or mask the token."
+                    f"{name}[{i}, {t}] is {one.expand(shape)[i, t].item()}: give finite numbers"
+                    f"{remedy}."
                 )
-        raise InputError("advantages are not finite: rewards or values are too large.")
+        raise InputError(
+            f"advantages or returns are too large for {self.kind}: give smaller rewards and "
+            "values, or a wider dtype."
+        )
 
 
 def _last_tokens(segment: Any, trained: Tensor) -> Tensor:
@@ -401,10 +413,9 @@ def _last_tokens(segment: Any, trained: Tensor) -> Tensor:
     end = torch.ones((), dtype=torch.bool, device=trained.device)
     if segment is None:
         others = ~end.expand(1, max(trained.shape[1] - 1, 0))
-    elif isinstance(segment, Tensor) and segment.shape == trained.shape:
-        others = segment[:, 1:] != segment[:, :-1]
     else:
-        raise InputError(f"segment is {_said(segment)}: give numbers, {tuple(trained.shape)}.")
+        _check_ids("segment", segment, trained.shape)
+        others = segment[:, 1:] != segment[:, :-1]
     return torch.cat([others, end.expand(len(others), 1)], 1)[:, : trained.shape[1]]
 
 
@@ -431,11 +442,11 @@ def _next(one: Tensor, end: float = 0) -> Tensor:
     return torch.cat([one[:, 1:], torch.full_like(one[:, :1], end)], 1)
 
 
-def _per_response(name: str, given: Tensor, last: Tensor, shape: torch.Size) -> Tensor:
+def _per_response(name: str, given: Tensor, is_packed: bool, shape: torch.Size) -> Tensor:
     """What is given for each response, or for each token, as (batch, tokens)."""
     if given.shape == shape:
         return given
-    if given.shape == shape[:1] and len(last) == 1:
+    if given.shape == shape[:1] and not is_packed:
         return given[:, None].expand(shape)
     raise InputError(
         f"{name} has shape {tuple(given.shape)}: give {tuple(shape)}, read at the last token of "
@@ -443,13 +454,13 @@ def _per_response(name: str, given: Tensor, last: Tensor, shape: torch.Size) -> 
     )
 
 
-def _cuts(truncated: Any, last: Tensor, shape: torch.Size) -> Tensor:
+def _cuts(truncated: Any, last: Tensor, is_packed: bool, shape: torch.Size) -> Tensor:
     """Whether each token is the last one of a truncated response."""
     if isinstance(truncated, bool):
         return last & truncated
     if not isinstance(truncated, Tensor) or truncated.dtype != torch.bool:
         raise InputError(f"truncated is {_said(truncated)}: give booleans.")
-    cut = _per_response("truncated", truncated, last, shape) & last
+    cut = _per_response("truncated", truncated, is_packed, shape) & last
     if truncated.shape == shape and not is_traced() and not cut.is_meta:
         elsewhere = truncated & ~last
         if elsewhere.any():
@@ -463,9 +474,9 @@ def _cuts(truncated: Any, last: Tensor, shape: torch.Size) -> Tensor:
 
 def _flags(name: str, given: Any, shape: torch.Size | None = None) -> Tensor:
     """A mask of booleans, or of the numbers 0 and 1."""
-    if not isinstance(given, Tensor) or given.ndim != 2 or given.shape != (shape or given.shape):
+    if not _is_dense(given) or given.ndim != 2 or given.shape != (shape or given.shape):
         wanted = "(batch, tokens)" if shape is None else f"{tuple(shape)}"
-        raise InputError(f"{name} is {_said(given)}: give a tensor of shape {wanted}.")
+        raise InputError(f"{name} is {_said(given)}: give a dense tensor of shape {wanted}.")
     if given.dtype == torch.bool:
         return given
     flags = given != 0
@@ -475,11 +486,28 @@ def _flags(name: str, given: Any, shape: torch.Size | None = None) -> Tensor:
 
 
 def _check_floats(name: str, given: Any) -> None:
-    if not isinstance(given, Tensor) or given.dtype not in FLOATS:
-        raise InputError(f"{name} is {_said(given)}: give a tensor of floating-point numbers.")
+    if not _is_dense(given) or given.dtype not in FLOATS:
+        raise InputError(
+            f"{name} is {_said(given)}: give a dense tensor of floating-point numbers."
+        )
+
+
+def _check_ids(name: str, given: Any, shape: torch.Size) -> None:
+    if not _is_dense(given) or given.is_floating_point() or given.shape != shape:
+        raise InputError(f"{name} is {_said(given)}: give whole numbers, {tuple(shape)}.")
+
+
+def _is_dense(given: Any) -> TypeGuard[Tensor]:
+    return isinstance(given, Tensor) and given.layout is torch.strided and not given.is_nested
+
+
+def _are_finite(one: Tensor, other: Tensor) -> bool:
+    return bool((one.isfinite() & other.isfinite()).all())
 
 
 def _said(given: Any) -> str:
-    if isinstance(given, Tensor):
-        return f"a tensor of {given.dtype} of shape {tuple(given.shape)}"
-    return short(given)
+    if not isinstance(given, Tensor):
+        return short(given)
+    if not _is_dense(given):
+        return "a nested tensor" if given.is_nested else f"a tensor of {given.layout}"
+    return f"a tensor of {given.dtype} of shape {tuple(given.shape)}"

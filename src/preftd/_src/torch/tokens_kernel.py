@@ -22,7 +22,7 @@ from preftd._src.learners.returns_kernel import (
 def _signature(kind: Any) -> Any:
     floats, flags, written = read(kind, 2), read(boolean, 2), types.Array(kind, 2, "C")
     return boolean(
-        *(floats, floats, flags, floats, floats, floats, flags, flags, floats),
+        *(floats, floats, flags, floats, floats, floats, flags, floats),
         *(written, written, types.Array(int64, 1, "C")),
     )
 
@@ -76,13 +76,14 @@ def all_finite(A: Floats) -> bool:
 
 
 @kernel
-def count_before_trained(reward: Floats, trained: Flags) -> int:
-    """How many rewards other than 0 a response has before its first trained token."""
+def drop_before_trained(reward: Floats, trained: Flags, G: Floats) -> int:
+    """Write 0 before a response's first trained token; count rewards other than 0 there."""
     found = 0
     for t in range(reward.size):
         if trained[t]:
             break
         found += reward[t] != 0
+        G[t] = 0
     return found
 
 
@@ -95,7 +96,6 @@ def token_returns_by_rows(  # noqa: PLR0913, PLR0917  (arrays, not options)
     lam: Floats,
     share: Floats,
     last: Flags,
-    cut: Flags,
     final: Floats,
     advantages: Floats,
     returns: Floats,
@@ -104,8 +104,8 @@ def token_returns_by_rows(  # noqa: PLR0913, PLR0917  (arrays, not options)
     """Write advantages and returns of trained tokens, 0 elsewhere; true if all are finite.
 
     Arrays are (rows, tokens) or, for what is the same in all rows, (1, tokens): the share of a
-    masked token's reward that counts, the last token of each response, whether a response is cut
-    short there, and the value that follows it then. `dropped` counts rewards of each row.
+    masked token's reward that counts, the last token of each response, and the value that follows
+    it, discounted. `dropped` counts rewards of each row.
     """
     rows, steps = returns.shape
     zero = returns.dtype.type(0)
@@ -115,17 +115,18 @@ def token_returns_by_rows(  # noqa: PLR0913, PLR0917  (arrays, not options)
         some = min(TOGETHER, rows - first)
         for i in range(first, first + some):
             r, m, G, k = reward[i], trained[i], returns[i], kept[i - first]
-            g = stream_of(gamma, i)
+            g, after = stream_of(gamma, i), stream_of(final, i)
             write_kept(m, g, stream_of(lam, i), k)
             write_bootstraps(m, g, stream_of(lam, i), value[i], G)
             if last.shape[0] > 1:
                 ends = np.flatnonzero(last[i])
+            for t in ends:
+                G[t], k[t] = after[t], zero
+            add_rewards(m, stream_of(share, i), r, G)
             begin = 0
             for t in ends:
-                G[t] = g[t] * stream_of(final, i)[t] if stream_of(cut, i)[t] else zero
-                dropped[i] += count_before_trained(r[begin : t + 1], m[begin : t + 1])
-                k[t], begin = zero, int(t + 1)
-            add_rewards(m, stream_of(share, i), r, G)
+                dropped[i] += drop_before_trained(r[begin : t + 1], m[begin : t + 1], G[begin:])
+                begin = int(t + 1)
         add_later(kept[:some], returns[first : first + some])
         for i in range(first, first + some):
             write_advantages(trained[i], value[i], returns[i], advantages[i])
