@@ -445,8 +445,8 @@ def test_it_compiles() -> None:
     given |= {"gamma": 0.9, "lam": 1, "turn": turns}
     assert close(compiled(**given).advantages, token_advantages(**given).advantages)
     mask = given["mask"]
-    compiled = torch.compile(length_adaptive_lambda, backend="aot_eager", fullgraph=True)
-    assert torch.equal(compiled(mask, 0.5), length_adaptive_lambda(mask, 0.5))
+    adaptive = torch.compile(length_adaptive_lambda, backend="aot_eager", fullgraph=True)
+    assert torch.equal(adaptive(mask, 0.5), length_adaptive_lambda(mask, 0.5))
 
 
 def test_it_can_be_mapped_over_batches() -> None:

@@ -28,18 +28,16 @@ def _signature(kind: Any) -> Any:
 
 
 @kernel(fastmath={"contract"})
-def write_kept(trained: Flags, gamma: Floats, lam: Floats, kept: Floats) -> None:
-    """Write how much of the next token's return counts: γλ if that is trained, otherwise all."""
-    one = kept.dtype.type(1)
-    for t in range(kept.size - 1):
-        kept[t] = gamma[t + 1] * lam[t + 1] if trained[t + 1] else one
+def look_ahead(
+    trained: Flags, gamma: Floats, lam: Floats, value: Floats, kept: Floats, G: Floats
+) -> None:
+    """Write what counts of the next token: of its return γλ, and of its value γ (1 − λ).
 
-
-@kernel(fastmath={"contract"})
-def write_bootstraps(trained: Flags, gamma: Floats, lam: Floats, value: Floats, G: Floats) -> None:
-    """Write γ (1 − λ) v of the next token if that is trained, otherwise 0."""
+    If it is masked, all of its return and nothing of its value.
+    """
     zero, one = G.dtype.type(0), G.dtype.type(1)
     for t in range(G.size - 1):
+        kept[t] = gamma[t + 1] * lam[t + 1] if trained[t + 1] else one
         G[t] = gamma[t + 1] * (one - lam[t + 1]) * value[t + 1] if trained[t + 1] else zero
 
 
@@ -52,17 +50,10 @@ def add_rewards(trained: Flags, share: Floats, reward: Floats, G: Floats) -> Non
 
 @kernel
 def write_advantages(trained: Flags, value: Floats, G: Floats, A: Floats) -> None:
-    """Write G − v at trained tokens, and 0 elsewhere."""
+    """Write G − v at trained tokens, and 0 elsewhere, also into G."""
     zero = A.dtype.type(0)
     for t in range(A.size):
         A[t] = G[t] - value[t] if trained[t] else zero
-
-
-@kernel
-def clear_masked(trained: Flags, G: Floats) -> None:
-    """Write 0 at masked tokens."""
-    zero = G.dtype.type(0)
-    for t in range(G.size):
         G[t] = G[t] if trained[t] else zero
 
 
@@ -115,9 +106,8 @@ def token_returns_by_rows(  # noqa: PLR0913, PLR0917  (arrays, not options)
         some = min(TOGETHER, rows - first)
         for i in range(first, first + some):
             r, m, G, k = reward[i], trained[i], returns[i], kept[i - first]
-            g, after = stream_of(gamma, i), stream_of(final, i)
-            write_kept(m, g, stream_of(lam, i), k)
-            write_bootstraps(m, g, stream_of(lam, i), value[i], G)
+            after = stream_of(final, i)
+            look_ahead(m, stream_of(gamma, i), stream_of(lam, i), value[i], k, G)
             if last.shape[0] > 1:
                 ends = np.flatnonzero(last[i])
             for t in ends:
@@ -130,6 +120,5 @@ def token_returns_by_rows(  # noqa: PLR0913, PLR0917  (arrays, not options)
         add_later(kept[:some], returns[first : first + some])
         for i in range(first, first + some):
             write_advantages(trained[i], value[i], returns[i], advantages[i])
-            clear_masked(trained[i], returns[i])
             fine &= all_finite(advantages[i])
     return fine
