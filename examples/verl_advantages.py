@@ -1,10 +1,13 @@
-"""Advantages of `preftd.torch` in verl: import this file before the trainer starts.
+"""Advantages of `preftd.torch` in verl, whose processes must all import this file.
+
+Put it on your PYTHONPATH and start training with VERL_USE_EXTERNAL_MODULES=verl_advantages.
 
 Without a critic, verl takes estimators by name. Run it with algorithm.adv_estimator=preftd_returns:
 rewards to come, which cross the output of tools, also where they fall on it.
 
 With a critic, verl hands values to its own GAE only. `use_token_advantages()` puts ours in its
-place; run it with algorithm.adv_estimator=gae. Both whiten advantages, as verl does.
+place: call it in a module of yours, name that one in VERL_USE_EXTERNAL_MODULES, and run verl with
+algorithm.adv_estimator=gae. Both whiten advantages, as verl does.
 
     python examples/verl_advantages.py      compares them with verl's functions on random batches
 """

@@ -91,7 +91,8 @@ def token_advantages(  # noqa: PLR0913  (what a response may be made of)
         for padding on either side.
     gamma, lam : float, or tensor of shape (), (batch, 1), (1, tokens) or (batch, tokens)
         γ and λ at a token say how earlier tokens look past it. Those of masked tokens weight their
-        rewards, if these are discounted or kept, and γ of a response's last token what follows it.
+        rewards, if these are discounted or kept, and γ of a response's last token what follows it
+        (in two levels, it is the γ of turns that does so).
     turn : Turns, or tensor of int of shape (batch, tokens), optional
         Turns; a tensor stands for `Turns(tensor)`: γ = 1 and λ = 0 from one turn to the next.
     segment : tensor of int of shape (batch, tokens), optional
