@@ -29,6 +29,7 @@ BENCHMARKS = {
         "ray",
         "learned",
         "returns",
+        "tokens",
         "rivals",
         "transfer",
         "logs",
