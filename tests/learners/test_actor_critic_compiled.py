@@ -8,8 +8,7 @@ import pytest
 
 from preftd import ETD, PTD, TD, Actor, ActorCritic, Critic, Rule, StepSizePair, tasks
 from preftd._src.arrays import InputError
-from preftd._src.learners.actor_critic.classes import Classes
-from preftd._src.learners.actor_critic.compiled import compiled_run
+from preftd._src.learners.actor_critic.run import Classes, compiled_run
 from preftd._src.learners.actor_critic.specification import MEASURES
 from preftd._src.rules.interest import FromBeta
 from preftd.experience import Fourier, Polynomial, TileCoding
@@ -210,7 +209,7 @@ def test_each_pair_of_step_sizes_is_a_run_of_its_own() -> None:
 def test_an_episode_may_be_longer_than_the_memory_there_was(monkeypatch: Any) -> None:
     wanted = ActorCritic().run(tasks.CartPole(limit=0), PTD(), MOVED, [PAIR], 30, 3)
     assert wanted["steps"].max() > 40
-    monkeypatch.setattr("preftd._src.learners.actor_critic.compiled.CAPACITY", 5)
+    monkeypatch.setattr("preftd._src.learners.actor_critic.run.CAPACITY", 5)
     found = ActorCritic().run(tasks.CartPole(limit=0), PTD(), MOVED, [PAIR], 30, 3)
     np.testing.assert_array_equal(found["return"], wanted["return"])
 

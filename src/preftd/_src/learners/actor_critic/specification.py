@@ -11,8 +11,13 @@ import numpy as np
 from preftd._src.arrays import Dense, InputError, as_count, short
 from preftd._src.learners.actor_critic.interaction import sizes_of
 from preftd._src.learners.actor_critic.learner import ActorCriticLearner
-from preftd._src.learners.actor_critic.options import Actor, Critic, changed
-from preftd._src.learners.actor_critic.start import as_pair, check_parts
+from preftd._src.learners.actor_critic.options import (
+    Actor,
+    Critic,
+    as_pair,
+    changed,
+    check_parts,
+)
 from preftd._src.learners.step_size import StepSizePair, listed
 from preftd._src.learners.transition import DivergedError, check_rule
 from preftd._src.tasks.parameters import MOST_STEPS
@@ -103,7 +108,7 @@ class ActorCritic:
             diverged.
 
         """
-        from preftd._src.learners.actor_critic.compiled import compiled_run  # noqa: PLC0415  (compiles)
+        from preftd._src.learners.actor_critic.run import compiled_run  # noqa: PLC0415  (compiles)
 
         check_rule(rule)
         signal, first = as_preference(preference), as_count("seed", seed, 0)

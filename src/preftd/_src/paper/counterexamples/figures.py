@@ -18,7 +18,7 @@ from preftd._src.report.figures.layout import write_note
 from preftd._src.report.figures.shown import Shown, attach
 from preftd._src.report.figures.ticks import mark_decades
 from preftd._src.style import RC, Band, look_of, number_text, save_figure
-from preftd._src.tasks.counterexamples import LAMBDAS
+from preftd._src.tasks.chains import LAMBDAS
 from preftd.rules import RULES
 from preftd.tasks import make
 from preftd.theory import Diagnosis, compare, mean_trajectory, report
