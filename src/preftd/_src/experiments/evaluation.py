@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from preftd._src.arrays import Dense, InputError, Vector, as_count, read_only, short
+from preftd._src.arrays import MOST_STEPS, Dense, InputError, Vector, as_count, read_only, short
 from preftd._src.experiments.inputs import (
     as_learner,
     as_seeds,
@@ -39,7 +39,6 @@ from preftd._src.experiments.measures import ERROR
 from preftd._src.learners.custom import Custom
 from preftd._src.learners.linear.batch import Linear
 from preftd._src.learners.step_size import Decreasing, StepSize, StepSizePair, StudyStepSize
-from preftd._src.tasks.parameters import MOST_STEPS
 from preftd.preferences import as_preference
 from preftd.rules import Rule
 

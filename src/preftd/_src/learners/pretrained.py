@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self, SupportsIndex, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd._src.arrays import Dense, InputError, Vector, as_count, short, whole
+from preftd._src.arrays import MOST_STEPS, Dense, InputError, Vector, as_count, short, whole
 from preftd._src.learners.describing import described
 from preftd._src.learners.features import as_features
 from preftd._src.learners.linear.batch import Linear, LinearBatch
@@ -24,7 +24,6 @@ from preftd._src.learners.step_size import Decreasing, StepSize, as_step_size
 from preftd._src.learners.steps import Steps, check_steps
 from preftd._src.learners.streams import check_size
 from preftd._src.learners.transition import after_the_end, as_vector, check_rule
-from preftd._src.tasks.parameters import MOST_STEPS
 from preftd._src.tasks.scored import Scored
 from preftd.experience import Experience, Indices
 from preftd.preferences import Signal, as_preference

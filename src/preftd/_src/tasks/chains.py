@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from preftd._src.arrays import Dense, as_count
+from preftd._src.arrays import MOST_STATES, Dense, as_count
 from preftd._src.tasks.features import Features
 from preftd._src.tasks.outcomes import Outcomes
-from preftd._src.tasks.parameters import MOST_STATES
 from preftd._src.tasks.task import Layout, Task
 
 LAMBDAS = {"counterexample_1": (0.99, 0.8), "counterexample_2": (0.0, 0.99)}

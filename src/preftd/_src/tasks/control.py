@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from preftd._src.arrays import (
+    MOST_STEPS,
     InputError,
     Vector,
     as_count,
@@ -20,7 +21,6 @@ from preftd._src.arrays import (
     unit,
 )
 from preftd._src.tasks.outcomes import Outcomes
-from preftd._src.tasks.parameters import MOST_STEPS
 from preftd._src.tasks.task import Task
 
 if TYPE_CHECKING:

@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from preftd._src.arrays import as_count
+from preftd._src.arrays import MOST_STATES, as_count
 from preftd._src.randomness import generator
 from preftd._src.tasks.features import Features
 from preftd._src.tasks.outcomes import Outcomes
-from preftd._src.tasks.parameters import MOST_STATES
 from preftd._src.tasks.task import Layout, Task
 
 REWARD, ROOMS_REWARD, DISCOUNT = 5.0, 1.0, 0.99

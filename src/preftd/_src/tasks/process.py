@@ -175,17 +175,24 @@ def transition_table(name: str, given: MatrixLike) -> Matrix:
             f"{name} has shape {table.shape}, which is not square: "
             "give a row and a column for each state."
         )
+    _check_probabilities(
+        name,
+        table,
+        "divide the row by its sum, or, if episodes end there, add a transition to the start of "
+        "the next with discount 0.",
+    )
+    return table
+
+
+def _check_probabilities(name: str, table: Matrix, remedy: str) -> None:
+    """Refuse negative numbers, and rows that do not sum to 1."""
     check_not_negative(name, table)
     with np.errstate(over="ignore"):
         sums = np.asarray(table.sum(axis=1)).ravel()
     wrong = np.abs(sums - 1) > SUM_TOLERANCE
     if wrong.any():
         row = int(np.argmax(wrong))
-        raise InputError(
-            f"{name} row {row} sums to {sums[row]:.10g}, not 1: divide the row by its sum, or, if "
-            "episodes end there, add a transition to the start of the next with discount 0."
-        )
-    return table
+        raise InputError(f"{name} row {row} sums to {sums[row]:.10g}, not 1: {remedy}")
 
 
 def expected(transition: Matrix, name: str, given: MatrixLike) -> Vector:
@@ -362,13 +369,7 @@ def policy_table(policy: ArrayLike, states: int, actions: int, *, name: str = "p
             f"{name} has shape {table.shape}: give {states} × {actions} probabilities, "
             f"or a whole number for each of the {states} states."
         )
-    check_not_negative(name, table)
-    wrong = np.abs(table.sum(axis=1) - 1) > SUM_TOLERANCE
-    if wrong.any():
-        state = int(np.argmax(wrong))
-        raise InputError(
-            f"{name} row {state} sums to {table[state].sum():.10g}, not 1: divide it by its sum."
-        )
+    _check_probabilities(name, table, "divide it by its sum.")
     return table
 
 

@@ -13,12 +13,20 @@ from typing import TYPE_CHECKING, NamedTuple, Self, SupportsIndex, final
 import numpy as np
 from numpy.typing import NDArray
 
-from preftd._src.arrays import SUM_TOLERANCE, Dense, InputError, Vector, as_count, short, whole
+from preftd._src.arrays import (
+    MOST_STEPS,
+    SUM_TOLERANCE,
+    Dense,
+    InputError,
+    Vector,
+    as_count,
+    short,
+    whole,
+)
 from preftd._src.experience.stream import Codes, Experience
 from preftd._src.kernels import kernel
 from preftd._src.randomness import generator
 from preftd._src.tasks.outcomes import bounds
-from preftd._src.tasks.parameters import MOST_STEPS
 from preftd._src.turns import Turn
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from preftd._src.arrays import (
+    MOST_STATES,
     Dense,
     InputError,
     Matrix,
@@ -29,7 +30,6 @@ from preftd._src.names import is_text, nearest
 from preftd._src.solve import Resolvent
 from preftd._src.tasks.features import Features
 from preftd._src.tasks.outcomes import Outcomes
-from preftd._src.tasks.parameters import MOST_STATES
 from preftd._src.tasks.process import (
     MarkovRewardProcess,
     check_episodes_end,

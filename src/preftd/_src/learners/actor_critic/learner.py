@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from preftd._src.arrays import (
+    MOST_STEPS,
     Dense,
     InputError,
     Vector,
@@ -53,7 +54,6 @@ from preftd._src.learners.saving import are_counts, as_state, checked_state, ref
 from preftd._src.learners.step_size import StepSizePair
 from preftd._src.learners.transition import DivergedError, check_rule, numbers_of
 from preftd._src.randomness import generator
-from preftd._src.tasks.parameters import MOST_STEPS
 from preftd._src.turns import Turn
 from preftd.preferences import as_preference
 from preftd.rules import Rule

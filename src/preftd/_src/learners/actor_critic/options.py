@@ -11,11 +11,14 @@ from preftd._src.learners.features import MOST_FEATURES
 from preftd._src.learners.step_size import StepSizePair
 from preftd._src.names import nearest
 
-ACTIVATIONS = ("tanh", "relu")
-OPTIMISERS = ("adam", "sgd")
-REDUCTIONS = ("sum", "mean")
-INITS = ("uniform", "xavier", "small")
 GAINS = ("rule", "one", "beta")
+ACTOR_CHOICES = {
+    "activation": ("tanh", "relu"),
+    "optimiser": ("adam", "sgd"),
+    "reduction": ("sum", "mean"),
+    "gain": GAINS,
+    "init": ("uniform", "xavier", "small"),
+}
 VIEWS = ("backward", "true_online", "held")
 TRUNCATIONS = ("bootstrap", "terminate")
 
@@ -60,12 +63,9 @@ class Actor:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "units", as_count("units", self.units, 1, MOST_FEATURES))
-        nearest("activation", self.activation, ACTIVATIONS)
         object.__setattr__(self, "bias", as_flag("bias", self.bias))
-        nearest("optimiser", self.optimiser, OPTIMISERS)
-        nearest("reduction", self.reduction, REDUCTIONS)
-        nearest("gain", self.gain, GAINS)
-        nearest("init", self.init, INITS)
+        for name, known in ACTOR_CHOICES.items():
+            nearest(name, getattr(self, name), known)
 
 
 @final

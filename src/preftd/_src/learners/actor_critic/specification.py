@@ -8,7 +8,7 @@ from typing import Any, ClassVar, SupportsIndex, final
 
 import numpy as np
 
-from preftd._src.arrays import Dense, InputError, as_count, short
+from preftd._src.arrays import MOST_STEPS, Dense, InputError, as_count, short
 from preftd._src.learners.actor_critic.interaction import sizes_of
 from preftd._src.learners.actor_critic.learner import ActorCriticLearner
 from preftd._src.learners.actor_critic.options import (
@@ -20,7 +20,6 @@ from preftd._src.learners.actor_critic.options import (
 )
 from preftd._src.learners.step_size import StepSizePair, listed
 from preftd._src.learners.transition import DivergedError, check_rule
-from preftd._src.tasks.parameters import MOST_STEPS
 from preftd.preferences import Signal, as_preference
 from preftd.rules import Rule
 from preftd.tasks import Task
