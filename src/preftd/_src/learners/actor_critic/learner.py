@@ -340,13 +340,20 @@ class ActorCriticLearner:
         and the episode so far.
         """
         with self._turn:
-            kept = self._shared()
-            for i, stream in enumerate(self._streams):
-                kept |= {f"stream{i}_{name}": array for name, array in stream.arrays().items()}
-            return kept
+            return self._arrays()
 
     def load_state_dict(self, state: Mapping[str, ArrayLike]) -> None:
         """Continue from what `state_dict` gave."""
+        with self._turn:
+            self._put(state)
+
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        kept = self._shared()
+        for i, stream in enumerate(self._streams):
+            kept |= {f"stream{i}_{name}": array for name, array in stream.arrays().items()}
+        return kept
+
+    def _put(self, state: Mapping[str, ArrayLike]) -> None:
         of_streams: dict[int, dict[str, ArrayLike]] = {}
         rest: dict[str, ArrayLike] = {}
         for name, array in as_state(state).items():
@@ -356,20 +363,19 @@ class ActorCriticLearner:
                 of_streams.setdefault(int(number), {})[tail] = array
             else:
                 rest[name] = array
-        with self._turn:
-            arrays = checked_state(rest, self._shared())
-            if self._actor_state.optimiser.adam:
-                check_not_negative("square", arrays["square"])
-                refuse_unless(are_counts(arrays["taken"]), "taken")
-            if sorted(of_streams) != list(range(len(of_streams))):
-                raise InputError("the state lacks a stream: give what state_dict gave.")
-            drawing = generator_of(arrays["generator"])
-            streams = [Stream(self._sizes, self._features) for _ in of_streams]
-            for i, stream in enumerate(streams):
-                stream.put(of_streams[i])
-            self._generator, self._streams = drawing, streams
-            for name, own in self._learned().items():
-                own[:] = arrays[name]
+        arrays = checked_state(rest, self._shared())
+        if self._actor_state.optimiser.adam:
+            check_not_negative("square", arrays["square"])
+            refuse_unless(are_counts(arrays["taken"]), "taken")
+        if sorted(of_streams) != list(range(len(of_streams))):
+            raise InputError("the state lacks a stream: give what state_dict gave.")
+        drawing = generator_of(arrays["generator"])
+        streams = [Stream(self._sizes, self._features) for _ in of_streams]
+        for i, stream in enumerate(streams):
+            stream.put(of_streams[i])
+        self._generator, self._streams = drawing, streams
+        for name, own in self._learned().items():
+            own[:] = arrays[name]
 
     def _shared(self) -> dict[str, NDArray[Any]]:
         """Copies of all that the streams share and that changes."""
@@ -397,13 +403,13 @@ class ActorCriticLearner:
     @contextmanager
     def _restoring(self) -> Iterator[None]:
         """Return to what was before, if a call is refused on its way, but not if it diverges."""
-        before = self.state_dict()
+        before = self._arrays()
         try:
             yield
         except DivergedError:
             raise
         except InputError:
-            self.load_state_dict(before)
+            self._put(before)
             raise
 
     def _policy(self, x: Vector) -> Vector:
@@ -429,14 +435,14 @@ class ActorCriticLearner:
         largest = extent(self._weights, stream.trace, buffer.features, t)
         largest += alpha + abs(now.reward) + abs(now.gain)
         careful = not largest <= MODERATE
-        before = self.state_dict() if now.ends or careful else {}
+        before = self._arrays() if now.ends or careful else {}
         seen = now
         if self.critic.bounded:
             seen = now._replace(gain=bounded_by(buffer.features, t, alpha, now.gain))
         args = (self._weights, stream.trace, buffer.features, self._view, alpha, seen)
         delta = float(step(*args))
         if careful and not all(np.isfinite(part).all() for part in (self._weights, *stream.trace)):
-            self.load_state_dict(before)
+            self._put(before)
             delta = np.nan
         if not np.isfinite(delta):
             raise DivergedError("the prediction is not finite: lower the critic's step size.")
@@ -446,7 +452,7 @@ class ActorCriticLearner:
         if now.ends:
             recall(buffer, t + 1, actor)
             if not update_actor(buffer, t + 1, self._weights, actor, self.step_size.actor):
-                self.load_state_dict(before)
+                self._put(before)
                 raise DivergedError("the actor's weights are not finite: lower the step sizes.")
             stream.steps, stream.discount_t = 0, 0.0
         return delta
