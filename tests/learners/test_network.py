@@ -8,7 +8,7 @@ import pytest
 from learners.network_cases import CASES, RULES, some_scored, steps_of
 from preftd import ETD, PTD, TD, InputError, Rule, tasks
 from preftd._src.arrays import Vector
-from preftd._src.learners.network import adam, backward, forward, held
+from preftd._src.learners.network import backward, forward, held
 from preftd._src.learners.network.backward import SHORT
 from preftd._src.learners.network.batch import Network, NetworkBatch
 from preftd._src.learners.steps import Steps
@@ -158,7 +158,7 @@ def test_compiled_and_plain_kernels_agree(method: Network) -> None:
             "backward sgd": (backward.learn_backward, (SHORT * 5,)),
             "forward sgd": (forward.learn_forward, ()),
             "held sgd": (held.learn_held, (False,)),
-            "forward adam": (adam.learn_adam, ()),
+            "forward adam": (forward.learn_adam, ()),
         }
         kernel, extra = kernels[_name(method)]
         adams = method.optimiser == "adam"

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from learners import network_reference as reference
 from learners.linear_cases import SIZE, case, feed, same
 from learners.network_cases import (
     CASES,
@@ -16,8 +17,8 @@ from learners.network_cases import (
     steps_of,
 )
 from preftd._src.learners.bounding import squares_of
-from preftd._src.learners.network import backward, held, reference
-from preftd._src.learners.network.parameters import Parameters
+from preftd._src.learners.network import backward, held
+from preftd._src.learners.network.layers import Parameters
 from preftd.learners import Network, NetworkLearner
 
 VIEWS = ["backward", "forward", "held"]

@@ -16,9 +16,9 @@ from typing import Any, ClassVar, NamedTuple, Protocol, SupportsIndex, final
 import numpy as np
 
 from preftd._src.arrays import Dense, InputError, Vector, as_array, as_count, as_flag, short, whole
-from preftd._src.learners.features import MOST_FEATURES
 from preftd._src.learners.step_size import StepSize, as_step_sizes, listed
 from preftd._src.learners.steps import Steps, mean_squared_error, scored_features
+from preftd._src.learners.transition import MOST_FEATURES
 from preftd._src.names import is_text
 from preftd._src.tasks.scored import Scored
 

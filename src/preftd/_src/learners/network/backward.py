@@ -28,7 +28,6 @@ from preftd._src.learners.network.layers import (
     score,
     value,
 )
-from preftd._src.learners.network.refcount import uncounted
 from preftd._src.learners.steps import Steps
 from preftd._src.learners.vectors import (
     WIDTH,
@@ -37,6 +36,7 @@ from preftd._src.learners.vectors import (
     multiply_add,
     store,
     times,
+    uncounted,
     where_active,
 )
 from preftd._src.tasks.scored import Scored

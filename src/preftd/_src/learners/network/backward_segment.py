@@ -17,9 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from preftd._src.arrays import Dense, Vector
-from preftd._src.learners.network.layers import Weights, compiled, entering_gain, inlined, value
-from preftd._src.learners.network.matrix_products import activate_all, spread_all
-from preftd._src.learners.network.refcount import uncounted
+from preftd._src.learners.network.layers import (
+    Weights,
+    activate_all,
+    compiled,
+    entering_gain,
+    inlined,
+    spread_all,
+    value,
+)
 from preftd._src.learners.steps import Steps
 from preftd._src.learners.vectors import (
     WIDTH,
@@ -28,6 +34,7 @@ from preftd._src.learners.vectors import (
     multiply_add,
     store,
     times,
+    uncounted,
     where_active,
 )
 

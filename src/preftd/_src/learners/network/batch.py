@@ -29,15 +29,13 @@ from preftd._src.arrays import (
     whole,
 )
 from preftd._src.learners.bounding import squares_of
-from preftd._src.learners.features import MOST_FEATURES
-from preftd._src.learners.network.adam import learn_adam
 from preftd._src.learners.network.backward import SHORT, learn_backward
-from preftd._src.learners.network.forward import learn_forward
+from preftd._src.learners.network.forward import learn_adam, learn_forward
 from preftd._src.learners.network.held import learn_held
-from preftd._src.learners.network.layers import Weights, rectify
-from preftd._src.learners.network.parameters import INITS, Parameters
+from preftd._src.learners.network.layers import INITS, Parameters, Weights, rectify
 from preftd._src.learners.step_size import Decreasing
 from preftd._src.learners.steps import UNFINISHED, Steps, check_steps
+from preftd._src.learners.transition import MOST_FEATURES
 from preftd._src.learners.vectors import WIDTH, aligned
 from preftd._src.names import nearest
 from preftd._src.tasks.scored import Scored
@@ -222,11 +220,8 @@ class NetworkBatch:
             raise InputError(
                 f"features has shape {x.shape}: give rows of {self.size}, one for each input."
             )
-        values = []
-        for lane in range(self.step_sizes.size):
-            hidden, hidden_bias, out, bias = self.parameters(lane)
-            values.append(bias + np.maximum(x @ hidden + hidden_bias, 0) @ out)
-        return np.stack(values, axis=1)
+        lanes = range(self.step_sizes.size)
+        return np.stack([self.parameters(lane).values(x) for lane in lanes], axis=1)
 
     def _own(self, lane: int) -> slice:
         return slice(lane * self.spec.units, (lane + 1) * self.spec.units)

@@ -34,8 +34,8 @@ from preftd._src.learners.network.layers import (
     score,
     value,
 )
-from preftd._src.learners.network.refcount import uncounted
 from preftd._src.learners.steps import Steps
+from preftd._src.learners.vectors import uncounted
 from preftd._src.tasks.scored import Scored
 
 Memory: TypeAlias = tuple[Weights, Weights]
