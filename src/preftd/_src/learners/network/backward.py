@@ -74,7 +74,7 @@ class Live(NamedTuple):
 Memory: TypeAlias = tuple[Weights, Rows, Live]
 """The trace, and what it takes to follow it."""
 SHORT = 8
-"""Segmentes of up to so many steps per unit are short: in longer ones, the products of inputs would
+"""Segments of up to so many steps per unit are short: in longer ones, the products of inputs would
 cost more than is saved. (It must not depend on how many lanes there are, nor may results.)"""
 
 
