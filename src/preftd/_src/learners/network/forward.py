@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from preftd._src.arrays import Dense, Vector
 from preftd._src.learners.network.layers import (
+    Lesson,
     Weights,
     activate_all,
     compiled,
@@ -83,43 +84,24 @@ def work_for(weights: Weights, steps: Steps) -> Work:
 
 
 @compiled
-def learn_forward(
-    weights: Weights,
-    units: int,
-    step_sizes: Vector,
-    steps: Steps,
-    squares: Vector,
-    scored: Scored,
-    errors: Dense,
-) -> None:
-    """Learn from whole episodes by one step along the gradient each; errors after each.
-
-    squares  1 + |x_t|² where steps are bounded, 0 where not
-    """
+def learn_forward(lesson: Lesson, scored: Scored, errors: Dense) -> None:
+    """Learn from whole episodes by one step along the gradient each; errors after each."""
+    weights, units, _, steps, _ = lesson
     work, spare = work_for(weights, steps), np.empty(weights.out.size)
     begin, episode = 0, 0
     for t in range(steps.code_t.size):
         if steps.is_last[t]:
             span = (int(begin), t + 1)  # of the literal 0, numba would compile once more
-            add_updates(weights, units, step_sizes, steps, squares, span, work, weights)
+            add_updates(lesson, span, work, weights)
             score(weights, units, scored, spare, errors[episode])
             begin, episode = t + 1, episode + 1
 
 
 @compiled
-def add_updates(
-    weights: Weights,
-    units: int,
-    step_sizes: Vector,
-    steps: Steps,
-    squares: Vector,
-    span: tuple[int, int],
-    work: Work,
-    to: Weights,
-) -> None:
+def add_updates(lesson: Lesson, span: tuple[int, int], work: Work, to: Weights) -> None:
     """Add α Σ gain_t A_t ∇v(x_t) over a span of steps `to` weights, or to anything like them."""
-    weights, step_sizes, steps = uncounted((weights, step_sizes, steps))
-    squares, work, to = uncounted((squares, work, to))
+    lesson, work, to = uncounted((lesson, work, to))
+    weights, units, step_sizes, steps, squares = lesson
     begin, end = span
     columns = weights.out.size
     count = _choose(steps, begin, end, work)
@@ -191,19 +173,16 @@ FIRST, SECOND, TINY = 0.9, 0.999, 1e-8
 
 @compiled
 def learn_adam(
-    weights: Weights,
+    lesson: Lesson,
     moments: tuple[Weights, Weights, Vector],
-    units: int,
-    step_sizes: Vector,
-    steps: Steps,
     scored: Scored,
     errors: Dense,
 ) -> None:
     """Learn from whole episodes; moments are m, v and the number of steps, and are kept."""
+    weights, units, step_sizes, steps, squares = lesson
     work, spare = work_for(weights, steps), np.empty(weights.out.size)
     mean, square, taken = moments
     change, share = like(weights), np.empty(step_sizes.size)
-    squares = np.zeros(steps.code_t.size)  # steps are not bounded
     lanes, columns = step_sizes.size, weights.out.size
     by_column = np.zeros(columns)
     for lane in range(lanes):
@@ -215,7 +194,7 @@ def learn_adam(
             change.out[:], change.bias[:] = 0.0, 0.0
             share[:] = 1 / (t + 1 - begin)
             span = (int(begin), t + 1)  # of the literal 0, numba would compile once more
-            add_updates(weights, units, share, steps, squares, span, work, change)
+            add_updates(Lesson(weights, units, share, steps, squares), span, work, change)
             taken[0] += 1
             _step(weights.hidden, change.hidden, mean.hidden, square.hidden, by_column, taken[0])
             _step(

@@ -107,6 +107,18 @@ class Weights(NamedTuple):
     """One for each lane."""
 
 
+class Lesson(NamedTuple):
+    """Networks side by side, and the steps that they learn from."""
+
+    weights: Weights
+    units: int
+    step_sizes: Vector
+    """One for each lane."""
+    steps: Steps
+    squares: Vector
+    """1 + |x_t|² where steps are bounded, 0 where not."""
+
+
 compiled = kernel(fastmath={"contract"}, error_model="numpy")
 """Rounding may be saved (contract), but what is not a number must stay visible."""
 
