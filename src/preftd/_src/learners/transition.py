@@ -22,7 +22,7 @@ Pair: TypeAlias = tuple[NDArray[Any], NDArray[Any]]
 """x_t and x_{t+1}: vectors, or indices."""
 MOST_FEATURES = 2**29
 """Memory for more than that, squared, has no address."""
-_FLOAT = np.dtype(np.float64)
+_FLOAT, _INFINITY = np.dtype(np.float64), float("inf")
 
 
 class Transition(NamedTuple):
@@ -101,17 +101,20 @@ def numbers_of(
         Reward, discount, β, decay, gain, and what to carry to the next step.
 
     """
+    reward, discount, beta, interest, rho = given
     try:
-        reward, discount, beta = plain(given[0]), plain(given[1]), plain(given[2])
-        interest = None if given[3] is None else plain(given[3])
-        rho = plain(given[4])
-        decay, gain, carried = rule.advance(follow_on, discount_t, beta, interest, rho)
+        reward = reward if type(reward) is float else plain(reward)
+        discount = discount if type(discount) is float else plain(discount)
+        beta = beta if type(beta) is float else plain(beta)
+        rho = rho if type(rho) is float else plain(rho)
+        own = None if interest is None else plain(interest)
+        decay, gain, carried = rule.advance(follow_on, discount_t, beta, own, rho)
     except NOT_A_NUMBER as error:
         raise not_numbers(error) from None
     check_discount(discount)
-    if not -np.inf < reward < np.inf:
+    if not -_INFINITY < reward < _INFINITY:
         raise InputError(f"reward is {reward}: leave the step out.")
-    if not carried < np.inf:
+    if not carried < _INFINITY:
         check_follow_on(carried)
     return reward, discount, beta, decay, gain, carried
 

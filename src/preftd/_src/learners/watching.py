@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, SupportsIndex, final
 
 import numpy as np
 
 from preftd._src.arrays import Dense, InputError
-from preftd._src.learners.custom import Specification
+from preftd._src.learners.custom import Specification, errors_until_divergence
 from preftd._src.learners.growth import GrowthWarning
 from preftd._src.learners.step_size import StepSize
-from preftd._src.learners.steps import UNFINISHED, mean_squared_error, scored_features
-from preftd._src.learners.transition import DivergedError
+from preftd._src.learners.steps import UNFINISHED
 from preftd._src.tasks.scored import Scored
 from preftd.experience import Experience
 from preftd.preferences import Signal
@@ -82,21 +82,16 @@ class WatchingBatch:
         if len(experience) and not experience.is_last[-1]:
             raise InputError(UNFINISHED)
         ends = np.flatnonzero(experience.is_last) + 1
-        errors, shown = np.full((ends.size, len(self.learners)), np.inf), scored_features(scored)
+        errors = np.full((ends.size, len(self.learners)), np.inf)
+        firsts = np.append(0, ends[:-1])
+        pieces = [experience[a:b] for a, b in zip(firsts.tolist(), ends.tolist(), strict=False)]
         for lane, learner in enumerate(self.learners):
-            first = 0
-            for episode, end in enumerate(ends.tolist()):
-                if self._diverged[lane]:
-                    break
-                try:
-                    with warnings.catch_warnings():  # a study marks what diverges
-                        warnings.simplefilter("ignore", GrowthWarning)
-                        learner.learn(experience[first:end], self._preference)
-                except DivergedError:
-                    self._diverged[lane] = True
-                else:
-                    with np.errstate(over="ignore", invalid="ignore"):
-                        values = learner.predict(shown)
-                    errors[episode, lane] = mean_squared_error(values, scored)
-                first = end
+            if self._diverged[lane]:
+                continue
+            with warnings.catch_warnings():  # a study marks what diverges
+                warnings.simplefilter("ignore", GrowthWarning)
+                learn = partial(learner.learn, preference=self._preference)
+                found = errors_until_divergence(learn, learner.predict, pieces, scored)
+            errors[: len(found), lane] = found
+            self._diverged[lane] = len(found) < len(pieces)
         return errors

@@ -14,9 +14,10 @@ from torch import nn
 
 from preftd._src.arrays import Dense, InputError, Vector, as_count, as_flag, number, short, whole
 from preftd._src.learners.base import Memory, StreamLearner, are_flags, refuse_unless
+from preftd._src.learners.custom import errors_until_divergence
 from preftd._src.learners.step_size import Decreasing, as_step_sizes
-from preftd._src.learners.steps import Steps, check_steps, mean_squared_error, scored_features
-from preftd._src.learners.transition import MOST_FEATURES, DivergedError, Given, Pair, Transition
+from preftd._src.learners.steps import Steps, check_steps
+from preftd._src.learners.transition import MOST_FEATURES, Given, Pair, Transition
 from preftd._src.names import is_text, nearest
 from preftd._src.randomness import generator
 from preftd._src.tasks.scored import Scored
@@ -341,21 +342,16 @@ class ModuleBatch:
         They are infinite from the episode on in which a module diverges.
         """
         check_steps(steps, self.learners[0].size, scored)
-        shown, episodes = scored_features(scored), list(steps.episodes())
-        errors = np.full((len(episodes), len(self.learners)), np.inf)
+        pieces = [steps.part(which) for which in steps.episodes()]
+        errors = np.full((len(pieces), len(self.learners)), np.inf)
         for lane, learner in enumerate(self.learners):
+            if self._diverged[lane]:
+                continue
             with _drawing(self._states[lane]) as drawn:
-                for episode, which in enumerate(episodes):
-                    if self._diverged[lane]:
-                        break
-                    try:
-                        learner._learn_steps(steps.part(which))
-                    except DivergedError:
-                        self._diverged[lane] = True
-                        break
-                    errors[episode, lane] = mean_squared_error(
-                        np.asarray(learner.predict(shown)), scored
-                    )
+                learn, predict = learner._learn_steps, learner.predict
+                found = errors_until_divergence(learn, predict, pieces, scored)
+            errors[: len(found), lane] = found
+            self._diverged[lane] = len(found) < len(pieces)
             self._states[lane] = drawn[0]
         return errors
 

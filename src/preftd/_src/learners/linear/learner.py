@@ -33,17 +33,14 @@ from preftd._src.learners.step_size import Decreasing, size_at, step_size_parts,
 from preftd._src.learners.steps import Steps, check_steps, discount_into, has_weight
 from preftd._src.learners.transition import (
     MOST_FEATURES,
-    NOT_A_NUMBER,
     DivergedError,
     Given,
     Pair,
     as_features,
-    check_discount,
     check_features_finite,
     check_follow_on,
     not_finite,
-    not_numbers,
-    plain,
+    numbers_of,
     refused_step,
     refused_stream,
 )
@@ -52,7 +49,6 @@ from preftd._src.rules.rule import broadcast
 from preftd.experience import Experience, Indices
 from preftd.rules import Rule
 
-_INFINITY = float("inf")
 _SIGNALS = ("reward", "discount", "beta", "interest", "rho")
 
 
@@ -168,20 +164,9 @@ class LinearLearner(StreamLearner):
     ) -> tuple[float, float, float]:
         """Take a step with the only prediction; `reach` bounds the gain (`bounding.py`), 0 not."""
         state, (x, y), discount_t = self._state, pair, self._discount_t
-        reward, discount, beta, interest, rho = given
-        try:
-            # Plain floats throughout: others are less precise, and the kernel is for these.
-            reward = reward if type(reward) is float else plain(reward)
-            discount = discount if type(discount) is float else plain(discount)
-            beta = beta if type(beta) is float else plain(beta)
-            rho = rho if type(rho) is float else plain(rho)
-            own = None if interest is None else plain(interest)
-            decay, gain, carried = self.rule.advance(self._follow_on, discount_t, beta, own, rho)
-        except NOT_A_NUMBER as error:
-            raise not_numbers(error) from None
-        check_discount(discount)
-        if not carried < _INFINITY:
-            check_follow_on(carried)
+        reward, discount, beta, decay, gain, carried = numbers_of(
+            self.rule, self._follow_on, discount_t, given
+        )
         end = -1.0 if end_share is None else float(end_share)
         if discount == 0:
             y, end = x, 1.0  # what comes after the end has no part, whatever was given
@@ -189,12 +174,11 @@ class LinearLearner(StreamLearner):
             gain = bounded_gain(gain, reach)
         numbers = (reward, discount, discount_t, decay, gain, step_size, beta, end)
         delta: float | None = None
-        if -_INFINITY < reward < _INFINITY:
-            if x.dtype.char == "d" and state.sparse is None:
-                delta = step_one(x, y, *numbers, state.code, state.memory, state.work)
-            if delta is None:
-                found = state.step(x, y, np.array(numbers)[:, None])
-                delta = None if found is None else float(found[0])
+        if x.dtype.char == "d" and state.sparse is None:
+            delta = step_one(x, y, *numbers, state.code, state.memory, state.work)
+        if delta is None:
+            found = state.step(x, y, np.array(numbers)[:, None])
+            delta = None if found is None else float(found[0])
         if delta is None:
             raise self._why_not(pair, numbers)
         return delta, carried, discount
@@ -227,9 +211,7 @@ class LinearLearner(StreamLearner):
 
     def _why_not(self, pair: Pair, numbers: tuple[Any, ...]) -> InputError:
         """Why a step could not be used."""
-        reward, discount, _, _, gain, _, beta, end = numbers
-        if isinstance(reward, float) and not np.isfinite(reward):
-            return InputError(f"reward is {reward}: leave the step out.")
+        _, discount, _, _, gain, _, beta, end = numbers
         if not self._holds:
             return not_finite(*pair)
         used, looks_ahead = np.any(beta) or np.any(gain), np.any(np.maximum(end, 0) * discount)
