@@ -8,7 +8,8 @@ remember (`Memory`); all of it is a part of its state.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -292,7 +293,8 @@ class StreamLearner(Learner):
             check_size(experience, self.size)
             check_holds("final_beta", final_beta, self._holds)
             if signal is not None and signal.watches_learner and self._watchable:
-                _learn_watching(self, experience, signal, interest, rho, final_beta)
+                with self._all_or_nothing():
+                    _learn_watching(self, experience, signal, interest, rho, final_beta)
                 return self
             if len(experience) == 0:
                 return self
@@ -330,6 +332,16 @@ class StreamLearner(Learner):
 
     def _numbers(self) -> dict[str, NDArray[Any]]:
         return {"follow_on": np.array(self._follow_on), "discount_t": np.array(self._discount_t)}
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """Go back to the state before if something is raised."""
+        before = self.state_dict()
+        try:
+            yield
+        except BaseException:
+            self.load_state_dict(before)
+            raise
 
     # What each learner says of itself.
 
@@ -458,29 +470,13 @@ def check_size(experience: Experience, size: int) -> None:
 
 def _learn_watching(
     learner: StreamLearner,
-    experience: Experience,
-    signal: Signal,
-    interest: ArrayLike | None,
-    rho: ArrayLike | None,
-    final_beta: ArrayLike | None,
-) -> None:
-    """Learn from a stream step by step, with the learner in view; all of it or nothing."""
-    before = learner.state_dict()
-    try:
-        _follow(learner, experience, signal, interest, rho, final_beta)
-    except BaseException:
-        learner.load_state_dict(before)
-        raise
-
-
-def _follow(
-    learner: StreamLearner,
     e: Experience,
     signal: Signal,
     interest: ArrayLike | None,
     rho: ArrayLike | None,
     final_beta: ArrayLike | None,
 ) -> None:
+    """Learn from a stream step by step, with the learner in view."""
     if not len(e):
         return
     steps = e.discount_t.shape

@@ -201,33 +201,28 @@ class ValueLearner(ModuleLearner, StreamLearner):
         self._parts.check_finite()
 
     def _own_arrays(self) -> dict[str, NDArray[Any]]:
-        kept = {name: np.array(one) for name, one in self._extra().items()}
-        return kept | self._parts.arrays()
+        stepper = self._stepper
+        kept = {"reward_t": self._reward_t, "ahead": stepper.ahead, "known": float(stepper.known)}
+        return {name: np.array(one) for name, one in kept.items()} | self._parts.arrays()
 
     def _put_own(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         refuse_unless(are_flags(arrays["known"]), "known")
         self._parts.put_arrays(arrays)
-        self._set_extra(arrays)
-
-    def _extra(self) -> dict[str, float]:
-        """What changes beside tensors, and what all learners have."""
-        stepper = self._stepper
-        known = float(stepper.known)
-        return {"reward_t": self._reward_t, "ahead": stepper.ahead, "known": known}
-
-    def _set_extra(self, given: Mapping[str, Any]) -> None:
-        self._reward_t, self._stepper.ahead = float(given["reward_t"]), float(given["ahead"])
-        self._stepper.known = bool(given["known"])
+        self._reward_t, self._stepper.ahead = float(arrays["reward_t"]), float(arrays["ahead"])
+        self._stepper.known = bool(arrays["known"])
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
-        """Put everything back if something is raised."""
-        before = self._extra()
+        """Put everything back if something is raised, or weights are not finite: on its device."""
+        stepper = self._stepper
+        before = self._follow_on, self._discount_t, self._reward_t, self.memory
+        seen = stepper.ahead, stepper.known
         try:
             with self._parts.all_or_nothing():
                 yield
         except BaseException:
-            self._set_extra(before)
+            self._follow_on, self._discount_t, self._reward_t, self.memory = before
+            stepper.ahead, stepper.known = seen
             raise
 
     def _beta(self, x: Any, beta: Any, rho: Any) -> tuple[Any, Any]:

@@ -237,12 +237,8 @@ class NetworkLearner(StreamLearner):
         return Parameters.of_flat(flat, self.size, self.units)
 
     def _learn(self, experience: Experience, steps: Steps) -> None:  # noqa: ARG002  (steps say all)
-        before = self.state_dict()
-        try:
+        with self._all_or_nothing():
             self._learn_steps(steps)
-        except BaseException:
-            self.load_state_dict(before)
-            raise
 
     def _learn_steps(self, steps: Steps) -> None:
         """Whole episodes with the compiled kernels, what was begun or is not over step by step."""
