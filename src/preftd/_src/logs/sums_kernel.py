@@ -1,4 +1,4 @@
-"""A and b of least squares from rows of a log, in one pass, as in learners/least_squares/rows.py.
+"""A and b of least squares from rows of a log, in one pass, as in learners/least_squares.
 
 Each state that has a weight adds a row: A ← A + e_k (x_k − Γ x_m)ᵀ and b ← b + e_k R, once x_m is
 known, the next state that has a weight, or the final observation of the unit. Rows wait in a buffer

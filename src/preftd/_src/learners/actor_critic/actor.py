@@ -25,7 +25,7 @@ from preftd._src.arrays import Dense, Vector
 from preftd._src.kernels import kernel
 from preftd._src.learners.actor_critic.critic import FeatureRows, Whole, value_of
 from preftd._src.learners.actor_critic.options import GAINS, Actor
-from preftd._src.learners.network.refcount import uncounted
+from preftd._src.learners.vectors import uncounted
 from preftd._src.randomness import generator
 
 FIRST, SECOND, TINY = 0.9, 0.999, 1e-8

@@ -7,8 +7,8 @@ from typing import Any, final
 
 from preftd._src.arrays import InputError, as_count, as_flag, short, unit
 from preftd._src.experience.encoders import Encoder
-from preftd._src.learners.features import MOST_FEATURES
 from preftd._src.learners.step_size import StepSizePair
+from preftd._src.learners.transition import MOST_FEATURES
 from preftd._src.names import nearest
 
 GAINS = ("rule", "one", "beta")

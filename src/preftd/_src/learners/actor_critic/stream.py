@@ -17,8 +17,7 @@ from preftd._src.arrays import (
 )
 from preftd._src.learners.actor_critic.actor import Buffer, Sizes
 from preftd._src.learners.actor_critic.critic import CriticFeatures, Trace, clear
-from preftd._src.learners.saving import are_counts, checked_state, refuse_unless
-from preftd._src.learners.streams import Memory, split_state
+from preftd._src.learners.base import Memory, are_counts, checked_state, refuse_unless, split_state
 
 CAPACITY = 64
 """Steps that a stream has memory for at first."""
