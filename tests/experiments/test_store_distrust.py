@@ -29,8 +29,8 @@ from preftd._src.experiments.jobs import Job
 from preftd._src.experiments.result_files import hash_of
 from preftd._src.experiments.store import Store
 from preftd._src.experiments.work import compute
-from preftd._src.report.status import status_lines
 from preftd._src.report.studies import report_all, show_all
+from preftd._src.report.tables import status_lines
 from preftd.experiments import Search, results
 
 CELLS = 8

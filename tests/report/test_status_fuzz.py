@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from preftd._src.experiments.manifest import Manifest
-from preftd._src.report import status
+from preftd._src.report import tables
 from preftd._src.terminal import printable
 
 ODD: tuple[Any, ...] = (
@@ -50,13 +50,13 @@ def test_every_manifest_is_a_line(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     chance = random.Random(count)  # noqa: S311  (no secret)
-    monkeypatch.setattr(status, "RUNS", count)
+    monkeypatch.setattr(tables, "RUNS", count)
     whole = Manifest.begin("mine", tmp_path).write(tmp_path / "runs")
     manifest = json.loads(whole.read_text())
     whole.unlink()
     for number in range(count):
         (tmp_path / "runs" / f"{number:06}.json").write_bytes(mutated(manifest, chance))
-    head, *lines = map(printable, status.status_lines(tmp_path, []))
+    head, *lines = map(printable, tables.status_lines(tmp_path, []))
     assert head == f"{tmp_path}: 0 cells in 0 files"
     assert len(lines) == count
     refused = sum("cannot be read: " in line for line in lines)
@@ -71,5 +71,5 @@ def test_every_manifest_is_a_line(
 def test_a_file_with_a_name_that_steers_the_terminal_is_shown_with_escapes(tmp_path: Path) -> None:
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs" / os.fsdecode(b"\x1b[2J\xff.json")).write_text("{}")
-    (line,) = list(status.status_lines(tmp_path, []))[1:]
+    (line,) = list(tables.status_lines(tmp_path, []))[1:]
     assert printable(line) == r"  \x1b[2J\udcff.json cannot be read: it has no study."

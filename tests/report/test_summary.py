@@ -9,7 +9,7 @@ import pytest
 from made_runs import frame, run, study
 from preftd._src.experiments.results import Results
 from preftd._src.experiments.score import Score
-from preftd._src.report.summary import HEAD, NumberCell, table, table_of
+from preftd._src.report.tables import HEAD, NumberCell, table, table_of
 
 
 def cells(text: str) -> list[list[str]]:

@@ -9,7 +9,15 @@ import numpy as np
 from gymnasium import Env
 
 from preftd._src.arrays import Dense, InputError, Vector, as_count, short
-from preftd._src.style import LOOKS, RC
+from preftd._src.style import (
+    EDGE_COLOUR,
+    LABEL_SIZE,
+    LOOKS,
+    OTHERS,
+    RC,
+    SMALL_SIZE,
+    TICK_SIZE,
+)
 from preftd.experience import Recorder
 from preftd.preferences import as_preference
 from preftd.rules import TD, Carried, stream_coefficients
@@ -24,7 +32,7 @@ TRACK, POLE = 2.4, 1.0
 """Half the track of CartPole, and the length of its pole, in its own units."""
 CART = (0.5, 0.3)
 """Width and height of the cart."""
-GREY = "#999999"
+CART_COLOUR = "#333333"
 MOST_FRAMES = 100
 """More are too narrow to be seen."""
 
@@ -93,7 +101,7 @@ def draw_episode(
         for column, t in enumerate(chosen):
             axes = figure.add_subplot(grid[0, column])
             _draw_frame(axes, pictures[t], beta[t])
-            axes.set_title(f"step {t}", fontsize=7, fontweight="normal")
+            axes.set_title(f"step {t}", fontsize=SMALL_SIZE, fontweight="normal")
         _draw_beta(figure.add_subplot(grid[1, :]), np.array(beta), chosen)
     return figure
 
@@ -121,15 +129,15 @@ def _draw_frame(axes: Axes, picture: Any, beta: float) -> None:
     if picture.ndim == 1:
         x, _, angle, _ = picture
         axes.set(xlim=(-TRACK, TRACK), ylim=(-0.4, 1.7), aspect="equal")
-        axes.axhline(0, color=GREY, linewidth=0.6)
-        axes.add_patch(Rectangle((x - CART[0] / 2, 0), *CART, color="#333333", linewidth=0))
+        axes.axhline(0, color=EDGE_COLOUR, linewidth=0.6)
+        axes.add_patch(Rectangle((x - CART[0] / 2, 0), *CART, color=CART_COLOUR, linewidth=0))
         tip = (x + POLE * np.sin(angle), CART[1] + POLE * np.cos(angle))
-        axes.plot([x, tip[0]], [CART[1], tip[1]], color="#E69F00", linewidth=2.5)
+        axes.plot([x, tip[0]], [CART[1], tip[1]], color=OTHERS[2].colour, linewidth=2.5)
     else:
         axes.imshow(picture)
     axes.spines[["top", "right"]].set_visible(True)
     for spine in axes.spines.values():
-        spine.set_color(LOOKS["PTD"].colour if beta == 1 else GREY)
+        spine.set_color(LOOKS["PTD"].colour if beta == 1 else EDGE_COLOUR)
         spine.set_linewidth(1.6 if beta == 1 else 0.6)
 
 
@@ -140,9 +148,9 @@ def _draw_beta(axes: Axes, beta: Vector, chosen: Any) -> None:
     axes.plot(chosen, beta[chosen], "o", color=LOOKS["TD(λ)"].colour, markersize=4, clip_on=False)
     axes.set(xlim=(-1, len(beta)), ylim=(0, 1.08), yticks=[0, 0.5, 1])
     share = float((beta == 1).mean())
-    axes.set_ylabel("β", fontsize=8)
+    axes.set_ylabel("β", fontsize=LABEL_SIZE)
     axes.set_xlabel(
         f"step of the episode (β = 1 at {share:.0%} of {len(beta)} steps; dots: frames above)",
-        fontsize=8,
+        fontsize=LABEL_SIZE,
     )
-    axes.tick_params(labelsize=7.5)
+    axes.tick_params(labelsize=TICK_SIZE)

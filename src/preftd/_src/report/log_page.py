@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import matplotlib as mpl
+import numpy as np
 
+from preftd._src.arrays import Vector
 from preftd._src.files import refuse_others
 from preftd._src.logs.arms import log_names
+from preftd._src.logs.columns import Age, Missing, as_trust
+from preftd._src.logs.part_files import PREDICTIONS
 from preftd._src.logs.saved import PAGE, LogEvaluation, load
-from preftd._src.logs.trust import Age, Missing, as_trust
-from preftd._src.report.log_curves import (
+from preftd._src.report.log_figures import (
+    ROWS,
     calibration_figure,
     episodes_figure,
+    errors_figure,
     gaps_figure,
+    missing_figure,
     sample,
+    with_weights,
 )
-from preftd._src.report.log_figures import ROWS, errors_figure, missing_figure
-from preftd._src.report.log_weights import weights_change, weights_table, with_weights
 from preftd._src.report.page.plot import plot_of
-from preftd._src.report.page.provenance import Provenance
-from preftd._src.report.page.render import Shot, write_page
-from preftd._src.style import RC, number_text
+from preftd._src.report.page.render import Provenance, Shot, write_page
+from preftd._src.style import LABEL_SIZE, RC, number_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -56,7 +60,7 @@ def write_log_page(found: LogEvaluation | Path | str) -> Path:
     log = found if isinstance(found, LogEvaluation) else load(found)
     refuse_others(log.folder / PAGE)
     summary = log.summary
-    with mpl.rc_context(RC):
+    with mpl.rc_context(RC | {"axes.labelsize": LABEL_SIZE}):
         shots = {name: _shot(name, figure) for name, figure in _figures(log) if figure is not None}
     return write_page(
         log.folder / PAGE,
@@ -81,7 +85,7 @@ def _figures(log: LogEvaluation) -> Iterator[tuple[str, Figure | None]]:
     summary = log.summary
     yield "missing", missing_figure(summary)
     yield "errors", errors_figure(summary)
-    path = log.folder / "predictions.parquet"
+    path = log.folder / PREDICTIONS
     if path.exists():
         rows = sample(path, summary["log"]["rows"])
         yield "calibration", calibration_figure(summary, rows)
@@ -221,6 +225,42 @@ def _errors(summary: Mapping[str, Any]) -> dict[str, Any]:
     ]
     head = ["predicted", "rows", "method", "prediction", "error", "relative to the mean", "count"]
     return {"head": head, "rows": rows, "left": len(every) - len(rows)}
+
+
+def weights_table(
+    summary: Mapping[str, Any], question: Mapping[str, Any], most: int
+) -> Sequence[tuple[str, list[float]]]:
+    """Return the features whose weights differ most between first and last arm, by their effect.
+
+    The effect is the weight times the standard deviation of the feature, where that is known.
+    """
+    scale, arms = _scales(summary), with_weights(summary)
+    weights = [question["weights"][arm["key"]] for arm in arms]
+    effects = [
+        (name, [w[i] * scale[i] for w in weights]) for i, name in enumerate(summary["features"])
+    ]
+    effects.sort(key=lambda one: -abs(one[1][-1] - one[1][0]))
+    return effects[:most]
+
+
+def weights_change(
+    summary: Mapping[str, Any], own: Mapping[str, Any], other: Mapping[str, Any]
+) -> float | None:
+    """Return the size of a change of effects, as a share of their size; None if they are 0.
+
+    The constant feature does not count.
+    """
+    scale = _scales(summary)
+    counts = np.array([name != "1" for name in summary["features"]])
+    before, after = (np.array(one["weights"])[counts] * scale[counts] for one in (own, other))
+    size = float(np.linalg.norm(before))
+    return float(np.linalg.norm(after - before)) / size if size else None
+
+
+def _scales(summary: Mapping[str, Any]) -> Vector:
+    """Standard deviations of features, where they are known; otherwise 1."""
+    scale = {one["name"]: one.get("scale") or 1.0 for one in summary["inputs"]}
+    return np.array([scale.get(name, 1.0) for name in summary["features"]])
 
 
 def _changes(summary: Mapping[str, Any], question: Mapping[str, Any]) -> dict[str, Any]:
