@@ -91,7 +91,7 @@ def test_methods_without_weights_of_features_are_not_in_their_table(found: LogEv
     arms = [*found.summary["arms"], {"key": "ptd-linear", "label": "PTD, linear"}]
     summary = {**found.summary, "arms": arms}
     assert [one["key"] for one in log_figures.with_weights(summary)] == ["td0", "td", "ptd"]
-    assert len(log_page.weights_table(summary, summary["questions"][0], 9)[0][1]) == 3
+    assert len(log_page.weights_table(summary, summary["questions"][0])[0][1]) == 3
 
 
 def test_errors_in_the_figure_are_those_of_the_summary(page: str, found: LogEvaluation) -> None:

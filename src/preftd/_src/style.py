@@ -35,6 +35,13 @@ class Look(NamedTuple):
     hatch: str
     marker: str
 
+    def line_style(self, *, marked: bool = False) -> dict[str, Any]:
+        """Return arguments of matplotlib for a line, with or without markers."""
+        marker = self.marker if marked else None
+        return {
+            "color": self.colour, "linestyle": self.line, "marker": marker, "markersize": MARK,
+        }  # fmt: skip
+
 
 LOOKS = {
     "TD(λ)": Look("#D55E00", (0, (5, 1.5)), "////", "s"),
@@ -282,15 +289,7 @@ def draw_band(
     """Draw a line and, if all intervals are finite, a band around it; return what was drawn."""
     x, centre, low, high = band
     drawn: list[Artist] = []
-    drawn += axes.plot(
-        x,
-        centre,
-        color=look.colour,
-        linestyle=look.line,
-        linewidth=width,
-        marker=look.marker if marked else None,
-        markersize=MARK,
-    )
+    drawn += axes.plot(x, centre, linewidth=width, **look.line_style(marked=marked))
     if not np.isfinite(low).all():
         return drawn
     # Values below the limit of a logarithmic axis cannot be drawn.

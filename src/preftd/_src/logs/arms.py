@@ -23,7 +23,7 @@ METHODS = {"linear": (1.0, 0.3, 0.1, 0.03, 0.01), "network": (0.1, 0.03, 0.01, 0
 UNITS = 32
 
 
-class Method(NamedTuple):
+class OnlineMethod(NamedTuple):
     """How a log is learned from, besides least squares."""
 
     kind: str
@@ -55,7 +55,7 @@ class Arm(NamedTuple):
     label: str
     rule: Rule
     heeds: bool = True
-    method: Method | None = None
+    method: OnlineMethod | None = None
     """How it learns, if not by least squares."""
 
     def beta(self, beta: Vector) -> Vector:
@@ -121,13 +121,13 @@ def online_arms(arms: tuple[Arm, ...], methods: Any) -> tuple[Arm, ...]:
     return tuple(found)
 
 
-def as_method(given: Any) -> Method:
+def as_method(given: Any) -> OnlineMethod:
     """Return a method from a text: linear, linear:0.1 (a step size), network, network:64:0.01.
 
     Examples
     --------
     >>> as_method("network:64:0.01")
-    Method(kind='network', step_sizes=(0.01,), units=64)
+    OnlineMethod(kind='network', step_sizes=(0.01,), units=64)
 
     """
     if not isinstance(given, str):
@@ -143,7 +143,7 @@ def as_method(given: Any) -> Method:
         sizes = (0.0,)
     if min(sizes) <= 0:
         raise InputError(f"method is {short(given)}: give it as linear:0.1 or network:32:0.01.")
-    return Method(kind, sizes, units)
+    return OnlineMethod(kind, sizes, units)
 
 
 def questions_of(columns: LogColumns) -> tuple[Question, ...]:

@@ -8,7 +8,7 @@ for a product of matrices.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -398,17 +398,23 @@ def solve(
     for d in range(discounts):
         for a in range(many):
             label = arms[a] if arms else "the system"
-            # In the same order for each fold: what is left out is not added and subtracted.
-            whole[a, :, d] = solved(sums[d, a].sum(axis=0), regularisation, constant, label)
-            for fold in range(folds):
-                kept = np.delete(sums[d, a], fold, axis=0).sum(axis=0)
-                held_out[a, fold, :, d] = solved(kept, regularisation, constant, label)
+            whole[a, :, d], *without = (
+                solved(kept, regularisation, constant, label) for kept in _kept(sums[d, a])
+            )
+            held_out[a, :, :, d] = without
     mean = total["paid"] / total["leaves"].sum(axis=1)[:, None]
     return Solution(
         held_out.reshape(many, folds, size, questions),
         whole.reshape(many, size, questions),
         mean.ravel(),
     )
+
+
+def _kept(sums: NDArray[np.float64]) -> Iterator[Dense]:
+    """The sums of all folds, then without each: what is left out is not added and subtracted."""
+    yield sums.sum(axis=0)
+    for fold in range(len(sums)):
+        yield np.delete(sums, fold, axis=0).sum(axis=0)
 
 
 def solved(
@@ -473,9 +479,7 @@ def check_ends(
                     "others: give a discount below 1, or a log with more episodes that terminate."
                 )
         for a, label in enumerate(arms if discount == 1 else ()):
-            sums = total["sums"][d, a]
-            for fold in range(-1, len(leaves)):
-                kept = (sums if fold < 0 else np.delete(sums, fold, axis=0)).sum(axis=0)
+            for kept in _kept(total["sums"][d, a]):
                 A, b = kept[:, :size], kept[:, size:]
                 if constant and kept.any() and abs(A[-1, -1]) <= ROUNDING * steps:
                     raise InputError(

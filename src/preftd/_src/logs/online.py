@@ -24,7 +24,7 @@ from polars.io.plugins import register_io_source
 from preftd._src.arrays import Dense, InputError, Vector
 from preftd._src.files import write_whole
 from preftd._src.learners.transition import DivergedError
-from preftd._src.logs.arms import Arm, Method
+from preftd._src.logs.arms import Arm, OnlineMethod
 from preftd._src.logs.look import look
 from preftd._src.logs.parts import LogPart, LogPlan, PartSteps, Settings, read_part
 from preftd._src.logs.scores import Realised, realised_returns
@@ -82,7 +82,7 @@ class OnlineFold(NamedTuple):
     settings: Settings
     plan: LogPlan
     arm: Arm
-    method: Method
+    method: OnlineMethod
     mean: Vector
     fold: int
 
@@ -185,7 +185,7 @@ class OnlineValues(NamedTuple):
 
     key: str
     """That of the arm."""
-    method: Method
+    method: OnlineMethod
     states: tuple[dict[str, NDArray[Any]], ...]
 
     def predict(self, features: Dense, fold: int, question: int) -> Vector:

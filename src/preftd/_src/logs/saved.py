@@ -22,19 +22,23 @@ from preftd._src.logs.online import OnlineValues
 from preftd._src.logs.part_files import PREDICTIONS
 from preftd._src.logs.parts import episode_starts
 from preftd._src.logs.source import as_frame
-from preftd._src.logs.summary import check_form, check_sizes, from_json, read_summary
+from preftd._src.logs.summary import (
+    FORM,
+    NUMBER,
+    check_form,
+    check_sizes,
+    from_json,
+    read_summary,
+)
 from preftd._src.logs.table import reading, scan_parquet
 from preftd._src.names import nearest
 from preftd._src.npz import read_npz
 
 ONLINE = "online."
 FILES = ("weights.npz", "log.toml", "summary.json")
-ERRORS = {
-    **dict.fromkeys(("question", "arm", "prediction", "rows"), pl.String),
-    "count": pl.Int64,
-    **{
-        f"{name}{end}": pl.Float64 for name in ("rmse", "relative") for end in ("", "_low", "_high")
-    },
+ERRORS = {"question": str} | {
+    name: float if kind == NUMBER else kind
+    for name, kind in FORM["questions"][0]["errors"][0].items()
 }
 """Columns of `errors()`, which are there also if no return is known."""
 PAGE = "report.html"

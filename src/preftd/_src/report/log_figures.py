@@ -310,10 +310,8 @@ def _draw(
     marked: bool = True,
     method: str | None = None,
 ) -> None:
-    drawn = axes.plot(
-        band.x, band.centre, color=look.colour, linestyle=look.line, linewidth=WIDTH,
-        marker=look.marker if marked else None, markersize=MARK, label=label,
-    )  # fmt: skip
+    style = look.line_style(marked=marked)
+    drawn = axes.plot(band.x, band.centre, linewidth=WIDTH, label=label, **style)
     attach(drawn, Shown(label, label if method is None else method, band, across))
 
 

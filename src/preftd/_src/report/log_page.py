@@ -36,7 +36,7 @@ MOST_WEIGHTS, MOST_INPUTS, MOST_ERRORS, MOST_FILLS = 12, 60, 400, 40
 """Lines of tables, at most."""
 
 
-class Cell(NamedTuple):
+class PageCell(NamedTuple):
     """A cell of a table: what is shown, and the number by which it is sorted."""
 
     text: str
@@ -195,42 +195,46 @@ def _inputs(summary: Mapping[str, Any]) -> dict[str, Any]:
     inputs = sorted(summary["inputs"], key=lambda one: -one["share"])
     rows = [
         [
-            Cell(one["name"]),
-            Cell(f"{one['missing']:,}", one["missing"]),
-            Cell(_percent(one["share"]), one["share"]),
-            Cell(*_number(one.get("mean"))),
-            Cell(*_number(one.get("scale"))),
+            PageCell(one["name"]),
+            PageCell(f"{one['missing']:,}", one["missing"]),
+            PageCell(_percent(one["share"]), one["share"]),
+            PageCell(*_number(one.get("mean"))),
+            PageCell(*_number(one.get("scale"))),
         ]
-        for one in inputs[:MOST_INPUTS]
+        for one in inputs
     ]
     head = ["column", "missing rows", "share", "mean", "standard deviation"]
-    left = len(inputs) - len(rows)
-    return {"head": head, "rows": rows, "left": left}
+    return _table(head, rows, MOST_INPUTS)
+
+
+def _table(head: list[str], rows: list[list[PageCell]], most: int) -> dict[str, Any]:
+    """The first rows of a table, and how many are left out."""
+    return {"head": head, "rows": rows[:most], "left": max(len(rows) - most, 0)}
 
 
 def _errors(summary: Mapping[str, Any]) -> dict[str, Any]:
     labels = {arm["key"]: arm["label"] for arm in summary["arms"]}
-    every = [(q["label"], e) for q in summary["questions"] for e in q["errors"]]
     rows = [
         [
-            Cell(label),
-            Cell(ROWS[e["rows"]]),
-            Cell(labels[e["arm"]]),
-            Cell(e["prediction"]),
-            Cell(_span(e, "rmse"), e["rmse"]),
-            Cell(_span(e, "relative"), e["relative"]),
-            Cell(f"{e['count']:,}", e["count"]),
+            PageCell(question["label"]),
+            PageCell(ROWS[e["rows"]]),
+            PageCell(labels[e["arm"]]),
+            PageCell(e["prediction"]),
+            PageCell(_span(e, "rmse"), e["rmse"]),
+            PageCell(_span(e, "relative"), e["relative"]),
+            PageCell(f"{e['count']:,}", e["count"]),
         ]
-        for label, e in every[:MOST_ERRORS]
+        for question in summary["questions"]
+        for e in question["errors"]
     ]
     head = ["predicted", "rows", "method", "prediction", "error", "relative to the mean", "count"]
-    return {"head": head, "rows": rows, "left": len(every) - len(rows)}
+    return _table(head, rows, MOST_ERRORS)
 
 
 def weights_table(
-    summary: Mapping[str, Any], question: Mapping[str, Any], most: int
+    summary: Mapping[str, Any], question: Mapping[str, Any]
 ) -> Sequence[tuple[str, list[float]]]:
-    """Return the features whose weights differ most between first and last arm, by their effect.
+    """Return the effects of features; those that differ most between first and last arm are first.
 
     The effect is the weight times the standard deviation of the feature, where that is known.
     """
@@ -240,7 +244,7 @@ def weights_table(
         (name, [w[i] * scale[i] for w in weights]) for i, name in enumerate(summary["features"])
     ]
     effects.sort(key=lambda one: -abs(one[1][-1] - one[1][0]))
-    return effects[:most]
+    return effects
 
 
 def weights_change(
@@ -264,11 +268,10 @@ def _scales(summary: Mapping[str, Any]) -> Vector:
 
 
 def _changes(summary: Mapping[str, Any], question: Mapping[str, Any]) -> dict[str, Any]:
-    found = weights_table(summary, question, MOST_WEIGHTS)
-    rows = [[Cell(name), *(Cell(*_number(x)) for x in effects)] for name, effects in found]
+    found = weights_table(summary, question)
+    rows = [[PageCell(name), *(PageCell(*_number(x)) for x in effects)] for name, effects in found]
     head = ["feature", *(arm["label"] for arm in with_weights(summary))]
-    left = len(summary["features"]) - len(rows)
-    return {"label": question["label"], "head": head, "rows": rows, "left": left}
+    return {"label": question["label"], **_table(head, rows, MOST_WEIGHTS)}
 
 
 def _fills(summary: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -285,9 +288,11 @@ def _fills(summary: Mapping[str, Any]) -> dict[str, Any] | None:
         change = weights_change(summary, own[one["question"], one["arm"]], one)
         texts = [one["question"], labels[one["arm"]], one["fill"]]
         share = "–" if change is None else _percent(change)
-        rows.append([*map(Cell, texts), Cell(share, change), Cell(*_number(one["rmse"]))])
+        rows.append(
+            [*map(PageCell, texts), PageCell(share, change), PageCell(*_number(one["rmse"]))]
+        )
     head = ["predicted", "method", "fill", "change of weights", "error, all rows"]
-    return {"head": head, "rows": rows[:MOST_FILLS], "left": max(len(rows) - MOST_FILLS, 0)}
+    return _table(head, rows, MOST_FILLS)
 
 
 def _lines(summary: Mapping[str, Any]) -> list[str]:

@@ -149,25 +149,11 @@ def _lead(axes: Axes, label: Label, at: float) -> None:
     across, up = [FLAT, TEXT - 2], [at, at]
     if label.reaches and 0 <= label.end <= 1:
         across, up = [BEND, *across], [label.end, *up]
-    drawn = axes.plot(
-        across,
-        up,
-        color=label.look.colour,
-        linestyle=label.look.line,
-        linewidth=label.width,
-        transform=_right_of(axes),
-        clip_on=False,
-    )
+    place: Any = {"transform": _right_of(axes), "clip_on": False}
+    drawn = axes.plot(across, up, linewidth=label.width, **label.look.line_style(), **place)
     if label.marked:
-        drawn += axes.plot(
-            (FLAT + TEXT - 2) / 2,
-            at,
-            color=label.look.colour,
-            marker=label.look.marker,
-            markersize=MARK,
-            transform=_right_of(axes),
-            clip_on=False,
-        )
+        mark: Any = {"marker": label.look.marker, "markersize": MARK, "color": label.look.colour}
+        drawn += axes.plot((FLAT + TEXT - 2) / 2, at, **mark, **place)
     attach(drawn, label.name)
 
 
@@ -176,17 +162,15 @@ def _legend(figure: Figure, labels: Sequence[Label]) -> None:
     lines = []
     named = {label.text: label for label in labels}
     for label in named.values():
-        dashes: Any = label.look.line
-        line = Line2D([], [], color=label.look.colour, linestyle=dashes, linewidth=label.width)
-        line.set(marker=label.look.marker if label.marked else "", markersize=MARK)
-        lines.append(line)
+        look = label.look.line_style(marked=label.marked)
+        lines.append(Line2D([], [], linewidth=label.width, **look))
     wide, high = figure.get_size_inches()
     across = max(1, int(wide / INCHES))
     figure.set_size_inches(wide, high + -(-len(lines) // across) * 2 * SIZE / 72)
-    look: Any = {"ncols": across, "frameon": False, "fontsize": SIZE}
+    wide_as: Any = {"ncols": across, "frameon": False, "fontsize": SIZE}
     # A legend omits labels that start with an underscore, so the texts are set afterwards.
     numbers = [str(i) for i in range(len(lines))]
-    legend = figure.legend(lines, numbers, loc="outside upper left", **look)
+    legend = figure.legend(lines, numbers, loc="outside upper left", **wide_as)
     for text, line, (name, label) in zip(
         legend.get_texts(), legend.get_lines(), named.items(), strict=True
     ):
