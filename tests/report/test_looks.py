@@ -10,8 +10,8 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from made_runs import PAPER, study
+from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import Results
-from preftd._src.experiments.score import Score
 from preftd._src.style import LOOKS, MARKERS, OTHERS, Look, look_of, looks
 from seen import drawn, lines_of
 

@@ -17,19 +17,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from preftd._src.experiments.executors import Executor, Here
-from preftd._src.experiments.jobs import Job
+from preftd._src.experiments.jobs import Failure, Job, JobResult
 from preftd._src.experiments.progress import Progress
-from preftd._src.experiments.work import Failure, JobResult
 from preftd._src.files import (
     RECORD,
     UNFINISHED,
     is_marked,
     mark,
+    read_npz,
     remove_unfinished,
     system_error,
     write_whole,
 )
-from preftd._src.npz import read_npz
 from preftd.failures import FailedError, InputError
 
 SCHEMA = 2

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from preftd._src.arrays import InputError, Vector, as_count, short
 from preftd._src.experiments.inputs import as_folder
+from preftd._src.files import read_npz
 from preftd._src.logs.arms import as_method, questions_of
 from preftd._src.logs.columns import Column, LogColumns
 from preftd._src.logs.encoding import Encoding, Gatherer, InfiniteError, numbers_of
@@ -32,7 +33,6 @@ from preftd._src.logs.summary import (
 )
 from preftd._src.logs.table import reading, scan_parquet
 from preftd._src.names import nearest
-from preftd._src.npz import read_npz
 
 ONLINE = "online."
 FILES = ("weights.npz", "log.toml", "summary.json")

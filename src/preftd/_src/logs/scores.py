@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from preftd._src.arrays import Dense, Vector
-from preftd._src.experiments.intervals import RESAMPLES
+from preftd._src.experiments.statistics import RESAMPLES
 from preftd._src.files import write_whole
 from preftd._src.kernels import kernel
 from preftd._src.logs.arms import Arm, log_names, questions_of

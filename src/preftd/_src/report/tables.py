@@ -10,9 +10,9 @@ import polars as pl
 from preftd._src.arrays import InputError
 from preftd._src.experiments.cells import CellGroup, ids_of
 from preftd._src.experiments.manifest import Manifest, read_manifests, state_of
-from preftd._src.experiments.plan import Plan
 from preftd._src.experiments.progress import progress_here
 from preftd._src.experiments.results import ALGORITHM, STEP_SIZE, Results
+from preftd._src.experiments.runner import Plan
 from preftd._src.experiments.statistics import summarise
 from preftd._src.experiments.store import Store
 from preftd._src.experiments.study import Study

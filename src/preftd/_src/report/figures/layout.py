@@ -15,8 +15,8 @@ from matplotlib.text import Text
 from matplotlib.ticker import Formatter, Locator, NullLocator
 
 from preftd._src.arrays import Vector
+from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import Results
-from preftd._src.experiments.score import Score
 from preftd._src.style import (
     LABEL_SIZE,
     NOTE_COLOUR,

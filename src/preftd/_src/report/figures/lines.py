@@ -14,8 +14,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from preftd._src.arrays import InputError, Vector
+from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import Results
-from preftd._src.experiments.score import Score
 from preftd._src.style import LOOKS, WIDTH, Band, Look, draw_band, labels, looks, number_text
 
 TOGETHER = 6

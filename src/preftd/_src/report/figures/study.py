@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from preftd._src.arrays import InputError, Vector
+from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import ALGORITHM, STEP_SIZE, Results
-from preftd._src.experiments.score import Score
 from preftd._src.names import nearest
 from preftd._src.report.figures.end_labels import (
     ROW,
