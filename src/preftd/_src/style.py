@@ -266,12 +266,31 @@ MARK = 3.0
 LABEL_SIZE, TICK_SIZE, SMALL_SIZE, NOTE_SIZE = 8.0, 7.5, 7.0, 6.5
 """Sizes of letters, in points: of names of axes, of their numbers and legends, of what is next to
 lines, and of notes below figures."""
-NOTE_COLOUR, RETURN_COLOUR, EDGE_COLOUR = "#444444", "#888888", "#999999"
-"""Colours of what is not a method: notes, returns that followed, and frames and axes."""
-WARNING_COLOUR = OTHERS[2].colour
-"""Of what is not trusted."""
+RETURN_COLOUR, WARNING_COLOUR = "#888888", OTHERS[2].colour
+"""Colours of returns that followed, and of rows that are not trusted."""
 SHADE = 0.18
 """The opacity of bands."""
+
+
+# -- figures of the paper
+
+PAGE, COLUMN = 7.2, 5.4
+"""Widths of figures, in inches: of a page; and one whose letters of 7.5 points can still be read
+when it is scaled down to a column of a page, 3.3 inches."""
+PAPER_RC: Any = RC | {
+    "axes.labelsize": 8,
+    "xtick.labelsize": 7.5,
+    "ytick.labelsize": 7.5,
+    "legend.fontsize": 7,
+    "legend.frameon": False,
+}
+"""Matplotlib settings for figures of the paper."""
+HAIR, THIN, THICK = 0.6, 0.8, 2.0
+"""Widths of lines that guide the eye, and of those that stand out, in points."""
+INK, TEXT, GREY, FAINT, PALE = "#111111", "#444444", "#777777", "#999999", "#EEEEEE"
+"""Colours of what is not a method, from dark to light."""
+RUN, SHADED = "#5f86ad", "#f3ecdf"
+"""Colours of single runs, and of hidden states behind them."""
 
 
 class Band(NamedTuple):
@@ -281,6 +300,12 @@ class Band(NamedTuple):
     centre: Vector
     low: Vector
     high: Vector
+
+    @classmethod
+    def exact(cls, x: Vector, centre: Vector) -> "Band":
+        """Points that have no interval."""
+        unknown = np.full(centre.size, np.nan)
+        return cls(x, centre, unknown, unknown)
 
 
 def draw_band(

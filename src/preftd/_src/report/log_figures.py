@@ -14,13 +14,15 @@ from numpy.typing import NDArray
 
 from preftd._src.arrays import Vector
 from preftd._src.logs.table import reading, scan_parquet
-from preftd._src.report.figures.layout import INCHES, grid, rows_of_panels, write_note
+from preftd._src.report.figures.layout import grid, rows_of_panels, write_note
 from preftd._src.report.figures.lines import Shown, attach
 from preftd._src.style import (
     MARK,
     OTHERS,
+    PAGE,
     RETURN_COLOUR,
     SHADE,
+    THIN,
     TICK_SIZE,
     TYPED,
     WARNING_COLOUR,
@@ -87,7 +89,7 @@ def missing_figure(summary: Mapping[str, Any]) -> Figure:
     order = sorted(range(len(inputs)), key=lambda i: -inputs[i]["share"])
     shown = [i for i in order if inputs[i]["missing"]][:MOST_INPUTS]
     lines = max(1, len(shown))
-    figure = Figure(figsize=(INCHES[3], 1.5 + 0.2 * lines), layout="constrained")
+    figure = Figure(figsize=(PAGE, 1.5 + 0.2 * lines), layout="constrained")
     top, below = figure.subplots(2, 1, sharex=True, height_ratios=[1.0, 0.2 * lines])
     middle = (rows[1:] + rows[:-1]) / 2
     look = looks_of(["PTD"])["PTD"]
@@ -213,7 +215,7 @@ def calibration_figure(summary: Mapping[str, Any], found: Sampled) -> Figure | N
             _draw(axes, band, looks[arm["label"]], arm["label"], across="predicted")
             ends += [*band.x, *band.centre]
         line = [min(ends), max(ends)]
-        axes.plot(line, line, color=RETURN_COLOUR, linewidth=0.8, zorder=0)
+        axes.plot(line, line, color=RETURN_COLOUR, linewidth=THIN, zorder=0)
         axes.set_title(question["label"], **TYPED)
         axes.set(xlabel="mean prediction", ylabel="mean return")
     legend_above(figure, panels[0])
@@ -231,7 +233,7 @@ def episodes_figure(
     shown = list(_episodes(found.first, question, episode))
     if not shown:
         return None
-    figure, panels = rows_of_panels(len(shown), 1, 1.9, wide=INCHES[3])
+    figure, panels = rows_of_panels(len(shown), 1, 1.9, wide=PAGE)
     looks, suffix = looks_of_arms(summary), question["suffix"]
     for axes, (title, rows) in zip(panels, shown, strict=True):
         at = rows["row"].to_numpy() - rows["row"][0]
@@ -239,9 +241,9 @@ def episodes_figure(
         realised = rows[f"return{suffix}"].to_numpy()
         wide: Any = {"color": RETURN_COLOUR, "linewidth": 2 * WIDTH, "zorder": 1}
         drawn = axes.plot(at, realised, label="return", **wide)
-        attach(drawn, Shown("return", "", _line(at, realised), "step"))
+        attach(drawn, Shown("return", "", Band.exact(at, realised), "step"))
         for arm in summary["arms"]:
-            values = _line(at, rows[f"value_{arm['key']}{suffix}"].to_numpy())
+            values = Band.exact(at, rows[f"value_{arm['key']}{suffix}"].to_numpy())
             label = arm["label"]
             _draw(axes, values, looks[label], label, across="step", marked=False)
         axes.set_title(title, loc="left", **TYPED)
@@ -279,10 +281,10 @@ def gaps_figure(summary: Mapping[str, Any], found: Sampled, episode: str | None)
                 squares = np.bincount(group, (values[arm["key"]] - realised) ** 2, len(AGES))
             error = np.sqrt(squares[at] / count[at])
             shown = np.where(np.isfinite(error), error, np.nan)
-            _draw(left, _line(x, shown), looks[arm["label"]], arm["label"])
+            _draw(left, Band.exact(x, shown), looks[arm["label"]], arm["label"])
         if first != last:
             change = np.bincount(group, abs(values[last["key"]] - values[first["key"]]), len(AGES))
-            _draw(right, _line(x, change[at] / count[at]), OTHERS[0], change_of, method="")
+            _draw(right, Band.exact(x, change[at] / count[at]), OTHERS[0], change_of, method="")
         for axes, what in ((left, "error"), (right, "mean change")):
             axes.set_title(question["label"], **TYPED)
             axes.set_ylabel(what)
@@ -345,23 +347,18 @@ def _known(rows: pl.DataFrame, question: Mapping[str, Any]) -> pl.DataFrame:
     return rows.filter(pl.col(f"return{question['suffix']}").is_finite())
 
 
-def _line(x: Vector, y: Vector) -> Band:
-    none = np.full(len(x), np.nan)
-    return Band(x, y, none, none)
-
-
 def _tenths(predicted: Vector, realised: Vector) -> Band:
     """Means of predictions and returns, in groups by prediction; equal ones stay together."""
     finite = np.isfinite(predicted)
     if not finite.any():
-        return _line(np.empty(0), np.empty(0))
+        return Band.exact(np.empty(0), np.empty(0))
     predicted, realised = predicted[finite], realised[finite]
     edges = np.unique(np.quantile(predicted, np.linspace(0, 1, TENTHS + 1)))
     group = np.searchsorted(edges[1:-1], predicted, side="right")
     count = np.bincount(group)
     some = count > 0
     means = [(np.bincount(group, part)[some] / count[some]) for part in (predicted, realised)]
-    return _line(*means)
+    return Band.exact(*means)
 
 
 def _shade(axes: Axes, at: Vector, low: Any) -> None:

@@ -19,9 +19,9 @@ from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import Results
 from preftd._src.style import (
     LABEL_SIZE,
-    NOTE_COLOUR,
     NOTE_SIZE,
     RAISED,
+    TEXT,
     TICK_SIZE,
     TYPED,
     number_text,
@@ -161,7 +161,7 @@ def write_note(figure: Figure, note: str) -> None:
         line for part in note.split("\n") for line in wrap(part, across, break_on_hyphens=False)
     ]
     grow(figure, (len(lines) - 1) * NOTE)
-    figure.supxlabel("\n".join(lines), fontsize=NOTE_SIZE, color=NOTE_COLOUR, x=0.01, ha="left")
+    figure.supxlabel("\n".join(lines), fontsize=NOTE_SIZE, color=TEXT, x=0.01, ha="left")
 
 
 def grow(figure: Figure, inches: float) -> None:
