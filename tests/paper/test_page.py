@@ -21,7 +21,7 @@ from preftd._src.paper.page_texts import WORDS
 from preftd._src.paper.summary import Answer
 from preftd._src.paper.titles import TITLES
 from preftd._src.paper.verdict import Case, Finding, Region, Verdict
-from preftd._src.report.figures.shown import Shown, attach
+from preftd._src.report.figures.lines import Shown, attach
 from preftd._src.report.page.plot import plot_of
 from preftd._src.style import Band
 from preftd.tasks import make

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from matplotlib.colors import to_hex, to_rgb
 
-from preftd._src.report.figures.panels import Line, Panel
+from preftd._src.report.figures.lines import Line, Panel
 from preftd._src.style import WIDTH, Look, look_of
 
 PALE = 0.6

@@ -18,10 +18,8 @@ from preftd._src.paper.study import Found, FoundOnDemand
 from preftd._src.paper.summary import LEGEND, Answer, ask, few_seeds
 from preftd._src.paper.titles import COUNTEREXAMPLES, TITLES
 from preftd._src.paper.verdict import Verdict
-from preftd._src.report.page.explorer import explorer
 from preftd._src.report.page.plot import Plot, plot_of
-from preftd._src.report.page.provenance import provenance
-from preftd._src.report.page.render import Shot, write_page
+from preftd._src.report.page.render import Shot, explorer, provenance, write_page
 
 PAGE = "paper.html"
 ICONS = {

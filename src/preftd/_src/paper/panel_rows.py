@@ -16,18 +16,22 @@ from preftd._src.experiments.results import ALGORITHM, STEP_SIZE, Results
 from preftd._src.paper.stored_runs import seeds_told
 from preftd._src.paper.study import Found, PaperStudy
 from preftd._src.paper.titles import TITLES
-from preftd._src.report.figures.divergence_marks import (
+from preftd._src.report.figures.end_labels import (
     ROW,
+    Label,
     cross_rows,
     draw_crosses,
+    label_ends,
     write_cross_counts,
 )
-from preftd._src.report.figures.end_labels import Label, label_ends
-from preftd._src.report.figures.layout import rows_of_panels, set_scales, write_axis_labels
-from preftd._src.report.figures.lines import drawable
-from preftd._src.report.figures.panels import Line, Panel, panels
-from preftd._src.report.figures.step_sizes import draw_step_sizes, set_step_size_axis
-from preftd._src.report.figures.titles import write_title
+from preftd._src.report.figures.layout import (
+    rows_of_panels,
+    set_scales,
+    write_axis_labels,
+    write_title,
+)
+from preftd._src.report.figures.lines import Line, Panel, drawable, panels
+from preftd._src.report.figures.study import draw_step_sizes, set_step_size_axis
 from preftd._src.style import RC, number_text
 
 WIDE = 5.4

@@ -15,9 +15,16 @@ from preftd._src.paper.form_looks import by_form
 from preftd._src.paper.panel_rows import WIDE, Drawing, Row, draw_rows, seeds_with
 from preftd._src.report.figures.end_labels import Label
 from preftd._src.report.figures.layout import step_size_note
-from preftd._src.report.figures.lines import drawable, height_of
-from preftd._src.report.figures.panels import Line, Panel, with_diverged
-from preftd._src.report.figures.shown import Shown, attach, step_sizes_of
+from preftd._src.report.figures.lines import (
+    Line,
+    Panel,
+    Shown,
+    attach,
+    drawable,
+    height_of,
+    step_sizes_of,
+    with_diverged,
+)
 from preftd._src.style import MARK, Band, look_of
 
 VIEWS = ("held", "online", "true online")

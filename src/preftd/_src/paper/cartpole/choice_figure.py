@@ -18,7 +18,7 @@ from preftd._src.paper.samples import rows
 from preftd._src.paper.study import Found
 from preftd._src.paper.verdict import Verdict
 from preftd._src.report.figures.layout import LEVEL, write_note
-from preftd._src.report.figures.shown import Shown, attach
+from preftd._src.report.figures.lines import Shown, attach
 from preftd._src.style import RC, Band, look_of
 
 LIMITS = {label: ABLATIONS.get(label, PLAIN).limit for label in WHERE}

@@ -13,9 +13,9 @@ from preftd._src.experiments.statistics import summarise
 from preftd._src.paper.cartpole.studies import CONDITIONS, EPISODES, FOUR_METHODS, METHODS, name_end
 from preftd._src.paper.panel_rows import Drawing, PaperFigure, Row, draw_rows, seeds_with
 from preftd._src.paper.study import Found
-from preftd._src.report.figures.curves import draw_curves
 from preftd._src.report.figures.layout import step_size_note
-from preftd._src.report.figures.panels import Line, Panel
+from preftd._src.report.figures.lines import Line, Panel
+from preftd._src.report.figures.study import draw_curves
 from preftd._src.style import look_of
 
 LEVEL = 0.5

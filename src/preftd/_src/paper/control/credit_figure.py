@@ -10,10 +10,8 @@ from preftd._src.paper.control.credit import BUDGETS, GOALS, POLICIES, Method, r
 from preftd._src.paper.panel_rows import PaperFigure
 from preftd._src.paper.study import Found
 from preftd._src.report.figures.end_labels import Label, label_ends
-from preftd._src.report.figures.layout import rows_of_panels, set_scales, write_note
-from preftd._src.report.figures.lines import height_of
-from preftd._src.report.figures.shown import Shown, attach
-from preftd._src.report.figures.ticks import mark_decades
+from preftd._src.report.figures.layout import mark_decades, rows_of_panels, set_scales, write_note
+from preftd._src.report.figures.lines import Shown, attach, height_of
 from preftd._src.style import LOOKS, OTHERS, RC, WIDTH, Band, Look
 
 LINES: dict[str, tuple[Method, str, Look]] = {

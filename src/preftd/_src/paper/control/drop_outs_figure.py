@@ -32,9 +32,7 @@ from preftd._src.paper.samples import rows
 from preftd._src.paper.study import Found, PaperStudy
 from preftd._src.report.figures.end_labels import Label, label_ends
 from preftd._src.report.figures.layout import LEVEL, write_note
-from preftd._src.report.figures.lines import draw_line
-from preftd._src.report.figures.panels import Line
-from preftd._src.report.figures.shown import Shown, attach, method_of
+from preftd._src.report.figures.lines import Line, Shown, attach, draw_line, method_of
 from preftd._src.style import RC, SHADE, WIDTH, Band, Look, look_of
 
 TITLES = {

@@ -25,7 +25,6 @@ from preftd._src.paper.control.studies import (
 )
 from preftd._src.paper.panel_rows import PaperFigure, seeds_with
 from preftd._src.paper.study import Found
-from preftd._src.report.figures.curves import draw_curves
 from preftd._src.report.figures.end_labels import label_ends
 from preftd._src.report.figures.layout import (
     LEVEL,
@@ -34,8 +33,8 @@ from preftd._src.report.figures.layout import (
     step_size_note,
     write_axis_labels,
 )
-from preftd._src.report.figures.lines import axis_values
-from preftd._src.report.figures.panels import Line, Panel
+from preftd._src.report.figures.lines import Line, Panel, axis_values
+from preftd._src.report.figures.study import draw_curves
 from preftd._src.style import LOOKS, OTHERS, RC, Look
 from preftd.tasks import Task, make
 

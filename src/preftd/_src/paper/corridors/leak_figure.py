@@ -20,7 +20,7 @@ from preftd._src.paper.panel_rows import PaperFigure
 from preftd._src.paper.study import Found
 from preftd._src.report.figures.end_labels import SIZE
 from preftd._src.report.figures.layout import write_note
-from preftd._src.report.figures.shown import Shown, attach
+from preftd._src.report.figures.lines import Shown, attach
 from preftd._src.style import LOOKS, RC, Band, number_text
 from preftd._src.theory.crossing import CrossingView
 from preftd.tasks import Features

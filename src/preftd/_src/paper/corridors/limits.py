@@ -14,8 +14,7 @@ from preftd import theory
 from preftd._src.experiments.results import ALGORITHM
 from preftd._src.experiments.study import Study
 from preftd._src.paper.study import PaperStudy
-from preftd._src.report.figures.panels import Line
-from preftd._src.report.figures.shown import attach
+from preftd._src.report.figures.lines import Line, attach
 from preftd.tasks import Task
 
 HAIR = 0.6

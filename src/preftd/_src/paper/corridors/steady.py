@@ -20,9 +20,8 @@ from preftd._src.paper.panel_rows import PaperFigure
 from preftd._src.paper.samples import rows
 from preftd._src.paper.study import Found, PaperStudy
 from preftd._src.report.figures.end_labels import SIZE
-from preftd._src.report.figures.layout import LEVEL, write_note
-from preftd._src.report.figures.shown import Shown, attach
-from preftd._src.report.figures.ticks import mark_decades
+from preftd._src.report.figures.layout import LEVEL, mark_decades, write_note
+from preftd._src.report.figures.lines import Shown, attach
 from preftd._src.style import MARK, RC, Band
 from preftd._src.theory.crossing import CrossingView
 from preftd.learners import Linear

@@ -33,9 +33,8 @@ from preftd._src.paper.panel_rows import (
 from preftd._src.paper.study import Found
 from preftd._src.report.figures.end_labels import Label
 from preftd._src.report.figures.layout import step_size_note
-from preftd._src.report.figures.lines import drawable
-from preftd._src.report.figures.panels import Panel, panels, with_diverged
-from preftd._src.report.figures.widths import draw_widths
+from preftd._src.report.figures.lines import Panel, drawable, panels, with_diverged
+from preftd._src.report.figures.study import draw_widths
 
 LEVEL = 0.9
 """Of intervals, as in the paper."""

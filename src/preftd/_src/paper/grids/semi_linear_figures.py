@@ -32,9 +32,9 @@ from preftd._src.paper.panel_rows import (
 )
 from preftd._src.paper.study import Found, PaperStudy
 from preftd._src.paper.view_figures import draw_views
-from preftd._src.report.figures.curves import draw_curves
 from preftd._src.report.figures.layout import step_size_note
-from preftd._src.report.figures.panels import Panel, panels, with_diverged
+from preftd._src.report.figures.lines import Panel, panels, with_diverged
+from preftd._src.report.figures.study import draw_curves
 
 LEVEL = 0.5
 """Of intervals, as in the paper."""
