@@ -26,7 +26,7 @@ from preftd import (
 )
 from preftd._src.paper.learned.rides import NUMBERS, rides
 from preftd._src.paper.learned.rivals import RIVALS
-from preftd._src.tasks.control.kernel import reset_kernel, step_kernel
+from preftd._src.tasks.control_kernel import reset_kernel, step_kernel
 from preftd.experience import Indices, TileCoding
 from preftd.logs import LogColumns, fit
 from preftd.preferences import Constant, Displacement, Learned, Observability

@@ -18,7 +18,7 @@ from preftd._src.paper.control.figures import CORRIDOR_LINES, GREY, ROOM_LINES, 
 from preftd._src.paper.study import PaperStudy
 from preftd._src.report.page.plot import plot_of
 from preftd._src.style import LOOKS
-from preftd._src.tasks.four_rooms import doorways
+from preftd._src.tasks.grids import doorways
 from preftd.experiments import Here, run
 from preftd.learners import StepSizePair
 from preftd.preferences import Observability

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self, SupportsIndex, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd._src.arrays import Dense, InputError, Vector, as_count, short, whole
+from preftd._src.arrays import MOST_STEPS, Dense, InputError, Vector, as_count, short, whole
 from preftd._src.learners.base import Learner, check_size
 from preftd._src.learners.linear.batch import Linear, LinearBatch
 from preftd._src.learners.linear.learner import LinearLearner
@@ -22,7 +22,6 @@ from preftd._src.learners.network.batch import Network, NetworkBatch
 from preftd._src.learners.step_size import Decreasing, StepSize, as_step_size
 from preftd._src.learners.steps import Steps, check_steps
 from preftd._src.learners.transition import after_the_end, as_features, as_vector, check_rule
-from preftd._src.tasks.parameters import MOST_STEPS
 from preftd._src.tasks.scored import Scored
 from preftd.experience import Experience, Indices
 from preftd.preferences import Signal, as_preference

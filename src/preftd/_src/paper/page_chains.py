@@ -8,7 +8,7 @@ import numpy as np
 from preftd._src.paper.counterexamples.figures import diagnoses
 from preftd._src.paper.verdict import Verdict
 from preftd._src.style import number_text
-from preftd._src.tasks.counterexamples import LAMBDAS
+from preftd._src.tasks.chains import LAMBDAS
 from preftd.tasks import make
 from preftd.theory import Diagnosis, report
 

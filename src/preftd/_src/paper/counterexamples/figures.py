@@ -17,7 +17,7 @@ from preftd._src.paper.counterexamples.simulation import simulate, size_of_value
 from preftd._src.report.figures.layout import mark_decades, write_note
 from preftd._src.report.figures.lines import Shown, attach
 from preftd._src.style import RC, Band, look_of, number_text, save_figure
-from preftd._src.tasks.counterexamples import LAMBDAS
+from preftd._src.tasks.chains import LAMBDAS
 from preftd.rules import RULES
 from preftd.tasks import make
 from preftd.theory import Diagnosis, compare, mean_trajectory, report

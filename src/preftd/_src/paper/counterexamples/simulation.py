@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from preftd._src.arrays import Dense
-from preftd._src.tasks.counterexamples import LAMBDAS
+from preftd._src.tasks.chains import LAMBDAS
 from preftd.rules import Rule
 from preftd.tasks import make
 

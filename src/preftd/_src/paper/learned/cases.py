@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from preftd import tasks
 from preftd._src.paper.learned.streams import ContinuousWalk, Ride
-from preftd._src.tasks.corridors import geometric_corridor
+from preftd._src.tasks.chains import geometric_corridor
 from preftd._src.tasks.grids import open_grid
 from preftd.tasks import Task, aliased, failing, jittered
 

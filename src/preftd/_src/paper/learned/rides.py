@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from preftd._src.arrays import Dense, Vector
 from preftd._src.kernels import kernel
-from preftd._src.tasks.control import cartpole_kernel
+from preftd._src.tasks import cartpole_kernel
 
 MOUNTAIN_CAR, CART_POLE = 0, 1
 NUMBERS = {MOUNTAIN_CAR: 2, CART_POLE: 4}

@@ -15,7 +15,7 @@ from preftd._src.arrays import Dense, Vector
 from preftd._src.experience.encoders import Encoder
 from preftd._src.paper.learned.rides import CART_POLE, MOUNTAIN_CAR, lengths_from, rides
 from preftd._src.randomness import generator
-from preftd._src.tasks.control.drop_outs import SPREAD
+from preftd._src.tasks.control import SPREAD
 from preftd._src.tasks.scored import Scored
 from preftd.experience import Experience, Fourier, TileCoding
 

@@ -1,20 +1,53 @@
-"""Corridors: decisions whose outcome is seen only after a walk through hidden states.
+"""Chains: the random walk, corridors, and two on which TD(λ) diverges.
 
-Decisions and goals have one-hot features. Hidden states show Gaussian noise of mean 0.5 and
-standard deviation 1 in every feature, drawn afresh at each visit.
+The random walk has its states in a row, and pays +1 for leaving at the right end, −1 at the left.
+
+Corridors are decisions whose outcome is seen only after a walk through hidden states. Decisions and
+goals have one-hot features. Hidden states show Gaussian noise of mean 0.5 and standard deviation 1
+in every feature, drawn afresh at each visit.
+
+On the counterexamples, TD(λ) with a λ per state diverges, although it learns on-policy. Rewards are
+0, so weights of 0 are right; the question is where expected updates go from elsewhere.
 """
 
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 
-from preftd._src.arrays import Dense, as_count
+from preftd._src.arrays import MOST_STATES, Dense, as_count
 from preftd._src.tasks.features import Features
-from preftd._src.tasks.layout import Layout
 from preftd._src.tasks.outcomes import Outcomes
-from preftd._src.tasks.parameters import MOST_STATES
-from preftd._src.tasks.task import Task
+from preftd._src.tasks.task import Layout, Task
+
+LAMBDAS = {"counterexample_1": (0.99, 0.8), "counterexample_2": (0.0, 0.99)}
+"""The λ of each state at which TD(λ) diverges."""
+
+
+def random_walk(states: int = 19) -> Task:
+    """A walk to the left or right until it leaves at either end; all states are observable.
+
+    Parameters
+    ----------
+    states : int
+        The number of states.
+
+    """
+    states = as_count("states", states, 1, MOST_STATES)
+    here = np.arange(states)
+    right = np.where(here == states - 1, -1, here + 1)
+    going = np.stack([here - 1, right], axis=1)
+    reward = np.stack([-1.0 * (here == 0), 1.0 * (here == states - 1)], axis=1)
+    return Task(
+        f"random_walk(states={states})",
+        Outcomes.deterministic(going, reward),
+        sparse.eye_array(states),
+        discount=1.0,
+        start=np.arange(states) == (states - 1) // 2,
+        layout=Layout.row(states),
+    )
 
 
 @dataclass
@@ -49,12 +82,10 @@ class _Map:
         going = np.array([self.following.get(s, (-1, -1)) for s in range(states)])
         paid = np.array([self.reward.get(s, (0.0, 0.0)) for s in range(states)])
         shown = np.isin(np.arange(states), list(self.names))
-        mean: Dense = np.full((states, len(self.names)), 0.5)
-        mean[shown] = np.eye(len(self.names))
         return Task(
             name,
             Outcomes.deterministic(going, paid[:, :1], paid[:, 1:]),
-            Features(mean, covariance=np.where(shown, 0.0, 1.0)),
+            _hidden_in_noise(shown),
             discount=1.0,
             start=np.arange(states) == 0,
             observable=shown,
@@ -159,15 +190,39 @@ def geometric_corridor(length: int = 10) -> Task:
             rows.append((way, action, 1 / length, goal, 0.0))
             rows.append((way, action, 1 - 1 / length, way, 0.0))
     shown = np.arange(5) < 3
-    mean: Dense = np.full((5, 3), 0.5)
-    mean[shown] = np.eye(3)
     place = [(0.0, 0.0), (2.0, 1.2), (2.0, -1.2), (1.0, 1.2), (1.0, -1.2)]
     return Task(
         f"geometric_corridor(length={length})",
         Outcomes.of(rows),
-        Features(mean, covariance=np.where(shown, 0.0, 1.0)),
+        _hidden_in_noise(shown),
         discount=1.0,
         start=np.arange(5) == 0,
         observable=shown,
         layout=Layout(np.array(place), names={0: "S1", 1: "G1", 2: "G2"}),
     )
+
+
+def _hidden_in_noise(shown: NDArray[np.bool_]) -> Features:
+    """The features of states: one-hot if they are shown, else noise; shape (states,)."""
+    mean: Dense = np.full((shown.size, shown.sum()), 0.5)
+    mean[shown] = np.eye(shown.sum())
+    return Features(mean, covariance=np.where(shown, 0.0, 1.0))
+
+
+def counterexample_1() -> Task:
+    """Two states, the next one at random, one feature; TD(λ) diverges with λ = 0.99, 0.8."""
+    rows = [(s, 0, 0.5, t, 0.0) for s in (0, 1) for t in (0, 1)]
+    return Task("counterexample_1", Outcomes.of(rows), [[0.5], [1.0]], 0.99, layout=_side_by_side())
+
+
+def counterexample_2() -> Task:
+    """Two states in turn (periodic), two features; TD(λ) diverges with λ = 0, 0.99."""
+    rows = [(0, 0, 1.0, 1, 0.0), (1, 0, 1.0, 0, 0.0)]
+    features = [[3.0, 1.0], [1.0, 1.0]]
+    return Task("counterexample_2", Outcomes.of(rows), features, 0.95, layout=_side_by_side())
+
+
+def _side_by_side() -> Layout:
+    """The layout of both: two states with their numbers."""
+    row = Layout.row(2)
+    return Layout(2 * row.position, names={0: "0", 1: "1"})

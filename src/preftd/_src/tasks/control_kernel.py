@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from preftd._src.arrays import Dense, InputError, Vector
 from preftd._src.kernels import kernel
-from preftd._src.tasks.control import cartpole_kernel
+from preftd._src.tasks import cartpole_kernel
+from preftd._src.tasks.outcomes import bounds, first_rows
 
 if TYPE_CHECKING:
     from preftd._src.tasks.features import Features
@@ -75,12 +76,8 @@ class Tables(NamedTuple):
     def of(cls, task: Task) -> Self:
         """Return the tables of a task with states, actions and outcomes."""
         rows = task.outcomes
-        pairs = rows.state.astype(np.int64) * rows.actions + rows.action
-        first = np.searchsorted(pairs, np.arange(rows.states * rows.actions + 1))
-        bound = np.empty(len(pairs))
-        for begin, end in pairwise(first):
-            bound[begin:end] = np.cumsum(rows.probability[begin:end])
-            bound[end - 1] = np.inf
+        first = first_rows(rows)
+        bound = np.concatenate([bounds(rows.probability[a:b]) for a, b in pairwise(first)])
         starts, reached = np.flatnonzero(task.start), np.cumsum(task.start)
         fixed, codes, fresh = task.features.codes()
         shown = np.where(fresh, FRESH, codes.astype(np.int64))
@@ -122,15 +119,11 @@ def reset_kernel(
     Writes `state`, shape (state_size,), `observation`, shape (observation_size,), and `seen`, shape
     (2,): the number of the state or −1, and 1 if it is observable, 0 if hidden, −1 if not known.
     """
-    if tables.kind == CARTPOLE:
-        cartpole_kernel.reset(rng, state)
-        cartpole_kernel.observe(state, observation)
-        seen[0], seen[1] = -1, -1
-    elif tables.kind == DROP_OUTS:
+    if tables.kind == TABLE:
+        _reset_table(tables, rng, state, observation, seen)
+    else:
         cartpole_kernel.reset(rng, state)
         _observe_or_drop(tables, rng, state, observation, seen)
-    else:
-        _reset_table(tables, rng, state, observation, seen)
 
 
 @kernel
@@ -146,26 +139,21 @@ def step_kernel(
 
     Updates `state`, `observation` and `seen` as `reset_kernel` does.
     """
-    if tables.kind == CARTPOLE:
-        ended = cartpole_kernel.step(state, action)
-        cartpole_kernel.observe(state, observation)
-        seen[0], seen[1] = -1, -1
-        return 1.0, ended
-    if tables.kind == DROP_OUTS:
-        ended = cartpole_kernel.step(state, action)
-        _observe_or_drop(tables, rng, state, observation, seen)
-        return 1.0, ended
-    return _step_table(tables, rng, state, action, observation, seen)
+    if tables.kind == TABLE:
+        return _step_table(tables, rng, state, action, observation, seen)
+    ended = cartpole_kernel.step(state, action)
+    _observe_or_drop(tables, rng, state, observation, seen)
+    return 1.0, ended
 
 
 @kernel
 def _observe_or_drop(
     tables: Tables, rng: np.random.Generator, state: Vector, observation: Vector, seen: Whole
 ) -> None:
-    """Write the observation of CartPole, or noise in its stead."""
-    seen[0], seen[1] = -1, 1
+    """Write the observation of CartPole, or noise in its stead if there are drop-outs."""
+    seen[0], seen[1] = -1, -1 if tables.kind == CARTPOLE else 1
     cartpole_kernel.observe(state, observation)
-    if rng.random() < tables.numbers[0]:
+    if tables.kind == DROP_OUTS and rng.random() < tables.numbers[0]:
         seen[1] = 0
         for i in range(observation.size):
             noise = rng.standard_normal() * tables.numbers[1 + i] + 0.0  # no −0

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from preftd._src.arrays import Dense, Vector
+from preftd._src.learners.actor_critic.actor import ActorWeights
 from preftd._src.learners.actor_critic.options import Actor, Critic
-from preftd._src.learners.actor_critic.parameters import Parameters
 from preftd._src.learners.custom import Episode
 from preftd._src.learners.linear import reference as linear
 from preftd._src.learners.step_size import StepSizePair
@@ -26,7 +26,7 @@ class Moments(NamedTuple):
     taken: int
 
 
-def policy(weights: Parameters, x: Dense, activation: str) -> tuple[Dense, Dense]:
+def policy(weights: ActorWeights, x: Dense, activation: str) -> tuple[Dense, Dense]:
     """The hidden layer, shape (T, units), and π(· | x), shape (T, actions)."""
     a = weights.hidden_bias + x @ weights.hidden
     h = np.tanh(a) if activation == "tanh" else np.maximum(a, 0)
@@ -36,7 +36,7 @@ def policy(weights: Parameters, x: Dense, activation: str) -> tuple[Dense, Dense
 
 
 def change(
-    weights: Parameters, x: Dense, action: NDArray[np.int64], factor: Vector, actor: Actor
+    weights: ActorWeights, x: Dense, action: NDArray[np.int64], factor: Vector, actor: Actor
 ) -> Vector:
     """Σ_t factor_t ∇log π(a_t | x_t), as one vector."""
     h, chance = policy(weights, x, actor.activation)
@@ -76,7 +76,7 @@ def learn_critic(w: Vector, episode: Episode, critic: Critic, step_size: float) 
 
 
 def learn_actor(
-    weights: Parameters,
+    weights: ActorWeights,
     moments: Moments,
     step: Vector,
     actor: Actor,
@@ -97,7 +97,7 @@ class Learned(NamedTuple):
     """Weights of the critic and of the actor, and Adam's moments."""
 
     critic: Vector
-    actor: Parameters
+    actor: ActorWeights
     moments: Moments
 
 
@@ -118,4 +118,4 @@ def learn_episode(
         step = step / len(x)
     flat, moments = learn_actor(before.actor, before.moments, step, actor, step_size.actor)
     inputs, units = before.actor.hidden.shape
-    return Learned(w, Parameters.of(flat, inputs, units, before.actor.out_bias.size), moments)
+    return Learned(w, ActorWeights.of(flat, inputs, units, before.actor.out_bias.size), moments)
