@@ -28,8 +28,8 @@ SHOWN = (
     "continuous walk",
 )
 """Cases that every change is tried on."""
-PACKAGE = Path(__file__).parents[2]
-LEARNED = Path("preferences") / "learned"
+PACKAGE = Path(__file__).parents[3]
+LEARNED = Path("_src") / "preferences" / "learned"
 
 
 class Change(NamedTuple):
@@ -44,63 +44,63 @@ class Change(NamedTuple):
 CHANGES = (
     Change(
         "nothing is presumed",
-        "presumption.py",
-        "        if p.presumed[one, 0] == 0.0:",
-        "        if p.presumed[one, 0] < 0.0:",
+        "cells.py",
+        "if presumed.fingerprint == 0.0:",
+        "if presumed.fingerprint < 0.0:",
     ),
-    Change("4 are presumed", "layout.py", "PRESUMED = 8", "PRESUMED = 4"),
-    Change("16 are presumed", "layout.py", "PRESUMED = 8", "PRESUMED = 16"),
+    Change("4 are presumed", "memory.py", "PRESUMED = 8", "PRESUMED = 4"),
+    Change("16 are presumed", "memory.py", "PRESUMED = 8", "PRESUMED = 16"),
     Change(
         "nearness does not count",
         "steps.py",
-        "return 1.0 if is_near(p, p.x, is_first, dim, background) else UNKNOWN",
+        "return 1.0 if is_near(s, s.x, is_first, dim, background) else UNKNOWN",
         "return UNKNOWN",
     ),
     Change(
         "the observation before is not compared with",
-        "nearness.py",
-        "along = strongest_width(p, dim, True, ODDS)",
+        "widths.py",
+        "along = strongest_width(s, dim, True, ODDS)",
         "along = -1",
     ),
     Change(
         "kernels always decide",
-        "nearness.py",
-        "if along < 0 and p.head[LEAD] < 0.0:",
+        "widths.py",
+        "if along < 0 and s.head.lead < 0.0:",
         "if along < -1:",
     ),
-    Change("no clock", "steps.py", "p.head[RHYTHM] > 0.0", "p.head[RHYTHM] > 1e9"),
-    Change("the clock always counts", "steps.py", "p.head[RHYTHM] > 0.0", "p.head[RHYTHM] > -1e9"),
-    Change("the clock counts 15 steps", "clock.py", "LONGEST = 63", "LONGEST = 15"),
-    Change("no Markov test", "following.py", "markov_evidence(p, row) > ODDS", "False"),
-    Change("tiles are tested too", "steps.py", "is_tile = p.head[LEAD] > 0.0", "is_tile = False"),
+    Change("no clock", "steps.py", "s.head.rhythm > 0.0", "s.head.rhythm > 1e9"),
+    Change("the clock always counts", "steps.py", "s.head.rhythm > 0.0", "s.head.rhythm > -1e9"),
+    Change("the clock counts 15 steps", "cells.py", "LONGEST = 63", "LONGEST = 15"),
+    Change("no Markov test", "markov.py", "markov_evidence(s, row) > ODDS", "False"),
+    Change("tiles are tested too", "steps.py", "is_tile = s.head.lead > 0.0", "is_tile = False"),
     Change(
         "a cell that is several states is distrusted",
-        "following.py",
-        " and not is_several(p, row)",
+        "markov.py",
+        " and not is_several(s, row)",
         "",
     ),
-    Change("odds of 20 decide", "width.py", "ODDS = math.log(1000.0)", "ODDS = math.log(20.0)"),
-    Change("odds of 10⁵ decide", "width.py", "ODDS = math.log(1000.0)", "ODDS = math.log(1e5)"),
-    Change("odds of 1000 replace a width", "width.py", "math.log(20.0)", "math.log(1000.0)"),
-    Change("room for 8 cells", "width.py", "ROOM = math.log(64.0)", "ROOM = math.log(8.0)"),
-    Change("room for 512 cells", "width.py", "ROOM = math.log(64.0)", "ROOM = math.log(512.0)"),
-    Change("odds of 1 make a cell", "clusters.py", "ENOUGH = 1.5", "ENOUGH = 0.0"),
-    Change("odds of e⁵ make a cell", "clusters.py", "ENOUGH = 1.5", "ENOUGH = 5.0"),
-    Change("visits beyond e^−3 are too far", "clusters.py", "FAR = 6.0", "FAR = 3.0"),
-    Change("visits beyond e^−12 are too far", "clusters.py", "FAR = 6.0", "FAR = 12.0"),
-    Change("cells never become one", "clusters.py", "ALIKE = 16.0", "ALIKE = -1e9"),
-    Change("cells become one at 2 deviations", "clusters.py", "ALIKE = 16.0", "ALIKE = 4.0"),
-    Change("2 visits count for an entry", "clusters.py", "SOME = 10.0", "SOME = 2.0"),
-    Change("50 visits count for an entry", "clusters.py", "SOME = 10.0", "SOME = 50.0"),
-    Change("8 visits count for the width", "width.py", "FEW = 2.0", "FEW = 8.0"),
+    Change("odds of 20 decide", "widths.py", "ODDS = math.log(1000.0)", "ODDS = math.log(20.0)"),
+    Change("odds of 10⁵ decide", "widths.py", "ODDS = math.log(1000.0)", "ODDS = math.log(1e5)"),
+    Change("odds of 1000 replace a width", "widths.py", "math.log(20.0)", "math.log(1000.0)"),
+    Change("room for 8 cells", "widths.py", "ROOM = math.log(64.0)", "ROOM = math.log(8.0)"),
+    Change("room for 512 cells", "widths.py", "ROOM = math.log(64.0)", "ROOM = math.log(512.0)"),
+    Change("odds of 1 make a cell", "cells.py", "ENOUGH = 1.5", "ENOUGH = 0.0"),
+    Change("odds of e⁵ make a cell", "cells.py", "ENOUGH = 1.5", "ENOUGH = 5.0"),
+    Change("visits beyond e^−3 are too far", "cells.py", "FAR = 6.0", "FAR = 3.0"),
+    Change("visits beyond e^−12 are too far", "cells.py", "FAR = 6.0", "FAR = 12.0"),
+    Change("cells never become one", "cells.py", "ALIKE = 16.0", "ALIKE = -1e9"),
+    Change("cells become one at 2 deviations", "cells.py", "ALIKE = 16.0", "ALIKE = 4.0"),
+    Change("2 visits count for an entry", "cells.py", "SOME = 10.0", "SOME = 2.0"),
+    Change("50 visits count for an entry", "cells.py", "SOME = 10.0", "SOME = 50.0"),
+    Change("8 visits count for the width", "widths.py", "FEW = 2.0", "FEW = 8.0"),
     Change(
         "¼ visit counts for a successor", "markov.py", "PRIOR, LONG = 0.5", "PRIOR, LONG = 0.25"
     ),
     Change("1 visit counts for a successor", "markov.py", "PRIOR, LONG = 0.5", "PRIOR, LONG = 1.0"),
-    Change("kernels as wide as cells", "width.py", "NARROWER = 0.5, 3.0", "NARROWER = 0.5, 0.0"),
-    Change("32 recent observations", "layout.py", "20, 64, 16", "20, 32, 16"),
-    Change("128 recent observations", "layout.py", "20, 64, 16", "20, 128, 16"),
-    Change("widths learn in part from 512 on", "width.py", "PART = 4096.0", "PART = 512.0"),
+    Change("kernels as wide as cells", "widths.py", "NARROWER = 0.5, 3.0", "NARROWER = 0.5, 0.0"),
+    Change("32 recent observations", "memory.py", "20, 64, 16", "20, 32, 16"),
+    Change("128 recent observations", "memory.py", "20, 64, 16", "20, 128, 16"),
+    Change("widths learn in part from 512 on", "widths.py", "PART = 4096.0", "PART = 512.0"),
 )
 
 
