@@ -14,7 +14,7 @@ from preftd._src.experiments.runner import run
 from preftd._src.experiments.study import Study
 from preftd._src.paper.learned.cases import CASES, Case
 from preftd._src.paper.learned.scores import Estimate, Scores
-from preftd._src.paper.learned.streamed import drawn
+from preftd._src.paper.learned.streams import drawn
 from preftd._src.paper.learned.studies import (
     BOUNDED,
     LEARNED,
