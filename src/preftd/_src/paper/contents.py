@@ -38,9 +38,7 @@ from preftd._src.paper.grids import (
 )
 from preftd._src.paper.grids import studies as grid_studies
 from preftd._src.paper.learned import claims as learned_claims
-from preftd._src.paper.learned import curves_figure as learned_curves_figure
 from preftd._src.paper.learned import figures as learned_figures
-from preftd._src.paper.learned import rival_claims, rival_studies, rivals_figure
 from preftd._src.paper.learned import studies as learned_studies
 from preftd._src.paper.panel_rows import PaperFigure
 from preftd._src.paper.walk import claims as walk_claims
@@ -57,7 +55,6 @@ STUDIES = (
     *drop_outs_studies.STUDIES,
     *control_studies.STUDIES,
     *learned_studies.STUDIES,
-    *rival_studies.STUDIES,
 )
 
 FIGURES: dict[str, PaperFigure] = {
@@ -76,8 +73,6 @@ FIGURES: dict[str, PaperFigure] = {
         control_figures,
         credit_figure,
         learned_figures,
-        learned_curves_figure,
-        rivals_figure,
     )
     for figure in module.FIGURES
 }
@@ -105,7 +100,6 @@ CLAIMS: dict[str, Claim] = {
         credit_claims,
         room_claims,
         learned_claims,
-        rival_claims,
     )
     for claim in module.CLAIMS
 }

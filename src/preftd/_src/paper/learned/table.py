@@ -14,12 +14,12 @@ from preftd._src.paper.learned.studies import (
     BOUNDED,
     BY_RETURNS,
     IN_UNITS,
+    OF_LEARNED,
     ONE,
     ORACLE,
     OTHER_UNITS,
     PLAIN,
     RANDOM,
-    STUDIES,
     TD_LAMBDA,
 )
 from preftd._src.paper.stored_runs import FILE as RUNS
@@ -49,7 +49,7 @@ def on_file(study: PaperStudy) -> Results:
 
 def scores_on_file() -> dict[str, Scores]:
     """The scores of all cases, by name."""
-    return scores_of(map(on_file, STUDIES), CASES)
+    return scores_of(map(on_file, OF_LEARNED), CASES)
 
 
 def summary(scores: Mapping[str, Scores]) -> str:

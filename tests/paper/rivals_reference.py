@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 from preftd._src.arrays import Dense, Vector
 from preftd._src.learners.custom import Episode
 from preftd._src.learners.linear import reference as views
-from preftd._src.paper.learned.rivals.adaptive_td import AdaptiveTD
+from preftd._src.paper.learned.rivals import (
+    AdaptiveTD,
+    DiscerningTD,
+    LambdaDiscrepancy,
+    LambdaGreedy,
+)
 from preftd._src.paper.learned.rivals.batch import Lesson
-from preftd._src.paper.learned.rivals.discerning import DiscerningTD
-from preftd._src.paper.learned.rivals.lambda_discrepancy import LambdaDiscrepancy
-from preftd._src.paper.learned.rivals.lambda_greedy import LambdaGreedy
 
 
 def bounded_episode(lesson: Lesson, beta: Vector, alpha: Vector, preferential: bool) -> Episode:

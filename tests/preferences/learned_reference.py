@@ -3,26 +3,46 @@
 It has no limits on memory, so that it agrees with the kernels as long as these have room.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
+from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
+from preferences.learned_reference_parts import Kernels, MarkovTest, Metric, Values
 from preftd._src.arrays import Vector
-from preftd._src.preferences.learned.clock import LONGEST
-from preftd._src.preferences.learned.clusters import ALIKE, ENOUGH, FAR, SOME
-from preftd._src.preferences.learned.layout import BEFORE_IT, CLASSES, PRESUMED
+from preftd._src.preferences.learned.cells import ALIKE, ENOUGH, FAR, LONGEST, SOME
+from preftd._src.preferences.learned.memory import BEFORE_IT, CLASSES, PRESUMED
 from preftd._src.preferences.learned.metric import RANGE
-from preftd._src.preferences.learned.reference_cluster import Cluster
-from preftd._src.preferences.learned.reference_markov import MarkovTest
-from preftd._src.preferences.learned.reference_metric import Metric
-from preftd._src.preferences.learned.reference_value import Values
-from preftd._src.preferences.learned.reference_width import Kernels
-from preftd._src.preferences.learned.width import ALL, FEW, LEAST, ODDS, PART
+from preftd._src.preferences.learned.widths import ALL, FEW, LEAST, ODDS, PART
 
 FIRST, OTHER, LAST = range(CLASSES)
+
+
+@dataclass(eq=False)
+class Cluster:
+    """Observations near each other; a cell once the evidence is enough."""
+
+    name: int
+    centre: Vector
+    starts: Vector
+    """Moments of each class before it was founded."""
+    visits: int = 1
+    hits: Vector = field(default_factory=lambda: np.zeros(CLASSES))
+    fit: float = 0.0
+    is_cell: bool = False
+    left: list[Vector] = field(default_factory=list)
+    """Visits that it was left after."""
+
+    def is_several(self, used: NDArray[np.bool_], variance: Vector) -> bool:
+        """Whether what is seen here tells that it is left, by the entries that are used."""
+        n, left, dim = self.visits, len(self.left), len(variance)
+        if not 0 < left < n:
+            return False
+        apart = (np.mean(self.left, axis=0) - self.centre)[used]
+        found = float((apart**2 / variance).sum()) * n * left / (n - left)
+        return found > dim + 2 * math.sqrt(dim * ODDS) + 2 * ODDS
 
 
 class Reference:
