@@ -141,6 +141,27 @@ SHADE = 0.18
 """The opacity of bands."""
 
 
+# -- figures of the paper
+
+PAGE, COLUMN = 7.2, 5.4
+"""Widths of figures, in inches: of a page; and one whose letters of 7.5 points can still be read
+when it is scaled down to a column of a page, 3.3 inches."""
+PAPER_RC: Any = RC | {
+    "axes.labelsize": 8,
+    "xtick.labelsize": 7.5,
+    "ytick.labelsize": 7.5,
+    "legend.fontsize": 7,
+    "legend.frameon": False,
+}
+"""Matplotlib settings for figures of the paper."""
+HAIR, THIN = 0.6, 0.8
+"""Widths of lines that only guide the eye, in points."""
+INK, TEXT, GREY, FAINT, PALE = "#111111", "#444444", "#777777", "#999999", "#EEEEEE"
+"""Colours of what is not a method, from dark to light."""
+RUN, SHADED = "#5f86ad", "#f3ecdf"
+"""Colours of single runs, and of hidden states behind them."""
+
+
 class Band(NamedTuple):
     """Points of a line and an interval around each, arrays of shape (points,)."""
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from preftd._src.paper.claim import Cases, Claim, Quantity, difference
+from preftd._src.paper.claim import Cases, Quantity, Region, Sample, difference
 from preftd._src.paper.learned.cases import CASES
 from preftd._src.paper.learned.scores import Scores
 from preftd._src.paper.learned.studies import (
@@ -18,9 +18,7 @@ from preftd._src.paper.learned.studies import (
     RANDOM,
     WITH_RETURNS,
 )
-from preftd._src.paper.samples import Sample
 from preftd._src.paper.study import Found, PaperStudy
-from preftd._src.paper.verdict import Region
 
 HIDDEN = [case.name for case in CASES.values() if case.hidden]
 OBSERVABLE = [case.name for case in CASES.values() if not case.hidden]
@@ -73,97 +71,73 @@ def _by_returns(cases: Iterable[str], measure: Callable[[Scores], Sample]) -> Ca
 
 
 CLAIMS = (
-    Claim(
+    difference(
         "learned_reaches_the_oracle",
         "Preferences learned from observations alone reach at least 95 % of an oracle's gain over "
         f"TD(λ) wherever some states are hidden. {MEANT} Where the oracle gains less than a tenth: "
         "the better error of β ≡ 1 and TD(λ), over that of the learned preferences.",
-        (),
-        difference(
-            "share of the oracle's gain",
-            Region(low=0.95),
-            _each(HIDDEN, lambda one: one.reached_sample(one.learned())),
-        ),
+        "share of the oracle's gain",
+        Region(low=0.95),
+        _each(HIDDEN, lambda one: one.reached_sample(one.learned())),
     ),
-    Claim(
+    difference(
         "learned_does_no_harm",
         "Where all states are observable, learned preferences lose at most 1 % against the better "
         "of β ≡ 1 and TD(λ).",
-        (),
-        difference(
-            "error above that of the better, as a share of it",
-            Region(high=0.01),
-            _each(OBSERVABLE, lambda one: one.loss_sample(one.learned())),
-        ),
+        "error above that of the better, as a share of it",
+        Region(high=0.01),
+        _each(OBSERVABLE, lambda one: one.loss_sample(one.learned())),
     ),
-    Claim(
+    difference(
         "learned_beats_no_preference",
         "Wherever some states are hidden, learned preferences have a smaller error than the better "
         "of β ≡ 1, which has no preferences, and TD(λ), which is told them.",
-        (),
-        difference(
-            "error above that of the better, as a share of it",
-            Region(high=0.0),
-            _each(HIDDEN, lambda one: one.loss_sample(one.learned())),
-        ),
+        "error above that of the better, as a share of it",
+        Region(high=0.0),
+        _each(HIDDEN, lambda one: one.loss_sample(one.learned())),
     ),
-    Claim(
+    difference(
         "oracle_is_best",
         "Wherever some states are hidden, the oracle's preferences have a smaller error than the "
         "better of β ≡ 1 and TD(λ).",
-        (),
-        difference(
-            "error above that of the better, as a share of it",
-            Region(high=0.0),
-            _each(HIDDEN, lambda one: one.loss_sample(one.best(ORACLE))),
-        ),
+        "error above that of the better, as a share of it",
+        Region(high=0.0),
+        _each(HIDDEN, lambda one: one.loss_sample(one.best(ORACLE))),
     ),
-    Claim(
+    difference(
         "chance_is_not_enough",
         "Wherever some states are hidden, learned preferences have less than half of the error of "
         "preferences that are 1 by chance, as often as the oracle's.",
-        (),
-        difference(
-            "error, learned over by chance",
-            Region(high=0.5),
-            _each(HIDDEN, lambda one: one.ratio_sample(one.learned(), one.best(RANDOM))),
-        ),
+        "error, learned over by chance",
+        Region(high=0.5),
+        _each(HIDDEN, lambda one: one.ratio_sample(one.learned(), one.best(RANDOM))),
     ),
-    Claim(
+    difference(
         "returns_tell_more",
         "In corridors of random length whose hidden states look alike, preferences learned from "
         f"returns as well (linear=True) reach at least 95 % of an oracle's gain. {MEANT}",
-        (),
-        difference(
-            "share of the oracle's gain",
-            Region(low=0.95),
-            _by_returns(ALIKE, lambda one: one.reached_sample(one.learned(BY_RETURNS))),
-        ),
+        "share of the oracle's gain",
+        Region(low=0.95),
+        _by_returns(ALIKE, lambda one: one.reached_sample(one.learned(BY_RETURNS))),
     ),
-    Claim(
+    difference(
         "returns_do_no_harm",
         "Asking returns as well (linear=True) raises the error nowhere by more than 1 %, with "
         "bounded steps.",
-        (),
-        difference(
-            "error with returns over that without",
-            Region(high=1.01),
-            _by_returns(
-                CASES,
-                lambda one: one.ratio_sample(one.learned(BY_RETURNS), one.errors[LEARNED, BOUNDED]),
-            ),
+        "error with returns over that without",
+        Region(high=1.01),
+        _by_returns(
+            CASES,
+            lambda one: one.ratio_sample(one.learned(BY_RETURNS), one.errors[LEARNED, BOUNDED]),
         ),
     ),
-    Claim(
+    difference(
         "units_do_not_matter",
         "If observations are shown to the learned preferences rotated, with scales from 0.001 to "
         "1000, or with constant and copied entries, they reach the same share of the oracle's "
         f"gain, within 1 %. {MEANT}",
-        (),
-        difference(
-            "share in other units, minus share",
-            Region(-0.01, 0.01),
-            {units: {case: _in_units(case, units) for case in IN_UNITS} for units in OTHER_UNITS},
-        ),
+        "share in other units, minus share",
+        Region(-0.01, 0.01),
+        {units: {case: _in_units(case, units) for case in IN_UNITS} for units in OTHER_UNITS},
     ),
 )

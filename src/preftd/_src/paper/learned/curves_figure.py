@@ -7,10 +7,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
 from preftd._src.experiments.statistics import summarise
+from preftd._src.paper.figures import PaperFigure, seeds_with
 from preftd._src.paper.learned.cases import CASES
 from preftd._src.paper.learned.figures import LOOK
 from preftd._src.paper.learned.studies import BY_PTD, BY_TD, GROUPS, LEARNED
-from preftd._src.paper.panel_rows import PaperFigure, seeds_with
 from preftd._src.paper.study import Found
 from preftd._src.report.figures.end_labels import Label, label_ends
 from preftd._src.report.figures.layout import LEVEL, rows_of_panels, write_axis_labels

@@ -8,6 +8,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from preftd._src.paper.figures import PaperFigure
 from preftd._src.paper.learned.cases import CASES, SECTIONS
 from preftd._src.paper.learned.scores import Estimate, Scores, scores_of
 from preftd._src.paper.learned.studies import (
@@ -22,8 +23,7 @@ from preftd._src.paper.learned.studies import (
     STUDIES,
     TD_LAMBDA,
 )
-from preftd._src.paper.panel_rows import PaperFigure
-from preftd._src.paper.stored_runs import seeds_told
+from preftd._src.paper.stored import seeds_told
 from preftd._src.paper.study import Found
 from preftd._src.report.figures.layout import write_note
 from preftd._src.report.figures.shown import Shown, attach

@@ -2,14 +2,12 @@
 
 from functools import partial
 
-from preftd._src.paper.claim import Claim, Quantity, difference
+from preftd._src.paper.claim import Quantity, Region, Sample, difference
 from preftd._src.paper.learned.cases import CASES
 from preftd._src.paper.learned.claims import MEANT, of_case
 from preftd._src.paper.learned.rival_studies import BY_RIVALS, CELLS, ON, RIVAL
 from preftd._src.paper.learned.rivals import RIVALS
 from preftd._src.paper.learned.scores import Scores
-from preftd._src.paper.samples import Sample
-from preftd._src.paper.verdict import Region
 
 HIDDEN = [case for cases in ON.values() for case in cases if CASES[case].hidden]
 
@@ -37,37 +35,36 @@ def _shares(cells: bool) -> dict[str, dict[str, Quantity]]:
 
 SHARE, HALF = "share of the oracle's gain", Region(high=0.5)
 CLAIMS = (
-    Claim(
+    difference(
         "rivals_miss_the_oracle",
         "Ways of the literature to set λ or β from the stream, with beliefs that are linear in the "
         "features, reach less than half of an oracle's gain over TD(λ) in each of some cases with "
         f"hidden states. {MEANT}",
-        (),
-        difference(SHARE, HALF, _shares(cells=False)),
+        SHARE,
+        HALF,
+        _shares(cells=False),
         "They judge observations by predictions and rewards. Beliefs that are linear in noise are "
         "the same for hidden states and for the states that they hide.",
     ),
-    Claim(
+    difference(
         "rivals_with_cells_miss_the_oracle",
         "So do the same ways if their beliefs are a table of the observations that repeat exactly, "
         "in which all that are new share one entry.",
-        (),
-        difference(SHARE, HALF, _shares(cells=True)),
+        SHARE,
+        HALF,
+        _shares(cells=True),
         "The table gives away that noise does not repeat, which is half of what learned "
         "preferences find out. It helps as long as observable states repeat exactly: with jitter, "
         "all observations share one entry.",
     ),
-    Claim(
+    difference(
         "learned_beats_rivals",
         "Learned preferences have a smaller error than each of these ways, in each of these cases.",
-        (),
-        difference(
-            "error, learned over rival",
-            Region(high=1.0),
-            {
-                rival: {case: _quantity(case, partial(_over, rival)) for case in HIDDEN}
-                for rival in RIVALS
-            },
-        ),
+        "error, learned over rival",
+        Region(high=1.0),
+        {
+            rival: {case: _quantity(case, partial(_over, rival)) for case in HIDDEN}
+            for rival in RIVALS
+        },
     ),
 )

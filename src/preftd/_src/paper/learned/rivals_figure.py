@@ -8,14 +8,14 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
 from preftd._src.arrays import Vector
+from preftd._src.paper.figures import PaperFigure
 from preftd._src.paper.learned.cases import CASES
 from preftd._src.paper.learned.figures import LOOK
 from preftd._src.paper.learned.rival_studies import BY_RIVALS, CELLS, ON, RIVAL
 from preftd._src.paper.learned.rivals import RIVALS
 from preftd._src.paper.learned.scores import Scores, mean_estimate, scores_of
 from preftd._src.paper.learned.studies import BY_PTD, BY_TD, LEARNED
-from preftd._src.paper.panel_rows import PaperFigure
-from preftd._src.paper.stored_runs import seeds_told
+from preftd._src.paper.stored import seeds_told
 from preftd._src.paper.study import Found
 from preftd._src.report.figures.layout import rows_of_panels, write_note
 from preftd._src.report.figures.shown import Shown, attach

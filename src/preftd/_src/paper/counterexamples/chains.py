@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from preftd._src.paper.claim import Verdict
 from preftd._src.paper.counterexamples.figures import diagnoses
-from preftd._src.paper.verdict import Verdict
 from preftd._src.style import number_text
 from preftd._src.tasks.counterexamples import LAMBDAS
 from preftd.tasks import make
