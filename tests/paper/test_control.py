@@ -14,10 +14,10 @@ from preftd._src.experiments.study import Search
 from preftd._src.paper.control import figures as control_figures
 from preftd._src.paper.control import studies
 from preftd._src.paper.control.credit import relative_curve
-from preftd._src.paper.control.figures import CORRIDOR_LINES, GREY, ROOM_LINES, points
+from preftd._src.paper.control.figures import CORRIDOR_LINES, ROOM_LINES, points
 from preftd._src.paper.study import PaperStudy
 from preftd._src.report.page.plot import plot_of
-from preftd._src.style import LOOKS
+from preftd._src.style import GREY, LOOKS
 from preftd._src.tasks.four_rooms import doorways
 from preftd.experiments import Here, run
 from preftd.learners import StepSizePair

@@ -20,6 +20,7 @@ from preftd._src.paper.claim import (
     SAME,
     SMALLER,
     Cases,
+    Claim,
     Quantity,
     Region,
     Sample,
@@ -153,7 +154,7 @@ def zeros(task: str, size: int, seeds: tuple[int, ...]) -> Vector:
     return np.array([error_of_zero(task_of(source, seed)) for seed in seeds])
 
 
-CLAIMS = (
+CLAIMS: tuple[Claim, ...] = (
     ratio(
         "feature_net_learns",
         "The networks whose hidden layers give the features have learned something: at the end "
