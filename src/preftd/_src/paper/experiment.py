@@ -79,9 +79,9 @@ class Experiment:
         return [member for module in loaded for member in getattr(module, table)]
 
 
-def shown(setting: str, *figures: tuple[str, str, str]) -> tuple[FigureWords, ...]:
-    """Figures of one setting, given their names, titles and captions."""
-    return tuple(FigureWords(name, title, setting, said) for name, title, said in figures)
+def shown(setting: str, **figures: tuple[str, str]) -> tuple[FigureWords, ...]:
+    """Figures of one setting, given their titles and captions by name."""
+    return tuple(FigureWords(name, title, setting, said) for name, (title, said) in figures.items())
 
 
 def named(prefix: str, *names: str) -> tuple[str, ...]:

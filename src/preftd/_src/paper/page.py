@@ -146,7 +146,6 @@ def write_paper_page(
 
     """
     verdicts = {answer.claim.name: answer.finding.verdict for answer in answered}
-    rows = [claim_row(answer, plots) for answer in answered]
     known = {**verdicts, **chain_verdicts()}
     cards = [_card(finding, known, plots) for finding in FINDINGS]
     shots = {name: _shot(name, plots[name], verdicts) for name in in_order(plots)}
@@ -177,13 +176,21 @@ def write_paper_page(
         figures=[shots[name] for name in shots if _is_paper(name)],
         beyond=[shots[name] for name in shots if not _is_paper(name) and name != COUNTEREXAMPLES],
         tables=[
-            ("paper", "What the paper claims", [row for row in rows if row.of_paper]),
+            ("paper", "What the paper claims", [one for one in answered if one.claim.figures]),
             (
                 "own",
                 "What we found beyond the paper",
-                [row for row in rows if not row.of_paper],
+                [one for one in answered if not one.claim.figures],
             ),
         ],
+        told={
+            "effect": effect_text,
+            "interval": interval_text,
+            "where": where,
+            "averages": averages,
+            "figures": figures_of,
+        },
+        shown=shots,
         verdicts=list(Verdict),
         explorer=parts.html,
         more_styles=[parts.css],
@@ -251,59 +258,6 @@ def _box(plot: Plot, panel: int) -> tuple[float, float, float, float]:
     """The part of a figure with one panel."""
     left, top, width, height = plot.panels[min(panel, len(plot.panels) - 1)]
     return left - AROUND, top - AROUND, width + 2 * AROUND, height + 2 * AROUND
-
-
-class ClaimRow(NamedTuple):
-    """A claim, and what was found.
-
-    name       the name that users type
-    statement  what is claimed
-    verdict    what results say
-    average    what they say on average over cases, if cases are many
-    effect     the number in the weakest case, and for sorting as a number
-    interval   its interval
-    claimed    where it should lie
-    measured   what the number is, and in how many cases the claim holds
-    averages   averages over cases, if cases are many
-    because    what explains it
-    figures    names of figures on the page
-    of_paper   whether the paper claims it
-    """
-
-    name: str
-    statement: str
-    verdict: str
-    average: str
-    effect: str
-    value: float
-    interval: str
-    claimed: str
-    measured: str
-    averages: str
-    because: str
-    figures: list[str]
-    of_paper: bool
-
-
-def claim_row(answer: Answer, shown: Mapping[str, object]) -> ClaimRow:
-    """A claim as a row; `shown` are the figures of the page."""
-    claim, found = answer
-    weakest = found.weakest
-    return ClaimRow(
-        claim.name,
-        claim.statement,
-        str(found.verdict),
-        str(found.on_average or ""),
-        effect_text(weakest),
-        weakest.centre,
-        interval_text(weakest),
-        str(found.region),
-        f"{found.effect}{where(found)}.",
-        averages(found) if found.averages else "",
-        claim.because,
-        [name for name in figures_of(claim) if name in shown],
-        bool(claim.figures),
-    )
 
 
 def figures_of(claim: Claim) -> list[str]:

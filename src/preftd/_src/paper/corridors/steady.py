@@ -1,7 +1,7 @@
 """Beyond the paper: what PTD keeps at constant step sizes, by theory and by experiment."""
 
 from collections.abc import Sequence
-from functools import cache, partial
+from functools import cache
 from itertools import takewhile
 
 import matplotlib as mpl
@@ -13,7 +13,6 @@ from preftd import theory
 from preftd._src.arrays import Vector
 from preftd._src.experiments.intervals import student
 from preftd._src.experiments.results import Results
-from preftd._src.experiments.study import Study
 from preftd._src.paper.claim import (
     LARGER,
     Cases,
@@ -24,10 +23,19 @@ from preftd._src.paper.claim import (
     rows,
     tried,
 )
-from preftd._src.paper.corridors.studies import MORE_SEEDS, ROUND, TASKS, at_length, title_of
+from preftd._src.paper.corridors.studies import (
+    MORE_SEEDS,
+    ROUND,
+    TASKS,
+    Setting,
+    at_length,
+    made,
+    on_both,
+    title_of,
+)
 from preftd._src.paper.figures import FORMS, PaperFigure, form_look
 from preftd._src.paper.measures import part
-from preftd._src.paper.study import Found, PaperStudy
+from preftd._src.paper.study import Found
 from preftd._src.report.figures.end_labels import SIZE
 from preftd._src.report.figures.layout import LEVEL, write_note
 from preftd._src.report.figures.shown import Shown, attach
@@ -37,7 +45,6 @@ from preftd._src.theory.crossing import CrossingView
 from preftd.learners import Linear
 from preftd.preferences import Observability
 from preftd.rules import PTD
-from preftd.tasks import make
 
 VIEWS: dict[str, CrossingView] = {
     "online": "backward",
@@ -52,32 +59,27 @@ SETTLED = 0.25
 """The part of the episodes after which errors no longer fall."""
 
 
-def _study(task: str, name: str) -> Study:
-    """PTD in three views with constant step sizes, until errors no longer change, and on."""
-    return Study(
-        name=name,
-        tasks={at_length(length): make(task, length=length) for length in LENGTHS},
-        rules=PTD(),
-        preferences=Observability(),
+STEADY = on_both(
+    "steady",
+    Setting(
+        {"PTD": PTD()},
         learners={label: Linear(view) for label, view in VIEWS.items()},
-        step_sizes=STEP_SIZES,
+        step_sizes={"PTD": STEP_SIZES},
+        lengths=LENGTHS,
         episodes=EPISODES,
         seeds=MORE_SEEDS,
-    )
-
-
-STEADY = {task: PaperStudy(f"{task} steady", partial(_study, task)) for task in TASKS}
+    ),
+)
+"""PTD in three views with constant step sizes, until errors no longer change, and on."""
 STUDIES = tuple(STEADY.values())
-
-
-_made = cache(make)
 
 
 @cache
 def steady_error(task: str, length: int, label: str, step_size: float) -> float:
     """The exact error in the long run; infinite if it grows without bound."""
-    made = _made(task, length=length)
-    return theory.steady_state(made, PTD(), Observability(), step_size, VIEWS[label]).error
+    return theory.steady_state(
+        made(task, length), PTD(), Observability(), step_size, VIEWS[label]
+    ).error
 
 
 EXACT = np.geomspace(0.01, 1.9, 36)

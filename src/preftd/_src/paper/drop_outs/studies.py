@@ -5,8 +5,8 @@ and 1 elsewhere. The critic learns by TD(λ), whose gain is 1, or by PTD, whose 
 is weighted by 1 or by β; the critic is one of three views of four kinds of features.
 """
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from preftd._src.experiments.score import Score
 from preftd._src.experiments.study import Search, Study
@@ -67,8 +67,9 @@ def task_label(rate: str, shown: str) -> str:
     return f"{rate} {shown}"
 
 
-def _task(rate: str, shown: str) -> CartPoleDropOuts:
-    return CartPoleDropOuts(float(rate), SHOWN[shown], LIMIT)
+def _labelled(views: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """Learners in some views, with both weights of the actor: view and gain by label."""
+    return {learner_label(view, gain): (view, gain) for view in views for gain in GAINS}
 
 
 def _learner(features: str, view: str, gain: str) -> ActorCritic:
@@ -77,96 +78,86 @@ def _learner(features: str, view: str, gain: str) -> ActorCritic:
     return ActorCritic(Actor(bias=True, gain=GAINS[gain]), own)
 
 
-def _pairs(features: str, factor: float) -> list[StepSizePair]:
-    critic = [factor * size for size in CRITIC_SIZES[features]]
-    return StepSizePair.grid(actor=ACTOR_SIZES, critic=critic)
+class Setting(NamedTuple):
+    """A study of a critic with some features, as data.
 
-
-def _study(
-    name: str,
-    features: str,
-    tasks: dict[str, CartPoleDropOuts],
-    rules: dict[str, Rule],
-    learners: dict[str, ActorCritic],
-    preference: Signal,
-    sizes: Mapping[str, float] = {},
-) -> Study:
-    """Pairs of step sizes are chosen by the mean return on other seeds.
-
-    `sizes` are factors of the critic's step sizes by rule, where they are not 1.
+    features    what the critic sees
+    rules       by which it learns
+    learners    view and gain by label
+    preference  where β comes from
+    tasks       rates, and what is shown in place of dropped observations
+    factors     of the critic's step sizes by rule, where they are not 1
     """
-    return Study(
-        name=name,
-        tasks=tasks,
-        rules=rules,
-        preferences=preference,
-        learners=learners,
-        step_sizes={rule: _pairs(features, sizes.get(rule, 1.0)) for rule in rules},
-        episodes=EPISODES,
-        seeds=SEEDS,
-        search=Search(seeds=SEARCH_SEEDS),
-        score=Score("return"),
-    )
+
+    features: str
+    rules: Mapping[str, Rule]
+    learners: Mapping[str, tuple[str, str]]
+    preference: Signal = Observability()
+    tasks: Sequence[tuple[str, str]] = ((HALF, "noise"),)
+    factors: Mapping[str, float] = {}
+
+    def study(self, name: str) -> Study:
+        """Pairs of step sizes are chosen by the mean return on other seeds."""
+        sizes = CRITIC_SIZES[self.features]
+        return Study(
+            name=name,
+            tasks={
+                task_label(rate, shown): CartPoleDropOuts(float(rate), SHOWN[shown], LIMIT)
+                for rate, shown in self.tasks
+            },
+            rules=self.rules,
+            preferences=self.preference,
+            learners={label: _learner(self.features, *of) for label, of in self.learners.items()},
+            step_sizes={
+                rule: StepSizePair.grid(
+                    actor=ACTOR_SIZES, critic=[self.factors.get(rule, 1.0) * size for size in sizes]
+                )
+                for rule in self.rules
+            },
+            episodes=EPISODES,
+            seeds=SEEDS,
+            search=Search(seeds=SEARCH_SEEDS),
+            score=Score("return"),
+        )
 
 
-def _factorial(features: str, name: str) -> Study:
-    """Both critics, both weights of the actor, three views; half of the observations are noise."""
-    learners = {
-        learner_label(view, gain): _learner(features, view, gain)
-        for view in VIEWS
-        for gain in GAINS
-    }
-    tasks = {task_label(HALF, "noise"): _task(HALF, "noise")}
-    return _study(name, features, tasks, CRITICS, learners, Observability())
+def _kept(name: str, setting: Setting) -> PaperStudy:
+    return PaperStudy(name, setting.study, long_search=True, kept_every=KEPT_EVERY)
 
 
-def _weak(features: str, name: str) -> Study:
-    """The paper's critic with λ = 0.9 at real observations, so that it bootstraps less."""
-    learners = {
-        learner_label("backward", gain): _learner(features, "backward", gain) for gain in GAINS
-    }
-    tasks, sizes = {task_label(HALF, "noise"): _task(HALF, "noise")}, {"PTD": 1 / WEAK}
-    return _study(name, features, tasks, CRITICS, learners, Observability(WEAK, 0.0), sizes)
-
-
-def _blind(features: str, name: str) -> Study:
-    """TD(0.9), which treats all observations alike."""
-    tasks = {task_label(HALF, "noise"): _task(HALF, "noise")}
-    learners = {"": _learner(features, "backward", "actor 1")}
-    return _study(name, features, tasks, {"TD(0.9)": TD()}, learners, BLIND)
-
-
-def _every_task() -> dict[str, CartPoleDropOuts]:
-    return {task_label(rate, shown): _task(rate, shown) for shown in SHOWN for rate in RATES}
-
-
-def _by_rate(name: str) -> Study:
-    """Held critics with tiles, by the share of observations that are dropped."""
-    learners = {learner_label("held", gain): _learner("tiles", "held", gain) for gain in GAINS}
-    return _study(name, "tiles", _every_task(), METHODS, learners, Observability())
-
-
-def _blind_by_rate(name: str) -> Study:
-    learners = {"": _learner("tiles", "backward", "actor 1")}
-    return _study(name, "tiles", _every_task(), {"TD(0.9)": TD()}, learners, BLIND)
-
-
-def _kept(name: str, build: Callable[[str], Study]) -> PaperStudy:
-    return PaperStudy(name, build, long_search=True, kept_every=KEPT_EVERY)
-
-
+BLIND_RULE, BLIND_LEARNER = {"TD(0.9)": TD()}, {"": ("backward", "actor 1")}
+"""TD(0.9), which treats all observations alike."""
+EVERY_TASK = [(rate, shown) for shown in SHOWN for rate in RATES]
 FACTORIAL = {
-    features: _kept(f"drop-outs, {features}", partial(_factorial, features))
-    for features in FEATURES
+    one: _kept(f"drop-outs, {one}", Setting(one, CRITICS, _labelled(VIEWS))) for one in FEATURES
 }
+"""Both critics, both weights of the actor, three views; half of the observations are noise."""
 WEAKLY = {
-    features: _kept(f"drop-outs with a weak preference, {features}", partial(_weak, features))
-    for features in FEATURES
+    one: _kept(
+        f"drop-outs with a weak preference, {one}",
+        Setting(
+            one,
+            CRITICS,
+            _labelled(["backward"]),
+            Observability(WEAK, 0.0),
+            factors={"PTD": 1 / WEAK},
+        ),
+    )
+    for one in FEATURES
 }
+"""The paper's critic with λ = 0.9 at real observations, so that it bootstraps less."""
 WITHOUT = {
-    features: _kept(f"drop-outs without preferences, {features}", partial(_blind, features))
-    for features in FEATURES
+    one: _kept(
+        f"drop-outs without preferences, {one}", Setting(one, BLIND_RULE, BLIND_LEARNER, BLIND)
+    )
+    for one in FEATURES
 }
-BY_RATE = _kept("drop-outs by rate", _by_rate)
-WITHOUT_BY_RATE = _kept("drop-outs by rate without preferences", _blind_by_rate)
+BY_RATE = _kept(
+    "drop-outs by rate", Setting("tiles", METHODS, _labelled(["held"]), tasks=EVERY_TASK)
+)
+"""Held critics with tiles, by the share of observations that are dropped."""
+WITHOUT_BY_RATE = _kept(
+    "drop-outs by rate without preferences",
+    Setting("tiles", BLIND_RULE, BLIND_LEARNER, BLIND, EVERY_TASK),
+)
 STUDIES = (*FACTORIAL.values(), *WEAKLY.values(), *WITHOUT.values(), BY_RATE, WITHOUT_BY_RATE)
