@@ -154,8 +154,8 @@ PAPER_RC: Any = RC | {
     "legend.frameon": False,
 }
 """Matplotlib settings for figures of the paper."""
-HAIR, THIN = 0.6, 0.8
-"""Widths of lines that only guide the eye, in points."""
+HAIR, THIN, THICK = 0.6, 0.8, 2.0
+"""Widths of lines that guide the eye, and of those that stand out, in points."""
 INK, TEXT, GREY, FAINT, PALE = "#111111", "#444444", "#777777", "#999999", "#EEEEEE"
 """Colours of what is not a method, from dark to light."""
 RUN, SHADED = "#5f86ad", "#f3ecdf"
@@ -169,6 +169,12 @@ class Band(NamedTuple):
     centre: Vector
     low: Vector
     high: Vector
+
+    @classmethod
+    def exact(cls, x: Vector, centre: Vector) -> "Band":
+        """Points that have no interval."""
+        unknown = np.full(centre.size, np.nan)
+        return cls(x, centre, unknown, unknown)
 
 
 def draw_band(

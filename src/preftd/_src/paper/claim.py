@@ -16,7 +16,7 @@ seed, and the interval is that of their ratio, or difference, over seeds. Where 
 length) seeds share no experience; pairing them is then as good as any other pairing.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import inf
@@ -364,6 +364,16 @@ def tried(study: PaperStudy, **labels: Any) -> Runs:
 @final
 class Cases(dict[str, Quantity]):
     """Quantities by setting; `a / b` and `a - b` are those of the same settings."""
+
+    @classmethod
+    def by_study(cls, studies: Mapping[str, PaperStudy], **labels: Any) -> Self:
+        """Scores of reported runs that have these labels, by the name of the study."""
+        return cls({name: reported(study, **labels).score for name, study in studies.items()})
+
+    @classmethod
+    def by_task(cls, study: PaperStudy, tasks: Iterable[str], **labels: Any) -> Self:
+        """Scores of reported runs that have these labels, by task."""
+        return cls({task: reported(study, task=task, **labels).score for task in tasks})
 
     def __truediv__(self, other: "Cases") -> "Cases":
         return Cases({setting: one / other[setting] for setting, one in self.items()})

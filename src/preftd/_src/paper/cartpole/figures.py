@@ -34,6 +34,7 @@ from preftd._src.paper.figures import (
 )
 from preftd._src.paper.study import Found
 from preftd._src.report.figures.curves import draw_curves
+from preftd._src.report.figures.end_labels import SIZE
 from preftd._src.report.figures.layout import LEVEL, step_size_note, write_note
 from preftd._src.report.figures.panels import Line, Panel
 from preftd._src.style import INK, PAGE, PALE, PAPER_RC, Band, look_of
@@ -172,7 +173,7 @@ def _draw_verdicts(axes: Axes, results: Found) -> None:
     axes.set(xlim=(-0.5, len(COLUMNS) - 0.5), xticks=[])
     axes.tick_params(left=False, labelleft=False)
     for column, name in enumerate(COLUMNS.values()):
-        axes.text(column, -0.8, name, fontsize=7, rotation=90, ha="center", va="bottom")
+        axes.text(column, -0.8, name, fontsize=SIZE, rotation=90, ha="center", va="bottom")
     axes.spines[["left", "bottom"]].set_visible(False)
     for row, claims in enumerate(MAIN.values()):
         for column, what in enumerate(COLUMNS):

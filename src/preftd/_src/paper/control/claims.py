@@ -48,9 +48,7 @@ NO_LEAK = (
 
 def returns(rule: str, form: str, tasks: tuple[str, ...] = (*TEMPTED, DOUBLE)) -> Cases:
     """Mean returns of a method by task."""
-    return Cases(
-        {task: reported(CORRIDORS, task=task, rule=rule, learner=form).score for task in tasks}
-    )
+    return Cases.by_task(CORRIDORS, tasks, rule=rule, learner=form)
 
 
 def _ptd_above(

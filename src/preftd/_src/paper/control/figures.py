@@ -198,9 +198,8 @@ def _draw_credit(axes: Axes, curves: dict[str, Vector]) -> list[Label]:
 
 def _shown(name: str, episodes: Vector, left: Vector) -> Shown:
     """What a line shows; theory gives no interval."""
-    unknown = np.full(left.size, np.nan)
     method = "PTD" if name.startswith("PTD") else "TD(λ)"
-    return Shown(name, method, Band(episodes, left, unknown, unknown), "episodes")
+    return Shown(name, method, Band.exact(episodes, left), "episodes")
 
 
 FIGURES = (

@@ -31,6 +31,7 @@ from preftd._src.style import (
     RUN,
     SHADED,
     TEXT,
+    THICK,
     THIN,
     Band,
     number_text,
@@ -127,7 +128,7 @@ def _leak(_: Found) -> Figure:
             _draw_crossing(upper, way)
             _draw_learning(lower, way)
         for axes in figure.axes:
-            axes.tick_params(labelsize=8)
+            axes.tick_params(labelsize=PAPER_RC["axes.labelsize"])
         above[0].set_ylim(0.5, 1.4)
         for first in (above[0], below[0]):
             first.set_ylabel("weight of S (right: 1)")
@@ -165,8 +166,7 @@ def _draw_crossing(axes: Axes, way: Way) -> None:
 def _draw_learning(axes: Axes, way: Way) -> None:
     count = np.arange(CROSSINGS + 1.0)
     runs = [np.append(0.0, simulated(way, 0.0, seed, CROSSINGS)[:, -1]) for seed in range(SEEDS)]
-    unknown = np.full(count.size, np.nan)
-    band = Band(count, mean_weights(way.view, 0.0), unknown, unknown)
+    band = Band.exact(count, mean_weights(way.view, 0.0))
     shown = Shown(f"{way.name}, exact mean", "PTD", band, "crossing", STEP_SIZES)
     _draw_lines(axes, runs, shown)
     end = still(way.view)
@@ -187,7 +187,7 @@ def _draw_lines(axes: Axes, runs: Sequence[Vector], mean: Shown) -> None:
     axes.axhline(1, color=GREY, linewidth=THIN, linestyle=(0, (4, 3)), zorder=1)
     for run in runs:
         attach(axes.plot(mean.points.x, run, color=RUN, linewidth=HAIR), mean.label)
-    thick = axes.plot(mean.points.x, mean.points.centre, color=LOOKS["PTD"].colour, linewidth=2)
+    thick = axes.plot(mean.points.x, mean.points.centre, color=LOOKS["PTD"].colour, linewidth=THICK)
     attach(thick, mean)
 
 

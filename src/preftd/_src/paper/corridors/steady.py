@@ -111,7 +111,7 @@ def _steady(results: Found) -> Figure:
                 axes.set(xscale="log", yscale="log", xlim=(EXACT[0], 2.0))
                 axes.set_ylim(top=HIGHEST)
                 axes.set_xticks([0.01, 0.1, 1], ["0.01", "0.1", "1"])
-                axes.tick_params(labelsize=8)
+                axes.tick_params(labelsize=PAPER_RC["axes.labelsize"])
                 axes.set_title(f"length {length}", loc="left")
             mark_decades(row[0].yaxis)
             row[0].set_ylabel(f"{title_of(task)}\nmean squared error left")
@@ -126,9 +126,9 @@ def _draw_exact(axes: Axes, task: str, length: int, label: str) -> None:
     look, width = form_look("PTD", label), FORMS[label].width
     every = (steady_error(task, length, label, alpha) for alpha in EXACT.tolist())
     errors = np.array(list(takewhile(np.isfinite, every)))
-    x, unknown = EXACT[: errors.size], np.full(errors.size, np.nan)
+    x = EXACT[: errors.size]
     drawn = axes.plot(x, errors, color=look.colour, linestyle=look.line, linewidth=width)
-    attach(drawn, Shown(f"{label}, exact", "PTD", Band(x, errors, unknown, unknown), ACROSS))
+    attach(drawn, Shown(f"{label}, exact", "PTD", Band.exact(x, errors), ACROSS))
     # A line of the legend has the marker of its points.
     axes.plot([], [], color=look.colour, lw=width, marker=look.marker, ms=MARK + 1, label=label)
 

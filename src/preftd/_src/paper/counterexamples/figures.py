@@ -14,10 +14,11 @@ from numpy.typing import ArrayLike
 
 from preftd._src.arrays import Dense, Vector
 from preftd._src.files import refuse_others, write_output
+from preftd._src.report.figures.end_labels import SIZE
 from preftd._src.report.figures.layout import write_note
 from preftd._src.report.figures.shown import Shown, attach
 from preftd._src.report.figures.ticks import mark_decades
-from preftd._src.style import PAGE, PAPER_RC, THIN, Band, look_of, number_text, save_figure
+from preftd._src.style import PAGE, PAPER_RC, THICK, THIN, Band, look_of, number_text, save_figure
 from preftd._src.tasks.counterexamples import LAMBDAS
 from preftd.rules import RULES, Rule
 from preftd.tasks import make
@@ -100,7 +101,9 @@ def _draw_weights(axis: Axes, name: str, diagnoses: Sequence[Diagnosis], seeds: 
         label = f"{names[i]}, α = {alphas[i]:g}"
         drawn: list[Artist] = []
         drawn.append(axis.fill_between(times, low, high, color=colour, alpha=0.25, linewidth=0))
-        drawn += axis.plot(times, middle, color=colour, linestyle=line, linewidth=2, label=label)
+        drawn += axis.plot(
+            times, middle, color=colour, linestyle=line, linewidth=THICK, label=label
+        )
         drawn += axis.plot(times, expected, color=colour, linewidth=THIN)
         attach(drawn, Shown(label, names[i], Band(times, middle, low, high), "step"))
     axis.set(yscale="log", ylim=RANGE, xlim=(0, STEPS))
@@ -128,8 +131,7 @@ def _draw_column_sums(axis: Axes, diagnoses: Sequence[Diagnosis]) -> None:
             facecolor=inside,
             edgecolor=colour,
         )
-        none = np.full_like(share, np.nan)
-        attach(bars, Shown(d.rule.name, d.rule.name, Band(positions, share, none, none)))
+        attach(bars, Shown(d.rule.name, d.rule.name, Band.exact(positions, share)))
         for position, height in zip(positions, share, strict=True):
             offset = 3 if height >= 0 else -3
             number = axis.annotate(
@@ -139,7 +141,7 @@ def _draw_column_sums(axis: Axes, diagnoses: Sequence[Diagnosis]) -> None:
                 textcoords="offset points",
                 ha="center",
                 va="bottom" if height >= 0 else "top",
-                fontsize=7,
+                fontsize=SIZE,
             )
             attach([number], d.rule.name)
     axis.axhline(0, color="black", linewidth=THIN)

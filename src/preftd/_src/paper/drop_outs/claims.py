@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from preftd._src.paper.claim import LARGER, SAME, SMALLER, Cases, Quantity, ratio, reported
+from preftd._src.paper.claim import LARGER, SAME, SMALLER, Cases, ratio, reported
 from preftd._src.paper.drop_outs.studies import (
     BY_RATE,
     FACTORIAL,
@@ -36,44 +36,27 @@ def _returns(rule: str, gain: str, features: Iterable[str], views: Iterable[str]
 
 def _weakly(rule: str, gain: str) -> Cases:
     """Those with β = 0.1 at real observations."""
-    label = learner_label("backward", gain)
-    return Cases({one: reported(WEAKLY[one], rule=rule, learner=label).score for one in FEATURES})
+    return Cases.by_study(WEAKLY, rule=rule, learner=learner_label("backward", gain))
 
 
 def _without(features: Iterable[str]) -> Cases:
     """Those of TD(0.9), which has no preferences."""
-    return Cases({f"backward, {one}": reported(WITHOUT[one]).score for one in features})
+    return Cases.by_study({f"backward, {one}": WITHOUT[one] for one in features})
 
 
-def _view_over_backward(view: str) -> Cases:
-    """Returns of PTD in a view over those of the paper's critic."""
-
-    def of(name: str, features: str) -> Quantity:
-        return _returns("PTD", "actor β", [features], [name])[f"{name}, {features}"]
-
-    return Cases({one: of(view, one) / of("backward", one) for one in FEATURES})
+def _in_view(view: str) -> Cases:
+    """Those of PTD in a view."""
+    return Cases.by_study(FACTORIAL, rule="PTD", learner=learner_label(view, "actor β"))
 
 
 def _by_rate(rule: str, gain: str, shown: str) -> Cases:
+    """Those of held critics by rate."""
     label = learner_label("held", gain)
-    return Cases(
-        {
-            f"{rate} {shown}": reported(
-                BY_RATE, rule=rule, learner=label, task=task_label(rate, shown)
-            ).score
-            for rate in RATES
-        }
-    )
+    return Cases.by_task(BY_RATE, _at_rates(shown), rule=rule, learner=label)
 
 
-def _none(shown: str) -> Cases:
-    """Returns of TD(0.9) by rate."""
-    return Cases(
-        {
-            f"{rate} {shown}": reported(WITHOUT_BY_RATE, task=task_label(rate, shown)).score
-            for rate in RATES
-        }
-    )
+def _at_rates(shown: str) -> list[str]:
+    return [task_label(rate, shown) for rate in RATES]
 
 
 OVER_TD = "return, PTD over TD(λ)"
@@ -143,7 +126,7 @@ CLAIMS = (
             "features.",
             f"return of PTD, {view} over backward",
             LARGER,
-            _view_over_backward(view),
+            _in_view(view) / _in_view("backward"),
             "Nothing that is hidden leaks into a held critic. That it gains little says that leaks "
             "were not what cost returns."
             if view == "held"
@@ -185,9 +168,7 @@ CLAIMS = (
         "than TD(0.9), which has no preferences, with all features.",
         "return, PTD over TD(0.9)",
         LARGER,
-        Cases(
-            {one: _weakly("PTD", "actor β")[one] / reported(WITHOUT[one]).score for one in FEATURES}
-        ),
+        _weakly("PTD", "actor β") / Cases.by_study(WITHOUT),
     ),
     ratio(
         "drop_outs_pay_at_every_rate",
@@ -203,7 +184,7 @@ CLAIMS = (
         "of drop-outs (held critics with tiles; TD(0.9): the paper's critic).",
         "return, PTD over TD(0.9)",
         LARGER,
-        _by_rate("PTD", "actor β", "noise") / _none("noise"),
+        _by_rate("PTD", "actor β", "noise") / Cases.by_task(WITHOUT_BY_RATE, _at_rates("noise")),
     ),
     ratio(
         "drop_outs_zeros_do_not_matter",
