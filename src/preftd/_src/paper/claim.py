@@ -26,8 +26,8 @@ import numpy as np
 import polars as pl
 
 from preftd._src.arrays import Dense, InputError, Vector
-from preftd._src.experiments.intervals import student
 from preftd._src.experiments.results import Results
+from preftd._src.experiments.statistics import student
 from preftd._src.paper.study import Found, PaperStudy
 from preftd._src.style import number_text
 

@@ -16,8 +16,8 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 
 from preftd._src.arrays import Dense, Vector
+from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import ALGORITHM, KNOWN, STEP_SIZE, Results
-from preftd._src.experiments.score import Score
 from preftd._src.experiments.statistics import summarise
 from preftd._src.paper.stored import seeds_told
 from preftd._src.paper.study import Found, PaperStudy

@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 
 from preftd import theory
 from preftd._src.arrays import Vector
-from preftd._src.experiments.intervals import student
 from preftd._src.experiments.results import Results
+from preftd._src.experiments.statistics import student
 from preftd._src.paper.claim import (
     LARGER,
     Cases,

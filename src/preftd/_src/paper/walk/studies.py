@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import partial
 
-from preftd._src.experiments.score import Score
+from preftd._src.experiments.measures import Score
 from preftd._src.experiments.study import Study
 from preftd._src.paper.study import PaperStudy
 from preftd.preferences import Constant
