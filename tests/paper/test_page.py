@@ -15,7 +15,7 @@ from browser import complaints, open_browser, view
 from preftd._src.paper import counterexamples
 from preftd._src.paper.claim import Case, Finding, Region, Verdict
 from preftd._src.paper.contents import CLAIMS, FIGURES
-from preftd._src.paper.counterexamples.chains import chain_verdicts, chains
+from preftd._src.paper.counterexamples.figures import chain_verdicts, chains
 from preftd._src.paper.page import Overall, figures_of, heading, in_order, overall, write_paper_page
 from preftd._src.paper.registry import FINDINGS, WORDS
 from preftd._src.paper.summary import Answer

@@ -1,6 +1,5 @@
 """Measures of learning curves and of curves over step sizes: from runs to a number per seed."""
 
-from functools import cache
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -8,7 +7,7 @@ import polars as pl
 
 from preftd._src.arrays import Dense, Vector
 from preftd._src.paper.claim import Sample
-from preftd.tasks import Task, make
+from preftd.tasks import Task
 
 CEILING = 10.0
 """An error counts at most this much where runs diverge, as in the paper's figure of the walk."""
@@ -21,12 +20,6 @@ Axis: TypeAlias = Literal["linear", "decades"]
 def error_of_zero(task: Task) -> float:
     """Mean squared error of predicting 0, with which all methods begin."""
     return float(np.mean(task.scored.values**2))
-
-
-@cache
-def error_of_zero_in(task: str, length: int) -> float:
-    """The same, for a corridor."""
-    return error_of_zero(make(task, length=length))
 
 
 def best(runs: pl.DataFrame) -> Sample:

@@ -20,8 +20,12 @@ from preftd._src.files import refuse_others
 from preftd._src.paper.claim import Claim, Verdict
 from preftd._src.paper.contents import CLAIMS, FIGURES
 from preftd._src.paper.counterexamples import COUNTEREXAMPLES
-from preftd._src.paper.counterexamples.chains import chain_verdicts, chains
-from preftd._src.paper.counterexamples.figures import SEEDS, draw_counterexamples
+from preftd._src.paper.counterexamples.figures import (
+    SEEDS,
+    chain_verdicts,
+    chains,
+    draw_counterexamples,
+)
 from preftd._src.paper.experiment import PaperFinding
 from preftd._src.paper.order import Order, stored
 from preftd._src.paper.registry import FINDINGS, WORDS

@@ -20,7 +20,7 @@ from preftd._src.paper.claim import (
     reported,
     tried,
 )
-from preftd._src.paper.corridors.claims import each, errors, quarter
+from preftd._src.paper.corridors.claims import each, error_of_zero_in, errors, quarter
 from preftd._src.paper.corridors.limits import limit_of
 from preftd._src.paper.corridors.studies import (
     AT_TRUTH,
@@ -38,7 +38,7 @@ from preftd._src.paper.corridors.studies import (
     at_length,
     title_of,
 )
-from preftd._src.paper.measures import error_of_zero_in, failing_from, part
+from preftd._src.paper.measures import failing_from, part
 
 EXACT = (
     "A true online method takes back exactly what it added on the way: with gain 0 and λ = 1 on "

@@ -40,13 +40,14 @@ from preftd._src.paper.corridors.studies import (
     TASKS,
     WITH_INTERESTS,
     at_length,
+    made,
     title_of,
 )
 from preftd._src.paper.measures import (
     capped,
     decades_to_failure,
     episodes_until,
-    error_of_zero_in,
+    error_of_zero,
     part,
     widths,
 )
@@ -79,6 +80,11 @@ MOVED = (
     "Hidden states are updated then, and the exact limit is no longer 0: see the dashed lines of "
     "figure A.5."
 )
+
+
+def error_of_zero_in(task: str, length: int) -> float:
+    """Mean squared error of predicting 0 in a corridor."""
+    return error_of_zero(made(task, length))
 
 
 def each(quantity: Callable[[str, int], Quantity], lengths: Sequence[int] = LENGTHS) -> Cases:

@@ -7,8 +7,8 @@ the same episodes.
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
-from preftd._src.experiments.results import Results
 from preftd._src.paper.claim import (
     LARGER,
     NOT_LARGER,
@@ -52,15 +52,47 @@ RESTS = (
 )
 
 
+class Net(NamedTuple):
+    """Networks of a width on a task of a size."""
+
+    task: str
+    size: int
+    units: int
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Those of its runs."""
+        return {"task": at_size(self.size), "learner": with_units(self.units)}
+
+    def over_zero(self, error: Sample) -> Sample:
+        """An error over that of predicting 0."""
+        return over_zero(self.task, self.size)(error)
+
+    def error(self, rule: str, view: str) -> Quantity:
+        """The score on fresh seeds with the step size that was chosen."""
+        return Quantity.of(
+            NETWORKS[self.task, view],
+            lambda results: reported_scores(results, rule=rule, **self.labels),
+        )
+
+    def tried(self, rule: str, view: str, **labels: float) -> Runs:
+        """Runs of the search."""
+        return tried(NETWORKS[self.task, view], rule=rule, **self.labels, **labels)
+
+    def error_at(self, step_size: float, rule: str, view: str) -> Quantity:
+        """The score with this step size, on the seeds of the search."""
+        return self.tried(rule, view, step_size=step_size).score.then(capped)
+
+
 def each_net(
-    quantity: Callable[[str, int, int], Quantity],
+    quantity: Callable[[Net], Quantity],
     sizes: Sequence[int] = SIZES,
     widths: Sequence[int] = WIDTHS,
 ) -> Cases:
     """A quantity for each task, size and width of the network, by the name of all three."""
     return Cases(
         {
-            f"{title}, {size} × {size}, {with_units(units)}": quantity(task, size, units)
+            f"{title}, {size} × {size}, {with_units(units)}": quantity(Net(task, size, units))
             for task, title in TASKS.items()
             for size in sizes
             for units in widths
@@ -68,52 +100,23 @@ def each_net(
     )
 
 
-def net_error(task: str, size: int, units: int, rule: str, view: str) -> Quantity:
-    """The score of networks, on fresh seeds with the step size that was chosen."""
-
-    def measure(results: Results) -> Sample:
-        return reported_scores(results, task=at_size(size), rule=rule, learner=with_units(units))
-
-    return Quantity.of(NETWORKS[task, view], measure)
-
-
 def net_errors(
     rule: str, view: str, sizes: Sequence[int] = SIZES, widths: Sequence[int] = WIDTHS
 ) -> Cases:
-    """The same for many networks."""
-    return each_net(
-        lambda task, size, units: net_error(task, size, units, rule, view), sizes, widths
-    )
+    """Scores on fresh seeds of many networks."""
+    return each_net(lambda net: net.error(rule, view), sizes, widths)
 
 
 def net_spread(rule: str, view: str, widths: Sequence[int] = WIDTHS) -> Cases:
     """How far each seed's error lies from the median, as a share of that of predicting 0."""
-
-    def of(task: str, size: int, units: int) -> Quantity:
-        return (
-            net_error(task, size, units, rule, view).then(from_median).then(over_zero(task, size))
-        )
-
-    return each_net(of, widths=widths)
+    return each_net(
+        lambda net: net.error(rule, view).then(from_median).then(net.over_zero), widths=widths
+    )
 
 
 def net_tolerance(rule: str, view: str) -> Cases:
     """Over how many decades of step sizes the error of networks is more than halfway down."""
-    return each_net(
-        lambda task, size, units: _tried(task, size, units, rule, view).by(decades, task, size)
-    )
-
-
-def net_error_at(
-    step_size: float, task: str, size: int, units: int, rule: str, view: str
-) -> Quantity:
-    """The score of networks with this step size, on the seeds of the search."""
-    return _tried(task, size, units, rule, view, step_size=step_size).score.then(capped)
-
-
-def _tried(task: str, size: int, units: int, rule: str, view: str, **labels: float) -> Runs:
-    labels_of_net = {"task": at_size(size), "rule": rule, "learner": with_units(units)}
-    return tried(NETWORKS[task, view], **labels_of_net, **labels)
+    return each_net(lambda net: net.tried(rule, view).by(decades, net.task, net.size))
 
 
 def _sensitive(name: str, statement: str, view: str) -> Claim:
@@ -142,31 +145,28 @@ def _views(
     return ratio(name, statement, effect, region, groups, because)
 
 
-def _lost_if_narrow(task: str, size: int, units: int) -> Quantity:
+def _lost_if_narrow(net: Net) -> Quantity:
     """PTD's error with few units over that with 16 units, at size 16 over this size."""
     large, small = (
-        net_error(task, n, units, "PTD", "forward") / net_error(task, n, 16, "PTD", "forward")
-        for n in (16, size)
+        one.error("PTD", "forward") / one._replace(units=16).error("PTD", "forward")
+        for one in (net._replace(size=16), net)
     )
     return large / small
 
 
 def _largest_over_zero(rule: str) -> Cases:
     """Errors of the backward view with the largest step size over those of predicting 0."""
-    return each_net(
-        lambda task, size, units: net_error_at(LARGEST, task, size, units, rule, "backward").then(
-            over_zero(task, size)
-        )
-    )
+    return each_net(lambda net: net.error_at(LARGEST, rule, "backward").then(net.over_zero))
 
 
 def _backward_over_forward(rule: str) -> Cases:
     """Errors with the largest step size that both views have."""
-    backward, forward = (
-        each_net(partial(net_error_at, LARGEST_OF_BOTH, rule=rule, view=view))
-        for view in ("backward", "forward")
+    return each_net(
+        lambda net: (
+            net.error_at(LARGEST_OF_BOTH, rule, "backward")
+            / net.error_at(LARGEST_OF_BOTH, rule, "forward")
+        )
     )
-    return backward / forward
 
 
 CLAIMS = about(
