@@ -1,30 +1,16 @@
 """All experiments of the paper, in the order of the list; quick to load."""
 
 from collections.abc import Iterator
+from importlib import import_module
 
-from preftd._src.paper import (
-    cartpole,
-    control,
-    corridors,
-    counterexamples,
-    drop_outs,
-    grids,
-    learned,
-    walk,
+from preftd._src.paper.experiment import Experiment
+
+FOLDERS = (
+    *("counterexamples", "walk", "corridors", "grids"),
+    *("cartpole", "drop_outs", "control", "learned"),
 )
-
-EXPERIMENTS = tuple(
-    folder.EXPERIMENT
-    for folder in (
-        counterexamples,
-        walk,
-        corridors,
-        grids,
-        cartpole,
-        drop_outs,
-        control,
-        learned,
-    )
+EXPERIMENTS: tuple[Experiment, ...] = tuple(
+    import_module(f"preftd._src.paper.{folder}").EXPERIMENT for folder in FOLDERS
 )
 WORDS = {figure.name: figure for experiment in EXPERIMENTS for figure in experiment.figures}
 """What is said about figures, by the name that users type."""
