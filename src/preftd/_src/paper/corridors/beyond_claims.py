@@ -176,12 +176,8 @@ def _above_limit(rule: str) -> Cases:
 
 def _fails(rule: str, view: str) -> Cases:
     """The least step sizes with which seeds of the search diverge."""
-
-    def of(task: str, length: int) -> Quantity:
-        runs = tried(IN_VIEWS[task], task=at_length(length), rule=rule, learner=view)
-        return runs.by(failing_from)
-
-    return each(of)
+    labels = {"rule": rule, "learner": view}
+    return each(lambda task, n: tried(IN_VIEWS[task], task=at_length(n), **labels).by(failing_from))
 
 
 CLAIMS = (

@@ -115,11 +115,11 @@ def _four_errors(rule: str, lengths: Sequence[int] = LENGTHS) -> Cases:
 
 def _episodes_to_half(rule: str) -> Cases:
     """Episodes until the error is half that of predicting 0."""
-
-    def until(runs: pl.DataFrame, task: str, length: int) -> Sample:
-        return episodes_until(runs, error_of_zero_in(task, length) / 2)
-
-    return each(lambda task, n: _four(task, n, rule).by(until, task, n))
+    return each(
+        lambda task, n: _four(task, n, rule).by(
+            lambda runs: episodes_until(runs, error_of_zero_in(task, n) / 2)
+        )
+    )
 
 
 def _with_interest(interest: float) -> Cases:
@@ -151,15 +151,11 @@ def _mean_over_lengths(interest: float) -> Cases:
 
 def _all_step_sizes(measure: Callable[[pl.DataFrame, float], Sample], rule: str) -> Cases:
     """What a measure makes of all step sizes tried with a rule, given the error of predicting 0."""
-
-    def given_zero(runs: pl.DataFrame, task: str, length: int) -> Sample:
-        return measure(runs, error_of_zero_in(task, length))
-
-    def of(task: str, length: int) -> Quantity:
-        runs = tried(FOUR_METHODS[task], task=at_length(length), rule=rule)
-        return runs.by(given_zero, task, length)
-
-    return each(of)
+    return each(
+        lambda task, n: tried(FOUR_METHODS[task], task=at_length(n), rule=rule).by(
+            lambda runs: measure(runs, error_of_zero_in(task, n))
+        )
+    )
 
 
 def _changed(
