@@ -42,6 +42,7 @@ def tokens() -> dict[str, Any]:
         "segment": torch.zeros(2, 3, dtype=torch.int64),
         "truncated": torch.tensor([[False, False, True], [False, False, False]]),
         "final_value": torch.full((2, 3), 0.5),
+        "masked_reward": "carry",
     }
 
 
@@ -55,7 +56,9 @@ ROWS = [
     Row("torch.token_advantages", tokens, free=TOKENS),
     Row(
         "torch.token_returns",
-        lambda: {name: tokens()[name] for name in ("reward", "mask", "gamma", "segment")},
+        lambda: {
+            name: tokens()[name] for name in ("reward", "mask", "gamma", "segment", "masked_reward")
+        },
         free=TOKENS,
     ),
     Row(
