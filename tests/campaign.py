@@ -27,6 +27,7 @@ from preftd.logs import LogColumns, fit
 from preftd.preferences import Constant, Displacement, Learned, Observability, PerState
 from preftd.rules import stream_coefficients
 from preftd.torch import beta_returns as returns_of_tensors
+from preftd.torch import token_advantages
 
 VIEWS = ("backward", "true_online", "held", "forward")
 
@@ -70,6 +71,9 @@ def _returns() -> None:
                 torch.tensor(reward), 1.0, beta, discount=discount, axis=axis
             )
             torch.autograd.grad(found.sum(), [beta, discount])
+    for rows, tokens in ((1, 1), (5, 4), (2, 9)):
+        paid, mask = torch.ones(rows, tokens), torch.arange(tokens).expand(rows, -1) % 3 != 1
+        token_advantages(paid, paid, mask, gamma=0.9, lam=0.5, truncated=True)
 
 
 def _samplers() -> None:

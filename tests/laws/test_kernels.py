@@ -7,7 +7,7 @@ import pytest
 
 from preftd import tasks
 from preftd._src.learners.linear import reference
-from preftd._src.learners.linear.views import VIEWS
+from preftd._src.learners.linear.state import VIEWS
 from preftd._src.learners.step_size import StepSize
 from preftd._src.learners.steps import Steps
 from preftd._src.randomness import generator

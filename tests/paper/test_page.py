@@ -19,7 +19,7 @@ from preftd._src.paper.counterexamples.figures import chain_verdicts, chains
 from preftd._src.paper.page import Overall, figures_of, heading, in_order, overall, write_paper_page
 from preftd._src.paper.registry import FINDINGS, WORDS
 from preftd._src.paper.summary import Answer
-from preftd._src.report.figures.shown import Shown, attach
+from preftd._src.report.figures.lines import Shown, attach
 from preftd._src.report.page.plot import plot_of
 from preftd._src.style import Band
 from preftd.tasks import make

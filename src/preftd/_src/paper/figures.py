@@ -21,24 +21,34 @@ from preftd._src.experiments.results import ALGORITHM, KNOWN, STEP_SIZE, Results
 from preftd._src.experiments.statistics import summarise
 from preftd._src.paper.stored import seeds_told
 from preftd._src.paper.study import Found, PaperStudy
-from preftd._src.report.figures.divergence_marks import (
+from preftd._src.report.figures.end_labels import (
     ROW,
+    Label,
     cross_rows,
     draw_crosses,
+    label_ends,
     write_cross_counts,
 )
-from preftd._src.report.figures.end_labels import Label, label_ends
 from preftd._src.report.figures.layout import (
     rows_of_panels,
     set_scales,
     step_size_note,
     write_axis_labels,
+    write_title,
 )
-from preftd._src.report.figures.lines import drawable, height_of
-from preftd._src.report.figures.panels import Line, Panel, panels, with_diverged
-from preftd._src.report.figures.shown import Shown, attach, method_of, step_sizes_of
-from preftd._src.report.figures.step_sizes import draw_step_sizes, set_step_size_axis
-from preftd._src.report.figures.titles import write_title
+from preftd._src.report.figures.lines import (
+    Line,
+    Panel,
+    Shown,
+    attach,
+    drawable,
+    height_of,
+    method_of,
+    panels,
+    step_sizes_of,
+    with_diverged,
+)
+from preftd._src.report.figures.study import draw_step_sizes, set_step_size_axis
 from preftd._src.style import COLUMN, MARK, PAPER_RC, WIDTH, Band, Look, look_of, number_text
 
 HEIGHT = 1.5

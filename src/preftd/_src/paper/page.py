@@ -40,10 +40,8 @@ from preftd._src.paper.summary import (
     interval_text,
     where,
 )
-from preftd._src.report.page.explorer import explorer
 from preftd._src.report.page.plot import Plot, plot_of
-from preftd._src.report.page.provenance import provenance
-from preftd._src.report.page.render import Shot, write_page
+from preftd._src.report.page.render import Shot, explorer, provenance, write_page
 
 PAGE = "paper.html"
 EXACT = "credit"

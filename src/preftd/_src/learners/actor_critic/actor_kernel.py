@@ -15,7 +15,7 @@ from preftd._src.arrays import Dense, Vector
 from preftd._src.kernels import kernel
 from preftd._src.learners.actor_critic.buffers import ActorState, Buffer, Optimiser
 from preftd._src.learners.actor_critic.critic_kernel import value_of
-from preftd._src.learners.network.refcount import uncounted
+from preftd._src.learners.vectors import uncounted
 
 FIRST, SECOND, TINY = 0.9, 0.999, 1e-8
 """Adam's default moments, and what keeps it from dividing by 0."""

@@ -17,7 +17,7 @@ from preftd._src.learners.actor_critic.critic_kernel import Now, bounded_by, ext
 from preftd._src.learners.actor_critic.options import VIEWS, Actor, Critic
 from preftd._src.learners.actor_critic.start import action_generator, start_actor
 from preftd._src.learners.actor_critic.stream import CriticFeatures, Stream
-from preftd._src.learners.saving import are_counts, as_state, checked_state, refuse_unless
+from preftd._src.learners.base import are_counts, as_state, checked_state, refuse_unless
 from preftd._src.learners.step_size import StepSizePair
 from preftd._src.learners.transition import DivergedError
 

@@ -17,10 +17,9 @@ from preftd._src.learners.actor_critic.options import Actor, Critic
 from preftd._src.learners.actor_critic.parameters import Parameters
 from preftd._src.learners.actor_critic.start import as_discount, as_pair, check_parts
 from preftd._src.learners.actor_critic.stream import Stream
-from preftd._src.learners.describing import described
-from preftd._src.learners.features import MOST_FEATURES
+from preftd._src.learners.base import described
 from preftd._src.learners.step_size import StepSizePair
-from preftd._src.learners.transition import check_rule, numbers_of
+from preftd._src.learners.transition import MOST_FEATURES, check_rule, numbers_of
 from preftd._src.tasks.parameters import MOST_STEPS
 from preftd._src.turns import Turn
 from preftd.preferences import as_preference

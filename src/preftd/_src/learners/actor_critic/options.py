@@ -8,7 +8,7 @@ from typing import Any, final
 from preftd._src.arrays import InputError, as_count, as_flag, short
 from preftd._src.experience.encoders import Encoder
 from preftd._src.learners.actor_critic.parameters import INITS
-from preftd._src.learners.features import MOST_FEATURES
+from preftd._src.learners.transition import MOST_FEATURES
 from preftd._src.names import nearest
 
 ACTIVATIONS = ("tanh", "relu")

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from preftd._src.learners.saving import are_counts, refuse_unless
+from preftd._src.learners.base import are_counts, refuse_unless
 
 _WORDS = 4
 """PCG64 has two numbers of 128 bits, in words of 32."""

@@ -17,7 +17,7 @@ from preftd._src.learners.actor_critic.classes import (
 )
 from preftd._src.learners.actor_critic.critic_kernel import Now, Trace, bounded_by, step
 from preftd._src.learners.actor_critic.encoding import Encoding, encode
-from preftd._src.learners.network.refcount import uncounted
+from preftd._src.learners.vectors import uncounted
 from preftd._src.tasks.control.kernel import Tables, reset_kernel, step_kernel
 
 RETURN, DISCOUNTED, STEPS, PREFERRED = range(4)

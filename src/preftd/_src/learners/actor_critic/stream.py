@@ -23,8 +23,7 @@ from preftd._src.learners.actor_critic.buffers import Buffer, Features, Sizes
 from preftd._src.learners.actor_critic.critic_kernel import Trace, clear
 from preftd._src.learners.actor_critic.encoding import Encoding, encode
 from preftd._src.learners.actor_critic.options import Critic
-from preftd._src.learners.saving import refuse_unless
-from preftd._src.learners.streams import Memory, split_state
+from preftd._src.learners.base import Memory, refuse_unless, split_state
 from preftd.experience import Encoder, Indices
 
 CAPACITY = 64

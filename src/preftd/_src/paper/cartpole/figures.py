@@ -33,10 +33,10 @@ from preftd._src.paper.figures import (
     seeds_with,
 )
 from preftd._src.paper.study import Found
-from preftd._src.report.figures.curves import draw_curves
 from preftd._src.report.figures.end_labels import SIZE
 from preftd._src.report.figures.layout import LEVEL, step_size_note, write_note
-from preftd._src.report.figures.panels import Line, Panel
+from preftd._src.report.figures.lines import Line, Panel
+from preftd._src.report.figures.study import draw_curves
 from preftd._src.style import INK, PAGE, PALE, PAPER_RC, Band, look_of
 
 HALF = 0.5

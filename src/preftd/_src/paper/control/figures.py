@@ -28,20 +28,18 @@ from preftd._src.paper.control.studies import (
 )
 from preftd._src.paper.figures import PaperFigure, curves_of, seeds_with
 from preftd._src.paper.study import Found
-from preftd._src.report.figures.curves import draw_curves
 from preftd._src.report.figures.end_labels import Label, label_ends
 from preftd._src.report.figures.layout import (
     LEVEL,
+    mark_decades,
     rows_of_panels,
     set_scales,
     step_size_note,
     write_axis_labels,
     write_note,
 )
-from preftd._src.report.figures.lines import axis_values, height_of
-from preftd._src.report.figures.panels import Line, Panel
-from preftd._src.report.figures.shown import Shown, attach
-from preftd._src.report.figures.ticks import mark_decades
+from preftd._src.report.figures.lines import Line, Panel, Shown, attach, axis_values, height_of
+from preftd._src.report.figures.study import draw_curves
 from preftd._src.style import GREY, LOOKS, OTHERS, PAPER_RC, THIN, WIDTH, Band, Look
 from preftd.tasks import Task, make
 

@@ -20,11 +20,12 @@ from preftd._src.paper.figures import PaperFigure
 from preftd._src.paper.study import Found
 from preftd._src.report.figures.end_labels import SIZE
 from preftd._src.report.figures.layout import write_note
-from preftd._src.report.figures.shown import Shown, attach
+from preftd._src.report.figures.lines import Shown, attach
 from preftd._src.style import (
     GREY,
     HAIR,
     INK,
+    LABEL_SIZE,
     LOOKS,
     PAGE,
     PAPER_RC,
@@ -128,7 +129,7 @@ def _leak(_: Found) -> Figure:
             _draw_crossing(upper, way)
             _draw_learning(lower, way)
         for axes in figure.axes:
-            axes.tick_params(labelsize=PAPER_RC["axes.labelsize"])
+            axes.tick_params(labelsize=LABEL_SIZE)
         above[0].set_ylim(0.5, 1.4)
         for first in (above[0], below[0]):
             first.set_ylabel("weight of S (right: 1)")
@@ -159,7 +160,7 @@ def _draw_crossing(axes: Axes, way: Way) -> None:
         f"change at G: {moved}",
         transform=axes.transAxes,
         ha="center",
-        fontsize=PAPER_RC["axes.labelsize"],
+        fontsize=LABEL_SIZE,
     )
 
 

@@ -31,19 +31,17 @@ from preftd._src.paper.corridors.studies import (
 )
 from preftd._src.paper.figures import PaperFigure
 from preftd._src.paper.study import Found, PaperStudy
-from preftd._src.report.figures.curves import draw_curves, panel_values, thinned_curves
 from preftd._src.report.figures.end_labels import SIZE, Label, label_ends
 from preftd._src.report.figures.layout import (
     LEVEL,
+    mark_decades,
     rows_of_panels,
     seeds_note,
     set_scales,
     write_note,
 )
-from preftd._src.report.figures.lines import REACH, draw_line
-from preftd._src.report.figures.panels import Line, Panel, panels
-from preftd._src.report.figures.shown import attach
-from preftd._src.report.figures.ticks import mark_decades
+from preftd._src.report.figures.lines import REACH, Line, Panel, attach, draw_line, panels
+from preftd._src.report.figures.study import draw_curves, panel_values, thinned_curves
 from preftd._src.style import COLUMN, GREY, HAIR, PAPER_RC, look_of
 from preftd.tasks import Task
 

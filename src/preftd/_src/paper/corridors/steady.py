@@ -37,10 +37,9 @@ from preftd._src.paper.figures import FORMS, PaperFigure, form_look
 from preftd._src.paper.measures import part
 from preftd._src.paper.study import Found
 from preftd._src.report.figures.end_labels import SIZE
-from preftd._src.report.figures.layout import LEVEL, write_note
-from preftd._src.report.figures.shown import Shown, attach
-from preftd._src.report.figures.ticks import mark_decades
-from preftd._src.style import COLUMN, MARK, PAPER_RC, THIN, Band
+from preftd._src.report.figures.layout import LEVEL, mark_decades, write_note
+from preftd._src.report.figures.lines import Shown, attach
+from preftd._src.style import COLUMN, LABEL_SIZE, MARK, PAPER_RC, THIN, Band
 from preftd._src.theory.crossing import CrossingView
 from preftd.learners import Linear
 from preftd.preferences import Observability
@@ -111,7 +110,7 @@ def _steady(results: Found) -> Figure:
                 axes.set(xscale="log", yscale="log", xlim=(EXACT[0], 2.0))
                 axes.set_ylim(top=HIGHEST)
                 axes.set_xticks([0.01, 0.1, 1], ["0.01", "0.1", "1"])
-                axes.tick_params(labelsize=PAPER_RC["axes.labelsize"])
+                axes.tick_params(labelsize=LABEL_SIZE)
                 axes.set_title(f"length {length}", loc="left")
             mark_decades(row[0].yaxis)
             row[0].set_ylabel(f"{title_of(task)}\nmean squared error left")

@@ -16,9 +16,8 @@ from preftd._src.arrays import Dense, Vector
 from preftd._src.files import refuse_others, write_output
 from preftd._src.paper.claim import Verdict
 from preftd._src.report.figures.end_labels import SIZE
-from preftd._src.report.figures.layout import write_note
-from preftd._src.report.figures.shown import Shown, attach
-from preftd._src.report.figures.ticks import mark_decades
+from preftd._src.report.figures.layout import mark_decades, write_note
+from preftd._src.report.figures.lines import Shown, attach
 from preftd._src.style import PAGE, PAPER_RC, THICK, THIN, Band, look_of, number_text, save_figure
 from preftd._src.tasks.counterexamples import LAMBDAS
 from preftd.rules import RULES, Rule

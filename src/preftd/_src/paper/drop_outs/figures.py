@@ -31,8 +31,7 @@ from preftd._src.paper.figures import PaperFigure, draw_marks, seeds_with
 from preftd._src.paper.study import Found, PaperStudy
 from preftd._src.report.figures.end_labels import Label, label_ends
 from preftd._src.report.figures.layout import LEVEL, write_note
-from preftd._src.report.figures.lines import draw_line
-from preftd._src.report.figures.panels import Line
+from preftd._src.report.figures.lines import Line, draw_line
 from preftd._src.style import FAINT, PAGE, PAPER_RC, SHADE, WIDTH, Band, Look, look_of
 
 TITLES = {

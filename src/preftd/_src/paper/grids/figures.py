@@ -43,12 +43,10 @@ from preftd._src.paper.grids.studies import (
     with_units,
 )
 from preftd._src.paper.study import Found, PaperStudy
-from preftd._src.report.figures.curves import draw_curves
 from preftd._src.report.figures.end_labels import Label
 from preftd._src.report.figures.layout import step_size_note
-from preftd._src.report.figures.lines import drawable
-from preftd._src.report.figures.panels import Panel, panels, with_diverged
-from preftd._src.report.figures.widths import draw_widths
+from preftd._src.report.figures.lines import Panel, drawable, panels, with_diverged
+from preftd._src.report.figures.study import draw_curves, draw_widths
 
 CURVE_LEVEL, WIDTH_LEVEL = 0.5, 0.9
 """Of intervals, as in the paper: of learning curves, and of errors by width."""

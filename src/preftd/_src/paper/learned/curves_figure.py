@@ -14,8 +14,7 @@ from preftd._src.paper.learned.studies import BY_PTD, BY_TD, GROUPS, LEARNED
 from preftd._src.paper.study import Found
 from preftd._src.report.figures.end_labels import Label, label_ends
 from preftd._src.report.figures.layout import LEVEL, rows_of_panels, write_axis_labels
-from preftd._src.report.figures.lines import draw_line
-from preftd._src.report.figures.panels import Line
+from preftd._src.report.figures.lines import Line, draw_line
 from preftd._src.style import RC, WIDTH
 
 SHOWN = (

@@ -26,7 +26,7 @@ from preftd._src.paper.learned.studies import (
 from preftd._src.paper.stored import seeds_told
 from preftd._src.paper.study import Found
 from preftd._src.report.figures.layout import write_note
-from preftd._src.report.figures.shown import Shown, attach
+from preftd._src.report.figures.lines import Shown, attach
 from preftd._src.style import LOOKS, OTHERS, RC, Band, Look, number_text
 
 LOOK = {

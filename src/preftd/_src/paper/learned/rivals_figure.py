@@ -18,7 +18,7 @@ from preftd._src.paper.learned.studies import BY_PTD, BY_TD, LEARNED
 from preftd._src.paper.stored import seeds_told
 from preftd._src.paper.study import Found
 from preftd._src.report.figures.layout import rows_of_panels, write_note
-from preftd._src.report.figures.shown import Shown, attach
+from preftd._src.report.figures.lines import Shown, attach
 from preftd._src.style import OTHERS, RC, Band, Look
 
 RIVAL_LOOK = Look(OTHERS[3].colour, "solid", "", "D")

@@ -17,8 +17,8 @@ from preftd._src.paper.study import Found
 from preftd._src.paper.walk.studies import BY_BETA, BY_LAMBDA, ETD_LABELS, VALUES
 from preftd._src.report.figures.end_labels import SIZE
 from preftd._src.report.figures.layout import LEVEL, outer_axes, rows_of_panels, write_axis_labels
-from preftd._src.report.figures.shown import Shown, attach, method_of
-from preftd._src.report.figures.step_sizes import set_step_size_axis
+from preftd._src.report.figures.lines import Shown, attach, method_of
+from preftd._src.report.figures.study import set_step_size_axis
 from preftd._src.style import INK, PAGE, PAPER_RC, Band
 
 RANGE = (0.2, 0.6)

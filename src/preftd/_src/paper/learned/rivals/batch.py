@@ -9,9 +9,9 @@ import numpy as np
 
 from preftd._src.arrays import Dense, Vector, as_count
 from preftd._src.learners.custom import Episode
-from preftd._src.learners.features import MOST_FEATURES
 from preftd._src.learners.step_size import StepSize, as_step_sizes, step_sizes_of
 from preftd._src.learners.steps import Steps, check_steps, mean_squared_error, scored_features
+from preftd._src.learners.transition import MOST_FEATURES
 from preftd._src.paper.learned.rivals.cells import Cells, with_constant
 from preftd._src.tasks.scored import Scored
 

@@ -1,7 +1,7 @@
 """The views of a network, written to be read; one network, one episode, one step at a time.
 
-The compiled kernels are compared with these, and `NetworkLearner` learns with them where steps come
-one at a time. `bounded` says whether steps are.
+The compiled kernels and `NetworkLearner.update` are compared with these. `bounded` says whether
+steps are.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 from preftd._src.arrays import Vector
 from preftd._src.learners.bounding import bounded_gain
 from preftd._src.learners.custom import Episode
-from preftd._src.learners.network.parameters import Parameters
-from preftd._src.learners.steps import Steps
+from preftd._src.learners.network.layers import Parameters
+from preftd._src.learners.transition import Transition
 
 
 def value(w: Parameters, x: Vector) -> float:
@@ -75,52 +75,10 @@ class State(NamedTuple):
         """These weights, an empty trace, nothing pending."""
         return cls(weights, times(0.0, weights), times(0.0, weights))
 
-    @property
-    def is_finite(self) -> bool:
-        """Whether all numbers are."""
-        return all(part.is_finite for part in (self.weights, self.trace, self.pending))
-
     def left(self, step_size: float, share: float, ahead: float) -> State:
         """After the episode: a share of what is pending is applied, the rest is dropped."""
         whole = plus(self.pending, ahead, self.trace) if share != 0 else self.pending
         return State.of(plus(self.weights, step_size * share, whole) if share else self.weights)
-
-
-class Transition(NamedTuple):
-    """One step, with the coefficients of the rule."""
-
-    x: Vector
-    reward: float
-    x_next: Vector
-    discount: float
-    beta: float
-    decay: float
-    gain: float
-    discount_t: float
-    """0 if x is the first of an episode."""
-    end: float | None
-    """After the last step of an episode, the β of x_next; None if the episode goes on."""
-
-    @classmethod
-    def of(cls, steps: Steps, t: int) -> Transition:
-        """Step t of a stream."""
-        now = slice(t, t + 1)
-        return cls(
-            x=steps.features(now)[0],
-            reward=float(steps.reward[t]),
-            x_next=steps.next_features(now)[0],
-            discount=float(steps.discount_tp1[t]),
-            beta=float(steps.beta[t]),
-            decay=float(steps.decay[t]),
-            gain=float(steps.gain[t]),
-            discount_t=float(steps.discount_t[t]),
-            end=float(steps.final_beta[t]) if steps.is_last[t] else None,
-        )
-
-    @property
-    def has_weight(self) -> bool:
-        """Whether x has a part in the update, if updates are held back."""
-        return self.beta != 0 or self.gain != 0
 
 
 def backward_step(

@@ -1,20 +1,29 @@
-"""The results of a study as a plain-text table."""
+"""Results as plain text: the table of a study, and the status of a folder."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 import polars as pl
 
+from preftd._src.arrays import InputError
+from preftd._src.experiments.cells import CellGroup, ids_of
+from preftd._src.experiments.manifest import Manifest, read_manifests, state_of
+from preftd._src.experiments.progress import progress_here
 from preftd._src.experiments.results import ALGORITHM, STEP_SIZE, Results
+from preftd._src.experiments.runner import Plan
 from preftd._src.experiments.statistics import summarise
-from preftd._src.report.looks import labels
-from preftd._src.style import number_text
+from preftd._src.experiments.store import Store
+from preftd._src.experiments.study import Study
+from preftd._src.style import labels, number_text
 
 LEVEL = 0.95
 HEAD = ("task", "algorithm", "step size", "score", "IQM", "last episode", "diverged")
 SEEDS = "seeds"
 GAP = "  "
+RUNS = 10
+"""The number of most recent runs whose status is listed."""
 
 
 class NumberCell(str):
@@ -30,7 +39,7 @@ class NumberCell(str):
         return cell
 
 
-class Table(NamedTuple):
+class StudyTable(NamedTuple):
     """A table: names of columns, rows of texts, and a legend of names and explanations."""
 
     head: tuple[str, ...]
@@ -38,7 +47,7 @@ class Table(NamedTuple):
     legend: list[tuple[str, str]]
 
 
-def table_of(results: Results) -> Table:
+def table_of(results: Results) -> StudyTable:
     """Return a table with a row per task and algorithm, in the order of the study.
 
     The columns are the chosen step size, the score with its interval, the interquartile mean (IQM),
@@ -55,7 +64,7 @@ def table_of(results: Results) -> Table:
         count = (str(found[key]["seeds"]) if key in found else "",) if incomplete else ()
         rows.append((key[0], named[key[1:]], *cells, *count))
     head = (*HEAD, SEEDS) if incomplete else HEAD
-    return Table(head, rows, _legend(results, seeds, incomplete))
+    return StudyTable(head, rows, _legend(results, seeds, incomplete))
 
 
 def table(results: Results) -> str:
@@ -159,3 +168,43 @@ def ranges(numbers: Iterable[int]) -> str:
         else:
             parts.append((number, number))
     return ", ".join(str(a) if a == b else f"{a}–{b}" for a, b in parts) or "yet to run"
+
+
+def status_lines(out: Path, studies: Sequence[Study]) -> Iterator[str]:
+    """Yield lines of text: the folder, the progress of each study, and the last runs."""
+    store = Store(out, warn=progress_here().say)
+    stored = store.stored()
+    held = f"{len(stored):,} cells in {len(store.paths()):,} files"
+    yield f"{out}: {held if out.exists() else 'this folder does not exist yet'}"
+    for study in studies:
+        plan = Plan.of(study, store)
+        yield f"{study.name}: {_progress(plan, stored)}"
+    runs = read_manifests(out / "runs")
+    for run in runs[-RUNS:]:
+        yield f"  {run}" if isinstance(run, InputError) else f"  {_described(run)}"
+    if len(runs) > RUNS:
+        yield f"  and {len(runs) - RUNS} earlier runs"
+
+
+def _described(run: Manifest) -> str:
+    when = run.started[:19].replace("T", " ")
+    computed = f", {run.computed:,} cells computed" if run.ended else ""
+    failed = f", {len(run.failures):,} failed" if run.failures else ""
+    rounded = f", {run.rounded:,} equal to rounding only" if run.rounded else ""
+    return f"{when}  {run.study}: {state_of(run)}{computed}{failed}{rounded}"
+
+
+def _progress(plan: Plan, stored: set[str]) -> str:
+    report = _share(plan.report, stored)
+    if not plan.search:
+        return report
+    search = f"search {_share(plan.search, stored)}"
+    if not plan.report:
+        return f"{search}; the report starts when the search is complete"
+    rest = f"; {len(plan.unfinished)} searches are incomplete" if plan.unfinished else ""
+    return f"{search}, report {report}{rest}"
+
+
+def _share(groups: Sequence[CellGroup], stored: set[str]) -> str:
+    wanted = set(ids_of(groups))
+    return f"{len(wanted & stored):,} of {len(wanted):,} cells"

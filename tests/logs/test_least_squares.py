@@ -9,12 +9,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from logs.made_logs import gappy, settings_of
+from logs.made_logs import first_part, gappy, settings_of
 from preftd import ETD, PTD, TD, LeastSquaresLearner, tasks, theory
 from preftd._src.logs import table
-from preftd._src.logs.experience import part_stream
-from preftd._src.logs.solution import add_up, solve, solved
-from preftd._src.logs.sums import part_sums
+from preftd._src.logs.least_squares import add_up, part_sums, solve, solved
 from preftd.logs import LogColumns, fit
 
 RULES = {"td": TD(), "etd": ETD(1.0), "ptd": PTD()}
@@ -34,7 +32,7 @@ def test_sums_are_those_of_the_learner(named: dict[str, Any], tmp_path: Path) ->
     settings, plan = settings_of(gappy(), tmp_path, rules=tuple(RULES), **named)
     found = solve(part_sums(settings, plan.parts[0]), 1e-3).whole
     discount = settings.columns.discounts[0]
-    experience, beta, final_beta, _ = part_stream(settings, plan.parts[0], discount)
+    experience, beta, final_beta = first_part(settings, plan, discount)
     assert len(plan.parts) == 1
     for a, rule in enumerate(RULES.values()):
         learner = LeastSquaresLearner(experience.size, rule, regularisation=1e-3)
