@@ -24,7 +24,7 @@ from preftd._src.paper.learned.table import (
     table_lines,
     write_table,
 )
-from preftd._src.paper.stored_runs import shortened
+from preftd._src.paper.stored import shortened
 from preftd._src.paper.study import PaperStudy
 
 DOCS = Path(__file__).parents[2] / "docs" / "learned.md"

@@ -101,7 +101,7 @@ def list_figures() -> None:
     For example:
         preftd list
     """
-    from preftd._src.paper.titles import overview
+    from preftd._src.paper.registry import overview
 
     print_all(overview())
 

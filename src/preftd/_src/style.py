@@ -278,10 +278,10 @@ PAGE, COLUMN = 7.2, 5.4
 """Widths of figures, in inches: of a page; and one whose letters of 7.5 points can still be read
 when it is scaled down to a column of a page, 3.3 inches."""
 PAPER_RC: Any = RC | {
-    "axes.labelsize": 8,
-    "xtick.labelsize": 7.5,
-    "ytick.labelsize": 7.5,
-    "legend.fontsize": 7,
+    "axes.labelsize": LABEL_SIZE,
+    "xtick.labelsize": TICK_SIZE,
+    "ytick.labelsize": TICK_SIZE,
+    "legend.fontsize": SMALL_SIZE,
     "legend.frameon": False,
 }
 """Matplotlib settings for figures of the paper."""

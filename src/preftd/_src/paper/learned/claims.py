@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
-from preftd._src.paper.claim import Claim, Compared, Quantity, difference
+from preftd._src.paper.claim import Compared, Quantity, Region, Sample, difference
 from preftd._src.paper.learned.cases import CASES
 from preftd._src.paper.learned.rivals import RIVALS
 from preftd._src.paper.learned.scores import Scores
@@ -24,9 +24,7 @@ from preftd._src.paper.learned.studies import (
     RIVAL,
     WITH_RETURNS,
 )
-from preftd._src.paper.samples import Sample
 from preftd._src.paper.study import Found, PaperStudy
-from preftd._src.paper.verdict import Region
 
 Measure = Callable[[Scores], Sample]
 HIDDEN = [case.name for case in CASES.values() if case.hidden]
@@ -88,14 +86,8 @@ def _over_rival(rival: str, one: Scores) -> Sample:
     return one.ratio_sample(one.learned(), one.errors[RIVAL, rival])
 
 
-def _claim(
-    name: str, statement: str, effect: str, region: Region, compared: Compared, because: str = ""
-) -> Claim:
-    return Claim(name, statement, (), difference(effect, region, compared), because)
-
-
 CLAIMS = (
-    _claim(
+    difference(
         "learned_reaches_the_oracle",
         "Preferences learned from observations alone reach at least 95 % of an oracle's gain over "
         f"TD(λ) wherever some states are hidden. {MEANT} Where the oracle gains less than a tenth: "
@@ -104,7 +96,7 @@ CLAIMS = (
         Region(low=0.95),
         _each(HIDDEN, lambda one: one.reached_sample(one.learned())),
     ),
-    _claim(
+    difference(
         "learned_does_no_harm",
         "Where all states are observable, learned preferences lose at most 1 % against the better "
         "of β ≡ 1 and TD(λ).",
@@ -112,7 +104,7 @@ CLAIMS = (
         Region(high=0.01),
         _each(OBSERVABLE, lambda one: one.loss_sample(one.learned())),
     ),
-    _claim(
+    difference(
         "learned_beats_no_preference",
         "Wherever some states are hidden, learned preferences have a smaller error than the better "
         "of β ≡ 1, which has no preferences, and TD(λ), which is told them.",
@@ -120,7 +112,7 @@ CLAIMS = (
         Region(high=0.0),
         _each(HIDDEN, lambda one: one.loss_sample(one.learned())),
     ),
-    _claim(
+    difference(
         "oracle_is_best",
         "Wherever some states are hidden, the oracle's preferences have a smaller error than the "
         "better of β ≡ 1 and TD(λ).",
@@ -128,7 +120,7 @@ CLAIMS = (
         Region(high=0.0),
         _each(HIDDEN, lambda one: one.loss_sample(one.best(ORACLE))),
     ),
-    _claim(
+    difference(
         "chance_is_not_enough",
         "Wherever some states are hidden, learned preferences have less than half of the error of "
         "preferences that are 1 by chance, as often as the oracle's.",
@@ -136,7 +128,7 @@ CLAIMS = (
         Region(high=0.5),
         _each(HIDDEN, lambda one: one.ratio_sample(one.learned(), one.best(RANDOM))),
     ),
-    _claim(
+    difference(
         "returns_tell_more",
         "In corridors of random length whose hidden states look alike, preferences learned from "
         f"returns as well (linear=True) reach at least 95 % of an oracle's gain. {MEANT}",
@@ -144,7 +136,7 @@ CLAIMS = (
         Region(low=0.95),
         _each(ALIKE, lambda one: one.reached_sample(one.learned(BY_RETURNS)), WITH_RETURNS),
     ),
-    _claim(
+    difference(
         "returns_do_no_harm",
         "Asking returns as well (linear=True) raises the error nowhere by more than 1 %, with "
         "bounded steps.",
@@ -156,7 +148,7 @@ CLAIMS = (
             WITH_RETURNS,
         ),
     ),
-    _claim(
+    difference(
         "units_do_not_matter",
         "If observations are shown to the learned preferences rotated, with scales from 0.001 to "
         "1000, or with constant and copied entries, they reach the same share of the oracle's "
@@ -165,7 +157,7 @@ CLAIMS = (
         Region(-0.01, 0.01),
         {units: {case: _in_units(case, units) for case in IN_UNITS} for units in OTHER_UNITS},
     ),
-    _claim(
+    difference(
         "rivals_miss_the_oracle",
         "Ways of the literature to set λ or β from the stream, with beliefs that are linear in the "
         "features, reach less than half of an oracle's gain over TD(λ) in each of some cases with "
@@ -176,7 +168,7 @@ CLAIMS = (
         "They judge observations by predictions and rewards. Beliefs that are linear in noise are "
         "the same for hidden states and for the states that they hide.",
     ),
-    _claim(
+    difference(
         "rivals_with_cells_miss_the_oracle",
         "So do the same ways if their beliefs are a table of the observations that repeat exactly, "
         "in which all that are new share one entry.",
@@ -187,7 +179,7 @@ CLAIMS = (
         "preferences find out. It helps as long as observable states repeat exactly: with jitter, "
         "all observations share one entry.",
     ),
-    _claim(
+    difference(
         "learned_beats_rivals",
         "Learned preferences have a smaller error than each of these ways, in each of these cases.",
         "error, learned over rival",

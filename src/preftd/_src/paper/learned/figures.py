@@ -10,6 +10,7 @@ from matplotlib.ticker import NullFormatter
 
 from preftd._src.arrays import Vector
 from preftd._src.experiments.statistics import summarise
+from preftd._src.paper.figures import PaperFigure, seeds_with
 from preftd._src.paper.learned.cases import CASES, SECTIONS
 from preftd._src.paper.learned.rivals import RIVALS
 from preftd._src.paper.learned.scores import Estimate, Scores, mean_estimate, scores_of
@@ -32,8 +33,7 @@ from preftd._src.paper.learned.studies import (
     RIVAL,
     TD_LAMBDA,
 )
-from preftd._src.paper.panel_rows import PaperFigure, seeds_with
-from preftd._src.paper.stored_runs import seeds_told
+from preftd._src.paper.stored import seeds_told
 from preftd._src.paper.study import Found
 from preftd._src.report.figures.end_labels import Label, label_ends
 from preftd._src.report.figures.layout import (

@@ -22,10 +22,7 @@ from preftd._src.paper.learned.studies import (
     RANDOM,
     TD_LAMBDA,
 )
-from preftd._src.paper.stored_runs import FILE as RUNS
-from preftd._src.paper.stored_runs import read_runs
-from preftd._src.paper.stored_searches import FILE as SEARCHES
-from preftd._src.paper.stored_searches import read_search, together
+from preftd._src.paper.stored import RUNS, SEARCHES, read_runs, read_search, together
 from preftd._src.paper.study import PaperStudy
 from preftd._src.style import number_text
 

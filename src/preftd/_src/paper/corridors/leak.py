@@ -16,12 +16,27 @@ from preftd._src.arrays import Dense, Vector
 from preftd._src.learners.custom import Episode
 from preftd._src.learners.linear import reference
 from preftd._src.paper.corridors.limits import ZERO
-from preftd._src.paper.panel_rows import PaperFigure
+from preftd._src.paper.figures import PaperFigure
 from preftd._src.paper.study import Found
 from preftd._src.report.figures.end_labels import SIZE
 from preftd._src.report.figures.layout import write_note
 from preftd._src.report.figures.lines import Shown, attach
-from preftd._src.style import LOOKS, RC, Band, number_text
+from preftd._src.style import (
+    GREY,
+    HAIR,
+    INK,
+    LABEL_SIZE,
+    LOOKS,
+    PAGE,
+    PAPER_RC,
+    RUN,
+    SHADED,
+    TEXT,
+    THICK,
+    THIN,
+    Band,
+    number_text,
+)
 from preftd._src.theory.crossing import CrossingView
 from preftd.tasks import Features
 from preftd.theory import Crossing, crossing
@@ -31,9 +46,7 @@ MEAN, VARIANCE = 0.5, 1.0
 """Of what a hidden state shows, in each feature."""
 STEP_SIZES = (number_text(STEP_SIZE),)
 S, G = np.eye(2)
-INCHES = (7.2, 4.3)
-GREY, RUN, SHADED = "#777777", "#5f86ad", "#f3ecdf"
-"""Of what is right, of simulated runs, and of hidden states."""
+INCHES = (PAGE, 4.3)
 NOTE = (
     f"PTD with a step size of {STEP_SIZE:g}; S, {HIDDEN} hidden states that show noise of mean "
     f"{MEAN:g} and variance {VARIANCE:g}, and G, whose value of 1 is known. Thin: {SEEDS} seeds, "
@@ -109,17 +122,17 @@ def _episode(shown: Dense) -> Episode:
 
 def _leak(_: Found) -> Figure:
     """At the top one crossing from the right weight; below, many from 0."""
-    with mpl.rc_context(RC):
+    with mpl.rc_context(PAPER_RC):
         figure = Figure(figsize=INCHES, layout="constrained")
         above, below = figure.subplots(2, len(WAYS), sharey="row")
         for upper, lower, way in zip(above, below, WAYS, strict=True):
             _draw_crossing(upper, way)
             _draw_learning(lower, way)
         for axes in figure.axes:
-            axes.tick_params(labelsize=8)
+            axes.tick_params(labelsize=LABEL_SIZE)
         above[0].set_ylim(0.5, 1.4)
         for first in (above[0], below[0]):
-            first.set_ylabel("weight of S (right: 1)", fontsize=8)
+            first.set_ylabel("weight of S (right: 1)")
         write_note(figure, NOTE)
     return figure
 
@@ -132,31 +145,37 @@ def _draw_crossing(axes: Axes, way: Way) -> None:
     band = Band(steps, 1 + mean, 1 + mean - width, 1 + mean + width)
     runs = [simulated(way, 1.0, seed, 1)[0] for seed in range(SEEDS)]
     label = f"{way.name}, exact mean ± standard deviation"
-    shade = axes.fill_between(steps, band.low, band.high, color="#111111", alpha=0.13, lw=0)
+    shade = axes.fill_between(steps, band.low, band.high, color=INK, alpha=0.13, lw=0)
     attach([shade], label)
     _draw_lines(axes, runs, Shown(label, "PTD", band, "step", STEP_SIZES))
     axes.set_title(way.name, loc="left", pad=14)
-    axes.text(0, 1.03, way.what, transform=axes.transAxes, fontsize=SIZE, color="#444444")
+    axes.text(0, 1.03, way.what, transform=axes.transAxes, fontsize=SIZE, color=TEXT)
     axes.set_xticks([0, (HIDDEN + 1) / 2, HIDDEN + 1], ["S", f"{HIDDEN} hidden states", "G"])
     axes.tick_params(axis="x", length=0)
     axes.set_xlim(0, HIDDEN + 1)
     moved = f"{number_text(mean[-1], '.2f')} ± {width[-1]:.2f}" if width[-1] > ZERO else "0"
-    axes.text(0.5, 0.04, f"change at G: {moved}", transform=axes.transAxes, ha="center", fontsize=8)
+    axes.text(
+        0.5,
+        0.04,
+        f"change at G: {moved}",
+        transform=axes.transAxes,
+        ha="center",
+        fontsize=LABEL_SIZE,
+    )
 
 
 def _draw_learning(axes: Axes, way: Way) -> None:
     count = np.arange(CROSSINGS + 1.0)
     runs = [np.append(0.0, simulated(way, 0.0, seed, CROSSINGS)[:, -1]) for seed in range(SEEDS)]
-    unknown = np.full(count.size, np.nan)
-    band = Band(count, mean_weights(way.view, 0.0), unknown, unknown)
+    band = Band.exact(count, mean_weights(way.view, 0.0))
     shown = Shown(f"{way.name}, exact mean", "PTD", band, "crossing", STEP_SIZES)
     _draw_lines(axes, runs, shown)
     end = still(way.view)
     if 1 - end > ZERO:
-        axes.axhline(end, color="#111111", linewidth=0.8, linestyle=":")
+        axes.axhline(end, color=INK, linewidth=THIN, linestyle=":")
         axes.text(1.01 * CROSSINGS, end, f"{end:.2f}", fontsize=SIZE, va="center")
     axes.set_xlim(0, CROSSINGS)
-    axes.set_xlabel("crossings, on arrival in G", fontsize=8)
+    axes.set_xlabel("crossings, on arrival in G")
 
 
 def still(view: CrossingView) -> float:
@@ -166,17 +185,11 @@ def still(view: CrossingView) -> float:
 
 
 def _draw_lines(axes: Axes, runs: Sequence[Vector], mean: Shown) -> None:
-    axes.axhline(1, color=GREY, linewidth=0.8, linestyle=(0, (4, 3)), zorder=1)
+    axes.axhline(1, color=GREY, linewidth=THIN, linestyle=(0, (4, 3)), zorder=1)
     for run in runs:
-        attach(axes.plot(mean.points.x, run, color=RUN, linewidth=0.6), mean.label)
-    thick = axes.plot(mean.points.x, mean.points.centre, color=LOOKS["PTD"].colour, linewidth=2)
+        attach(axes.plot(mean.points.x, run, color=RUN, linewidth=HAIR), mean.label)
+    thick = axes.plot(mean.points.x, mean.points.centre, color=LOOKS["PTD"].colour, linewidth=THICK)
     attach(thick, mean)
 
 
-FIGURES = (
-    PaperFigure(
-        "leak",
-        (),
-        _leak,
-    ),
-)
+FIGURES = (PaperFigure("leak", (), _leak),)

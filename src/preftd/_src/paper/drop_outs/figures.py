@@ -6,13 +6,13 @@ from typing import NamedTuple
 import matplotlib as mpl
 import numpy as np
 import polars as pl
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from preftd._src.experiments.results import Results
 from preftd._src.experiments.statistics import summarise
-from preftd._src.paper.control.drop_outs_studies import (
+from preftd._src.paper.claim import rows
+from preftd._src.paper.drop_outs.studies import (
     BY_RATE,
     FACTORIAL,
     FEATURES,
@@ -27,13 +27,12 @@ from preftd._src.paper.control.drop_outs_studies import (
     WITHOUT_BY_RATE,
     learner_label,
 )
-from preftd._src.paper.panel_rows import PaperFigure, seeds_with
-from preftd._src.paper.samples import rows
+from preftd._src.paper.figures import PaperFigure, draw_marks, seeds_with
 from preftd._src.paper.study import Found, PaperStudy
 from preftd._src.report.figures.end_labels import Label, label_ends
 from preftd._src.report.figures.layout import LEVEL, write_note
-from preftd._src.report.figures.lines import Line, Shown, attach, draw_line, method_of
-from preftd._src.style import RC, SHADE, WIDTH, Band, Look, look_of
+from preftd._src.report.figures.lines import Line, draw_line
+from preftd._src.style import FAINT, PAGE, PAPER_RC, SHADE, WIDTH, Band, Look, look_of
 
 TITLES = {
     "raw": "four numbers",
@@ -46,13 +45,13 @@ ROWS: dict[str, tuple[Mapping[str, PaperStudy], str]] = {
     f"backward,\nβ = {WEAK:g}": (WEAKLY, "backward"),
 }
 """Rows of the upper panels: where runs are found."""
-WIDE, HIGH, LOW = 7.2, 2.0, 2.0
-"""Width of the figure and heights of its rows, in inches."""
+HIGH = 2.0
+"""Height of each of its two rows, in inches."""
 MOST = 130
 """The largest return that is shown above."""
 APART = 0.18
 """How far methods of a view lie apart, as a share of a row."""
-BLIND, BLIND_LOOK = "TD(0.9), no preferences", Look("#999999", "solid", "", "")
+BLIND, BLIND_LOOK = "TD(0.9), no preferences", Look(FAINT, "solid", "", "")
 NOTE = (
     "CartPole, limit 200, mean return of 500 episodes. {seeds}. Step sizes chosen for each method "
     "on 12 other seeds. Noise is seen in place of dropped observations, half of them in the upper "
@@ -91,26 +90,24 @@ ALONG = (*FOUR, Method("ETD-variable", "actor β"))
 
 
 def _draw(found: Found) -> Figure:
-    with mpl.rc_context(RC):
-        figure = Figure(figsize=(WIDE, HIGH + LOW), layout="constrained")
-        panels = figure.add_gridspec(2, len(FEATURES), height_ratios=(HIGH, LOW))
+    with mpl.rc_context(PAPER_RC):
+        figure = Figure(figsize=(PAGE, 2 * HIGH), layout="constrained")
+        panels = figure.add_gridspec(2, len(FEATURES))
         for column, features in enumerate(FEATURES):
             axes = figure.add_subplot(panels[0, column])
             _draw_factorial(axes, found, features)
             axes.set_title(TITLES[features], loc="left")
             axes.set(yticks=range(len(ROWS)), ylim=(len(ROWS) - 0.5, -0.5), xlim=(0, MOST))
             axes.set_yticklabels(ROWS if column == 0 else [])
-            axes.set_xlabel("mean return", fontsize=8)
+            axes.set_xlabel("mean return")
         write_note(figure, NOTE.format(seeds=seeds_with(found[BY_RATE].reported, LEVEL, "lines")))
         for row, shown in enumerate(SHOWN):
             axes = figure.add_subplot(panels[1, 2 * row : 2 * row + 2])
             labels = _draw_rates(axes, shown, found[BY_RATE], found[WITHOUT_BY_RATE])
             axes.set_title(f"dropped observations show {shown}", loc="left")
-            axes.set_xlabel("probability that an observation is dropped", fontsize=8)
+            axes.set_xlabel("probability that an observation is dropped")
             if row == 0:
-                axes.set_ylabel("mean return", fontsize=8)
-        for every in figure.axes:
-            every.tick_params(labelsize=7.5)
+                axes.set_ylabel("mean return")
         label_ends(figure, [(axes, labels)])
     return figure
 
@@ -127,18 +124,7 @@ def _draw_factorial(axes: Axes, found: Found, features: str) -> None:
             own = summarise(runs, ["rule"], level=LEVEL)
             height = row + APART * (number - 1.5)
             band = Band(np.array([height]), *own.select("centre", "low", "high").to_numpy().T)
-            drawn: list[Artist] = [
-                axes.hlines(height, band.low, band.high, color=look.colour, linewidth=1)
-            ]
-            drawn += axes.plot(
-                own["centre"][0],
-                height,
-                look.marker,
-                color=look.colour,
-                markersize=4,
-                markerfacecolor=look.colour if method.gain == "actor β" else "white",
-            )
-            attach(drawn, Shown(method.label, method_of(method.label), band, sideways=True))
+            draw_marks(axes, method.label, look, band, 4, is_filled=method.gain == "actor β")
 
 
 def _draw_rates(axes: Axes, shown: str, results: Results, without: Results) -> list[Label]:
@@ -160,10 +146,4 @@ def _draw_rates(axes: Axes, shown: str, results: Results, without: Results) -> l
     return labels
 
 
-FIGURES = (
-    PaperFigure(
-        "drop_outs",
-        STUDIES,
-        _draw,
-    ),
-)
+FIGURES = (PaperFigure("drop_outs", STUDIES, _draw),)
