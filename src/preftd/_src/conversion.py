@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from preftd.failures import InputError
 
@@ -57,6 +56,8 @@ def _holds_mask(given: Any) -> bool:
 
 def checked_csr(name: str, given: Any) -> Any:
     """Return a copy in CSR, all indices checked first: conversions trust them."""
+    from scipy import sparse  # noqa: PLC0415  (takes a while)
+
     try:
         if hasattr(given, "check_format"):  # rows or columns, compressed
             given.check_format(full_check=True)
