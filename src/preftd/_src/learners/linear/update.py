@@ -78,7 +78,7 @@ def update_one(
     delta: float | None = None
     if -_INFINITY < reward < _INFINITY:
         if x.dtype.char == "d" and state.sparse is None:
-            delta = step_one(x, y, *numbers, state.code, state.memory, state.work)
+            delta = step_one(x, y, *numbers, *state.code, state.memory, state.work)
         if delta is None:
             found = state.step(x, y, np.array(numbers)[:, None])
             delta = None if found is None else float(found[0])
