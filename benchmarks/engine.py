@@ -19,12 +19,11 @@ from typing import NamedTuple, final
 from benchmarks.timing import ROUNDS, digits, head, row
 from preftd._src.experiments.executors import Executor, Here, Processes
 from preftd._src.experiments.inputs import as_workers
-from preftd._src.experiments.jobs import Job
+from preftd._src.experiments.jobs import Job, JobResult, compute
 from preftd._src.experiments.progress import Lines
 from preftd._src.experiments.runner import run
 from preftd._src.experiments.store import Store
 from preftd._src.experiments.study import Study
-from preftd._src.experiments.work import JobResult, compute
 from preftd._src.paper.corridors.studies import STUDIES as CORRIDORS
 from preftd._src.paper.walk.studies import STUDIES as WALKS
 from preftd.learners import Network

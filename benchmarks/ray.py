@@ -13,15 +13,13 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from benchmarks.timing import ROUNDS, digits, head, row
-from preftd._src.experiments.expansion import Expansion
+from preftd._src.experiments.cells import Expansion
 from preftd._src.experiments.inputs import as_workers
-from preftd._src.experiments.jobs import Job, jobs
+from preftd._src.experiments.jobs import Job, JobResult, compute, jobs
 from preftd._src.experiments.progress import Lines
-from preftd._src.experiments.result_files import rows_of
 from preftd._src.experiments.runner import run
-from preftd._src.experiments.store import Store
+from preftd._src.experiments.store import Store, rows_of
 from preftd._src.experiments.study import Study
-from preftd._src.experiments.work import JobResult, compute
 from preftd.learners import Network
 from preftd.preferences import Constant, Observability
 from preftd.rules import PTD, TD
@@ -109,7 +107,10 @@ def table(scale: float = 1.0, nodes: Sequence[int] = NODES) -> Iterator[str]:
 
 def predict(some: Sequence[Job], costs: Costs, cpus: int, cores: int, empty: float) -> float:
     """Return the simulated seconds of jobs on so many CPUs, which share physical cores."""
-    from preftd._src.ray.simulation import SimulatedCluster, simulated_seconds  # noqa: PLC0415  (extra)
+    from benchmarks.simulated_cluster import (  # noqa: PLC0415  (an extra)
+        SimulatedCluster,
+        simulated_seconds,
+    )
 
     pace = costs.job / some[0].work
     cluster = SimulatedCluster(cpus, cores, lambda job: pace * job.work, empty)
@@ -125,7 +126,7 @@ def _costs(study: Study) -> Costs:
     job = _jobs(study)[0]
     results = [compute(job) for _ in range(ROUNDS)]  # the first compiles
     group = job.groups[0]
-    steps = group.sample.episodes * group.sample.task.mean_episode_length
+    steps = group.trial.episodes * group.trial.task.mean_episode_length
     return Costs(
         min(result.seconds for result in results),
         min(_handled(job, result) for result in results),

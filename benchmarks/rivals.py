@@ -14,7 +14,7 @@ import numpy as np
 from preftd import PTD
 from preftd._src.arrays import Vector
 from preftd._src.experience.stream import Flags
-from preftd._src.experiments.search import FIRST_SEARCH_SEED
+from preftd._src.experiments.study import FIRST_SEARCH_SEED
 from preftd._src.learners.custom import Specification
 from preftd._src.learners.steps import Steps
 from preftd._src.paper.learned.cases import CASES

@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 
 from benchmarks.rivals import SHOWN, Drawn, rival_errors
-from preftd._src.experiments.search import FIRST_SEARCH_SEED
+from preftd._src.experiments.study import FIRST_SEARCH_SEED
 from preftd._src.learners.custom import Specification
 from preftd._src.paper.learned.rivals import (
     AdaptiveTD,

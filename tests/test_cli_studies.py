@@ -9,11 +9,11 @@ import pytest
 from commands import complaint, printed, run
 from experiments.small_studies import keep, only
 from preftd import InputError
-from preftd._src.experiments.expansion import Expansion
+from preftd._src.experiments.cells import Expansion
 from preftd._src.experiments.jobs import jobs
-from preftd._src.experiments.loading import load_studies
 from preftd._src.experiments.progress import Lines
 from preftd._src.experiments.store import Store
+from preftd._src.experiments.study import load_studies
 from preftd._src.paper.titles import TITLES
 from preftd._src.report import studies
 

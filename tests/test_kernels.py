@@ -20,10 +20,12 @@ from typing import Any
 import pytest
 from numba import config
 
-from preftd._src import kernel_folder, kernels
-from preftd._src.kernel_folder import NotStoredWarning
+from preftd._src import kernels
+from preftd._src.kernels import NotStoredWarning
 
 SOURCE = Path(__file__).parents[1] / "src" / "preftd" / "_src"
+KERNEL_FOLDER = kernels.kernel_folder.__wrapped__
+"""As it is without a cache, and when a test has put another in its place."""
 FILES = {
     "made_base.py": "BASE = 1.0",
     "made_constant.py": "from preftd.made_base import BASE\nCONSTANT = BASE + 1",
@@ -118,7 +120,7 @@ def copied(parent: Path) -> Path:
     (package / "_src").mkdir(parents=True)
     for folder in (package, package / "_src"):
         (folder / "__init__.py").write_text("")  # no environments, which take a second to load
-    for name in ("kernels", "kernel_content", "kernel_folder", "command", "terminal"):
+    for name in ("kernels", "command", "terminal"):
         shutil.copy(SOURCE / f"{name}.py", package / "_src")
     for name, text in FILES.items():
         (package / name).write_text(text)
@@ -159,17 +161,17 @@ def no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     blocked = tmp_path / "file"
     blocked.write_text("")
     monkeypatch.setattr(config, "CACHE_DIR", str(blocked))
-    monkeypatch.setattr(kernel_folder, "PACKAGE", blocked)
+    monkeypatch.setattr(kernels, "PACKAGE", blocked)
     monkeypatch.setenv("XDG_CACHE_HOME", str(blocked))
     monkeypatch.setattr(tempfile, "tempdir", str(blocked))
-    kernel_folder.say_not_stored.cache_clear()
+    kernels.say_not_stored.cache_clear()
     yield tmp_path
-    kernel_folder.say_not_stored.cache_clear()
+    kernels.say_not_stored.cache_clear()
 
 
 def find() -> Path | None:
     """The folder that another process would choose."""
-    return kernel_folder.kernel_folder.__wrapped__()
+    return KERNEL_FOLDER()
 
 
 def test_without_any_folder_kernels_work_and_a_sentence_says_what_it_costs(
@@ -217,7 +219,7 @@ def test_a_temporary_folder_of_another_user_is_not_used(
 
 def assert_refused(cause: str = "is not used, as") -> None:
     """Another process would use no folder, and say why."""
-    kernel_folder.say_not_stored.cache_clear()
+    kernels.say_not_stored.cache_clear()
     with pytest.warns(NotStoredWarning) as said:
         assert find() is None
     assert any(cause in str(one.message) for one in said)
@@ -246,7 +248,7 @@ HOSTILE: dict[str, Callable[[Path], None]] = {
 }
 CANDIDATES: dict[str, Callable[[Path], tuple[Any, str, Any]]] = {
     "named by the user": lambda at: (config, "CACHE_DIR", str(at)),
-    "the package": lambda at: (kernel_folder, "PACKAGE", at),
+    "the package": lambda at: (kernels, "PACKAGE", at),
     "of caches": lambda at: (os, "environ", {**os.environ, "XDG_CACHE_HOME": str(at)}),
     "for temporary files": lambda at: (tempfile, "tempdir", str(at)),
 }
@@ -423,7 +425,7 @@ def test_code_is_not_run_from_a_file_that(how: str, stored: Path, tmp_path: Path
 def test_a_folder_in_the_place_of_code_costs_time_and_a_sentence_says_so(stored: Path) -> None:
     stored.unlink()
     stored.mkdir()
-    kernel_folder.say_not_stored.cache_clear()
+    kernels.say_not_stored.cache_clear()
     with pytest.warns(NotStoredWarning, match="compiles it again"):
         assert hits() == 0
     assert [*stored.parent.iterdir()] == [stored]

@@ -10,7 +10,7 @@ import polars as pl
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
-from preftd._src.experiments.intervals import student
+from preftd._src.experiments.statistics import student
 from preftd._src.style import LOOKS, RC, WIDTH, number_text, save_figure
 
 HERE = Path(__file__).parent

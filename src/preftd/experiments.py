@@ -2,15 +2,13 @@
 
 from preftd._src.experiments.evaluation import Evaluation, evaluate
 from preftd._src.experiments.executors import Executor, Here, Processes
-from preftd._src.experiments.intervals import Interval
+from preftd._src.experiments.jobs import compute
 from preftd._src.experiments.learning import Acting
-from preftd._src.experiments.measures import Measure
+from preftd._src.experiments.measures import Measure, Score
 from preftd._src.experiments.results import Results
 from preftd._src.experiments.runner import CellsFailedError, results, run
-from preftd._src.experiments.score import Score
-from preftd._src.experiments.statistics import summarise
+from preftd._src.experiments.statistics import Interval, summarise
 from preftd._src.experiments.study import Chosen, Search, Study
-from preftd._src.experiments.work import compute
 
 __all__ = [
     "Acting",

@@ -13,17 +13,29 @@ from preftd._src.torch.held_sgd import HeldSGD
 from preftd._src.torch.learner import ValueLearner
 from preftd._src.torch.returns import beta_advantages, beta_returns
 from preftd._src.torch.specification import TorchModule
+from preftd._src.torch.tokens import (
+    TokenAdvantages,
+    Turns,
+    length_adaptive_lambda,
+    token_advantages,
+    token_returns,
+)
 from preftd._src.torch.trace_sgd import TraceSGD
 from preftd._src.torch.values import stream_values
 from preftd._src.torch.vector_learner import VectorValueLearner
 
 __all__ = [
     "HeldSGD",
+    "TokenAdvantages",
     "TorchModule",
     "TraceSGD",
+    "Turns",
     "ValueLearner",
     "VectorValueLearner",
     "beta_advantages",
     "beta_returns",
+    "length_adaptive_lambda",
     "stream_values",
+    "token_advantages",
+    "token_returns",
 ]

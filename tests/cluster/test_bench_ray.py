@@ -13,7 +13,7 @@ def test_costs_are_measured(name: str) -> None:
     costs = bench._costs(study)
     assert costs.result > 0
     assert 0 < costs.job < 10
-    task = bench._jobs(study)[0].groups[0].sample.task
+    task = bench._jobs(study)[0].groups[0].trial.task
     steps = study.episodes * task.mean_episode_length
     assert costs.updates == pytest.approx(steps * bench._jobs(study)[0].size)
 

@@ -38,7 +38,7 @@ from experiments.small_studies import (
     stored_files,
 )
 from experiments.test_workers import DEADLY
-from preftd._src.experiments.loading import load_studies
+from preftd._src.experiments.study import load_studies
 from preftd._src.ray.connection import new_folder
 from preftd.experiments import results, run
 from preftd.ray import RayCluster

@@ -9,9 +9,9 @@ import pytest
 from cluster.clusters import cluster_of
 from experiments.small_studies import Told, manifest, run_here, small, stored_files
 from logs.made_logs import COLUMNS, gappy
-from preftd._src.experiments.loading import load_studies
+from preftd._src.experiments.study import load_studies
 from preftd._src.logs import plan
-from preftd._src.ray.live import LiveCluster
+from preftd._src.ray.executor import LiveCluster
 from preftd._src.report.status import status_lines
 from preftd.experiments import Study, run
 from preftd.failures import FailedError

@@ -19,9 +19,9 @@ from commands import complaint
 from experiments.small_studies import Told, command, finished
 from preftd._src import files
 from preftd._src.arrays import InputError
-from preftd._src.experiments.loading import load_studies
+from preftd._src.experiments.study import load_studies
 from preftd._src.ray import connection
-from preftd._src.ray.fingerprint import difference, fingerprint
+from preftd._src.ray.executor import difference, fingerprint
 from preftd.experiments import run
 from preftd.failures import FailedError
 from preftd.ray import RayCluster

@@ -10,15 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.simulated_cluster import SimulatedCluster, simulated_seconds
 from experiments.small_studies import small
-from preftd._src.experiments.expansion import Expansion
-from preftd._src.experiments.jobs import Job, jobs
-from preftd._src.experiments.work import JobResult, compute
+from preftd._src.experiments.cells import Expansion
+from preftd._src.experiments.jobs import Job, JobResult, compute, jobs
 from preftd._src.ray import schedule as module
-from preftd._src.ray.parts import ATTEMPTS
-from preftd._src.ray.schedule import AHEAD, LOSSES, SECONDS, Lost, Schedule
-from preftd._src.ray.simulation import SimulatedCluster, simulated_seconds
-from preftd._src.ray.task import Answer
+from preftd._src.ray.schedule import AHEAD, ATTEMPTS, LOSSES, SECONDS, Answer, Lost, Schedule
 
 DIED, NODE_LOST = Lost("it was killed", with_node=False), Lost("its node was lost", with_node=True)
 

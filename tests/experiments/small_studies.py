@@ -11,12 +11,9 @@ from pathlib import Path
 from typing import IO, Any, final
 
 from preftd import PTD, TD, tasks
-from preftd._src.experiments.cells import Cell
-from preftd._src.experiments.expansion import Expansion
-from preftd._src.experiments.jobs import Job, jobs
-from preftd._src.experiments.result_files import rows_of
-from preftd._src.experiments.store import Store
-from preftd._src.experiments.work import JobResult, compute
+from preftd._src.experiments.cells import Cell, Expansion
+from preftd._src.experiments.jobs import Job, JobResult, compute, jobs
+from preftd._src.experiments.store import Store, rows_of
 from preftd._src.files import RECORD
 from preftd.experiments import Here, Results, Study, run
 from preftd.preferences import Observability

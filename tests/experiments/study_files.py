@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from experiments.small_studies import report_cells
-from preftd._src.experiments.loading import load_studies
+from preftd._src.experiments.study import load_studies
 from preftd.experiments import Study
 
 

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from experiments.small_studies import keep, report_cells, search_cells
 from preftd import ETD, PTD, TD, Decreasing, Linear, Network, tasks
-from preftd._src.experiments import expansion as expansion_room
+from preftd._src.experiments import cells as cells_room
 from preftd._src.experiments import jobs as jobs_room
-from preftd._src.experiments.cells import Labels, TaskFailure, ids_of
+from preftd._src.experiments.axes import Labels
+from preftd._src.experiments.cells import Expansion, TaskFailure, ids_of
 from preftd._src.experiments.content import SCHEMA
-from preftd._src.experiments.expansion import Expansion
 from preftd._src.experiments.jobs import Job, jobs
-from preftd._src.experiments.plan import gather
+from preftd._src.experiments.runner import gather
 from preftd._src.experiments.store import Store
 from preftd.experiments import Score, Search, Study
 from preftd.preferences import Constant, Function, Observability
@@ -41,7 +41,7 @@ def study(**changes: Any) -> Study:
 def test_the_cells_are_the_full_product_in_the_order_of_the_study() -> None:
     built = study()
     found = [
-        (*cell.setting.labels, cell.setting.step_size, cell.sample.seed)
+        (*cell.setting.labels, cell.setting.step_size, cell.trial.seed)
         for cell in report_cells(built)
     ]
     wanted = [
@@ -85,7 +85,7 @@ def test_every_field_that_changes_results_changes_ids(change: str) -> None:
 
 def test_the_schema_changes_ids(monkeypatch: pytest.MonkeyPatch) -> None:
     before = {cell.id for cell in report_cells(study())}
-    monkeypatch.setattr(expansion_room, "SCHEMA", SCHEMA + 1)
+    monkeypatch.setattr(cells_room, "SCHEMA", SCHEMA + 1)
     assert not before & {cell.id for cell in report_cells(study())}
 
 
@@ -111,7 +111,7 @@ def test_a_search_has_all_step_sizes_and_the_report_only_those_chosen() -> None:
     built = study(search=Search(seeds=[8], episodes=2))
     searched = search_cells(built)
     assert len(searched) == 2 * 6 * 2 * 2
-    assert {(cell.stage, cell.sample.seed, cell.sample.episodes) for cell in searched} == {
+    assert {(cell.stage, cell.trial.seed, cell.trial.episodes) for cell in searched} == {
         ("search", 8, 2)
     }
     place = searched[0].setting.labels
@@ -119,11 +119,11 @@ def test_a_search_has_all_step_sizes_and_the_report_only_those_chosen() -> None:
     [chosen] = first.settings
     assert second.settings is first.settings
     assert (chosen.labels, first.stage, chosen.step_size) == (place, "report", 0.1)
-    assert [first.sample.seed, second.sample.seed] == [5, 3]
+    assert [first.trial.seed, second.trial.seed] == [5, 3]
     assert report_cells(built) == []
     assert search_cells(study()) == []
     by_default = search_cells(study(search=Search(seeds=1)))
-    assert {cell.sample.episodes for cell in by_default} == {4}
+    assert {cell.trial.episodes for cell in by_default} == {4}
 
 
 def grid(seed: int) -> Task:
@@ -157,10 +157,8 @@ def test_of_a_function_that_fails_later_the_other_seeds_have_tasks() -> None:
     built = study(tasks={"grid": some}, seeds=3)
     found = report_cells(built)
     for cell in found:
-        assert isinstance(cell.sample.task, TaskFailure if cell.sample.seed == 2 else Task)
-    (why,) = {
-        cell.sample.task.reason for cell in found if isinstance(cell.sample.task, TaskFailure)
-    }
+        assert isinstance(cell.trial.task, TaskFailure if cell.trial.seed == 2 else Task)
+    (why,) = {cell.trial.task.reason for cell in found if isinstance(cell.trial.task, TaskFailure)}
     assert why.startswith("tasks['grid'] cannot be used with seed 2: ValueError: no such grid")
 
 

@@ -27,7 +27,7 @@ def known(**changes: object) -> Study:
 
 def test_these_step_sizes_are_run_and_nothing_else() -> None:
     cells = report_cells(known())
-    ran = [(tuple(cell.setting.labels), cell.setting.step_size, cell.sample.seed) for cell in cells]
+    ran = [(tuple(cell.setting.labels), cell.setting.step_size, cell.trial.seed) for cell in cells]
     assert sorted(ran) == sorted(
         (place, size, seed) for place, size in KNOWN.items() for seed in (0, 1)
     )

@@ -129,8 +129,8 @@ def test_labels_of_preferences_change_no_id(before: dict[str, set[str]], tmp_pat
 SCRIPT = """
 import sys
 from pathlib import Path
-from preftd._src.experiments.expansion import Expansion
-from preftd._src.experiments.loading import load_studies
+from preftd._src.experiments.cells import Expansion
+from preftd._src.experiments.study import load_studies
 for group in Expansion(load_studies(Path(sys.argv[1]))[0]).report({}):
     for cell in group.cells:
         print(cell.id, list(cell.described().values()))

@@ -57,9 +57,9 @@ def test_a_preference_that_raises_at_a_seed_leaves_all_others_theirs(tmp_path: P
         tasks={"corridor": longer_for_seed_1}, preferences=preferences, seeds=3, rules=[TD(), PTD()]
     )
     failed = failure_of(study, tmp_path)
-    assert {
-        (one.cell.setting.labels.preference, one.cell.sample.seed) for one in failed.failed
-    } == {("fragile", 1)}
+    assert {(one.cell.setting.labels.preference, one.cell.trial.seed) for one in failed.failed} == {
+        ("fragile", 1)
+    }
     assert len(failed.failed) == 4
     found = results(study, tmp_path).runs
     assert found.height == 24 - 4
@@ -225,7 +225,7 @@ def test_seeds_for_which_no_task_can_be_made_are_reported_and_the_others_go_on(
     study = small(tasks={"it": sometimes}, seeds=4)
     with pytest.raises(CellsFailedError, match="ZeroDivisionError") as failed:
         run_here(study, tmp_path)
-    assert {one.cell.sample.seed for one in failed.value.failed} == {2, 3}
+    assert {one.cell.trial.seed for one in failed.value.failed} == {2, 3}
     assert all("in sometimes" in one.failure.traceback for one in failed.value.failed)
     assert set(results(study, tmp_path).runs["seed"]) == {0, 1}
     assert manifest(tmp_path)["state"] == "failed"

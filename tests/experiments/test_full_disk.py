@@ -23,9 +23,8 @@ from experiments.small_studies import (
     stored_files,
 )
 from preftd._src.experiments import jobs
-from preftd._src.experiments.loading import load_studies
-from preftd._src.experiments.result_files import write_rows
-from preftd._src.experiments.store import Store
+from preftd._src.experiments.store import Store, write_rows
+from preftd._src.experiments.study import load_studies
 from preftd._src.files import write_whole
 from preftd.experiments import Search, Study
 

@@ -23,10 +23,9 @@ from experiments.small_studies import (
     still_there,
     stored_files,
 )
-from preftd._src.experiments.loading import load_studies
 from preftd._src.experiments.manifest import Manifest, state_of
 from preftd._src.experiments.store import Store
-from preftd._src.experiments.study import Study
+from preftd._src.experiments.study import Study, load_studies
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
 

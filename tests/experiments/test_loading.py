@@ -7,7 +7,7 @@ import pytest
 
 from experiments.study_files import loaded
 from preftd import InputError
-from preftd._src.experiments.loading import load_studies
+from preftd._src.experiments.study import load_studies
 
 HEAD = """
 from preftd import PTD, tasks

@@ -8,8 +8,8 @@ import pytest
 
 from made_runs import frame, run, study
 from preftd import InputError
+from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import Results
-from preftd._src.experiments.score import Score
 
 
 def of_search(*, diverged: bool = False) -> Results:

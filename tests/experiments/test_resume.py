@@ -17,9 +17,8 @@ from experiments.small_studies import (
 )
 from preftd import PTD, Linear, Network
 from preftd._src.experiments import jobs
-from preftd._src.experiments.jobs import Job
+from preftd._src.experiments.jobs import Job, JobResult, compute
 from preftd._src.experiments.store import Store
-from preftd._src.experiments.work import JobResult, compute
 from preftd.experiments import Here, Search, run
 from preftd.failures import FailedError
 
@@ -86,7 +85,7 @@ def test_pieces_do_not_depend_on_what_is_stored(
     counting = Counting()
     run(study, tmp_path, executor=counting, progress=Told())
     pieces = [
-        [group.sample.seed for group in job.groups for _ in group.settings] for job in counting.jobs
+        [group.trial.seed for group in job.groups for _ in group.settings] for job in counting.jobs
     ]
     assert pieces == [[0, 0, 0], [2, 2, 3, 3, 3], [4, 4, 4]]
 

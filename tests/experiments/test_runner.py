@@ -23,9 +23,8 @@ from experiments.small_studies import (
 )
 from preftd import ETD, PTD, TD, Decreasing, Linear, Network, Task, evaluate, tasks
 from preftd._src.arrays import Dense
-from preftd._src.experiments.jobs import Job
+from preftd._src.experiments.jobs import Job, compute
 from preftd._src.experiments.learning import Method
-from preftd._src.experiments.work import compute
 from preftd._src.learners.custom import Batch
 from preftd._src.learners.steps import Steps
 from preftd._src.tasks.scored import Scored

@@ -10,8 +10,7 @@ from scipy import stats
 
 from preftd import InputError
 from preftd._src.arrays import Dense
-from preftd._src.experiments.intervals import interquartile_mean
-from preftd._src.experiments.statistics import summarise
+from preftd._src.experiments.statistics import interquartile_mean, summarise
 
 
 def frame_of(values: Dense) -> pl.DataFrame:

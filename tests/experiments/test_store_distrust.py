@@ -25,10 +25,8 @@ from experiments.small_studies import (
     the_job,
 )
 from preftd._src.experiments.content import SCHEMA
-from preftd._src.experiments.jobs import Job
-from preftd._src.experiments.result_files import hash_of
-from preftd._src.experiments.store import Store
-from preftd._src.experiments.work import compute
+from preftd._src.experiments.jobs import Job, compute
+from preftd._src.experiments.store import Store, hash_of
 from preftd._src.report.status import status_lines
 from preftd._src.report.studies import report_all, show_all
 from preftd.experiments import Search, results

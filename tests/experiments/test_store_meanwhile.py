@@ -6,8 +6,7 @@ import pytest
 
 from experiments.small_studies import keep, only, run_here, small, stored_files, the_file, the_job
 from experiments.test_store_distrust import CELLS, truncated
-from preftd._src.experiments.result_files import hash_of
-from preftd._src.experiments.store import Store
+from preftd._src.experiments.store import Store, hash_of
 
 
 def test_a_file_that_vanishes_while_it_is_looked_at_stops_nothing(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from preftd import ETD, PTD, TD, Decreasing, InputError, Linear, Network, tasks
-from preftd._src.experiments.search import FIRST_SEARCH_SEED
+from preftd._src.experiments.study import FIRST_SEARCH_SEED
 from preftd.experience import Visit
 from preftd.experiments import Score, Search, Study
 from preftd.preferences import Constant, Observability, Signal

@@ -13,7 +13,7 @@ from experiments.small_studies import (
     run_here,
     stored_files,
 )
-from preftd._src.experiments.loading import load_studies
+from preftd._src.experiments.study import load_studies
 from preftd.experiments import results
 
 pytestmark = pytest.mark.slow

@@ -20,11 +20,9 @@ from experiments.small_studies import (
     stored_files,
 )
 from preftd import ETD, TD, tasks
-from preftd._src.experiments.executors import COMPILING
-from preftd._src.experiments.jobs import Job
-from preftd._src.experiments.loading import load_studies
-from preftd._src.experiments.work import JobResult
-from preftd._src.experiments.worker import STARTS, Worker, WorkerLostError
+from preftd._src.experiments.executors import COMPILING, STARTS, Worker, WorkerLostError
+from preftd._src.experiments.jobs import Job, JobResult
+from preftd._src.experiments.study import load_studies
 from preftd.experiments import CellsFailedError, Processes, Search, results, run
 from preftd.preferences import Observability
 
@@ -120,7 +118,7 @@ def test_what_is_compiled_once_is_said_and_not_compiled_again(
     with Processes(2, said.append) as processes:
         for study in (small(search=Search(seeds=2)), small(rules=[ETD(), TD()])):
             run(study, tmp_path, executor=processes, progress=Told())
-    compiled = [job for job in sent if job.groups[0].sample.episodes == 1]
+    compiled = [job for job in sent if job.groups[0].trial.episodes == 1]
     rules = [job.groups[0].settings[0].labels.rule for job in compiled]
     assert rules == ["TD(λ)", "PTD", "ETD"]
     assert set(said) == {COMPILING}

@@ -13,9 +13,8 @@ import pytest
 
 from experiments.small_studies import Told, computed, manifest, run_here, small, stored_files
 from preftd._src.experiments import jobs
-from preftd._src.experiments.jobs import Job
+from preftd._src.experiments.jobs import Job, JobResult, compute
 from preftd._src.experiments.store import Store
-from preftd._src.experiments.work import JobResult, compute
 from preftd.experiments import CellsFailedError, Here, run
 
 CELLS = 8

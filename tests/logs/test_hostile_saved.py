@@ -18,7 +18,7 @@ import pytest
 import preftd
 from logs.made_logs import COLUMNS, gappy
 from preftd import InputError
-from preftd._src.npz import read_npz
+from preftd._src.files import read_npz
 from preftd._src.report.log_page import write_log_page
 from preftd.logs import LogColumns, fit
 

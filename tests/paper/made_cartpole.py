@@ -12,8 +12,8 @@ import polars as pl
 
 from made_runs import run
 from preftd._src.arrays import Vector
+from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import COLUMNS, Results
-from preftd._src.experiments.score import Score
 from preftd._src.paper.cartpole.studies import (
     CHANGED,
     CONDITIONS,

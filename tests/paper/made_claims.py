@@ -21,8 +21,8 @@ from paper.made_drop_outs import drop_out_results
 from paper.made_grids import grid_results
 from paper.made_learned import learned_results
 from preftd._src.arrays import Vector
+from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import Results
-from preftd._src.experiments.score import Score
 from preftd._src.paper.corridors import steady
 from preftd._src.paper.corridors.beyond_claims import exact_limit
 from preftd._src.paper.corridors.studies import (

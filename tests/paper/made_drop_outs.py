@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 
 from made_runs import run
+from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import COLUMNS, Results
-from preftd._src.experiments.score import Score
 from preftd._src.paper.control.drop_outs_studies import (
     BY_RATE,
     FACTORIAL,

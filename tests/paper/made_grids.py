@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from made_runs import frame, run
+from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import Results
-from preftd._src.experiments.score import Score
 from preftd._src.paper.corridors.studies import AT_TRUTH, METHODS
 from preftd._src.paper.grids.quantities import zeros
 from preftd._src.paper.grids.studies import (

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from made_runs import frame, run
+from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import Results
-from preftd._src.experiments.score import Score
 from preftd._src.paper.learned.cases import CASES, of_group
 from preftd._src.paper.learned.rival_studies import BY_RIVALS, ON, RIVAL
 from preftd._src.paper.learned.rivals import RIVALS

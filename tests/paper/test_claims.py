@@ -4,8 +4,8 @@ import polars as pl
 import pytest
 
 from paper.made_claims import World, made
+from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import Results
-from preftd._src.experiments.score import Score
 from preftd._src.paper.contents import CLAIMS, STUDIES
 from preftd._src.paper.control import credit_claims
 from preftd._src.paper.grids.studies import NETWORKS

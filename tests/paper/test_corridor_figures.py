@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from paper.seen_in_figures import curves, titles
 from preftd import tasks
-from preftd._src.experiments.expansion import Expansion
+from preftd._src.experiments.cells import Expansion
 from preftd._src.paper.corridors import figures, limit_figure
 from preftd._src.paper.corridors import studies as corridors
 from preftd._src.paper.study import PaperStudy

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from made_runs import frame, run
 from paper.made_grids import grid_results
 from paper.seen_in_figures import curves, titles
-from preftd._src.experiments.score import Score
+from preftd._src.experiments.measures import Score
 from preftd._src.paper.corridors.studies import METHODS
 from preftd._src.paper.grids import network_figures, semi_linear_figures
 from preftd._src.paper.grids import studies as grids

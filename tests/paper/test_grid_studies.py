@@ -2,7 +2,7 @@
 
 import pytest
 
-from preftd._src.experiments.expansion import Expansion
+from preftd._src.experiments.cells import Expansion
 from preftd._src.paper.corridors.studies import METHODS
 from preftd._src.paper.grids import studies as grids
 from preftd._src.paper.grids import view_claims
@@ -28,7 +28,7 @@ def test_networks_have_the_step_sizes_of_the_paper(task: str, view: str) -> None
 def test_all_views_learn_from_the_same_episodes(task: str) -> None:
     studies = [grids.NETWORKS[task, view].study() for view in grids.VIEWS]
     expansions = [Expansion(study.with_seeds(2)) for study in studies]
-    drawn = [[group.sample.id for group in one.search] for one in expansions]
+    drawn = [[group.trial.id for group in one.search] for one in expansions]
     assert len(set(drawn[0])) == 2 * len(grids.SIZES)
     assert drawn[0] == drawn[1] == drawn[2]
     assert [study.seeds for study in studies] == [tuple(range(grids.SEEDS))] * 3

@@ -13,9 +13,9 @@ import pytest
 from experiments.small_studies import Told
 from preftd import tasks
 from preftd._src.arrays import InputError
+from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import ALGORITHM
 from preftd._src.experiments.runner import results as stored_results
-from preftd._src.experiments.score import Score
 from preftd._src.experiments.store import Store
 from preftd._src.paper.cartpole.studies import FOUR_METHODS
 from preftd._src.paper.contents import STUDIES

@@ -12,8 +12,8 @@ from made_runs import frame
 from made_runs import run as run_of
 from paper.made_claims import World, made
 from preftd._src.arrays import InputError
+from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import Results
-from preftd._src.experiments.score import Score
 from preftd._src.paper.contents import CLAIMS
 from preftd._src.paper.grids.studies import FEATURE_NET, SEEDS
 from preftd._src.paper.order import Order

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from made_runs import frame, run
 from preftd._src.arrays import InputError
+from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import Results
-from preftd._src.experiments.score import Score
 from preftd._src.paper.measures import (
     best,
     decades_to_failure,

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from made_runs import study as made_study
 from preftd import PTD, Study, tasks
+from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import Results
-from preftd._src.experiments.score import Score
 from preftd._src.report.figures import FIGURES
 from preftd._src.report.page.study import part_of, write_study_page
 

@@ -12,7 +12,7 @@ from browser import open_browser
 from explorer_shell import call, write_shell
 from preftd import ETD, PTD, TD, Features, MarkovRewardProcess, theory
 from preftd._src.arrays import Dense
-from preftd._src.theory.explain import reason
+from preftd._src.theory.diagnose import reason
 from preftd.theory import Diagnosis
 from random_problems import chain, discounts, preference
 

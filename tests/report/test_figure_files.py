@@ -9,8 +9,8 @@ from matplotlib.image import imread
 
 from made_runs import study
 from preftd import InputError
+from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import Results
-from preftd._src.experiments.score import Score
 from preftd._src.report.figures import FIGURES, applicable_figures, draw
 from preftd._src.style import save_figure
 

@@ -10,8 +10,8 @@ import pytest
 
 from made_runs import PAPER, frame, run, study
 from preftd import InputError
+from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import Results
-from preftd._src.experiments.score import Score
 from preftd._src.style import LOOKS
 from report.test_figure_texts import CASES, PAPERS, ticks
 from seen import drawn, lines_of, written

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from made_runs import frame, run, study
+from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import Results
-from preftd._src.experiments.score import Score
 from preftd._src.report.summary import HEAD, NumberCell, table, table_of
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from preftd import ETD, PTD, TD, Experience, InputError, Rule, Task, evaluate, tasks, theory
 from preftd._src.arrays import Dense, Vector
-from preftd._src.experiments.loading import load_studies
+from preftd._src.experiments.study import load_studies
 from preftd.preferences import Constant, Observability, PerState
 from preftd.rules import FromBeta, stream_coefficients
 

@@ -5,7 +5,7 @@ import pytest
 
 from preftd import ETD, PTD, TD, InputError, LinearLearner, Rule, Task, tasks
 from preftd._src.arrays import as_dense
-from preftd._src.theory.noise import update_noise
+from preftd._src.theory.limit import update_noise
 from preftd.theory import weight_noise
 
 SMALL = Task(

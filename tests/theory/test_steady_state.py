@@ -8,7 +8,7 @@ import pytest
 from preftd import ETD, PTD, TD, Features, InputError, Linear, Task, evaluate, tasks, theory
 from preftd._src.arrays import Dense
 from preftd._src.theory.crossing import CrossingView
-from preftd._src.theory.preferred_chain import preferred_chain
+from preftd._src.theory.moments import preferred_chain
 from preftd.preferences import Observability
 from preftd.theory import steady_state
 from theory.loops import LOOP

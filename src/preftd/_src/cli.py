@@ -152,8 +152,8 @@ def run(
         preftd run examples/study.py --seeds 3 --workers 1 --out quick
         preftd run examples/study.py --executor ray --address localhost:6379
     """
-    from preftd._src.experiments.loading import load_studies
     from preftd._src.experiments.progress import progress_here
+    from preftd._src.experiments.study import load_studies
     from preftd._src.report import studies
 
     loaded, place = load_studies(study, seeds), study.resolve().parent
@@ -168,8 +168,8 @@ def show(study: StudyFile, seeds: Seeds = None, out: Out = RESULTS) -> None:
     For example:
         preftd show examples/study.py
     """
-    from preftd._src.experiments.loading import load_studies
     from preftd._src.experiments.progress import progress_here
+    from preftd._src.experiments.study import load_studies
     from preftd._src.report import studies
 
     print_all(studies.show_all(load_studies(study, seeds), out, progress_here()))
@@ -189,7 +189,7 @@ def status(
         preftd status
         preftd status examples/study.py --out quick
     """
-    from preftd._src.experiments.loading import load_studies
+    from preftd._src.experiments.study import load_studies
     from preftd._src.report.status import status_lines
 
     print_all(status_lines(out, load_studies(study, seeds) if study else []))
@@ -211,8 +211,8 @@ def report_page(
         preftd report
         preftd report examples/study.py --out quick
     """
-    from preftd._src.experiments.loading import load_studies
     from preftd._src.experiments.progress import progress_here
+    from preftd._src.experiments.study import load_studies
 
     if study is not None:
         from preftd._src.report import studies

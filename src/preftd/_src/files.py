@@ -1,23 +1,33 @@
-"""Paths that users give, and atomic file writes: a file is complete or absent.
+"""Paths that users give, atomic file writes, and arrays in files that anyone may have written.
 
 Nothing that we did not write is replaced or removed. A file with a name of ours, `RECORD`, lists
 what we wrote into its folder and the SHA-256 of each file; a file that is not listed, or that was
 changed since, is somebody else's. A line is added before a file gets its name, so that a crash in
 between leaves no file of ours that is not listed. The same file marks folders that we made.
+
+A file is complete or absent. Of an NPZ file, no code is run, and no more is held than is there;
+`numpy.load` reserves as much memory as the header of an array asks for.
 """
+
+from __future__ import annotations
 
 import errno
 import hashlib
 import itertools
 import json
+import math
 import os
 import re
 import socket
 import stat
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
 
 from preftd._src.arrays import InputError, short
 
@@ -384,3 +394,45 @@ def _flock(descriptor: int) -> None:
     except OSError as error:
         if error.errno not in (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP):
             raise
+
+
+_HEADERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+
+
+def read_npz(path: Path, compressed: bool = False) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a file; one that is damaged raises ValueError.
+
+    Parameters
+    ----------
+    path : Path
+    compressed : bool
+        Whether arrays may be compressed; they may then be much larger than the file.
+
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+            if not compressed and sum(one.file_size for one in members) > path.stat().st_size:
+                raise ValueError("its arrays are compressed, or larger than the file")
+            return {one.filename.removesuffix(".npy"): _array(archive, one) for one in members}
+    except Exception as error:  # a damaged file raises anything, from zlib.error to MemoryError
+        if isinstance(error, ValueError) or (isinstance(error, OSError) and error.filename):
+            raise
+        raise ValueError(str(error).partition("\n")[0] or type(error).__name__) from None
+
+
+def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
+    with archive.open(member) as file:
+        version = np.lib.format.read_magic(file)
+        if version not in _HEADERS:
+            raise ValueError(f"{member.filename} has version {version}")
+        shape, fortran, dtype = _HEADERS[version](file)
+        size = math.prod(shape) * dtype.itemsize
+        if dtype.hasobject:
+            raise ValueError("Object arrays cannot be loaded")
+        if size != member.file_size - file.tell():
+            raise ValueError(f"{member.filename} is not an array of shape {shape} and type {dtype}")
+        return np.ndarray(shape, dtype, bytearray(file.read()), order="F" if fortran else "C")

@@ -1,37 +1,50 @@
-"""How kernels are compiled, and when compiled code may be used again.
+"""How kernels are compiled, and when stored compiled code may be used again.
 
-Numba keeps compiled code by the file of a kernel. But a kernel also holds what it takes from other
-files: other kernels, constants, the fields of tuples. Here compiled code is stored under a hash of
-all of these, so that what runs is what the files say.
+Why not `numba.njit(cache=True)`? Numba stores compiled code by the file of a kernel, though a
+kernel also holds what it takes from other files: other kernels, constants, the fields of tuples.
+After a change there, the old code would run. Numba also unpickles, and so runs, whatever it finds
+in its folder. Here, compiled code
+
+- is stored under a hash of all that a kernel depends on, so that what runs is what the files say;
+- is loaded only from folders and files that are ours and that nobody else can write to or replace;
+- is compared with a checksum before it is unpickled: what is damaged is compiled again.
+
+And Ctrl-C waits for a kernel that is being compiled: what is raised in a callback of LLVM is
+swallowed, and the code is missing ever after.
 
 Numba has no public interface for another store, so `_Stored` takes the place of a dispatcher's
-private `_cache`. It has only what numba's own lacks: that hash, a checksum that is compared before
-anything is unpickled, and the refusal of files that others could have written.
+private `_cache`.
 """
 
 from __future__ import annotations
 
+import enum
 import functools
 import os
 import pickle
+import stat
 import sys
 import tempfile
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
-from types import FunctionType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar, overload
 
-from numba import njit, types
+import numba
+import numpy as np
+from numba import config, njit, types
 from numba.core.compiler import CompileResult
 from numba.core.dispatcher import Dispatcher
 from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 from numba.extending import is_jitted
+from numba.misc.appdirs import AppDirs
 
+from preftd._src import command
 from preftd._src.command import hold_interrupts
-from preftd._src.kernel_content import content_of, read_files
-from preftd._src.kernel_folder import kernel_folder, read_own_file, say_not_stored
+from preftd._src.terminal import print_line, standard_error
 
 CHECKSUM = 32
 """The bytes of a checksum, with which each stored file begins."""
@@ -167,3 +180,218 @@ def _write(path: Path, content: bytes) -> None:
     except OSError:
         os.unlink(unfinished)
         raise
+
+
+LIBRARY = __name__.partition(".")[0]
+_CONSTANT = (bool, int, float, complex, str, bytes, tuple, enum.Enum, np.generic, np.ndarray)
+
+
+def read_files(function: FunctionType) -> None:
+    """Read the file of a kernel and those of what its module has imported.
+
+    Called while modules are loaded: a file that changes later is not what this process runs.
+    """
+    for value in (function, *function.__globals__.values()):
+        module = _module_of(value)
+        if module is not None:
+            _hash_of(module)
+
+
+def content_of(dispatcher: Any) -> str:
+    """Return a hash of the files, constants, options and versions that a kernel depends on."""
+    parts = {f"numba {numba.__version__}, numpy {np.__version__}"}
+    todo, seen = [dispatcher], {dispatcher}
+    while todo:
+        at = todo.pop()
+        known = at.py_func.__globals__
+        used = {name: known[name] for name in _names(at.py_func.__code__) if name in known}
+        parts |= _constants(at.__module__, used)
+        parts.add(f"{at.__module__}.{at.__qualname__}: {_sorted(at.targetoptions)}")
+        for value in (at, *used.values()):
+            module = _module_of(value)
+            if module is None:
+                continue
+            parts.add(_hash_of(module))
+            if not is_jitted(value):  # what numba puts in its place stands in the same file
+                parts |= _constants(module.__name__, vars(module))
+            members = vars(value).values() if isinstance(value, ModuleType) else (value,)
+            new = {one for one in members if is_jitted(one)} - seen
+            seen |= new
+            todo += new
+    return sha256("\n".join(sorted(parts)).encode()).hexdigest()[:16]
+
+
+def _sorted(options: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Options as the same text in every process, though some are sets."""
+    return sorted(
+        (name, str(sorted(value) if isinstance(value, set) else value))
+        for name, value in options.items()
+    )
+
+
+def _names(code: CodeType) -> set[str]:
+    """The names that code uses, and functions inside it."""
+    inner = (one for one in code.co_consts if isinstance(one, CodeType))
+    return set(code.co_names).union(*map(_names, inner))
+
+
+def _constants(module: str, known: Mapping[str, Any]) -> set[str]:
+    """A line for each constant."""
+    return {
+        f"{module}.{name} = {_text(value)}"
+        for name, value in known.items()
+        if isinstance(value, _CONSTANT) and not name.startswith("__")
+    }
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, np.ndarray):  # as text, long ones are shortened
+        return f"{value.dtype} {value.shape} {value.tobytes().hex()}"
+    return f"{type(value).__name__} {value!r}"
+
+
+def _module_of(value: Any) -> ModuleType | None:
+    """The module of the library that something was defined in, or is."""
+    found = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
+    name = str(found)
+    return sys.modules[name] if name.partition(".")[0] == LIBRARY else None
+
+
+@functools.cache
+def _hash_of(module: ModuleType) -> str:
+    """A hash of the file of a module as it is when this is first asked."""
+    spec: Any = module.__spec__
+    return sha256(spec.loader.get_data(spec.origin)).hexdigest()
+
+
+PACKAGE = Path(__file__).parent
+_OPEN = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+"""Links are not followed, and a pipe is not waited for."""
+
+
+class NotStoredWarning(RuntimeWarning):
+    """Compiled code cannot be stored, or not in the folder that would come first."""
+
+
+class _NotPrivateError(Exception):
+    """Others could put code into a folder; the message says how."""
+
+
+@functools.cache
+def kernel_folder() -> Path | None:
+    """Return the folder for compiled code; None, said once, if there is none."""
+    for base, own in _candidates():
+        try:
+            folder = _private_folder(base, own)
+            tempfile.TemporaryFile(dir=folder).close()
+        except OSError:  # it cannot be made or written to
+            continue
+        except _NotPrivateError as cause:
+            _say(
+                f"compiled code in {base} is not used, as {cause}: "
+                "set NUMBA_CACHE_DIR to a folder that only you can write to."
+            )
+            continue
+        return folder
+    say_not_stored("no folder can be written to")
+    return None
+
+
+@functools.cache
+def say_not_stored(cause: str) -> None:
+    """Say once that compiled code is not stored: the user waits for it again and again."""
+    _say(
+        f"compiled code cannot be stored ({cause}), so every process compiles it again: "
+        "set NUMBA_CACHE_DIR to a folder with free space that you can write to."
+    )
+
+
+def _say(sentence: str) -> None:
+    if command.is_running():
+        print_line(f"preftd: {sentence}", standard_error())
+    else:
+        warnings.warn(sentence, NotStoredWarning, stacklevel=2)
+
+
+def read_own_file(path: Path) -> bytes | None:
+    """Return the content of a file of compiled code; None if others could have written it."""
+    with open(os.open(path, _OPEN), "rb") as file:
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode) or not _is_ours_alone(found):
+            return None
+        return file.read()
+
+
+def _candidates() -> Iterator[tuple[Path, tuple[str, ...]]]:
+    """The user's choice, the package itself, the user's caches, the temporary folder.
+
+    Each as a folder that may serve other purposes, and the names of those in it that are ours.
+    """
+    here = f"preftd-{sha256(str(PACKAGE).encode()).hexdigest()[:16]}"  # of this copy
+    settings: Any = config
+    if settings.CACHE_DIR:
+        yield Path(settings.CACHE_DIR), (here,)
+    yield PACKAGE / "__pycache__", ("kernels",)
+    folders: Any = AppDirs
+    caches = Path(folders("preftd", appauthor=False).user_cache_dir)
+    yield caches.parent, (caches.name, here)
+    try:
+        temporary = Path(tempfile.gettempdir())
+    except OSError:  # none can be written to
+        return
+    user = os.getuid() if os.name == "posix" else os.getlogin()
+    yield temporary, (f"preftd-{user}", here)
+
+
+def _private_folder(base: Path, own: tuple[str, ...]) -> Path:
+    """A folder in `base`, made if it is missing, that nobody else can write to or replace."""
+    real = Path(os.path.realpath(base))
+    for way in (base.absolute(), real):  # links on the way, then what they lead to
+        for part in (*reversed(way.parents), way):
+            part.mkdir(mode=0o755, exist_ok=True)
+            found = part.lstat()
+            if not _is_ours(found) and found.st_uid != 0:
+                raise _NotPrivateError(f"{part} belongs to another user")
+            if not stat.S_ISLNK(found.st_mode) and _others_replace(found):
+                raise _NotPrivateError(f"others can write to {part}")
+    for name in own:
+        real /= name
+        real.mkdir(mode=0o700, exist_ok=True)
+        found = real.lstat()
+        if not _is_ours(found) and found.st_uid == 0:
+            raise PermissionError  # a folder of the system, which is no threat
+        if not stat.S_ISDIR(found.st_mode):
+            raise _NotPrivateError(f"{real} is a link")
+        if not _is_ours_alone(found):
+            raise _NotPrivateError(f"{real} belongs to another user, or others can write to it")
+    return real
+
+
+def _is_ours(found: os.stat_result) -> bool:
+    return os.name != "posix" or found.st_uid == os.getuid()  # elsewhere there is one user
+
+
+def _is_ours_alone(found: os.stat_result) -> bool:
+    others_write = os.name == "posix" and found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return _is_ours(found) and not others_write
+
+
+def _others_replace(found: os.stat_result) -> bool:
+    """Whether others can replace what we make in a folder."""
+    if os.name != "posix" or found.st_mode & stat.S_ISVTX:
+        return False
+    by_group = found.st_mode & stat.S_IWGRP and not _is_private_group(found.st_gid)
+    return bool(found.st_mode & stat.S_IWOTH or by_group)
+
+
+def _is_private_group(group: int) -> bool:
+    """Whether only we are in a group: some systems give each user one that can write by default."""
+    import grp  # noqa: PLC0415  (not on Windows)
+    import pwd  # noqa: PLC0415  (not on Windows)
+
+    try:
+        user, found = pwd.getpwuid(os.getuid()), grp.getgrgid(group)
+    except KeyError:  # not in the system's lists
+        return False
+    is_own = user.pw_uid != 0 and user.pw_gid == group and user.pw_name == found.gr_name
+    return is_own and not {*found.gr_mem} - {user.pw_name}

@@ -27,6 +27,25 @@ def tensors() -> dict[str, Any]:
     }
 
 
+TOKENS = {"gamma": "half", "lam": "half", "truncated": "flag"}
+
+
+def tokens() -> dict[str, Any]:
+    mask = torch.tensor([[True, False, True], [True, True, False]])
+    return {
+        "reward": torch.tensor([[0.0, 1.0, 2.0], [1.0, 0.0, 0.5]]),
+        "value": torch.tensor([[0.5, 0.0, 1.5], [1.0, 0.5, 0.0]]),
+        "mask": mask,
+        "gamma": 0.9,
+        "lam": 0.8,
+        "turn": torch.tensor([[0, 0, 1], [0, 1, 1]]),
+        "segment": torch.zeros(2, 3, dtype=torch.int64),
+        "truncated": torch.tensor([[False, False, True], [False, False, False]]),
+        "final_value": torch.full((2, 3), 0.5),
+        "masked_reward": "carry",
+    }
+
+
 ROWS = [
     Row(
         "torch.beta_returns",
@@ -34,5 +53,18 @@ ROWS = [
         free=FREE,
     ),
     Row("torch.beta_advantages", tensors, free=FREE),
+    Row("torch.token_advantages", tokens, free=TOKENS),
+    Row(
+        "torch.token_returns",
+        lambda: {
+            name: tokens()[name] for name in ("reward", "mask", "gamma", "segment", "masked_reward")
+        },
+        free=TOKENS,
+    ),
+    Row(
+        "torch.length_adaptive_lambda",
+        lambda: {"mask": tokens()["mask"], "alpha": 0.5, "segment": tokens()["segment"]},
+        free={"alpha": "huge"},
+    ),
 ]
 UNCHECKED: dict[str, str] = {}

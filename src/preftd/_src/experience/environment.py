@@ -10,6 +10,8 @@ give one stream per environment, in all three autoreset modes of Gymnasium:
 
 from __future__ import annotations
 
+import copy
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeAlias, final
 
@@ -18,11 +20,202 @@ from gymnasium import Env, spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 
-from preftd._src.arrays import InputError, as_count, short
+from preftd._src.arrays import InputError, as_array, as_count, as_flag, number, short, unit, whole
 from preftd._src.experience.encoders import Encoder, Identity, OneHot
-from preftd._src.experience.indices import LARGEST
+from preftd._src.experience.indices import LARGEST, Indices, as_indices
 from preftd._src.experience.stream import Experience
-from preftd._src.experience.writer import Writer
+
+
+@final
+class Writer:
+    """Collects the steps of one stream; `take` returns them and continues where they ended."""
+
+    def __init__(self, encoder: Encoder, discount: float) -> None:
+        given: object = encoder
+        if not callable(given) or not hasattr(given, "size"):
+            raise InputError(
+                f"encoder is {short(encoder)}: give one, such as Identity(size=4), or a callable "
+                "with a size."
+            )
+        self._size = as_count("size of the encoder", encoder.size, 1, LARGEST)
+        self._encoder, self._discount = encoder, unit("discount", discount)
+        self._discount_t, self._is_first = 0.0, True
+        self._before: tuple[float, int | None, float | None] = (0.0, None, None)
+        self._now: tuple[Any, Mapping[str, Any]] = (None, {})
+        self._pending = False
+        self._ones: int | None = None
+        self._clear()
+
+    def _clear(self) -> None:
+        """Start an empty take."""
+        self._rows: list[NDArray[np.float64]] = []
+        self._indices: list[NDArray[np.int32]] = []
+        self._steps: list[tuple[int, int, float, float, float, bool, bool]] = []
+        self._actions: list[int | None] = []
+        self._reward_before, self._action_before, self._reward_end = self._before
+        self._seen: list[Any] = []
+        self._infos: list[Mapping[str, Any]] = []
+
+    def begin(self, observation: Any, info: Mapping[str, Any]) -> None:
+        """Start an episode with this observation."""
+        self._discount_t, self._is_first = 0.0, True
+        self._see(observation, info)
+        self._pending = True
+
+    def step(
+        self,
+        action: Any,
+        reward: Any,
+        seen: Any,
+        terminated: Any,
+        truncated: Any,
+        info: Mapping[str, Any],
+    ) -> None:
+        """Record an action taken at the last observation, its reward and what was seen next.
+
+        All is checked first: a step that is refused leaves no trace.
+        """
+        code, (observation, own_info) = self._code, self._now
+        chosen = as_action(action)
+        if not (isinstance(reward, float) and math.isfinite(reward)):  # else it takes long to check
+            reward = number("reward", reward)
+        discount = 0.0 if as_flag("terminated", terminated) else self._discount
+        ends = as_flag("truncated", truncated) or bool(terminated)
+        self._see(seen, info)
+        self._actions.append(chosen)
+        self._infos.append(own_info)
+        self._seen.append(observation)
+        self._steps.append(
+            (code, self._code, reward, discount, self._discount_t, self._is_first, ends)
+        )
+        self._discount_t, self._is_first = discount, False
+        end = reward if ends and discount == 0 else None
+        self._before = (0.0, None, end) if ends else (reward, chosen, None)
+        self._pending = not ends
+
+    def take(self) -> Experience:
+        """Return the steps recorded since the last take."""
+        columns = list(zip(*self._steps, strict=True)) or [()] * 7
+        code_t, code_tp1, reward, discount_tp1, discount_t, is_first, is_last = map(
+            np.array, columns
+        )
+        size = self._size
+        taken = Experience(
+            size,
+            code_t.astype(np.int32),
+            code_tp1.astype(np.int32),
+            np.array(self._rows).reshape(-1, size),
+            reward.astype(np.float64),
+            discount_tp1.astype(np.float64),
+            discount_t.astype(np.float64),
+            is_first.astype(np.bool_),
+            is_last.astype(np.bool_),
+            active=self._active(),
+            state=_states(self._infos),
+            observable=_observable(self._infos),
+            observation=self._raw(),
+            action=_all_known(self._actions),
+            reward_before=self._reward_before,
+            action_before=self._action_before,
+            reward_end=self._reward_end,
+        )
+        self._clear()
+        if self._pending:
+            # The next step starts from what was observed last, so the next take holds it too.
+            self._see(*self._now)
+        return taken
+
+    def _see(self, observation: Any, info: Mapping[str, Any]) -> None:
+        """Encode an observation, store its features and remember its code."""
+        encoded = self._encoder(observation)
+        # A copy, because environments may reuse the array of an observation.
+        self._now = (copy.deepcopy(observation), info)
+        if isinstance(encoded, Indices):
+            indices = self._checked(encoded)
+            if indices.size == 1:
+                self._code = int(indices[0])
+            else:
+                self._indices.append(indices)
+                self._code = len(self._indices) - 1
+            return
+        plain = type(encoded) is np.ndarray and encoded.dtype == np.float64
+        vector = encoded if plain else as_array("the encoder's result", encoded, finite=False)
+        if vector.shape != (self._size,):
+            raise InputError(
+                f"the encoder's result has shape {vector.shape}: let it return {self._size} "
+                "numbers, or Indices."
+            )
+        self._rows.append(vector.copy())
+        self._code = -len(self._rows)
+
+    def _checked(self, encoded: Indices) -> NDArray[np.int32]:
+        """The indices, checked to be as many as before."""
+        indices = as_indices("the encoder's result", encoded, self._size)
+        if indices.size == 0 or self._ones not in (None, indices.size):
+            raise InputError(
+                f"the encoder returned {indices.size} indices, and {self._ones or 1} before: "
+                "let it return the same number for every observation, at least one."
+            )
+        self._ones = indices.size
+        return indices.copy()
+
+    def _active(self) -> NDArray[np.int32] | None:
+        """The indices of the ones, shape (codes, ones), where there is more than one each."""
+        return np.stack(self._indices) if self._indices else None
+
+    def _raw(self) -> NDArray[np.float64] | None:
+        """The raw observations, shape (steps, n), if they are numbers and differ from features."""
+        if isinstance(self._encoder, Identity) or not self._seen:
+            return None
+        try:
+            first = as_array("observation", self._seen[0], finite=False)
+        except InputError:  # text, a dictionary or the like: it has no place in an array
+            return None
+        rows = [as_array("observation", x, finite=False).ravel() for x in self._seen]
+        other = next((row.size for row in rows if row.size != first.size), None)
+        if other is not None:
+            raise InputError(
+                f"observations have {first.size} numbers and {other}: let the environment show "
+                "the same number each time."
+            )
+        return np.array(rows)
+
+
+def as_action(action: Any) -> int | None:
+    """Return an action as an integer, or None if it is not one (as in a Box space)."""
+    try:
+        chosen = whole("action", action)
+    except InputError:
+        return None
+    return as_count("action", chosen, -LARGEST, LARGEST)
+
+
+def state_of(info: Mapping[str, Any]) -> int | None:
+    """Return the state, if it is known: an info may have something else of that name."""
+    state = info.get("state")
+    if isinstance(state, int | np.integer) and abs(int(state)) <= LARGEST:
+        return int(state)
+    return None
+
+
+def _all_known(actions: list[int | None]) -> NDArray[np.int32] | None:
+    """The actions as an array, if all are known."""
+    if not actions or any(action is None for action in actions):
+        return None
+    return np.array(actions, dtype=np.int32)
+
+
+def _states(infos: list[Mapping[str, Any]]) -> NDArray[np.int32] | None:
+    """The states, if all are known."""
+    states = [state_of(info) for info in infos]
+    return np.array(states, dtype=np.int32) if states and None not in states else None
+
+
+def _observable(infos: list[Mapping[str, Any]]) -> NDArray[np.bool_] | None:
+    """Whether each observation shows its state, if that is known of all."""
+    if not infos or not all("observable" in info for info in infos):
+        return None
+    return np.array([as_flag("info['observable']", info["observable"]) for info in infos])
 
 
 class Predictor(Protocol):

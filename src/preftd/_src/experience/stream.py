@@ -37,8 +37,16 @@ from preftd._src.arrays import (
     check_unit_interval,
     short,
 )
-from preftd._src.experience import columns
-from preftd._src.experience.fields import checked_fields, read_only_view
+from preftd._src.experience.fields import (
+    as_actions,
+    as_ratios,
+    checked_fields,
+    coded,
+    final_rows,
+    flags,
+    numbers_per_step,
+    read_only_view,
+)
 from preftd._src.experience.indices import Indices, chosen_rows
 
 Codes = NDArray[np.int32]
@@ -183,15 +191,15 @@ class Experience:
         if rewards.ndim != 1:
             raise InputError(f"reward has shape {rewards.shape}: give one number for each step.")
         steps = rewards.size
-        stop = columns.flags("terminated", terminated, steps)
-        cut = columns.flags("truncated", False if truncated is None else truncated, steps) & ~stop
+        stop = flags("terminated", terminated, steps)
+        cut = flags("truncated", False if truncated is None else truncated, steps) & ~stop
         if steps:
             cut[-1] = not stop[-1]
-        discount_tp1 = np.where(stop, 0.0, columns.per_step("discount", discount, steps))
+        discount_tp1 = np.where(stop, 0.0, numbers_per_step("discount", discount, steps))
         check_unit_interval("discount", discount_tp1)
         is_last = stop | cut
         is_first = np.concatenate([[True], is_last[:-1]])[:steps]
-        codes, rows, width = columns.coded("features", features, size)
+        codes, rows, width = coded("features", features, size)
         if codes.size != steps:
             raise InputError(
                 f"features has {codes.size} rows but there are {steps} rewards: give one for each."
@@ -199,15 +207,15 @@ class Experience:
         following = np.concatenate([codes[1:], codes[:1]])
         # A terminated step has no next state; its own stands in, multiplied by a discount of 0.
         following[stop] = codes[stop]
-        last, last_rows = columns.final_rows(final, cut, size, width)
+        last, last_rows = final_rows(final, cut, size, width)
         if last is not None:
             following[cut] = np.where(last < 0, last - len(rows), last)
             rows = np.concatenate([rows, last_rows])
         before = np.concatenate([[0.0], discount_tp1[:-1]])[:steps]
         per_step: list[Any] = [
             codes, following, rewards, discount_tp1, np.where(is_first, 0.0, before), is_first,
-            is_last, None if action is None else columns.actions(action, steps),
-            None if rho is None else columns.ratios(rho, steps),
+            is_last, None if action is None else as_actions(action, steps),
+            None if rho is None else as_ratios(rho, steps),
         ]  # fmt: skip
         if last is None:  # last rows are final observations: the steps before them are the last
             is_last[:-1] |= cut[1:]

@@ -4,14 +4,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, Self, TypeAlias, TypeVar, final
+from typing import Any, NamedTuple, Self, TypeAlias, TypeVar, final
 
 from preftd._src.arrays import InputError, short
 from preftd._src.experiments.content import content, text
 from preftd._src.experiments.inputs import (
     EXAMPLES,
     as_learner,
-    as_study_step_sizes,
+    as_step_sizes,
     check_pairs,
     check_rule,
     check_task,
@@ -26,7 +26,7 @@ from preftd._src.experiments.learning import (
     makes_tasks,
     task_of,
 )
-from preftd._src.learners.step_size import StudyStepSize
+from preftd._src.learners.step_size import StudyStepSize, as_study_step_size
 from preftd._src.names import is_one_line, nearest
 from preftd.preferences import Signal, as_preference
 from preftd.rules import Rule
@@ -38,6 +38,15 @@ StepSizes: TypeAlias = Sequence[StudyStepSize]
 Labelled: TypeAlias = tuple[tuple[str, Kind], ...]
 UNMENTIONED = ("preferences", "learners")
 """Axes whose only member has an empty label: it is the same for all runs."""
+
+
+class Labels(NamedTuple):
+    """What a study calls an algorithm on a task."""
+
+    task: str
+    rule: str
+    preference: str
+    learner: str
 
 
 @final
@@ -213,7 +222,7 @@ def _by_rule(given: Any, rules: Sequence[str]) -> Mapping[str, tuple[StudyStepSi
 
 
 def _each_once(name: str, given: Any) -> tuple[StudyStepSize, ...]:
-    sizes = as_study_step_sizes(name, given)
+    sizes = as_step_sizes(name, given, as_study_step_size)
     twice = next((size for size in sizes if sizes.count(size) > 1), None)
     if twice is not None:
         raise InputError(f"{name} has {twice} more than once: give each once.")

@@ -1,32 +1,31 @@
-"""The vocabulary of a study: a cell is one run, a sample of experience with a setting.
+"""From a study to its cells: every setting on every task and seed.
 
-A sample is the experience of a task and a seed. A setting is an algorithm with a step size. The id
-of a cell is a hash of everything that its results depend on, and of nothing else: not of labels,
-not of other cells, not of how results are scored. It is the id of the sample followed by the id of
-the setting, so that a hundred thousand cells are some thousand samples and some tens of settings.
+A cell is one run: a trial, which is a task with a seed, and a setting, which is an algorithm with a
+step size. The id of a cell is a hash of everything that its results depend on, and of nothing else:
+not of labels, not of other cells, not of how results are scored. It is the id of the trial followed
+by the id of the setting, so that a hundred thousand cells are some thousand trials and some tens of
+settings.
 """
 
 import hashlib
-from collections.abc import Iterable
-from itertools import chain
-from typing import Any, NamedTuple
+import traceback
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
+from itertools import chain, product
+from typing import Any, NamedTuple, final
 
-from preftd._src.experiments.evaluation import size_of
-from preftd._src.experiments.learning import Algorithm
-from preftd._src.experiments.measures import Measure
+from preftd._src.arrays import InputError
+from preftd._src.experiments.axes import Labels, made_task
+from preftd._src.experiments.content import SCHEMA, content, digest, is_ours, text
+from preftd._src.experiments.inputs import as_seeds, size_of
+from preftd._src.experiments.learning import Algorithm, TaskSource, Trial, makes_tasks
+from preftd._src.experiments.study import Chosen, Search, Study
 from preftd._src.learners.step_size import StudyStepSize
 
 HALF = 16
-"""Hexadecimal digits of the id of a sample, and of that of a setting."""
-
-
-class Labels(NamedTuple):
-    """What a study calls an algorithm on a task."""
-
-    task: str
-    rule: str
-    preference: str
-    learner: str
+"""Hexadecimal digits of the id of a trial, and of that of a setting."""
+Choice = Mapping[tuple[str, str, str, str], StudyStepSize | None]
+"""The step size that was chosen, by labels."""
 
 
 class Description(NamedTuple):
@@ -53,7 +52,7 @@ class Setting(NamedTuple):
 
 
 class TaskFailure(NamedTuple):
-    """Stands for the task of a seed that could not be made."""
+    """Stands for the task of a trial that could not be made."""
 
     name: str
     reason: str
@@ -61,23 +60,12 @@ class TaskFailure(NamedTuple):
     traceback: str
 
 
-class Sample(NamedTuple):
-    """The experience of a task and a seed."""
-
-    id: str
-    task: Any
-    """A task, or a `TaskFailure`."""
-    seed: int
-    episodes: int
-    measures: tuple[Measure, ...]
-
-
 class Cell(NamedTuple):
     """One run."""
 
     id: str
     stage: str
-    sample: Sample
+    trial: Trial
     setting: Setting
 
     def described(self) -> dict[str, str | int | float | None]:
@@ -86,35 +74,36 @@ class Cell(NamedTuple):
         return {
             "label": ", ".join(filter(None, setting.labels)),
             "stage": self.stage,
-            "task": self.sample.task.name,
+            "task": self.trial.task.name,
             "rule": text.rule,
             "preference": text.preference,
             "learner": text.learner,
             "step_size": text.schedule or size_of(setting.step_size),
-            "seed": self.sample.seed,
-            "episodes": self.sample.episodes,
+            "seed": self.trial.seed,
+            "episodes": self.trial.episodes,
         }
 
 
 class CellGroup(NamedTuple):
-    """Cells of one sample: they learn side by side. Many groups share one tuple of settings."""
+    """Cells of one trial: they learn side by side. Many groups share one tuple of settings."""
 
     stage: str
     """search or report."""
-    sample: Sample
+    trial: Trial
+    """Its task may be a `TaskFailure`."""
     settings: tuple[Setting, ...]
 
     @property
     def ids(self) -> list[str]:
         """Ids of its cells."""
-        sample = self.sample.id
-        return [sample + setting.id for setting in self.settings]
+        trial = self.trial.id
+        return [trial + setting.id for setting in self.settings]
 
     @property
     def cells(self) -> list[Cell]:
         """Its cells one by one."""
         named = zip(self.ids, self.settings, strict=True)
-        return [Cell(name, self.stage, self.sample, setting) for name, setting in named]
+        return [Cell(name, self.stage, self.trial, setting) for name, setting in named]
 
 
 def ids_of(groups: Iterable[CellGroup]) -> list[str]:
@@ -122,9 +111,114 @@ def ids_of(groups: Iterable[CellGroup]) -> list[str]:
     return list(chain.from_iterable(group.ids for group in groups))
 
 
+@final
+class Expansion:
+    """The cells of a study; its parts are described once, for the search and the report."""
+
+    def __init__(self, study: Study) -> None:
+        self._study = study
+        self._algorithms = list(_algorithms(study))
+        sizes = frozenset(chain([None], *study.axes.step_sizes.values()))
+        self._step_sizes = {alpha: (digest(content(alpha)), schedule_of(alpha)) for alpha in sizes}
+        self._tasks = {
+            label: digest(content(source))
+            for label, source in study.axes.tasks
+            if not makes_tasks(source)
+        }
+        names = [measure.name for measure in study.measured]
+        self._measures = "" if names == ["error"] else f" {' '.join(names)}"
+        # The same on every task.
+        self._setting_id = cache(lambda what, size: short_hash(f"{what} {size}"))
+
+    @cached_property
+    def search(self) -> list[CellGroup]:
+        """All step sizes on the search seeds; nothing if the study has no search."""
+        study = self._study
+        if not isinstance(study.search, Search):
+            return []
+        seeds = as_seeds("search.seeds", study.search.seeds)
+        return list(self._groups("search", seeds, study.search.episodes or study.episodes, None))
+
+    def report(self, choice: Choice) -> list[CellGroup]:
+        """The chosen step sizes on the study's seeds, or all of them if there is no choice.
+
+        `choice` is that of the search; a study with `Chosen` step sizes needs none.
+        """
+        study = self._study
+        seeds = as_seeds("seeds", study.seeds)
+        chosen = choice if study.search else None
+        if isinstance(study.search, Chosen):
+            chosen = study.search.step_sizes
+        return list(self._groups("report", seeds, study.episodes, chosen))
+
+    def _groups(
+        self, stage: str, seeds: Sequence[int], episodes: int, choice: Choice | None
+    ) -> Iterator[CellGroup]:
+        study, measures = self._study, self._study.measured
+        acting = study.acting
+        for label, source in study.axes.tasks:
+            settings = tuple(self._settings(label, choice))
+            for seed in seeds if settings else ():
+                # Made here, so that the task that is computed is the one that the id is of.
+                made = _made(label, source, seed, acting) if makes_tasks(source) else source
+                task = self._tasks.get(label) or digest(content(made))
+                name = short_hash(f"{SCHEMA} {task} {seed} {episodes}{self._measures}")
+                yield CellGroup(stage, Trial(made, seed, episodes, measures, name), settings)
+
+    def _settings(self, task: str, choice: Choice | None) -> Iterator[Setting]:
+        for one in self._algorithms:
+            labels = one.labels._replace(task=task)
+            sizes = self._study.axes.sizes_of(labels.rule, labels.learner)
+            if choice is not None:
+                sizes = (choice[labels],) if labels in choice else ()
+            for alpha in sizes:
+                size, schedule = self._step_sizes[alpha]
+                said = one.description
+                yield one._replace(
+                    id=self._setting_id(one.id, size),
+                    labels=labels,
+                    step_size=alpha,
+                    description=said._replace(schedule=schedule) if schedule else said,
+                )
+
+
+def _algorithms(study: Study) -> Iterator[Setting]:
+    """Settings without a task and a step size."""
+    axes = study.axes
+    described = {
+        id(member): content(member)
+        for _, member in (*axes.rules, *axes.preferences, *axes.learners)
+    }
+    for (rule, r), (preference, p), (learner, f) in product(
+        axes.rules, axes.preferences, axes.learners
+    ):
+        parts: list[Any] = [described[id(member)] for member in (r, p, f)]
+        yield Setting(
+            digest(parts),
+            Labels("", rule, preference, learner),
+            Algorithm(r, p, f),
+            None,
+            Description(text(parts[0]), text(parts[1]), text(parts[2]), ""),
+            is_ours(parts),
+        )
+
+
+def _made(label: str, source: TaskSource, seed: int, acting: bool) -> Any:
+    try:
+        return made_task(label, source, seed, acting)
+    except InputError as error:
+        trace = "".join(traceback.format_exception(error))
+        return TaskFailure(f"{label}, seed {seed}", str(error), trace)
+
+
 def short_hash(key: str) -> str:
     """Hexadecimal digits that differ for different keys."""
     return hashlib.sha256(key.encode()).hexdigest()[:HALF]
+
+
+def schedule_of(alpha: StudyStepSize | None) -> str:
+    """A step size that is more than one number, as text; empty for others."""
+    return "" if alpha is None or isinstance(alpha, float) else text(content(alpha))
 
 
 def units_of(learner: object) -> int | None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Event
 from typing import TYPE_CHECKING, Any, final
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,24 +23,26 @@ from preftd._src.experiments.inputs import (
     check_rule,
     check_task,
     heed_interrupts,
+    size_of,
     takes_step_size,
 )
-from preftd._src.experiments.intervals import Interval, student
 from preftd._src.experiments.learning import (
     DIVERGED,
     Algorithm,
     Lane,
-    Run,
     TaskSource,
+    Trial,
     acts,
     learn,
     task_of,
     trivial_error,
 )
 from preftd._src.experiments.measures import ERROR
+from preftd._src.experiments.statistics import Interval, student
 from preftd._src.learners.custom import Custom
 from preftd._src.learners.linear.batch import Linear
-from preftd._src.learners.step_size import Decreasing, StepSize, StepSizePair, StudyStepSize
+from preftd._src.learners.step_size import StepSize, StudyStepSize, as_step_size
+from preftd._src.style import RC, TYPED, WIDTH, Band, Look, axes_or_new, draw_band, look_of
 from preftd._src.tasks.parameters import MOST_STEPS
 from preftd.preferences import as_preference
 from preftd.rules import Rule
@@ -121,7 +125,7 @@ def evaluate(
     def run(seed: int) -> tuple[Dense, float]:
         made = task_of(task, seed)
         lane = Lane(Algorithm(rule, signal, method), sizes)
-        learn([lane], made, Run(seed, episodes, [ERROR]), stop.is_set)
+        learn([lane], Trial(made, seed, episodes, [ERROR]), stop.is_set)
         if lane.error is not None:
             raise lane.error
         return lane.measured[ERROR.name], trivial_error(made)
@@ -139,7 +143,7 @@ def evaluate(
 
 def _step_sizes(given: Sequence[StudyStepSize] | None, learner: Any) -> list[StepSize | None]:
     if takes_step_size(learner):
-        return [*as_step_sizes("step_sizes", [] if given is None else given)]
+        return [*as_step_sizes("step_sizes", [] if given is None else given, as_step_size)]
     if given is not None:
         raise InputError(
             f"step_sizes is {short(given)}, but {short(learner)} takes none: give None."
@@ -225,9 +229,17 @@ class Evaluation:
             Of the interval.
 
         """
-        from preftd._src.experiments.evaluation_plots import draw_curve  # noqa: PLC0415  (matplotlib)
-
-        return draw_curve(self, axes, level)
+        with _drawing(axes) as drawn:
+            if self.diverged.any(axis=0).all():
+                drawn.plot([], [], color=self._look(drawn).colour, label=f"{self.name}: diverged")
+            else:
+                mean, width = self.curve(level)
+                episodes = np.arange(1.0, mean.shape[1] + 1)
+                size = size_of(self.best_step_size)
+                label = self.name if size is None else f"{self.name}, α = {size:g}"
+                self._draw(drawn, label, (episodes, mean[self.best], width[self.best]))
+            drawn.set(xlabel="episode", ylabel="mean squared error")
+        return drawn
 
     def plot_step_sizes(self, axes: Axes | None = None, level: float = 0.95) -> Axes:
         """Draw the error over all episodes against the step size; × marks divergence.
@@ -240,9 +252,50 @@ class Evaluation:
             Of the interval.
 
         """
-        from preftd._src.experiments.evaluation_plots import draw_step_sizes  # noqa: PLC0415  (matplotlib)
+        if self.step_sizes == (None,):
+            raise InputError(f"{self.name} has no step size: draw its learning curve with plot().")
+        with _drawing(axes) as drawn:
+            sizes = np.array([size_of(alpha) for alpha in self.step_sizes], dtype=np.float64)
+            order = np.argsort(sizes)
+            fine = ~np.any(self.diverged[:, order], axis=0)
+            sizes, (mean, width) = sizes[order], (part[order] for part in self.average(level))
+            drawn.set(xscale="log", xlabel="step size α")
+            drawn.set(yscale="log", ylabel="mean squared error, all episodes")
+            self._draw(drawn, self.name, (sizes[fine], mean[fine], width[fine]), marked=True)
+            if not fine.all():
+                # At the upper edge, below the crosses of other evaluations.
+                rows = sum(line.get_marker() == "x" for line in drawn.lines)
+                drawn.plot(
+                    sizes[~fine],
+                    np.full((~fine).sum(), 0.98 - 0.06 * rows),
+                    color=self._look(drawn).colour,
+                    marker="x",
+                    linestyle="none",
+                    transform=drawn.get_xaxis_transform(),
+                    label=f"{self.name}: diverged",
+                )
+        return drawn
 
-        return draw_step_sizes(self, axes, level)
+    def _draw(
+        self, axes: Axes, label: str, points: tuple[Vector, Vector, Vector], marked: bool = False
+    ) -> None:
+        """Draw means with intervals; thick if the learner is not the default one."""
+        x, mean, width = points
+        with np.errstate(invalid="ignore"):  # an infinite mean less an infinite width
+            band = Band(x, mean, mean - width, mean + width)
+        thick = 2 * WIDTH if self.learner else WIDTH
+        before = len(axes.lines)
+        draw_band(axes, self._look(axes), band, thick, marked=marked)
+        axes.lines[before].set_label(label)
+
+    def _look(self, axes: Axes) -> Look:
+        """The rule's look for its first learner in the axes, another for each further learner."""
+        drawn = _LOOKS.setdefault(axes, {})
+        key = (self.rule, self.learner)
+        if key not in drawn:
+            known = any(rule == self.rule for rule, _ in drawn)
+            drawn[key] = look_of(self.name if known else self.rule, drawn.values())
+        return drawn[key]
 
     def __repr__(self) -> str:
         seeds, step_sizes, episodes = self.errors.shape
@@ -253,8 +306,17 @@ class Evaluation:
         )
 
 
-def size_of(alpha: StudyStepSize | None) -> float | None:
-    """A step size as a number: where it begins if it decreases, the critic's of a pair, or None."""
-    if isinstance(alpha, StepSizePair):
-        return alpha.critic
-    return alpha.initial if isinstance(alpha, Decreasing) else alpha
+_LOOKS: WeakKeyDictionary[Axes, dict[tuple[str, str], Look]] = WeakKeyDictionary()
+"""Looks of rules and learners that earlier calls have drawn, by axes."""
+
+
+@contextmanager
+def _drawing(axes: Axes | None) -> Iterator[Axes]:
+    """Axes to draw into, new ones by default; with a legend at the end."""
+    from matplotlib import rc_context  # noqa: PLC0415  (slow to load)
+
+    with rc_context(RC):
+        drawn = axes_or_new(axes, 4, 3)
+        yield drawn
+        for text in drawn.legend(frameon=False).get_texts():
+            text.set(**TYPED)

@@ -2,10 +2,10 @@
 
 import os
 import signal
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -14,11 +14,9 @@ from preftd._src.experiments.learning import acts, is_named, makes_tasks
 from preftd._src.files import as_path
 from preftd._src.learners.custom import as_spec
 from preftd._src.learners.step_size import (
-    StepSize,
+    Decreasing,
     StepSizePair,
     StudyStepSize,
-    as_step_size,
-    as_study_step_size,
 )
 from preftd.rules import Rule
 from preftd.tasks import Task
@@ -26,6 +24,7 @@ from preftd.tasks import Task
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
+Size = TypeVar("Size")
 MOST = 1_000_000
 """Members that a list may have; one that never ends has more."""
 EXAMPLES = {
@@ -107,15 +106,21 @@ def are_several(given: int | Iterable[int]) -> "TypeIs[Iterable[int]]":
     return isinstance(given, Iterable) and not (isinstance(given, np.ndarray) and given.ndim == 0)
 
 
-def as_step_sizes(name: str, given: Sequence[StudyStepSize]) -> list[StepSize]:
-    """Step sizes, each of them possible."""
-    return [as_step_size(f"{name}[{i}]", alpha) for i, alpha in enumerate(_listed(name, given))]
+def as_step_sizes(
+    name: str, given: Sequence[StudyStepSize], as_one: Callable[[str, Any], Size]
+) -> list[Size]:
+    """One or more step sizes, each of them possible: `as_one` checks one of them."""
+    chosen = listed(name, given, "[0.1, 0.01]")
+    if not chosen:
+        raise InputError(f"{name} is empty: give one or more.")
+    return [as_one(f"{name}[{i}]", alpha) for i, alpha in enumerate(chosen)]
 
 
-def as_study_step_sizes(name: str, given: Sequence[StudyStepSize]) -> list[StudyStepSize]:
-    """Step sizes or pairs of them, each of them possible."""
-    chosen = enumerate(_listed(name, given))
-    return [as_study_step_size(f"{name}[{i}]", alpha) for i, alpha in chosen]
+def size_of(alpha: StudyStepSize | None) -> float | None:
+    """A step size as a number: where it begins if it decreases, the critic's of a pair, or None."""
+    if isinstance(alpha, StepSizePair):
+        return alpha.critic
+    return alpha.initial if isinstance(alpha, Decreasing) else alpha
 
 
 def check_pairs(learner: Any, name: str, sizes: Sequence[StudyStepSize]) -> None:
@@ -143,13 +148,6 @@ def listed(name: str, given: Any, example: str) -> list[Any]:
         raise InputError(f"{name} is {short(given)}: give a list, such as {example}.") from None
     if len(chosen) > MOST:
         raise InputError(f"{name} has more than {MOST:,} members: give fewer.")
-    return chosen
-
-
-def _listed(name: str, given: Any) -> list[Any]:
-    chosen = listed(name, given, "[0.1, 0.01]")
-    if not chosen:
-        raise InputError(f"{name} is empty: give one or more.")
     return chosen
 
 

@@ -1,12 +1,30 @@
-"""Jobs: cells that are computed together and stored in one file."""
+"""Jobs: cells that are computed together and stored in one file, and how they are computed.
 
+All cells of a trial learn from one draw of experience. A cell that raises does not keep the others
+from their results.
+"""
+
+import time
+import traceback
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import compress, groupby
-from typing import Any, Protocol, TypeAlias, final
+from typing import Any, NamedTuple, Protocol, TypeAlias, final
 
-from preftd._src.experiments.cells import CellGroup, Setting, ids_of, short_hash, units_of
+import numpy as np
+from numpy.typing import NDArray
+
+from preftd._src.arrays import Dense, InputError, short
+from preftd._src.experiments.cells import (
+    CellGroup,
+    Setting,
+    TaskFailure,
+    ids_of,
+    short_hash,
+    units_of,
+)
+from preftd._src.experiments.learning import Lane, diverged, learn
 from preftd.tasks import Task
 
 SECONDS = 0.5
@@ -53,6 +71,12 @@ class Job:
         """Ids of its cells."""
         return ids_of(self.groups)
 
+    def halves(self) -> "list[Job]":
+        """Two jobs with half of its cells each."""
+        first = [row < self.size // 2 for row in range(self.size)]
+        halves = self.only(first), self.only([not one for one in first])
+        return [half for half in halves if half is not None]
+
     def only(self, keep: Sequence[bool]) -> "Job | None":
         """The job with some of its cells, one flag for each; None if it keeps none."""
         if all(keep):
@@ -98,7 +122,7 @@ def _without_repeats(groups: Sequence[CellGroup]) -> Iterator[tuple[Kind, CellGr
         id(group.settings): tuple(setting.id for setting in group.settings) for group in groups
     }
     for group in groups:
-        before = seen.setdefault(group.sample.id, set())
+        before = seen.setdefault(group.trial.id, set())
         ids = ids_of_settings[id(group.settings)]
         task = group.settings[0].labels.task
         if not before and len(set(ids)) == len(ids):
@@ -116,7 +140,7 @@ def _without_repeats(groups: Sequence[CellGroup]) -> Iterator[tuple[Kind, CellGr
 
 def _seconds(group: CellGroup) -> float:
     """A rough estimate of how long a group takes."""
-    task, episodes = group.sample.task, group.sample.episodes
+    task, episodes = group.trial.task, group.trial.episodes
     if not isinstance(task, Task):
         return UNKNOWN
     steps, features = episodes * task.mean_episode_length, task.features.size
@@ -127,3 +151,137 @@ def _seconds(group: CellGroup) -> float:
         nanoseconds += 200 + len(lanes) * (2 + 0.3 * features * units)
     estimate = float(1e-9 * steps * nanoseconds + 1e-3)
     return estimate if all(setting.ours for setting in group.settings) else max(estimate, UNKNOWN)
+
+
+class Failure(NamedTuple):
+    """Why a cell has no result."""
+
+    cell: str
+    """Its id."""
+    error: str
+    """In one line."""
+    traceback: str
+
+
+@final
+@dataclass(frozen=True)
+class JobResult:
+    """What was computed for a job."""
+
+    job: str
+    """Its id."""
+    rows: NDArray[np.intp]
+    """Which of the job's cells have results."""
+    measured: dict[str, Dense]
+    """By measure, cells that have results × episodes."""
+    diverged: NDArray[np.bool_]
+    """Of the same cells."""
+    failures: tuple[Failure, ...] = ()
+    seconds: float = 0.0
+    """How long it took, once everything was ready."""
+    exact: bool = True
+    """Whether this machine would compute the same bytes; if not, they are equal to rounding."""
+
+
+def compute(job: Job) -> JobResult:
+    """The results of a job: what an executor calls wherever it computes."""
+    if not isinstance(job, Job):
+        raise InputError(f"job is {short(job)}: give one that an executor was given.")
+    if job.own is not None:
+        found: JobResult = job.own.compute()
+        return found
+    began = time.perf_counter()
+    parts = [_compute(group) for group in job.groups]
+    sizes = [len(group.settings) for group in job.groups]
+    return replace(joined(job, sizes, parts), seconds=time.perf_counter() - began)
+
+
+def joined(job: Job, sizes: Sequence[int], parts: Sequence[JobResult]) -> JobResult:
+    """The result of a job from those of its parts, which have so many cells each."""
+    firsts = np.cumsum([0, *sizes[:-1]])
+    names = [measure.name for measure in job.groups[0].trial.measures]
+    return JobResult(
+        job.id,
+        np.concatenate([first + part.rows for first, part in zip(firsts, parts, strict=True)]),
+        {name: np.concatenate([part.measured[name] for part in parts]) for name in names},
+        np.concatenate([part.diverged for part in parts]),
+        tuple(failure for part in parts for failure in part.failures),
+        sum(part.seconds for part in parts),
+        all(part.exact for part in parts),
+    )
+
+
+def blamed(job: Job, error: str) -> JobResult:
+    """The result of a job of size 1 whose process dies whenever it is computed."""
+    if job.own is not None:
+        why = (Failure(job.id, error, error),)
+        return JobResult(job.id, np.empty(0, np.intp), {}, np.empty(0, np.bool_), why)
+    return joined(job, [1], [all_failed(job.groups[0], error, error)])
+
+
+def all_failed(group: CellGroup, error: str, trace: str) -> JobResult:
+    """The result of cells that have none, for one reason."""
+    nothing = np.empty((0, group.trial.episodes))
+    return JobResult(
+        "",
+        np.empty(0, np.intp),
+        {measure.name: nothing for measure in group.trial.measures},
+        np.empty(0, np.bool_),
+        tuple(Failure(cell, error, trace) for cell in group.ids),
+    )
+
+
+def _compute(group: CellGroup) -> JobResult:
+    """The result of a group; the step sizes of an algorithm learn side by side."""
+    task = group.trial.task
+    if isinstance(task, TaskFailure):
+        return all_failed(group, f"InputError: {task.reason}", task.traceback)
+    alike = groupby(enumerate(group.settings), key=lambda pair: pair[1].labels)
+    lanes = _learn(group, [tuple(row for row, _ in pairs) for _, pairs in alike])
+    spoiled = {rows: lane for rows, lane in lanes.items() if lane.error and len(rows) > 1}
+    if spoiled:
+        # One step size may have spoiled it for the others beside it: each is tried alone.
+        alone = _learn(group, [(row,) for rows in spoiled for row in rows])
+        for rows, lane in spoiled.items():
+            for row in rows:
+                _add_note(alone[row,].error, lane.error)
+        lanes = {rows: lane for rows, lane in lanes.items() if rows not in spoiled} | alone
+    return _result(group, lanes)
+
+
+def _learn(group: CellGroup, some: Sequence[tuple[int, ...]]) -> dict[tuple[int, ...], Lane]:
+    """Let some cells learn, given the rows of those that are side by side; their lanes by rows."""
+    lanes = {}
+    for rows in some:
+        settings = [group.settings[row] for row in rows]
+        lanes[rows] = Lane(settings[0].algorithm, [setting.step_size for setting in settings])
+    learn(list(lanes.values()), group.trial)
+    return lanes
+
+
+def _result(group: CellGroup, lanes: dict[tuple[int, ...], Lane]) -> JobResult:
+    shape = (len(group.settings), group.trial.episodes)
+    there = np.zeros(shape[0], np.bool_)
+    measured = {measure.name: np.empty(shape) for measure in group.trial.measures}
+    ids, failures = group.ids, []
+    for rows, lane in sorted(lanes.items()):
+        if lane.error is not None:
+            error, trace = lane.error, "".join(traceback.format_exception(lane.error))
+            failures += [Failure(ids[row], _line(error), trace) for row in rows]
+            continue
+        there[list(rows)] = True
+        for name, numbers in measured.items():
+            numbers[list(rows)] = lane.measured[name]
+    if failures:
+        measured = {name: numbers[there] for name, numbers in measured.items()}
+    found = diverged(measured, group.trial.task)
+    return JobResult("", np.flatnonzero(there), measured, found, tuple(failures))
+
+
+def _add_note(error: BaseException | None, beside: BaseException | None) -> None:
+    if error is not None and beside is not None and str(error) != str(beside):
+        error.add_note(f"Beside other step sizes it failed with: {_line(beside)}")
+
+
+def _line(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}".splitlines()[0]

@@ -7,7 +7,7 @@ algorithm that acts draws its own experience instead.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol, TypeAlias, final
 
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from preftd._src.arrays import Dense, InputError, Vector, as_array, check_not_negative, short
-from preftd._src.experiments.measures import ERROR, RETURN, UPDATED, Measure, returns, updated
+from preftd._src.experiments.measures import ERROR, OF_EXPERIENCE, Measure
 from preftd._src.learners.custom import Specification
 from preftd._src.learners.steps import Steps
 from preftd._src.learners.watching import WatchingBatch
@@ -58,6 +58,17 @@ class Acting(Protocol):
 
 Method: TypeAlias = Specification
 """The specification of a learner that learns from the experience of a task."""
+
+
+class Trial(NamedTuple):
+    """One draw of experience, and what is measured of those that learn from it."""
+
+    task: Any
+    seed: int
+    episodes: int
+    measures: Sequence[Measure]
+    id: str = ""
+    """A hash of all of these."""
 
 
 class Algorithm(NamedTuple):
@@ -130,18 +141,18 @@ class Lane:
         self.measured: dict[str, Dense] = {}
         """By the name of the measure, step sizes × episodes."""
 
-    def start(self, task: Task, run: Run) -> None:
+    def start(self, trial: Trial) -> None:
         """Get ready to learn."""
         rule, preference, given = self.algorithm
         learner: Any = given
-        shape = (len(self.step_sizes), run.episodes)
-        self.measured = {measure.name: np.empty(shape) for measure in run.measures}
-        self._episode, size = 0, task.features.size
+        shape = (len(self.step_sizes), trial.episodes)
+        self.measured = {measure.name: np.empty(shape) for measure in trial.measures}
+        self._episode, size = 0, trial.task.features.size
         with self._noting_failure():
             self._batch: Any = (
-                WatchingBatch(learner, rule, preference, size, self.step_sizes, run.seed)
+                WatchingBatch(learner, rule, preference, size, self.step_sizes, trial.seed)
                 if preference.watches_learner
-                else learner.start(size, self.step_sizes, run.seed)
+                else learner.start(size, self.step_sizes, trial.seed)
             )
 
     def learn(self, steps: Steps | Experience, scored: Scored, known: Mapping[str, Vector]) -> None:
@@ -162,18 +173,20 @@ class Lane:
                 column[:, self._episode : until] = measured[name]
             self._episode = until
 
-    def act(self, task: Any, run: Run) -> None:
+    def act(self, trial: Trial) -> None:
         """Let an algorithm that acts do all of its episodes."""
         rule, preference, given = self.algorithm
         learner: Any = given
         with self._noting_failure():
-            found = learner.run(task, rule, preference, self.step_sizes, run.episodes, run.seed)
+            found = learner.run(
+                trial.task, rule, preference, self.step_sizes, trial.episodes, trial.seed
+            )
             if not isinstance(found, Mapping):
                 raise InputError(
                     f"the learner's run gave {short(found)}: let it return measures by name."
                 )
-            wanted = (len(self.step_sizes), run.episodes)
-            for measure in run.measures:
+            wanted = (len(self.step_sizes), trial.episodes)
+            for measure in trial.measures:
                 if measure.name not in found:
                     raise InputError(
                         f"the learner yields {', '.join(found)}, not {measure.name!r}: let `run` "
@@ -196,18 +209,8 @@ class Lane:
             self.error = error
 
 
-class Run(NamedTuple):
-    """How long lanes learn, on which seed, and what is measured."""
-
-    seed: int
-    episodes: int
-    measures: Sequence[Measure]
-
-
-def learn(
-    lanes: Sequence[Lane], task: Any, run: Run, stopped: Callable[[], bool] = lambda: False
-) -> None:
-    """Let lanes learn on the task of a seed; what they measured, or why they failed, is in them.
+def learn(lanes: Sequence[Lane], trial: Trial, stopped: Callable[[], bool] = lambda: False) -> None:
+    """Let lanes learn in a trial; what they measured, or why they failed, is in them.
 
     `stopped` is asked now and then; if it says so, the rest is left undone.
     """
@@ -216,71 +219,49 @@ def learn(
     for lane in lanes:
         rule, preference, learner = lane.algorithm
         if acts(learner):
-            lane.act(task, run)
+            lane.act(trial)
             continue
-        lane.start(task, run)
+        lane.start(trial)
         fresh: tuple[RunningCoefficients, list[Lane]] = (RunningCoefficients(rule, preference), [])
         alike.setdefault((id(rule), id(preference)), fresh)[1].append(lane)
-    if alike:
-        _learn_together(alike.values(), task, run, stopped)
-
-
-def _learn_together(
-    alike: Collection[tuple[RunningCoefficients, list[Lane]]],
-    task: Task,
-    run: Run,
-    stopped: Callable[[], bool],
-) -> None:
-    """Let lanes learn from one draw of experience, given those of each rule and preference."""
+    if not alike:
+        return
     try:
-        for piece in pieces(task, run.seed, run.episodes):
-            for coefficients, followers in alike:
+        for piece in pieces(trial.task, trial.seed, trial.episodes):
+            for coefficients, followers in alike.values():
                 alive = [lane for lane in followers if lane.error is None]
-                _learn_piece(coefficients, alive, piece, task.scored, run.measures)
+                if alive:
+                    _learn_piece(coefficients, alive, piece, trial)
             if stopped():
                 return
     except FAILURES as error:
-        for lane in [lane for _, followers in alike for lane in followers if lane.error is None]:
-            lane.error = error
+        _fail([lane for _, followers in alike.values() for lane in followers], error)
 
 
 def _learn_piece(
-    coefficients: RunningCoefficients,
-    lanes: Sequence[Lane],
-    piece: Experience,
-    scored: Scored,
-    measures: Sequence[Measure],
+    coefficients: RunningCoefficients, lanes: Sequence[Lane], piece: Experience, trial: Trial
 ) -> None:
     """Let lanes of one rule and preference learn from a piece of experience."""
-    if not lanes:
-        return
     watching = lanes[0].algorithm.preference.watches_learner
     try:
         steps = piece if watching else coefficients.steps(piece)
-        known = _known(piece, steps, measures)
+        gain = steps.gain if isinstance(steps, Steps) else None
+        known = {
+            measure.name: OF_EXPERIENCE[measure.name](piece, gain)
+            for measure in trial.measures
+            if measure.name in OF_EXPERIENCE
+        }
     except FAILURES as error:
-        for lane in lanes:
-            lane.error = error
+        _fail(lanes, error)
         return
     for lane in lanes:
-        lane.learn(steps, scored, known)
+        lane.learn(steps, trial.task.scored, known)
 
 
-def _known(
-    piece: Experience, steps: Steps | Experience, measures: Sequence[Measure]
-) -> dict[str, Vector]:
-    """Measures that do not depend on the learner."""
-    found, names = {}, [measure.name for measure in measures]
-    if RETURN.name in names:
-        found[RETURN.name] = returns(piece)
-    if UPDATED.name in names:
-        if not isinstance(steps, Steps):
-            raise InputError(
-                "the share of steps that update is not known for a preference that watches the "
-                "learner: leave 'updated' out of measures."
-            )
-        found[UPDATED.name] = updated(piece, steps.gain)
-    return found
+def _fail(lanes: Sequence[Lane], error: BaseException) -> None:
+    for lane in lanes:
+        if lane.error is None:
+            lane.error = error
 
 
 def diverged(measured: Mapping[str, Dense], task: Any) -> NDArray[np.bool_]:

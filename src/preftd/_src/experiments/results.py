@@ -17,7 +17,7 @@ import polars as pl
 
 from preftd._src.arrays import InputError, as_count, as_flag, short
 from preftd._src.experiments.inputs import listed
-from preftd._src.experiments.score import Score
+from preftd._src.experiments.measures import Score
 from preftd._src.experiments.statistics import summarise
 from preftd._src.tasks.parameters import MOST_STEPS
 

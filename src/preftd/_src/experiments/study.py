@@ -1,4 +1,4 @@
-"""A study: what is compared, as data.
+"""A study: what is compared, as data; built in Python, or loaded from a file.
 
 tasks × rules × preferences × learners × step sizes × seeds: every combination is a cell. A study is
 checked when it is built, and says which of its fields is wrong. Labels are for people; results are
@@ -9,21 +9,111 @@ from __future__ import annotations
 
 import itertools
 import re
+import sys
+import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
+from importlib.util import module_from_spec, spec_from_file_location
+from itertools import combinations
+from pathlib import Path
+from types import MappingProxyType, ModuleType
 from typing import Any, Self, final
 
+from preftd._src import command
 from preftd._src.arrays import InputError, as_count, short
-from preftd._src.experiments.axes import Axes, OneOrMore, StepSizes, made_task
-from preftd._src.experiments.cells import Labels
-from preftd._src.experiments.inputs import as_seed_count, as_seeds, listed
+from preftd._src.experiments.axes import Axes, Labels, OneOrMore, StepSizes, made_task
+from preftd._src.experiments.inputs import are_several, as_seed_count, as_seeds, listed
 from preftd._src.experiments.learning import TaskSource, acts
-from preftd._src.experiments.measures import KNOWN, UPDATED, Measure, as_measure
-from preftd._src.experiments.score import Score
-from preftd._src.experiments.search import Chosen, Search
+from preftd._src.experiments.measures import (
+    ERROR,
+    OF_EXPERIENCE,
+    UPDATED,
+    Measure,
+    Score,
+    as_measure,
+)
 from preftd._src.learners.linear.batch import Linear
+from preftd._src.learners.step_size import StudyStepSize, as_study_step_size
+from preftd._src.registration import register_environments
 from preftd.rules import Rule
+
+FIRST_SEARCH_SEED = 1_000_000
+"""The first search seed if only their number is given: far from those that are reported."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Search:
+    """How step sizes are chosen: by the study's score, on seeds that are not reported.
+
+    Parameters
+    ----------
+    seeds : int or sequence of int
+        Which seeds, or how many (1000000, 1000001, …).
+    episodes : int
+        How many episodes each run of the search has (default: as many as the study).
+
+    """
+
+    seeds: int | Iterable[int]
+    episodes: int | None = None
+
+    def __post_init__(self) -> None:
+        if are_several(self.seeds):
+            chosen = as_seeds("search.seeds", self.seeds)
+        else:
+            count = as_seed_count("search.seeds", self.seeds)
+            chosen = tuple(range(FIRST_SEARCH_SEED, FIRST_SEARCH_SEED + count))
+        object.__setattr__(self, "seeds", chosen)
+        if self.episodes is not None:
+            object.__setattr__(self, "episodes", as_count("search.episodes", self.episodes))
+
+
+@final
+@dataclass(frozen=True)
+class Chosen:
+    """Known step sizes: nothing is searched, and these alone are reported.
+
+    Parameters
+    ----------
+    step_sizes : mapping
+        By the labels of a task, a rule, a preference and a learner, a step size (None for a learner
+        that takes none). Combinations that are not named are not run.
+
+    Examples
+    --------
+    >>> chosen = Chosen({("length 5", "TD(λ)", "", ""): 0.03, ("length 5", "PTD", "", ""): 0.3})
+    >>> chosen.step_sizes["length 5", "PTD", "", ""]
+    0.3
+
+    """
+
+    step_sizes: Mapping[tuple[str, str, str, str], StudyStepSize | None]
+
+    def __post_init__(self) -> None:
+        given: object = self.step_sizes
+        if not isinstance(given, Mapping) or not given:
+            raise InputError(
+                f"search.step_sizes is {short(given)}: give step sizes by labels, as in "
+                '{("length 5", "PTD", "", ""): 0.1}.'
+            )
+        sizes = {
+            _labels(labels): size
+            if size is None
+            else as_study_step_size(f"search.step_sizes[{short(labels)}]", size)
+            for labels, size in given.items()
+        }
+        object.__setattr__(self, "step_sizes", MappingProxyType(sizes))
+
+
+def _labels(given: object) -> Labels:
+    if not isinstance(given, tuple) or len(given) != len(Labels._fields):
+        raise InputError(
+            f"search.step_sizes has the labels {short(given)}: give those of a task, a rule, a "
+            "preference and a learner."
+        )
+    return Labels(*given)
+
 
 __all__ = ["Chosen", "Search", "Study"]
 
@@ -257,12 +347,85 @@ def _check_measures(study: Study) -> None:
             "measures has 'updated', which is not known for a preference that watches the learner: "
             "leave it out."
         )
-    if not study.acting and (other := [name for name in names if name not in KNOWN]):
+    known = (ERROR.name, *OF_EXPERIENCE)
+    if not study.acting and (other := [name for name in names if name not in known]):
         raise InputError(
             f"measures has {other[0]!r}, which only an algorithm that acts can yield: give some of "
-            f"{', '.join(KNOWN)}."
+            f"{', '.join(known)}."
         )
 
 
 def _counted(count: int, name: str) -> str:
     return f"{count} {name}{'s' * (count != 1)}"
+
+
+def load_studies(path: Path, seeds: int | None = None) -> list[Study]:
+    """The studies that a file defines, in the order of its lines; with so many seeds, if given."""
+    studies = [part for part in vars(_module(path)).values() if isinstance(part, Study)]
+    once = list({id(study): study for study in studies}.values())
+    if not once:
+        raise InputError(f"{path} defines no study: write study = Study(...) in it.")
+    _check_names(path, once)
+    return once if seeds is None else [study.with_seeds(seeds) for study in once]
+
+
+def _check_names(path: Path, studies: Sequence[Study]) -> None:
+    """Refuse names by which studies, or the files of their figures, could not be told apart."""
+    for first, second in combinations(studies, 2):
+        if first.name == second.name:
+            raise InputError(
+                f"{path} has two studies called {first.name!r}: give each its own name."
+            )
+        if first.stem.casefold() == second.stem.casefold():  # the same file on some systems
+            raise InputError(
+                f"{path} has two studies, {first.name!r} and {second.name!r}, whose figures would "
+                "overwrite each other: give one of them another name."
+            )
+
+
+def _module(path: Path) -> ModuleType:
+    """The file, run as a module; what it imports may lie beside it."""
+    import cloudpickle  # noqa: PLC0415  (only studies need it)
+
+    if not path.is_file():
+        raise InputError(f"there is no file {path}: give the path of a study, a Python file.")
+    name = f"study_{path.stem}"
+    spec = spec_from_file_location(name, path)
+    if path.suffix != ".py" or spec is None or spec.loader is None:
+        raise InputError(f"{path} is no Python file: write the study into one that ends in .py.")
+    module = module_from_spec(spec)
+    sys.modules[name] = module
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    register_environments()  # the command has not done so yet, and the file may use their names
+    try:
+        spec.loader.exec_module(module)
+    except BaseException as error:
+        del sys.modules[name]
+        if isinstance(error, KeyboardInterrupt) and (
+            command.was_interrupted() or not command.is_running()
+        ):
+            raise  # it may be the user's, not the file's
+        where = f"{path}{_line(error, path)}"
+        if isinstance(error, InputError):
+            raise InputError(f"{where}: {error}") from error
+        said = error.msg if isinstance(error, SyntaxError) else str(error)
+        line = (said.splitlines() or ["no message"])[0].rstrip(".")
+        raise InputError(f"{where} raises {type(error).__name__}: {line}.") from error
+    # Workers cannot import the file by its name; they are sent what it defines.
+    cloudpickle.register_pickle_by_value(module)
+    return module
+
+
+def _line(error: BaseException, path: Path) -> str:
+    """Where in the file it went wrong, if it was there."""
+    if isinstance(error, SyntaxError) and _same(error.filename, path):
+        return f" in line {error.lineno}"
+    frames = traceback.extract_tb(error.__traceback__)
+    here = [frame.lineno for frame in frames if _same(frame.filename, path)]
+    return f" in line {here[-1]}" if here else ""
+
+
+def _same(file: str | None, path: Path) -> bool:
+    return file is not None and Path(file).resolve() == path.resolve()

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from preftd._src.arrays import Dense
-from preftd._src.experiments.intervals import RESAMPLES
+from preftd._src.experiments.statistics import RESAMPLES
 from preftd._src.logs.arms import Arm
 from preftd._src.logs.scores_kernel import RETURNS, ROWS, SQUARES
 from preftd._src.randomness import generator

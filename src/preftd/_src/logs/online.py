@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from preftd._src.arrays import Dense, InputError, Vector, as_count, number, short
-from preftd._src.experiments.work import JobResult
+from preftd._src.experiments.jobs import JobResult
 from preftd._src.learners.transition import DivergedError
 from preftd._src.logs.arms import Arm, questions_of
 from preftd._src.logs.experience import stream_of

@@ -17,9 +17,16 @@ from numpy.typing import NDArray
 from preftd._src.experiments.executors import Executor, Here
 from preftd._src.experiments.jobs import Job, OwnWork
 from preftd._src.experiments.progress import Progress
-from preftd._src.files import RECORD, UNFINISHED, is_marked, mark, remove_unfinished, write_whole
+from preftd._src.files import (
+    RECORD,
+    UNFINISHED,
+    is_marked,
+    mark,
+    read_npz,
+    remove_unfinished,
+    write_whole,
+)
 from preftd._src.logs.sums import BROKEN, REFUSED, ROWS_PER_SECOND
-from preftd._src.npz import read_npz
 from preftd.failures import FailedError, InputError
 
 SCHEMA = 2

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from preftd._src.arrays import InputError, Vector, as_count, short
 from preftd._src.experiments.inputs import as_folder
+from preftd._src.files import read_npz
 from preftd._src.logs.arms import arms_of, questions_of
 from preftd._src.logs.columns import LogColumns
 from preftd._src.logs.encoding import Encoding, Gatherer, InfiniteError, numbers_of
@@ -26,7 +27,6 @@ from preftd._src.logs.sums import Settings
 from preftd._src.logs.table import reading, scan_parquet
 from preftd._src.logs.trust import Column
 from preftd._src.names import nearest
-from preftd._src.npz import read_npz
 
 ONLINE = "online."
 FILES = ("weights.npz", "log.toml", "summary.json")

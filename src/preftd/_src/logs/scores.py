@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from preftd._src.arrays import Dense, Vector
-from preftd._src.experiments.work import JobResult
+from preftd._src.experiments.jobs import JobResult
 from preftd._src.files import write_whole
 from preftd._src.logs.arms import Arm, Question, log_names, questions_of
 from preftd._src.logs.columns import LogColumns, horizon

@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from preftd._src.arrays import Dense, InputError, Vector
-from preftd._src.experiments.work import Failure, JobResult
+from preftd._src.experiments.jobs import Failure, JobResult
 from preftd._src.files import system_error
 from preftd._src.logs.arms import Arm
 from preftd._src.logs.columns import LogColumns

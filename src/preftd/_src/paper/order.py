@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from preftd._src.experiments.executors import MakeExecutor, Processes
 from preftd._src.experiments.inputs import as_seeds
-from preftd._src.experiments.plan import Plan
 from preftd._src.experiments.progress import progress_here
 from preftd._src.experiments.results import Results
+from preftd._src.experiments.runner import Plan
 from preftd._src.experiments.store import Store
 from preftd._src.experiments.study import Study
 from preftd._src.paper.stored_runs import FILE as RUNS

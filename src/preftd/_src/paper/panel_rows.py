@@ -11,8 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from preftd._src.arrays import Vector
+from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import ALGORITHM, STEP_SIZE, Results
-from preftd._src.experiments.score import Score
 from preftd._src.paper.stored_runs import seeds_told
 from preftd._src.paper.study import Found, PaperStudy
 from preftd._src.paper.titles import TITLES

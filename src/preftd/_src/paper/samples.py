@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from preftd._src.arrays import Dense, InputError, Vector
-from preftd._src.experiments.intervals import student
+from preftd._src.experiments.statistics import student
 from preftd._src.paper.verdict import Case, Finding, Region, level_of_each
 
 ALIKE = 1.1

@@ -16,10 +16,9 @@ import polars as pl
 import polars.selectors as cs
 
 from preftd._src.arrays import InputError
+from preftd._src.experiments.cells import schedule_of
 from preftd._src.experiments.content import SCHEMA
-from preftd._src.experiments.evaluation import size_of
-from preftd._src.experiments.expansion import schedule_of
-from preftd._src.experiments.inputs import as_seeds
+from preftd._src.experiments.inputs import as_seeds, size_of
 from preftd._src.experiments.manifest import Manifest
 from preftd._src.experiments.results import ALGORITHM, COLUMNS, STEP_SIZE, Results
 from preftd._src.experiments.study import Chosen, Search, Study

@@ -21,8 +21,8 @@ from ray._private import ray_constants  # no public way to choose the loopback
 from ray.util import get_node_ip_address
 
 from preftd._src.arrays import InputError
-from preftd._src.experiments.code import installed
-from preftd._src.experiments.worker import ONE_THREAD
+from preftd._src.experiments.content import installed
+from preftd._src.experiments.executors import ONE_THREAD
 from preftd._src.files import alive, host
 from preftd.failures import FailedError
 

@@ -1,16 +1,65 @@
 """Which jobs are computed when: tasks of some seconds, those that are lost again, slow ones twice.
 
 The schedule knows a cluster only by a few methods, so that the same code runs on a simulated one.
+A job whose process dies is halved until the cause is a cell.
 """
 
 from collections import deque
 from collections.abc import Generator, Hashable, Iterator, Sequence
 from typing import Generic, NamedTuple, Protocol, TypeVar, final
 
-from preftd._src.experiments.jobs import Job
-from preftd._src.experiments.work import JobResult
-from preftd._src.ray.parts import Part
-from preftd._src.ray.task import Answer
+from preftd._src.experiments.jobs import Job, JobResult, blamed, joined
+
+ATTEMPTS = 3
+"""How often the process of a single cell must die until the cell is blamed for it."""
+
+
+@final
+class JobPart:
+    """A job, or a part of one.
+
+    Parameters
+    ----------
+    job : Job
+    whole : JobPart, optional
+        What it is a part of.
+
+    """
+
+    def __init__(self, job: Job, whole: "JobPart | None" = None) -> None:
+        self.job = job
+        self.lost: int = 0 if whole is None else whole.lost
+        """How often it was lost with its node."""
+        self._whole, self._deaths = whole, 0
+        self._halves: list[JobPart] = []
+        self._result: JobResult | None = None
+
+    def split(self) -> "list[JobPart]":
+        """Return what is computed in its place after its process died."""
+        self._deaths += 1
+        if self.job.size == 1:
+            return [self] if self._deaths < ATTEMPTS else []
+        self._halves = [JobPart(half, self) for half in self.job.halves()]
+        return self._halves
+
+    def give_up(self, reason: str) -> Iterator[JobResult]:
+        """Blame the cell, if it is a single one whose process died often enough."""
+        if self.job.size == 1 and self._deaths >= ATTEMPTS:
+            error = f"the process that computed it ended {ATTEMPTS} times, at last because {reason}"
+            yield from self.finish(blamed(self.job, error))
+
+    def finish(self, result: JobResult) -> Iterator[JobResult]:
+        """Keep the result; yield that of the job, if this was the last of its parts."""
+        self._result = result
+        if self._whole is None:
+            yield result
+            return
+        halves = self._whole._halves
+        results = [half._result for half in halves if half._result is not None]
+        if len(results) == len(halves):
+            sizes = [half.job.size for half in halves]
+            yield from self._whole.finish(joined(self._whole.job, sizes, results))
+
 
 SECONDS = 4.0
 """About how long a task takes: long against sending it, short to lose."""
@@ -24,6 +73,22 @@ LOSSES = 5
 """A part that was lost with its node so often is suspected to be the cause."""
 
 Ref = TypeVar("Ref", bound=Hashable)
+
+
+class Answer(NamedTuple):
+    """What a task found."""
+
+    results: Sequence[JobResult]
+    """One for each job; none if the node is not as it should be."""
+    node: str
+    """The id of the node that computed them."""
+    host: str = ""
+    """The name of its machine."""
+    fingerprint: tuple[str, ...] | None = None
+    """What its results depend on besides the study."""
+    printed: str = ""
+    missing: str = ""
+    """The name of a module that could not be imported."""
 
 
 class Lost(NamedTuple):
@@ -61,7 +126,7 @@ class Cluster(Protocol[Ref]):
 class _Task(Generic[Ref]):
     """Parts that are computed together, perhaps at two places."""
 
-    def __init__(self, parts: Sequence[Part], since: float) -> None:
+    def __init__(self, parts: Sequence[JobPart], since: float) -> None:
         self.parts, self.since = parts, since
         self.refs: list[Ref] = []
         self.copies, self.copied = 0, since
@@ -76,8 +141,8 @@ class Schedule(Generic[Ref]):
     def __init__(self, cluster: Cluster[Ref], jobs: Sequence[Job]) -> None:
         self._cluster = cluster
         # The longest first: at the end the others wait for no more than a short one.
-        self._waiting = deque(Part(job) for job in sorted(jobs, key=lambda job: -job.work))
-        self._alone = deque[Part]()
+        self._waiting = deque(JobPart(job) for job in sorted(jobs, key=lambda job: -job.work))
+        self._alone = deque[JobPart]()
         """Parts whose process died: computed alone, to find out which of them is the cause."""
         self._work = sum(job.work for job in jobs)
         """That waits."""
@@ -115,14 +180,14 @@ class Schedule(Generic[Ref]):
         if not self._waiting and not self._alone:
             self._copy_slow_tasks(cpus - len(self._running))
 
-    def _next(self, cpus: int) -> list[Part]:
+    def _next(self, cpus: int) -> list[JobPart]:
         """The parts of the next task; towards the end tasks are shorter, so that all end alike."""
         if self._alone:
             return [self._alone.popleft()]
         most = 0.0
         if self._pace is not None:
             most = min(SECONDS, self._pace * self._work / (AHEAD * cpus)) / self._pace
-        parts = list[Part]()
+        parts = list[JobPart]()
         taken = 0.0
         while self._waiting and (not parts or taken + self._waiting[0].job.work <= most):
             parts.append(self._waiting.popleft())

@@ -6,8 +6,8 @@ from pathlib import Path
 from preftd._src.arrays import InputError
 from preftd._src.experiments.cells import CellGroup, ids_of
 from preftd._src.experiments.manifest import Manifest, read_manifests, state_of
-from preftd._src.experiments.plan import Plan
 from preftd._src.experiments.progress import progress_here
+from preftd._src.experiments.runner import Plan
 from preftd._src.experiments.store import Store
 from preftd._src.experiments.study import Study
 

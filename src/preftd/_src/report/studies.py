@@ -6,10 +6,9 @@ from pathlib import Path
 
 from preftd._src.arrays import InputError
 from preftd._src.experiments.executors import MakeExecutor
-from preftd._src.experiments.plan import Plan
 from preftd._src.experiments.progress import Progress
 from preftd._src.experiments.results import Results
-from preftd._src.experiments.runner import CellsFailedError, run
+from preftd._src.experiments.runner import CellsFailedError, Plan, run
 from preftd._src.experiments.store import Store
 from preftd._src.experiments.study import Study
 from preftd._src.files import refuse_others

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from preftd._src.arrays import InputError, short, unit
-from preftd._src.experience.writer import as_action, state_of
+from preftd._src.experience.environment import as_action, state_of
 from preftd.experience import Visit
 from preftd.preferences import Displacement, Function, Learned, as_preference
 

@@ -120,9 +120,7 @@ class Features:
             Filled with the features.
 
         """
-        from preftd._src.normals import fill_normal  # noqa: PLC0415  (compiles)
-
-        fill_normal(noise, out)
+        noise.standard_normal(out=out)
         if states.size == 0 or self.covariance is None:
             return
         spread, mean = self._common

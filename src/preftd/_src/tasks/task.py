@@ -22,7 +22,7 @@ from preftd._src.arrays import (
     short,
     unit,
 )
-from preftd._src.experience.columns import flags
+from preftd._src.experience.fields import flags
 from preftd._src.names import is_text
 from preftd._src.solve import Resolvent
 from preftd._src.tasks.features import Features

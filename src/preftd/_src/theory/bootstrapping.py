@@ -1,4 +1,4 @@
-"""Bootstrapping: the expected β-return, and the transition matrix P^β between bootstraps.
+"""Bootstrapping: expected β-returns and gains, and the operator that they make.
 
     B = diag(β), C = I − B, Pγ = transition probabilities times discounts, r = expected reward
 
@@ -7,11 +7,24 @@
     I − P^β = (I − PγC)⁻¹ (I − Pγ)
 
 None of these depends on the rule, so they are computed once for all rules of a comparison. Only the
-expected gain ḡ, which weights the updates of a state, does.
+expected gain ḡ, which weights the updates of a state, does:
+
+    TD      1                       PTD     β
+    ETD     (1 − β) i + β f / d               f = (I − Pγᵀ)⁻¹ (d ∘ i) = d ∘ E[F | s]
+
+Since a gain is affine in F, its expectation is the gain at E[F | s] = f / d. Off-policy, d are the
+visits of the behaviour policy and P is the chain of the target policy, because F contains the
+importance ratios. The operator of Theorem 1, generalised to every rule, is
+
+    T v = v + ḡ ∘ (G(v) − v)
+
+With the gain of PTD, ḡ = β, this is T^β v = B (I − PγC)⁻¹ (r + PγB v) + (I − B) v. With that of
+TD(λ), ḡ = 1, it is the expected λ-return. For every rule b − A w = Φᵀ D (T Φw − Φw) (Theorem 2).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, Self, final
 
@@ -20,12 +33,52 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse import linalg as sparse_linalg
 
-from preftd._src.arrays import Dense, InputError, Matrix, Vector, is_sparse, short
+from preftd._src.arrays import (
+    Dense,
+    InputError,
+    Matrix,
+    Vector,
+    check_not_negative,
+    is_sparse,
+    per_state,
+    short,
+)
+from preftd._src.rules.interest import interest_per_state
 from preftd._src.rules.rule import as_rule
 from preftd._src.solve import Resolvent
-from preftd._src.theory.gain import expected_gain
 from preftd.rules import Rule, as_beta
 from preftd.tasks import MarkovRewardProcess, Task
+
+
+def expected_gain(
+    rule: Rule,
+    beta: Vector,
+    visits: Vector,
+    accumulate: Callable[[Vector], Vector],
+    task: Task | None = None,
+) -> Vector:
+    """Return ḡ, shape (states,).
+
+    Parameters
+    ----------
+    rule : Rule
+    beta, visits : array of shape (states,)
+    accumulate : callable
+        Turns the interest of one step, d ∘ i, into f, both of shape (states,).
+    task : Task, optional
+        Needed if the interest is a signal.
+
+    """
+    if rule.interest is None:
+        nothing = np.zeros_like(visits)
+        return rule.gain(beta, nothing, nothing)
+    given = interest_per_state(rule.interest, beta, task)
+    interest = per_state("interest", given, visits.size)
+    check_not_negative("interest", interest)
+    past = accumulate(visits * interest)
+    # The follow-on of a state that is never visited is its own interest.
+    follow_on = np.divide(past, visits, out=interest.copy(), where=visits > 0)
+    return rule.gain(beta, interest, follow_on)
 
 
 @final
@@ -119,3 +172,54 @@ def as_process(given: Any) -> MarkovRewardProcess:
             f"process is {short(given)}: give a MarkovRewardProcess, such as a task's .process."
         )
     return given
+
+
+@final
+class Operator:
+    """T for one process, rule and β; call it with values of shape (states,)."""
+
+    def __init__(self, bootstrapping: Bootstrapping, rule: Rule) -> None:
+        self._bootstrapping = bootstrapping
+        self._gain = bootstrapping.gain(rule)
+
+    def __call__(self, values: ArrayLike) -> Vector:
+        """Return T v, the expected target of the rule, shape (states,)."""
+        v = per_state("values", values, self._gain.size)
+        return np.asarray(v + self._gain * (self._bootstrapping.lookahead(v) - v))
+
+    @cached_property
+    def transition(self) -> Matrix | sparse_linalg.LinearOperator:
+        """P^β, the same for all rules: a matrix for a dense process, else a LinearOperator."""
+        return self._bootstrapping.transition()
+
+
+def operator(
+    process: MarkovRewardProcess,
+    rule: Rule,
+    beta: ArrayLike | None = None,
+    *,
+    lambda_: ArrayLike | None = None,
+) -> Operator:
+    """Return T; the true values are a fixed point, the only one if all gains are positive.
+
+    Parameters
+    ----------
+    process : MarkovRewardProcess
+    rule : Rule
+    beta : float or array of shape (states,)
+        The preference; or give `lambda_`, which is 1 − β.
+    lambda_ : float or array of shape (states,)
+
+    Examples
+    --------
+    >>> from preftd import PTD
+    >>> chain = MarkovRewardProcess([[0, 1], [1, 0]], reward=[1, 0], discount=0.5)
+    >>> T = operator(chain, PTD(), beta=[1, 0])
+    >>> T([0, 7])
+    array([1., 7.])
+    >>> T.transition
+    array([[0.25, 0.  ],
+           [0.5 , 0.  ]])
+
+    """
+    return Operator(Bootstrapping.of(process, beta, lambda_), rule)

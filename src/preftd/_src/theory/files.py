@@ -29,9 +29,8 @@ from preftd._src.arrays import (
     is_sparse,
     per_state,
 )
-from preftd._src.files import as_path, regular, write_output
+from preftd._src.files import as_path, read_npz, regular, write_output
 from preftd._src.names import nearest
-from preftd._src.npz import read_npz
 from preftd._src.terminal import printable
 from preftd.rules import as_beta
 from preftd.tasks import Features, MarkovRewardProcess

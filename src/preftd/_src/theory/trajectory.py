@@ -26,9 +26,8 @@ from preftd._src.arrays import (
     short,
 )
 from preftd._src.rules.rule import as_rule
-from preftd._src.theory.bootstrapping import as_process
+from preftd._src.theory.bootstrapping import as_process, expected_gain
 from preftd._src.theory.expected_update import KeyMatrix
-from preftd._src.theory.gain import expected_gain
 from preftd.rules import Rule, as_beta
 from preftd.tasks import Features, MarkovRewardProcess
 

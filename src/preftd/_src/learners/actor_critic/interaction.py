@@ -15,8 +15,7 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from preftd._src.arrays import InputError, Vector, short
-from preftd._src.experience.environment import info_of
-from preftd._src.experience.writer import state_of
+from preftd._src.experience.environment import info_of, state_of
 from preftd._src.learners.streams import Memory
 from preftd._src.rules.interest import interest_at
 from preftd.experience import Visit

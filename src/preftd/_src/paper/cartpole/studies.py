@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from preftd._src.experiments.score import Score
+from preftd._src.experiments.measures import Score
 from preftd._src.experiments.study import Search, Study
 from preftd._src.paper.study import PaperStudy
 from preftd.experience import TileCoding

@@ -8,7 +8,7 @@ is weighted by 1 or by β; the critic is one of three views of four kinds of fea
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from preftd._src.experiments.score import Score
+from preftd._src.experiments.measures import Score
 from preftd._src.experiments.study import Search, Study
 from preftd._src.paper.study import PaperStudy
 from preftd.experience import Fourier, TileCoding

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from preftd._src.experiments.score import Score
+from preftd._src.experiments.measures import Score
 from preftd._src.experiments.study import Search, Study
 from preftd._src.paper.study import PaperStudy
 from preftd._src.randomness import generator

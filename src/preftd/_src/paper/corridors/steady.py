@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 
 from preftd import theory
 from preftd._src.arrays import Vector
-from preftd._src.experiments.intervals import student
 from preftd._src.experiments.results import Results
+from preftd._src.experiments.statistics import student
 from preftd._src.experiments.study import Study
 from preftd._src.paper.corridors.studies import MORE_SEEDS, TASKS, at_length, title_of
 from preftd._src.paper.form_looks import FORMS, form_look

@@ -1,6 +1,6 @@
 """Studies of the random walk (figures 2 and A.1): every step size, for each λ and β."""
 
-from preftd._src.experiments.score import Score
+from preftd._src.experiments.measures import Score
 from preftd._src.experiments.study import Study
 from preftd._src.paper.study import PaperStudy
 from preftd.preferences import Constant

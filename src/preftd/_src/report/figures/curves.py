@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from preftd._src.arrays import Vector
+from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import Results
-from preftd._src.experiments.score import Score
 from preftd._src.report.figures.end_labels import Label, label_ends
 from preftd._src.report.figures.layout import (
     LEVEL,

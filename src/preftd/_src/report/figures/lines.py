@@ -5,7 +5,7 @@ import polars as pl
 from matplotlib.axes import Axes
 
 from preftd._src.arrays import Vector
-from preftd._src.experiments.score import Score
+from preftd._src.experiments.measures import Score
 from preftd._src.report.figures.panels import Line
 from preftd._src.report.figures.shown import Shown, attach, method_of, step_sizes_of
 from preftd._src.style import Band, draw_band

@@ -7,8 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from preftd._src.arrays import Vector
+from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import ALGORITHM, STEP_SIZE, Results
-from preftd._src.experiments.score import Score
 from preftd._src.report.figures.divergence_marks import (
     ROW,
     cross_rows,

@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from preftd._src.arrays import InputError
+from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import Results
-from preftd._src.experiments.score import Score
 from preftd._src.report.figures.divergence_marks import (
     ROW,
     cross_rows,

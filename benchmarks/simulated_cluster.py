@@ -8,10 +8,8 @@ from typing import final
 
 import numpy as np
 
-from preftd._src.experiments.jobs import Job
-from preftd._src.experiments.work import JobResult
-from preftd._src.ray.schedule import Lost, Schedule
-from preftd._src.ray.task import Answer
+from preftd._src.experiments.jobs import Job, JobResult
+from preftd._src.ray.schedule import Answer, Lost, Schedule
 
 
 @final
