@@ -52,6 +52,6 @@ def test_a_linear_learner_loads_nothing_that_it_does_not_use() -> None:
         "preftd._src.solve",
         "preftd._src.preferences.learned",
         "preftd._src.learners.network.batch",
-        "preftd._src.learners.returns_kernel",
+        "preftd._src.learners.returns",
     }
     assert not unused & set(done.stdout.split())

@@ -31,6 +31,11 @@ Matrix: TypeAlias = Dense | Sparse
 AnyMatrix = TypeVar("AnyMatrix", bound=Matrix)
 MatrixLike: TypeAlias = ArrayLike | AnySparse
 
+MOST_STATES = 10_000_000
+"""Larger tasks do not fit into the memory of ordinary machines."""
+MOST_STEPS = 10**9
+"""More steps at once do not fit either."""
+
 
 def is_sparse(matrix: Matrix) -> "TypeIs[Sparse]":
     """Return whether the matrix is sparse: nothing is where scipy.sparse is not loaded."""
