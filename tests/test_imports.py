@@ -47,6 +47,7 @@ def test_a_linear_learner_loads_nothing_that_it_does_not_use() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     unused = {
         "polars",
+        "scipy.sparse",
         "matplotlib",
         "preftd._src.tasks.task",
         "preftd._src.solve",

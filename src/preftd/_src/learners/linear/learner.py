@@ -175,7 +175,7 @@ class LinearLearner(StreamLearner):
         numbers = (reward, discount, discount_t, decay, gain, step_size, beta, end)
         delta: float | None = None
         if x.dtype.char == "d" and state.sparse is None:
-            delta = step_one(x, y, *numbers, state.code, state.memory, state.work)
+            delta = step_one(x, y, *numbers, *state.code, state.memory, state.work)
         if delta is None:
             found = state.step(x, y, np.array(numbers)[:, None])
             delta = None if found is None else float(found[0])

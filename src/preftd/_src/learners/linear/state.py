@@ -45,7 +45,7 @@ from preftd._src.learners.linear.online_kernel import (
     WORK_ROWS,
     learn_vectors,
     leave,
-    step_vectors,
+    step_many,
 )
 from preftd._src.learners.linear.sparse_kernel import (
     LARGE,
@@ -71,7 +71,7 @@ class View(NamedTuple):
     """Its name in figures; empty for the paper's algorithm."""
     batch_kernel: Any
     """Learns with several step sizes at once, and scores each episode."""
-    code: int | None
+    code: tuple[int | None, int | None] | None
     """As kernels of online views name it; None if it learns from whole episodes only."""
 
     @property
@@ -201,10 +201,10 @@ class LinearState:
         """Learn from a step, or return None."""
         if x.dtype == np.float64:
             self.for_vectors()
-            learned = step_vectors(x, y, self.code, self.memory, self.work)
+            learned = step_many(x, y, *self.code, self.memory, self.work)
         else:
             sparse = self.for_indices()
-            learned = step_indices(x, y, self.code, self.scale, sparse, self.work)
+            learned = step_indices(x, y, *self.code, self.scale, sparse, self.work)
         return self.work[TD_ERROR].copy() if learned else None
 
     def carefully(self, step: Callable[[], Found | None]) -> Found | None:
@@ -265,9 +265,9 @@ class LinearState:
             self._leave(float(step_sizes[0]))
         if (steps.code_t < 0).any() or (steps.code_tp1 < 0).any():
             self.for_vectors()
-            return int(learn_vectors(steps, self.code, step_sizes, self.memory, self.work))
+            return int(learn_vectors(steps, *self.code, step_sizes, self.memory, self.work))
         sparse = self.for_indices()
-        return int(learn_indices(steps, self.code, step_sizes, self.scale, sparse, self.work))
+        return int(learn_indices(steps, *self.code, step_sizes, self.scale, sparse, self.work))
 
     def measure(self) -> bool:
         """Note how large numbers are; returns whether all are finite."""
