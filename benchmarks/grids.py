@@ -14,7 +14,7 @@ from benchmarks.timing import Contender, compete, head, row
 from benchmarks.torch_network import network_in_torch
 from preftd._src.experiments.learning import task_of
 from preftd._src.learners.network.batch import Network, NetworkBatch
-from preftd._src.learners.network.parameters import Parameters
+from preftd._src.learners.network.layers import Parameters
 from preftd._src.paper.corridors.studies import METHODS
 from preftd._src.paper.grids.studies import NETWORK_STEP_SIZES, SIZES, VIEWS, WIDTHS, grid
 

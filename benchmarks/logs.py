@@ -20,12 +20,11 @@ from benchmarks.timing import Contender, compete, digits, row
 from preftd._src.experiments.executors import ONE_THREAD
 from preftd._src.logs.arms import arms_of
 from preftd._src.logs.fitting import ARMS
+from preftd._src.logs.least_squares import part_sums, solve
 from preftd._src.logs.look import look
-from preftd._src.logs.plan import plan_parts
-from preftd._src.logs.scores import Scoring, part_scores
-from preftd._src.logs.solution import solve
+from preftd._src.logs.parts import plan_parts
+from preftd._src.logs.scores import part_scores
 from preftd._src.logs.source import open_source
-from preftd._src.logs.sums import part_sums
 from preftd.logs import LogColumns, fit
 
 FEATURES, ROWS, EPISODE = 32, 1 << 18, 100
@@ -117,13 +116,17 @@ def times(rows: int, compression: str, seconds: float) -> dict[str, float]:
         def sums(name: str) -> Any:
             return lambda _: part_sums(settings[name], plan.parts[0])
 
-        scoring = Scoring(solve(sums("ptd")(None), 1e-6), plan.units, None)
+        solution = solve(sums("ptd")(None), 1e-6)
+
+        def predictions(_: None) -> None:
+            part_scores(settings["ptd"], plan.parts[0], solution, plan.units, None)
+
         contenders = {
             "read": read,
             "products": multiply,
             "ptd": sums("ptd"),
             "four": sums("four"),
-            "predictions": lambda _: part_scores(settings["ptd"], scoring, plan.parts[0], ""),
+            "predictions": predictions,
         }
         found = compete({n: Contender(run, rows) for n, run in contenders.items()}, seconds)
         return dict(found.ns)

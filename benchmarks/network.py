@@ -12,7 +12,7 @@ from benchmarks.peers import network_in_c
 from benchmarks.timing import Contender, Times, compete, head, row
 from benchmarks.torch_network import VIEWS, network_in_torch
 from preftd._src.learners.network.batch import Network, NetworkBatch
-from preftd._src.learners.network.parameters import Parameters
+from preftd._src.learners.network.layers import Parameters
 from preftd._src.learners.steps import Steps
 from preftd._src.tasks.scored import Scored
 from preftd.experience import Experience

@@ -13,16 +13,16 @@ from preftd._src.experiments.inputs import as_workers
 from preftd._src.experiments.store import Store
 from preftd._src.paper.contents import FIGURES
 from preftd._src.paper.order import Order
+from preftd._src.paper.registry import WORDS
 from preftd._src.paper.reproduce import reproduce
-from preftd._src.paper.titles import TITLES
 
 _GRIDS = [
     name for name, figure in FIGURES.items() if any(study.long_search for study in figure.studies)
 ]
 PARTS = {
-    "part 1": [name for name in TITLES if name not in _GRIDS],
+    "part 1": [name for name in WORDS if name not in _GRIDS],
     "part 2, without searches": _GRIDS,
-    "both, with claims": list(TITLES),
+    "both, with claims": list(WORDS),
 }
 """The figures of each part."""
 
@@ -38,7 +38,7 @@ def table(seeds: int | None = None) -> Iterator[str]:
     """
     yield from head(["", "figures", "runs", "cores", "seconds", "again, s"])
     with TemporaryDirectory() as folder:
-        _seconds(list(TITLES), Order(Path(folder) / "first", seeds=1))  # compiles
+        _seconds(list(WORDS), Order(Path(folder) / "first", seeds=1))  # compiles
         for number, (part, names) in enumerate(PARTS.items()):
             order = Order(Path(folder) / str(number), seeds)
             times = [digits(_seconds(names, order)) for _ in range(2)]

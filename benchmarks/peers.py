@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks.timing import MissingError
 from preftd._src.arrays import Vector
-from preftd._src.learners.network.parameters import Parameters
+from preftd._src.learners.network.layers import Parameters
 from preftd._src.learners.steps import Steps
 
 FLAGS = ("-O3", "-march=native", "-shared", "-fPIC")

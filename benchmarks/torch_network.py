@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from benchmarks.timing import MissingError
 from preftd._src.arrays import Vector
-from preftd._src.learners.network.parameters import Parameters
+from preftd._src.learners.network.layers import Parameters
 from preftd._src.learners.steps import Steps
 
 

@@ -10,7 +10,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from preftd._src.tasks.control import cartpole_kernel
+from preftd._src.tasks import cartpole_kernel
 
 Floats = NDArray[np.float64]
 SECONDS, MOST_TURN = 0.2, np.array([4 * np.pi, 9 * np.pi])

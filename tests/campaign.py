@@ -11,8 +11,8 @@ from learners.all_learners import LEARNERS, ONLINE, SIZE, STREAMS, update
 from logs.made_logs import COLUMNS, gappy
 from preferences.made_streams import continuous_walk, geometric, of_task
 from preftd import ETD, PTD, ActorCritic, Critic, Experience, LinearLearner, StepSizePair, tasks
-from preftd._src.paper.learned.rides import NUMBERS, rides
 from preftd._src.paper.learned.rivals import RIVALS
+from preftd._src.paper.learned.streams import NUMBERS, rides
 from preftd.experience import Fourier, Indices, TileCoding
 from preftd.learners import (
     Actor,
@@ -27,6 +27,7 @@ from preftd.logs import LogColumns, fit
 from preftd.preferences import Constant, Displacement, Learned, Observability, PerState
 from preftd.rules import stream_coefficients
 from preftd.torch import beta_returns as returns_of_tensors
+from preftd.torch import token_advantages
 
 VIEWS = ("backward", "true_online", "held", "forward")
 
@@ -70,6 +71,9 @@ def _returns() -> None:
                 torch.tensor(reward), 1.0, beta, discount=discount, axis=axis
             )
             torch.autograd.grad(found.sum(), [beta, discount])
+    for rows, tokens in ((1, 1), (5, 4), (2, 9)):
+        paid, mask = torch.ones(rows, tokens), torch.arange(tokens).expand(rows, -1) % 3 != 1
+        token_advantages(paid, paid, mask, gamma=0.9, lam=0.5, truncated=True)
 
 
 def _samplers() -> None:
@@ -155,14 +159,14 @@ def _batches() -> None:
 def _learned() -> None:
     """Cells that repeat, that jitter, that are tiles; and more clusters than there is room for."""
     task = tasks.make("corridor", length=5)
-    noise = np.random.default_rng(0).standard_normal((300, 2))
+    noise = np.random.default_rng(0).standard_normal((450, 2))
     made = [of_task(task, 30, aliased=aliased, jitter=0.05)(0) for aliased in (False, True)]
     streams = [
         case.experience[:400]
         for case in (*made, continuous_walk(3)(0), geometric(60, aliased=True)(0))
     ]
-    ends = np.arange(300) % 6 == 5
-    log = np.where((np.arange(300) % 3 == 0)[:, None], 0.01 * noise, noise)
+    ends = np.arange(450) % 6 == 5
+    log = np.where((np.arange(450) % 3 == 0)[:, None], 0.01 * noise, noise)
     streams.append(Experience.from_log(log, 0.0 * ends, discount=1.0, terminated=ends))
     for stream in streams:
         for linear in (False, True):

@@ -24,9 +24,9 @@ from preftd import (
     evaluate,
     tasks,
 )
-from preftd._src.paper.learned.rides import NUMBERS, rides
 from preftd._src.paper.learned.rivals import RIVALS
-from preftd._src.tasks.control.kernel import reset_kernel, step_kernel
+from preftd._src.paper.learned.streams import NUMBERS, rides
+from preftd._src.tasks.control_kernel import reset_kernel, step_kernel
 from preftd.experience import Indices, TileCoding
 from preftd.logs import LogColumns, fit
 from preftd.preferences import Constant, Displacement, Learned, Observability

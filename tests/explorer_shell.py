@@ -8,7 +8,7 @@ import numpy as np
 
 from preftd import Features
 from preftd._src.arrays import as_dense
-from preftd._src.report.page.explorer import explorer
+from preftd._src.report.page.render import explorer
 
 PLAIN = """
   // JSON has no infinity and no NaN.

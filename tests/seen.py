@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from preftd._src.experiments.results import Results
-from preftd._src.report.figures import FIGURES
+from preftd._src.report.figures.study import FIGURES
 
 
 def texts(figure: Figure) -> list[Text]:

@@ -11,7 +11,7 @@ from benchmarks import grids, linear, network, online, peers, torch_network
 from benchmarks.processes import PEAK, BenchError, run_program
 from benchmarks.timing import Contender, MissingError, Times, compete
 from preftd._src.learners.network.batch import Network
-from preftd._src.learners.network.parameters import Parameters
+from preftd._src.learners.network.layers import Parameters
 from preftd._src.paper.corridors.studies import METHODS
 from preftd._src.paper.grids.studies import NETWORK_STEP_SIZES, WIDTHS
 from preftd.rules import Rule

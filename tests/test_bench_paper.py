@@ -4,7 +4,7 @@ import pytest
 
 from benchmarks import paper
 from preftd._src.paper.order import Order
-from preftd._src.paper.titles import TITLES
+from preftd._src.paper.registry import WORDS
 from test_bench_learners import number, tables
 
 
@@ -18,7 +18,7 @@ def test_all_figures_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paper, "reproduce", reproduce)
     ((_, *rows),) = tables(paper.table(seeds=2))
     all_of_it, *parts = made
-    assert all_of_it == (list(TITLES), 1), "the first run compiles"
+    assert all_of_it == (list(WORDS), 1), "the first run compiles"
     assert parts == [(names, 2) for names in paper.PARTS.values() for _ in range(2)]
     assert [(row[0], number(row[1])) for row in rows] == [
         (part, len(names)) for part, names in paper.PARTS.items()
@@ -27,6 +27,6 @@ def test_all_figures_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_parts_are_the_whole() -> None:
     first, second, both = paper.PARTS.values()
-    assert sorted([*first, *second]) == sorted(both) == sorted(TITLES)
+    assert sorted([*first, *second]) == sorted(both) == sorted(WORDS)
     assert {"figure_3", "limits", "counterexamples"} <= set(first)
     assert {"figure_4", "figure_a6", "held"} <= set(second)

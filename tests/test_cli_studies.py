@@ -14,7 +14,7 @@ from preftd._src.experiments.jobs import jobs
 from preftd._src.experiments.progress import Lines
 from preftd._src.experiments.store import Store
 from preftd._src.experiments.study import load_studies
-from preftd._src.paper.titles import TITLES
+from preftd._src.paper.registry import WORDS
 from preftd._src.report import studies
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "study.py"
@@ -112,7 +112,7 @@ def test_a_folder_that_is_none_is_not_taken_for_an_empty_one(small: Path, tmp_pa
 
 def test_figures_are_listed_by_the_names_that_reproduce_takes() -> None:
     lines = printed("list").splitlines()
-    assert [line.split()[0] for line in lines] == list(TITLES)
+    assert [line.split()[0] for line in lines] == list(WORDS)
 
 
 def test_a_wrong_figure_suggests_the_nearest() -> None:

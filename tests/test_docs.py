@@ -21,7 +21,7 @@ from typer.main import get_command
 from preftd import tasks
 from preftd._src import cli
 from preftd._src.paper.contents import CLAIMS
-from preftd._src.paper.titles import TITLES
+from preftd._src.paper.registry import WORDS
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -146,7 +146,7 @@ def test_a_command_that_is_shown_can_be_typed(line: str) -> None:
         return
     context = group.commands[name].make_context(name, arguments)
     given = {key: part for key, part in context.params.items() if part}
-    for kind, known in (("figures", TITLES), ("names", CLAIMS)):
+    for kind, known in (("figures", WORDS), ("names", CLAIMS)):
         assert set(given.get(kind, ())) <= set(known), line
     for kind in ("file", "study"):
         assert kind not in given or (ROOT / given[kind]).exists(), line

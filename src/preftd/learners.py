@@ -10,8 +10,7 @@ if TYPE_CHECKING:
     from preftd._src.learners.actor_critic.specification import ActorCritic
     from preftd._src.learners.custom import Custom, Episode, as_spec
     from preftd._src.learners.growth import GrowthWarning
-    from preftd._src.learners.least_squares.batch import LeastSquares
-    from preftd._src.learners.least_squares.learner import LeastSquaresLearner
+    from preftd._src.learners.least_squares.learner import LeastSquares, LeastSquaresLearner
     from preftd._src.learners.linear.batch import Linear
     from preftd._src.learners.linear.learner import LinearLearner
     from preftd._src.learners.network.batch import Network
@@ -31,8 +30,7 @@ __getattr__ = lazy(
         "actor_critic.specification": "ActorCritic",
         "custom": "Custom Episode as_spec",
         "growth": "GrowthWarning",
-        "least_squares.batch": "LeastSquares",
-        "least_squares.learner": "LeastSquaresLearner",
+        "least_squares.learner": "LeastSquares LeastSquaresLearner",
         "linear.batch": "Linear",
         "linear.learner": "LinearLearner",
         "network.batch": "Network",

@@ -10,8 +10,11 @@ except ModuleNotFoundError as error:
         name="stable_baselines3",
     ) from None
 
-from preftd._src.sb3.buffer import DictPreferenceBuffer, PreferenceBuffer
-from preftd._src.sb3.callback import PreferenceCallback
+from preftd._src.sb3.buffer import (
+    DictPreferenceBuffer,
+    PreferenceBuffer,
+    PreferenceCallback,
+)
 from preftd._src.sb3.ppo import PreferencePPO
 
 __all__ = ["DictPreferenceBuffer", "PreferenceBuffer", "PreferenceCallback", "PreferencePPO"]

@@ -9,10 +9,10 @@ except ModuleNotFoundError as error:
         "PyTorch is not installed: install it with pip install 'preftd[torch]'", name="torch"
     ) from None
 
-from preftd._src.torch.held_sgd import HeldSGD
-from preftd._src.torch.learner import ValueLearner
+from preftd._src.torch.learner import TorchModule, ValueLearner
+from preftd._src.torch.modules import stream_values
 from preftd._src.torch.returns import beta_advantages, beta_returns
-from preftd._src.torch.specification import TorchModule
+from preftd._src.torch.sgd import HeldSGD, TraceSGD
 from preftd._src.torch.tokens import (
     TokenAdvantages,
     Turns,
@@ -20,8 +20,6 @@ from preftd._src.torch.tokens import (
     token_advantages,
     token_returns,
 )
-from preftd._src.torch.trace_sgd import TraceSGD
-from preftd._src.torch.values import stream_values
 from preftd._src.torch.vector_learner import VectorValueLearner
 
 __all__ = [

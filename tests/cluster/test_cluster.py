@@ -10,9 +10,9 @@ from cluster.clusters import cluster_of
 from experiments.small_studies import Told, manifest, run_here, small, stored_files
 from logs.made_logs import COLUMNS, gappy
 from preftd._src.experiments.study import load_studies
-from preftd._src.logs import plan
+from preftd._src.logs import parts
 from preftd._src.ray.executor import LiveCluster
-from preftd._src.report.status import status_lines
+from preftd._src.report.tables import status_lines
 from preftd.experiments import Study, run
 from preftd.failures import FailedError
 from preftd.logs import LogColumns, fit
@@ -111,7 +111,7 @@ def test_nodes_that_differ_are_refused_or_their_results_are_marked(
 def test_a_log_gives_the_same_bytes_as_in_one_process(
     joined: Joined, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(plan, "PART", 300)
+    monkeypatch.setattr(parts, "PART", 300)
     gappy().write_parquet(tmp_path / "log.parquet")
     found = [
         fit(tmp_path / "log.parquet", LogColumns(**COLUMNS), tmp_path / name, executor=where)

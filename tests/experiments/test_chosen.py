@@ -8,10 +8,9 @@ import pytest
 
 from experiments.small_studies import Told, computed, report_cells, run_here, search_cells, small
 from preftd import Chosen, Decreasing, Search, Study
-from preftd._src.report.figures import applicable_figures
 from preftd._src.report.figures.layout import step_size_note
-from preftd._src.report.status import status_lines
-from preftd._src.report.summary import table
+from preftd._src.report.figures.study import applicable_figures
+from preftd._src.report.tables import status_lines, table
 from preftd.experiments import results
 from preftd.learners import Linear, Network
 

@@ -9,8 +9,8 @@ import pytest
 
 from experiments.small_studies import CORRIDOR, computed, run_here, small
 from preftd import PTD, TD, Chosen, InputError, Linear, Search, evaluate
-from preftd._src.report.figures import applicable_figures, draw
-from preftd._src.report.summary import table
+from preftd._src.report.figures.study import applicable_figures, draw
+from preftd._src.report.tables import table
 from preftd.experience import Visit
 from preftd.learners import LeastSquares
 from preftd.preferences import Constant, Function, PerState, Signal

@@ -8,7 +8,7 @@ import pytest
 from experiments.small_studies import run_here
 from preftd import PTD, InputError, LeastSquares, Linear, Study, evaluate, tasks
 from preftd._src.report.figures.layout import step_size_note
-from preftd._src.report.summary import table
+from preftd._src.report.tables import table
 from preftd.experience import Visit
 from preftd.learners import Episode
 from preftd.preferences import Observability, Signal

@@ -13,8 +13,8 @@ import pytest
 from experiments.small_studies import CORRIDOR, computed, report_cells, run_here, small
 from preftd import PTD, TD, Features, InputError, Score, Search, Study, Task, tasks
 from preftd._src.experiments.measures import returns, updated
-from preftd._src.report.figures import applicable_figures, draw
-from preftd._src.report.summary import table
+from preftd._src.report.figures.study import applicable_figures, draw
+from preftd._src.report.tables import table
 from preftd._src.tasks.environment import TaskEnvironment
 from preftd.experience import Experience
 from preftd.experiments import CellsFailedError, Measure, results

@@ -18,7 +18,7 @@ import pytest
 from preftd import Decreasing, Linear, Network, evaluate, tasks
 from preftd._src.experiments.content import REVISIONS, SCHEMA, content
 from preftd._src.experiments.learning import Method
-from preftd._src.learners.linear.views import VIEWS as LINEAR
+from preftd._src.learners.linear.state import VIEWS as LINEAR
 from preftd._src.learners.network.batch import VIEWS as NETWORK
 from preftd.preferences import Learned, Observability
 from preftd.rules import RULES

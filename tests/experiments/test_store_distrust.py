@@ -27,8 +27,8 @@ from experiments.small_studies import (
 from preftd._src.experiments.content import SCHEMA
 from preftd._src.experiments.jobs import Job, compute
 from preftd._src.experiments.store import Store, hash_of
-from preftd._src.report.status import status_lines
 from preftd._src.report.studies import report_all, show_all
+from preftd._src.report.tables import status_lines
 from preftd.experiments import Search, results
 
 CELLS = 8

@@ -86,6 +86,11 @@ def _of_class(thing: type) -> Iterator[tuple[str, Export]]:
             yield _name(function), Export(function, thing)
 
 
+def method_of(owner: type, method: str) -> str:
+    """Return the name of a method, which a class may have from another."""
+    return _name(getattr(owner, method))
+
+
 def _name(thing: Any) -> str:
     package = thing.__module__.removeprefix("preftd.").removeprefix("_src.").split(".")[0]
     return f"{package}.{thing.__qualname__}"

@@ -26,7 +26,7 @@ from learners.linear_cases import (
 from preftd import ActorCriticLearner, Critic, InputError, LinearLearner, StepSizePair, tasks
 from preftd._src.learners.bounding import squares_of, with_bounded_gains
 from preftd._src.learners.linear import reference
-from preftd._src.learners.linear.views import VIEWS
+from preftd._src.learners.linear.state import VIEWS
 from preftd._src.learners.step_size import step_size_parts, step_sizes_of
 from preftd.experience import Identity, Indices, TileCoding
 from preftd.learners import Decreasing, Episode, Linear, Network, Pretrained, Steps, Training

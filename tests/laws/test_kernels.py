@@ -7,12 +7,12 @@ import pytest
 
 from preftd import tasks
 from preftd._src.learners.linear import reference
-from preftd._src.learners.linear.views import VIEWS
+from preftd._src.learners.linear.state import VIEWS
 from preftd._src.learners.step_size import StepSize
 from preftd._src.learners.steps import Steps
 from preftd._src.randomness import generator
 from preftd._src.rules.follow_on import accumulate
-from preftd._src.tasks.sampling_kernel import Buffers, Position, draw_steps
+from preftd._src.tasks.sampler import Buffers, Position, draw_steps
 from preftd.learners import Decreasing, Episode, Linear
 from preftd.preferences import Observability
 from preftd.rules import RULES, stream_coefficients

@@ -17,7 +17,7 @@ from preftd._src import cli
 from preftd._src.files import RECORD, is_marked
 from preftd._src.logs.part_files import PREFIX
 from preftd._src.paper.counterexamples import figures as counterexamples
-from preftd._src.report.figures import FIGURES
+from preftd._src.report.figures.study import FIGURES
 from preftd._src.style import save_figure
 from preftd.logs import LogColumns, fit
 from preftd.tasks import make

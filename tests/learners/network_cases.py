@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from learners import network_reference as reference
 from preftd import ETD, PTD, TD, Experience, Rule, tasks
 from preftd._src.experience.stream import Codes
-from preftd._src.learners.network import reference
-from preftd._src.learners.network.parameters import Parameters
+from preftd._src.learners.network.layers import Parameters
 from preftd._src.tasks.scored import Scored
 from preftd.learners import Episode, Network, Steps
 from preftd.preferences import Constant, Function, Observability, Signal

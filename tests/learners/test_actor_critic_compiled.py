@@ -8,8 +8,8 @@ import pytest
 
 from preftd import ETD, PTD, TD, Actor, ActorCritic, Critic, Rule, StepSizePair, tasks
 from preftd._src.arrays import InputError
-from preftd._src.learners.actor_critic.classes import Classes
-from preftd._src.learners.actor_critic.compiled import compiled_run
+from preftd._src.learners.actor_critic.options import GAINS
+from preftd._src.learners.actor_critic.run import Classes, compiled_run
 from preftd._src.learners.actor_critic.specification import MEASURES
 from preftd._src.rules.interest import FromBeta
 from preftd.experience import Fourier, Polynomial, TileCoding
@@ -210,7 +210,7 @@ def test_each_pair_of_step_sizes_is_a_run_of_its_own() -> None:
 def test_an_episode_may_be_longer_than_the_memory_there_was(monkeypatch: Any) -> None:
     wanted = ActorCritic().run(tasks.CartPole(limit=0), PTD(), MOVED, [PAIR], 30, 3)
     assert wanted["steps"].max() > 40
-    monkeypatch.setattr("preftd._src.learners.actor_critic.compiled.CAPACITY", 5)
+    monkeypatch.setattr("preftd._src.learners.actor_critic.run.CAPACITY", 5)
     found = ActorCritic().run(tasks.CartPole(limit=0), PTD(), MOVED, [PAIR], 30, 3)
     np.testing.assert_array_equal(found["return"], wanted["return"])
 
@@ -240,3 +240,36 @@ def test_measures_are_what_their_names_say() -> None:
     np.testing.assert_allclose(found["discounted"], sums, rtol=1e-12)
     moved = ActorCritic().run(CARTPOLE, PTD(), MOVED, [PAIR], 20, 5)["preferred"]
     assert ((moved > 0) & (moved < 1)).all()
+
+
+DROPPED_PAIR = StepSizePair(actor=0.05, critic=0.02)
+DROPPED = tasks.CartPoleDropOuts(dropped=0.4, limit=60)
+TILES = TileCoding([-2.4, -3.0, -0.21, -3.0], [2.4, 3.0, 0.21, 3.0], [3] * 4, 4)
+DROPPED_CRITICS = {
+    "raw": Critic(),
+    "held": Critic("held", bias=True),
+    "held tiles": Critic("held", TILES),
+}
+
+
+@pytest.mark.parametrize("critic", DROPPED_CRITICS)
+@pytest.mark.parametrize("gain", GAINS)
+@pytest.mark.parametrize("rule", [TD(), PTD(), ETD(0.5)], ids=["TD", "PTD", "ETD"])
+def test_compiled_runs_equal_the_learner_with_drop_outs(rule: Rule, gain: str, critic: str) -> None:
+    spec = ActorCritic(Actor(bias=True, gain=gain), DROPPED_CRITICS[critic])
+    preference = Observability(observable=0.8, hidden=0.0)
+    found = spec.run(DROPPED, rule, preference, [DROPPED_PAIR], 15, 3)
+    learner = spec.learner(4, 2, rule, DROPPED_PAIR, 3)
+    told = learner.learn(DROPPED.environment(), preference, 15, discount=DROPPED.discount, seed=3)
+    assert (found["return"][0] == told.returns).all()
+    np.testing.assert_allclose(found["discounted"][0], told.discounted, rtol=1e-12)
+    assert told.preferred.sum() == 0  # β is 0.8 or 0
+
+
+def test_what_the_actor_is_weighted_by_matters() -> None:
+    def returns(rule: Rule, gain: str) -> list[float]:
+        spec = ActorCritic(Actor(gain=gain), Critic(bias=True))
+        return list(spec.run(DROPPED, rule, Observability(), [DROPPED_PAIR], 40, 0)["return"][0])
+
+    assert returns(PTD(), "rule") == returns(PTD(), "beta") != returns(PTD(), "one")
+    assert returns(TD(), "rule") == returns(TD(), "one") != returns(TD(), "beta")

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from learners import actor_critic_reference as reference
 from learners.actor_critic_cases import ACTIONS, RULES, SIZE, logs
 from preftd import ActorCriticLearner, Critic, LinearLearner, Rule, StepSizePair
-from preftd._src.learners.actor_critic import reference
-from preftd._src.learners.actor_critic.encoding import Encoding
+from preftd._src.learners.actor_critic.critic import Encoding
 from preftd.experience import Encoder, Fourier, Indices, Polynomial, TileCoding
 
 PAIR = StepSizePair(actor=0.05, critic=0.02)

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import torch
 
+from learners import actor_critic_reference as reference
 from learners.actor_critic_cases import ACTIONS, RULES, SIZE, Log, logs
 from preftd import Actor, ActorCriticLearner, Critic, Rule, StepSizePair
 from preftd._src.arrays import Dense, Vector
-from preftd._src.learners.actor_critic import reference
 
 PAIR = StepSizePair(actor=0.05, critic=0.02)
 ACTORS = [

@@ -16,7 +16,7 @@ from preftd import (
     tasks,
 )
 from preftd._src.arrays import Dense, Vector
-from preftd._src.learners.least_squares.reference import add_episode, solution
+from preftd._src.learners.least_squares.systems import add_episode, solution
 from preftd.experience import Indices
 from preftd.learners import Episode, LeastSquares, LeastSquaresLearner, LinearLearner, Steps
 from preftd.preferences import Observability
@@ -173,7 +173,7 @@ def test_steps_may_go_on_where_a_stream_stopped(name: str) -> None:
 def test_long_streams_are_learned_in_blocks_that_join(monkeypatch: pytest.MonkeyPatch) -> None:
     whole, parts = LeastSquaresLearner(4, ETD()), LeastSquaresLearner(4, ETD())
     whole.learn(stream(1), beta=0.4)
-    monkeypatch.setattr("preftd._src.learners.least_squares.stream.BLOCK", 28)
+    monkeypatch.setattr("preftd._src.learners.least_squares.systems.BLOCK", 28)
     parts.learn(stream(1), beta=0.4)
     np.testing.assert_allclose(parts.state_dict()["A"], whole.state_dict()["A"], rtol=1e-12)
 

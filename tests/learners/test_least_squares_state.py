@@ -177,7 +177,7 @@ def test_a_bad_update_is_refused_in_one_sentence_and_changes_nothing(
 def test_a_bad_stream_is_refused_and_changes_nothing(
     recursive: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("preftd._src.learners.least_squares.stream.BLOCK", 40)
+    monkeypatch.setattr("preftd._src.learners.least_squares.systems.BLOCK", 40)
     learner = LeastSquaresLearner(4, ETD(), recursive=recursive)
     learner.learn(stream(0), beta=0.5)
     before = learner.state_dict()

@@ -8,9 +8,10 @@ import pytest
 from learners.network_cases import CASES, RULES, some_scored, steps_of
 from preftd import ETD, PTD, TD, InputError, Rule, tasks
 from preftd._src.arrays import Vector
-from preftd._src.learners.network import adam, backward, forward, held
+from preftd._src.learners.network import backward, forward, held
 from preftd._src.learners.network.backward import SHORT
 from preftd._src.learners.network.batch import Network, NetworkBatch
+from preftd._src.learners.network.layers import Lesson
 from preftd._src.learners.steps import Steps
 from preftd.preferences import Constant, Observability
 from preftd.rules import stream_coefficients
@@ -107,7 +108,8 @@ def test_held_segments_and_the_general_way_agree(case: str, rule: str) -> None:
     errors = quick.learn(steps, scored)
     other = np.empty_like(errors)
     sizes = np.array(SIZES)
-    held.learn_held(general._weights, 5, sizes, steps, not_bounded(steps), scored, other, True)
+    lesson = Lesson(general._weights, 5, sizes, steps, not_bounded(steps))
+    held.learn_held(lesson, scored, other, True)
     assert np.allclose(other, errors, rtol=1e-12, atol=0)
     for lane in range(3):
         assert np.allclose(_weights(general, lane), _weights(quick, lane), rtol=1e-12, atol=1e-13)
@@ -121,8 +123,8 @@ def test_segments_of_any_length_learn_the_same(case: str, rule: str, longest: in
     steps, scored = steps_of(experience, RULES[rule], preference), some_scored(experience.size)
     batch = Network(5).start(experience.size, SIZES, seed=0)
     errors = np.empty((int(steps.is_last.sum()), len(SIZES)))
-    parts = (batch._weights, 5, np.array(SIZES), steps, not_bounded(steps), scored, errors)
-    backward.learn_backward(*parts, longest)
+    lesson = Lesson(batch._weights, 5, np.array(SIZES), steps, not_bounded(steps))
+    backward.learn_backward(lesson, scored, errors, longest)
     usual, expected = _learned(Network(5), case, SIZES, RULES[rule])
     assert np.allclose(errors, expected, rtol=1e-11, atol=0)
     for lane in range(3):
@@ -140,8 +142,8 @@ def test_a_trace_may_outlast_a_discount_of_0() -> None:
     for longest in (0, 1000):
         batch = Network(5).start(experience.size, SIZES, seed=0)
         errors = np.empty((int(steps.is_last.sum()), len(SIZES)))
-        parts = (batch._weights, 5, np.array(SIZES), steps, not_bounded(steps), scored, errors)
-        backward.learn_backward(*parts, longest)
+        lesson = Lesson(batch._weights, 5, np.array(SIZES), steps, not_bounded(steps))
+        backward.learn_backward(lesson, scored, errors, longest)
         found.append(errors)
     np.testing.assert_allclose(found[0], found[1], rtol=1e-11, atol=0)
 
@@ -158,13 +160,13 @@ def test_compiled_and_plain_kernels_agree(method: Network) -> None:
             "backward sgd": (backward.learn_backward, (SHORT * 5,)),
             "forward sgd": (forward.learn_forward, ()),
             "held sgd": (held.learn_held, (False,)),
-            "forward adam": (adam.learn_adam, ()),
+            "forward adam": (forward.learn_adam, ()),
         }
         kernel, extra = kernels[_name(method)]
-        adams = method.optimiser == "adam"
-        first, bounds = ((plain.moments,), ()) if adams else ((), (not_bounded(steps),))
-        other, sizes = np.empty_like(errors), np.array(SIZES)
-        kernel.py_func(plain._weights, *first, 5, sizes, steps, *bounds, scored, other, *extra)
+        first = (plain.moments,) if method.optimiser == "adam" else ()
+        other = np.empty_like(errors)
+        lesson = Lesson(plain._weights, 5, np.array(SIZES), steps, not_bounded(steps))
+        kernel.py_func(lesson, *first, scored, other, *extra)
         assert np.allclose(other, errors, rtol=1e-12, atol=0)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from learners import network_reference as reference
 from learners.linear_cases import SIZE, case, feed, same
 from learners.network_cases import (
     CASES,
@@ -16,8 +17,8 @@ from learners.network_cases import (
     steps_of,
 )
 from preftd._src.learners.bounding import squares_of
-from preftd._src.learners.network import backward, held, reference
-from preftd._src.learners.network.parameters import Parameters
+from preftd._src.learners.network import backward, held
+from preftd._src.learners.network.layers import Lesson, Parameters
 from preftd.learners import Network, NetworkLearner
 
 VIEWS = ["backward", "forward", "held"]
@@ -72,7 +73,7 @@ def test_segments_of_any_length_and_the_general_way_learn_the_same(which: str, n
         )
         expected = usual.learn(steps, scored)
         errors = np.empty_like(expected)
-        learn(other._weights, 5, sizes, steps, squares, scored, errors, how)
+        learn(Lesson(other._weights, 5, sizes, steps, squares), scored, errors, how)
         np.testing.assert_allclose(errors, expected, rtol=1e-9, atol=0)
 
 

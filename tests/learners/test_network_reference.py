@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from learners import network_reference as reference
 from learners.network_cases import (
     CASES,
     RULES,
@@ -15,8 +16,7 @@ from learners.network_cases import (
     steps_of,
 )
 from preftd import ETD
-from preftd._src.learners.network import reference
-from preftd._src.learners.network.parameters import Parameters
+from preftd._src.learners.network.layers import Parameters
 from preftd.learners import Episode, Network
 from preftd.preferences import Observability
 

@@ -10,9 +10,9 @@ import polars as pl
 
 from preftd._src.logs.arms import arms_of
 from preftd._src.logs.look import look
-from preftd._src.logs.plan import Plan, plan_parts
+from preftd._src.logs.online import LogStream, stream_of
+from preftd._src.logs.parts import LogPlan, Settings, plan_parts, read_part
 from preftd._src.logs.source import open_source
-from preftd._src.logs.sums import Settings
 from preftd.logs import LogColumns
 
 COLUMNS: dict[str, Any] = {
@@ -53,9 +53,15 @@ def gappy(seed: int = 0, episodes: int = 60, gaps: float = 0.2) -> pl.DataFrame:
 
 def settings_of(
     source: Any, folder: Path, part: int = 1 << 20, rules: tuple[Any, ...] = ("ptd",), **named: Any
-) -> tuple[Settings, Plan]:
+) -> tuple[Settings, LogPlan]:
     """What an evaluation of a log is made of."""
     columns = LogColumns(**COLUMNS | named)
     table = open_source(source, folder)
     plan = plan_parts(table, columns, 3, part)
     return look(table, columns, plan, arms_of(rules), 3), plan
+
+
+def first_part(settings: Settings, plan: LogPlan, discount: float) -> LogStream:
+    """The steps of the first part as learners take them."""
+    steps, features, beta = read_part(settings, plan.parts[0])
+    return stream_of(steps, features, beta, discount, 0)

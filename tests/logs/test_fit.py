@@ -160,7 +160,7 @@ def test_a_continuing_log_is_cut_into_blocks_whose_returns_go_on(
         assert np.isnan(G[t]) or G[t] == pytest.approx(total)
     assert np.isnan(G).sum() < 30
     monkeypatch.setattr(table, "CHUNK", 53)
-    monkeypatch.setattr("preftd._src.logs.plan.PART", 400)
+    monkeypatch.setattr("preftd._src.logs.parts.PART", 400)
     parts = fit(log, columns, tmp_path / "parts", folds=3)
     for name in ("return", "value_td", "held_ptd", "beta"):
         assert parts.predictions()[name].to_numpy() == pytest.approx(

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from preftd._src.logs.minari_data import columns_of, is_minari
+from preftd._src.logs.source import is_minari, minari_columns
 from preftd.logs import LogColumns, fit
 
 minari = pytest.importorskip("minari")
@@ -50,7 +50,7 @@ def test_data_sets_are_logs(
 ) -> None:
     data, path = made(tmp_path / "sets", data_format, monkeypatch)
     assert is_minari(path)
-    named = columns_of(path)
+    named = minari_columns(path)
     assert named["features"] == [f"observation_{i}" for i in range(4)]
     columns = LogColumns(**named, discount=0.9)
     found = fit(path, columns, tmp_path / "path", rules=["ptd"], folds=3)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +10,10 @@ import polars as pl
 import pytest
 
 import preftd
-from logs.made_logs import COLUMNS, gappy, settings_of
+from logs.made_logs import COLUMNS, first_part, gappy, settings_of
 from preftd import PTD, InputError, LinearLearner
-from preftd._src.logs.experience import part_stream
-from preftd._src.logs.online import METHODS, OnlineJob, as_method
-from preftd._src.logs.steps import read_steps
+from preftd._src.logs.arms import METHODS, as_method
+from preftd._src.logs.online import OnlineFold
 from preftd.experiments import Processes
 from preftd.logs import LogColumns, fit
 
@@ -56,7 +54,7 @@ def test_the_linear_method_is_the_linear_learner(tmp_path: Path) -> None:
     columns = LogColumns(**COLUMNS)
     found = fit(gappy(), columns, tmp_path / "out", rules=["ptd"], methods=["linear:0.3"], folds=3)
     settings, plan = settings_of(gappy(), tmp_path / "parts")
-    experience, beta, final_beta, _ = part_stream(settings, plan.parts[0], 0.9)
+    experience, beta, final_beta = first_part(settings, plan, 0.9)
     learner = LinearLearner(experience.size, PTD(), 0.3 / 3, view="held", bounded=True)
     learner.learn(experience, beta=beta, final_beta=final_beta)
     whole = gappy(gaps=0.0).head(5)
@@ -72,19 +70,17 @@ def test_what_is_held_out_has_no_part_in_weights_or_step_size(tmp_path: Path) ->
     learned = []
     for factor in (1.0, 1e6):
         settings, plan = settings_of(gappy(), tmp_path / "look")
-        fold = read_steps(settings.table, settings.columns, plan.parts[0], 3).fold
+        fold = settings.steps(plan.parts[0]).fold
         changed = gappy().with_columns(
             r=pl.when(pl.Series(fold == 1)).then(pl.col("r") * factor).otherwise("r")
         )
         settings, plan = settings_of(changed, tmp_path / "parts")
-        job = OnlineJob(
-            settings, plan, settings.arms[0], as_method("linear"), np.zeros(1), 1, "one"
-        )
-        learned.append(job.compute().measured)
+        job = OnlineFold(settings, plan, settings.arms[0], as_method("linear"), np.zeros(1), 1)
+        learned.append(job.learned())
     assert learned[0].keys() == learned[1].keys()
     for name, array in learned[0].items():
         assert (learned[1][name] == array).all()
-    whole = dataclasses.replace(job, fold=-1).compute().measured
+    whole = job._replace(fold=-1).learned()
     assert not (whole["0.weights"] == learned[0]["0.weights"]).all()
 
 

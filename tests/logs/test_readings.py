@@ -45,8 +45,8 @@ def test_neither_blocks_nor_parts_change_features_or_trust(
     for i, (block, part, chunk) in enumerate(
         [(240, 1 << 20, 1 << 17), (60, 1 << 20, 1 << 17), (60, 120, 97)]
     ):
-        monkeypatch.setattr("preftd._src.logs.readings.BACK", 4096 if i < 2 else 20)
-        monkeypatch.setattr("preftd._src.logs.plan.PART", part)
+        monkeypatch.setattr("preftd._src.logs.look.BACK", 4096 if i < 2 else 20)
+        monkeypatch.setattr("preftd._src.logs.parts.PART", part)
         monkeypatch.setattr(table_module, "CHUNK", chunk)
         found.append(fit(log, columns, tmp_path / str(i), rules=["ptd"], folds=3, block=block))
     zero = {one.summary["preference"]["zero"] for one in found}
@@ -68,7 +68,7 @@ def test_signals_see_episodes_not_blocks(
     end = pl.int_range(pl.len()).is_in([269, 500])
     log, betas = seldom_read(600).with_columns(end=end), []
     for i, (block, part) in enumerate([(150, 1 << 20), (30, 1 << 20), (30, 90)]):
-        monkeypatch.setattr("preftd._src.logs.plan.PART", part)
+        monkeypatch.setattr("preftd._src.logs.parts.PART", part)
         out = tmp_path / str(i)
         found = fit(log, columns, out, rules=["ptd"], folds=3, block=block)
         betas.append(found.predictions()["beta"].to_numpy())
@@ -105,10 +105,10 @@ def test_predict_gives_what_the_weights_give_in_the_log(
             elif name == "kind":
                 row[name] = kept.get((name, bool(beta[t] > 0))) if fill == "last" else None
             else:
-                mean = e.mean[e.features.index(name)] if fill != "zero" else 0.0
+                mean = e.mean[e.columns.features.index(name)] if fill != "zero" else 0.0
                 last = kept.get((name, bool(beta[t] > 0)), mean)
                 row[name] = last if fill == "last" else mean
-        x = [(row[n] - e.centre[i]) / e.scale[i] for i, n in enumerate(e.features)]
+        x = [(row[n] - e.centre[i]) / e.scale[i] for i, n in enumerate(e.columns.features)]
         x += [float(row["kind"] == level) for level in e.levels[0][1:]]
         expected = np.dot([*x, 1.0], found.weights[0, :, 0])
         if t == 0:

@@ -17,7 +17,7 @@ from polars.exceptions import ComputeError
 
 from commands import complaint, run, run_alone
 from logs.made_logs import COLUMNS, gappy
-from preftd._src.logs import plan
+from preftd._src.logs import parts
 from preftd._src.logs.part_files import PREFIX
 from preftd.experiments import Processes
 from preftd.failures import FailedError, InputError
@@ -27,9 +27,9 @@ NAMED: Final = COLUMNS | {"preference": "quality"}
 SCRIPT = """
 import os, signal, sys
 from preftd._src.experiments.progress import Silent
-from preftd._src.logs import plan
+from preftd._src.logs import parts
 from preftd.logs import LogColumns, fit
-plan.PART = 200
+parts.PART = 200
 
 class Dies:
     begin = say = end = lambda *_: None
@@ -64,7 +64,7 @@ class Counting:
 @pytest.fixture
 def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A log of several parts."""
-    monkeypatch.setattr(plan, "PART", 200)
+    monkeypatch.setattr(parts, "PART", 200)
     path = tmp_path / "log.parquet"
     gappy(gaps=0.0).write_parquet(path)
     return path
@@ -178,7 +178,7 @@ def test_a_worker_that_dies_is_reported_in_one_sentence(
             return os._exit, (9,)
 
     monkeypatch.setattr("preftd._src.logs.fitting.look", lambda *_: Deadly())
-    monkeypatch.setattr("preftd._src.logs.passes.described", lambda *_: [])
+    monkeypatch.setattr("preftd._src.logs.fitting.described", lambda *_: [])
     with Processes(2) as two, pytest.raises(FailedError, match="a part of the log cannot be"):
         evaluated(log, tmp_path / "out", executor=two)
 

@@ -13,10 +13,9 @@ import pytest
 from logs.made_logs import COLUMNS, gappy
 from preftd import ETD, PTD, InputError
 from preftd._src.logs.arms import questions_of
-from preftd._src.logs.bases import as_encoder, expand
+from preftd._src.logs.encoders import as_encoder
 from preftd._src.logs.source import _natural, open_source
 from preftd._src.report.log_page import write_log_page
-from preftd.experience import Encoder
 from preftd.logs import LogColumns, LogEvaluation, fit
 from preftd.preferences import Function
 
@@ -114,7 +113,7 @@ def test_categories_are_features_of_their_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["polynomial:3", "fourier:2", "tiles:3:4"])
 def test_encoders_of_columns_are_those_of_rows(text: str, tmp_path: Path) -> None:
     rows = np.random.default_rng(0).uniform(-1.5, 1.5, (50, 2))
-    encoder: Encoder = as_encoder(text, -np.ones(2), np.ones(2))
+    kind, encoder = as_encoder(text, -np.ones(2), np.ones(2))
     expected = np.zeros((50, encoder.size))
     for t, row in enumerate(rows):
         one = encoder(row)
@@ -122,7 +121,7 @@ def test_encoders_of_columns_are_those_of_rows(text: str, tmp_path: Path) -> Non
             expected[t] = one
         else:
             expected[t, one.array] = 1.0
-    assert expand(as_encoder(text, -np.ones(2), np.ones(2)), rows) == pytest.approx(expected)
+    assert kind.expand(encoder, rows) == pytest.approx(expected)
     found = evaluated(gappy(), tmp_path, encoder=text)
     assert found.weights.shape[1] == encoder.size
     assert found.errors()["rmse"].is_finite().all()

@@ -14,8 +14,7 @@ import pytest
 
 from logs.made_logs import COLUMNS, gappy
 from preftd import InputError
-from preftd._src.logs.minari_data import _entries
-from preftd._src.logs.source import as_frame, open_source
+from preftd._src.logs.source import _minari_entries, as_frame, open_source
 from preftd.logs import LogColumns, LogEvaluation, fit
 
 SMALL, LARGE = [1, 0, 1], [2**53 + 1, 3, None]
@@ -256,7 +255,7 @@ def test_columns_of_pandas_are_as_they_are_or_refused(tmp_path: Path) -> None:
 def test_entries_of_a_data_set_do_not_hide_each_other() -> None:
     space = {"a": np.zeros((2, 1)), "a_0": np.ones(2)}
     with pytest.raises(InputError, match="two entries of the data set would be column 'seen_a_0'"):
-        _entries("seen", space, 2)
+        _minari_entries("seen", space, 2)
 
 
 def test_a_lazy_frame_that_fails_is_refused(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from preftd import InputError
 from preftd._src.logs import look as look_module
 from preftd._src.logs.command import lines
-from preftd._src.logs.scores_kernel import hold
+from preftd._src.logs.scores import hold
 from preftd._src.report.log_page import write_log_page
 from preftd.logs import LogColumns, LogEvaluation, fit
 from preftd.preferences import Signal
@@ -101,7 +101,7 @@ def assert_same_where_trusted(found: LogEvaluation, other: LogEvaluation) -> Non
 def test_what_is_shown_where_beta_is_0_has_no_part_in_values(
     named: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("preftd._src.logs.plan.PART", 150)
+    monkeypatch.setattr("preftd._src.logs.parts.PART", 150)
     columns, log = LogColumns(**COLUMNS | named), made()
     given: dict[str, Any] = {"rules": ["td", "ptd"], "folds": 3}
     found = fit(log, columns, tmp_path / "found", **given)

@@ -25,6 +25,7 @@ from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import Results
 from preftd._src.paper.corridors import steady
 from preftd._src.paper.corridors.beyond_claims import exact_limit
+from preftd._src.paper.corridors.claims import error_of_zero_in
 from preftd._src.paper.corridors.studies import (
     AT_TRUTH,
     BETWEEN,
@@ -41,7 +42,6 @@ from preftd._src.paper.corridors.studies import (
     TRUE_ONLINE,
     WITH_INTERESTS,
 )
-from preftd._src.paper.measures import error_of_zero_in
 from preftd._src.paper.study import PaperStudy
 from preftd._src.paper.walk.claims import rmse_of_zero
 from preftd._src.paper.walk.studies import BY_BETA, BY_LAMBDA, INTERESTS, SCORE, STEP_SIZES, VALUES

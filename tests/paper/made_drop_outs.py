@@ -9,7 +9,7 @@ import polars as pl
 from made_runs import run
 from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import COLUMNS, Results
-from preftd._src.paper.control.drop_outs_studies import (
+from preftd._src.paper.drop_outs.studies import (
     BY_RATE,
     FACTORIAL,
     GAINS,

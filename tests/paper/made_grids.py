@@ -13,7 +13,7 @@ from made_runs import frame, run
 from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import Results
 from preftd._src.paper.corridors.studies import AT_TRUTH, METHODS
-from preftd._src.paper.grids.quantities import zeros
+from preftd._src.paper.grids.claims import zeros
 from preftd._src.paper.grids.studies import (
     FEATURE_NET,
     FEATURE_STEP_SIZES,

@@ -9,21 +9,23 @@ from made_runs import frame, run
 from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import Results
 from preftd._src.paper.learned.cases import CASES, of_group
-from preftd._src.paper.learned.rival_studies import BY_RIVALS, ON, RIVAL
 from preftd._src.paper.learned.rivals import RIVALS
 from preftd._src.paper.learned.studies import (
     BOUNDED,
     BY_PTD,
     BY_RETURNS,
+    BY_RIVALS,
     BY_TD,
     IN_OTHER_UNITS,
     IN_UNITS,
     LEARNED,
+    ON,
     ONE,
     ORACLE,
     OTHER_UNITS,
     PLAIN,
     RANDOM,
+    RIVAL,
     TD_LAMBDA,
     WITH_RETURNS,
 )

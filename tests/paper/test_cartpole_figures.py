@@ -10,17 +10,16 @@ from matplotlib.figure import Figure
 from paper.made_cartpole import POINTS, cartpole_results
 from paper.seen_in_figures import curves, titles
 from preftd._src.experiments.results import Results
-from preftd._src.paper.cartpole import choice_figure
 from preftd._src.paper.cartpole import figures as cartpole_figures
-from preftd._src.paper.cartpole.choices import MAIN, WHERE
+from preftd._src.paper.cartpole.claims import MAIN, WHERE
 from preftd._src.paper.cartpole.figures import inflation, smooth_curves
 from preftd._src.paper.cartpole.studies import CONDITIONS, FOUR_METHODS, METHODS
+from preftd._src.paper.claim import Verdict
 from preftd._src.paper.study import PaperStudy
-from preftd._src.paper.verdict import Verdict
 from preftd._src.style import LOOKS
 from seen import check_texts, written
 
-FIGURES = {figure.name: figure for figure in (*cartpole_figures.FIGURES, *choice_figure.FIGURES)}
+FIGURES = {figure.name: figure for figure in cartpole_figures.FIGURES}
 PLAIN = FOUR_METHODS["no biases"]
 
 
@@ -110,7 +109,7 @@ def test_choices_have_the_returns_and_verdicts_of_their_studies(true: bool) -> N
     marks = iter(right.lines)
     seen = set()
     for claims in MAIN.values():
-        for what in choice_figure.COLUMNS:
+        for what in cartpole_figures.COLUMNS:
             verdict = claims[what].test(made_up(true)).verdict
             assert next(marks).get_fillstyle() == fills[verdict]
             seen.add(verdict)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from preftd._src.paper.cartpole import studies as cartpole
-from preftd._src.paper.cartpole.quantities import gain_of_preferred
+from preftd._src.paper.cartpole.claims import gain_of_preferred
 from preftd._src.paper.study import PaperStudy
 from preftd.learners import Actor, ActorCritic, Critic, StepSizePair
 from preftd.preferences import Displacement

@@ -6,10 +6,9 @@ import pytest
 from paper.made_claims import World, made
 from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import Results
+from preftd._src.paper.claim import Finding, Region, Verdict
 from preftd._src.paper.contents import CLAIMS, STUDIES
-from preftd._src.paper.control import credit_claims
 from preftd._src.paper.grids.studies import NETWORKS
-from preftd._src.paper.verdict import Finding, Region, Verdict
 
 PAPER = {"2", "3", "4", "5", "6"} | {f"A.{number}" for number in range(1, 14)} - {"A.6"}
 """Figures of which the paper says something."""
@@ -32,7 +31,7 @@ def test_a_claim_says_what_it_is_about(name: str) -> None:
     assert claim.statement.endswith(".")
     assert not claim.because or claim.because.endswith(".")
     assert set(claim.figures) <= PAPER
-    assert claim.studies or claim.name in (one.name for one in credit_claims.CLAIMS)
+    assert claim.studies or name.startswith(("doorways", "weighting", "bootstrapping"))
     assert set(claim.studies) <= set(STUDIES)
 
 

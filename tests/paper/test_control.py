@@ -11,21 +11,21 @@ from paper.made_control import control_results
 from paper.seen_in_figures import curves, titles
 from preftd._src.experiments.inputs import as_seeds
 from preftd._src.experiments.study import Search
-from preftd._src.paper.control import credit_figure, studies
 from preftd._src.paper.control import figures as control_figures
+from preftd._src.paper.control import studies
 from preftd._src.paper.control.credit import relative_curve
-from preftd._src.paper.control.figures import CORRIDOR_LINES, GREY, ROOM_LINES, points
+from preftd._src.paper.control.figures import CORRIDOR_LINES, ROOM_LINES, points
 from preftd._src.paper.study import PaperStudy
 from preftd._src.report.page.plot import plot_of
-from preftd._src.style import LOOKS
-from preftd._src.tasks.four_rooms import doorways
+from preftd._src.style import GREY, LOOKS
+from preftd._src.tasks.grids import doorways
 from preftd.experiments import Here, run
 from preftd.learners import StepSizePair
 from preftd.preferences import Observability
 from preftd.tasks import ControlTask, make
 from seen import check_texts
 
-FIGURES = {figure.name: figure for figure in (*control_figures.FIGURES, *credit_figure.FIGURES)}
+FIGURES = {figure.name: figure for figure in control_figures.FIGURES}
 
 
 def _drawn(name: str) -> Figure:
@@ -41,9 +41,11 @@ def test_no_text_lies_over_another_or_outside(name: str) -> None:
 def test_credit_tells_its_numbers_and_switches_its_methods() -> None:
     asked = plot_of("credit", _drawn("credit"))
     assert asked.methods == ["TD(λ)", "PTD"]
-    assert len(asked.lines) == 2 * (1 + len(credit_figure.LINES))
+    assert len(asked.lines) == 2 * (1 + len(control_figures.CREDIT_LINES))
     told = {line["label"]: line for line in asked.lines}  # of the second panel
-    curve = relative_curve("good", *credit_figure.LINES["PTD, doorways only:\ntheir values"][:2])
+    curve = relative_curve(
+        "good", *control_figures.CREDIT_LINES["PTD, doorways only:\ntheir values"][:2]
+    )
     shown = told["PTD, doorways only: their values"]
     np.testing.assert_allclose(shown["centre"][-1], curve[np.isfinite(curve)][-1], rtol=1e-3)
     assert set(told["TD(λ), best λ"]["centre"]) == {1.0}

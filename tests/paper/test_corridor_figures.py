@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from paper.seen_in_figures import curves, titles
 from preftd import tasks
 from preftd._src.experiments.cells import Expansion
-from preftd._src.paper.corridors import figures, limit_figure
+from preftd._src.paper.corridors import figures, limits
 from preftd._src.paper.corridors import studies as corridors
 from preftd._src.paper.study import PaperStudy
 from preftd._src.style import LOOKS
@@ -22,7 +22,7 @@ from seen import check_texts, written
 
 Made: TypeAlias = dict[PaperStudy, Results]
 SEEDS = 2
-FIGURES = {figure.name: figure for figure in (*figures.FIGURES, *limit_figure.FIGURES)}
+FIGURES = {figure.name: figure for figure in (*figures.FIGURES, *limits.FIGURES)}
 
 
 @pytest.fixture(scope="module")

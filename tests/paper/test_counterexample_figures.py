@@ -8,9 +8,12 @@ from matplotlib.image import imread
 
 from preftd import ETD, PTD, TD
 from preftd._src.paper.counterexamples import figures
-from preftd._src.paper.counterexamples.figures import write_counterexamples
-from preftd._src.paper.counterexamples.simulation import simulate, size_of_values
-from preftd._src.tasks.counterexamples import LAMBDAS
+from preftd._src.paper.counterexamples.figures import (
+    simulate,
+    size_of_values,
+    write_counterexamples,
+)
+from preftd._src.tasks.chains import LAMBDAS
 from preftd.rules import RULES
 from preftd.tasks import make
 from preftd.theory import key_matrix, mean_trajectory

@@ -7,7 +7,7 @@ the right one, both stand here: what is computed, and what is printed.
 import numpy as np
 
 from preftd import PTD, TD
-from preftd._src.tasks.counterexamples import LAMBDAS
+from preftd._src.tasks.chains import LAMBDAS
 from preftd.tasks import Features, MarkovRewardProcess, make
 from preftd.theory import diagnose, key_matrix, mean_trajectory
 

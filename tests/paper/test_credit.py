@@ -6,7 +6,7 @@ import pytest
 from preftd import PTD, TD, Rule, Task, evaluate
 from preftd._src.paper.control import credit
 from preftd._src.paper.control.credit import Learned, learned, preferred, task_of
-from preftd._src.tasks.four_rooms import doorways
+from preftd._src.tasks.grids import doorways
 
 GOAL = credit.GOALS[-1]
 

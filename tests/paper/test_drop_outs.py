@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 from paper.made_drop_outs import drop_out_results
 from paper.seen_in_figures import titles
 from preftd._src.experiments.results import Results
-from preftd._src.paper.control.drop_outs_figure import FIGURES, FOUR, ROWS, TITLES
-from preftd._src.paper.control.drop_outs_studies import FACTORIAL, FEATURES, STUDIES
+from preftd._src.paper.drop_outs.figures import FIGURES, FOUR, ROWS, TITLES
+from preftd._src.paper.drop_outs.studies import FACTORIAL, FEATURES, STUDIES
 from preftd._src.paper.study import PaperStudy
 from preftd._src.style import look_of
 from seen import check_texts, written

@@ -12,9 +12,9 @@ from paper.made_grids import grid_results
 from paper.seen_in_figures import curves, titles
 from preftd._src.experiments.measures import Score
 from preftd._src.paper.corridors.studies import METHODS
-from preftd._src.paper.grids import network_figures, semi_linear_figures
+from preftd._src.paper.grids import figures
 from preftd._src.paper.grids import studies as grids
-from preftd._src.paper.grids.quantities import view_fails
+from preftd._src.paper.grids.claims import view_fails
 from preftd._src.paper.grids.studies import with_best_interest
 from preftd._src.paper.study import PaperStudy
 from preftd._src.style import LOOKS
@@ -22,9 +22,7 @@ from preftd.experiments import Results
 from seen import check_texts, written
 
 SEEDS = 2
-FIGURES = {
-    figure.name: figure for figure in (*semi_linear_figures.FIGURES, *network_figures.FIGURES)
-}
+FIGURES = {figure.name: figure for figure in figures.FIGURES}
 
 
 @pytest.fixture(scope="module")

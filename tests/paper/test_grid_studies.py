@@ -4,9 +4,9 @@ import pytest
 
 from preftd._src.experiments.cells import Expansion
 from preftd._src.paper.corridors.studies import METHODS
+from preftd._src.paper.grids import network_claims
 from preftd._src.paper.grids import studies as grids
-from preftd._src.paper.grids import view_claims
-from preftd._src.paper.stored_searches import FILE, read_search
+from preftd._src.paper.stored import SEARCHES, read_search
 
 BACKWARD = (0.1, 5e-2, 1e-2, 5e-3, 1e-3, 5e-4, 1e-4)
 STEP_SIZES = {
@@ -38,9 +38,9 @@ def test_all_views_learn_from_the_same_episodes(task: str) -> None:
 def test_no_view_of_linear_learners_chose_the_largest_or_the_least_step_size(
     at: tuple[str, int],
 ) -> None:
-    features = read_search(grids.FEATURE_NET.study(), FILE)
+    features = read_search(grids.FEATURE_NET.study(), SEARCHES)
     study = grids.SEMI_LINEAR_VIEWS[at].study(features)
-    chosen = read_search(study, FILE).chosen
+    chosen = read_search(study, SEARCHES).chosen
     assert chosen.height == len(study.axes.rules) * len(study.axes.learners)
     tried = grids.VIEW_STEP_SIZES
     assert all(min(tried) < size < max(tried) for size in chosen["step_size"])
@@ -49,5 +49,5 @@ def test_no_view_of_linear_learners_chose_the_largest_or_the_least_step_size(
 def test_views_are_compared_at_the_largest_step_size_that_both_have() -> None:
     for task in grids.TASKS:
         forward, backward = (set(STEP_SIZES[task, view]) for view in ("forward", "backward"))
-        assert max(forward & backward) == view_claims.LARGEST_OF_BOTH
-        assert max(backward) == view_claims.LARGEST
+        assert max(forward & backward) == network_claims.LARGEST_OF_BOTH
+        assert max(backward) == network_claims.LARGEST

@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from preftd._src.paper.corridors import leak_figure, steady
-from preftd._src.paper.corridors.leak_figure import (
+from preftd._src.paper.claim import rows
+from preftd._src.paper.corridors import steady
+from preftd._src.paper.corridors.leak import (
     CROSSINGS,
+    FIGURES,
     HIDDEN,
+    SEEDS,
     STEP_SIZE,
     WAYS,
     mean_weights,
@@ -21,7 +24,6 @@ from preftd._src.paper.corridors.leak_figure import (
 )
 from preftd._src.paper.corridors.studies import TASKS, at_length
 from preftd._src.paper.measures import part
-from preftd._src.paper.samples import rows
 from preftd._src.report.page.plot import plot_of
 from preftd.experiments import Here, run
 from seen import check_texts, written
@@ -29,7 +31,7 @@ from seen import check_texts, written
 
 @pytest.fixture(scope="module")
 def leak() -> Figure:
-    return leak_figure.FIGURES[0].draw({})
+    return FIGURES[0].draw({})
 
 
 def test_simulated_weights_agree_with_the_exact_mean_and_spread() -> None:
@@ -112,4 +114,4 @@ def test_readers_can_ask_the_leak(leak: Figure) -> None:
     np.testing.assert_allclose(first["centre"], 1 + mean, atol=1e-4)
     np.testing.assert_allclose(first["high"], 1 + mean + np.sqrt(variance), atol=1e-3)
     assert first["step_sizes"] == ["0.1"]
-    assert asked.svg.count('data-method="PTD"') >= 2 * len(WAYS) * leak_figure.SEEDS
+    assert asked.svg.count('data-method="PTD"') >= 2 * len(WAYS) * SEEDS

@@ -10,13 +10,11 @@ from preftd import PTD, InputError, LinearLearner, tasks
 from preftd._src.arrays import Vector
 from preftd._src.experiments.executors import Here
 from preftd._src.experiments.runner import run
-from preftd._src.paper.learned import rides
+from preftd._src.paper.learned import streams
 from preftd._src.paper.learned.cases import CASES, SECTIONS
 from preftd._src.paper.learned.quick_look import look, rates
 from preftd._src.paper.learned.scores import Scores
-from preftd._src.paper.learned.signals import AtRandom, LearnedThrough
-from preftd._src.paper.learned.streamed import Streamed
-from preftd._src.paper.learned.streams import ContinuousWalk, Ride, monte_carlo
+from preftd._src.paper.learned.streams import ContinuousWalk, Ride, Streamed, monte_carlo
 from preftd._src.paper.learned.studies import (
     BOUNDED,
     GROUPS,
@@ -25,6 +23,8 @@ from preftd._src.paper.learned.studies import (
     ORACLE,
     PLAIN,
     TD_LAMBDA,
+    AtRandom,
+    LearnedThrough,
     ptd_study,
 )
 from preftd.learners import Linear
@@ -107,8 +107,8 @@ def test_values_of_rides_are_those_of_their_episodes(ride: Ride) -> None:
     assert known.error < 0.005 * known.values.var()
     rng = np.random.default_rng(1)
     for state, value in list(zip(known.states, known.values, strict=True))[:3]:
-        lengths = rides.lengths_from(ride.kind, state, 2000, rng)
-        sign = -1 if ride.kind == rides.MOUNTAIN_CAR else 1
+        lengths = streams.lengths_from(ride.kind, state, 2000, rng)
+        sign = -1 if ride.kind == streams.MOUNTAIN_CAR else 1
         returns = sign * np.array([sum(0.99**k for k in range(n)) for n in lengths])
         assert value == pytest.approx(returns.mean(), abs=5 * returns.std() / 2000**0.5 + 0.5)
 

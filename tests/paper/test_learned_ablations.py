@@ -1,24 +1,31 @@
 """The changes of the ablations can be made."""
 
+from pathlib import Path
+
 import pytest
 
-from preftd._src.paper.learned.ablations import (
+import preftd
+from preftd._src.paper.learned.cases import CASES
+from preftd._src.paper.learned.quick_look import (
     CHANGES,
-    LEARNED,
     PACKAGE,
     SHOWN,
+    SOURCES,
     Change,
     changed_text,
 )
-from preftd._src.paper.learned.cases import CASES
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.name)
 def test_what_a_change_replaces_occurs_once_and_still_is_python(change: Change) -> None:
-    text = (PACKAGE / LEARNED / change.file).read_text("utf-8")
+    text = (PACKAGE / SOURCES / change.file).read_text("utf-8")
     changed = changed_text(change, text)
     assert changed != text
     compile(changed, change.file, "exec")
+
+
+def test_what_is_copied_is_the_package_that_is_imported() -> None:
+    assert Path(preftd.__file__).parent == PACKAGE
 
 
 def test_a_change_that_fits_nowhere_is_refused() -> None:

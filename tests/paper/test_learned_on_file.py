@@ -13,7 +13,7 @@ from preftd._src.experiments.executors import Here
 from preftd._src.experiments.results import Results
 from preftd._src.experiments.runner import run
 from preftd._src.paper.contents import CLAIMS, FIGURES
-from preftd._src.paper.learned import rival_studies, studies
+from preftd._src.paper.learned import studies
 from preftd._src.paper.learned.cases import CASES
 from preftd._src.paper.learned.studies import BOUNDED, GROUPS, LEARNED, ORACLE, ptd_study
 from preftd._src.paper.learned.table import (
@@ -24,7 +24,7 @@ from preftd._src.paper.learned.table import (
     table_lines,
     write_table,
 )
-from preftd._src.paper.stored_runs import shortened
+from preftd._src.paper.stored import shortened
 from preftd._src.paper.study import PaperStudy
 
 DOCS = Path(__file__).parents[2] / "docs" / "learned.md"
@@ -32,7 +32,7 @@ DOCS = Path(__file__).parents[2] / "docs" / "learned.md"
 
 @cache
 def found() -> dict[PaperStudy, Results]:
-    return {one: on_file(one) for one in (*studies.STUDIES, *rival_studies.STUDIES)}
+    return {one: on_file(one) for one in studies.STUDIES}
 
 
 def test_the_table_of_the_docs_is_that_on_file(tmp_path: Path) -> None:
@@ -91,11 +91,7 @@ def test_figures_are_drawn_from_what_is_on_file(name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [
-        name
-        for name, claim in CLAIMS.items()
-        if set(claim.studies) & {*studies.STUDIES, *rival_studies.STUDIES}
-    ],
+    [name for name, claim in CLAIMS.items() if set(claim.studies) & {*studies.STUDIES}],
 )
 def test_claims_are_tested_on_what_is_on_file(name: str) -> None:
     finding = CLAIMS[name].test(found())

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from preftd import MarkovRewardProcess
 from preftd._src.arrays import Dense
-from preftd._src.tasks.counterexamples import LAMBDAS
+from preftd._src.tasks.chains import LAMBDAS
 from preftd.rules import RULES
 from preftd.tasks import make
 from preftd.theory import key_matrices_over_time, key_matrix

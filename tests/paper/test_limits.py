@@ -9,7 +9,7 @@ from preftd import ETD, PTD, TD, InputError, tasks
 from preftd._src.experiments.learning import RunningCoefficients, pieces
 from preftd._src.paper.corridors import studies as corridors
 from preftd._src.paper.corridors.limits import limits
-from preftd._src.tasks.counterexamples import LAMBDAS
+from preftd._src.tasks.chains import LAMBDAS
 from preftd.experiments import evaluate
 from preftd.learners import Decreasing, Linear
 from preftd.preferences import Constant, Function, Observability, PerState, Signal

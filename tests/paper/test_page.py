@@ -12,20 +12,19 @@ from markupsafe import escape
 from matplotlib.figure import Figure
 
 from browser import complaints, open_browser, view
+from preftd._src.paper import counterexamples
+from preftd._src.paper.claim import Case, Finding, Region, Verdict
 from preftd._src.paper.contents import CLAIMS, FIGURES
-from preftd._src.paper.findings import COUNTEREXAMPLES, FINDINGS, Overall, overall
-from preftd._src.paper.page import heading, in_order, write_paper_page
-from preftd._src.paper.page_chains import chain_verdicts, chains
-from preftd._src.paper.page_claims import figures_of
-from preftd._src.paper.page_texts import WORDS
+from preftd._src.paper.counterexamples.figures import chain_verdicts, chains
+from preftd._src.paper.page import Overall, figures_of, heading, in_order, overall, write_paper_page
+from preftd._src.paper.registry import FINDINGS, WORDS
 from preftd._src.paper.summary import Answer
-from preftd._src.paper.titles import TITLES
-from preftd._src.paper.verdict import Case, Finding, Region, Verdict
-from preftd._src.report.figures.shown import Shown, attach
+from preftd._src.report.figures.lines import Shown, attach
 from preftd._src.report.page.plot import plot_of
 from preftd._src.style import Band
 from preftd.tasks import make
 
+[COUNTEREXAMPLES] = counterexamples.EXPERIMENT.findings
 YES, OPEN, NO = Verdict.REPRODUCED, Verdict.INCONCLUSIVE, Verdict.NOT_REPRODUCED
 
 
@@ -74,17 +73,18 @@ def test_each_claim_of_the_paper_is_part_of_one_finding() -> None:
     of_paper = {name for name, claim in CLAIMS.items() if claim.figures}
     assert set(named) == of_paper | set(COUNTEREXAMPLES.claims)
     assert set(named.values()) == {1}
-    assert {finding.figure for finding in FINDINGS} <= set(TITLES)
+    assert {finding.figure for finding in FINDINGS} <= set(WORDS)
 
 
 def test_every_figure_has_words_and_every_claim_a_figure() -> None:
-    assert WORDS.keys() == TITLES.keys()
+    assert WORDS.keys() == {COUNTEREXAMPLES.figure, *FIGURES}
+    assert all(all(words) for words in WORDS.values())
     for claim in CLAIMS.values():
         assert set(figures_of(claim)) <= set(FIGURES), claim.name
 
 
 def test_figures_come_in_the_order_of_the_paper() -> None:
-    names = [heading(name) for name in in_order(TITLES) if name.startswith("figure_")]
+    names = [heading(name) for name in in_order(WORDS) if name.startswith("figure_")]
     appendix = [f"Figure A.{n}" for n in range(1, 14)]
     body = [f"Figure {n}" for n in range(2, 7)]
     assert names == [*body, *appendix, "Figure A.13, with biases"]

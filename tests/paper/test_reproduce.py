@@ -13,16 +13,16 @@ from matplotlib.figure import Figure
 from preftd._src.arrays import InputError
 from preftd._src.experiments.inputs import as_seeds
 from preftd._src.experiments.study import Study
-from preftd._src.paper import contents, page
+from preftd._src.paper import page
 from preftd._src.paper import study as paper_study
 from preftd._src.paper.contents import CLAIMS, FIGURES, STUDIES
+from preftd._src.paper.figures import PaperFigure
 from preftd._src.paper.order import Order, Wanted, stored, wanted
 from preftd._src.paper.page import stored_page
-from preftd._src.paper.panel_rows import PaperFigure
+from preftd._src.paper.registry import EXPERIMENTS, WORDS
 from preftd._src.paper.reproduce import reproduce
-from preftd._src.paper.stored_searches import QUICK_SEEDS
+from preftd._src.paper.stored import QUICK_SEEDS
 from preftd._src.paper.study import Found, PaperStudy
-from preftd._src.paper.titles import TITLES
 from preftd._src.paper.walk import studies as walk_studies
 from preftd.experiments import Here, Results
 
@@ -81,7 +81,7 @@ def test_results_that_do_not_fit_into_memory_are_read_again_and_the_same(
 
 
 def test_all_that_can_be_made_has_a_title() -> None:
-    assert list(TITLES) == ["counterexamples", *FIGURES]
+    assert list(WORDS) == ["counterexamples", *FIGURES]
 
 
 class Asked(NamedTuple):
@@ -108,8 +108,7 @@ def test_names_of_studies_figures_and_claims_are_their_own() -> None:
     for study, asked in all_wanted(None).items():
         assert asked.whole.name == study.name
     assert len({study.name for study in STUDIES}) == len(STUDIES)
-    modules = [module for module in vars(contents).values() if hasattr(module, "CLAIMS")]
-    assert sum(len(module.CLAIMS) for module in modules) == len(CLAIMS)
+    assert sum(len(one.members(one.claims, "CLAIMS")) for one in EXPERIMENTS) == len(CLAIMS)
     assert {study for figure in FIGURES.values() for study in figure.studies} <= set(STUDIES)
 
 
@@ -163,7 +162,7 @@ def test_everything_is_made_and_summarised(tmp_path: Path) -> None:
     assert times_run(tmp_path) == dict.fromkeys((study.name for study in STUDIES), 1)
     text = page.read_text()
     assert all(f'id="claim-{name}"' in text for name in CLAIMS)
-    assert all(f'data-plot="{name}"' in text for name in TITLES)
+    assert all(f'data-plot="{name}"' in text for name in WORDS)
     assert "not tested" not in text.lower()
     assert page.stat().st_size < 8e6
     assert list(stored_page(Order(tmp_path, seeds=1))) == [f"wrote {page}"]

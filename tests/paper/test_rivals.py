@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from paper import rivals_reference as reference
 from preftd import PTD, TD, Linear, evaluate, tasks
 from preftd._src.arrays import Dense, InputError
 from preftd._src.learners.custom import Episode, Specification
@@ -19,17 +20,9 @@ from preftd._src.paper.learned.rivals import (
     LambdaDiscrepancy,
     LambdaGreedy,
     MetaGradient,
-    reference,
 )
-from preftd._src.paper.learned.rivals.adaptive_td import learn_adaptively
-from preftd._src.paper.learned.rivals.batch import Lesson
-from preftd._src.paper.learned.rivals.cells import Cells
-from preftd._src.paper.learned.rivals.discerning import DiscerningOptions, learn_discerningly
-from preftd._src.paper.learned.rivals.lambda_discrepancy import (
-    DiscrepancyOptions,
-    learn_by_discrepancy,
-)
-from preftd._src.paper.learned.rivals.lambda_greedy import GreedyOptions, learn_greedily
+from preftd._src.paper.learned.rivals.batch import Cells, Lesson
+from preftd._src.paper.learned.rivals.beliefs import learn_adaptively
 from preftd._src.paper.learned.rivals.meta_gradient import gradient, learn_forward, learn_preference
 from preftd._src.tasks.scored import Scored
 from preftd.experience import Experience
@@ -51,7 +44,7 @@ def random_lesson(seed: int, truncated: bool = False, m: int = 4) -> Lesson:
 
 
 def check_learning(
-    learn: Callable[..., None], expected: Callable[..., Any], rows: int, truncated: bool
+    learn: Callable[..., None], rows: int, expected: Callable[..., Any], truncated: bool
 ) -> None:
     """Compare a kernel with its reference over two episodes, for each step size."""
     rng = np.random.default_rng(9)
@@ -72,9 +65,7 @@ def check_learning(
 @pytest.mark.parametrize("preferential", [False, True])
 def test_lambda_greedy_is_its_reference(truncated: bool, preferential: bool) -> None:
     spec = LambdaGreedy(rate=0.2, least=0.05, preferential=preferential)
-    options = GreedyOptions(0.2, 0.05, 1.0, preferential)
-    expected = partial(reference.lambda_greedy, spec)
-    check_learning(partial(learn_greedily, options), expected, 2, truncated)
+    check_learning(*spec.teach(0), partial(reference.lambda_greedy, spec), truncated)
 
 
 @pytest.mark.parametrize("truncated", [False, True])
@@ -82,23 +73,21 @@ def test_lambda_greedy_is_its_reference(truncated: bool, preferential: bool) -> 
 def test_adaptive_td_is_its_reference(truncated: bool, width: float) -> None:
     spec, dealt = AdaptiveTD(rate=0.2, width=width, members=3), np.array([True, False, True])
     learn = partial(learn_adaptively, width, 0.2, dealt)
-    check_learning(learn, partial(reference.adaptive_td, spec, dealt), 3, truncated)
+    check_learning(learn, 3, partial(reference.adaptive_td, spec, dealt), truncated)
 
 
 @pytest.mark.parametrize("truncated", [False, True])
 @pytest.mark.parametrize("preferential", [False, True])
 def test_the_lambda_discrepancy_is_its_reference(truncated: bool, preferential: bool) -> None:
     spec = LambdaDiscrepancy(rate=0.2, sharpness=3.0, preferential=preferential)
-    learn = partial(learn_by_discrepancy, DiscrepancyOptions(0.2, 3.0, preferential))
-    check_learning(learn, partial(reference.lambda_discrepancy, spec), 3, truncated)
+    check_learning(*spec.teach(0), partial(reference.lambda_discrepancy, spec), truncated)
 
 
 @pytest.mark.parametrize("truncated", [False, True])
 @pytest.mark.parametrize("emphasis", ["error", "noise"])
 def test_discerning_td_is_its_reference(truncated: bool, emphasis: str) -> None:
     spec = DiscerningTD(emphasis, trace=0.7, rate=0.2, sharpness=0.5)
-    learn = partial(learn_discerningly, DiscerningOptions(emphasis == "noise", 0.7, 0.2, 0.5))
-    check_learning(learn, partial(reference.discerning_td, spec), 3, truncated)
+    check_learning(*spec.teach(0), partial(reference.discerning_td, spec), truncated)
 
 
 @pytest.mark.parametrize("alpha", [0.1, 0.9])

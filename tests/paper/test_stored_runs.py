@@ -19,18 +19,21 @@ from preftd._src.experiments.runner import results as stored_results
 from preftd._src.experiments.store import Store
 from preftd._src.paper.cartpole.studies import FOUR_METHODS
 from preftd._src.paper.contents import STUDIES
+from preftd._src.paper.figures import seeds_with
 from preftd._src.paper.order import Order, stored, without_search
-from preftd._src.paper.panel_rows import seeds_with
 from preftd._src.paper.reproduce import ResultsOnDemand, reproduce
-from preftd._src.paper.stored_runs import (
-    FILE,
+from preftd._src.paper.stored import (
+    QUICK_SEEDS,
+    RUNS,
     compared,
     on_file_note,
+    provenance,
     read_runs,
+    read_search,
+    reported_only,
     seeds_told,
     shortened,
 )
-from preftd._src.paper.stored_searches import QUICK_SEEDS, provenance, read_search, reported_only
 from preftd._src.paper.study import PaperStudy
 from preftd.experiments import Chosen, Here, Processes, Results, Search, Study
 from preftd.learners import Actor, ActorCritic, StepSizePair
@@ -268,10 +271,10 @@ def test_what_cannot_be_shortened_is_refused(
 
 
 def test_the_runs_of_all_studies_that_keep_them_are_on_file() -> None:
-    told = provenance(FILE)
+    told = provenance(RUNS)
     assert set(told) == {one.name for one in STUDIES if one.kept_every}
     assert all(re.fullmatch(r"[0-9a-f]{40}", of["commit"]) for of in told.values())
-    assert FILE.stat().st_size < 6_000_000
+    assert RUNS.stat().st_size < 6_000_000
 
 
 def test_the_first_seed_of_figure_a13_is_as_it_is_on_file(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from preftd._src.experiments.store import Store
 from preftd._src.paper.contents import STUDIES
 from preftd._src.paper.order import Order, stored, wanted
 from preftd._src.paper.reproduce import ResultsOnDemand, reproduce
-from preftd._src.paper.stored_searches import (
+from preftd._src.paper.stored import (
     COMMAND,
     QUICK_SEEDS,
     provenance,

@@ -14,6 +14,7 @@ from paper.made_claims import World, made
 from preftd._src.arrays import InputError
 from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import Results
+from preftd._src.paper.claim import Case, Finding, Region
 from preftd._src.paper.contents import CLAIMS
 from preftd._src.paper.grids.studies import FEATURE_NET, SEEDS
 from preftd._src.paper.order import Order
@@ -27,7 +28,6 @@ from preftd._src.paper.summary import (
     interval_text,
     table,
 )
-from preftd._src.paper.verdict import Case, Finding, Region
 from preftd._src.paper.walk.studies import BY_BETA
 from preftd.experiments import Here, run
 

@@ -12,6 +12,19 @@ from made_runs import frame, run
 from preftd._src.arrays import InputError
 from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import Results
+from preftd._src.paper.claim import (
+    LEVEL,
+    MEAN,
+    RATIO,
+    ROUNDING,
+    SAME,
+    Case,
+    Finding,
+    Region,
+    Sample,
+    Verdict,
+    level_of_each,
+)
 from preftd._src.paper.measures import (
     best,
     decades_to_failure,
@@ -20,8 +33,6 @@ from preftd._src.paper.measures import (
     part,
     widths,
 )
-from preftd._src.paper.samples import MEAN, RATIO, SAME, Sample
-from preftd._src.paper.verdict import LEVEL, ROUNDING, Case, Finding, Region, Verdict, level_of_each
 
 numbers = st.floats(-1e6, 1e6)
 ends = st.one_of(numbers, st.just(-inf), st.just(inf))

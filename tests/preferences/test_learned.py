@@ -20,7 +20,7 @@ from preftd import (
     tasks,
 )
 from preftd._src.arrays import Dense, Vector
-from preftd._src.preferences.learned.layout import ATOMS, CLUSTERS, size_of
+from preftd._src.preferences.learned.memory import ATOMS, CLUSTERS, size_of
 from preftd._src.preferences.learned.past import LINE
 from preftd.experience import Experience, Visit
 from preftd.preferences import Learned

@@ -1,26 +1,16 @@
 """The kernels of learned preferences agree with their readable reference."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+from preferences.learned_reference import Reference
 from preferences.made_streams import Case, continuous_walk, geometric, of_task, two_in_one
 from preftd._src.arrays import Vector
-from preftd._src.preferences.learned.layout import (
-    ATOMS,
-    CLUSTERS_USED,
-    EVIDENCE,
-    EXPERTS,
-    FIT,
-    LEAD,
-    LEFT,
-    NAME,
-    RHYTHM,
-    WIDTH,
-    WIDTHS,
-    readable_parts,
-)
+from preftd._src.preferences.learned.memory import ATOMS, read_state
 from preftd._src.preferences.learned.past import memory_of
-from preftd._src.preferences.learned.reference import Reference
+from preftd._src.preferences.learned.widths import ODDS
 from preftd.preferences import Learned
 from preftd.tasks import make
 
@@ -56,19 +46,27 @@ def test_the_kernels_agree_with_the_reference(name: str) -> None:
     reference = Reference(short.size)
     pairs = zip(short.features(), short.is_first, strict=True)
     assert beta.tolist() == [reference.step(x, bool(first)) for x, first in pairs]
-    p = readable_parts(memory_of(memory))
-    assert p.head[WIDTH] == reference.width
-    assert_close(p.widths[:, :WIDTHS], reference.kernels.evidence)
-    assert p.head[LEAD] == pytest.approx(reference.kernels.lead, rel=1e-7, abs=1e-7)
-    assert p.head[RHYTHM] == pytest.approx(reference.rhythm, rel=1e-7, abs=1e-7)
-    assert (p.presumed[:, 0] > 0).sum() == len(reference.presumed)
-    assert p.head[CLUSTERS_USED] == len(reference.clusters)
+    s: Any = read_state(memory_of(memory))
+    assert s.head.width == reference.width
+    assert_close(s.widths["evidence"], reference.kernels.evidence)
+    assert s.head.lead == pytest.approx(reference.kernels.lead, rel=1e-7, abs=1e-7)
+    assert s.head.rhythm == pytest.approx(reference.rhythm, rel=1e-7, abs=1e-7)
+    assert (s.presumed["fingerprint"] > 0).sum() == len(reference.presumed)
+    assert s.head.clusters_used == len(reference.clusters)
     for row, cluster in enumerate(reference.clusters, ATOMS):
-        assert_close(p.centres[row], cluster.centre)
-        assert p.cells[row, FIT] == pytest.approx(cluster.fit, rel=1e-7, abs=1e-7)
-        assert p.cells[row, LEFT] == len(cluster.left)
+        assert_close(s.centres[row], cluster.centre)
+        assert s.cells[row].fit == pytest.approx(cluster.fit, rel=1e-7, abs=1e-7)
+        assert s.cells[row].left == len(cluster.left)
         if cluster.left:
-            assert_close(p.leaving[row - ATOMS], np.mean(cluster.left, axis=0))
-    for cell in p.cells[p.cells[:, NAME] > 0]:
-        known = reference.markov.evidence[int(cell[NAME])]
-        assert_close(cell[EVIDENCE : EVIDENCE + EXPERTS], known)
+            assert_close(s.leaving[row - ATOMS], np.mean(cluster.left, axis=0))
+    for cell in s.cells[s.cells["name"] > 0]:
+        assert_close(cell.evidence, reference.markov.evidence[int(cell.name)])
+
+
+def test_a_cell_of_several_states_is_not_distrusted() -> None:
+    stream = two_in_one(2000)(0).experience
+    beta, memory = Learned().stream(stream)
+    cells: Any = read_state(memory_of(memory)).cells
+    largest = cells[np.argmax(cells["visits"])]
+    assert largest.evidence.max() > 2 * ODDS  # the past tells what follows
+    assert beta[1000:].all()

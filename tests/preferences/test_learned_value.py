@@ -7,22 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from preferences.learned_reference import Reference
 from preferences.made_streams import Maker, geometric, of_task
 from preferences.value_cases import walk, with_discount
 from preftd import PTD, InputError, Linear, LinearLearner, tasks
 from preftd._src.arrays import Dense, Vector
-from preftd._src.preferences.learned.layout import NAME, readable_parts, size_of
+from preftd._src.preferences.learned.memory import LONGEST_EPISODE, read_state, size_of
 from preftd._src.preferences.learned.past import memory_of
-from preftd._src.preferences.learned.reference import Reference
-from preftd._src.preferences.learned.value import value_evidence
-from preftd._src.preferences.learned.value_layout import (
-    DISCOUNT,
-    EPISODES,
-    KNOWN,
-    LONGEST_EPISODE,
-    VALUE,
-    returns_of,
-)
+from preftd._src.preferences.learned.returns import value_evidence
 from preftd._src.tasks.scored import Scored
 from preftd.experience import Experience
 from preftd.learners import Steps
@@ -52,7 +44,8 @@ def stream(name: str) -> Experience:
 def comparable(memory: Any) -> Vector:
     """The memory, without what a stream knows in advance of the step after it."""
     array = memory_of(memory)
-    readable_parts(array).value[KNOWN : DISCOUNT + 1] = 0
+    known = read_state(array).returns[0]
+    known.is_known = known.reward = known.discount = 0.0
     return array
 
 
@@ -79,15 +72,15 @@ def test_the_kernels_agree_with_the_reference(name: str) -> None:
     reference = Reference(e.size, linear=True)
     rows = zip(e.features(), e.is_first, outcomes(e), strict=True)
     assert beta.tolist() == [reference.step(x, bool(first), (r, g)) for x, first, (r, g) in rows]
-    p = readable_parts(memory_of(memory))
+    s: Any = read_state(memory_of(memory))
     values = reference.values
     assert values is not None
-    assert returns_of(p).head[EPISODES] == values.episodes > 10
+    assert s.returns[0].episodes == values.episodes > 10
     assert bool(values.held) == (name in HELD)
     found = {}
-    for row in np.flatnonzero(p.cells[:, NAME] > 0).tolist():
-        since, against = value_evidence(p, row)
-        cell = int(p.cells[row, NAME])
+    for row in np.flatnonzero(s.cells["name"] > 0).tolist():
+        since, against = value_evidence(s, row)
+        cell = int(s.cells[row].name)
         assert (since > 0) == (cell in values.held)
         found[cell] = against
     for cell, against in values.against.items():
@@ -143,7 +136,7 @@ def test_it_is_off_unless_it_is_asked_for(name: str) -> None:
     assert np.array_equal(betas, other[0])
     assert np.array_equal(np.asarray(memory), np.asarray(other[1]))
     assert np.asarray(memory).size == size_of(whole.size)
-    assert np.asarray(LINEAR.stream(whole)[1]).size == size_of(whole.size) + VALUE
+    assert np.asarray(LINEAR.stream(whole)[1]).size == size_of(whole.size, linear=True)
 
 
 @pytest.mark.parametrize("jitter", [0.0, 0.02])
@@ -204,8 +197,8 @@ def test_long_episodes_are_left_out_and_memory_is_bounded() -> None:
     ends = np.zeros(steps.sum(), np.bool_)
     ends[np.cumsum(steps) - 1] = True
     log = Experience.from_log(np.ones((ends.size, 1)), ends, discount=1.0, terminated=ends)
-    p = readable_parts(memory_of(LINEAR.stream(log)[1]))
-    assert returns_of(p).head[EPISODES] == 2  # the last has not been learned from yet
+    returns = read_state(memory_of(LINEAR.stream(log)[1])).returns[0]
+    assert returns.episodes == 2  # the last has not been learned from yet
 
 
 @pytest.mark.parametrize("paid", [0.0, 1.0, 1e-170, 1e170])

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from learners.network_cases import RULES, SMOOTH, logged
 from preftd import Experience, NetworkLearner, Rule, tasks
-from preftd._src.learners.network.parameters import Parameters
+from preftd._src.learners.network.layers import Parameters
 from preftd.learners import Steps
 from preftd.preferences import Observability, Signal
 from preftd.rules import stream_coefficients

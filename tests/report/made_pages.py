@@ -6,8 +6,8 @@ from made_runs import study as made_study
 from preftd import PTD, Study, tasks
 from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import Results
-from preftd._src.report.figures import FIGURES
-from preftd._src.report.page.study import part_of, write_study_page
+from preftd._src.report.figures.study import FIGURES
+from preftd._src.report.studies import part_of, write_study_page
 
 EVIL = "<img src=x onerror=alert(1)>"
 """A label that a careless page would run."""

@@ -12,7 +12,7 @@ import pytest
 from browser import complaints, open_browser, view
 from explorer_shell import assert_same_features, call, write_shell
 from preftd import ETD, PTD, TD, theory
-from preftd._src.report.page.explorer import explorer
+from preftd._src.report.page.render import explorer
 from preftd._src.style import LOOKS, number_text
 
 READY = "return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));"

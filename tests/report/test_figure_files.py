@@ -11,7 +11,7 @@ from made_runs import study
 from preftd import InputError
 from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import Results
-from preftd._src.report.figures import FIGURES, applicable_figures, draw
+from preftd._src.report.figures.study import FIGURES, applicable_figures, draw
 from preftd._src.style import save_figure
 
 PAPERS = Results(study(units=(4, 16)), Score())

@@ -17,7 +17,7 @@ import pytest
 from browser import complaints, open_browser, view
 from commands import printed
 from logs.made_logs import COLUMNS, gappy
-from preftd._src.report import log_curves, log_figures, log_page, log_weights
+from preftd._src.report import log_figures, log_page
 from preftd._src.report.log_page import write_log_page
 from preftd._src.style import number_text
 from preftd.logs import LogColumns, LogEvaluation, fit
@@ -90,8 +90,8 @@ def test_the_page_tells_how_much_the_fill_matters(page: str, found: LogEvaluatio
 def test_methods_without_weights_of_features_are_not_in_their_table(found: LogEvaluation) -> None:
     arms = [*found.summary["arms"], {"key": "ptd-linear", "label": "PTD, linear"}]
     summary = {**found.summary, "arms": arms}
-    assert [one["key"] for one in log_weights.with_weights(summary)] == ["td0", "td", "ptd"]
-    assert len(log_weights.weights_table(summary, summary["questions"][0], 9)[0][1]) == 3
+    assert [one["key"] for one in log_figures.with_weights(summary)] == ["td0", "td", "ptd"]
+    assert len(log_page.weights_table(summary, summary["questions"][0])[0][1]) == 3
 
 
 def test_errors_in_the_figure_are_those_of_the_summary(page: str, found: LogEvaluation) -> None:
@@ -127,7 +127,7 @@ def test_calibration_is_the_mean_return_of_rows_predicted_alike(
 def test_episodes_are_shown_as_they_were_predicted(page: str, found: LogEvaluation) -> None:
     rows = found.predictions()
     shown = [one for one in numbers(page)["episodes"] if one["label"] == "PTD"]
-    assert len(shown) == log_curves.EPISODES
+    assert len(shown) == log_figures.EPISODES
     titles = re.findall(r"<!-- (?:id|episode) (\d+) -->|>id (\d+)<", page)
     ids = [int(a or b) for a, b in dict.fromkeys(titles)]
     assert len(ids) == len(shown)
@@ -137,14 +137,14 @@ def test_episodes_are_shown_as_they_were_predicted(page: str, found: LogEvaluati
 
 def test_gaps_are_counted_from_the_last_trusted_row_or_the_start() -> None:
     rows = pl.DataFrame({"id": [1, 1, 1, 1, 2, 2, 2], "beta": [0.0, 1, 0, 0.4, 0, 0, 1]})
-    assert log_curves._aged(rows, "id")["age"].to_list() == [1, 0, 1, 2, 1, 2, 0]
-    assert log_curves._aged(rows, None)["age"].to_list() == [1, 0, 1, 2, 3, 4, 0]
+    assert log_figures._aged(rows, "id")["age"].to_list() == [1, 0, 1, 2, 1, 2, 0]
+    assert log_figures._aged(rows, None)["age"].to_list() == [1, 0, 1, 2, 3, 4, 0]
 
 
 def test_a_long_log_is_read_in_part(found: LogEvaluation, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_curves, "SAMPLE", 100)
+    monkeypatch.setattr(log_figures, "SAMPLE", 100)
     path, rows = found.folder / "predictions.parquet", found.summary["log"]["rows"]
-    some = log_curves.sample(path, rows)
+    some = log_figures.sample(path, rows)
     assert some.first["row"].to_list() == list(range(100))
     assert some.spread["row"].to_list() == list(range(0, rows, rows // 100))
 
@@ -154,25 +154,25 @@ def test_a_log_without_gaps_says_so(tmp_path: Path) -> None:
     found = evaluated(tmp_path, log.drop("id"), episode=None)
     figure = log_figures.missing_figure(found.summary)
     assert "nothing is missing" in [text.get_text() for axes in figure.axes for text in axes.texts]
-    rows = log_curves.sample(tmp_path / "predictions.parquet", log.height)
-    assert log_curves.gaps_figure(found.summary, rows, None) is None
-    shown = log_curves.episodes_figure(found.summary, rows, None)
+    rows = log_figures.sample(tmp_path / "predictions.parquet", log.height)
+    assert log_figures.gaps_figure(found.summary, rows, None) is None
+    shown = log_figures.episodes_figure(found.summary, rows, None)
     assert shown is not None
     assert shown.axes[0].get_title(loc="left").startswith("rows from ")
 
 
 def test_returns_that_are_never_known_leave_no_curves(found: LogEvaluation) -> None:
     rows = found.predictions().with_columns(pl.lit(np.nan).alias("return"))
-    some = log_curves.Sampled(rows, rows)
-    assert log_curves.calibration_figure(found.summary, some) is None
-    assert log_curves.episodes_figure(found.summary, some, "id") is None
+    some = log_figures.Sampled(rows, rows)
+    assert log_figures.calibration_figure(found.summary, some) is None
+    assert log_figures.episodes_figure(found.summary, some, "id") is None
     none = [question | {"errors": []} for question in found.summary["questions"]]
     said = list(log_page.lead({**found.summary, "questions": none}))
     assert said[-1].endswith("no return is known, so there is no error.")
 
 
 def test_values_that_are_all_the_same_are_one_group() -> None:
-    band = log_curves._tenths(np.full(50, 2.0), np.arange(50.0))
+    band = log_figures._tenths(np.full(50, 2.0), np.arange(50.0))
     assert (band.x.tolist(), band.centre.tolist()) == ([2.0], [24.5])
 
 

@@ -12,8 +12,7 @@ from matplotlib.colors import to_rgb
 from made_runs import PAPER, study
 from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import Results
-from preftd._src.report.looks import MARKERS, looks
-from preftd._src.style import LOOKS, OTHERS, Look, look_of
+from preftd._src.style import LOOKS, MARKERS, OTHERS, Look, look_of, looks
 from seen import drawn, lines_of
 
 PAPERS = Results(study(units=(4, 16)), Score())

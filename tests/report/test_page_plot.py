@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from preftd._src.report.figures import FIGURES
-from preftd._src.report.figures.shown import Shown, attach
+from preftd._src.report.figures.lines import Shown, attach
+from preftd._src.report.figures.study import FIGURES
 from preftd._src.report.page.plot import MOST, Plot, plot_of
 from preftd._src.style import Band
 from report.made_pages import EVIL, made_results

@@ -3,7 +3,7 @@
 import numpy as np
 
 from preftd._src.arrays import Vector
-from preftd._src.tasks.control.kernel import reset_kernel, step_kernel
+from preftd._src.tasks.control_kernel import reset_kernel, step_kernel
 from preftd.tasks import CartPole, CartPoleDropOuts, ControlTask
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from preftd._src.arrays import Dense, InputError, Vector
 from preftd._src.experiments.content import content
-from preftd._src.tasks.control.kernel import Tables, reset_kernel, step_kernel
+from preftd._src.tasks.control_kernel import Tables, reset_kernel, step_kernel
 from preftd.tasks import CartPole
 from tasks.compiled_control import Compiled
 

@@ -8,7 +8,7 @@ import pytest
 
 from preftd import InputError, Task, tasks
 from preftd._src.experiments.content import content
-from preftd._src.tasks.four_rooms import doorways
+from preftd._src.tasks.grids import doorways
 from preftd.tasks import ControlTask, Features
 from tasks.compiled_control import Compiled
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from preftd import InputError, tasks
 from preftd._src.tasks.environment import TaskEnvironment
-from preftd._src.tasks.frames import MARK, Frames
+from preftd._src.tasks.picture import MARK, Frames
 
 COLOUR = np.rint(255 * np.array(to_rgb(MARK)))
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from preftd import InputError, tasks
-from preftd._src.tasks.corridors import geometric_corridor
+from preftd._src.tasks.chains import geometric_corridor
 from preftd._src.tasks.grids import open_grid
 from preftd.tasks import Features, Task, aliased, failing, jittered
 

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from preftd import ETD, PTD, TD, Features, InputError, MarkovRewardProcess
 from preftd._src.arrays import Matrix, is_sparse
-from preftd._src.tasks.counterexamples import LAMBDAS
+from preftd._src.tasks.chains import LAMBDAS
 from preftd.tasks import make
 from preftd.theory import Problem, fixed_point, load_problem, save_problem
 from random_problems import chain, discounts, preference

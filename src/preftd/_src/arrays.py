@@ -6,31 +6,41 @@ colon, and the remedy. Of arrays of other libraries, nothing missing is taken fo
 
 import operator
 import re
+import sys
 import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from preftd.failures import InputError as InputError  # noqa: PLC0414  (all checks raise it)
 
 if TYPE_CHECKING:
+    from scipy import sparse
     from typing_extensions import TypeIs
 
+    Sparse: TypeAlias = sparse.csr_array[np.float64]
+    AnySparse: TypeAlias = sparse.sparray | sparse.spmatrix
+else:  # loading scipy takes longer than all that a linear learner needs of it
+    Sparse = AnySparse = Any
 
 Vector: TypeAlias = NDArray[np.float64]
 Dense: TypeAlias = NDArray[np.float64]
-Sparse: TypeAlias = sparse.csr_array[np.float64]
 Matrix: TypeAlias = Dense | Sparse
 AnyMatrix = TypeVar("AnyMatrix", bound=Matrix)
-MatrixLike: TypeAlias = ArrayLike | sparse.sparray | sparse.spmatrix
+MatrixLike: TypeAlias = ArrayLike | AnySparse
+
+MOST_STATES = 10_000_000
+"""Larger tasks do not fit into the memory of ordinary machines."""
+MOST_STEPS = 10**9
+"""More steps at once do not fit either."""
 
 
 def is_sparse(matrix: Matrix) -> "TypeIs[Sparse]":
-    """Return whether the matrix is sparse."""
-    return sparse.issparse(matrix)
+    """Return whether the matrix is sparse: nothing is where scipy.sparse is not loaded."""
+    module = sys.modules.get("scipy.sparse")
+    return module is not None and bool(module.issparse(matrix))
 
 
 def as_array(name: str, given: ArrayLike, *, finite: bool = True) -> NDArray[np.float64]:
@@ -137,9 +147,9 @@ def short(given: object) -> str:
 
 def as_table(name: str, given: MatrixLike) -> Matrix:
     """Return a read-only float64 copy of any shape; sparse input stays sparse (CSR)."""
-    if not isinstance(given, sparse.sparray | sparse.spmatrix):
-        return as_array(name, given)
     anything: Any = given  # the stubs of scipy know only its concrete formats
+    if not is_sparse(anything):
+        return as_array(name, anything)
     if anything.dtype.kind not in "biuf":
         raise InputError(f"{name} is not an array of real numbers: give real numbers.")
     csr: Sparse = checked_csr(name, anything)
@@ -324,6 +334,8 @@ def _holds_mask(given: Any) -> bool:
 
 def checked_csr(name: str, given: Any) -> Any:
     """Return a copy in CSR, all indices checked first: conversions trust them."""
+    from scipy import sparse  # noqa: PLC0415  (takes a while)
+
     try:
         if hasattr(given, "check_format"):  # rows or columns, compressed
             given.check_format(full_check=True)

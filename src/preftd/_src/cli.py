@@ -101,7 +101,7 @@ def list_figures() -> None:
     For example:
         preftd list
     """
-    from preftd._src.paper.titles import overview
+    from preftd._src.paper.registry import overview
 
     print_all(overview())
 
@@ -190,7 +190,7 @@ def status(
         preftd status examples/study.py --out quick
     """
     from preftd._src.experiments.study import load_studies
-    from preftd._src.report.status import status_lines
+    from preftd._src.report.tables import status_lines
 
     print_all(status_lines(out, load_studies(study, seeds) if study else []))
 

@@ -9,10 +9,21 @@ from preftd._src.options import Address, Executor, ExecutorName, Mixed, Workers,
 from preftd._src.terminal import print_line
 from preftd.failures import InputError
 
+COLUMNS = (
+    *("reward", "discount", "episode", "order", "terminated", "truncated", "preference"),
+    *("rho", "behaviour", "target", "clip", "encoder", "fill", "reward_is", "missing_reward"),
+)
+"""Options that are parameters of `LogColumns` with the same name."""
+
+
+def column(text: str) -> Any:
+    """Return an option that names a column."""
+    return typer.Option(metavar="COLUMN", help=text)
+
 
 def several(text: str) -> Any:
     """Return an option for columns, which may be repeated."""
-    return typer.Option(metavar="COLUMN", help=f"{text} May be repeated.")
+    return column(f"{text} May be repeated.")
 
 
 def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
@@ -34,18 +45,10 @@ def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
         list[str] | None,
         typer.Option(metavar="γ", help="A number, which may be repeated, or a column."),
     ] = None,
-    episode: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Episode ID column.")
-    ] = None,
-    order: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="What increases within an episode.")
-    ] = None,
-    terminated: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Whether the episode ended here.")
-    ] = None,
-    truncated: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Whether recording stopped here.")
-    ] = None,
+    episode: Annotated[str | None, column("Episode ID column.")] = None,
+    order: Annotated[str | None, column("What increases within an episode.")] = None,
+    terminated: Annotated[str | None, column("Whether the episode ended here.")] = None,
+    truncated: Annotated[str | None, column("Whether recording stopped here.")] = None,
     preference: Annotated[
         str | None,
         typer.Option(
@@ -53,15 +56,9 @@ def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
             help="A column, a number, missing, missing:COLUMN,COLUMN:ROWS, age:ROWS, or learned.",
         ),
     ] = None,
-    rho: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Importance ratios, if off-policy.")
-    ] = None,
-    behaviour: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Probability of the action that was taken.")
-    ] = None,
-    target: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Its probability under the target policy.")
-    ] = None,
+    rho: Annotated[str | None, column("Importance ratios, if off-policy.")] = None,
+    behaviour: Annotated[str | None, column("Probability of the action that was taken.")] = None,
+    target: Annotated[str | None, column("Its probability under the target policy.")] = None,
     clip: Annotated[
         float | None, typer.Option(help="Clip importance ratios at this value.")
     ] = None,
@@ -115,27 +112,10 @@ def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
         preftd fit log.parquet --feature speed --reward energy --discount 0.9 --out values
         preftd fit logs/ --columns log.toml --out values
     """
+    typed: dict[str, Any] = dict(locals())
     from preftd._src.logs.command import fit_file  # noqa: PLC0415  (help must be quick)
 
-    named: dict[str, Any] = {
-        "features": feature,
-        "categories": category,
-        "reward": reward,
-        "discount": discount,
-        "episode": episode,
-        "order": order,
-        "terminated": terminated,
-        "truncated": truncated,
-        "preference": preference,
-        "rho": rho,
-        "behaviour": behaviour,
-        "target": target,
-        "clip": clip,
-        "encoder": encoder,
-        "fill": fill,
-        "reward_is": reward_is,
-        "missing_reward": missing_reward,
-    }
+    named = {"features": feature, "categories": category} | {name: typed[name] for name in COLUMNS}
     given = {name: value for name, value in named.items() if value is not None}
     if rule == []:
         raise InputError("no rule is given: leave out --rule for all of them.")

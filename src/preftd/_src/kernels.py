@@ -37,6 +37,7 @@ import numpy as np
 from numba import config, njit, types
 from numba.core.compiler import CompileResult
 from numba.core.dispatcher import Dispatcher
+from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 from numba.extending import is_jitted
 from numba.misc.appdirs import AppDirs
@@ -70,11 +71,12 @@ def kernel(function: Any = None, *, signature: Any = None, **options: Any) -> An
     """
 
     def compiled(function: FunctionType) -> Any:
-        made = njit(nogil=True, **options)(function)
+        settings: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True} | options
+        made = njit(**settings)(function)
         if not is_jitted(made):  # NUMBA_DISABLE_JIT is set
             return made
         dispatcher: Any = made
-        dispatcher.compile = hold_interrupts(dispatcher.compile)
+        dispatcher.compile = hold_interrupts(_once(dispatcher.compile))
         folder = kernel_folder()
         if folder is not None:
             dispatcher._cache = _Stored(dispatcher, folder)
@@ -85,6 +87,16 @@ def kernel(function: Any = None, *, signature: Any = None, **options: Any) -> An
         return dispatcher
 
     return compiled if function is None else compiled(function)
+
+
+def _once(compile_for: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Compile for types alone: numba would compile again for each constant that a kernel passes."""
+
+    def compiled(signature: Any) -> Any:
+        is_plain = isinstance(signature, tuple)
+        return compile_for(tuple(map(types.unliteral, signature)) if is_plain else signature)
+
+    return compiled
 
 
 class _Stored:
@@ -108,7 +120,9 @@ class _Stored:
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the code for a signature, or None if it is not stored, or damaged."""
-        target_context.refresh()
+        # Numba would load its compiler here, which takes longer than all the rest.
+        runtime: Any = rtsys
+        runtime.initialize(target_context)
         path = self._path(sig, target_context.codegen())
         try:
             content = read_own_file(path)

@@ -170,7 +170,12 @@ class Multigrid:
         # Imported here because it is slow to load and only large chains need it.
         import pyamg  # noqa: PLC0415
 
-        hierarchy = pyamg.ruge_stuben_solver(sparse.csr_matrix(system), max_coarse=500)
+        finest = sparse.csr_matrix(system)
+        # Before pyamg 5.4, its indices have 32 bits; those of scipy may have 64.
+        finest.indptr, finest.indices = (
+            part.astype(np.int32) for part in (finest.indptr, finest.indices)
+        )
+        hierarchy = pyamg.ruge_stuben_solver(finest, max_coarse=500)
         # The transposed system is preconditioned by the transposed cycle, because the interpolation
         # suits I − M, whose slowest mode is a constant vector.
         self._systems = [(level.A, sparse.csr_matrix(level.A.T)) for level in hierarchy.levels]

@@ -1,6 +1,7 @@
 """The style of figures: one colour and line per method everywhere, legible in greyscale."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.transforms import Bbox
+    from polars import DataFrame
 
 
 WIDTH = 1.2
@@ -32,6 +34,13 @@ class Look(NamedTuple):
     line: str | tuple[float, tuple[float, ...]]
     hatch: str
     marker: str
+
+    def line_style(self, *, marked: bool = False) -> dict[str, Any]:
+        """Return arguments of matplotlib for a line, with or without markers."""
+        marker = self.marker if marked else None
+        return {
+            "color": self.colour, "linestyle": self.line, "marker": marker, "markersize": MARK,
+        }  # fmt: skip
 
 
 LOOKS = {
@@ -90,6 +99,123 @@ def looks_of(names: Iterable[str]) -> dict[str, Look]:
     return found
 
 
+VARIANTS = (0.35, 0.5, 0.6, 0.2, 0.45)
+"""Shares of white in the colours of a rule's variants; of black, if the rule's colour is light."""
+LIGHT = 0.55
+"""Colours above this lightness count as light: 0 is black, 1 is white."""
+LINES: tuple[tuple[float, tuple[float, ...]], ...] = (
+    (0, (9, 2)),
+    (0, (3, 1, 1, 1, 1, 1)),
+    (0, (1, 2)),
+    (0, (8, 2, 2, 2, 2, 2)),
+    (0, (3, 3)),
+    (0, (12, 1.5, 1.5, 1.5)),
+    (0, (2, 4)),
+)
+MARKERS = ("<", "p", "*", ">", "h", "d", "P")
+"""Markers of variants; none resembles the cross that marks diverged runs."""
+HATCHES = ("\\\\\\\\", "++++", "ooo", "----", "--||--", "**", "OO")
+
+
+def labels(algorithms: "DataFrame", columns: Sequence[str]) -> dict[tuple[str, ...], str]:
+    """Return labels of algorithms: the rule, and every other column in which they differ.
+
+    Parameters
+    ----------
+    algorithms : DataFrame
+        A row per run, with at least `columns`.
+    columns : sequence of str
+        The columns that identify an algorithm, among them "rule".
+
+    Returns
+    -------
+    dict
+        From the values of `columns` to a label, in the order of `algorithms`.
+
+    Examples
+    --------
+    >>> from polars import DataFrame
+    >>> frame = DataFrame({"rule": ["TD", "PTD"], "preference": "a", "learner": ["", "b"]})
+    >>> labels(frame, ["rule", "preference", "learner"])
+    {('TD', 'a', ''): 'TD', ('PTD', 'a', 'b'): 'PTD, b'}
+
+    """
+    differs = [name == "rule" or algorithms[name].n_unique() > 1 for name in columns]
+    return {
+        key: ", ".join(part for part, shown in zip(key, differs, strict=True) if shown and part)
+        for key in algorithms.select(columns).unique(maintain_order=True).rows()
+    }
+
+
+def looks(algorithms: "DataFrame", columns: Sequence[str]) -> dict[tuple[str, ...], Look]:
+    """Return looks of algorithms, which `columns` identify.
+
+    The first algorithm of a rule has the look of the rule. Further ones are lighter (darker, if the
+    rule is light) and have the next line, marker and hatch that no rule uses. The same holds for
+    custom rules for which no look is left.
+
+    Parameters
+    ----------
+    algorithms : DataFrame
+        A row per run, with `columns`, "rule" and "rule_name".
+    columns : sequence of str
+
+    Returns
+    -------
+    dict
+        From the values of `columns` to a look, in the order of `algorithms`.
+
+    """
+    known: dict[tuple[str, ...], str] = {}
+    keys, named = (algorithms.select(some).rows() for some in (columns, ["rule", "rule_name"]))
+    for key, (rule, name) in zip(keys, named, strict=True):
+        known.setdefault(key, rule if rule in LOOKS else name)
+    rules = looks_of(known.values())
+    taken = [part for look in rules.values() for part in look]
+    keeps = {look: name for name, look in reversed(rules.items())}
+    found: dict[tuple[str, ...], Look] = {}
+    before: Counter[Look] = Counter()
+    # A rule whose look belongs to another rule comes after that rule, in any order.
+    for own in sorted(known, key=lambda own: keeps[rules[known[own]]] != known[own]):
+        look, others = rules[known[own]], len(found) - len(before)
+        found[own] = _variant(look, before[look], others, taken) if before[look] else look
+        before[look] += 1
+    return {own: found[own] for own in known}
+
+
+def _variant(look: Look, number: int, others: int, taken: Sequence[object]) -> Look:
+    """Variant `number` (from 1) of a rule, after `others` variants of any rule.
+
+    Its line, hatch and marker are not among those of rules (`taken`).
+    """
+    lines = [line for line in LINES if line not in taken]
+    hatches = [hatch for hatch in HATCHES if hatch not in taken]
+    markers = [marker for marker in MARKERS if marker not in taken]
+    mixed = VARIANTS[(number - 1) % len(VARIANTS)]
+    return Look(
+        _mixed(look.colour, -mixed if _lightness(look.colour) > LIGHT else mixed),
+        lines[others % len(lines)],
+        hatches[others % len(hatches)],
+        markers[others % len(markers)],
+    )
+
+
+def _mixed(colour: str, share: float) -> str:
+    """A colour mixed with a share of white, or of black if the share is negative."""
+    other = 255 if share > 0 else 0
+    mixed = [round(part + abs(share) * (other - part)) for part in _parts(colour)]
+    return "#" + "".join(f"{part:02X}" for part in mixed)
+
+
+def _lightness(colour: str) -> float:
+    return float(np.dot(_parts(colour), (0.299, 0.587, 0.114))) / 255
+
+
+def _parts(colour: str) -> list[int]:
+    """Red, green and blue."""
+    return [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+
+
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 """From digits to exponents."""
 
@@ -137,8 +263,34 @@ TYPED: Any = {"parse_math": False}
 
 MARK = 3.0
 """The size of markers, in points."""
+LABEL_SIZE, TICK_SIZE, SMALL_SIZE, NOTE_SIZE = 8.0, 7.5, 7.0, 6.5
+"""Sizes of letters, in points: of names of axes, of their numbers and legends, of what is next to
+lines, and of notes below figures."""
+RETURN_COLOUR, WARNING_COLOUR = "#888888", OTHERS[2].colour
+"""Colours of returns that followed, and of rows that are not trusted."""
 SHADE = 0.18
 """The opacity of bands."""
+
+
+# -- figures of the paper
+
+PAGE, COLUMN = 7.2, 5.4
+"""Widths of figures, in inches: of a page; and one whose letters of 7.5 points can still be read
+when it is scaled down to a column of a page, 3.3 inches."""
+PAPER_RC: Any = RC | {
+    "axes.labelsize": LABEL_SIZE,
+    "xtick.labelsize": TICK_SIZE,
+    "ytick.labelsize": TICK_SIZE,
+    "legend.fontsize": SMALL_SIZE,
+    "legend.frameon": False,
+}
+"""Matplotlib settings for figures of the paper."""
+HAIR, THIN, THICK = 0.6, 0.8, 2.0
+"""Widths of lines that guide the eye, and of those that stand out, in points."""
+INK, TEXT, GREY, FAINT, PALE = "#111111", "#444444", "#777777", "#999999", "#EEEEEE"
+"""Colours of what is not a method, from dark to light."""
+RUN, SHADED = "#5f86ad", "#f3ecdf"
+"""Colours of single runs, and of hidden states behind them."""
 
 
 class Band(NamedTuple):
@@ -149,6 +301,12 @@ class Band(NamedTuple):
     low: Vector
     high: Vector
 
+    @classmethod
+    def exact(cls, x: Vector, centre: Vector) -> "Band":
+        """Points that have no interval."""
+        unknown = np.full(centre.size, np.nan)
+        return cls(x, centre, unknown, unknown)
+
 
 def draw_band(
     axes: "Axes", look: Look, band: Band, width: float, *, marked: bool
@@ -156,15 +314,7 @@ def draw_band(
     """Draw a line and, if all intervals are finite, a band around it; return what was drawn."""
     x, centre, low, high = band
     drawn: list[Artist] = []
-    drawn += axes.plot(
-        x,
-        centre,
-        color=look.colour,
-        linestyle=look.line,
-        linewidth=width,
-        marker=look.marker if marked else None,
-        markersize=MARK,
-    )
+    drawn += axes.plot(x, centre, linewidth=width, **look.line_style(marked=marked))
     if not np.isfinite(low).all():
         return drawn
     # Values below the limit of a logarithmic axis cannot be drawn.

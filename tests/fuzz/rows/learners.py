@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fuzz.exports import method_of
 from fuzz.row import SIGNED, Row
 from fuzz.things import corridor, episodes
 from preftd import (
@@ -110,17 +111,17 @@ SEVERAL = FREE | {name: f"{FREE.get(name, '')}, pair" for name in NUMBERS}
 PREDICTED = dict.fromkeys(("features", "observation"), f"{SIGNED}, longer, shorter")
 PREFERRING = {"preference": "half", "final_beta": "empty"}
 ENDED = {"next_beta": 0.5, "truncated": True}
-LEARNERS = {
-    linear: "learners.LinearLearner",
-    held: "learners.LinearLearner",
-    network: "learners.NetworkLearner",
-    squares: "learners.LeastSquaresLearner",
-    pretrained: "learners.PretrainedLearner",
+LEARNERS: dict[Any, type] = {
+    linear: LinearLearner,
+    held: LinearLearner,
+    network: NetworkLearner,
+    squares: LeastSquaresLearner,
+    pretrained: PretrainedLearner,
 }
-HOLDING = {
-    held: "learners.LinearLearner",
-    network_held: "learners.NetworkLearner",
-    squares: "learners.LeastSquaresLearner",
+HOLDING: dict[Any, type] = {
+    held: LinearLearner,
+    network_held: NetworkLearner,
+    squares: LeastSquaresLearner,
 }
 
 
@@ -130,9 +131,9 @@ def preferring() -> dict[str, Any]:
 
 def saved(make: Any) -> Row:
     """The state of a learner, put back into another."""
-    name = (LEARNERS | {agent: "learners.ActorCriticLearner"})[make]
+    owner = (LEARNERS | {agent: ActorCriticLearner})[make]
     return Row(
-        f"{name}.load_state_dict",
+        method_of(owner, "load_state_dict"),
         lambda: {"state": make().state_dict()},
         make,
         free={"state.*": SIGNED, "state.steps": "zero, int32, trillion"},
@@ -141,22 +142,31 @@ def saved(make: Any) -> Row:
 
 ROWS = [
     *(
-        Row(f"{LEARNERS[make]}.update", update, make, free=FREE)
+        Row(method_of(LEARNERS[make], "update"), update, make, free=FREE)
         for make in (linear, network, pretrained)
     ),
-    *(Row(f"{LEARNERS[make]}.update", update, make, free=WAITING) for make in (held, squares)),
-    Row("learners.LinearLearner.update", update, many, free=SEVERAL),
     *(
-        Row(f"{name}.update", lambda: update() | ENDED, make, free=WAITING)
-        for make, name in HOLDING.items()
+        Row(method_of(LEARNERS[make], "update"), update, make, free=WAITING)
+        for make in (held, squares)
     ),
-    *(Row(f"{name}.learn", learn, make, free=FREE) for make, name in LEARNERS.items()),
+    Row(method_of(LinearLearner, "update"), update, many, free=SEVERAL),
     *(
-        Row(f"{name}.learn", learn_preferring, make, free=PREFERRING)
-        for make, name in LEARNERS.items()
+        Row(method_of(owner, "update"), lambda: update() | ENDED, make, free=WAITING)
+        for make, owner in HOLDING.items()
     ),
-    *(Row(f"{name}.learn", preferring, make, free=PREFERRING) for make, name in HOLDING.items()),
-    *(Row(f"{name}.predict", prediction, make, free=PREDICTED) for make, name in LEARNERS.items()),
+    *(Row(method_of(owner, "learn"), learn, make, free=FREE) for make, owner in LEARNERS.items()),
+    *(
+        Row(method_of(owner, "learn"), learn_preferring, make, free=PREFERRING)
+        for make, owner in LEARNERS.items()
+    ),
+    *(
+        Row(method_of(owner, "learn"), preferring, make, free=PREFERRING)
+        for make, owner in HOLDING.items()
+    ),
+    *(
+        Row(method_of(owner, "predict"), prediction, make, free=PREDICTED)
+        for make, owner in LEARNERS.items()
+    ),
     *map(saved, (*LEARNERS, agent)),
     Row("learners.PretrainedLearner.hidden", prediction, pretrained, free=PREDICTED),
     Row(

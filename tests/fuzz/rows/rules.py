@@ -31,6 +31,12 @@ def along() -> dict[str, Any]:
     return given | {"rho": np.arange(len(taken)) / 4, "carried": Carried(0.5)}
 
 
+def along_beta() -> dict[str, Any]:
+    given = along()
+    per_step = {name: np.full(len(given["experience"]), 0.5) for name in ("beta", "interest")}
+    return given | {"preference": None} | per_step
+
+
 def shares(given: str, other: str) -> dict[str, Any]:
     return {given: np.array([0.25, 0.5, 1]), other: None, "shape": (3,)}
 
@@ -79,6 +85,15 @@ ROWS = [
         "rules.stream_coefficients",
         along,
         free={"rho": "huge entry, one entry", "preference": "half"},
+    ),
+    Row(
+        "rules.stream_coefficients",
+        along_beta,
+        free={
+            "beta": "one entry",
+            "interest": "None, huge, huge entry, one entry",
+            "rho": "huge entry, one entry",
+        },
     ),
 ]
 UNCHECKED = {

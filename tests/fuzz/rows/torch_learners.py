@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from fuzz.exports import method_of
 from fuzz.row import SIGNED, Row
 from fuzz.rows.learners import (
     ENDED,
@@ -100,7 +101,7 @@ STEP = dict.fromkeys(("td_error", "decay", "gain"), f"{SIGNED}, one entry")
 ALL_STREAMS = "flag, int, one entry, negative entry, half"
 OPTIONS: dict[str, Any] = {"lr": 0.125, "bounded": True, "streams": 2}
 FORMS = {"lr": "huge", "kappa": "huge"}
-LEARNERS = {backward: "torch.ValueLearner", held: "torch.ValueLearner"}
+LEARNERS: dict[Any, type] = {backward: ValueLearner, held: ValueLearner}
 
 ROWS = [
     Row(
@@ -145,18 +146,21 @@ ROWS = [
     ),
     Row("torch.ValueLearner.update", update, backward, free=FREE),
     Row("torch.ValueLearner.update", lambda: update() | ENDED, held, free=WAITING),
-    *(Row(f"{name}.learn", learn, make, free=FREE) for make, name in LEARNERS.items()),
-    Row("torch.ValueLearner.learn", learn_preferring, backward, free=PREFERRING),
-    Row("torch.ValueLearner.learn", preferring, held, free=PREFERRING),
-    *(Row(f"{name}.predict", prediction, make, free=PREDICTED) for make, name in LEARNERS.items()),
+    *(Row(method_of(owner, "learn"), learn, make, free=FREE) for make, owner in LEARNERS.items()),
+    Row(method_of(ValueLearner, "learn"), learn_preferring, backward, free=PREFERRING),
+    Row(method_of(ValueLearner, "learn"), preferring, held, free=PREFERRING),
+    *(
+        Row(method_of(owner, "predict"), prediction, make, free=PREDICTED)
+        for make, owner in LEARNERS.items()
+    ),
     *(
         Row(
-            f"{name}.load_state_dict",
+            method_of(owner, "load_state_dict"),
             lambda make=make: {"state": make().state_dict()},  # type: ignore[misc]
             make,
             free={"state.*": SIGNED},
         )
-        for make, name in (LEARNERS | {vector: "torch.VectorValueLearner"}).items()
+        for make, owner in (LEARNERS | {vector: VectorValueLearner}).items()
     ),
     Row(
         "torch.VectorValueLearner",

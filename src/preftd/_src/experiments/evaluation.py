@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from preftd._src.arrays import Dense, InputError, Vector, as_count, read_only, short
+from preftd._src.arrays import MOST_STEPS, Dense, InputError, Vector, as_count, read_only, short
 from preftd._src.experiments.inputs import (
     as_learner,
     as_seeds,
@@ -43,7 +43,6 @@ from preftd._src.learners.custom import Custom
 from preftd._src.learners.linear.batch import Linear
 from preftd._src.learners.step_size import StepSize, StudyStepSize, as_step_size
 from preftd._src.style import RC, TYPED, WIDTH, Band, Look, axes_or_new, draw_band, look_of
-from preftd._src.tasks.parameters import MOST_STEPS
 from preftd.preferences import as_preference
 from preftd.rules import Rule
 

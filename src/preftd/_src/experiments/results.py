@@ -15,11 +15,10 @@ from typing import final
 
 import polars as pl
 
-from preftd._src.arrays import InputError, as_count, as_flag, short
+from preftd._src.arrays import MOST_STEPS, InputError, as_count, as_flag, short
 from preftd._src.experiments.inputs import listed
 from preftd._src.experiments.measures import Score
 from preftd._src.experiments.statistics import summarise
-from preftd._src.tasks.parameters import MOST_STEPS
 
 COLUMNS = {
     "cell": pl.String(),

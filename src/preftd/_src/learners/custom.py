@@ -9,16 +9,16 @@ an object with
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol, SupportsIndex, final
 
 import numpy as np
 
 from preftd._src.arrays import Dense, InputError, Vector, as_array, as_count, as_flag, short, whole
-from preftd._src.learners.features import MOST_FEATURES
 from preftd._src.learners.step_size import StepSize, as_step_sizes, listed
 from preftd._src.learners.steps import Steps, mean_squared_error, scored_features
+from preftd._src.learners.transition import MOST_FEATURES, DivergedError
 from preftd._src.names import is_text
 from preftd._src.tasks.scored import Scored
 
@@ -50,6 +50,25 @@ class Specification(Protocol):
 
     def start(self, size: int, step_sizes: Any, seed: SupportsIndex) -> Batch:
         """The learners of a seed, for inputs of so many features."""
+
+
+def errors_until_divergence(
+    learn: Callable[[Any], Any],
+    predict: Callable[[Dense], Any],
+    pieces: Iterable[Any],
+    scored: Scored,
+) -> list[float]:
+    """The mean squared error after each piece of a stream, up to the one in which it diverges."""
+    shown, errors = scored_features(scored), []
+    for piece in pieces:
+        try:
+            learn(piece)
+        except DivergedError:
+            break
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = np.asarray(predict(shown))
+        errors.append(mean_squared_error(values, scored))
+    return errors
 
 
 class Episode(NamedTuple):

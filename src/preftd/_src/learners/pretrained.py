@@ -14,17 +14,14 @@ from typing import Any, ClassVar, Self, SupportsIndex, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd._src.arrays import Dense, InputError, Vector, as_count, short, whole
-from preftd._src.learners.describing import described
-from preftd._src.learners.features import as_features
+from preftd._src.arrays import MOST_STEPS, Dense, InputError, Vector, as_count, short, whole
+from preftd._src.learners.base import Learner, check_size
 from preftd._src.learners.linear.batch import Linear, LinearBatch
 from preftd._src.learners.linear.learner import LinearLearner
 from preftd._src.learners.network.batch import Network, NetworkBatch
 from preftd._src.learners.step_size import Decreasing, StepSize, as_step_size
 from preftd._src.learners.steps import Steps, check_steps
-from preftd._src.learners.streams import check_size
-from preftd._src.learners.transition import after_the_end, as_vector, check_rule
-from preftd._src.tasks.parameters import MOST_STEPS
+from preftd._src.learners.transition import after_the_end, as_features, as_vector, check_rule
 from preftd._src.tasks.scored import Scored
 from preftd.experience import Experience, Indices
 from preftd.preferences import Signal, as_preference
@@ -151,7 +148,7 @@ class Pretrained:
 
 
 @final
-class PretrainedLearner:
+class PretrainedLearner(Learner):
     """Linear learning on the hidden layer of a network that was trained beforehand.
 
     Parameters
@@ -181,13 +178,11 @@ class PretrainedLearner:
         seed: SupportsIndex = 0,
     ) -> None:
         _check_kind("training", training, Training)
+        super().__init__(training.task.features.size, rule)
         self._layer = _layer(training, whole("seed", seed))
-        self.size, self.rule = training.task.features.size, rule
         self.units, self.view = training.network.units, view
         self.linear = LinearLearner(self.units, rule, step_size, view=view, bounded=bounded)
         self.step_size, self.bounded = self.linear.step_size, self.linear.bounded
-
-    __repr__ = described
 
     def hidden(self, features: ArrayLike | Indices) -> Dense:
         """The outputs of the hidden layer, shape (units,) or (n, units)."""
@@ -235,12 +230,11 @@ class PretrainedLearner:
         self.linear.learn(shown, preference, **signals)
         return self
 
-    def state_dict(self) -> dict[str, NDArray[Any]]:
+    def _arrays(self) -> dict[str, NDArray[Any]]:
         """The state of the linear learner; the network follows from training and seed."""
         return self.linear.state_dict()
 
-    def load_state_dict(self, state: Mapping[str, ArrayLike]) -> None:
-        """Continue from what `state_dict` gave."""
+    def _put(self, state: Mapping[str, ArrayLike]) -> None:
         self.linear.load_state_dict(state)
 
 

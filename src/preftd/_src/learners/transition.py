@@ -1,18 +1,70 @@
-"""One transition as users give it to a learner, as numbers."""
+"""One transition: as users give it to a learner, and as numbers.
 
-from typing import Any, TypeAlias
+Features are vectors of numbers, or `Indices` of ones.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from preftd._src.arrays import InputError, Vector, as_array, check_unit_interval, short, unit
-from preftd._src.experience.indices import Indices
+from preftd._src.experience.indices import Indices, as_indices
 from preftd._src.learners.steps import Steps, has_weight
 from preftd._src.rules.rule import broadcast
 from preftd.rules import Rule
 
 Given: TypeAlias = tuple[Any, Any, Any, Any, Any]
 """Reward, discount, β, interest and ρ as the user gave them."""
+Pair: TypeAlias = tuple[NDArray[Any], NDArray[Any]]
+"""x_t and x_{t+1}: vectors, or indices."""
+MOST_FEATURES = 2**29
+"""Memory for more than that, squared, has no address."""
+_FLOAT, _INFINITY = np.dtype(np.float64), float("inf")
+
+
+class Transition(NamedTuple):
+    """One step, with the coefficients of the rule."""
+
+    x: Vector
+    reward: float
+    x_next: Vector
+    discount: float
+    beta: float
+    decay: float
+    gain: float
+    discount_t: float
+    """0 if x is the first of an episode."""
+    end: float | None
+    """After the last step of an episode, the β of x_next; None if the episode goes on."""
+
+    @classmethod
+    def of(cls, steps: Steps, t: int) -> Transition:
+        """Step t of a stream."""
+        now = slice(t, t + 1)
+        return cls(
+            x=steps.features(now)[0],
+            reward=float(steps.reward[t]),
+            x_next=steps.next_features(now)[0],
+            discount=float(steps.discount_tp1[t]),
+            beta=float(steps.beta[t]),
+            decay=float(steps.decay[t]),
+            gain=float(steps.gain[t]),
+            discount_t=float(steps.discount_t[t]),
+            end=float(steps.final_beta[t]) if steps.is_last[t] else None,
+        )
+
+    @property
+    def has_weight(self) -> bool:
+        """Whether x has a part in the update, if updates are held back."""
+        return self.beta != 0 or self.gain != 0
+
+    @property
+    def end_share(self) -> float | None:
+        """How much of what is pending is applied after the step; None if the episode goes on."""
+        return 1.0 if self.discount == 0 else self.end
 
 
 class DivergedError(InputError):
@@ -49,17 +101,20 @@ def numbers_of(
         Reward, discount, β, decay, gain, and what to carry to the next step.
 
     """
+    reward, discount, beta, interest, rho = given
     try:
-        reward, discount, beta = plain(given[0]), plain(given[1]), plain(given[2])
-        interest = None if given[3] is None else plain(given[3])
-        rho = plain(given[4])
-        decay, gain, carried = rule.advance(follow_on, discount_t, beta, interest, rho)
+        reward = reward if type(reward) is float else plain(reward)
+        discount = discount if type(discount) is float else plain(discount)
+        beta = beta if type(beta) is float else plain(beta)
+        rho = rho if type(rho) is float else plain(rho)
+        own = None if interest is None else plain(interest)
+        decay, gain, carried = rule.advance(follow_on, discount_t, beta, own, rho)
     except NOT_A_NUMBER as error:
         raise not_numbers(error) from None
     check_discount(discount)
-    if not -np.inf < reward < np.inf:
+    if not -_INFINITY < reward < _INFINITY:
         raise InputError(f"reward is {reward}: leave the step out.")
-    if not carried < np.inf:
+    if not carried < _INFINITY:
         check_follow_on(carried)
     return reward, discount, beta, decay, gain, carried
 
@@ -99,12 +154,6 @@ def check_holds(name: str, given: Any, holds: bool) -> None:
     """Refuse the β of what an episode shows last if the learner does not wait for it."""
     if given is not None and not holds:
         raise InputError(f"{name} is for the held view: leave it out.")
-
-
-ONLY_EPISODES = (
-    "the forward view learns from whole episodes: call learn, or make the learner with "
-    "view='backward'."
-)
 
 
 def as_discounts(given: Any, like: Any) -> Any:
@@ -204,6 +253,56 @@ def refused_stream(steps: Steps, everywhere: bool) -> InputError:
     return DivergedError(
         "weights are not finite: lower the step size; nothing of this stream was learned."
     )
+
+
+def as_features(
+    name: str,
+    given: ArrayLike | Indices,
+    size: int,
+    rows: bool = False,
+    finite: bool = True,
+) -> NDArray[Any]:
+    """A vector of floats, or indices of ones as int32; rows of floats where they are asked for.
+
+    Vectors that can be used as they are are not checked to be finite, which would take longer than
+    learning from them: learners see it in what they compute.
+    """
+    if type(given) is np.ndarray and given.dtype is _FLOAT and given.shape == (size,):
+        return given if given.flags.carray else np.array(given)
+    if type(given) is Indices:
+        if not given.array.size:
+            raise InputError(f"{name} has no indices: give at least one.")
+        indices = as_indices(name, given, size)
+        return indices if indices.flags.carray else np.array(indices)
+    x = np.array(as_array(name, given, finite=finite))
+    if x.shape != (size,) and not (rows and x.ndim == 2 and x.shape[1] == size):
+        raise InputError(
+            f"{name} has shape {x.shape}: give {size} numbers, or Indices([...]) for a few ones."
+        )
+    return x
+
+
+def as_pair(
+    features: ArrayLike | Indices,
+    next_features: ArrayLike | Indices,
+    size: int,
+    finite: bool = True,
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Features of two states, both vectors or both indices; `finite` as for `as_features`."""
+    if type(features) is np.ndarray and type(next_features) is np.ndarray:
+        # What can be used as it is, most often: nothing is looked at twice.
+        shape = (size,)
+        if features.dtype is _FLOAT is next_features.dtype and (
+            features.shape == shape == next_features.shape
+            and features.flags.carray
+            and next_features.flags.carray
+        ):
+            return features, next_features
+    x = as_features("features", features, size, finite=finite)
+    y = as_features("next_features", next_features, size, finite=finite)
+    if x.dtype != y.dtype:
+        raise InputError("features and next_features differ in kind: give vectors or Indices.")
+    return x, y
 
 
 def as_vector(x: NDArray[Any], size: int) -> Vector:

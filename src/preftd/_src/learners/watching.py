@@ -1,4 +1,4 @@
-"""Signals that watch the learner: β depends on v(x_t) and on the last TD error.
+"""Signals that watch the learner, in a study: β depends on v(x_t) and on the last TD error.
 
 β is then known only while learning, so that each learner goes through a stream by itself, one step
 at a time. It works wherever learning one step at a time does: not in forward views, which look
@@ -9,134 +9,20 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, Protocol, SupportsIndex, final
+from functools import partial
+from typing import Any, SupportsIndex, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from preftd._src.arrays import Dense, InputError, as_array
-from preftd._src.learners.custom import Specification
+from preftd._src.arrays import Dense, InputError
+from preftd._src.learners.custom import Specification, errors_until_divergence
 from preftd._src.learners.growth import GrowthWarning
 from preftd._src.learners.step_size import StepSize
-from preftd._src.learners.steps import UNFINISHED, final_betas, mean_squared_error, scored_features
-from preftd._src.learners.streams import Memory
-from preftd._src.learners.transition import DivergedError
-from preftd._src.rules.interest import interest_along
-from preftd._src.rules.rule import broadcast
-from preftd._src.rules.stream import ratios
+from preftd._src.learners.steps import UNFINISHED
 from preftd._src.tasks.scored import Scored
-from preftd.experience import Experience, Indices
+from preftd.experience import Experience
 from preftd.preferences import Signal
 from preftd.rules import Rule
-
-
-class OnlineLearner(Protocol):
-    """A learner that learns one transition at a time."""
-
-    rule: Rule
-    memory: Memory
-    discount_t: Any
-    """γ_t of the transition into the features that `update` gets next; 0 as an episode starts."""
-
-    def predict(self, features: Any) -> Any:
-        """v(x)."""
-
-    def update(  # noqa: PLR0913  (a transition, and its signals)
-        self,
-        features: Any,
-        reward: Any,
-        next_features: Any,
-        *,
-        discount: Any,
-        beta: Any,
-        interest: Any = None,
-        rho: Any = 1.0,
-        truncated: bool = False,
-        next_beta: Any = None,
-    ) -> Any:
-        """Learn from one transition; returns δ."""
-
-    def state_dict(self) -> dict[str, NDArray[Any]]:
-        """All that changes while learning."""
-
-    def load_state_dict(self, state: Any) -> None:
-        """Continue from what `state_dict` gave."""
-
-
-def learn_watching(
-    learner: OnlineLearner,
-    experience: Experience,
-    signal: Signal,
-    interest: ArrayLike | None,
-    rho: ArrayLike | None,
-    final_beta: ArrayLike | None,
-) -> None:
-    """Learn from a stream step by step, with the learner in view; all of it or nothing."""
-    before = learner.state_dict()
-    try:
-        _follow(learner, experience, signal, interest, rho, final_beta)
-    except BaseException:
-        learner.load_state_dict(before)
-        raise
-
-
-def _follow(
-    learner: OnlineLearner,
-    e: Experience,
-    signal: Signal,
-    interest: ArrayLike | None,
-    rho: ArrayLike | None,
-    final_beta: ArrayLike | None,
-) -> None:
-    if not len(e):
-        return
-    steps = e.discount_t.shape
-    memory, of_interest, td_error = learner.memory
-    given, of_interest = (
-        interest_along(learner.rule.interest, e, of_interest)
-        if interest is None
-        else (broadcast("interest", as_array("interest", interest), steps), of_interest)
-    )
-    ratio = broadcast("rho", as_array("rho", ratios(e, rho)), steps)
-    at_ends = None if final_beta is None else final_betas(e, final_beta)
-    learner.discount_t = float(e.discount_t[0])
-    few = bool((e.code_t >= 0).all() and (e.code_tp1 >= 0).all())
-    for t in range(len(e)):
-        now = slice(t, t + 1)
-        x, x_next = (
-            (_indices(e, e.code_t[t]), _indices(e, e.code_tp1[t]))
-            if few
-            else (e.features(now)[0], e.next_features(now)[0])
-        )
-        with np.errstate(over="ignore", invalid="ignore"):
-            value = float(learner.predict(x))
-        if not np.isfinite(e.features(now)).all():
-            raise InputError(
-                f"features of step {t} are not finite, and the signal watches v(x): leave the step "
-                "out, or use a signal that does not watch the learner."
-            )
-        if not np.isfinite(value):
-            raise DivergedError(f"the prediction is {value} at step {t}: lower the step size.")
-        visit = e.visit(t)._replace(value=value, td_error=td_error)
-        beta, memory = signal.step(visit, memory)
-        td_error = float(
-            learner.update(
-                x,
-                float(e.reward[t]),
-                x_next,
-                discount=float(e.discount_tp1[t]),
-                beta=beta,
-                interest=None if given is None else float(given[t]),
-                rho=float(ratio[t]),
-                truncated=bool(e.is_last[t]),
-                next_beta=float(at_ends[t]) if at_ends is not None and e.is_last[t] else None,
-            )
-        )
-    learner.memory = Memory(memory, of_interest, td_error)
-
-
-def _indices(experience: Experience, code: np.int32) -> Indices:
-    return Indices([code] if experience.active is None else experience.active[code])
 
 
 @final
@@ -196,21 +82,16 @@ class WatchingBatch:
         if len(experience) and not experience.is_last[-1]:
             raise InputError(UNFINISHED)
         ends = np.flatnonzero(experience.is_last) + 1
-        errors, shown = np.full((ends.size, len(self.learners)), np.inf), scored_features(scored)
+        errors = np.full((ends.size, len(self.learners)), np.inf)
+        firsts = np.append(0, ends[:-1])
+        pieces = [experience[a:b] for a, b in zip(firsts.tolist(), ends.tolist(), strict=False)]
         for lane, learner in enumerate(self.learners):
-            first = 0
-            for episode, end in enumerate(ends.tolist()):
-                if self._diverged[lane]:
-                    break
-                try:
-                    with warnings.catch_warnings():  # a study marks what diverges
-                        warnings.simplefilter("ignore", GrowthWarning)
-                        learner.learn(experience[first:end], self._preference)
-                except DivergedError:
-                    self._diverged[lane] = True
-                else:
-                    with np.errstate(over="ignore", invalid="ignore"):
-                        values = learner.predict(shown)
-                    errors[episode, lane] = mean_squared_error(values, scored)
-                first = end
+            if self._diverged[lane]:
+                continue
+            with warnings.catch_warnings():  # a study marks what diverges
+                warnings.simplefilter("ignore", GrowthWarning)
+                learn = partial(learner.learn, preference=self._preference)
+                found = errors_until_divergence(learn, learner.predict, pieces, scored)
+            errors[: len(found), lane] = found
+            self._diverged[lane] = len(found) < len(pieces)
         return errors

@@ -1,4 +1,4 @@
-"""What is compared on a log: rules, each with the log's preference, and TD without any."""
+"""What is compared on a log: rules, each with the log's preference, and methods to learn."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from preftd._src.arrays import InputError, Vector, short
+from preftd._src.arrays import InputError, Vector, as_count, number, short
 from preftd._src.logs.columns import LogColumns
 from preftd._src.names import nearest
+from preftd.learners import LinearLearner, NetworkLearner
 from preftd.rules import RULES, TD, Rule
 
 ROW_COLUMNS = ("row", "fold", "beta")
@@ -17,6 +18,33 @@ ROW_COLUMNS = ("row", "fold", "beta")
 
 PLAIN = "td0"
 """The key of TD(0): all rows count in full, whatever the preference says."""
+METHODS = {"linear": (1.0, 0.3, 0.1, 0.03, 0.01), "network": (0.1, 0.03, 0.01, 0.003, 0.001)}
+"""Step sizes that are tried; those of the linear learner are divided by the number of features."""
+UNITS = 32
+
+
+class OnlineMethod(NamedTuple):
+    """How a log is learned from, besides least squares."""
+
+    kind: str
+    step_sizes: tuple[float, ...]
+    units: int
+
+    @property
+    def label(self) -> str:
+        """As shown to people."""
+        return "linear held" if self.kind == "linear" else f"network held ({self.units} units)"
+
+    @property
+    def text(self) -> str:
+        """As `as_method` reads it, without a step size."""
+        return self.kind if self.kind == "linear" else f"{self.kind}:{self.units}"
+
+    def learner(self, rule: Rule, size: int, step_size: float) -> Any:
+        """A learner that has seen nothing."""
+        if self.kind == "linear":
+            return LinearLearner(size, rule, step_size / size, view="held", bounded=True)
+        return NetworkLearner(size, rule, step_size, self.units, view="held", bounded=True, seed=0)
 
 
 class Arm(NamedTuple):
@@ -27,8 +55,8 @@ class Arm(NamedTuple):
     label: str
     rule: Rule
     heeds: bool = True
-    method: Any = None
-    """How it learns, if not by least squares: a `Method`."""
+    method: OnlineMethod | None = None
+    """How it learns, if not by least squares."""
 
     def beta(self, beta: Vector) -> Vector:
         """β as this arm has it."""
@@ -77,6 +105,45 @@ def _arm(given: Any) -> Arm:
         return Arm(PLAIN, "TD(0)", TD(), heeds=False)
     rule = RULES[given](1.0)
     return Arm(given, rule.name, rule)
+
+
+def online_arms(arms: tuple[Arm, ...], methods: Any) -> tuple[Arm, ...]:
+    """Return the arms of methods, each with the rule of the last arm."""
+    if not isinstance(methods, Sequence) or isinstance(methods, str):
+        raise InputError(f'methods is {short(methods)}: give a list, such as ["linear"].')
+    last, found = arms[-1], list[Arm]()
+    for given in methods:
+        method = as_method(given)
+        key, label = f"{last.key}_{method.kind}", f"{last.label}, {method.label}"
+        found.append(last._replace(key=key, label=label, method=method))
+    if len({arm.key for arm in found}) < len(found):
+        raise InputError(f"methods is {short(methods)}: give each kind once.")
+    return tuple(found)
+
+
+def as_method(given: Any) -> OnlineMethod:
+    """Return a method from a text: linear, linear:0.1 (a step size), network, network:64:0.01.
+
+    Examples
+    --------
+    >>> as_method("network:64:0.01")
+    OnlineMethod(kind='network', step_sizes=(0.01,), units=64)
+
+    """
+    if not isinstance(given, str):
+        raise InputError(f"a method is {short(given)}: give a text, such as linear or network:32.")
+    kind, *numbers = given.split(":")
+    nearest("method", kind, METHODS)
+    units = UNITS
+    try:
+        if kind == "network" and numbers:
+            units = as_count("units", int(numbers.pop(0)), 1, 10_000)
+        sizes = tuple(number("step size", float(text)) for text in numbers) or METHODS[kind]
+    except ValueError:  # it is no number, or none that can be
+        sizes = (0.0,)
+    if min(sizes) <= 0:
+        raise InputError(f"method is {short(given)}: give it as linear:0.1 or network:32:0.01.")
+    return OnlineMethod(kind, sizes, units)
 
 
 def questions_of(columns: LogColumns) -> tuple[Question, ...]:

@@ -10,10 +10,10 @@ from preftd._src.arrays import InputError
 from preftd._src.experiments.executors import MakeExecutor
 from preftd._src.experiments.progress import Silent, progress_here
 from preftd._src.files import refuse_others
-from preftd._src.logs import minari_data
 from preftd._src.logs.columns import LogColumns, read_toml
 from preftd._src.logs.fitting import fit
 from preftd._src.logs.saved import PAGE, LogEvaluation
+from preftd._src.logs.source import is_minari, minari_columns
 from preftd._src.style import number_text
 
 
@@ -48,7 +48,7 @@ def fit_file(
 
 def columns_of(log: Path, file: Path | None, named: Mapping[str, Any]) -> LogColumns:
     """The columns that a file and options name; those of a Minari data set are known."""
-    given = minari_data.columns_of(log) if minari_data.is_minari(log) else {}
+    given = minari_columns(log) if is_minari(log) else {}
     given |= ({} if file is None else read_toml(file)) | dict(named)
     discount = named.get("discount")
     if discount is not None:

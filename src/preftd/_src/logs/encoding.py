@@ -14,28 +14,101 @@ import polars as pl
 from numpy.typing import NDArray
 
 from preftd._src.arrays import Dense, Vector
-from preftd._src.logs.bases import as_encoder, expand
-from preftd._src.logs.columns import FILLS
-from preftd._src.logs.gather_kernel import (
-    AGE,
-    TRUSTED,
-    VALUE,
-    add_ages,
-    gather_four,
-    gather_gaps,
-    gather_whole,
-)
-from preftd._src.logs.trust import Age, Missing, Trust, beta_of_age
-from preftd.experience import Fourier, Polynomial, TileCoding
+from preftd._src.kernels import kernel
+from preftd._src.logs.columns import FILLS, Age, LogColumns, Missing, beta_of_age
+from preftd._src.logs.encoders import EncoderKind, as_encoder
 
 BLOCK = 4096
 """Rows that are turned at a time: they stay in the cache."""
+LAST, MEAN, ZERO = range(3)
+"""The fills, in the order of `FILLS`."""
+VALUE, AGE, TRUSTED = range(3)
+"""What is carried of a column from one piece to the next: the last reading of the episode, its age,
+and the last reading in a row with β > 0."""
+
+
+@kernel(fastmath={"contract"})
+def gather_whole(column: Vector, centre: float, factor: float, out: Dense, index: int) -> bool:
+    """Write a column that has no gap; returns False if it has one, with `out` half written."""
+    whole = True
+    for t in range(column.size):
+        x = column[t]
+        whole &= abs(x) < np.inf
+        out[t, index] = (x - centre) * factor
+    return whole
+
+
+@kernel(fastmath={"contract"})
+def gather_four(
+    a: Vector, b: Vector, c: Vector, d: Vector, centre: Vector, factor: Vector, out: Dense, i: int
+) -> bool:
+    """The same for four columns next to each other: memory is written in longer pieces."""
+    whole = True
+    for t in range(a.size):
+        p, q, r, s = a[t], b[t], c[t], d[t]
+        whole &= (abs(p) < np.inf) & (abs(q) < np.inf) & (abs(r) < np.inf) & (abs(s) < np.inf)
+        out[t, i] = (p - centre[i]) * factor[i]
+        out[t, i + 1] = (q - centre[i + 1]) * factor[i + 1]
+        out[t, i + 2] = (r - centre[i + 2]) * factor[i + 2]
+        out[t, i + 3] = (s - centre[i + 3]) * factor[i + 3]
+    return whole
+
+
+@kernel
+def add_ages(column: Vector, begins: NDArray[np.bool_], old: float, age: Vector) -> float:
+    """Let `age` be at least that of the column's last reading; returns that of the last row.
+
+    old  that of the row before
+    """
+    for t in range(column.size):
+        if begins[t]:
+            old = np.inf
+        old = old + 1.0 if np.isnan(column[t]) else 0.0
+        age[t] = max(age[t], old)
+    return old
+
+
+@kernel
+def gather_gaps(
+    column: Vector,
+    begins: NDArray[np.bool_],
+    beta: Vector,
+    numbers: tuple[float, float, float, int],
+    carried: Vector,
+    out: Dense,
+    index: int,
+) -> tuple[int, int]:
+    """Write a column with gaps; returns how many there are, and the first infinite row or −1.
+
+    What a row with β = 0 shows fills no gap of a row with β > 0.
+
+    numbers  centre, factor, mean and fill
+    carried  VALUE and TRUSTED are updated
+    """
+    centre, factor, mean, fill = numbers
+    last, trusted, gaps = carried[VALUE], carried[TRUSTED], 0
+    for t in range(column.size):
+        x = column[t]
+        if begins[t]:
+            last = trusted = np.nan
+        if np.isnan(x):
+            gaps += 1
+            known = trusted if beta[t] > 0.0 else last
+            x = known if fill == LAST and not np.isnan(known) else (0.0 if fill == ZERO else mean)
+        elif np.isinf(x):
+            return gaps, t
+        else:
+            last = x
+            trusted = x if beta[t] > 0.0 else trusted
+        out[t, index] = (x - centre) * factor
+    carried[VALUE], carried[TRUSTED] = last, trusted
+    return gaps, -1
 
 
 class Encoding(NamedTuple):
     """What turns rows of a log into features."""
 
-    features: tuple[str, ...]
+    columns: LogColumns
     centre: Vector
     """Shape (features,)."""
     scale: Vector
@@ -44,40 +117,31 @@ class Encoding(NamedTuple):
     """What fills a gap, shape (features,)."""
     levels: tuple[tuple[Any, ...], ...]
     """The values of each category; the first has no feature."""
-    categories: tuple[str, ...]
-    fill: str
-    counted: tuple[str, ...]
-    """The inputs on which the age of a row depends."""
-    constant: bool
-    encoder: str | None
     box: Dense
     """The least and the largest number of each feature, centred and scaled; (2, features)."""
 
     @property
     def names(self) -> tuple[str, ...]:
         """What each feature is."""
-        found = list(self.features) if self.encoder is None else self._encoded()
-        for category, levels in zip(self.categories, self.levels, strict=True):
+        columns, basis = self.columns, self.basis
+        found = list(columns.features)
+        if basis is not None:
+            kind, encoder = basis
+            found = kind.names(encoder, columns.features)[kind.constants :]
+        for category, levels in zip(columns.categories, self.levels, strict=True):
             found += [f"{category} = {level}" for level in levels[1:]]
         return (*found, *(["1"] if self.adds_constant else []))
 
     @property
     def adds_constant(self) -> bool:
         """Whether the last feature is always 1; tiles add up to a constant without it."""
-        return self.constant and not isinstance(self.basis, TileCoding)
+        return self.columns.constant and (self.basis is None or self.basis[0].constants > 0)
 
     @property
-    def basis(self) -> Polynomial | Fourier | TileCoding | None:
-        """The encoder of columns of numbers."""
-        return None if self.encoder is None else as_encoder(self.encoder, *self.box)
-
-    def _encoded(self) -> list[str]:
-        basis = self.basis
-        if isinstance(basis, Polynomial):
-            return [" · ".join(self.features[i] for i in some) for some in basis.products[1:]]
-        if isinstance(basis, Fourier):
-            return [f"cosine {wave.astype(int).tolist()}" for wave in basis.waves[1:]]
-        return [f"tile {i}" for i in range(basis.size if basis else 0)]
+    def basis(self) -> tuple[EncoderKind, Any] | None:
+        """The encoder of columns of numbers, and its kind."""
+        text = self.columns.encoder
+        return None if text is None else as_encoder(text, *self.box)
 
     @property
     def size(self) -> int:
@@ -89,12 +153,12 @@ class Encoding(NamedTuple):
 
         With an encoder, they stay what they are.
         """
-        found, count = np.array(weights), len(self.features)
-        if self.encoder is not None:
+        found, count = np.array(weights), len(self.columns.features)
+        if self.columns.encoder is not None:
             return found
         shape = (count,) + (1,) * (found.ndim - 1)
         found[:count] /= self.scale.reshape(shape)
-        if self.constant:
+        if self.columns.constant:
             found[-1] -= (found[:count] * self.centre.reshape(shape)).sum(axis=0)
         return found
 
@@ -106,24 +170,22 @@ class Gatherer:
     Parameters
     ----------
     encoding : Encoding
-    preference : Trust
-        Where β comes from.
     carried : array of shape (inputs, 3), optional
-        What is known of each input before the first row: see `gather_kernel`.
+        What is known of each input before the first row: VALUE, AGE and TRUSTED.
 
     """
 
-    def __init__(self, encoding: Encoding, preference: Trust, carried: Dense | None = None) -> None:
+    def __init__(self, encoding: Encoding, carried: Dense | None = None) -> None:
         e = self.encoding = encoding
-        self._preference = preference
-        none = len(e.categories)
-        self._carried = nothing_carried(len(e.features) + none) if carried is None else carried
+        columns, none = e.columns, len(e.columns.categories)
+        self._carried = nothing_carried(len(columns.inputs)) if carried is None else carried
         self._out = np.empty((0, e.size))
         # A code is a number whose gaps are filled like others; without a reading, no feature is 1.
         self._centre = np.append(e.centre, np.zeros(none))
         self._factor = np.append(1.0 / e.scale, np.ones(none))
         self._mean = np.append(e.mean, np.zeros(none))
-        self._basis = e.basis
+        self._fill = FILLS.index(columns.fill)
+        self._basis, self._adds_constant = e.basis, e.adds_constant
 
     def features(
         self, frame: pl.DataFrame, begins: NDArray[np.bool_], beta: Vector | None
@@ -141,61 +203,60 @@ class Gatherer:
             β, if it does not follow from ages (default: 1 then).
 
         """
-        e, rows = self.encoding, frame.height
+        named, levels, rows = self.encoding.columns, self.encoding.levels, frame.height
         if len(self._out) < rows:
-            self._out = np.empty((rows, e.size))
-        out, codes = self._out[:rows], np.empty((rows, len(e.categories)))
-        numbers = out if self._basis is None else np.empty((rows, len(e.features)))
-        beta, gaps = (
-            np.ones(rows) if beta is None else beta.copy(),
-            np.zeros(len(self._carried), int),
-        )
-        columns = [numbers_of(frame[name]) for name in e.features]
+            self._out = np.empty((rows, self.encoding.size))
+        out, codes = self._out[:rows], np.empty((rows, len(levels)))
+        numbers = out if self._basis is None else np.empty((rows, len(named.features)))
+        beta = np.ones(rows) if beta is None else beta.copy()
+        gaps = np.zeros(len(self._carried), int)
+        columns = [numbers_of(frame[name]) for name in named.features]
         columns += [
-            codes_of(frame[name], levels)
-            for name, levels in zip(e.categories, e.levels, strict=True)
+            codes_of(frame[name], own) for name, own in zip(named.categories, levels, strict=True)
         ]
         for low in range(0, rows, BLOCK):
             which = slice(low, min(low + BLOCK, rows))
-            rows_here = [column[which] for column in columns]
-            block = _Block(begins[which], beta[which], numbers[which], codes[which])
-            try:
-                self._block(rows_here, block, gaps)
-            except InfiniteError as error:
-                raise InfiniteError(error.name, low + error.row) from None
-        at = len(e.features)
+            arrays = (begins[which], beta[which], numbers[which], codes[which])
+            block = _Block(low, len(named.features), *arrays)
+            self._write(block, [column[which] for column in columns], gaps)
+        at = len(named.features)
         if self._basis is not None:
-            found = expand(self._basis, numbers)
-            found = found if isinstance(self._basis, TileCoding) else found[:, 1:]
+            kind, encoder = self._basis
+            found = kind.expand(encoder, numbers)[:, kind.constants :]
             at = found.shape[1]
             out[:, :at] = found
-        for i, levels in enumerate(e.levels):
-            for code in range(1, len(levels)):
+        for i, own in enumerate(levels):
+            for code in range(1, len(own)):
                 out[:, at] = codes[:, i] == code
                 at += 1
-        if e.adds_constant:
+        if self._adds_constant:
             out[:, -1] = 1.0
         return out, beta, gaps
 
-    def _block(self, columns: list[Vector], block: _Block, gaps: NDArray[np.int64]) -> None:
+    def _write(self, block: _Block, columns: list[Vector], gaps: NDArray[np.int64]) -> None:
         """Write columns and β: at first those without a gap, as gaps are filled by β."""
-        whole = self._write_whole(columns, block)
-        if isinstance(self._preference, Missing | Age):
-            block.beta[:] = beta_of_age(self._preference, self._ages(columns, whole, block))
-        last, begun = _last_trusted(block)
+        whole, preference = self._write_whole(block, columns), self.encoding.columns.preference
+        if isinstance(preference, Missing | Age):
+            block.beta[:] = beta_of_age(preference, self._ages(block, columns, whole))
+        last, begun = block.last_trusted()
         for i, column in enumerate(columns):
             carried = self._carried[i]
-            if not whole[i]:
-                gaps[i] += self._fill(i, column, block)
+            if whole[i]:
+                carried[VALUE] = column[-1]
+                if last >= 0 or begun:
+                    carried[TRUSTED] = column[last] if last >= 0 else np.nan
                 continue
-            carried[VALUE] = column[-1]
-            if last >= 0 or begun:
-                carried[TRUSTED] = column[last] if last >= 0 else np.nan
+            out, at = block.place(i)
+            scaled = (self._centre[i], self._factor[i], self._mean[i], self._fill)
+            found, bad = gather_gaps(column, block.begins, block.beta, scaled, carried, out, at)
+            if bad >= 0:
+                raise InfiniteError(self.encoding.columns.features[i], block.first + bad)
+            gaps[i] += found
 
-    def _write_whole(self, columns: list[Vector], block: _Block) -> list[bool]:
+    def _write_whole(self, block: _Block, columns: list[Vector]) -> list[bool]:
         """Write columns without a gap, four at a time if possible; returns which these are."""
         whole, centre, factor = list[bool](), self._centre, self._factor
-        numbers = len(self.encoding.features)
+        numbers = len(self.encoding.columns.features)
         while len(whole) < len(columns):
             i = len(whole)
             if i + 4 <= numbers:
@@ -204,53 +265,48 @@ class Gatherer:
                     whole += [True] * 4
                     continue
             for j in range(i, min(i + 4, numbers) if i < numbers else len(columns)):
-                out, at = block.place(j, numbers)
-                whole.append(gather_whole(columns[j], centre[j], factor[j], out, at))
+                whole.append(gather_whole(columns[j], centre[j], factor[j], *block.place(j)))
         return whole
 
-    def _ages(self, columns: list[Vector], whole: list[bool], block: _Block) -> Vector:
+    def _ages(self, block: _Block, columns: list[Vector], whole: list[bool]) -> Vector:
         """The age of each row: that of the oldest input that counts."""
-        age = np.zeros(len(block.beta))
-        for i, name in enumerate(self.encoding.features + self.encoding.categories):
-            if name in self.encoding.counted:
+        age, named = np.zeros(len(block.beta)), self.encoding.columns
+        for i, name in enumerate(named.inputs):
+            if name in named.trusted_by:
                 old = self._carried[i, AGE]
                 self._carried[i, AGE] = (
                     0.0 if whole[i] else add_ages(columns[i], block.begins, old, age)
                 )
         return age
 
-    def _fill(self, i: int, column: Vector, block: _Block) -> int:
-        """Write a column with gaps; returns how many there are."""
-        e = self.encoding
-        out, at = block.place(i, len(e.features))
-        numbers = (self._centre[i], self._factor[i], self._mean[i], FILLS.index(e.fill))
-        gaps, bad = gather_gaps(
-            column, block.begins, block.beta, numbers, self._carried[i], out, at
-        )
-        if bad >= 0:
-            raise InfiniteError(e.features[i], bad)
-        return int(gaps)
-
 
 class _Block(NamedTuple):
     """Some rows, and where their numbers go."""
 
+    first: int
+    """The number of the first row."""
+    features: int
+    """How many inputs are numbers; codes of categories come after them."""
     begins: NDArray[np.bool_]
     beta: Vector
     numbers: Dense
     codes: Dense
 
-    def place(self, i: int, numbers: int) -> tuple[Dense, int]:
-        """Return the array that holds input i, and its column; the first `numbers` are numeric."""
-        return (self.numbers, i) if i < numbers else (self.codes, i - numbers)
+    def place(self, i: int) -> tuple[Dense, int]:
+        """Return the array that holds input i, and its column."""
+        return (self.numbers, i) if i < self.features else (self.codes, i - self.features)
+
+    def last_trusted(self) -> tuple[int, bool]:
+        """The last row with β > 0 of its last episode, or −1; whether that begins in the block."""
+        begun = last_true(self.begins)
+        first = max(begun, 0)
+        at = last_true(self.beta[first:] > 0)
+        return (first + at if at >= 0 else -1), begun >= 0
 
 
-def _last_trusted(block: _Block) -> tuple[int, bool]:
-    """The last row with β > 0 of the last episode in a block, or −1; whether it begins there."""
-    begun = bool(block.begins.any())
-    first = len(block.begins) - 1 - int(block.begins[::-1].argmax()) if begun else 0
-    trusted = block.beta[first:] > 0
-    return (len(block.beta) - 1 - int(trusted[::-1].argmax()) if trusted.any() else -1), begun
+def last_true(flags: NDArray[np.bool_]) -> int:
+    """Return the last index with a flag, or −1."""
+    return len(flags) - 1 - int(flags[::-1].argmax()) if flags.any() else -1
 
 
 def nothing_carried(inputs: int) -> Dense:

@@ -42,9 +42,11 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, final
 
 import preftd
 from preftd._src.arrays import InputError, as_count, as_flag, short
@@ -61,33 +63,36 @@ from preftd._src.files import (
     write_output,
 )
 from preftd._src.learners.least_squares.learner import check_regularisation
-from preftd._src.logs import plan as plan_module
-from preftd._src.logs.arms import arms_of, log_names
-from preftd._src.logs.columns import LogColumns
-from preftd._src.logs.fills import compare_fills
+from preftd._src.logs import parts as parts_module
+from preftd._src.logs.arms import arms_of, log_names, online_arms, questions_of
+from preftd._src.logs.columns import FILLS, LogColumns
+from preftd._src.logs.least_squares import Solution, add_up, check_ends, part_sums, solve
 from preftd._src.logs.look import check_types, look
-from preftd._src.logs.online import online_arms
+from preftd._src.logs.online import OnlineFold, OnlineValues, with_signal
 from preftd._src.logs.part_files import (
     PREDICTIONS,
     PartFiles,
+    PartWork,
     is_result,
+    key_of,
     open_parts,
     part_folders,
     remove_parts,
 )
-from preftd._src.logs.passes import first_pass, learn_online, second_pass
-from preftd._src.logs.plan import plan_parts
+from preftd._src.logs.parts import LogPlan, Settings, plan_parts
 from preftd._src.logs.saved import FILES, LogEvaluation, load, write_weights
-from preftd._src.logs.signals import with_signal
-from preftd._src.logs.solution import Solution
+from preftd._src.logs.scores import part_scores, predictions_file
 from preftd._src.logs.source import open_source
-from preftd._src.logs.summary import summarise_log
-from preftd._src.logs.sums import Settings
+from preftd._src.logs.summary import summarise_log, summarise_questions
 from preftd._src.logs.table import scan_parquet
 from preftd.preferences import Signal
 
 ARMS = ("td0", "td", "etd", "ptd")
 OUTPUTS = (PREDICTIONS, *FILES)
+MOST_ROWS = 4_000_000
+"""A longer log is not gone through again to compare fills."""
+COMPARED = ("td", "ptd")
+"""The arms for which fills are compared."""
 
 
 def fit(  # noqa: PLR0913  (each is optional)
@@ -162,10 +167,8 @@ def fit(  # noqa: PLR0913  (each is optional)
     log_names(columns, [arm.key for arm in arms])  # refuses predictions of the same name
     folds = as_count("folds", folds, 2, 1000)
     block = None if block is None else as_count("block", block, 2)
-    ridge, written = (
-        check_regularisation(regularisation, False),
-        as_flag("predictions", predictions),
-    )
+    ridge = check_regularisation(regularisation, False)
+    written = as_flag("predictions", predictions)
     told = Silent() if progress is None else progress
     check_methods("progress", told, ("begin", "advance", "say", "end"))
     where = Here() if executor is None else executor
@@ -187,26 +190,133 @@ def fit(  # noqa: PLR0913  (each is optional)
                         "them, or copy the log first."
                     )
             check_types(table, columns)
-            plan = plan_parts(table, columns, folds, plan_module.PART, block)
+            plan = plan_parts(table, columns, folds, parts_module.PART, block)
             settings = look(table, columns, plan, arms, folds)
-            files = PartFiles(parts_folder, where, told)
             if isinstance(columns.preference, Signal):
                 settings = with_signal(settings, plan, parts_folder)
-            total, solution = first_pass(settings, plan, files, ridge)
-            solution = solution._replace(online=learn_online(settings, plan, files, solution))
-            scores, kept = second_pass(settings, plan, files, solution, written, ridge)
+            passes = Passes(settings, plan, PartFiles(parts_folder, where, told), ridge)
+            total, solution = passes.sums()
+            solution = solution._replace(online=passes.online(solution))
+            scores, kept = passes.scores(solution, written)
         except InputError:
             if parts_folder not in known:
                 remove_parts(parts_folder)
             raise
         seconds = time.perf_counter() - began
         summary = summarise_log(settings, plan, total, solution, scores)
-        summary["fills"] = compare_fills(settings, plan, files, ridge, summary)
+        summary["fills"] = passes.fills(summary)
         summary |= {"regularisation": ridge, "seconds": seconds, "version": preftd.__version__}
         _write_all(folder, settings, solution, summary, kept)
         for one in part_folders(folder):  # also those of other settings: nobody else is at work
             remove_parts(one)
     return load(folder)
+
+
+def described(settings: Settings, plan: LogPlan) -> list[Any]:
+    """All that the sums of a part depend on."""
+    files = [(str(file.path), *file[1:]) for file in settings.table.files]
+    own = content([settings.encoding, settings.arms])
+    parts = [(part.start, part.stop) for part in plan.parts]
+    return [files, own, settings.folds, plan.block, parts]
+
+
+@final
+@dataclass(frozen=True)
+class Passes:
+    """Passes over a log: sums and their solution, other methods, then predictions and errors."""
+
+    settings: Settings
+    plan: LogPlan
+    files: PartFiles
+    ridge: float
+
+    def _work(self, key: str, compute: Callable[..., Any], *given: Any) -> list[PartWork]:
+        """What is computed of each part."""
+        return [
+            PartWork(
+                f"{key}-{part.number:06d}",
+                part.stop - part.start,
+                partial(compute, self.settings, part, *given),
+            )
+            for part in self.plan.parts
+        ]
+
+    def sums(self) -> tuple[dict[str, Any], Solution]:
+        """First pass: the sums of all parts, and their solution."""
+        key = key_of("sums", *described(self.settings, self.plan))
+        total = add_up(self.files.compute("least squares", self._work(key, part_sums)))
+        columns, constant = self.settings.columns, self.settings.encoding.adds_constant
+        labels = [one.label for one in questions_of(columns)][:: len(columns.reward)]
+        arms = [arm.label for arm in self.settings.least_squares]
+        check_ends(total, dict(zip(labels, columns.discounts, strict=True)), arms, constant)
+        return total, solve(total, self.ridge, constant, arms)
+
+    def online(self, solution: Solution) -> tuple[OnlineValues, ...]:
+        """What methods besides least squares learn from all rows but a fold, and from all."""
+        settings, plan, found = self.settings, self.plan, list[OnlineValues]()
+        key = key_of("online", *described(settings, plan))
+        for arm in settings.arms:
+            if arm.method is None:
+                continue
+            work = [
+                PartWork(
+                    f"{key}-{arm.key}-{fold}",
+                    settings.table.rows,
+                    OnlineFold(settings, plan, arm, arm.method, solution.mean, fold).learned,
+                )
+                for fold in [*range(settings.folds), -1]
+            ]
+            states = self.files.compute(arm.label, work)
+            found.append(OnlineValues(arm.key, arm.method, tuple(states)))
+        return tuple(found)
+
+    def scores(self, solution: Solution, written: bool) -> tuple[dict[str, Any], list[Path]]:
+        """Second pass: the errors of all parts, and the files of their predictions."""
+        key = key_of("scores", self.ridge, written, *described(self.settings, self.plan))
+        stem = str(self.files.folder / key) if written else None
+        work = self._work(key, part_scores, solution, self.plan.units, stem)
+        total = add_up(self.files.compute("predictions", work))
+        return total, [predictions_file(stem, part) for part in self.plan.parts] if stem else []
+
+    def fills(self, summary: dict[str, Any]) -> list[dict[str, Any]]:
+        """Return errors and weights with each fill; nothing if there are no gaps in numbers.
+
+        Parameters
+        ----------
+        summary : dict
+            That of the evaluation, which has the numbers for its own fill.
+
+        """
+        settings, columns = self.settings, self.settings.columns
+        arms = tuple(arm for arm in settings.least_squares if arm.key in COMPARED)
+        gaps = any(one["missing"] for one in summary["inputs"][: len(columns.features)])
+        if not gaps or not arms or settings.table.rows > MOST_ROWS:
+            return []
+        found = []
+        for fill in FILLS:
+            questions = summary["questions"]
+            if fill != columns.fill:
+                encoding = settings.encoding._replace(columns=replace(columns, fill=fill))
+                other = replace(self, settings=settings._replace(encoding=encoding, arms=arms))
+                _, solution = other.sums()
+                scores, _ = other.scores(solution, False)
+                questions = summarise_questions(other.settings, solution, scores)
+            found += [_with_fill(fill, one, arm.key) for one in questions for arm in arms]
+        return found
+
+
+def _with_fill(fill: str, question: dict[str, Any], arm: str) -> dict[str, Any]:
+    """The error of an arm on all rows, and its weights."""
+    errors = (
+        one["rmse"]
+        for one in question["errors"]
+        if (one["arm"], one["prediction"], one["rows"]) == (arm, "value", "all")
+    )
+    error = next(errors, None)  # no return may be known
+    return {
+        "fill": fill, "question": question["label"], "arm": arm, "rmse": error,
+        "weights": question["weights"][arm],
+    }  # fmt: skip
 
 
 def _write_all(
@@ -223,7 +333,9 @@ def _write_all(
         write_output(folder / PREDICTIONS, lambda file: frames.sink_parquet(Path(file.name)))
     else:
         remove_output(folder / PREDICTIONS)
-    write_output(folder / "weights.npz", lambda file: write_weights(file, settings, solution))
+    write_output(
+        folder / "weights.npz", lambda file: write_weights(file, settings.encoding, solution)
+    )
     toml = settings.columns.to_toml()
     write_output(folder / "log.toml", lambda file: file.write(toml.encode()))
     text = json.dumps(summary, ensure_ascii=False, indent=1, allow_nan=False)

@@ -1,21 +1,37 @@
-"""A look at a log: types, means and scales of its columns, and the values of categories."""
+"""A look at a log: types, means and scales of its columns, and the values of categories.
+
+Only rows that are trusted at all are looked at. Parts are computed apart from each other, and a
+part may begin inside an episode: what gaps are filled with there, and how old readings are, is
+found by reading backwards.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import final
 
 import numpy as np
 import polars as pl
 
-from preftd._src.arrays import LARGE, InputError, Vector
+from preftd._src.arrays import LARGE, Dense, InputError, Vector
 from preftd._src.logs.arms import Arm
-from preftd._src.logs.columns import LogColumns
-from preftd._src.logs.encoding import Encoding, numbers_of, plain_category
-from preftd._src.logs.plan import Plan
-from preftd._src.logs.readings import TrustedRows, carried_into_parts
-from preftd._src.logs.sums import Settings
-from preftd._src.logs.table import Table
+from preftd._src.logs.columns import Age, Column, LogColumns, Missing, beta_of_age
+from preftd._src.logs.encoding import (
+    AGE,
+    TRUSTED,
+    VALUE,
+    Encoding,
+    add_ages,
+    codes_of,
+    is_there,
+    last_true,
+    nothing_carried,
+    numbers_of,
+    plain_category,
+)
+from preftd._src.logs.parts import Flags, LogPlan, Settings
+from preftd._src.logs.table import LogTable
 
 LOOK = 1 << 18
 """Rows that are looked at for means and scales; of a longer log, as many from all over it."""
@@ -23,10 +39,14 @@ PIECES = 16
 FEWEST = 1 << 10
 """If fewer of the rows that are looked at have β > 0, all such rows are searched for."""
 MOST_LEVELS = 1000
+BACK = 4096
+"""Rows that are read at first to find the last readings before a row; then twice as many."""
+VANISHED = 1100
+"""Number of half-lives after which β underflows to 0."""
 
 
 def look(
-    table: Table, columns: LogColumns, plan: Plan, arms: tuple[Arm, ...], folds: int
+    table: LogTable, columns: LogColumns, plan: LogPlan, arms: tuple[Arm, ...], folds: int
 ) -> Settings:
     """Return the settings of an evaluation, after a look at the rows with β > 0.
 
@@ -39,30 +59,16 @@ def look(
     finite = [found.finite(name) for name in columns.features]
     mean = np.array([column.mean() for column in finite])
     scale = np.array([column.std() for column in finite])
-    centre, scale = (
-        mean if columns.constant else np.zeros(len(mean)),
-        np.where(scale > 0, scale, 1.0),
-    )
+    centre = mean if columns.constant else np.zeros(len(mean))
+    scale = np.where(scale > 0, scale, 1.0)
     ends = [(column.min(), column.max()) for column in finite]
     box = (np.array(ends).reshape(-1, 2).T - centre) / scale
-    encoding = Encoding(
-        columns.features,
-        centre,
-        scale,
-        mean,
-        found.levels(),
-        columns.categories,
-        columns.fill,
-        columns.trusted_by,
-        columns.constant,
-        columns.encoder,
-        box,
-    )
-    carried = carried_into_parts(table, columns, encoding, plan)
-    return Settings(table, columns, encoding, arms, folds, carried)
+    encoding = Encoding(columns, centre, scale, mean, found.levels(), box)
+    carried = _carried_into_parts(table, encoding, plan)
+    return Settings(table, encoding, arms, folds, carried)
 
 
-def check_types(table: Table, columns: LogColumns) -> None:
+def check_types(table: LogTable, columns: LogColumns) -> None:
     """Refuse columns that are not there, or hold no numbers where numbers are needed."""
     schema = table.schema(table.names if callable(columns.target) else columns.all)
     others = {columns.terminated, columns.truncated, columns.episode, columns.order}
@@ -79,7 +85,7 @@ def check_types(table: Table, columns: LogColumns) -> None:
             )
 
 
-def _first_text(table: Table, name: str) -> str:
+def _first_text(table: LogTable, name: str) -> str:
     """Where a column holds something that is no number."""
     for low, high in table.chunks(0, table.rows):
         column = table.read([name], low, high)[name]
@@ -96,7 +102,7 @@ def _first_text(table: Table, name: str) -> str:
 class _Look:
     """The rows of a log that are looked at."""
 
-    def __init__(self, table: Table, columns: LogColumns, plan: Plan) -> None:
+    def __init__(self, table: LogTable, columns: LogColumns, plan: LogPlan) -> None:
         self._table, self._columns = table, columns
         self._rows = TrustedRows(table, columns, plan)
         each = LOOK // PIECES
@@ -216,3 +222,134 @@ def _count(name: str, column: pl.Series, counts: dict[object, int]) -> None:
         raise InputError(
             f"category {name!r} has more than {MOST_LEVELS} values: leave it out, or group them."
         )
+
+
+@final
+class TrustedRows:
+    """Tells which rows of a log have β > 0.
+
+    Parameters
+    ----------
+    table : LogTable
+    columns : LogColumns
+    plan : LogPlan
+
+    """
+
+    def __init__(self, table: LogTable, columns: LogColumns, plan: LogPlan) -> None:
+        self._table, self._columns = table, columns
+        starts = [part.starts[:-1][part.fresh[:-1]] for part in plan.parts]
+        self.begins = np.concatenate(starts)
+        """The rows with which episodes begin."""
+        self._stop, self._old = -1, np.empty(0)
+
+    def episode_of(self, row: int) -> int:
+        """Return the row with which the episode of a row begins."""
+        return int(self.begins[np.searchsorted(self.begins, row, side="right") - 1])
+
+    def read(self, names: Sequence[str], low: int, high: int) -> tuple[pl.DataFrame, Flags]:
+        """Return columns of a range of rows, and whether β is above 0 in each.
+
+        A range that follows the one before is the quickest.
+        """
+        trust, table = self._columns.preference, self._table
+        own = [trust.name] if isinstance(trust, Column) else self._columns.trusted_by
+        frame = table.read(list(dict.fromkeys([*names, *own])), low, high)
+        if isinstance(trust, Missing | Age):
+            return frame, beta_of_age(trust, self._ages(frame, low)) > 0
+        if isinstance(trust, Column):
+            return frame, numbers_of(frame[trust.name]) > 0
+        if table.beta is not None:
+            return frame, table.read_beta(low, high) > 0
+        return frame, np.full(high - low, not isinstance(trust, float) or trust > 0)
+
+    def _ages(self, frame: pl.DataFrame, low: int) -> Vector:
+        """The age of each row that follows `low`."""
+        if low != self._stop:
+            self._old = self._ages_before(low)
+        within = self.begins[np.searchsorted(self.begins, low) :] - low
+        begins, age = np.zeros(frame.height, np.bool_), np.zeros(frame.height)
+        begins[within[within < frame.height]] = True
+        for i, name in enumerate(self._columns.trusted_by):
+            read = np.where(is_there(frame[name]), 0.0, np.nan)
+            self._old[i] = add_ages(read, begins, self._old[i], age)
+        self._stop = low + frame.height
+        return age
+
+    def _ages_before(self, row: int) -> Vector:
+        """The age of each input that counts in the row before; infinite if β is then 0 anyway."""
+        counted, trust = self._columns.trusted_by, self._columns.preference
+        found = np.full(len(counted), np.inf)
+        reach = trust.limit if isinstance(trust, Missing) else 0
+        if isinstance(trust, Age):
+            reach = math.ceil(min(VANISHED * trust.half_life, self._table.rows))
+        first = max(self.episode_of(row - 1) if row else 0, row - reach - 1)
+        for low, high in _backwards(first, row):
+            left = [i for i in range(len(counted)) if np.isinf(found[i])]
+            if not left:
+                break
+            frame = self._table.read([counted[i] for i in left], low, high)
+            for i in left:
+                at = last_true(is_there(frame[counted[i]]))
+                if at >= 0:
+                    found[i] = row - 1 - (low + at)
+        return found
+
+
+def _carried_into_parts(
+    table: LogTable, encoding: Encoding, plan: LogPlan
+) -> tuple[Dense | None, ...]:
+    """What is carried into each part, as `Gatherer` takes it; None at the start of an episode.
+
+    Each is that of the part before unless there are readings since: no row is read for many.
+    """
+    columns, found = encoding.columns, list[Dense | None]()
+    trusted = TrustedRows(table, columns, plan)
+    for number, part in enumerate(plan.parts):
+        if part.fresh[0]:
+            found.append(None)
+            continue
+        begins, before = trusted.episode_of(part.start), plan.parts[number - 1].start
+        known, first = found[-1], max(begins, before)
+        if known is None or begins >= before:
+            known = nothing_carried(len(columns.inputs))
+        found.append(_carried(trusted, encoding, known, first, part.start))
+    return tuple(found)
+
+
+def _carried(
+    trusted: TrustedRows, encoding: Encoding, known: Dense, first: int, stop: int
+) -> Dense:
+    """What is carried after a range of rows of an episode, with what was known before it."""
+    columns = encoding.columns
+    found = known.copy()
+    found[:, AGE] += stop - first
+    left = {(i, what) for i in range(len(found)) for what in (VALUE, TRUSTED)}
+    for low, high in _backwards(first, stop):
+        if not left:
+            break
+        frame, good = trusted.read(columns.inputs, low, high)
+        for i, what in sorted(left):
+            name = columns.inputs[i]
+            read = is_there(frame[name])
+            at = last_true(read & good if what == TRUSTED else read)
+            if at < 0:
+                continue
+            left.discard((i, what))
+            value = frame[name][at : at + 1]
+            if i < len(columns.features):
+                found[i, what] = numbers_of(value)[0]
+            else:
+                found[i, what] = codes_of(value, encoding.levels[i - len(columns.features)])[0]
+            if what == VALUE:
+                found[i, AGE] = stop - 1 - (low + at)
+    return found
+
+
+def _backwards(first: int, stop: int) -> list[tuple[int, int]]:
+    """Ranges of rows from the last to the first, each twice as long as the one before."""
+    found, many = list[tuple[int, int]](), BACK
+    while stop > first:
+        found.append((max(first, stop - many), stop))
+        stop, many = found[-1][0], min(2 * many, 1 << 17)
+    return found

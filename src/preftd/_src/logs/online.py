@@ -1,134 +1,112 @@
-"""Learners that go through a log once: linear and network, in the held view.
+"""What goes through a log once, in its order: learners in the held view, and signals that give β.
 
-There is one for each fold, which leaves out its units, and one for the whole log. Several step
-sizes learn side by side; the one with the least error of its predictions on the rows that it has
-learned from is kept, so that what is held out has no part in the choice. Rewards are divided by the
-root mean square of these rows' returns.
+There is a learner for each fold, which leaves out its units, and one for the whole log. Several
+step sizes learn side by side; the one with the least error of its predictions on the rows that it
+has learned from is kept, so that what is held out has no part in the choice. Rewards are divided by
+the root mean square of these rows' returns.
+
+A signal remembers what it has seen, so that parts cannot be computed apart from each other: β of
+all rows is computed before anything else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple, final
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
+from polars.io.plugins import register_io_source
 
-from preftd._src.arrays import Dense, InputError, Vector, as_count, number, short
-from preftd._src.experiments.jobs import JobResult
+from preftd._src.arrays import Dense, InputError, Vector
+from preftd._src.files import write_whole
 from preftd._src.learners.transition import DivergedError
-from preftd._src.logs.arms import Arm, questions_of
-from preftd._src.logs.experience import stream_of
-from preftd._src.logs.plan import Plan
+from preftd._src.logs.arms import Arm, OnlineMethod
+from preftd._src.logs.look import look
+from preftd._src.logs.parts import LogPart, LogPlan, PartSteps, Settings, read_part
 from preftd._src.logs.scores import Realised, realised_returns
-from preftd._src.logs.steps import PartSteps, read_steps
-from preftd._src.logs.sums import Settings, computed, pieces
-from preftd._src.names import nearest
-from preftd.learners import LinearLearner, NetworkLearner
+from preftd._src.logs.table import LogTable
+from preftd.experience import Experience
+from preftd.preferences import Signal
+from preftd.rules import PTD
 
-METHODS = {"linear": (1.0, 0.3, 0.1, 0.03, 0.01), "network": (0.1, 0.03, 0.01, 0.003, 0.001)}
-"""Step sizes that are tried; those of the linear learner are divided by the number of features."""
-UNITS = 32
-
-
-class Method(NamedTuple):
-    """How a log is learned from, besides least squares."""
-
-    kind: str
-    step_sizes: tuple[float, ...]
-    units: int
-
-    @property
-    def label(self) -> str:
-        """As shown to people."""
-        return "linear held" if self.kind == "linear" else f"network held ({self.units} units)"
-
-    def learner(self, arm: Arm, size: int, step_size: float) -> Any:
-        """A learner that has seen nothing."""
-        if self.kind == "linear":
-            alpha = step_size / size
-            return LinearLearner(size, arm.rule, alpha, view="held", bounded=True)
-        return NetworkLearner(
-            size, arm.rule, step_size, self.units, view="held", bounded=True, seed=0
-        )
+BETA = "preftd-beta.parquet"
+"""The file in the folder of parts that holds β of all rows."""
 
 
-def online_arms(arms: tuple[Arm, ...], methods: Any) -> tuple[Arm, ...]:
-    """Return the arms of methods, each with the rule of the last arm."""
-    if not isinstance(methods, Sequence) or isinstance(methods, str):
-        raise InputError(f'methods is {short(methods)}: give a list, such as ["linear"].')
-    last, found = arms[-1], list[Arm]()
-    for given in methods:
-        method = as_method(given)
-        key, label = f"{last.key}_{method.kind}", f"{last.label}, {method.label}"
-        found.append(last._replace(key=key, label=label, method=method))
-    if len({arm.key for arm in found}) < len(found):
-        raise InputError(f"methods is {short(methods)}: give each kind once.")
-    return tuple(found)
+class LogStream(NamedTuple):
+    """The steps of a part as learners take them."""
+
+    experience: Experience
+    beta: Vector
+    """Of each step."""
+    final_beta: Vector
+    """Of what each truncated unit shows last."""
 
 
-def as_method(given: Any) -> Method:
-    """Return a method from a text: linear, linear:0.1 (a step size), network, network:64:0.01.
+def stream_of(
+    steps: PartSteps, features: Dense, beta: Vector, discount: float, cumulant: int
+) -> LogStream:
+    """Steps and features as experience: units are its episodes."""
+    rows = np.flatnonzero(steps.opens)
+    ends = steps.discount[rows] == 0
+    following = np.minimum(rows + 1, len(steps.opens) - 1)
+    cut = ~ends & steps.closes[following]
+    after = discount * steps.discount[rows]
+    before = np.where(steps.first[rows], 0.0, discount * steps.before[rows])
+    # A discount of 0 inside of a unit ends an episode for learners, too.
+    is_last = ends | cut
+    is_first = np.concatenate([[True], is_last[:-1]])[: len(rows)]
+    code = (-1 - rows).astype(np.int32)
+    experience = Experience(
+        features.shape[1],
+        code,
+        np.where(ends, code, -1 - following).astype(np.int32),
+        features,
+        steps.rewards[rows, cumulant],
+        after,
+        before,
+        is_first,
+        is_last,
+        rho=None if (steps.rho == 1).all() else steps.rho[rows],
+    )
+    return LogStream(experience, beta[rows], beta[following][cut])
 
-    Examples
-    --------
-    >>> as_method("network:64:0.01")
-    Method(kind='network', step_sizes=(0.01,), units=64)
 
-    """
-    if not isinstance(given, str):
-        raise InputError(f"a method is {short(given)}: give a text, such as linear or network:32.")
-    kind, *numbers = given.split(":")
-    nearest("method", kind, METHODS)
-    units = UNITS
-    try:
-        if kind == "network" and numbers:
-            units = as_count("units", int(numbers.pop(0)), 1, 10_000)
-        sizes = tuple(number("step size", float(text)) for text in numbers) or METHODS[kind]
-    except ValueError:  # it is no number, or none that can be
-        sizes = (0.0,)
-    if min(sizes) <= 0:
-        raise InputError(f"method is {short(given)}: give it as linear:0.1 or network:32:0.01.")
-    return Method(kind, sizes, units)
-
-
-@final
-@dataclass(frozen=True)
-class OnlineJob:
+class OnlineFold(NamedTuple):
     """Learns from all parts of a log but a fold; from all if the fold is −1."""
 
     settings: Settings
-    plan: Plan
+    plan: LogPlan
     arm: Arm
-    method: Method
+    method: OnlineMethod
     mean: Vector
     fold: int
-    id: str
 
-    def compute(self) -> JobResult:
+    def learned(self) -> dict[str, NDArray[Any]]:
         """Return the state of the learners that were chosen."""
-        return computed(self.id, self._learned)
-
-    def _learned(self) -> dict[str, NDArray[Any]]:
-        questions = len(questions_of(self.settings.columns))
-        scale = self._scale(questions)
-        tried: list[list[Any]] = [
-            [self.method.learner(self.arm, self.settings.encoding.size, size)
-             for size in self.method.step_sizes]
-            for _ in range(questions)
-        ]  # fmt: skip
-        for steps, features, beta in self._parts():
-            self._learn(tried, steps, features, beta, scale)
-        errors = np.zeros((questions, len(self.method.step_sizes)))
-        for (steps, features, beta), realised in zip(self._parts(), self._realised(), strict=True):
-            used = self._used(steps, beta)
+        scale, sizes = self._scale(), self.method.step_sizes
+        size, rule = self.settings.encoding.size, self.arm.rule
+        tried = [[self.method.learner(rule, size, one) for one in sizes] for _ in self.mean]
+        for part in self.plan.parts:
+            self._learn(tried, *self._read(part), scale)
+        errors = np.zeros((len(tried), len(sizes)))
+        for part in self.plan.parts:
+            steps, features, beta = self._read(part)
+            realised, used = self._realised(part, steps), self._used(steps, beta)
             for q, learners in enumerate(tried):
                 known = realised.known[:, q] & used
                 goal, shown = realised.returns[known, q], features[: steps.own][known]
                 for i, learner in enumerate(learners):
                     errors[q, i] += _error(learner, shown, goal, scale[q])
         return self._chosen(tried, errors, scale)
+
+    def _read(self, part: LogPart) -> tuple[PartSteps, Dense, Vector]:
+        steps, features, beta = read_part(self.settings, part)
+        return steps, features, self.arm.beta(beta)
 
     def _used(self, steps: PartSteps, beta: Vector) -> NDArray[np.bool_]:
         """Whether the rule learns from what the rows of a part show: PTD does not where β = 0."""
@@ -138,27 +116,17 @@ class OnlineJob:
     def _kept(self, steps: PartSteps) -> NDArray[np.bool_]:
         return np.asarray(steps.fold != self.fold)
 
-    def _parts(self) -> Iterator[tuple[PartSteps, Dense, Vector]]:
-        for part in self.plan.parts:
-            settings = self.settings
-            steps = read_steps(settings.table, settings.columns, part, settings.folds)
-            found = [(p.features.copy(), p.beta) for p in pieces(settings, part, steps)]
-            features, beta = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
-            yield steps, features, self.arm.beta(beta)
+    def _realised(self, part: LogPart, steps: PartSteps) -> Realised:
+        """The returns of a part; those of the fold count as not known."""
+        table, columns = self.settings.table, self.settings.columns
+        found = realised_returns(table, columns, part, steps, self.mean)
+        return found._replace(known=found.known & self._kept(steps)[: steps.own, None])
 
-    def _realised(self) -> Iterator[Realised]:
-        """The returns of each part; those of the fold count as not known."""
-        table, columns, folds = self.settings.table, self.settings.columns, self.settings.folds
-        for part in self.plan.parts:
-            steps = read_steps(table, columns, part, folds)
-            found = realised_returns(table, columns, part, steps, self.mean)
-            kept = self._kept(steps)[: steps.own, None]
-            yield found._replace(known=found.known & kept)
-
-    def _scale(self, questions: int) -> Vector:
+    def _scale(self) -> Vector:
         """The root mean square of returns, shape (questions,)."""
-        squares, rows = np.zeros(questions), np.zeros(questions)
-        for realised in self._realised():
+        squares, rows = np.zeros(self.mean.size), np.zeros(self.mean.size)
+        for part in self.plan.parts:
+            realised = self._realised(part, self.settings.steps(part))
             squares += (np.where(realised.known, realised.returns, 0.0) ** 2).sum(axis=0)
             rows += realised.known.sum(axis=0)
         root = np.sqrt(squares / np.maximum(rows, 1))
@@ -177,7 +145,7 @@ class OnlineJob:
         for q, learners in enumerate(tried):
             d, c = divmod(q, len(columns.reward))
             scaled = kept._replace(rewards=kept.rewards / scale[q])
-            e, own, final_beta, _ = stream_of(scaled, features, beta, columns.discounts[d], c)
+            e, own, final_beta = stream_of(scaled, features, beta, columns.discounts[d], c)
             for i, learner in enumerate(learners):
                 if learner is not None and len(e):
                     try:
@@ -215,18 +183,66 @@ def _error(learner: Any, features: Dense, goal: Vector, scale: float) -> float:
 class OnlineValues(NamedTuple):
     """What a method has learned: states of learners by fold, the last of the whole log."""
 
-    arm: Arm
-    method: Method
+    key: str
+    """That of the arm."""
+    method: OnlineMethod
     states: tuple[dict[str, NDArray[Any]], ...]
 
     def predict(self, features: Dense, fold: int, question: int) -> Vector:
-        """Predict the values of rows, shape (rows,)."""
+        """Predict the values of rows, shape (rows,); the rule has no part in that."""
         if not len(features):
             return np.zeros(0)
         state = self.states[fold]
         size = float(state["step_size"][question])
-        learner = self.method.learner(self.arm, features.shape[1], size)
+        learner = self.method.learner(PTD(), features.shape[1], size)
         mark = f"{question}."
         own = {key[len(mark) :]: one for key, one in state.items() if key.startswith(mark)}
         learner.load_state_dict(own)
         return np.asarray(state["scale"][question] * learner.predict(features))
+
+
+def with_signal(settings: Settings, plan: LogPlan, folder: Path) -> Settings:
+    """Return the settings with a table that knows β of all rows.
+
+    The signal sees features as they are scaled by all rows; learners, by those that it trusts.
+    """
+    frames = register_io_source(lambda *_: _betas(settings, plan), schema={"beta": pl.Float64()})
+    path = folder / BETA
+    write_whole(path, lambda file: frames.sink_parquet(Path(file.name)))
+    table = settings.table
+    table = LogTable(table.files, table.label, table.one_source, path)
+    return look(table, settings.columns, plan, settings.arms, settings.folds)
+
+
+def _betas(settings: Settings, plan: LogPlan) -> Iterator[pl.DataFrame]:
+    """β of the rows of one part after the other; the signal knows episodes, not blocks of them."""
+    signal, memory = settings.columns.preference, None
+    assert isinstance(signal, Signal)
+    reward: float | None = None
+    discount = 0.0
+    for part in plan.parts:
+        steps, features, beta = read_part(settings, part)
+        own = slice(0, steps.own)
+        # The last observation of an episode has a preference, too, though no step leaves it.
+        ends = ~steps.opens[own]
+        seen = steps._replace(
+            rewards=steps.rewards[own],
+            discount=np.where(ends, 0.0, steps.discount[own]),
+            first=part.begins(steps.own),
+            opens=np.ones(steps.own, np.bool_),
+            closes=np.zeros(steps.own, np.bool_),
+            rho=steps.rho[own],
+        )
+        gamma = settings.columns.discounts[0]
+        experience = stream_of(seen, features[own], beta[own], gamma, 0).experience
+        if part.fresh[0]:
+            experience = replace(experience, reward_end=reward)
+        else:  # it follows the part before
+            is_first, discount_t = experience.is_first.copy(), experience.discount_t.copy()
+            is_first[0], discount_t[0] = False, discount
+            experience = replace(
+                experience, is_first=is_first, discount_t=discount_t, reward_before=reward or 0.0
+            )
+        reward, discount = float(experience.reward[-1]), experience.discount_tp1[-1]
+        beta, memory = signal.stream(experience, memory)
+        yield pl.DataFrame({"beta": beta})

@@ -6,7 +6,9 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, final
@@ -15,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from preftd._src.experiments.executors import Executor, Here
-from preftd._src.experiments.jobs import Job, OwnWork
+from preftd._src.experiments.jobs import Failure, Job, JobResult
 from preftd._src.experiments.progress import Progress
 from preftd._src.files import (
     RECORD,
@@ -24,9 +26,9 @@ from preftd._src.files import (
     mark,
     read_npz,
     remove_unfinished,
+    system_error,
     write_whole,
 )
-from preftd._src.logs.sums import BROKEN, REFUSED, ROWS_PER_SECOND
 from preftd.failures import FailedError, InputError
 
 SCHEMA = 2
@@ -35,6 +37,12 @@ PREDICTIONS = "predictions.parquet"
 """The only result that could be read as a log."""
 PREFIX = ".preftd-parts-"
 """How the names of folders of parts begin."""
+REFUSED = "refused"
+"""The traceback of a part that cannot be used because of what the log holds."""
+BROKEN = "broken"
+"""That of a part where the system failed, such as a disk that is full."""
+ROWS_PER_SECOND = 1e6
+"""About how fast a core is; used to estimate the time left."""
 _OWN = re.compile(
     r"[0-9a-f]{16}-.+\.(npz|parquet)|(\w+-)?preftd-(source|beta)\.parquet|" + UNFINISHED.pattern
 )
@@ -90,6 +98,36 @@ def remove_parts(folder: Path) -> None:
 
 
 @final
+@dataclass(frozen=True)
+class PartWork:
+    """Something to compute from a part of a log, or from all of them."""
+
+    id: str
+    rows: int
+    """How many rows it goes through."""
+    arrays: Callable[[], dict[str, NDArray[Any]]]
+
+    def compute(self) -> JobResult:
+        """Return the arrays, or one sentence on why they cannot be computed."""
+        began, arrays = time.perf_counter(), dict[str, NDArray[Any]]()
+        failures: tuple[Failure, ...] = ()
+        try:
+            arrays = self.arrays()
+        except InputError as error:
+            failures = (Failure(self.id, str(error), REFUSED),)
+        except Exception as error:
+            if (system := system_error(error)) is None:
+                raise
+            told = ": ".join(
+                str(one) for one in (system.filename, system.strerror or system) if one
+            )
+            failures = (Failure(self.id, told, BROKEN),)
+        seconds = time.perf_counter() - began
+        none = np.empty(0, np.intp), np.empty(0, np.bool_)
+        return JobResult(self.id, none[0], arrays, none[1], failures, seconds)
+
+
+@final
 class PartFiles:
     """The finished parts of an evaluation.
 
@@ -107,46 +145,34 @@ class PartFiles:
         remove_unfinished(folder)
         self.folder, self._executor, self._progress = folder, executor, progress
 
-    def compute(
-        self, title: str, work: Sequence[OwnWork], counts: Sequence[int]
-    ) -> list[dict[str, NDArray[Any]]]:
+    def compute(self, title: str, work: Sequence[PartWork]) -> list[dict[str, NDArray[Any]]]:
         """Return the arrays of all work in order; what is missing is computed and stored.
 
         Parameters
         ----------
         title : str
             What is shown to people.
-        work : sequence of OwnWork
-        counts : sequence of int
-            How many rows each goes through.
+        work : sequence of PartWork
 
         """
-        found: dict[str, dict[str, NDArray[Any]]] = {}
-        rows = {own.id: count for own, count in zip(work, counts, strict=True)}
-        for own in work:
-            stored = self._read(own.id)
-            if stored is not None:
-                found[own.id] = stored
-        left = [own for own in work if own.id not in found]
-        jobs = [Job((), rows[own.id] / ROWS_PER_SECOND, own) for own in left]
+        rows = {own.id: own.rows for own in work}
+        read = ((own.id, self._read(own.id)) for own in work)
+        found = {name: stored for name, stored in read if stored is not None}
+        jobs = [Job((), own.rows / ROWS_PER_SECOND, own) for own in work if own.id not in found]
         done = sum(rows[name] for name in found)
         seconds = sum(job.work for job in jobs)
         self._progress.begin(title, sum(rows.values()), done, seconds)
         try:
             executor = self._executor if len(jobs) > 1 else Here()  # a process takes a second
             for result in executor.run(jobs):
-                if result.failures:
-                    failure = result.failures[0]
+                for failure in result.failures[:1]:
                     if failure.traceback == REFUSED:
                         raise InputError(failure.error)
-                    if failure.traceback == BROKEN:
-                        raise FailedError(
-                            f"a part of the log cannot be computed ({failure.error}): see to that, "
-                            "and run the same again to resume."
-                        )
+                    remedy = "see to that, and run the same again to resume."
+                    if failure.traceback != BROKEN:
+                        remedy = "run the same again with fewer workers, as memory may be short."
                     raise FailedError(
-                        f"a part of the log cannot be computed ({failure.error}): run the same "
-                        "again with fewer workers, as memory may be short."
+                        f"a part of the log cannot be computed ({failure.error}): {remedy}"
                     )
                 write_whole(self._path(result.job), partial(_write, arrays=result.measured))
                 found[result.job] = result.measured

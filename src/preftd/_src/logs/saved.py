@@ -15,27 +15,30 @@ from numpy.typing import NDArray
 from preftd._src.arrays import InputError, Vector, as_count, short
 from preftd._src.experiments.inputs import as_folder
 from preftd._src.files import read_npz
-from preftd._src.logs.arms import arms_of, questions_of
-from preftd._src.logs.columns import LogColumns
+from preftd._src.logs.arms import as_method, questions_of
+from preftd._src.logs.columns import Column, LogColumns
 from preftd._src.logs.encoding import Encoding, Gatherer, InfiniteError, numbers_of
-from preftd._src.logs.online import OnlineValues, as_method
-from preftd._src.logs.plan import unpaid
-from preftd._src.logs.solution import Solution
+from preftd._src.logs.least_squares import Solution
+from preftd._src.logs.online import OnlineValues
+from preftd._src.logs.part_files import PREDICTIONS
+from preftd._src.logs.parts import episode_starts
 from preftd._src.logs.source import as_frame
-from preftd._src.logs.summary_form import check_form, check_sizes, from_json, read_summary
-from preftd._src.logs.sums import Settings
+from preftd._src.logs.summary import (
+    FORM,
+    NUMBER,
+    check_form,
+    check_sizes,
+    from_json,
+    read_summary,
+)
 from preftd._src.logs.table import reading, scan_parquet
-from preftd._src.logs.trust import Column
 from preftd._src.names import nearest
 
 ONLINE = "online."
 FILES = ("weights.npz", "log.toml", "summary.json")
-ERRORS = {
-    **dict.fromkeys(("question", "arm", "prediction", "rows"), pl.String),
-    "count": pl.Int64,
-    **{
-        f"{name}{end}": pl.Float64 for name in ("rmse", "relative") for end in ("", "_low", "_high")
-    },
+ERRORS = {"question": str} | {
+    name: float if kind == NUMBER else kind
+    for name, kind in FORM["questions"][0]["errors"][0].items()
 }
 """Columns of `errors()`, which are there also if no return is known."""
 PAGE = "report.html"
@@ -71,10 +74,11 @@ class LogEvaluation:
 
     def predictions(self) -> pl.DataFrame:
         """Return the held-out predictions of the log's rows."""
-        path = self.folder / "predictions.parquet"
+        path = self.folder / PREDICTIONS
         if not path.is_file():
             raise InputError(f"{path} was not written: fit the log with predictions=True.")
-        return pl.DataFrame(reading(path, lambda: scan_parquet(path).collect()))
+        with reading(path):
+            return scan_parquet(path).collect()
 
     def predict(self, frame: Any, arm: str | None = None, question: int | str = 0) -> Vector:
         """Predict the values of rows, which need only the columns of features.
@@ -109,9 +113,8 @@ class LogEvaluation:
             question = labels.index(question)
         which = as_count("question", question, 0, len(labels) - 1)
         try:
-            gatherer = Gatherer(self.encoding, self.columns.preference)
-            begins, beta = _begins(self.columns, rows), _beta(self.columns, rows)
-            features = gatherer.features(rows, begins, beta)[0]
+            begins, beta = episode_starts(self.columns, rows), _beta(self.columns, rows)
+            features = Gatherer(self.encoding).features(rows, begins, beta)[0]
         except (InfiniteError, pl.exceptions.PolarsError) as error:
             raise InputError(
                 f"the rows cannot be read ({short(error)}): give numbers that are finite."
@@ -122,22 +125,6 @@ class LogEvaluation:
         return self.online[chosen - len(self.weights)].predict(features, -1, which)
 
 
-def _begins(columns: LogColumns, rows: pl.DataFrame) -> NDArray[np.bool_]:
-    """Whether an episode begins with each row, as far as there are columns that say so."""
-    begins = np.zeros(rows.height, np.bool_)
-    begins[:1] = True
-    if columns.episode in rows.columns:
-        ids = rows[columns.episode]
-        begins[1:] |= ids.ne_missing(ids.shift())[1:].to_numpy()
-    for name in (columns.terminated, columns.truncated):
-        if name in rows.columns:
-            begins[1:] |= rows[name].cast(pl.Float64).fill_null(0.0).to_numpy()[:-1] != 0
-    if columns.missing_reward == "cut" and set(columns.reward) <= set(rows.columns):
-        cuts = unpaid(columns, rows)
-        begins |= cuts if columns.reward_is == "with" else np.append(False, cuts)[:-1]
-    return begins
-
-
 def _beta(columns: LogColumns, rows: pl.DataFrame) -> Vector | None:
     """β of rows, if it is a number, or a column that is there."""
     trust = columns.preference
@@ -146,9 +133,8 @@ def _beta(columns: LogColumns, rows: pl.DataFrame) -> Vector | None:
     return np.full(rows.height, trust) if isinstance(trust, float) else None
 
 
-def write_weights(file: BinaryIO, settings: Settings, solution: Solution) -> None:
+def write_weights(file: BinaryIO, e: Encoding, solution: Solution) -> None:
     """Write the weights, and what turns rows into features."""
-    e = settings.encoding
     np.savez(
         file,
         whole=solution.whole,
@@ -159,7 +145,7 @@ def write_weights(file: BinaryIO, settings: Settings, solution: Solution) -> Non
         box=e.box,
         levels=np.array(json.dumps(e.levels)),
         **{
-            f"{ONLINE}{one.arm.key}.{name}": array
+            f"{ONLINE}{one.key}.{name}": array
             for one in solution.online
             for name, array in one.states[-1].items()
         },
@@ -201,12 +187,9 @@ def _checked(
     """An evaluation from what its files hold, checked to fit together."""
     count, asked = len(columns.features), questions_of(columns)
     centre, scale, mean = (_array(arrays, name, (count,)) for name in ("centre", "scale", "mean"))
-    encoding = Encoding(
-        columns.features, centre, scale, mean, _levels(arrays, len(columns.categories)),
-        columns.categories, columns.fill, columns.trusted_by, columns.constant,
-        columns.encoder, _array(arrays, "box", (2, count)),
-    )  # fmt: skip
-    online = [one for one in summary["arms"] if _is_online(one)]
+    levels, box = _levels(arrays, len(columns.categories)), _array(arrays, "box", (2, count))
+    encoding = Encoding(columns, centre, scale, mean, levels, box)
+    online = [one for one in summary["arms"] if one["method"] != "least squares"]
     shape = (len(summary["arms"]) - len(online), encoding.size, len(asked))
     whole = _array(arrays, "whole", shape)
     if (scale <= 0).any() or list(encoding.names) != summary["features"]:
@@ -235,16 +218,11 @@ def _levels(arrays: Mapping[str, NDArray[Any]], categories: int) -> tuple[tuple[
     return tuple(tuple(one) for one in found)
 
 
-def _is_online(arm: Mapping[str, Any]) -> bool:
-    return bool(arm["method"] != "least squares")
-
-
 def _online(arrays: Mapping[str, Any], arm: Mapping[str, Any], questions: int) -> OnlineValues:
-    """What a method has learned from the whole log; its rule has no part in predictions."""
+    """What a method has learned from the whole log."""
     mark = f"{ONLINE}{arm['key']}."
     state = {name[len(mark) :]: array for name, array in arrays.items() if name.startswith(mark)}
     for name in ("step_size", "scale"):
         if not (_array(state, name, (questions,)) > 0).all():
             raise ValueError(f"{name} of {arm['key']} is not above 0")
-    (any_rule,) = arms_of(["ptd"])
-    return OnlineValues(any_rule, as_method(arm["method"]), (state,))
+    return OnlineValues(arm["key"], as_method(arm["method"]), (state,))

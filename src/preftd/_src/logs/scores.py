@@ -1,61 +1,161 @@
-"""The second pass over a part: held-out predictions of its rows, their returns, and errors."""
+"""The second pass over a log: held-out predictions, the returns that followed, and errors.
+
+Errors have intervals, for which groups of units are resampled.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
 from pathlib import Path
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from preftd._src.arrays import Dense, Vector
-from preftd._src.experiments.jobs import JobResult
+from preftd._src.experiments.statistics import RESAMPLES
 from preftd._src.files import write_whole
-from preftd._src.logs.arms import Arm, Question, log_names, questions_of
-from preftd._src.logs.columns import LogColumns, horizon
-from preftd._src.logs.plan import Part
-from preftd._src.logs.scores_kernel import add_errors, hold, predict_rows, returns
-from preftd._src.logs.solution import Solution
-from preftd._src.logs.steps import PartSteps, read_steps
-from preftd._src.logs.sums import Settings, computed, pieces
-from preftd._src.logs.table import Table
+from preftd._src.kernels import kernel
+from preftd._src.logs.arms import Arm, log_names, questions_of
+from preftd._src.logs.columns import LogColumns
+from preftd._src.logs.least_squares import Solution
+from preftd._src.logs.parts import LogPart, PartSteps, Piece, Settings, pieces, read_steps
+from preftd._src.logs.table import LogTable
+from preftd._src.randomness import generator
 
 UNKNOWN = 0.01
 """A return counts if no more than this share of it is not known."""
 GROUPS = 1000
 """Units are put together to at most so many groups, which are resampled for intervals."""
 ROUNDING = 1e-13
-"""A share of a return that is lost in rounding: rows farther ahead are not read."""
+"""A share of a return that is lost in rounding: rows farther ahead are not read, and returns that
+differ by less than this share of their mean are the same."""
 FARTHEST = 1 << 18
 """So many rows after a part are read at most to complete its returns."""
+LEVEL = 0.95
+KINDS = ("value", "held")
+WHICH = {"all": [0, 1], "trusted": [1], "untrusted": [0]}
+"""Rows by whether β ≥ ½."""
+LONGEST_HOLD = 2.0
+"""So many times larger may errors of held predictions become, compared with those of v."""
+ROWS, RETURNS, SQUARES = range(3)
+"""What is counted of rows: how many there are, Σ G and Σ G², both of G less a middle."""
+H, GROWTH, UNTRUSTED = range(3)
+"""What is carried to the next row: h and a of the last, and whether h rests on a row with β = 0."""
 
 
-class Scoring(NamedTuple):
-    """What the second pass needs besides the settings."""
+@kernel(fastmath={"contract"})
+def returns(
+    reward: Vector,
+    discount: Vector,
+    rho: Vector,
+    stays: NDArray[np.bool_],
+    opens: NDArray[np.bool_],
+    end: float,
+    out: Vector,
+    unknown: Vector,
+) -> None:
+    """Write G_t = ρ_t (r + γ G_{t+1}), and how much of it is not known.
 
-    solution: Solution
-    units: int
-    folder: Path | None
-    """Where predictions are written; None if they are not wanted."""
+    reward, discount  of the step that leaves the row
+    stays             whether the next row belongs to the same episode
+    opens             whether a step leaves the row
+    end               what stands for the return where recording stops
+    unknown           the product of discounts until then; 0 if the episode terminates
+    """
+    for t in range(reward.size - 1, -1, -1):
+        if not opens[t]:
+            out[t], unknown[t] = end, 1.0
+        elif discount[t] == 0.0:
+            out[t], unknown[t] = rho[t] * reward[t], 0.0
+        elif t + 1 < reward.size and stays[t]:
+            out[t] = rho[t] * (reward[t] + discount[t] * out[t + 1])
+            unknown[t] = discount[t] * unknown[t + 1]
+        else:
+            out[t] = rho[t] * (reward[t] + discount[t] * end)
+            unknown[t] = discount[t]
 
 
-@final
-@dataclass(frozen=True)
-class ScoresJob:
-    """Predicts the rows of a part, and compares with what followed."""
+@kernel(fastmath={"contract"})
+def predict_rows(
+    features: Dense, weights: NDArray[np.float64], fold: NDArray[np.int64], out: Dense
+) -> None:
+    """Write w·x with the weights of the row's fold, shape (folds, size, predictions)."""
+    for t in range(len(features)):
+        w = weights[fold[t]]
+        for k in range(out.shape[1]):
+            out[t, k] = 0.0
+        for i in range(features.shape[1]):
+            x = features[t, i]
+            for k in range(out.shape[1]):
+                out[t, k] += x * w[i, k]
 
-    settings: Settings
-    scoring: Scoring
-    part: Part
-    id: str
 
-    def compute(self) -> JobResult:
-        """Return the sums of errors; predictions are written to a file."""
-        return computed(
-            self.id, lambda: part_scores(self.settings, self.scoring, self.part, self.id)
-        )
+@kernel
+def hold(
+    values: Dense,
+    beta: Vector,
+    first: NDArray[np.bool_],
+    before: Dense,
+    paid: Dense,
+    held: Dense,
+    out: Dense,
+) -> None:
+    """Write h_t = β_t v(x_t) + (1 − β_t) (h_{t−1} − r_t) / γ_t; where a unit begins, v(x_t).
+
+    Dividing by γ makes errors larger, by a_t = β_t + (1 − β_t) a_{t−1} / γ_t. Where that is more
+    than LONGEST_HOLD, v(x_t) is the better guess, and stands for h_t until β_t is larger again.
+    Where β_t = 0, it is a guess for this row, and those with β = 0 that follow, only.
+
+    values  of shape (rows, predictions); a prediction is one of an arm, and of a question
+    before  the discount of the step into the row, shape (rows, predictions)
+    paid    the reward of that step, shape (rows, predictions)
+    held    H, GROWTH and UNTRUSTED of the last row, shape (3, predictions); updated
+    """
+    for t in range(len(values)):
+        share = beta[t]
+        for k in range(values.shape[1]):
+            h, a, untrusted = values[t, k], 1.0, share == 0.0
+            alone = first[t] or before[t, k] == 0.0 or share == 1.0
+            if not alone and (share == 0.0 or held[UNTRUSTED, k] == 0.0):
+                a = share + (1 - share) * held[GROWTH, k] / before[t, k]
+                if a <= LONGEST_HOLD:
+                    kept = (1 - share) * (held[H, k] - paid[t, k]) / before[t, k]
+                    h = kept if share == 0.0 else share * h + kept
+                    untrusted = held[UNTRUSTED, k] != 0.0
+                else:
+                    a = LONGEST_HOLD
+            out[t, k], held[H, k], held[GROWTH, k], held[UNTRUSTED, k] = h, h, a, untrusted
+
+
+@kernel
+def add_errors(
+    predicted: Dense,
+    realised: Vector,
+    known: NDArray[np.bool_],
+    trusted: NDArray[np.bool_],
+    group: NDArray[np.int64],
+    middle: float,
+    counts: NDArray[np.float64],
+    squares: NDArray[np.float64],
+) -> None:
+    """Add squared errors of rows whose return is known, by group, and by whether β ≥ ½.
+
+    predicted  shape (rows, predictions)
+    middle     near the mean of the returns, so that what is squared is their spread
+    counts     ROWS, RETURNS and SQUARES, shape (groups, 2, 3)
+    squares    shape (groups, 2, predictions)
+    """
+    for t in range(len(predicted)):
+        if known[t]:
+            g, kind, G = group[t], int(trusted[t]), realised[t]
+            counts[g, kind, ROWS] += 1.0
+            counts[g, kind, RETURNS] += G - middle
+            counts[g, kind, SQUARES] += (G - middle) ** 2
+            for k in range(predicted.shape[1]):
+                error = predicted[t, k] - G
+                squares[g, kind, k] += error * error
 
 
 class Realised(NamedTuple):
@@ -66,20 +166,28 @@ class Realised(NamedTuple):
 
 
 def part_scores(
-    settings: Settings, scoring: Scoring, part: Part, name: str
+    settings: Settings, part: LogPart, solution: Solution, units: int, stem: str | None
 ) -> dict[str, NDArray[Any]]:
-    """The errors of a part by group: counts, and squares of values and of held predictions."""
+    """The errors of a part by group: counts, and squares of values and of held predictions.
+
+    Parameters
+    ----------
+    settings, part, solution
+    units : int
+        Those of all parts.
+    stem : str, optional
+        What paths of predictions begin with, if they are wanted; see `predictions_file`.
+
+    """
     columns, arms, questions = settings.columns, settings.arms, questions_of(settings.columns)
-    steps = read_steps(settings.table, columns, part, settings.folds)
-    realised = realised_returns(settings.table, columns, part, steps, scoring.solution.mean)
-    groups = min(GROUPS, scoring.units)
-    group = steps.unit * groups // scoring.units
+    steps = settings.steps(part)
+    realised = realised_returns(settings.table, columns, part, steps, solution.mean)
+    groups = min(GROUPS, units)
+    group = steps.unit * groups // units
     many = len(arms) * len(questions)
     # Predictions of an arm are side by side: arms × questions.
     weights = np.ascontiguousarray(
-        scoring.solution.held_out.transpose(1, 2, 0, 3).reshape(
-            settings.folds, settings.encoding.size, -1
-        )
+        solution.held_out.transpose(1, 2, 0, 3).reshape(settings.folds, settings.encoding.size, -1)
     )
     counts = np.zeros((len(questions), groups, 2, 3))
     squares = np.zeros((len(questions), 2, groups, 2, len(arms)))
@@ -92,29 +200,28 @@ def part_scores(
         if not rows:
             continue
         held = np.empty((rows, many))
-        values = _values(piece.features[:rows], weights, steps.fold[own], scoring.solution, many)
+        values = _values(piece.features[:rows], weights, steps.fold[own], solution, many)
         before = np.tile(steps.before[own, None] * gamma, len(arms))
         into = np.tile(paid[own], len(columns.discounts) * len(arms))
         hold(values, piece.beta[:rows], steps.first[own], before, into, state, held)
         trusted = piece.beta[:rows] >= 0.5
-        for q in range(len(questions)):
+        for q, middle in enumerate(solution.mean.tolist()):
             G, known = realised.returns[own, q].copy(), realised.known[own, q].copy()
             for kind, predicted in enumerate((values, held)):
-                _, adds = squares[q, kind], np.ascontiguousarray(predicted[:, q :: len(questions)])
+                adds = np.ascontiguousarray(predicted[:, q :: len(questions)])
                 once = counts[q] if kind == 0 else np.zeros_like(counts[q])
-                middle = float(scoring.solution.mean[q])
                 add_errors(adds, G, known, trusted, group[own], middle, once, squares[q, kind])
-        if scoring.folder is not None:
-            own_rows = slice(own.start, own.stop)
-            frame = _keys(columns, arms, steps, part, own_rows)
-            frame |= {"fold": steps.fold[own].astype(np.int32), "beta": piece.beta[:rows].copy()}
-            frame |= _columns(settings, questions, realised, own, values, held)
-            written.append(pl.DataFrame(frame))
-    if scoring.folder is not None:
-        frame_ = pl.concat(written)
-        write_whole(scoring.folder / f"{name}.parquet", frame_.write_parquet)
+        if stem is not None:
+            written.append(_predictions(settings, part, steps, realised, piece, values, held))
+    if stem is not None:
+        write_whole(predictions_file(stem, part), pl.concat(written).write_parquet)
     known = realised.known[: steps.own]
     return {"counts": counts, "squares": squares, "unknown": (~known).sum(axis=0)}
+
+
+def predictions_file(stem: str, part: LogPart) -> Path:
+    """Return the file to which predictions of a part are written."""
+    return Path(f"{stem}-{part.number:06d}.parquet")
 
 
 def _values(
@@ -139,66 +246,63 @@ def _values(
 
 
 def realised_returns(
-    table: Table, columns: LogColumns, part: Part, steps: PartSteps, mean: Vector
+    table: LogTable, columns: LogColumns, part: LogPart, steps: PartSteps, mean: Vector
 ) -> Realised:
     """The returns of a part; rows after it complete them if its last episode continues."""
-    more = not part.fresh[-1]
-    rows = steps.own
-    stays = np.ones(rows, np.bool_)
-    ends = part.starts[1:] - part.start - 1
-    stays[ends[part.fresh[1:]]] = False
-    ahead = _ahead(table, columns, part) if more else None
+    rows, joined = steps.own, [steps]
+    if not part.fresh[-1]:
+        joined += _ahead(table, columns, part)
+    rewards, alive, rho, opens = (
+        np.concatenate([getattr(one, name)[: one.own] for one in joined])
+        for name in ("rewards", "discount", "rho", "opens")
+    )
+    stays = np.ones(len(opens), np.bool_)
+    stays[(part.starts[1:] - part.start - 1)[part.fresh[1:]]] = False
     found, unknown = (np.empty((rows, mean.size)) for _ in range(2))
     for q in range(mean.size):
         d, c = divmod(q, len(columns.reward))
-        gamma = columns.discounts[d]
-        reward, alive = steps.rewards[:rows, c], steps.discount[:rows]
-        rho, opens, joined = steps.rho[:rows], steps.opens[:rows], stays
-        if ahead is not None:
-            own = ahead.own
-            reward = np.append(reward, ahead.rewards[:own, c])
-            alive = np.append(alive, ahead.discount[:own])
-            rho, opens = np.append(rho, ahead.rho[:own]), np.append(opens, ahead.opens[:own])
-            joined = np.append(stays, np.ones(own, np.bool_))
+        reward, discount = np.ascontiguousarray(rewards[:, c]), columns.discounts[d] * alive
         out, share = np.empty(len(reward)), np.empty(len(reward))
-        returns(
-            np.ascontiguousarray(reward), gamma * alive, rho, joined, opens, mean[q], out, share
-        )
+        returns(reward, discount, rho, stays, opens, mean[q], out, share)
         found[:, q], unknown[:, q] = out[:rows], share[:rows]
-    opens = steps.opens[:rows, None]
-    return Realised(np.where(opens, found, np.nan), (unknown <= UNKNOWN) & opens)
+    own = opens[:rows, None]
+    return Realised(np.where(own, found, np.nan), (unknown <= UNKNOWN) & own)
 
 
-def _ahead(table: Table, columns: LogColumns, part: Part) -> PartSteps | None:
+def _ahead(table: LogTable, columns: LogColumns, part: LogPart) -> list[PartSteps]:
     """The steps after a part that belong to its last episode, as many as returns need."""
-    far = [horizon(d, ROUNDING) for d in columns.discounts]
-    need = max(FARTHEST if n is None else n for n in far)
+    need = max(_horizon(discount) for discount in columns.discounts)
     stop = min(part.stop + min(need, FARTHEST), part.reach)
     if stop <= part.stop:
-        return None
-    starts = np.array([part.stop, stop])
-    fresh = np.array([False, stop == part.reach])
-    return read_steps(table, columns, Part(-1, part.stop, stop, starts, fresh, 0, part.reach), 1)
+        return []
+    starts, fresh = np.array([part.stop, stop]), np.array([False, stop == part.reach])
+    more = LogPart(-1, part.stop, stop, starts, fresh, 0, part.reach)
+    return [read_steps(table, columns, more, 1)]
 
 
-def _keys(
-    columns: LogColumns, arms: tuple[Arm, ...], steps: PartSteps, part: Part, own: slice
-) -> dict[str, Any]:
-    found: dict[str, Any] = {"row": part.start + np.arange(own.start, own.stop)}
-    for name, ours in log_names(columns, [arm.key for arm in arms]).items():
-        found[ours] = steps.frame[name][own]
-    return found
+def _horizon(discount: float) -> int:
+    """After how many steps a discount leaves nothing but rounding."""
+    if discount >= 1:
+        return FARTHEST
+    return 1 if discount <= ROUNDING else math.ceil(math.log(ROUNDING) / math.log(discount))
 
 
-def _columns(
+def _predictions(
     settings: Settings,
-    questions: tuple[Question, ...],
+    part: LogPart,
+    steps: PartSteps,
     realised: Realised,
-    own: slice,
+    piece: Piece,
     values: Dense,
     held: Dense,
-) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+) -> pl.DataFrame:
+    """Rows of predictions.parquet."""
+    first, rows = piece.which.start, len(values)
+    own, questions = slice(first, first + rows), questions_of(settings.columns)
+    found: dict[str, Any] = {"row": part.start + np.arange(first, first + rows)}
+    for name, ours in log_names(settings.columns, [arm.key for arm in settings.arms]).items():
+        found[ours] = steps.frame[name][own]
+    found |= {"fold": steps.fold[own].astype(np.int32), "beta": piece.beta[:rows].copy()}
     for q, question in enumerate(questions):
         known = realised.known[own, q]
         found[f"return{question.suffix}"] = np.where(known, realised.returns[own, q], np.nan)
@@ -206,4 +310,90 @@ def _columns(
             k = a * len(questions) + q
             found[f"value_{arm.key}{question.suffix}"] = values[:, k].copy()
             found[f"held_{arm.key}{question.suffix}"] = held[:, k].copy()
-    return found
+    return pl.DataFrame(found)
+
+
+def error_table(
+    counts: NDArray[np.float64],
+    squares: NDArray[np.float64],
+    arms: tuple[Arm, ...],
+    middle: float,
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Errors of the arms at one question, and how those of the last arm of least squares differ.
+
+    Parameters
+    ----------
+    counts : array of shape (groups, 2, 3)
+        Sums of returns are of those less `middle`, as `add_errors` counts them.
+    squares : array of shape (2, groups, 2, arms)
+        Of values and of held predictions.
+    arms : tuple of Arm
+    middle : float
+
+    Returns
+    -------
+    tuple of lists of dict
+        Rows of two tables: see the head of `fitting.py`.
+
+    """
+    drawn = resamples(len(counts))
+    errors, differences = [], []
+    for which, rows in WHICH.items():
+        total = counts[:, rows].sum(axis=1)
+        if not total[:, ROWS].sum():
+            continue
+        spread = _ratio(drawn, total, _spread)
+        spread[spread <= ROUNDING * abs(middle)] = np.nan  # all returns are the same
+        found = {}
+        for kind, name in enumerate(KINDS):
+            summed = squares[kind][:, rows].sum(axis=1)
+            for a, arm in enumerate(arms):
+                rmse = _ratio(drawn, np.column_stack([summed[:, a], total[:, ROWS]]), _root)
+                found[arm.key, name] = rmse
+                errors.append(
+                    {"arm": arm.key, "prediction": name, "rows": which,
+                     "count": int(total[:, ROWS].sum()), **_interval("rmse", rmse),
+                     **_interval("relative", rmse / spread)}
+                )  # fmt: skip
+        best = [arm for arm in arms if arm.method is None][-1]
+        pairs = [(name, arm.key, name) for name in KINDS for arm in arms if arm != best]
+        for name, key, other in [*pairs, ("held", best.key, "value")]:
+            with np.errstate(invalid="ignore"):  # both may be infinite
+                change = found[best.key, name] - found[key, other]
+            differences.append(
+                {"arm": best.key, "prediction": name, "than": key, "than_prediction": other,
+                 "rows": which, **_interval("difference", change)}
+            )  # fmt: skip
+    return errors, differences
+
+
+def resamples(groups: int) -> Dense:
+    """How often each group is drawn, shape (1 + RESAMPLES, groups); at first, once each."""
+    drawn = generator("log", groups).multinomial(groups, np.full(groups, 1 / groups), RESAMPLES)
+    return np.vstack([np.ones(groups), drawn])
+
+
+def _ratio(drawn: Dense, sums: Dense, of: Any) -> Dense:
+    """A number computed from sums over groups, for each resample."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(of((drawn @ sums).T))
+
+
+def _root(sums: Dense) -> Dense:
+    return np.asarray(np.sqrt(sums[0] / sums[1]))
+
+
+def _spread(sums: Dense) -> Dense:
+    """The error of predicting the mean of the returns."""
+    mean = sums[RETURNS] / sums[ROWS]
+    return np.asarray(np.sqrt(np.maximum(sums[SQUARES] / sums[ROWS] - mean**2, 0.0)))
+
+
+def _interval(name: str, numbers: Dense) -> dict[str, float | None]:
+    """The number itself, and where the middle of its resamples begins and ends."""
+    known = numbers[1:][np.isfinite(numbers[1:])]
+    ends: list[float | None] = [None, None]
+    if len(known) == RESAMPLES:
+        ends = np.quantile(known, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()
+    own = float(numbers[0]) if np.isfinite(numbers[0]) else None
+    return {name: own, f"{name}_low": ends[0], f"{name}_high": ends[1]}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 import numpy as np
@@ -16,15 +16,16 @@ import polars as pl
 
 from preftd._src.arrays import InputError, short
 from preftd._src.files import as_path, check_utf8, system_error, write_whole
-from preftd._src.logs.minari_data import episodes, is_minari
 from preftd._src.logs.part_files import without_results
 from preftd._src.logs.table import (
     LogFile,
+    LogTable,
     Partition,
-    Table,
+    cause_of,
     check_partition,
     common_type,
     converted,
+    has_values,
     open_parquet,
 )
 
@@ -32,10 +33,22 @@ SPOOL = "preftd-source.parquet"
 """The file in the folder of parts that holds what was not Parquet."""
 FILE = "preftd-file"
 """The column that says which file a row of CSV comes from, until the log is written."""
+LABEL = "the log"
+"""What messages call a log that is not a file."""
+MINARI = "metadata.json"
+"""The file that tells the folder of a Minari data set from others."""
 _EXAMPLE = "a Parquet or CSV file, a folder of them, a frame, or an iterator of frames"
 
 
-def open_source(source: Any, folder: Path) -> Table:
+class LogSource(NamedTuple):
+    """A kind of source."""
+
+    fits: Callable[[Any], bool]
+    open: Callable[[Any, Path], LogTable]
+    """From a source, and the folder where what is not Parquet is written to as such."""
+
+
+def open_source(source: Any, folder: Path) -> LogTable:
     """Return a log as a table.
 
     Parameters
@@ -47,24 +60,19 @@ def open_source(source: Any, folder: Path) -> Table:
         Where what is not Parquet is written to as such.
 
     """
-    if isinstance(source, str | Path):
-        path = as_path("source", source, _EXAMPLE)
-        if is_minari(path):
-            return _spooled_frames(folder, path.name, episodes(path))
-        return _open_path(path, folder)
-    if type(source).__module__.startswith("minari."):
-        return _spooled_frames(folder, "the log", episodes(source))
-    if isinstance(source, pl.LazyFrame):
-        return _spooled(folder, "the log", lambda path: _sink(source, path))
-    if _is_frame(source):
-        frame = as_frame(source)
-        return _spooled(folder, "the log", frame.write_parquet)
-    if not isinstance(source, Iterable) or isinstance(source, bytes | np.ndarray):
-        raise InputError(f"source is {short(source)}: give {_EXAMPLE}.")
-    return _spooled_frames(folder, "the log", iter(source))
+    given = as_path("source", source, _EXAMPLE) if isinstance(source, str | Path) else source
+    for kind in SOURCES.values():
+        if kind.fits(given):
+            table = kind.open(given, folder)
+            if not table.rows:
+                raise InputError(
+                    f"{table.label} has no rows: give a log with at least one episode."
+                )
+            return table
+    raise InputError(f"source is {short(source)}: give {_EXAMPLE}.")
 
 
-def _open_path(path: Path, folder: Path) -> Table:
+def _open_path(path: Path, folder: Path) -> LogTable:
     if not path.exists():
         raise InputError(f"there is no file or folder {short(str(path))}: give {_EXAMPLE}.")
     path = path.absolute()  # processes may work in other folders
@@ -85,7 +93,7 @@ def _open_path(path: Path, folder: Path) -> Table:
     if kinds != {"parquet"} and path.is_dir():
         raise InputError(f"{path} has both Parquet and CSV files: give a folder with one kind.")
     files = [open_parquet(one, own) for one, own in zip(found, keys, strict=True)]
-    return _checked(Table(files, path.name))
+    return LogTable(files, path.name)
 
 
 _SUFFIXES = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv"}
@@ -126,7 +134,7 @@ def _refused(what: str, remedy: str) -> Iterator[None]:
     except pl.exceptions.PolarsError as error:
         if system_error(error) is not None:
             raise
-        raise InputError(f"{what} ({_cause(error)}): {remedy}.") from None
+        raise InputError(f"{what} ({cause_of(error)}): {remedy}.") from None
 
 
 def _sink(frame: pl.LazyFrame, path: Path) -> None:
@@ -153,10 +161,6 @@ def _sink_csv(found: list[Path], keys: list[Partition], into: Path) -> None:
         frame.sink_parquet(into)
 
 
-def _cause(error: Exception) -> str:
-    return short(str(error).splitlines()[0].rstrip(".:"))[1:-1]
-
-
 def _scan_csv(
     found: list[Path], types: dict[str, pl.DataType] | None = None, file: str | None = None
 ) -> pl.LazyFrame:
@@ -177,17 +181,19 @@ def _filled_types(found: list[Path]) -> dict[str, pl.DataType]:
     own = [_scan_csv([path]).collect_schema() for path in found] if unclear else []
     numbers: dict[str, pl.DataType] = {}
     for name in unclear:
-        filled = [one[name] for one, path in zip(own, found, strict=True) if _has(path, name)]
+        filled = [
+            one[name]
+            for one, path in zip(own, found, strict=True)
+            if has_values(_scan_texts([path]), name)
+        ]
         common = common_type(*filled)
         if common is not None and all(dtype.is_numeric() for dtype in filled) and filled:
             numbers[name] = common
     return numbers
 
 
-def _has(path: Path, name: str) -> bool:
-    """Whether a column of a CSV file has any value."""
-    texts = pl.scan_csv(path, infer_schema=False, glob=False)
-    return bool(texts.select(pl.col(name).is_not_null().any()).collect().item())
+def _scan_texts(found: list[Path]) -> pl.LazyFrame:
+    return pl.scan_csv(found, infer_schema=False, glob=False)
 
 
 def _check_texts(found: list[Path], types: dict[str, pl.DataType]) -> None:
@@ -203,7 +209,7 @@ def _check_texts(found: list[Path], types: dict[str, pl.DataType]) -> None:
             whole = text.filter(text.str.contains(r"^[+-]?\d{16,38}$"))
             number = whole.cast(pl.Float64).cast(pl.Int128, strict=False)
             lost.append(whole.filter(whole.cast(pl.Int128, strict=False) != number).first())
-    texts = pl.scan_csv(found, infer_schema=False, glob=False).select(lost)
+    texts = _scan_texts(found).select(lost)
     for name, text in texts.collect().row(0, named=True).items() if lost else ():
         if text is not None:
             why = "have leading zeros" if types[name].is_integer() else "are fractions"
@@ -213,15 +219,13 @@ def _check_texts(found: list[Path], types: dict[str, pl.DataType]) -> None:
             )
 
 
-def _spooled(folder: Path, label: str, write: Any, files: Iterable[Path] = ()) -> Table:
+def _spooled(folder: Path, label: str, write: Any, files: Iterable[Path] = ()) -> LogTable:
     """A table of what is written to a file; one of the same files that is there is used again."""
     stamps = [(str(one), one.stat().st_size, one.stat().st_mtime_ns) for one in files]
     stamp = hashlib.sha256(repr(stamps).encode()).hexdigest()[:16] if stamps else ""
     path = folder / (f"{stamp}-{SPOOL}" if stamp else SPOOL)
-    if stamp and path.exists():
-        return _checked(Table([open_parquet(path)._replace(modified=0)], label))
-    file = _written(path, write)
-    return _checked(Table([file._replace(modified=0) if stamp else file], label))
+    file = open_parquet(path) if stamp and path.exists() else _written(path, write)
+    return LogTable([file._replace(modified=0) if stamp else file], label)
 
 
 def _written(path: Path, write: Any) -> LogFile:
@@ -236,13 +240,7 @@ def _digest(path: Path) -> int:
         return int(hashlib.file_digest(file, "sha256").hexdigest()[:15], 16)
 
 
-def _checked(table: Table) -> Table:
-    if not table.rows:
-        raise InputError(f"{table.label} has no rows: give a log with at least one episode.")
-    return table
-
-
-def _spooled_frames(folder: Path, label: str, frames: Iterator[Any]) -> Table:
+def _spooled_frames(folder: Path, label: str, frames: Iterator[Any]) -> LogTable:
     """A table of frames, which are written one after the other and held no longer than that.
 
     There is a file for each run of frames that fit its types: reading finds one for all of them.
@@ -256,7 +254,7 @@ def _spooled_frames(folder: Path, label: str, frames: Iterator[Any]) -> Table:
         path = folder / (f"{len(files)}-{SPOOL}" if files else SPOOL)
         files.append(_written(path, run.sink))
         head = run.left
-    return _checked(Table(files, label, one_source=True))
+    return LogTable(files, label, one_source=True)
 
 
 def _next_frame(frames: Iterator[Any], number: int, names: list[str] | None) -> pl.DataFrame | None:
@@ -334,10 +332,6 @@ def _widened(frame: pl.DataFrame, schema: pl.Schema) -> pl.DataFrame:
     return frame.with_columns(changed)
 
 
-def _is_frame(given: Any) -> bool:
-    return isinstance(given, pl.DataFrame) or _is_pandas(given)
-
-
 def _is_pandas(given: Any) -> bool:
     return type(given).__module__.split(".")[0] == "pandas" and hasattr(given, "columns")
 
@@ -385,3 +379,105 @@ def _from_pandas(name: str, column: Any) -> pl.Series:
     if not same:
         _refuse_objects(name)
     return found
+
+
+def is_minari(path: Path) -> bool:
+    """Return whether a path is the folder of a data set, or the folder `data` in it."""
+    return any((folder / MINARI).is_file() for folder in (path, path / "data"))
+
+
+def minari_columns(path: Path) -> dict[str, Any]:
+    """Return what the columns of a data set are, for `LogColumns`: all that is observed counts."""
+    names = next(minari_episodes(path)).columns
+    seen = [name for name in names if name.split("_")[0] == "observation"]
+    fixed = {name: name for name in ("episode", "reward", "terminated", "truncated")}
+    return {"features": seen, "order": "step", **fixed}
+
+
+def minari_episodes(source: Any) -> Iterator[pl.DataFrame]:
+    """Yield the episodes of a data set, given itself or its folder, a frame each.
+
+    Columns are `episode`, `step`, the entries of observations and actions, `reward`, `terminated`
+    and `truncated`. An episode that is not terminated has one more row, with its final observation
+    and no reward.
+    """
+    try:
+        from minari import MinariDataset  # noqa: PLC0415  (an extra)
+    except ModuleNotFoundError:
+        raise InputError(
+            "Minari is not installed: install the extra, as in pip install preftd[minari]."
+        ) from None
+    data = source
+    if isinstance(source, str | Path):
+        path = Path(source)
+        data = MinariDataset(path if (path / MINARI).is_file() else path / "data")
+    for number, episode in enumerate(data.iterate_episodes()):
+        yield _minari_frame(number, episode)
+
+
+def _minari_frame(number: int, episode: Any) -> pl.DataFrame:
+    """The rows of an episode."""
+    steps = len(episode.rewards)
+    over = bool(steps and episode.terminations[-1])
+    rows = steps if over else steps + 1
+    found: dict[str, Any] = {"episode": np.full(rows, number), "step": np.arange(rows)}
+    found |= _minari_entries("observation", episode.observations, rows)
+    found |= _minari_entries("action", episode.actions, rows)
+    found["reward"] = _padded(np.asarray(episode.rewards, dtype=np.float64), rows)
+    found["terminated"] = np.append(np.zeros(rows - 1, np.bool_), over)
+    found["truncated"] = np.append(np.zeros(rows - 1, np.bool_), not over)
+    return pl.DataFrame(found)
+
+
+def _minari_entries(name: str, given: Any, rows: int) -> dict[str, Any]:
+    """Numbers of any space as columns: name, name_0, or name_key_0."""
+    if isinstance(given, Mapping):
+        found: dict[str, Any] = {}
+        for key, inner in given.items():
+            more = _minari_entries(f"{name}_{key}", inner, rows)
+            twice = next((one for one in more if one in found), None)
+            if twice is not None:
+                raise InputError(
+                    f"two entries of the data set would be column {twice!r}: rename one of them."
+                )
+            found |= more
+        return found
+    if isinstance(given, tuple):
+        return _minari_entries(name, dict(enumerate(given)), rows)
+    array = np.asarray(given)
+    if array.dtype.kind not in "biuf":
+        raise InputError(f"{name} of the data set holds {array.dtype}: give one of numbers.")
+    flat = array.reshape(len(array), -1).astype(np.float64)
+    names = [name] if array.ndim == 1 else [f"{name}_{i}" for i in range(flat.shape[1])]
+    return {one: _padded(flat[:, i], rows) for i, one in enumerate(names)}
+
+
+def _padded(numbers: Any, rows: int) -> Any:
+    """So many numbers, the last missing if there are fewer."""
+    return np.append(numbers, np.full(max(0, rows - len(numbers)), np.nan))[:rows]
+
+
+SOURCES = {
+    "folder of a Minari data set": LogSource(
+        lambda given: isinstance(given, Path) and is_minari(given),
+        lambda given, folder: _spooled_frames(folder, given.name, minari_episodes(given)),
+    ),
+    "file or folder": LogSource(lambda given: isinstance(given, Path), _open_path),
+    "Minari data set": LogSource(
+        lambda given: type(given).__module__.startswith("minari."),
+        lambda given, folder: _spooled_frames(folder, LABEL, minari_episodes(given)),
+    ),
+    "lazy frame": LogSource(
+        lambda given: isinstance(given, pl.LazyFrame),
+        lambda given, folder: _spooled(folder, LABEL, lambda path: _sink(given, path)),
+    ),
+    "frame": LogSource(
+        lambda given: isinstance(given, pl.DataFrame) or _is_pandas(given),
+        lambda given, folder: _spooled(folder, LABEL, as_frame(given).write_parquet),
+    ),
+    "iterable of frames": LogSource(
+        lambda given: isinstance(given, Iterable) and not isinstance(given, bytes | np.ndarray),
+        lambda given, folder: _spooled_frames(folder, LABEL, iter(given)),
+    ),
+}
+"""Kinds of sources; the first that fits opens one."""

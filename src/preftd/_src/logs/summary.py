@@ -1,31 +1,79 @@
-"""The summary of an evaluation; the head of `fitting.py` describes its fields."""
+"""The summary of an evaluation: what it holds, and the check of one that anyone may have edited.
+
+The head of `fitting.py` describes its fields.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from preftd._src.logs.arms import Arm, questions_of
-from preftd._src.logs.errors import LEVEL, error_table
-from preftd._src.logs.plan import Plan
-from preftd._src.logs.scores import UNKNOWN
-from preftd._src.logs.solution import Solution
-from preftd._src.logs.sums import Settings
-from preftd._src.logs.trust import text_of
+from preftd._src.arrays import short
+from preftd._src.logs.arms import Question, questions_of
+from preftd._src.logs.columns import text_of
+from preftd._src.logs.least_squares import Solution
+from preftd._src.logs.parts import LogPlan, Settings
+from preftd._src.logs.scores import KINDS, LEVEL, UNKNOWN, WHICH, error_table
 from preftd.rules import RULES
+
+NUMBER = float | None
+LARGEST = 1 << 62
+"""Whole numbers are less than that."""
+
+
+def interval(name: str) -> dict[str, Any]:
+    """A number and the ends of its interval."""
+    return dict.fromkeys((name, f"{name}_low", f"{name}_high"), NUMBER)
+
+
+FORM: dict[str, Any] = {
+    "log": {
+        "source": str, "block": int | None,
+        **dict.fromkeys(("rows", "episodes", "units", "longest", "steps", "files"), int),
+        **dict.fromkeys(("terminated", "final_rows", "single_rows"), int),
+    },
+    "columns": str,
+    "notes": [str],
+    "inputs": [{"name": str, "missing": int, "share": float}],
+    "features": [str],
+    "preference": {"text": str, "trusted": int, "zero": int, "rows": int},
+    "bins": {"rows": [int], "beta": [NUMBER], "gaps": [[NUMBER]]},
+    "arms": [{"key": str, "label": str, "method": str}],
+    "questions": [
+        {
+            "cumulant": str, "discount": float | str, "suffix": str, "label": str, "mean": NUMBER,
+            "unknown": int, "weights": dict,
+            "errors": [
+                {"arm": str, "prediction": str, "rows": str, "count": int,
+                 **interval("rmse"), **interval("relative")}
+            ],
+            "differences": [
+                {"arm": str, "prediction": str, "than": str, "than_prediction": str, "rows": str,
+                 **interval("difference")}
+            ],
+        }
+    ],
+    "fills": [{"fill": str, "question": str, "arm": str, "rmse": NUMBER, "weights": [NUMBER]}],
+    "folds": int, "groups": int, "regularisation": NUMBER, "level": NUMBER, "seconds": NUMBER,
+    "version": str,
+}  # fmt: skip
+"""What summary.json holds at least; the head of `fitting.py` says what it means."""
 
 
 def summarise_log(
     settings: Settings,
-    plan: Plan,
+    plan: LogPlan,
     total: dict[str, NDArray[Any]],
     solution: Solution,
     scores: dict[str, NDArray[Any]],
 ) -> dict[str, Any]:
     """Return the summary, made of plain numbers, texts, lists and dicts."""
-    table, columns, encoding, arms, folds, _ = settings
+    table, columns, encoding = settings.table, settings.columns, settings.encoding
     steps, terminated, final_rows, single = total["counts"].tolist()
     log = {
         "source": table.label,
@@ -43,11 +91,41 @@ def summarise_log(
         "clipped": int(total["clipped"][0]),
     }
     trusted, zero, rows = total["seen"].tolist()
+    questions = summarise_questions(settings, solution, scores)
+    return {
+        "log": log,
+        "columns": columns.to_toml(),
+        "notes": _notes(settings, log, questions)
+        + _notes_on_trust(settings, rows - zero, total["sums"], plan.block),
+        "inputs": _inputs(settings, total["gaps"].sum(axis=0)),
+        "features": list(encoding.names),
+        "preference": {
+            "text": text_of(columns.preference), "trusted": trusted, "zero": zero, "rows": rows,
+        },
+        "bins": _bins(total),
+        "arms": [
+            {"key": arm.key, "label": arm.label,
+             "method": "least squares" if arm.method is None else arm.method.text}
+            for arm in settings.arms
+        ],
+        "questions": questions,
+        "folds": settings.folds,
+        "groups": int(scores["counts"].shape[1]),
+        "level": LEVEL,
+    }  # fmt: skip
+
+
+def summarise_questions(
+    settings: Settings, solution: Solution, scores: dict[str, NDArray[Any]]
+) -> list[dict[str, Any]]:
+    """Return errors and weights of each question."""
     questions = []
-    for q, question in enumerate(questions_of(columns)):
+    for q, question in enumerate(questions_of(settings.columns)):
         middle = float(solution.mean[q])
-        errors, differences = error_table(scores["counts"][q], scores["squares"][q], arms, middle)
-        raw = encoding.raw(solution.whole[:, :, q].T)
+        errors, differences = error_table(
+            scores["counts"][q], scores["squares"][q], settings.arms, middle
+        )
+        raw = settings.encoding.raw(solution.whole[:, :, q].T)
         questions.append(
             question._asdict()
             | {
@@ -60,38 +138,22 @@ def summarise_log(
                     arm.key: raw[:, a].tolist() for a, arm in enumerate(settings.least_squares)
                 },
                 "step_sizes": {
-                    one.arm.key: float(one.states[-1]["step_size"][q]) for one in solution.online
+                    one.key: float(one.states[-1]["step_size"][q]) for one in solution.online
                 },
             }
         )
-    return {
-        "log": log,
-        "columns": columns.to_toml(),
-        "notes": _notes(settings, log, questions)
-        + _notes_on_trust(settings, rows - zero, total["sums"], plan.block),
-        "inputs": _inputs(settings, total["gaps"].sum(axis=0)),
-        "features": list(encoding.names),
-        "preference": {
-            "text": text_of(columns.preference), "trusted": trusted, "zero": zero, "rows": rows,
-        },
-        "bins": _bins(total),
-        "arms": [{"key": a.key, "label": a.label, "method": _method(a)} for a in arms],
-        "questions": questions,
-        "folds": folds,
-        "groups": int(scores["counts"].shape[1]),
-        "level": LEVEL,
-    }  # fmt: skip
+    return questions
 
 
 def _inputs(settings: Settings, gaps: NDArray[np.int64]) -> list[dict[str, Any]]:
     encoding, rows = settings.encoding, settings.table.rows
-    found = []
+    features, found = len(settings.columns.features), []
     for i, name in enumerate(settings.columns.inputs):
         one = {"name": name, "missing": int(gaps[i]), "share": float(gaps[i] / rows)}
-        if i < len(encoding.features):
+        if i < features:
             one |= {"mean": float(encoding.mean[i]), "scale": float(encoding.scale[i])}
         else:
-            one |= {"levels": list(encoding.levels[i - len(encoding.features)])}
+            one |= {"levels": list(encoding.levels[i - features])}
         found.append(one)
     return found
 
@@ -170,9 +232,76 @@ def _notes_on_trust(
     return []
 
 
-def _method(arm: Arm) -> str:
-    """As `as_method` reads it."""
-    if arm.method is None:
-        return "least squares"
-    units = f":{arm.method.units}" if arm.method.kind == "network" else ""
-    return f"{arm.method.kind}{units}"
+def read_summary(place: Path) -> dict[str, Any]:
+    """The summary, checked to have its form."""
+    summary = from_json((place / "summary.json").read_text(encoding="utf-8"))
+    check_form("summary", summary, FORM)
+    if summary["columns"] != (place / "log.toml").read_text(encoding="utf-8"):
+        raise ValueError("log.toml names other columns than summary.json")
+    return dict(summary)
+
+
+def from_json(text: str) -> Any:
+    """Return what JSON says, all numbers finite."""
+    try:
+        return json.loads(text, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise ValueError("JSON is nested too deeply") from None
+
+
+def _refuse_constant(text: str) -> None:
+    raise ValueError(f"JSON has {text}")
+
+
+def check_form(where: str, given: Any, form: Any) -> None:
+    """Refuse a value that has not the form: a type, a list of a form, or a dict of forms."""
+    if isinstance(form, dict) and isinstance(given, dict):
+        for key, inner in form.items():
+            if key not in given:
+                raise ValueError(f"{where} has no {key}")
+            check_form(f"{where}.{key}", given[key], inner)
+    elif isinstance(form, list) and isinstance(given, list):
+        for i, one in enumerate(given):
+            check_form(f"{where}[{i}]", one, form[0])
+    else:
+        kind = int | form if form in (NUMBER, float, float | str) else form
+        if isinstance(form, dict | list) or isinstance(given, bool) or not isinstance(given, kind):
+            raise ValueError(f"{where} is {short(given)}")
+        if isinstance(given, int) and abs(given) >= LARGEST:
+            raise ValueError(f"{where} is {short(given)}")
+        if isinstance(given, str):
+            given.encode()  # half of a pair of surrogates cannot be shown
+
+
+def check_sizes(
+    summary: dict[str, Any], questions: Sequence[Question], arms: Sequence[str]
+) -> None:
+    """Refuse a summary whose parts do not fit together.
+
+    Parameters
+    ----------
+    summary : dict
+    questions : sequence of Question
+        Those of the columns.
+    arms : sequence of str
+        The keys of those that have weights.
+
+    """
+    keys, features = [arm["key"] for arm in summary["arms"]], len(summary["features"])
+    asked = [(one["label"], one["suffix"]) for one in summary["questions"]]
+    if asked != [(one.label, one.suffix) for one in questions] or len(set(keys)) < len(keys):
+        raise ValueError("summary.json has other questions, or an arm twice")
+    for question in summary["questions"]:
+        for key in arms:
+            check_form(f"weights of {key}", question["weights"].get(key), [NUMBER])
+            if len(question["weights"][key]) != features:
+                raise ValueError(f"weights of {key} are not {features}")
+        for one in question["errors"] + question["differences"]:
+            if one["arm"] not in keys or one["rows"] not in WHICH or one["prediction"] not in KINDS:
+                raise ValueError(f"there is no error of {short(one['arm'])} like that")
+    if any(len(one["weights"]) != features or one["arm"] not in keys for one in summary["fills"]):
+        raise ValueError("fills have other features or arms")
+    bins = summary["bins"]
+    lengths = {len(one) for one in (bins["rows"], bins["beta"], *bins["gaps"])}
+    if len(lengths) > 1 or len(bins["gaps"]) != len(summary["inputs"]):
+        raise ValueError("bins have several lengths")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, final
 
@@ -39,7 +40,7 @@ class LogFile(NamedTuple):
 
 
 @final
-class Table:
+class LogTable:
     """The rows of some files; it holds no data, so it can be sent to other processes.
 
     Parameters
@@ -170,7 +171,8 @@ def in_one_piece(frame: pl.DataFrame) -> Iterator[pl.DataFrame]:
 
 def schema_of(file: LogFile) -> dict[str, pl.DataType]:
     """Return the types of all columns of a file."""
-    own = dict(reading(file.path, lambda: file.scan().collect_schema()))
+    with reading(file.path):
+        own: dict[str, pl.DataType] = dict(file.scan().collect_schema())
     for name, value in file.partition:
         own[name] = pl.Int64() if isinstance(value, int) else pl.String()
     return own
@@ -186,7 +188,8 @@ def open_parquet(path: Path, partition: Partition = ()) -> LogFile:
         Columns that are in the names of its folders, checked not to be in the file, too.
 
     """
-    rows = reading(path, lambda: int(scan_parquet(path).select(pl.len()).collect().item()))
+    with reading(path):
+        rows = int(scan_parquet(path).select(pl.len()).collect().item())
     stat = path.stat()
     found = LogFile(path, rows, stat.st_size, stat.st_mtime_ns)
     check_partition(path, partition, schema_of(found) if partition else {})
@@ -214,24 +217,28 @@ def _slice(file: LogFile, columns: Sequence[str], first: int, rows: int) -> pl.D
     wanted = [pl.lit(constant[n]).alias(n) if n in constant else pl.col(n) for n in columns]
     if not own:
         return pl.DataFrame({n: pl.repeat(constant[n], rows, eager=True) for n in columns})
-    frame: pl.DataFrame = reading(
-        file.path, lambda: file.scan().select(own).slice(first, rows).collect()
-    )
+    with reading(file.path):
+        frame = file.scan().select(own).slice(first, rows).collect()
     return frame if len(own) == len(columns) else frame.select(wanted)
 
 
-def reading(path: Path, read: Any) -> Any:
-    """What a reader of files returns, or one sentence on why it cannot."""
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turn an error of what reads a Parquet file into one sentence."""
     try:
-        return read()
+        yield
     except (pl.exceptions.PolarsError, OSError) as error:
         if isinstance(error, OSError) and error.filename:
             raise
-        cause = str(error).splitlines()[0].rstrip(".:")
         raise InputError(
-            f"{path} cannot be read as Parquet ({short(cause)[1:-1]}): it may be cut off or of "
+            f"{path} cannot be read as Parquet ({cause_of(error)}): it may be cut off or of "
             "another format, write it again."
         ) from None
+
+
+def cause_of(error: Exception) -> str:
+    """Return the first line of an error, to be put into a sentence."""
+    return short(str(error).splitlines()[0].rstrip(".:"))[1:-1]
 
 
 def _refuse_missing(name: str, known: Sequence[str], where: str) -> None:
@@ -266,8 +273,13 @@ def _has(file: LogFile, name: str) -> bool:
     """Whether a file has any value in a column."""
     if name in dict(file.partition):
         return True
-    some = file.scan().select(pl.col(name).is_not_null().any())
-    return bool(reading(file.path, lambda: some.collect().item()))
+    with reading(file.path):
+        return has_values(file.scan(), name)
+
+
+def has_values(frame: pl.LazyFrame, name: str) -> bool:
+    """Return whether a column has any value."""
+    return bool(frame.select(pl.col(name).is_not_null().any()).collect().item())
 
 
 def common_type(*types: pl.DataType) -> pl.DataType | None:

@@ -1,15 +1,286 @@
-"""Claims as data: a quantity per case, computed from results, and the region it should lie in."""
+"""Claims as data: a number per seed, computed from results, and the region that it should lie in.
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+Verdicts follow from an interval and a region, never from an opinion. A claim names a region in
+which an effect should lie. The effect is measured over seeds, and
+
+    interval inside the region     reproduced
+    interval outside the region    not reproduced
+    otherwise                      inconclusive
+
+A claim with several cases ("on both tasks", "for all lengths") must hold in each of them, so its
+weakest case decides. Intervals of n cases have the level 1 − 0.05 / n (Bonferroni): all of them
+hold together with probability 95 % or more.
+
+Two methods on the same task and seed learn from the same episodes. So they are compared seed by
+seed, and the interval is that of their ratio, or difference, over seeds. Where tasks differ (in
+length) seeds share no experience; pairing them is then as good as any other pairing.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from math import inf
 from typing import Any, Literal, NamedTuple, Self, TypeAlias, final
 
+import numpy as np
 import polars as pl
 
+from preftd._src.arrays import Dense, InputError, Vector
 from preftd._src.experiments.results import Results
-from preftd._src.paper.samples import MEAN, RATIO, Sample, Statistic, rows
+from preftd._src.experiments.statistics import student
 from preftd._src.paper.study import Found, PaperStudy
-from preftd._src.paper.verdict import Finding, Region
+from preftd._src.style import number_text
+
+LEVEL = 0.95
+"""Level of all intervals of a claim together."""
+ROUNDING = 1e-9
+"""Runs that differ by less are the same run: an effect on the edge of a region is outside it."""
+
+
+class Verdict(StrEnum):
+    """What results say about a claim; the weakest first."""
+
+    NOT_REPRODUCED = "not reproduced"
+    INCONCLUSIVE = "inconclusive"
+    REPRODUCED = "reproduced"
+
+
+@final
+@dataclass(frozen=True)
+class Region:
+    """Where an effect should lie: an open interval.
+
+    >>> Region(low=1).verdict(1.2, 3), Region(low=1).verdict(0.5, 1), Region(low=1).verdict(0.9, 2)
+    (<Verdict.REPRODUCED: 'reproduced'>, <Verdict.NOT_REPRODUCED: 'not reproduced'>, \
+<Verdict.INCONCLUSIVE: 'inconclusive'>)
+    """
+
+    low: float = -inf
+    high: float = inf
+
+    def __post_init__(self) -> None:
+        if not self.low < self.high:
+            raise InputError(
+                f"the region from {self.low} to {self.high} is empty: give low < high."
+            )
+
+    def __str__(self) -> str:
+        low, high = map(number_text, (self.low, self.high))
+        if self.low == -inf:
+            return f"< {high}"
+        return f"> {low}" if self.high == inf else f"{low} to {high}"
+
+    def verdict(self, low: float, high: float) -> Verdict:
+        """The verdict on an interval; no other code decides one."""
+        if high <= self.low + ROUNDING or low >= self.high - ROUNDING:
+            return Verdict.NOT_REPRODUCED
+        if self.depth(low, high) > ROUNDING:
+            return Verdict.REPRODUCED
+        return Verdict.INCONCLUSIVE
+
+    def depth(self, low: float, high: float) -> float:
+        """How far an interval lies inside the region; negative if a part is outside."""
+        below = inf if self.low == -inf else low - self.low
+        return min(below, inf if self.high == inf else self.high - high)
+
+
+class Case(NamedTuple):
+    """An effect in one of the cases of a claim, with its interval."""
+
+    name: str
+    centre: float
+    low: float
+    high: float
+
+
+@final
+@dataclass(frozen=True)
+class Finding:
+    """What results say about a claim.
+
+    effect    what the number is, and its unit if it has one
+    region    where it is claimed to lie
+    cases     the effect in each case
+    averages  averages of the effect over cases, where cases are many
+    """
+
+    effect: str
+    region: Region
+    cases: tuple[Case, ...]
+    averages: tuple[Case, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.cases:
+            raise InputError("cases of a finding are empty: give at least one case.")
+
+    @property
+    def weakest(self) -> Case:
+        """The case that decides: one with the worst verdict, and among these the least deep."""
+        order = list(Verdict)
+        return min(
+            self.cases,
+            key=lambda case: (
+                order.index(self.region.verdict(case.low, case.high)),
+                self.region.depth(case.low, case.high),
+            ),
+        )
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on the weakest case."""
+        return self.region.verdict(self.weakest.low, self.weakest.high)
+
+    @property
+    def on_average(self) -> Verdict | None:
+        """The verdict on the weakest average, if there are averages."""
+        return replace(self, cases=self.averages, averages=()).verdict if self.averages else None
+
+    @property
+    def level(self) -> float:
+        """Level of the interval of each case."""
+        return level_of_each(len(self.cases))
+
+
+def level_of_each(cases: int) -> float:
+    """The level each of `cases` intervals must have for all of them to hold together."""
+    return 1 - (1 - LEVEL) / cases
+
+
+ALIKE = 1.1
+"""Errors that differ by less than 10 % are called alike, in all claims."""
+LARGER, SMALLER = Region(low=1), Region(high=1)
+SAME, NOT_LARGER = Region(1 / ALIKE, ALIKE), Region(high=ALIKE)
+"""Regions of ratios."""
+
+
+Number: TypeAlias = float | Vector
+"""One for all seeds, or one for each."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """A number per seed.
+
+    Parameters
+    ----------
+    seeds
+        The seeds, n of them, in ascending order.
+    values
+        Their numbers, shape (n,).
+    """
+
+    seeds: tuple[int, ...]
+    values: Vector
+
+    @classmethod
+    def of(cls, runs: pl.DataFrame, value: str = "score", **labels: Any) -> Self:
+        """The values of the runs with these labels; each seed has one such run."""
+        found = rows(runs, **labels).sort("seed")
+        return cls(tuple(found["seed"]), found[value].cast(pl.Float64).to_numpy())
+
+    def __post_init__(self) -> None:
+        if not self.seeds or len(set(self.seeds)) != len(self.seeds):
+            raise InputError(
+                "a sample has no seeds, or one twice: give labels that tell runs apart."
+            )
+        if self.values.shape != (len(self.seeds),):
+            raise InputError(
+                f"a sample has {len(self.seeds)} seeds but {self.values.shape} values."
+            )
+
+    def over(self, other: "Sample | Number") -> "Sample":
+        """The ratio, seed by seed."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return Sample(self.seeds, self.values / self._paired(other))
+
+    def minus(self, other: "Sample | Number") -> "Sample":
+        """The difference, seed by seed."""
+        with np.errstate(invalid="ignore"):
+            return Sample(self.seeds, self.values - self._paired(other))
+
+    def _paired(self, other: "Sample | Number") -> Number:
+        if isinstance(other, Sample):
+            self.check_paired(other)
+            return other.values
+        return other
+
+    def check_paired(self, other: "Sample") -> None:
+        """Refuse a sample that has other seeds."""
+        if self.seeds != other.seeds:
+            raise InputError("samples have different seeds: only the same seeds can be compared.")
+
+
+def rows(runs: pl.DataFrame, **labels: Any) -> pl.DataFrame:
+    """The runs that have these labels; a list or tuple stands for any of its labels."""
+    return runs.filter(
+        *(
+            pl.col(name).is_in(wanted)
+            if isinstance(wanted, list | tuple)
+            else pl.col(name) == wanted
+            for name, wanted in labels.items()
+        )
+    )
+
+
+Groups: TypeAlias = Mapping[str, Mapping[str, Sample]]
+"""Samples by what is compared, then by setting; a case is named "<group>, <setting>"."""
+
+
+class Statistic(NamedTuple):
+    """A kind of mean: of what numbers are changed to, changed back."""
+
+    change: Callable[[Dense], Dense]
+    change_back: Callable[[Dense], Dense]
+
+    def of_samples(self, samples: Sequence[Sample]) -> Sample:
+        """The mean of several samples, seed by seed."""
+        first = samples[0]
+        for other in samples[1:]:
+            first.check_paired(other)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            values = self.change(np.array([sample.values for sample in samples]))
+            return Sample(first.seeds, self.change_back(values.mean(axis=0)))
+
+    def cases(self, samples: Mapping[str, Sample]) -> tuple[Case, ...]:
+        """Means over seeds, with intervals that hold together."""
+        level = level_of_each(len(samples))
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            ends = {
+                name: self.change_back(np.array(_interval(self.change(sample.values), level)))
+                for name, sample in samples.items()
+            }
+        return tuple(Case(name, *of.tolist()) for name, of in ends.items())
+
+    def finding(
+        self, effect: str, region: Region, groups: Groups, *, averaged: bool = False
+    ) -> Finding:
+        """A finding on the means of all cases; if `averaged`, also of groups over settings."""
+        every = {
+            f"{group}, {setting}" if group else setting: sample
+            for group, samples in groups.items()
+            for setting, sample in samples.items()
+        }
+        means = {
+            name: self.of_samples(list(samples.values()))
+            for name, samples in groups.items()
+            if averaged
+        }
+        return Finding(effect, region, self.cases(every), self.cases(means) if means else ())
+
+
+MEAN = Statistic(np.asarray, np.asarray)
+RATIO = Statistic(np.log, np.exp)
+"""The geometric mean, for which twice and half are equally far from 1."""
+
+
+def _interval(values: Vector, level: float) -> tuple[float, float, float]:
+    """Mean and Student's interval; everything is possible if a value is not finite."""
+    if not np.isfinite(values).all():
+        return inf, -inf, inf
+    found = student(values, level)
+    mean, width = float(found.mean), float(found.half_width)
+    return mean, mean - width, mean + width
 
 
 @final
@@ -94,6 +365,16 @@ def tried(study: PaperStudy, **labels: Any) -> Runs:
 class Cases(dict[str, Quantity]):
     """Quantities by setting; `a / b` and `a - b` are those of the same settings."""
 
+    @classmethod
+    def by_study(cls, studies: Mapping[str, PaperStudy], **labels: Any) -> Self:
+        """Scores of reported runs that have these labels, by the name of the study."""
+        return cls({name: reported(study, **labels).score for name, study in studies.items()})
+
+    @classmethod
+    def by_task(cls, study: PaperStudy, tasks: Iterable[str], **labels: Any) -> Self:
+        """Scores of reported runs that have these labels, by task."""
+        return cls({task: reported(study, task=task, **labels).score for task in tasks})
+
     def __truediv__(self, other: "Cases") -> "Cases":
         return Cases({setting: one / other[setting] for setting, one in self.items()})
 
@@ -101,75 +382,104 @@ class Cases(dict[str, Quantity]):
         return Cases({setting: one - other[setting] for setting, one in self.items()})
 
 
-class Comparison(NamedTuple):
-    """What a claim measures.
-
-    statistic  how numbers of seeds are averaged
-    effect     what the number is, and its unit if it has one
-    region     where it is claimed to lie, in all cases
-    groups     quantities by what is compared, then by setting
-    averaged   whether each group is also averaged over its settings, which are many
-    """
-
-    statistic: Statistic
-    effect: str
-    region: Region
-    groups: Mapping[str, Mapping[str, Quantity]]
-    averaged: bool
-
-
 Compared: TypeAlias = Mapping[str, Quantity] | Mapping[str, Mapping[str, Quantity]]
 """Quantities by setting, or by what is compared and setting."""
 
 
-def ratio(effect: str, region: Region, compared: Compared, *, averaged: bool = False) -> Comparison:
-    """A comparison of geometric means over seeds."""
-    return Comparison(RATIO, effect, region, _groups(compared), averaged)
+@final
+@dataclass(frozen=True, eq=False)
+class Claim:
+    """A statement about results, and how these are tested for it.
+
+    name       the name that users type
+    statement  what is claimed, in our words, and what these words mean
+    statistic  how numbers of seeds are averaged
+    effect     what the number is, and its unit if it has one
+    region     where it is claimed to lie, in all cases
+    groups     quantities by what is compared, then by setting
+    because    an explanation, in a sentence or two
+    averaged   whether each group is also averaged over its settings, which are many
+    figures    figures of the paper that it is about; none if it goes beyond the paper
+    """
+
+    name: str
+    statement: str
+    statistic: Statistic
+    effect: str
+    region: Region
+    groups: Mapping[str, Mapping[str, Quantity]]
+    because: str = ""
+    averaged: bool = False
+    figures: tuple[str, ...] = ()
+
+    @property
+    def studies(self) -> tuple[PaperStudy, ...]:
+        """The studies whose results it needs."""
+        groups = self.groups.values()
+        every = (study for group in groups for one in group.values() for study in one.studies)
+        return tuple(dict.fromkeys(every))
+
+    def test(self, found: Found) -> Finding:
+        """What results say about it."""
+        samples = {
+            group: {setting: quantity.sample(found) for setting, quantity in cases.items()}
+            for group, cases in self.groups.items()
+        }
+        return self.statistic.finding(self.effect, self.region, samples, averaged=self.averaged)
+
+
+def ratio(
+    name: str,
+    statement: str,
+    effect: str,
+    region: Region,
+    compared: Compared,
+    because: str = "",
+    *,
+    averaged: bool = False,
+) -> Claim:
+    """A claim about geometric means over seeds."""
+    groups = _groups(compared)
+    return Claim(name, statement, RATIO, effect, region, groups, because, averaged)
 
 
 def difference(
-    effect: str, region: Region, compared: Compared, *, averaged: bool = False
-) -> Comparison:
-    """A comparison of means over seeds."""
-    return Comparison(MEAN, effect, region, _groups(compared), averaged)
+    name: str,
+    statement: str,
+    effect: str,
+    region: Region,
+    compared: Compared,
+    because: str = "",
+    *,
+    averaged: bool = False,
+) -> Claim:
+    """A claim about means over seeds."""
+    groups = _groups(compared)
+    return Claim(name, statement, MEAN, effect, region, groups, because, averaged)
+
+
+def methods(
+    name: str,
+    statement: str,
+    errors: Callable[[str], Cases],
+    pairs: Sequence[tuple[str, str]],
+    region: Region,
+    because: str = "",
+    *,
+    averaged: bool = False,
+) -> Claim:
+    """A claim about errors of one method over those of another, for each of some pairs."""
+    groups = {f"{one} over {other}": errors(one) / errors(other) for one, other in pairs}
+    effect = "error, one method over another"
+    return ratio(name, statement, effect, region, groups, because, averaged=averaged)
+
+
+def about(figures: tuple[str, ...], *claims: Claim) -> tuple[Claim, ...]:
+    """The same claims, which are about these figures of the paper."""
+    return tuple(replace(claim, figures=figures) for claim in claims)
 
 
 def _groups(compared: Compared) -> dict[str, Mapping[str, Quantity]]:
     alone = {name: one for name, one in compared.items() if isinstance(one, Quantity)}
     groups = {name: one for name, one in compared.items() if isinstance(one, Mapping)}
     return groups or {"": alone}
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Claim:
-    """A statement about figures of the paper, and how results are tested for it.
-
-    name        the name that users type
-    statement   what is claimed, in our words, and what these words mean
-    figures     figures of the paper that it is about; none if it goes beyond the paper
-    comparison  what is measured, and where it should lie
-    because     an explanation, in a sentence or two
-    """
-
-    name: str
-    statement: str
-    figures: tuple[str, ...]
-    comparison: Comparison
-    because: str = ""
-
-    @property
-    def studies(self) -> tuple[PaperStudy, ...]:
-        """The studies whose results it needs."""
-        groups = self.comparison.groups.values()
-        every = (study for group in groups for one in group.values() for study in one.studies)
-        return tuple(dict.fromkeys(every))
-
-    def test(self, found: Found) -> Finding:
-        """What results say about it."""
-        statistic, effect, region, groups, averaged = self.comparison
-        samples = {
-            group: {setting: quantity.sample(found) for setting, quantity in cases.items()}
-            for group, cases in groups.items()
-        }
-        return statistic.finding(effect, region, samples, averaged=averaged)

@@ -1,14 +1,13 @@
 """Measures of learning curves and of curves over step sizes: from runs to a number per seed."""
 
-from functools import cache
 from typing import Literal, TypeAlias
 
 import numpy as np
 import polars as pl
 
 from preftd._src.arrays import Dense, Vector
-from preftd._src.paper.samples import Sample
-from preftd.tasks import Task, make
+from preftd._src.paper.claim import Sample
+from preftd.tasks import Task
 
 CEILING = 10.0
 """An error counts at most this much where runs diverge, as in the paper's figure of the walk."""
@@ -21,12 +20,6 @@ Axis: TypeAlias = Literal["linear", "decades"]
 def error_of_zero(task: Task) -> float:
     """Mean squared error of predicting 0, with which all methods begin."""
     return float(np.mean(task.scored.values**2))
-
-
-@cache
-def error_of_zero_in(task: str, length: int) -> float:
-    """The same, for a corridor."""
-    return error_of_zero(make(task, length=length))
 
 
 def best(runs: pl.DataFrame) -> Sample:
@@ -122,23 +115,32 @@ def _by_setting(runs: pl.DataFrame) -> tuple[tuple[int, ...], Vector, Dense]:
     return tuple(groups["seed"][0].to_list()), groups["step_size"].to_numpy(), scores
 
 
-def part(runs: pl.DataFrame, begin: float, end: float) -> Sample:
-    """Mean error over a part of the episodes: from 0.75 to 1 is the last quarter."""
-    seeds, errors = _errors(runs)
-    episodes = errors.shape[1]
-    first, last = round(begin * episodes), round(end * episodes)
-    return Sample(seeds, errors[:, first : max(last, first + 1)].mean(axis=1))
+def part(
+    runs: pl.DataFrame, begin: float = 0.0, end: float = 1.0, measure: str = "error"
+) -> Sample:
+    """Mean of a measure over a part of the episodes: from 0.75 to 1 is the last quarter.
+
+    A run may have a number for each episode, or means over as many consecutive ones.
+    """
+    seeds, numbers = _by_episode(runs, measure)
+    first, last = (round(share * numbers.shape[1]) for share in (begin, end))
+    return Sample(seeds, numbers[:, first : max(last, first + 1)].mean(axis=1))
 
 
 def episodes_until(runs: pl.DataFrame, error: float) -> Sample:
     """After how many episodes the error is first below `error`; if never, one more than all."""
-    seeds, errors = _errors(runs)
+    seeds, errors = _by_episode(runs)
     below = errors < error
     first = np.where(below.any(axis=1), below.argmax(axis=1), errors.shape[1])
     return Sample(seeds, first + 1.0)
 
 
-def _errors(runs: pl.DataFrame) -> tuple[tuple[int, ...], Dense]:
-    """Seeds, and their errors after each episode: seeds × episodes."""
+def _by_episode(runs: pl.DataFrame, measure: str = "error") -> tuple[tuple[int, ...], Dense]:
+    """Seeds, and their numbers after each episode: seeds × episodes."""
     found = runs.sort("seed")
-    return tuple(found["seed"]), np.array(found["error"].to_list(), dtype=np.float64)
+    return tuple(found["seed"]), np.array(found[measure].to_list(), dtype=np.float64)
+
+
+def from_median(sample: Sample) -> Sample:
+    """Distances from the median over seeds."""
+    return Sample(sample.seeds, np.abs(sample.values - np.median(sample.values)))

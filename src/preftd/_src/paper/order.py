@@ -12,9 +12,18 @@ from preftd._src.experiments.results import Results
 from preftd._src.experiments.runner import Plan
 from preftd._src.experiments.store import Store
 from preftd._src.experiments.study import Study
-from preftd._src.paper.stored_runs import FILE as RUNS
-from preftd._src.paper.stored_runs import compared, read_runs, shortened, with_recomputed
-from preftd._src.paper.stored_searches import FILE, provenance, read_search, reported_only, together
+from preftd._src.paper.stored import (
+    RUNS,
+    SEARCHES,
+    compared,
+    provenance,
+    read_runs,
+    read_search,
+    reported_only,
+    shortened,
+    together,
+    with_recomputed,
+)
 from preftd._src.paper.study import Found, FoundOnDemand, PaperStudy, RecentResults
 
 
@@ -32,7 +41,7 @@ class Order(NamedTuple):
     seeds: int | None = None
     make_executor: MakeExecutor = partial(Processes, None)
     full: bool = False
-    searches: Path = FILE
+    searches: Path = SEARCHES
 
     @property
     def runs(self) -> Path:

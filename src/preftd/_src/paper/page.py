@@ -1,29 +1,68 @@
-"""The page of the paper: its findings in words, every figure, and the claims behind them."""
+"""The page of the paper: its findings in words, every figure, and the claims behind them.
+
+A finding groups claims, and its verdict follows from theirs:
+
+    all of its claims are reproduced                reproduced
+    some are                                        in part
+    none is, and at least one is not reproduced     not reproduced
+    none is, and all are inconclusive               inconclusive
+    results of some claim are missing               not tested
+"""
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
 from preftd._src.files import refuse_others
+from preftd._src.paper.claim import Claim, Verdict
 from preftd._src.paper.contents import CLAIMS, FIGURES
-from preftd._src.paper.counterexamples.figures import SEEDS, draw_counterexamples
-from preftd._src.paper.findings import FINDINGS, RULE, Overall, PaperFinding, overall, verdicts_of
+from preftd._src.paper.counterexamples import COUNTEREXAMPLES
+from preftd._src.paper.counterexamples.figures import (
+    SEEDS,
+    chain_verdicts,
+    chains,
+    draw_counterexamples,
+)
+from preftd._src.paper.experiment import PaperFinding
 from preftd._src.paper.order import Order, stored
-from preftd._src.paper.page_chains import chain_verdicts, chains
-from preftd._src.paper.page_claims import ClaimRow, claim_row, figures_of
-from preftd._src.paper.page_texts import WORDS
+from preftd._src.paper.registry import FINDINGS, WORDS
 from preftd._src.paper.study import Found, FoundOnDemand
-from preftd._src.paper.summary import LEGEND, Answer, ask, few_seeds
-from preftd._src.paper.titles import COUNTEREXAMPLES, TITLES
-from preftd._src.paper.verdict import Verdict
-from preftd._src.report.page.explorer import explorer
+from preftd._src.paper.summary import (
+    LEGEND,
+    Answer,
+    ask,
+    averages,
+    effect_text,
+    few_seeds,
+    interval_text,
+    where,
+)
 from preftd._src.report.page.plot import Plot, plot_of
-from preftd._src.report.page.provenance import provenance
-from preftd._src.report.page.render import Shot, write_page
+from preftd._src.report.page.render import Shot, explorer, provenance, write_page
 
 PAGE = "paper.html"
+EXACT = "credit"
+"""The figure of claims that theory decides, without a study."""
+RULE = (
+    "A finding is reproduced if all of its claims are, reproduced in part if some are, not "
+    "reproduced if none is and the results contradict at least one, and inconclusive if they "
+    "decide none."
+)
+
+
+class Overall(StrEnum):
+    """What results say about a finding."""
+
+    REPRODUCED = "reproduced"
+    IN_PART = "in part"
+    INCONCLUSIVE = "inconclusive"
+    NOT_REPRODUCED = "not reproduced"
+    NOT_TESTED = "not tested"
+
+
 ICONS = {
     Overall.REPRODUCED: "✓",
     Overall.IN_PART: "◐",
@@ -34,6 +73,19 @@ ICONS = {
 """Signs of verdicts, so that no colour is needed."""
 AROUND = 3.0
 """What of a figure a thumbnail shows around a panel, in its units."""
+
+
+def overall(verdicts: Sequence[Verdict | None]) -> Overall:
+    """The verdict on a finding, given those on its claims; None stands for missing results.
+
+    >>> overall([Verdict.REPRODUCED, Verdict.INCONCLUSIVE])
+    <Overall.IN_PART: 'in part'>
+    """
+    if None in verdicts:
+        return Overall.NOT_TESTED
+    if Verdict.REPRODUCED in verdicts:
+        return Overall.REPRODUCED if len(set(verdicts)) == 1 else Overall.IN_PART
+    return Overall.NOT_REPRODUCED if Verdict.NOT_REPRODUCED in verdicts else Overall.INCONCLUSIVE
 
 
 class Card(NamedTuple):
@@ -96,7 +148,6 @@ def write_paper_page(
 
     """
     verdicts = {answer.claim.name: answer.finding.verdict for answer in answered}
-    rows = [claim_row(answer, plots) for answer in answered]
     known = {**verdicts, **chain_verdicts()}
     cards = [_card(finding, known, plots) for finding in FINDINGS]
     shots = {name: _shot(name, plots[name], verdicts) for name in in_order(plots)}
@@ -110,7 +161,6 @@ def write_paper_page(
         ("claims", "Claims"),
         *([("made", "How it was made")] if made.facts else []),
     ]
-    paper, ours = _split(rows)
     parts = explorer()
     return write_page(
         out / PAGE,
@@ -128,9 +178,21 @@ def write_paper_page(
         figures=[shots[name] for name in shots if _is_paper(name)],
         beyond=[shots[name] for name in shots if not _is_paper(name) and name != COUNTEREXAMPLES],
         tables=[
-            ("paper", "What the paper claims", paper),
-            ("own", "What we found beyond the paper", ours),
+            ("paper", "What the paper claims", [one for one in answered if one.claim.figures]),
+            (
+                "own",
+                "What we found beyond the paper",
+                [one for one in answered if not one.claim.figures],
+            ),
         ],
+        told={
+            "effect": effect_text,
+            "interval": interval_text,
+            "where": where,
+            "averages": averages,
+            "figures": figures_of,
+        },
+        shown=shots,
         verdicts=list(Verdict),
         explorer=parts.html,
         more_styles=[parts.css],
@@ -149,7 +211,7 @@ def in_order(names: Mapping[str, object]) -> list[str]:
         number = re.match(r"figure_(a?)(\d+)", name)
         return not number, bool(number and number[1]), int(number[2]) if number else 0
 
-    return sorted((name for name in TITLES if name in names), key=place)
+    return sorted((name for name in WORDS if name in names), key=place)
 
 
 def _is_paper(name: str) -> bool:
@@ -170,7 +232,7 @@ def heading(name: str) -> str:
 
 def _shot(name: str, plot: Plot, verdicts: Mapping[str, Verdict]) -> Shot:
     words = WORDS[name]
-    title = TITLES[name].replace(", beyond the paper", "").removeprefix("Beyond the paper: ")
+    title = words.title.replace(", beyond the paper", "").removeprefix("Beyond the paper: ")
     about = [claim.name for claim in CLAIMS.values() if name in figures_of(claim)]
     return Shot(
         heading(name),
@@ -184,7 +246,7 @@ def _shot(name: str, plot: Plot, verdicts: Mapping[str, Verdict]) -> Shot:
 
 
 def _card(finding: PaperFinding, known: Mapping[str, Verdict], plots: Mapping[str, Plot]) -> Card:
-    claims = verdicts_of(finding, known)
+    claims = {name: known.get(name) for name in finding.claims}
     plot = plots.get(finding.figure)
     return Card(
         finding,
@@ -200,6 +262,15 @@ def _box(plot: Plot, panel: int) -> tuple[float, float, float, float]:
     return left - AROUND, top - AROUND, width + 2 * AROUND, height + 2 * AROUND
 
 
-def _split(rows: Sequence[ClaimRow]) -> tuple[list[ClaimRow], list[ClaimRow]]:
-    """Claims of the paper, and our own."""
-    return [row for row in rows if row.of_paper], [row for row in rows if not row.of_paper]
+def figures_of(claim: Claim) -> list[str]:
+    """Names of the figures that a claim is about: those of the paper, or the nearest of ours."""
+    if claim.figures:
+        numbers = [f"figure_{number.replace('.', '').lower()}" for number in claim.figures]
+        variants = [f"{name}_biases" for name in numbers if claim.name.endswith("_biases")]
+        return variants if variants and variants[0] in FIGURES else numbers
+    needed = set(claim.studies)
+    if not needed:
+        return [EXACT]
+    fitting = [figure for figure in FIGURES.values() if needed <= set(figure.studies)]
+    own = [figure for figure in fitting if not figure.name.startswith("figure_")] or fitting
+    return [min(own, key=lambda figure: len(figure.studies)).name] if own else []

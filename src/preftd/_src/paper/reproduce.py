@@ -18,14 +18,14 @@ from preftd._src.experiments.study import Study
 from preftd._src.files import refuse_others
 from preftd._src.names import nearest
 from preftd._src.paper.contents import FIGURES, STUDIES
+from preftd._src.paper.counterexamples import COUNTEREXAMPLES
 from preftd._src.paper.counterexamples.figures import FILES, SEEDS, write_counterexamples
+from preftd._src.paper.figures import PaperFigure
 from preftd._src.paper.order import Order, read_results, wanted, without_search
 from preftd._src.paper.page import PAGE, answers, write_paper_page
-from preftd._src.paper.panel_rows import PaperFigure
-from preftd._src.paper.stored_runs import write_runs
-from preftd._src.paper.stored_searches import COMMAND, write_search
+from preftd._src.paper.registry import WORDS
+from preftd._src.paper.stored import COMMAND, write_runs, write_search
 from preftd._src.paper.study import Found, FoundOnDemand, PaperStudy, RecentResults
-from preftd._src.paper.titles import COUNTEREXAMPLES, TITLES
 from preftd._src.report.page.plot import Plot, plot_of
 from preftd._src.style import RC, save_figure
 
@@ -36,8 +36,8 @@ HERE = Path(__file__).parent
 def reproduce(names: Sequence[str], order: Order) -> Iterator[str]:
     """Make some figures, or all and the page; yields lines that say what was written."""
     for name in names:
-        nearest("figure", name, TITLES)
-    chosen = list(dict.fromkeys(names)) or list(TITLES)
+        nearest("figure", name, WORDS)
+    chosen = list(dict.fromkeys(names)) or list(WORDS)
     return _make(chosen, order)
 
 
@@ -58,7 +58,7 @@ def _make(names: Sequence[str], order: Order) -> Iterator[str]:
                 paths = _write(name, figure, order.out)
             yield from (f"wrote {path}" for path in paths)
             plots[name] = plot_of(name, figure)
-        if set(names) == set(TITLES):
+        if set(names) == set(WORDS):
             # Some claims need studies that no figure shows.
             answered = answers(results.all(STUDIES))
             yield f"wrote {write_paper_page(order.out, *answered, plots)}"
@@ -81,7 +81,7 @@ def _outputs(names: Sequence[str], out: Path) -> Iterator[Path]:
             yield from (out / file for file in FILES)
         else:
             yield from _pictures(name, out)
-    if set(names) == set(TITLES):
+    if set(names) == set(WORDS):
         yield out / PAGE
 
 

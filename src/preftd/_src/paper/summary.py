@@ -7,14 +7,13 @@ from typing import NamedTuple
 
 from preftd._src.arrays import InputError
 from preftd._src.names import nearest
-from preftd._src.paper.claim import Claim
+from preftd._src.paper.claim import LEVEL, Case, Claim, Finding, Verdict
 from preftd._src.paper.contents import CLAIMS
 from preftd._src.paper.grids.studies import SEEDS
 from preftd._src.paper.grids.studies import STUDIES as GRIDS
 from preftd._src.paper.order import Order, stored, without_search
-from preftd._src.paper.stored_runs import on_file_note
+from preftd._src.paper.stored import on_file_note
 from preftd._src.paper.study import Found
-from preftd._src.paper.verdict import LEVEL, Case, Finding, Verdict
 from preftd._src.style import number_text
 
 HEAD = ("claim", "effect", "interval", "claimed", "verdict")

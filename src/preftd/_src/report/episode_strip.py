@@ -9,7 +9,18 @@ import numpy as np
 from gymnasium import Env
 
 from preftd._src.arrays import Dense, InputError, Vector, as_count, short
-from preftd._src.style import LOOKS, RC
+from preftd._src.style import (
+    FAINT,
+    HAIR,
+    LABEL_SIZE,
+    LOOKS,
+    OTHERS,
+    PAGE,
+    RC,
+    SMALL_SIZE,
+    THIN,
+    TICK_SIZE,
+)
 from preftd.experience import Recorder
 from preftd.preferences import as_preference
 from preftd.rules import TD, Carried, stream_coefficients
@@ -18,13 +29,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-WIDTH, FRAME, ALONG = 7.2, 0.8, 1.1
-"""Width of the picture, heights of frames and of what is below them, in inches."""
+FRAME, ALONG = 0.8, 1.1
+"""Heights of frames and of what is below them, in inches."""
 TRACK, POLE = 2.4, 1.0
 """Half the track of CartPole, and the length of its pole, in its own units."""
 CART = (0.5, 0.3)
 """Width and height of the cart."""
-GREY = "#999999"
+CART_COLOUR = "#333333"
 MOST_FRAMES = 100
 """More are too narrow to be seen."""
 
@@ -88,12 +99,12 @@ def draw_episode(
         beta.append(float(found.beta[0]))
     chosen = np.unique(np.linspace(0, len(beta) - 1, frames).round().astype(int))
     with mpl.rc_context(RC):
-        figure = Figure(figsize=(WIDTH, FRAME + ALONG), layout="constrained")
+        figure = Figure(figsize=(PAGE, FRAME + ALONG), layout="constrained")
         grid = figure.add_gridspec(2, len(chosen), height_ratios=(FRAME, ALONG))
         for column, t in enumerate(chosen):
             axes = figure.add_subplot(grid[0, column])
             _draw_frame(axes, pictures[t], beta[t])
-            axes.set_title(f"step {t}", fontsize=7, fontweight="normal")
+            axes.set_title(f"step {t}", fontsize=SMALL_SIZE, fontweight="normal")
         _draw_beta(figure.add_subplot(grid[1, :]), np.array(beta), chosen)
     return figure
 
@@ -121,28 +132,28 @@ def _draw_frame(axes: Axes, picture: Any, beta: float) -> None:
     if picture.ndim == 1:
         x, _, angle, _ = picture
         axes.set(xlim=(-TRACK, TRACK), ylim=(-0.4, 1.7), aspect="equal")
-        axes.axhline(0, color=GREY, linewidth=0.6)
-        axes.add_patch(Rectangle((x - CART[0] / 2, 0), *CART, color="#333333", linewidth=0))
+        axes.axhline(0, color=FAINT, linewidth=HAIR)
+        axes.add_patch(Rectangle((x - CART[0] / 2, 0), *CART, color=CART_COLOUR, linewidth=0))
         tip = (x + POLE * np.sin(angle), CART[1] + POLE * np.cos(angle))
-        axes.plot([x, tip[0]], [CART[1], tip[1]], color="#E69F00", linewidth=2.5)
+        axes.plot([x, tip[0]], [CART[1], tip[1]], color=OTHERS[2].colour, linewidth=2.5)
     else:
         axes.imshow(picture)
     axes.spines[["top", "right"]].set_visible(True)
     for spine in axes.spines.values():
-        spine.set_color(LOOKS["PTD"].colour if beta == 1 else GREY)
-        spine.set_linewidth(1.6 if beta == 1 else 0.6)
+        spine.set_color(LOOKS["PTD"].colour if beta == 1 else FAINT)
+        spine.set_linewidth(1.6 if beta == 1 else HAIR)
 
 
 def _draw_beta(axes: Axes, beta: Vector, chosen: Any) -> None:
     """β at each step; steps that are shown above are marked."""
     steps: Dense = np.arange(len(beta), dtype=np.float64)
-    axes.vlines(steps, 0, beta, color=LOOKS["PTD"].colour, linewidth=0.8)
+    axes.vlines(steps, 0, beta, color=LOOKS["PTD"].colour, linewidth=THIN)
     axes.plot(chosen, beta[chosen], "o", color=LOOKS["TD(λ)"].colour, markersize=4, clip_on=False)
     axes.set(xlim=(-1, len(beta)), ylim=(0, 1.08), yticks=[0, 0.5, 1])
     share = float((beta == 1).mean())
-    axes.set_ylabel("β", fontsize=8)
+    axes.set_ylabel("β", fontsize=LABEL_SIZE)
     axes.set_xlabel(
         f"step of the episode (β = 1 at {share:.0%} of {len(beta)} steps; dots: frames above)",
-        fontsize=8,
+        fontsize=LABEL_SIZE,
     )
-    axes.tick_params(labelsize=7.5)
+    axes.tick_params(labelsize=TICK_SIZE)

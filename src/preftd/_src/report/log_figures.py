@@ -1,18 +1,36 @@
-"""Figures of a log's summary: what is missing where, and held-out errors with intervals."""
+"""Figures of an evaluated log: gaps, held-out errors, calibration, episodes, and what β changed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from preftd._src.report.figures.layout import rows_of_panels, write_note
-from preftd._src.report.figures.shown import Shown, attach
-from preftd._src.style import MARK, TYPED, WIDTH, Band, Look, looks_of
+from preftd._src.arrays import Vector
+from preftd._src.logs.table import reading, scan_parquet
+from preftd._src.report.figures.layout import grid, rows_of_panels, write_note
+from preftd._src.report.figures.lines import Shown, attach
+from preftd._src.style import (
+    MARK,
+    OTHERS,
+    PAGE,
+    RETURN_COLOUR,
+    SHADE,
+    THIN,
+    TICK_SIZE,
+    TYPED,
+    WARNING_COLOUR,
+    WIDTH,
+    Band,
+    Look,
+    looks_of,
+)
 
 MOST_INPUTS = 24
 """Inputs with a line of their own in the picture of what is missing: those with most of it."""
@@ -23,10 +41,21 @@ FAR = 30.0
 """The ratio of errors above which their axis is logarithmic."""
 LETTERS = 22
 """Names of inputs are cut to so many letters in figures."""
+SAMPLE = 200_000
+"""About so many rows, evenly spread, are read for calibration and changes."""
+TENTHS = 10
+"""Groups of rows with predictions of about the same size."""
+EPISODES, LONGEST = 4, 300
+"""Episodes that are shown, and how many rows of each."""
+AGES = np.array([0, 1, 2, 3, 5, 9, 17, 33])
+AGE_NAMES = ("0", "1", "2", "3–4", "5–8", "9–16", "17–32", "33+")
+"""Where groups of rows begin, by how many rows ago one was trusted."""
+FEWEST, MOST_GAPS = 20, 3
+"""The fewest rows of a group that is drawn, and the most questions."""
 
 
 def shortened(name: str) -> str:
-    """Return a name that fits beside a figure."""
+    """Return a name that fits next to a figure."""
     return name if len(name) <= LETTERS else f"{name[: LETTERS - 1]}…"
 
 
@@ -35,10 +64,15 @@ def looks_of_arms(summary: Mapping[str, Any]) -> dict[str, Look]:
     return looks_of(arm["label"] for arm in summary["arms"])
 
 
+def with_weights(summary: Mapping[str, Any]) -> list[Mapping[str, str]]:
+    """Return the arms of least squares: others have no weights of features."""
+    return [arm for arm in summary["arms"] if arm["key"] in summary["questions"][0]["weights"]]
+
+
 def legend_above(figure: Figure, axes: Axes) -> None:
     """Write the labels of one panel above all panels."""
     handles = axes.get_legend_handles_labels()
-    figure.legend(*handles, loc="outside upper center", ncols=5, fontsize=7.5, frameon=False)
+    figure.legend(*handles, loc="outside upper center", ncols=5, fontsize=TICK_SIZE, frameon=False)
 
 
 def missing_figure(summary: Mapping[str, Any]) -> Figure:
@@ -55,7 +89,7 @@ def missing_figure(summary: Mapping[str, Any]) -> Figure:
     order = sorted(range(len(inputs)), key=lambda i: -inputs[i]["share"])
     shown = [i for i in order if inputs[i]["missing"]][:MOST_INPUTS]
     lines = max(1, len(shown))
-    figure = Figure(figsize=(7.2, 1.5 + 0.2 * lines), layout="constrained")
+    figure = Figure(figsize=(PAGE, 1.5 + 0.2 * lines), layout="constrained")
     top, below = figure.subplots(2, 1, sharex=True, height_ratios=[1.0, 0.2 * lines])
     middle = (rows[1:] + rows[:-1]) / 2
     look = looks_of(["PTD"])["PTD"]
@@ -63,7 +97,7 @@ def missing_figure(summary: Mapping[str, Any]) -> Figure:
     drawn = top.plot(middle, beta, color=look.colour, linewidth=WIDTH)
     attach(drawn, Shown("mean β", "", Band(middle, beta, beta, beta), "row"))
     top.set(ylim=(-0.05, 1.05))
-    top.set_ylabel("mean β", fontsize=8)
+    top.set_ylabel("mean β")
     if shown:
         gaps = np.array([bins["gaps"][i] for i in shown])
         below.pcolormesh(
@@ -76,9 +110,9 @@ def missing_figure(summary: Mapping[str, Any]) -> Figure:
         below.text(0.5, 0.5, "nothing is missing", transform=below.transAxes, ha="center")
         below.set_yticks([])
     below.set_xlim(0, max(rows[-1], 1))
-    below.set_xlabel("row of the log", fontsize=8)
+    below.set_xlabel("row of the log")
     for axes in (top, below):
-        axes.tick_params(labelsize=7.5)
+        axes.tick_params(labelsize=TICK_SIZE)
     left = sum(1 for one in inputs if one["missing"]) - len(shown)
     more = f" {left} more inputs have gaps: see the table." if left else ""
     write_note(figure, f"Black: missing in all rows of a bin; white: in none.{more}")
@@ -94,11 +128,8 @@ def errors_figure(summary: Mapping[str, Any]) -> Figure | None:
     questions = asked[:MOST_QUESTIONS]
     if not questions:
         return None
-    across = min(2, len(questions))
-    figure, panels = rows_of_panels(-(-len(questions) // across), across, 2.6)
-    for axes in panels[len(questions) :]:
-        axes.remove()
-    for axes, question in zip(panels, questions, strict=False):
+    figure, panels = grid([question["label"] for question in questions], 2.6)
+    for axes, question in zip(panels, questions, strict=True):
         _error_panel(axes, question, summary["arms"], looks_of_arms(summary))
     legend_above(figure, panels[0])
     left = len(asked) - len(questions)
@@ -144,8 +175,218 @@ def _error_panel(
     if found and min(found) > 0 and max(found) > FAR * min(found):
         axes.set_xscale("log")
     axes.set_title(question["label"], **TYPED)
-    axes.set_xlabel("root mean squared error, held out", fontsize=8)
+    axes.set_xlabel("root mean squared error, held out")
 
 
 def _numbers(rows: Sequence[Mapping[str, Any]], name: str) -> NDArray[np.float64]:
     return np.array([np.nan if row[name] is None else row[name] for row in rows], dtype=np.float64)
+
+
+class Sampled(NamedTuple):
+    """Rows of the predictions: some from all over the log, and whole ones from its beginning."""
+
+    spread: pl.DataFrame
+    first: pl.DataFrame
+
+
+def sample(path: Path, rows: int) -> Sampled:
+    """Read some of the predictions; memory does not grow with the log."""
+    table, every = scan_parquet(path), max(1, rows // SAMPLE)
+    some = table.filter(pl.col("row") % every == 0)
+    with reading(path):
+        spread = some.collect(engine="streaming")
+    return Sampled(spread, spread if every == 1 else table.head(SAMPLE).collect())
+
+
+def calibration_figure(summary: Mapping[str, Any], found: Sampled) -> Figure | None:
+    """Draw the mean return of rows with about the same prediction; None if no return is known."""
+    asked = [q for q in summary["questions"] if _known(found.spread, q).height >= TENTHS]
+    asked = asked[:MOST_QUESTIONS]
+    if not asked:
+        return None
+    figure, panels = grid([question["label"] for question in asked], 2.7)
+    looks = looks_of_arms(summary)
+    for axes, question in zip(panels, asked, strict=True):
+        rows = _known(found.spread, question)
+        realised, ends = rows[f"return{question['suffix']}"].to_numpy(), list[float]()
+        for arm in summary["arms"]:
+            predicted = rows[f"value_{arm['key']}{question['suffix']}"].to_numpy()
+            band = _tenths(predicted, realised)
+            _draw(axes, band, looks[arm["label"]], arm["label"], across="predicted")
+            ends += [*band.x, *band.centre]
+        line = [min(ends), max(ends)]
+        axes.plot(line, line, color=RETURN_COLOUR, linewidth=THIN, zorder=0)
+        axes.set_title(question["label"], **TYPED)
+        axes.set(xlabel="mean prediction", ylabel="mean return")
+    legend_above(figure, panels[0])
+    write_note(
+        figure, "Rows in ten groups by their held-out prediction; on the grey line the means agree."
+    )
+    return figure
+
+
+def episodes_figure(
+    summary: Mapping[str, Any], found: Sampled, episode: str | None
+) -> Figure | None:
+    """Draw predictions and returns over time, in some episodes; None if no return is known."""
+    question = summary["questions"][0]
+    shown = list(_episodes(found.first, question, episode))
+    if not shown:
+        return None
+    figure, panels = rows_of_panels(len(shown), 1, 1.9, wide=PAGE)
+    looks, suffix = looks_of_arms(summary), question["suffix"]
+    for axes, (title, rows) in zip(panels, shown, strict=True):
+        at = rows["row"].to_numpy() - rows["row"][0]
+        _shade(axes, at, rows["beta"].to_numpy() < 0.5)
+        realised = rows[f"return{suffix}"].to_numpy()
+        wide: Any = {"color": RETURN_COLOUR, "linewidth": 2 * WIDTH, "zorder": 1}
+        drawn = axes.plot(at, realised, label="return", **wide)
+        attach(drawn, Shown("return", "", Band.exact(at, realised), "step"))
+        for arm in summary["arms"]:
+            values = Band.exact(at, rows[f"value_{arm['key']}{suffix}"].to_numpy())
+            label = arm["label"]
+            _draw(axes, values, looks[label], label, across="step", marked=False)
+        axes.set_title(title, loc="left", **TYPED)
+        axes.set_xlim(0, max(at[-1], 1))
+    legend_above(figure, panels[0])
+    panels[-1].set_xlabel("step")
+    write_note(figure, f"{question['label']}, held out. Shaded: rows with β below ½.")
+    return figure
+
+
+def gaps_figure(summary: Mapping[str, Any], found: Sampled, episode: str | None) -> Figure | None:
+    """Draw errors, and changes from the first arm to the last, by how long a gap has lasted.
+
+    None if there are no gaps, or none in which returns are known.
+    """
+    arms = with_weights(summary)
+    first, last = arms[0], arms[-1]
+    change_of = f"|{last['label']} − {first['label']}|"
+    asked, looks = summary["questions"][:MOST_GAPS], looks_of_arms(summary)
+    figure, panels = rows_of_panels(len(asked), 2, 2.3)
+    drawn = False
+    for question, (left, right) in zip(
+        asked, zip(panels[::2], panels[1::2], strict=True), strict=True
+    ):
+        rows, suffix = _known(_aged(found.first, episode), question), question["suffix"]
+        group = age_group(rows["age"].to_numpy())
+        count = np.bincount(group, minlength=len(AGES))
+        at = np.flatnonzero(count >= FEWEST)
+        x = at.astype(np.float64)
+        drawn |= at.size > 1
+        values = {a["key"]: rows[f"value_{a['key']}{suffix}"].to_numpy() for a in summary["arms"]}
+        realised = rows[f"return{suffix}"].to_numpy()
+        for arm in summary["arms"]:
+            with np.errstate(over="ignore"):  # what is not trusted may be huge
+                squares = np.bincount(group, (values[arm["key"]] - realised) ** 2, len(AGES))
+            error = np.sqrt(squares[at] / count[at])
+            shown = np.where(np.isfinite(error), error, np.nan)
+            _draw(left, Band.exact(x, shown), looks[arm["label"]], arm["label"])
+        if first != last:
+            change = np.bincount(group, abs(values[last["key"]] - values[first["key"]]), len(AGES))
+            _draw(right, Band.exact(x, change[at] / count[at]), OTHERS[0], change_of, method="")
+        for axes, what in ((left, "error"), (right, "mean change")):
+            axes.set_title(question["label"], **TYPED)
+            axes.set_ylabel(what)
+            axes.set_xticks(range(len(AGES)), AGE_NAMES)
+            axes.set_xlim(-0.4, len(AGES) - 0.6)
+            axes.set_ylim(0, None)
+    for axes in panels[-2:]:
+        axes.set_xlabel("rows since the last trusted one")
+    legend_above(figure, panels[0])
+    write_note(
+        figure,
+        f"Left: root mean squared error, held out. Right: mean of {change_of}. Trusted rows are at "
+        f"0; ages with fewer than {FEWEST} rows are left out.",
+    )
+    return figure if drawn else None
+
+
+def _draw(
+    axes: Axes,
+    band: Band,
+    look: Look,
+    label: str,
+    *,
+    across: str = "",
+    marked: bool = True,
+    method: str | None = None,
+) -> None:
+    style = look.line_style(marked=marked)
+    drawn = axes.plot(band.x, band.centre, linewidth=WIDTH, label=label, **style)
+    attach(drawn, Shown(label, label if method is None else method, band, across))
+
+
+def age_group(age: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Return the group of each age, by its number in AGES.
+
+    >>> age_group(np.array([0, 1, 3, 4, 5, 1000])).tolist()
+    [0, 1, 3, 3, 4, 7]
+    """
+    return np.searchsorted(AGES, age, side="right") - 1
+
+
+def _aged(rows: pl.DataFrame, episode: str | None) -> pl.DataFrame:
+    """Rows with their age: how many rows ago one was trusted, or the episode began."""
+    row = np.arange(rows.height)
+    begins = np.zeros(rows.height, dtype=bool)
+    begins[:1] = True
+    if episode is not None:
+        begins |= (
+            rows.select(pl.col(episode) != pl.col(episode).shift())
+            .to_series()
+            .fill_null(True)
+            .to_numpy()
+        )
+    trusted = rows["beta"].to_numpy() >= 0.5
+    since = np.maximum.accumulate(np.where(trusted, row, np.where(begins, row - 1, -1)))
+    return rows.with_columns(age=pl.Series(row - since))
+
+
+def _known(rows: pl.DataFrame, question: Mapping[str, Any]) -> pl.DataFrame:
+    return rows.filter(pl.col(f"return{question['suffix']}").is_finite())
+
+
+def _tenths(predicted: Vector, realised: Vector) -> Band:
+    """Means of predictions and returns, in groups by prediction; equal ones stay together."""
+    finite = np.isfinite(predicted)
+    if not finite.any():
+        return Band.exact(np.empty(0), np.empty(0))
+    predicted, realised = predicted[finite], realised[finite]
+    edges = np.unique(np.quantile(predicted, np.linspace(0, 1, TENTHS + 1)))
+    group = np.searchsorted(edges[1:-1], predicted, side="right")
+    count = np.bincount(group)
+    some = count > 0
+    means = [(np.bincount(group, part)[some] / count[some]) for part in (predicted, realised)]
+    return Band.exact(*means)
+
+
+def _shade(axes: Axes, at: Vector, low: Any) -> None:
+    """Shade the steps that are not trusted."""
+    edges = np.diff(np.concatenate([[0], low.astype(int), [0]]))
+    for start, stop in zip(np.flatnonzero(edges > 0), np.flatnonzero(edges < 0), strict=True):
+        span = (at[start] - 0.5, at[stop - 1] + 0.5)
+        axes.axvspan(*span, color=WARNING_COLOUR, alpha=SHADE, linewidth=0)
+
+
+def _episodes(
+    rows: pl.DataFrame, question: Mapping[str, Any], episode: str | None
+) -> Iterator[tuple[str, pl.DataFrame]]:
+    """The episodes to show: those with most changes of trust, in the order of the log."""
+    name = f"return{question['suffix']}"
+    if episode is None:  # ends are not among the predictions: stretches of the log stand in
+        rows, key = rows.with_columns(_part=pl.col("row") // LONGEST), "_part"
+    else:
+        key = episode
+    lengths = rows.group_by(key, maintain_order=True).agg(
+        steps=pl.len(), known=pl.col(name).is_finite().sum(),
+        turns=(pl.col("beta") >= 0.5).head(LONGEST).cast(pl.Int8).diff().abs().sum(),
+        row=pl.col("row").first(),
+    )  # fmt: skip
+    best = lengths.filter(pl.col("known") > 0).sort(
+        ["turns", "steps", "row"], descending=[True, True, False]
+    )
+    for value, first in best.head(EPISODES).sort("row").select(key, "row").rows():
+        some = rows.filter(pl.col(key) == value).head(LONGEST)
+        title = f"rows from {first:,} on" if episode is None else f"{episode} {value}"
+        yield title, some

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import matplotlib as mpl
+import numpy as np
 
+from preftd._src.arrays import Vector
 from preftd._src.files import refuse_others
 from preftd._src.logs.arms import log_names
+from preftd._src.logs.columns import Age, Missing, as_trust
+from preftd._src.logs.part_files import PREDICTIONS
 from preftd._src.logs.saved import PAGE, LogEvaluation, load
-from preftd._src.logs.trust import Age, Missing, as_trust
-from preftd._src.report.log_curves import (
+from preftd._src.report.log_figures import (
+    ROWS,
     calibration_figure,
     episodes_figure,
+    errors_figure,
     gaps_figure,
+    missing_figure,
     sample,
+    with_weights,
 )
-from preftd._src.report.log_figures import ROWS, errors_figure, missing_figure
-from preftd._src.report.log_weights import weights_change, weights_table, with_weights
 from preftd._src.report.page.plot import plot_of
-from preftd._src.report.page.provenance import Provenance
-from preftd._src.report.page.render import Shot, write_page
-from preftd._src.style import RC, number_text
+from preftd._src.report.page.render import Provenance, Shot, write_page
+from preftd._src.style import LABEL_SIZE, RC, number_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,7 +36,7 @@ MOST_WEIGHTS, MOST_INPUTS, MOST_ERRORS, MOST_FILLS = 12, 60, 400, 40
 """Lines of tables, at most."""
 
 
-class Cell(NamedTuple):
+class PageCell(NamedTuple):
     """A cell of a table: what is shown, and the number by which it is sorted."""
 
     text: str
@@ -56,7 +60,7 @@ def write_log_page(found: LogEvaluation | Path | str) -> Path:
     log = found if isinstance(found, LogEvaluation) else load(found)
     refuse_others(log.folder / PAGE)
     summary = log.summary
-    with mpl.rc_context(RC):
+    with mpl.rc_context(RC | {"axes.labelsize": LABEL_SIZE}):
         shots = {name: _shot(name, figure) for name, figure in _figures(log) if figure is not None}
     return write_page(
         log.folder / PAGE,
@@ -81,7 +85,7 @@ def _figures(log: LogEvaluation) -> Iterator[tuple[str, Figure | None]]:
     summary = log.summary
     yield "missing", missing_figure(summary)
     yield "errors", errors_figure(summary)
-    path = log.folder / "predictions.parquet"
+    path = log.folder / PREDICTIONS
     if path.exists():
         rows = sample(path, summary["log"]["rows"])
         yield "calibration", calibration_figure(summary, rows)
@@ -191,44 +195,83 @@ def _inputs(summary: Mapping[str, Any]) -> dict[str, Any]:
     inputs = sorted(summary["inputs"], key=lambda one: -one["share"])
     rows = [
         [
-            Cell(one["name"]),
-            Cell(f"{one['missing']:,}", one["missing"]),
-            Cell(_percent(one["share"]), one["share"]),
-            Cell(*_number(one.get("mean"))),
-            Cell(*_number(one.get("scale"))),
+            PageCell(one["name"]),
+            PageCell(f"{one['missing']:,}", one["missing"]),
+            PageCell(_percent(one["share"]), one["share"]),
+            PageCell(*_number(one.get("mean"))),
+            PageCell(*_number(one.get("scale"))),
         ]
-        for one in inputs[:MOST_INPUTS]
+        for one in inputs
     ]
     head = ["column", "missing rows", "share", "mean", "standard deviation"]
-    left = len(inputs) - len(rows)
-    return {"head": head, "rows": rows, "left": left}
+    return _table(head, rows, MOST_INPUTS)
+
+
+def _table(head: list[str], rows: list[list[PageCell]], most: int) -> dict[str, Any]:
+    """The first rows of a table, and how many are left out."""
+    return {"head": head, "rows": rows[:most], "left": max(len(rows) - most, 0)}
 
 
 def _errors(summary: Mapping[str, Any]) -> dict[str, Any]:
     labels = {arm["key"]: arm["label"] for arm in summary["arms"]}
-    every = [(q["label"], e) for q in summary["questions"] for e in q["errors"]]
     rows = [
         [
-            Cell(label),
-            Cell(ROWS[e["rows"]]),
-            Cell(labels[e["arm"]]),
-            Cell(e["prediction"]),
-            Cell(_span(e, "rmse"), e["rmse"]),
-            Cell(_span(e, "relative"), e["relative"]),
-            Cell(f"{e['count']:,}", e["count"]),
+            PageCell(question["label"]),
+            PageCell(ROWS[e["rows"]]),
+            PageCell(labels[e["arm"]]),
+            PageCell(e["prediction"]),
+            PageCell(_span(e, "rmse"), e["rmse"]),
+            PageCell(_span(e, "relative"), e["relative"]),
+            PageCell(f"{e['count']:,}", e["count"]),
         ]
-        for label, e in every[:MOST_ERRORS]
+        for question in summary["questions"]
+        for e in question["errors"]
     ]
     head = ["predicted", "rows", "method", "prediction", "error", "relative to the mean", "count"]
-    return {"head": head, "rows": rows, "left": len(every) - len(rows)}
+    return _table(head, rows, MOST_ERRORS)
+
+
+def weights_table(
+    summary: Mapping[str, Any], question: Mapping[str, Any]
+) -> Sequence[tuple[str, list[float]]]:
+    """Return the effects of features; those that differ most between first and last arm are first.
+
+    The effect is the weight times the standard deviation of the feature, where that is known.
+    """
+    scale, arms = _scales(summary), with_weights(summary)
+    weights = [question["weights"][arm["key"]] for arm in arms]
+    effects = [
+        (name, [w[i] * scale[i] for w in weights]) for i, name in enumerate(summary["features"])
+    ]
+    effects.sort(key=lambda one: -abs(one[1][-1] - one[1][0]))
+    return effects
+
+
+def weights_change(
+    summary: Mapping[str, Any], own: Mapping[str, Any], other: Mapping[str, Any]
+) -> float | None:
+    """Return the size of a change of effects, as a share of their size; None if they are 0.
+
+    The constant feature does not count.
+    """
+    scale = _scales(summary)
+    counts = np.array([name != "1" for name in summary["features"]])
+    before, after = (np.array(one["weights"])[counts] * scale[counts] for one in (own, other))
+    size = float(np.linalg.norm(before))
+    return float(np.linalg.norm(after - before)) / size if size else None
+
+
+def _scales(summary: Mapping[str, Any]) -> Vector:
+    """Standard deviations of features, where they are known; otherwise 1."""
+    scale = {one["name"]: one.get("scale") or 1.0 for one in summary["inputs"]}
+    return np.array([scale.get(name, 1.0) for name in summary["features"]])
 
 
 def _changes(summary: Mapping[str, Any], question: Mapping[str, Any]) -> dict[str, Any]:
-    found = weights_table(summary, question, MOST_WEIGHTS)
-    rows = [[Cell(name), *(Cell(*_number(x)) for x in effects)] for name, effects in found]
+    found = weights_table(summary, question)
+    rows = [[PageCell(name), *(PageCell(*_number(x)) for x in effects)] for name, effects in found]
     head = ["feature", *(arm["label"] for arm in with_weights(summary))]
-    left = len(summary["features"]) - len(rows)
-    return {"label": question["label"], "head": head, "rows": rows, "left": left}
+    return {"label": question["label"], **_table(head, rows, MOST_WEIGHTS)}
 
 
 def _fills(summary: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -245,9 +288,11 @@ def _fills(summary: Mapping[str, Any]) -> dict[str, Any] | None:
         change = weights_change(summary, own[one["question"], one["arm"]], one)
         texts = [one["question"], labels[one["arm"]], one["fill"]]
         share = "–" if change is None else _percent(change)
-        rows.append([*map(Cell, texts), Cell(share, change), Cell(*_number(one["rmse"]))])
+        rows.append(
+            [*map(PageCell, texts), PageCell(share, change), PageCell(*_number(one["rmse"]))]
+        )
     head = ["predicted", "method", "fill", "change of weights", "error, all rows"]
-    return {"head": head, "rows": rows[:MOST_FILLS], "left": max(len(rows) - MOST_FILLS, 0)}
+    return _table(head, rows, MOST_FILLS)
 
 
 def _lines(summary: Mapping[str, Any]) -> list[str]:

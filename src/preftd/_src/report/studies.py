@@ -1,8 +1,11 @@
 """Run studies and show their results: a table, figures, and a page next to the stored results."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
+
+from matplotlib.figure import Figure
 
 from preftd._src.arrays import InputError
 from preftd._src.experiments.executors import MakeExecutor
@@ -12,16 +15,38 @@ from preftd._src.experiments.runner import CellsFailedError, Plan, run
 from preftd._src.experiments.store import Store
 from preftd._src.experiments.study import Study
 from preftd._src.files import refuse_others
-from preftd._src.report.figures import FIGURES, applicable_figures, draw, figure_files
-from preftd._src.report.page.study import Part, page_of, part_of, write_study_page
-from preftd._src.report.summary import table
+from preftd._src.report.figures.study import FIGURES, applicable_figures, draw, figure_files
+from preftd._src.report.page.plot import plot_of
+from preftd._src.report.page.render import Shot, provenance, write_page
+from preftd._src.report.tables import table, table_of
 from preftd.failures import FailedError
 
 FOLDER = "figures"
+HEADINGS = {
+    "curves": ("Learning curves", "the score of each episode with the chosen step size"),
+    "step_sizes": ("Step sizes", "the score of every step size that was tried"),
+    "widths": ("Widths", "the score against the number of hidden units"),
+    "bars": ("Scores", "the score of every algorithm with its chosen step size"),
+}
+"""Headings and titles of figures, by their name."""
 
 
 class StudiesFailedError(FailedError):
     """Cells of some studies failed; each failure was reported when it happened."""
+
+
+class StudyPart(NamedTuple):
+    """A study on the page."""
+
+    name: str
+    stem: str
+    """What names of its files begin with."""
+    caption: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    legend: Sequence[tuple[str, str]]
+    remarks: Sequence[str]
+    shots: Sequence[Shot]
 
 
 def run_and_show(
@@ -55,7 +80,7 @@ def run_and_show(
 
     """
     _check_outputs(studies, out)
-    failed, parts, store = [], list[Part](), Store(out, warn=progress.say)
+    failed, parts, store = [], list[StudyPart](), Store(out, warn=progress.say)
     with make_executor(progress.say) as executor:
         for study in studies:
             try:
@@ -91,7 +116,7 @@ def show_all(studies: Sequence[Study], out: Path, progress: Progress) -> Iterato
 def report_all(studies: Sequence[Study], out: Path, progress: Progress) -> Iterator[str]:
     """Write the page of stored results; raise one error for all studies that it cannot show."""
     _check_outputs(studies, out)
-    errors, parts = [], list[Part]()
+    errors, parts = [], list[StudyPart]()
     for study in studies:
         try:
             for _ in _shown(study, *_stored(study, out, progress), out, parts):
@@ -137,7 +162,7 @@ def _stored(study: Study, out: Path, progress: Progress) -> tuple[Results, list[
 
 
 def _shown(
-    study: Study, found: Results, remarks: list[str], out: Path, parts: list[Part]
+    study: Study, found: Results, remarks: list[str], out: Path, parts: list[StudyPart]
 ) -> Iterator[str]:
     """Yield the lines of a table, paths of figures and remarks; add the study to `parts`."""
     yield table(found)
@@ -153,3 +178,63 @@ def _shown(
     yield from remarks
     figures = {name: one.figure for name, one in drawn.items()}
     parts.append(part_of(len(parts) + 1, study, found, figures, remarks))
+
+
+def part_of(
+    number: int,
+    study: Study,
+    found: Results,
+    figures: Mapping[str, Figure],
+    remarks: Sequence[str],
+) -> StudyPart:
+    """Return a study for the page, of which it is part `number`.
+
+    Parameters
+    ----------
+    number : int
+    study : Study
+    found : Results
+    figures : mapping
+        Its figures, by name.
+    remarks : sequence of str
+        What else is to be said, in sentences.
+
+    """
+    shots = [
+        Shot(*HEADINGS[name], plot_of(f"study-{number}-{name}", figure))
+        for name, figure in figures.items()
+    ]
+    table = table_of(found)
+    caption = f"Results of {study.name}"
+    return StudyPart(study.name, study.stem, caption, *table, remarks, shots)
+
+
+def page_of(out: Path, stem: str) -> Path:
+    """Return the path of the page of studies, given the stem of the first of them."""
+    return out / f"study_{stem}.html"
+
+
+def write_study_page(out: Path, parts: Sequence[StudyPart]) -> Path:
+    """Write the page of studies into their results folder, named after the first of them.
+
+    Parameters
+    ----------
+    out : Path
+        The results folder.
+    parts : sequence of StudyPart
+        At least one.
+
+    """
+    shots = [shot for part in parts for shot in part.shots]
+    names = [part.name for part in parts]
+    contents = [(f"study-{i}", name) for i, name in enumerate(names, 1)]
+    made = provenance(out, names)
+    return write_page(
+        page_of(out, parts[0].stem),
+        "study.html.j2",
+        shots,
+        title=", ".join(names),
+        contents=[*contents, *([("made", "How it was made")] if made.facts else [])],
+        parts=parts,
+        made=made,
+    )

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd._src.arrays import InputError, Vector, short
+from preftd._src.arrays import InputError, Vector, as_array, check_not_negative, short
+from preftd._src.preferences.signal import as_experience
 from preftd._src.rules.interest import interest_along
-from preftd._src.rules.rule import Coefficients, Rule, as_rule
+from preftd._src.rules.rule import Coefficients, Rule, as_rule, broadcast
 from preftd.experience import Experience
 from preftd.preferences import as_preference
 
@@ -35,6 +36,8 @@ def stream_coefficients(
     preference: Any,
     experience: Experience,
     *,
+    beta: ArrayLike | None = None,
+    interest: ArrayLike | None = None,
     rho: ArrayLike | None = None,
     carried: Carried = Carried(),  # noqa: B008  (it cannot be changed)
 ) -> StreamCoefficients:
@@ -44,7 +47,12 @@ def stream_coefficients(
     ----------
     rule : Rule
     preference : Signal, float, array of shape (states,), or function of the observation
+        Where β comes from; None if `beta` is given.
     experience : Experience
+    beta : float or array of shape (steps,)
+        β_t itself.
+    interest : float or array of shape (steps,)
+        i_t (default: the rule's interest).
     rho : float or array of shape (steps,)
         Importance ratios (default: those of the experience, or 1).
     carried : Carried
@@ -63,18 +71,29 @@ def stream_coefficients(
     as_rule(rule)
     if not isinstance(carried, Carried):
         raise InputError(f"carried is {short(carried)}: give what the piece before returned.")
-    signal = as_preference(preference)
-    beta, remembered = signal.stream(experience, carried.preference)
-    interest, of_interest = interest_along(rule.interest, experience, carried.interest)
+    steps = as_experience(experience).discount_t.shape
+    if beta is None:
+        share, remembered = as_preference(preference).stream(experience, carried.preference)
+    elif preference is not None:
+        raise InputError("both preference and beta are given: give one of the two.")
+    else:
+        share, remembered = broadcast("beta", as_array("beta", beta), steps), carried.preference
+    own: ArrayLike | None
+    if interest is None:
+        own, of_interest = interest_along(rule.interest, experience, carried.interest)
+    else:  # checked here, because a rule may have no use for it
+        own, of_interest = as_array("interest", interest), carried.interest
+        own = broadcast("interest", own, steps)
+        check_not_negative("interest", own)
     coefficients, follow_on = rule.stream(
         carried.follow_on,
         discount_t=experience.discount_t,
-        beta=beta,
-        interest=interest,
+        beta=share,
+        interest=own,
         rho=ratios(experience, rho),
     )
     return StreamCoefficients(
-        beta, coefficients, Carried(float(follow_on), remembered, of_interest)
+        share, coefficients, Carried(float(follow_on), remembered, of_interest)
     )
 
 

@@ -1,4 +1,4 @@
-"""Rollout buffers whose advantages and returns are those of β-returns.
+"""Rollout buffers with the advantages of β-returns, and the callback that brings β to them.
 
     A_t = δ_t + γ (1 − β_{t+1}) A_{t+1}          G_t = V_t + A_t          gain_t from the rule
 
@@ -18,6 +18,7 @@ import torch
 from gymnasium import spaces
 from numpy.typing import NDArray
 from stable_baselines3.common.buffers import DictRolloutBuffer, RolloutBuffer
+from stable_baselines3.common.callbacks import BaseCallback
 
 from preftd._src.arrays import InputError, as_flag, check_finite
 from preftd._src.learners.returns import beta_advantages
@@ -229,3 +230,50 @@ def standardised(advantage: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
     if freedom <= 1e-6 * total:
         return centred
     return centred / (((weight * centred.square()).sum() / freedom).sqrt() + 1e-8)
+
+
+class PreferenceCallback(BaseCallback):
+    """Brings β to a `PreferenceBuffer`: give it to `learn` of A2C or PPO.
+
+    Rollout buffers see neither infos nor observations before `VecNormalize`; a callback does.
+    `PreferencePPO` has its own.
+    """
+
+    def _on_training_start(self) -> None:
+        model: Any = self.model
+        if not isinstance(getattr(model, "rollout_buffer", None), PreferenceBuffer):
+            raise InputError(
+                f"{type(model).__name__} has no PreferenceBuffer: give it "
+                "rollout_buffer_class=PreferenceBuffer, which A2C and PPO take (recurrent policies "
+                "are not supported)."
+            )
+        buffer: PreferenceBuffer = model.rollout_buffer
+        saved = vars(model).get("preference_state")
+        if isinstance(saved, dict):
+            buffer.load_state(saved)
+        model.preference_state = LiveState(buffer)  # attributes are saved with the model
+        if model._last_episode_starts.all():  # else the buffer knows what was seen last
+            buffer.begin(self._seen(model._last_obs, self._reset_infos()))
+        elif not buffer.has_begun:
+            raise InputError(
+                "the model is in the midst of an episode of which its file does not tell β: load "
+                "it with force_reset=True."
+            )
+
+    def _on_step(self) -> bool:
+        model: Any = self.model
+        both = zip(self.locals["infos"], self._reset_infos(), self.locals["dones"], strict=True)
+        infos = [fresh if done else info for info, fresh, done in both]
+        model.rollout_buffer.arrive(self._seen(self.locals["new_obs"], infos))
+        return True
+
+    def _reset_infos(self) -> Any:
+        """What `reset` reported, if anything; wrappers of vector environments do not pass it on."""
+        nothing: list[dict[str, Any]] = [{}] * self.training_env.num_envs
+        return getattr(self.training_env.unwrapped, "reset_infos", nothing)
+
+    def _seen(self, observations: Any, infos: Any) -> Seen:
+        normalised = self.model.get_vec_normalize_env()
+        return Seen(
+            observations if normalised is None else normalised.get_original_obs(), list(infos)
+        )

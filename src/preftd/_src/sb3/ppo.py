@@ -11,8 +11,7 @@ from stable_baselines3.common.callbacks import BaseCallback, ConvertCallback
 from stable_baselines3.common.type_aliases import MaybeCallback
 
 from preftd._src.arrays import InputError, short
-from preftd._src.sb3.buffer import DictPreferenceBuffer, PreferenceBuffer
-from preftd._src.sb3.callback import PreferenceCallback
+from preftd._src.sb3.buffer import DictPreferenceBuffer, PreferenceBuffer, PreferenceCallback
 
 
 class PreferencePPO(PPO):

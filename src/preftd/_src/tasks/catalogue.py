@@ -8,11 +8,15 @@ import numpy as np
 
 from preftd._src.arrays import InputError, short
 from preftd._src.names import nearest
-from preftd._src.tasks.corridors import corridor, decision_corridors, double_corridor
-from preftd._src.tasks.counterexamples import counterexample_1, counterexample_2
-from preftd._src.tasks.four_rooms import four_rooms
-from preftd._src.tasks.grids import cross_grid, random_grid
-from preftd._src.tasks.random_walk import random_walk
+from preftd._src.tasks.chains import (
+    corridor,
+    counterexample_1,
+    counterexample_2,
+    decision_corridors,
+    double_corridor,
+    random_walk,
+)
+from preftd._src.tasks.grids import cross_grid, four_rooms, random_grid
 from preftd._src.tasks.task import Task
 
 TASKS: dict[str, Callable[..., Task]] = {

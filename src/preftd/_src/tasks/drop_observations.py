@@ -11,6 +11,7 @@ from gymnasium.utils import RecordConstructorArgs
 from numpy.typing import ArrayLike, NDArray
 
 from preftd._src.arrays import (
+    MOST_STEPS,
     InputError,
     as_array,
     as_count,
@@ -19,7 +20,6 @@ from preftd._src.arrays import (
     short,
     unit,
 )
-from preftd._src.tasks.parameters import MOST_STEPS
 
 SHOWN = ("noise", "zeros", "stale")
 """What may be seen in place of an observation."""

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from preftd._src.arrays import InputError, as_count, short
 from preftd._src.names import nearest
 from preftd._src.tasks.catalogue import make
+from preftd._src.tasks.outcomes import first_rows
 from preftd._src.tasks.task import Task
 
 if TYPE_CHECKING:
-    from preftd._src.tasks.frames import Frames
+    from preftd._src.tasks.picture import Frames
 
 
 @final
@@ -66,9 +67,7 @@ class TaskEnvironment(gymnasium.Env[NDArray[np.float64], np.int64]):
         self.action_space = spaces.Discrete(outcomes.actions)
         self.observation_space = spaces.Box(-np.inf, np.inf, (features.size,), dtype=np.float64)
         self._fixed, self._shown, self._fresh = features.codes()
-        # Rows are ordered by state, then action.
-        pairs = outcomes.state.astype(np.int64) * outcomes.actions + outcomes.action
-        self._first = np.searchsorted(pairs, np.arange(outcomes.states * outcomes.actions + 1))
+        self._first = first_rows(outcomes)
         self._state = -1
 
     def reset(
@@ -120,7 +119,7 @@ class TaskEnvironment(gymnasium.Env[NDArray[np.float64], np.int64]):
     @cached_property
     def _frames(self) -> Frames:
         """Pictures of the task, whose background is drawn once."""
-        from preftd._src.tasks.frames import Frames  # noqa: PLC0415  (matplotlib)
+        from preftd._src.tasks.picture import Frames  # noqa: PLC0415  (matplotlib)
 
         return Frames(self.task)
 

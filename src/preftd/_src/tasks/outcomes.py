@@ -26,7 +26,7 @@ from preftd._src.arrays import (
     check_size,
 )
 from preftd._src.experience.indices import LARGEST
-from preftd._src.tasks.mdp import policy_table
+from preftd._src.tasks.process import policy_table
 
 Whole = NDArray[np.int32]
 
@@ -174,6 +174,22 @@ class Outcomes:
 
 
 _COLUMNS = [field.name for field in fields(Outcomes)]
+
+
+def first_rows(table: Outcomes) -> NDArray[np.int64]:
+    """Return the first row of each pair of a state and an action, s · actions + a.
+
+    The last entry, one more than there are pairs, is the number of rows.
+    """
+    pairs = table.state.astype(np.int64) * table.actions + table.action
+    return np.searchsorted(pairs, np.arange(table.states * table.actions + 1))
+
+
+def bounds(chances: Vector) -> Vector:
+    """Return bounds: the first that exceeds a uniform random number chooses; the last is ∞."""
+    found = np.cumsum(chances)
+    found[-1] = np.inf  # whatever rounding does, one is chosen
+    return found
 
 
 def _check_columns(given: dict[str, Vector]) -> None:

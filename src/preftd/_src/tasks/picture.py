@@ -1,17 +1,21 @@
 """Pictures of tasks: states, hidden or observable, rewards, and β or λ if given.
 
-Graphs of few states also show the probabilities of transitions, and features.
+Graphs of few states also show the probabilities of transitions, and features. The frames of an
+episode are the picture, drawn once, with the current state marked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyArrowPatch, Patch, Rectangle
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from preftd._src.arrays import InputError, Vector, check_unit_interval, per_state
 from preftd._src.style import TYPED, axes_or_new, number_text
@@ -21,8 +25,17 @@ if TYPE_CHECKING:
 
 OBSERVABLE, HIDDEN, GOAL, START, INK = "#fbf7ef", "#c3c6cc", "#6b4226", "#0072B2", "#222222"
 """Colours: light for observable states, grey for hidden ones, brown where episodes end."""
+ARROW: dict[str, Any] = {
+    "arrowstyle": "-|>",
+    "mutation_scale": 7,
+    "color": INK,
+    "linewidth": 0.7,
+}
 FEW = 3
 """Graphs with so many states or fewer, and as many features, have space for numbers."""
+Frame = NDArray[np.uint8]
+MARK, RADIUS = "#D55E00", 0.18
+"""The colour of the mark, and its radius where the distance between neighbours is 1."""
 
 
 def draw(
@@ -176,29 +189,17 @@ def _arrow(a: Vector, b: Vector, leave: Patch, enter: Patch, bend: float) -> Fan
         patchB=enter,
         shrinkA=0,
         shrinkB=1,
-        arrowstyle="-|>",
-        mutation_scale=7,
-        color=INK,
-        linewidth=0.7,
         connectionstyle=f"arc3,rad={bend}",
         zorder=1,
+        **ARROW,
     )
 
 
 def _loop(axes: Axes, at: Vector) -> None:
     """Draw an arrow from a node to itself."""
     x, y = at
-    axes.add_patch(
-        FancyArrowPatch(
-            (x - 0.15, y + 0.3),
-            (x + 0.15, y + 0.3),
-            arrowstyle="-|>",
-            mutation_scale=7,
-            color=INK,
-            linewidth=0.7,
-            connectionstyle="arc3,rad=-1.6",
-        )
-    )
+    ends = (x - 0.15, y + 0.3), (x + 0.15, y + 0.3)
+    axes.add_patch(FancyArrowPatch(*ends, connectionstyle="arc3,rad=-1.6", **ARROW))
 
 
 def _reward(task: Task, axes: Axes, state: int) -> None:
@@ -249,3 +250,46 @@ def _legend(task: Task, axes: Axes, start_line: str) -> None:
         fontsize=7,
         borderaxespad=0.2,
     )
+
+
+@final
+class Frames:
+    """Pictures of a task in each of its states, as arrays of shape (height, width, 3).
+
+    Parameters
+    ----------
+    task : Task
+
+    """
+
+    def __init__(self, task: Task) -> None:
+        axes = draw(task)
+        figure = axes.get_figure(root=True)
+        assert isinstance(figure, Figure)
+        canvas: Any = FigureCanvasAgg(figure)
+        canvas.draw()
+        self._background: Frame = np.asarray(canvas.buffer_rgba())[:, :, :3].copy()
+        places = task.layout.position
+        end = task.layout.end
+        self._has_end = end is not None
+        if end is not None:
+            places = np.vstack([places, [end]])  # so that −1, the end, is the last
+        from_left, from_bottom = axes.transData.transform(places).T
+        self._column, self._row = from_left, len(self._background) - from_bottom
+        unit = np.diff(axes.transData.transform([(0.0, 0.0), (1.0, 0.0)])[:, 0])[0]
+        self._radius = float(np.clip(RADIUS * unit, 3, 12))
+
+    def of(self, state: int) -> Frame:
+        """Return the picture of a state; −1 is the end, marked if it has a place of its own."""
+        frame = self._background.copy()
+        if state < 0 and not self._has_end:
+            return frame
+        row, column, reach = self._row[state], self._column[state], self._radius + 1
+        top, left = max(0, int(row - reach)), max(0, int(column - reach))
+        square = frame[top : int(row + reach) + 1, left : int(column + reach) + 1]
+        down, right = np.ogrid[: square.shape[0], : square.shape[1]]
+        distance = np.hypot(down + top + 0.5 - row, right + left + 0.5 - column)
+        cover = np.clip(self._radius + 0.5 - distance, 0, 1)[:, :, None]  # smooth at the edge
+        colour = 255 * np.array(to_rgb(MARK))
+        square[:] = np.rint(cover * colour + (1 - cover) * square)
+        return frame

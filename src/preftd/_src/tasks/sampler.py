@@ -5,15 +5,28 @@ name and the seed. It draws nothing in advance, so the same seed gives the same 
 you ask for ten episodes at once or one by one.
 """
 
-from typing import TYPE_CHECKING, SupportsIndex, final
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple, Self, SupportsIndex, final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from preftd._src.arrays import Dense, InputError, as_count, short, whole
+from preftd._src.arrays import (
+    MOST_STEPS,
+    SUM_TOLERANCE,
+    Dense,
+    InputError,
+    Vector,
+    as_count,
+    short,
+    whole,
+)
 from preftd._src.experience.stream import Codes, Experience
+from preftd._src.kernels import kernel
 from preftd._src.randomness import generator
-from preftd._src.tasks.parameters import MOST_STEPS
-from preftd._src.tasks.sampling_kernel import Buffers, Position, draw_steps
+from preftd._src.tasks.outcomes import bounds
 from preftd._src.turns import Turn
 
 if TYPE_CHECKING:
@@ -21,6 +34,179 @@ if TYPE_CHECKING:
 
 _CAPACITY = 4096
 """Steps that buffers hold at first; doubled as needed."""
+
+
+class SamplingTable(NamedTuple):
+    """A task's outcomes under the behaviour policy, prepared for sampling."""
+
+    first: Codes
+    """Rows of state s are first[s] to first[s + 1] − 1."""
+    bound: Vector
+    """A state's row is the first whose bound exceeds a uniform random number."""
+    equally_likely: Codes
+    """The number of a state's rows if they are equally likely (a faster choice), else 0."""
+    state: Codes
+    """The state, action and importance ratio of each row."""
+    action: Codes
+    rho: Vector
+    next_state: Codes
+    reward: Vector
+    spread: Vector
+    ends: NDArray[np.bool_]
+    starts: Codes
+    """The states where episodes may start, and the bounds that choose among them."""
+    start_bound: Vector
+    fixed: Dense
+    """Feature vectors that do not change between visits, shape (vectors, features)."""
+    shown: Codes
+    """The code of a state's features, if they do not change between visits."""
+    fresh: NDArray[np.bool_]
+    """Whether a state's features are drawn afresh at each visit."""
+    discount: float
+
+    @classmethod
+    def of(cls, task: Task) -> Self:
+        """Prepare the table of a task."""
+        rows, (fixed, shown, fresh) = task.outcomes, task.features.codes()
+        acts = task.behaviour[rows.state, rows.action]
+        chance = rows.probability * acts
+        possible = chance > 0
+        state, action = rows.state[possible], rows.action[possible]
+        first = np.searchsorted(state, np.arange(task.states + 1)).astype(np.int32)
+        bound = np.concatenate([bounds(chance[possible][a:b]) for a, b in pairwise(first)])
+        counts = np.diff(first)
+        equal = np.abs(chance[possible] - 1 / np.repeat(counts, counts)) < SUM_TOLERANCE
+        equally_likely = np.where(np.logical_and.reduceat(equal, first[:-1]), counts, 0).astype(
+            np.int32
+        )
+        starts = np.flatnonzero(task.start).astype(np.int32)
+        return cls(
+            first,
+            bound,
+            equally_likely,
+            state,
+            action,
+            task.policy[state, action] / acts[possible],
+            rows.next_state[possible],
+            rows.reward[possible],
+            rows.spread[possible],
+            rows.ends[possible],
+            starts,
+            bounds(task.start[starts]),
+            fixed,
+            shown,
+            fresh,
+            task.discount,
+        )
+
+
+class Buffers(NamedTuple):
+    """Where steps are written."""
+
+    code_t: Codes
+    code_tp1: Codes
+    reward: Vector
+    discount_tp1: Vector
+    discount_t: Vector
+    is_first: NDArray[np.bool_]
+    is_last: NDArray[np.bool_]
+    row: Codes
+    """The row of the table that was drawn, which has the state, action and importance ratio."""
+    fresh_state: Codes
+    """The state of each vector drawn afresh, in the order of visits."""
+
+    @classmethod
+    def of_size(cls, steps: int) -> Self:
+        """Allocate buffers for this many steps, each of which may need two fresh vectors."""
+        codes, numbers = np.empty((3, steps), dtype=np.int32), np.empty((3, steps))
+        flags, fresh_state = np.empty((2, steps), np.bool_), np.empty(2 * steps, dtype=np.int32)
+        reward, discount_tp1, discount_t = numbers
+        return cls(
+            codes[0],
+            codes[1],
+            reward,
+            discount_tp1,
+            discount_t,
+            flags[0],
+            flags[1],
+            codes[2],
+            fresh_state,
+        )
+
+    def doubled(self) -> Self:
+        """Return a copy with twice the capacity."""
+        return type(self)(*(np.concatenate([a, np.empty_like(a)]) for a in self))
+
+
+class Position(NamedTuple):
+    """Where a sampler continues."""
+
+    state: int
+    """The current state, −1 before an episode."""
+    code: int
+    """The code of its features."""
+    is_first: bool
+    fresh: int
+    """The number of fresh vectors since the buffers were empty."""
+
+
+@kernel
+def draw_steps(
+    moves: np.random.Generator,
+    rewards: np.random.Generator,
+    table: SamplingTable,
+    buffers: Buffers,
+    written: int,
+    episodes: int,
+    first_vector: int,
+    position: Position,
+) -> tuple[int, int, Position]:
+    """Draw until the buffers are full or `episodes` episodes have ended (−1: no limit).
+
+    Returns the number of steps written, the number of episodes still missing, and the new position.
+    """
+    state, code, is_first, fresh = position
+    while written < buffers.code_t.size and episodes != 0:
+        if state < 0:
+            u = moves.random()
+            state = table.starts[np.searchsorted(table.start_bound, u, side="right")]
+            is_first = True
+            code = table.shown[state]
+            if table.fresh[state]:
+                buffers.fresh_state[fresh] = state
+                code = -1 - first_vector - fresh
+                fresh += 1
+        u = moves.random()
+        row = table.first[state] + int(u * table.equally_likely[state])
+        if table.equally_likely[state] == 0:
+            while u >= table.bound[row]:
+                row += 1
+        reward = table.reward[row]
+        if table.spread[row] > 0:
+            reward += table.spread[row] * rewards.standard_normal()
+        buffers.code_t[written] = code
+        buffers.row[written] = row
+        buffers.reward[written] = reward
+        buffers.is_first[written] = is_first
+        buffers.is_last[written] = table.ends[row]
+        buffers.discount_t[written] = 0.0 if is_first else table.discount
+        buffers.discount_tp1[written] = 0.0 if table.ends[row] else table.discount
+        is_first = False
+        if table.ends[row]:
+            state = -1
+            if episodes > 0:
+                episodes -= 1
+        else:
+            state = table.next_state[row]
+            code = table.shown[state]
+            if table.fresh[state]:
+                buffers.fresh_state[fresh] = state
+                code = -1 - first_vector - fresh
+                fresh += 1
+        # After the end there is no next state; the last one stands in, with a discount of 0.
+        buffers.code_tp1[written] = code
+        written += 1
+    return written, episodes, Position(state, code, is_first, fresh)
 
 
 @final
@@ -43,7 +229,7 @@ class Sampler:
 
     """
 
-    def __init__(self, task: "Task", seed: SupportsIndex) -> None:
+    def __init__(self, task: Task, seed: SupportsIndex) -> None:
         if not hasattr(task, "outcomes"):  # Task itself cannot be imported here
             raise InputError(f'task is {short(task)}: give one, such as tasks.make("corridor").')
         self._task, self._turn = task, Turn()
@@ -69,9 +255,11 @@ class Sampler:
         """
         if not self._task.episodic:
             raise InputError(f"{self._task.name} has no episodes: ask for steps.")
-        taken = self._take(self._capacity, as_count("count", count, 1, MOST_STEPS))
-        self._capacity = max(_CAPACITY, len(taken) + len(taken) // 4)
-        return taken
+        wanted = as_count("count", count, 1, MOST_STEPS)
+        with self._turn:
+            taken = self._take(self._capacity, wanted)
+            self._capacity = max(_CAPACITY, len(taken) + len(taken) // 4)
+            return taken
 
     def steps(self, count: int) -> Experience:
         """Draw the next steps; an unfinished episode continues in the next call.
@@ -82,14 +270,12 @@ class Sampler:
             The number of steps.
 
         """
-        return self._take(as_count("count", count, 1, MOST_STEPS), -1)
+        wanted = as_count("count", count, 1, MOST_STEPS)
+        with self._turn:
+            return self._take(wanted, -1)
 
     def _take(self, capacity: int, episodes: int) -> Experience:
-        """Draw `episodes` episodes, or `capacity` steps if that is −1; threads take turns."""
-        with self._turn:
-            return self._drawn(capacity, episodes)
-
-    def _drawn(self, capacity: int, episodes: int) -> Experience:
+        """Draw `episodes` episodes, or `capacity` steps if that is −1."""
         buffers, position, written = Buffers.of_size(capacity), self._position, 0
         first_vector = len(self._fixed) + len(self._held)
         while True:

@@ -1,15 +1,17 @@
-"""A task: a table of outcomes, a policy, and the features of states."""
+"""A task: a table of outcomes, a policy, the features of states, and where these are drawn."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, SupportsIndex, final
+from typing import TYPE_CHECKING, Literal, Self, SupportsIndex, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from preftd._src.arrays import (
+    MOST_STATES,
     Dense,
     InputError,
     Matrix,
@@ -17,30 +19,85 @@ from preftd._src.arrays import (
     Sparse,
     Vector,
     as_array,
+    as_count,
     as_dense,
     as_distribution,
     short,
     unit,
 )
 from preftd._src.experience.fields import flags
-from preftd._src.names import is_text
+from preftd._src.names import is_text, nearest
 from preftd._src.solve import Resolvent
 from preftd._src.tasks.features import Features
-from preftd._src.tasks.graph import check_episodes_end
-from preftd._src.tasks.layout import Layout
-from preftd._src.tasks.mdp import policy_table, share
 from preftd._src.tasks.outcomes import Outcomes
-from preftd._src.tasks.process import MarkovRewardProcess
+from preftd._src.tasks.process import (
+    MarkovRewardProcess,
+    check_episodes_end,
+    policy_table,
+    share,
+)
 from preftd._src.tasks.scored import Scored
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from preftd._src.tasks.sampler import Sampler
-    from preftd._src.tasks.sampling_kernel import Table
+    from preftd._src.tasks.sampler import Sampler, SamplingTable
 
 DENSE_STATES = 500
 """Up to this many states, the matrices of a task's process are dense."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Positions of states in a picture.
+
+    Parameters
+    ----------
+    position : array of shape (states, 2)
+        x to the right and y upwards.
+    kind : "graph" or "grid"
+        Whether states are nodes joined by arrows, or cells of side 1.
+    names : dict of int to str, optional
+        Names of states, written into their nodes.
+    end : tuple of (x, y), optional
+        Where the end of episodes is drawn, if it has a cell of its own.
+
+    """
+
+    position: Dense
+    kind: Literal["graph", "grid"] = "graph"
+    names: dict[int, str] | None = None
+    end: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        position = as_array("position", self.position)
+        if position.ndim != 2 or position.shape[1] != 2:
+            raise InputError(f"position has shape {position.shape}: give x and y of each state.")
+        object.__setattr__(self, "position", position)
+        nearest("kind of layout", self.kind, ("graph", "grid"))
+        if self.end is not None and as_array("end", self.end).shape != (2,):
+            raise InputError(f"end is {short(self.end)}: give its x and y.")
+        if self.names is None:
+            return
+        if not isinstance(self.names, dict):
+            raise InputError(f"names is {short(self.names)}: give a dict of states to names.")
+        for state in self.names:
+            as_count("a state in names", state, 0, len(position) - 1)
+
+    @classmethod
+    def circle(cls, states: int) -> Self:
+        """Arrange the states on a circle."""
+        states = as_count("states", states, 1, MOST_STATES)
+        angle = np.pi - 2 * np.pi * np.arange(states) / states
+        radius = max(1.0, states / 5)
+        return cls(radius * np.stack([np.cos(angle), np.sin(angle)], axis=1))
+
+    @classmethod
+    def row(cls, states: int) -> Self:
+        """Arrange the states in a row."""
+        states = as_count("states", states, 1, MOST_STATES)
+        return cls(np.stack([np.arange(states), np.zeros(states)], axis=1))
 
 
 @final
@@ -155,11 +212,11 @@ class Task:
         return float(self.start @ to_the_end.solve(np.ones(self.states)))
 
     @cached_property
-    def table(self) -> Table:
+    def table(self) -> SamplingTable:
         """The outcomes, prepared for sampling."""
-        from preftd._src.tasks.sampling_kernel import Table  # noqa: PLC0415  (compiles)
+        from preftd._src.tasks.sampler import SamplingTable  # noqa: PLC0415  (compiles)
 
-        return Table.of(self)
+        return SamplingTable.of(self)
 
     @cached_property
     def scored(self) -> Scored:

@@ -1,47 +1,70 @@
-"""A learner around a module: one transition at a time, or a stream."""
+"""A learner around a module: one transition at a time, or a stream; and its specification."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Self, final
+from dataclasses import dataclass
+from typing import Any, ClassVar, SupportsIndex, final
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from torch import nn
 
-from preftd._src.arrays import InputError, Vector, as_flag, check_not_negative, number, unit
-from preftd._src.learners.describing import described
-from preftd._src.learners.network.reference import Transition
-from preftd._src.learners.saving import are_flags, checked_state, refuse_unless
-from preftd._src.learners.steps import Steps
-from preftd._src.learners.streams import Memory, check_size, coefficients_of, one_of, split_state
-from preftd._src.learners.transition import (
-    after_the_end,
-    check_holds,
-    check_rule,
-    end_share,
-    numbers_of,
+from preftd._src.arrays import Dense, InputError, Vector, as_count, as_flag, number, short, whole
+from preftd._src.learners.base import Memory, StreamLearner, are_flags, refuse_unless
+from preftd._src.learners.custom import errors_until_divergence
+from preftd._src.learners.step_size import Decreasing, as_step_sizes
+from preftd._src.learners.steps import Steps, check_steps
+from preftd._src.learners.transition import MOST_FEATURES, Given, Pair, Transition
+from preftd._src.names import is_text, nearest
+from preftd._src.randomness import generator
+from preftd._src.tasks.scored import Scored
+from preftd._src.torch.modules import (
+    VIEWS,
+    Parts,
+    as_input,
+    as_module,
+    as_tensor,
+    input_shape,
+    optimiser_for,
+    values_of,
 )
-from preftd._src.learners.watching import learn_watching
-from preftd._src.torch.held_sgd import HeldSGD
-from preftd._src.torch.inputs import as_input, as_tensor, input_shape
-from preftd._src.torch.making import optimiser_for
-from preftd._src.torch.parts import Parts
+from preftd._src.torch.sgd import HeldSGD, TraceSGD
 from preftd._src.torch.stepping import Stepper
-from preftd._src.torch.trace_sgd import TraceSGD
-from preftd._src.torch.values import as_module, values_of
-from preftd._src.turns import Turn
 from preftd.experience import Experience, Visit
 from preftd.preferences import as_preference
-from preftd.rules import Carried, Rule
+from preftd.rules import TD, Rule
 
-_NUMBERS = ("follow_on", "discount_t", "reward_t", "ahead", "known")
+
+class ModuleLearner:
+    """A module, its optimiser, and the shape of its inputs."""
+
+    def __init__(
+        self,
+        module: nn.Module,
+        optimiser: Any,
+        view: str | None,
+        bounded: bool,
+        size: int | tuple[int, ...] | None,
+        streams: int | None = None,
+    ) -> None:
+        self.module = as_module(module)
+        self.optimiser = optimiser_for(module, optimiser, view, bounded, streams)
+        self.view = "held" if isinstance(self.optimiser, HeldSGD) else "backward"
+        self.bounded = self.optimiser.bounded
+        self._shape = input_shape(module, size)
+        self._parts = Parts(module, self.optimiser)
+
+    @property
+    def step_size(self) -> float:
+        """The step size of the first group of parameters."""
+        return float(self.optimiser.param_groups[0]["lr"])
 
 
 @final
-class ValueLearner:
+class ValueLearner(ModuleLearner, StreamLearner):
     """A module that learns v(x) by any rule.
 
     Parameters
@@ -84,39 +107,11 @@ class ValueLearner:
         preference: Any = None,
         size: int | tuple[int, ...] | None = None,
     ) -> None:
-        check_rule(rule)
-        self.module, self.rule = as_module(module), rule
-        self.optimiser = optimiser_for(module, optimiser, view, bounded)
-        self.view = "held" if isinstance(self.optimiser, HeldSGD) else "backward"
-        self.bounded = self.optimiser.bounded
+        ModuleLearner.__init__(self, module, optimiser, view, bounded, size)
+        StreamLearner.__init__(self, int(np.prod(self._shape)), rule)
         self.preference = None if preference is None else as_preference(preference)
-        self._shape = input_shape(module, size)
-        self.size = int(np.prod(self._shape))
-        self._parts = Parts(module, self.optimiser)
-        self._stepper = Stepper(self._parts)
-        self._turn, self.memory = Turn(), Memory()
-        self._follow_on, self._discount_t, self._reward_t = 0.0, 0.0, 0.0
-
-    __repr__ = described
-
-    @property
-    def step_size(self) -> float:
-        """The step size of the first group of parameters."""
-        return float(self.optimiser.param_groups[0]["lr"])
-
-    @property
-    def discount_t(self) -> float:
-        """γ_t of the transition into the features that `update` gets next; 0 at a start."""
-        with self._turn:
-            return self._discount_t
-
-    @discount_t.setter
-    def discount_t(self, discount: float) -> None:
-        with self._turn:
-            share = unit("discount_t", discount)
-            if share == 0 and self._discount_t != 0:
-                self._leave()
-            self._discount_t = share
+        self._holds, self._stepper = self.view == "held", Stepper(self._parts)
+        self._reward_t = 0.0
 
     def predict(self, features: Any) -> float | Vector:
         """Predict v(x).
@@ -156,66 +151,44 @@ class ValueLearner:
         The parameters, the held view and what is returned are those of `LinearLearner.update`. The
         learner's own preference gives β if `beta` is left out.
         """
-        with self._turn:
-            if next_features is None:
-                next_features = after_the_end(features, discount)
-            held = self.view == "held"
-            x = as_input("features", features, self._shape, finite=not held)
-            x_next = as_input("next_features", next_features, self._shape, finite=not held)
-            cut = as_flag("truncated", truncated)
-            end = end_share(next_beta, cut, (), held)
-            share, memory = self._beta(x, beta, rho)
-            given = (reward, discount, share, interest, rho)
-            paid, gamma, share, decay, gain, follow_on = numbers_of(
-                self.rule, self._follow_on, self._discount_t, given
-            )
-            end = None if end is None else float(end)
-            numbers = (gamma, share, decay, gain, self._discount_t, end)
-            with self._all_or_nothing():
-                delta = self._stepper.step(Transition(x, paid, x_next, *numbers))
-            self._follow_on, self._discount_t = follow_on, 0.0 if cut else gamma
-            self._reward_t = 0.0 if cut or gamma == 0 else paid
-            if beta is None:
-                self.memory = Memory(memory, self.memory.interest, delta)
-            return delta
+        found: float = super().update(
+            features,
+            reward,
+            next_features,
+            discount=discount,
+            beta=beta,
+            interest=interest,
+            rho=rho,
+            truncated=truncated,
+            next_beta=next_beta,
+        )
+        return found
 
-    def learn(
-        self,
-        experience: Experience,
-        preference: Any = None,
-        *,
-        beta: ArrayLike | None = None,
-        interest: ArrayLike | None = None,
-        rho: ArrayLike | None = None,
-        final_beta: ArrayLike | None = None,
-    ) -> Self:
-        """Learn from a stream as `update` would; returns the learner itself.
+    def _pair(self, features: Any, next_features: Any) -> Pair:
+        finite = not self._holds
+        x = as_input("features", features, self._shape, finite=finite)
+        return x, as_input("next_features", next_features, self._shape, finite=finite)
 
-        The parameters are those of `LinearLearner.learn`; the learner's own preference gives β if
-        neither `preference` nor `beta` does. A stream may come in pieces. All of it is learned or,
-        if weights stop being finite on the way, nothing.
-        """
-        with self._turn:
-            if preference is None and beta is None:
-                preference = self.preference
-            signal = one_of(preference, beta)
-            check_size(experience, self.size)
-            check_holds("final_beta", final_beta, self.view == "held")
-            if signal is not None and signal.watches_learner:
-                learn_watching(self, experience, signal, interest, rho, final_beta)
-                return self
-            if len(experience) == 0:
-                return self
-            carried = Carried(self._follow_on, *self.memory[:2])
-            found = coefficients_of(self.rule, experience, carried, signal, beta, interest, rho)
-            with self._all_or_nothing():
-                self._learn_steps(Steps.of(experience, found, final_beta))
-            self._follow_on = found.carried.follow_on
-            self.memory = Memory(*found.carried[1:], self.memory.td_error)
-            ended = bool(experience.is_last[-1])
-            self._discount_t = 0.0 if ended else float(experience.discount_tp1[-1])
-            self._reward_t = 0.0 if self._discount_t == 0 else float(experience.reward[-1])
-            return self
+    def _take(self, pair: Pair, given: Given, end: Any) -> tuple[Any, Any, Any]:
+        reward, discount, beta, interest, rho = given
+        share, memory = self._beta(pair[0], beta, rho)
+        found = super()._take(pair, (reward, discount, share, interest, rho), end)
+        if beta is None:
+            self.memory = Memory(memory, self.memory.interest, found[0])
+        return found
+
+    def _step(self, now: Transition) -> float:
+        with self._all_or_nothing():
+            return self._advance(now)
+
+    def _advance(self, now: Transition) -> float:
+        delta = self._stepper.step(now)
+        self._reward_t = now.reward if now.end_share is None else 0.0
+        return delta
+
+    def _learn(self, experience: Experience, steps: Steps) -> None:  # noqa: ARG002  (steps say all)
+        with self._all_or_nothing():
+            self._learn_steps(steps)
 
     def _learn_steps(self, steps: Steps) -> None:
         """Learn from a stream with its coefficients, as a study does."""
@@ -224,50 +197,32 @@ class ValueLearner:
         for t in range(steps.code_t.size):
             now = Transition.of(steps, t)
             shown = (now.x.reshape(self._shape), now.x_next.reshape(self._shape))
-            self._stepper.step(now._replace(x=shown[0], x_next=shown[1]))
+            self._advance(now._replace(x=shown[0], x_next=shown[1]))
         self._parts.check_finite()
-        self._discount_t = 0.0 if steps.is_last[-1] else float(steps.discount_tp1[-1])
 
-    def state_dict(self) -> dict[str, NDArray[Any]]:
-        """All that changes while learning, as arrays; a learner made in the same way loads it."""
-        with self._turn:
-            return self._own_state() | self.memory.arrays()
+    def _own_arrays(self) -> dict[str, NDArray[Any]]:
+        stepper = self._stepper
+        kept = {"reward_t": self._reward_t, "ahead": stepper.ahead, "known": float(stepper.known)}
+        return {name: np.array(one) for name, one in kept.items()} | self._parts.arrays()
 
-    def load_state_dict(self, state: Mapping[str, ArrayLike]) -> None:
-        """Continue from what `state_dict` gave."""
-        with self._turn:
-            rest, memory = split_state(state)
-            own = self._own_state()
-            arrays = checked_state(rest, own)
-            check_not_negative("follow_on", arrays["follow_on"])
-            unit("discount_t", arrays["discount_t"])
-            refuse_unless(are_flags(arrays["known"]), "known")
-            self._parts.put_arrays(arrays)
-            self._set_numbers([float(arrays[name]) for name in _NUMBERS])
-            self.memory = memory
-
-    def _own_state(self) -> dict[str, NDArray[Any]]:
-        numbers = zip(_NUMBERS, self._numbers(), strict=True)
-        return {name: np.array(one) for name, one in numbers} | self._parts.arrays()
-
-    def _numbers(self) -> list[float]:
-        """What changes beside tensors, in the order of `_NUMBERS`."""
-        known = float(self._stepper.known)
-        return [self._follow_on, self._discount_t, self._reward_t, self._stepper.ahead, known]
-
-    def _set_numbers(self, given: list[float]) -> None:
-        self._follow_on, self._discount_t, self._reward_t, self._stepper.ahead, known = given
-        self._stepper.known = bool(known)
+    def _put_own(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        refuse_unless(are_flags(arrays["known"]), "known")
+        self._parts.put_arrays(arrays)
+        self._reward_t, self._stepper.ahead = float(arrays["reward_t"]), float(arrays["ahead"])
+        self._stepper.known = bool(arrays["known"])
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
-        """Put everything back if something is raised."""
-        numbers = self._numbers()
+        """Put everything back if something is raised, or weights are not finite: on its device."""
+        stepper = self._stepper
+        before = self._follow_on, self._discount_t, self._reward_t, self.memory
+        seen = stepper.ahead, stepper.known
         try:
             with self._parts.all_or_nothing():
                 yield
         except BaseException:
-            self._set_numbers(numbers)
+            self._follow_on, self._discount_t, self._reward_t, self.memory = before
+            stepper.ahead, stepper.known = seen
             raise
 
     def _beta(self, x: Any, beta: Any, rho: Any) -> tuple[Any, Any]:
@@ -289,6 +244,128 @@ class ValueLearner:
         return signal.step(visit, self.memory.preference)
 
     def _leave(self) -> None:
-        """Leave an episode that was not finished, as if it were truncated."""
         self._stepper.leave()
         self._parts.check_finite()
+
+
+@final
+@dataclass(frozen=True)
+class TorchModule:
+    """The specification of a module that learns in a study.
+
+    Parameters
+    ----------
+    factory : callable
+        factory(size) gives a new module for inputs of so many features. It is called with the
+        random numbers of the seed, so that modules of one seed start alike.
+    view : {"backward", "held"}
+        When weights move.
+    bounded : bool
+        Whether gains are at most ``1 / (α |∇v|²)``.
+    name : str
+        Its name in figures (default: that of the factory).
+
+    Examples
+    --------
+    >>> def two_layers(size):
+    ...     layers = torch.nn.Linear(size, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1)
+    ...     return torch.nn.Sequential(*layers)
+    >>> TorchModule(two_layers, "held").label
+    'two_layers, held'
+
+    """
+
+    factory: Callable[[int], nn.Module]
+    view: str = "backward"
+    bounded: bool = False
+    name: str = ""
+
+    takes_step_size: ClassVar[bool] = True
+    watchable: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        factory: Any = self.factory
+        if not callable(factory) or isinstance(factory, nn.Module):
+            raise InputError(
+                f"factory is {short(factory)}: give a function of size that makes a module."
+            )
+        nearest("view", self.view, VIEWS)
+        object.__setattr__(self, "bounded", as_flag("bounded", self.bounded))
+        if not is_text(self.name):
+            raise InputError(f"name is {short(self.name)}: give a name, as text.")
+
+    @property
+    def label(self) -> str:
+        """Its name in figures, beside that of the rule."""
+        own = self.name or getattr(self.factory, "__name__", "module").strip("<>")
+        return f"{own}, {self.view}{', bounded' if self.bounded else ''}"
+
+    def learner(
+        self, size: int, rule: Rule, step_size: float, seed: SupportsIndex = 0
+    ) -> ValueLearner:
+        """A learner, with the weights that the seed draws."""
+        count = as_count("size", size, 1, MOST_FEATURES)
+        with _drawing(_first_state(seed)):
+            module = self.factory(count)
+        return ValueLearner(
+            module, rule, step_size, view=self.view, bounded=self.bounded, size=count
+        )
+
+    def start(self, size: int, step_sizes: Any, seed: SupportsIndex) -> ModuleBatch:
+        """The modules of a seed, one for each step size; they start alike."""
+        rule = TD()  # a study brings the coefficients of its own
+        made = []
+        for alpha in as_step_sizes(step_sizes):
+            if isinstance(alpha, Decreasing):
+                raise InputError("the step size of a module does not change: give a number.")
+            made.append(self.learner(size, rule, alpha, seed))
+        return ModuleBatch(made, seed)
+
+
+@final
+class ModuleBatch:
+    """Modules of one seed that learn from the same steps, each with its step size."""
+
+    def __init__(self, learners: Sequence[ValueLearner], seed: SupportsIndex) -> None:
+        self.learners = learners
+        self._diverged = [False for _ in learners]
+        self._states = [_first_state(seed) for _ in learners]
+
+    def learn(self, steps: Steps, scored: Scored) -> Dense:
+        """Learn from whole episodes; mean squared errors after each, episodes × step sizes.
+
+        They are infinite from the episode on in which a module diverges.
+        """
+        check_steps(steps, self.learners[0].size, scored)
+        pieces = [steps.part(which) for which in steps.episodes()]
+        errors = np.full((len(pieces), len(self.learners)), np.inf)
+        for lane, learner in enumerate(self.learners):
+            if self._diverged[lane]:
+                continue
+            with _drawing(self._states[lane]) as drawn:
+                learn, predict = learner._learn_steps, learner.predict
+                found = errors_until_divergence(learn, predict, pieces, scored)
+            errors[: len(found), lane] = found
+            self._diverged[lane] = len(found) < len(pieces)
+            self._states[lane] = drawn[0]
+        return errors
+
+
+def _first_state(seed: SupportsIndex) -> torch.Tensor:
+    """The state of torch's random numbers that belongs to a seed."""
+    number = int(generator("torch", whole("seed", seed)).integers(2**63))
+    return torch.Generator().manual_seed(number).get_state()
+
+
+@contextmanager
+def _drawing(state: torch.Tensor) -> Iterator[list[torch.Tensor]]:
+    """Draw from a separate random state, on one thread; the list then holds that state."""
+    found, threads = [state], torch.get_num_threads()
+    with torch.random.fork_rng(devices=[]):
+        torch.set_rng_state(state)
+        torch.set_num_threads(1)
+        try:
+            yield found
+        finally:
+            torch.set_num_threads(threads)
+        found[0] = torch.get_rng_state()

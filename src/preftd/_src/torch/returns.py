@@ -15,10 +15,14 @@ import torch
 from torch import Tensor
 
 from preftd._src.arrays import InputError, as_flag, short
-from preftd._src.learners.returns import ORDER, common_shape, refuse_wrong, time_axis
-from preftd._src.learners.returns_layout import Array
-from preftd._src.torch.returns_autograd import KINDS, compiled_returns
-from preftd._src.torch.returns_operations import as_tensors, by_operations, is_traced
+from preftd._src.learners.returns import ORDER, Array, common_shape, refuse_wrong, time_axis
+from preftd._src.torch.returns_autograd import (
+    KINDS,
+    as_tensors,
+    by_operations,
+    compiled_returns,
+    is_traced,
+)
 
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 FLAGS = frozenset(ORDER[5:])

@@ -1,4 +1,17 @@
-"""The compiled β-returns as a function that torch differentiates."""
+"""β-returns as functions that torch differentiates: by its operations, or compiled.
+
+The operations are for any device and dtype, and for derivatives of gradients. Kernels read arrays
+as those of `preftd.learners` do. L_t = ∂/∂G_t, the sum of what comes from above and of
+kept_{t−1} L_{t−1}, goes forward in time. From it follow the gradients: L_t for the reward, and the
+rest as
+
+    value_tp1   L_t γ β                        (β = 1 where the step is cut, γ = 0 where it stops)
+    beta_tp1    L_t γ (v(x_{t+1}) − G_{t+1})   (0 where it is cut or stops)
+    discount    L_t (β v(x_{t+1}) + (1 − β) G_{t+1})
+
+The last two are seldom wanted, so that kernels of their own compute them from L_t and G afterwards.
+A value that is not finite was not read: its return takes its place, so that it pulls β nowhere.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +20,249 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from numba import boolean, float32, float64, types, void
 from torch import Tensor
+from torch.autograd import forward_ad
 
-from preftd._src.learners.returns import DOUBLE, ORDER, SINGLE, refuse_wrong, run_forward
-from preftd._src.learners.returns_layout import Array, Layout, layout_of
-from preftd._src.torch.returns_kernel import (
-    gradients_by_rows,
-    gradients_by_streams,
-    more_by_rows,
-    more_by_streams,
+from preftd._src.kernels import kernel
+from preftd._src.learners.returns import (
+    DOUBLE,
+    ORDER,
+    SINGLE,
+    TOGETHER,
+    Array,
+    Flags,
+    Floats,
+    Layout,
+    kept_from,
+    layout_of,
+    read,
+    refuse_wrong,
+    row_of,
+    run_forward,
+    stream_of,
 )
-from preftd._src.torch.returns_operations import as_tensors, by_operations, is_batched
+
+
+def by_operations(given: Sequence[Tensor], axis: int) -> Tensor:
+    """G_t − v(x_t) in log₂(steps) rounds: after k of them, G_t = found_t + kept_t G_{t + 2ᵏ}.
+
+    Parameters
+    ----------
+    given : sequence of 7 tensors of one shape
+        In the order of `preftd._src.learners.returns.ORDER`.
+    axis : int
+        The axis of time.
+
+    """
+    r, base, v, b, g, stops, cut = (tensor.movedim(axis, 0) for tensor in given)
+    steps = r.shape[0]
+    last = torch.arange(1, steps + 1, device=r.device) == steps
+    cut = cut | last.reshape(steps, *[1] * (r.ndim - 1))
+    share, onwards = torch.where(cut, 1.0, b), torch.where(stops, 0.0, g)
+    unknown = ~v.isfinite() & (b == 0) & (stops | ~cut)  # and not read
+    share, v = torch.where(unknown, 0.0, share), torch.where(unknown, 0.0, v)
+    found, kept = r + onwards * share * v, onwards * (1 - share)
+    ahead = 1
+    while ahead < steps:
+        found = torch.cat([found[:-ahead] + kept[:-ahead] * found[ahead:], found[-ahead:]])
+        kept = torch.cat([kept[:-ahead] * kept[ahead:], kept[-ahead:]])
+        ahead *= 2
+    return (found - base).movedim(0, axis)
+
+
+def is_traced() -> bool:
+    """Whether operations are recorded or transformed: tensors may hold no numbers then.
+
+    `torch.compile`, `torch.func`, forward-mode differentiation, `torch.jit.trace`, and modes such
+    as that of `make_fx` do so.
+    """
+    return (
+        torch.compiler.is_compiling()
+        or torch._C._are_functorch_transforms_active()
+        or torch._C._len_torch_dispatch_stack() > 0
+        or forward_ad._current_level >= 0
+        or torch.jit.is_tracing()
+    )
+
+
+def is_batched(tensor: Tensor) -> bool:
+    """Whether it stands for many, as in `torch.autograd.grad(..., is_grads_batched=True)`."""
+    functorch = torch._C._functorch
+    return functorch.is_batchedtensor(tensor) or functorch.is_legacy_batchedtensor(tensor)
+
+
+def as_tensors(
+    given: Sequence[Tensor | float], shape: tuple[int, ...], kind: torch.dtype, device: torch.device
+) -> list[Tensor]:
+    """Single numbers become tensors of that shape; tensors stay as they are."""
+    return [
+        one
+        if isinstance(one, Tensor)
+        else torch.tensor(
+            one, dtype=torch.bool if isinstance(one, bool) else kind, device=device
+        ).expand(shape)
+        for one in given
+    ]
+
+
+def _signatures(floats: int, axes: int) -> list[Any]:
+    """Of a kernel that reads so many arrays of floats and two of flags, and writes two."""
+    return [
+        void(
+            *[read(kind, axes)] * floats,
+            *[read(boolean, axes)] * 2,
+            *[types.Array(kind, axes, "C")] * 2,
+        )
+        for kind in (float32, float64)
+    ]
+
+
+@kernel(signature=_signatures(3, 3), fastmath={"contract"})
+def gradients_by_rows(
+    above: Floats,
+    beta: Floats,
+    discount: Floats,
+    terminated: Flags,
+    truncated: Flags,
+    for_reward: Floats,
+    for_value: Floats,
+) -> None:
+    """Write the gradients for reward and value, all streams of a step at once."""
+    before, steps, after = for_reward.shape
+    zero, one = for_reward.dtype.type(0), for_reward.dtype.type(1)
+    carried = np.empty(after, for_reward.dtype)
+    for i in range(before):
+        carried[:] = zero
+        for t in range(steps):
+            u, b, g = row_of(above, i, t), row_of(beta, i, t), row_of(discount, i, t)
+            stops, cut = row_of(terminated, i, t), row_of(truncated, i, t)
+            L, into, last = for_reward[i, t], for_value[i, t], t + 1 == steps
+            for s in range(after):
+                here = u[s] + carried[s]
+                onwards = zero if stops[s] else g[s] * here
+                share = one if cut[s] | last else b[s]
+                L[s] = here
+                into[s] = onwards * share
+                carried[s] = onwards - onwards * share
+
+
+@kernel(fastmath={"contract"})
+def add_earlier(kept: Floats, L: Floats) -> None:
+    """L_t ← L_t + kept_{t−1} L_{t−1} in each row, from the first to the last."""
+    rows, steps = L.shape
+    if rows == TOGETHER:
+        a, b, c, d = L[0, 0], L[1, 0], L[2, 0], L[3, 0]
+        for t in range(1, steps):
+            L[0, t] = a = L[0, t] + kept[0, t - 1] * a
+            L[1, t] = b = L[1, t] + kept[1, t - 1] * b
+            L[2, t] = c = L[2, t] + kept[2, t - 1] * c
+            L[3, t] = d = L[3, t] + kept[3, t - 1] * d
+    else:
+        for i in range(rows):
+            for t in range(1, steps):
+                L[i, t] += kept[i, t - 1] * L[i, t - 1]
+
+
+@kernel(signature=_signatures(3, 2), fastmath={"contract"})
+def gradients_by_streams(
+    above: Floats,
+    beta: Floats,
+    discount: Floats,
+    terminated: Flags,
+    truncated: Flags,
+    for_reward: Floats,
+    for_value: Floats,
+) -> None:
+    """Write the gradients for reward and value, a stream after the other."""
+    streams, steps = for_reward.shape
+    zero, one = for_reward.dtype.type(0), for_reward.dtype.type(1)
+    kept = np.empty((TOGETHER, steps), for_reward.dtype)
+    for first in range(0, streams, TOGETHER):
+        some = min(TOGETHER, streams - first)
+        for i in range(first, first + some):
+            for_reward[i] = stream_of(above, i)
+            b, g = stream_of(beta, i), stream_of(discount, i)
+            kept_from(b, g, stream_of(terminated, i), stream_of(truncated, i), kept[i - first])
+        add_earlier(kept[:some], for_reward[first : first + some])
+        for i in range(first, first + some):
+            L, into = for_reward[i], for_value[i]
+            b, g = stream_of(beta, i), stream_of(discount, i)
+            stops, cut = stream_of(terminated, i), stream_of(truncated, i)
+            for t in range(steps):
+                share = one if cut[t] | (t + 1 == steps) else b[t]
+                into[t] = zero if stops[t] else L[t] * (g[t] * share)
+
+
+@kernel(fastmath={"contract"})
+def write_more(  # noqa: PLR0913, PLR0917  (arrays, not options)
+    L: Floats,
+    G: Floats,
+    v: Floats,
+    b: Floats,
+    g: Floats,
+    stops: Flags,
+    cut: Flags,
+    for_beta: Floats,
+    for_discount: Floats,
+) -> None:
+    """Write the gradients for β and discount of some steps; G is the return of the next of each."""
+    zero, one = L.dtype.type(0), L.dtype.type(1)
+    for k in range(L.size):
+        share = one if cut[k] else b[k]
+        onwards = zero if stops[k] | cut[k] else g[k]
+        value = v[k] if v[k] - v[k] == zero else G[k]
+        for_beta[k] = L[k] * onwards * (value - G[k])
+        for_discount[k] = zero if stops[k] else L[k] * (share * value + (one - share) * G[k])
+
+
+@kernel(signature=_signatures(5, 3), fastmath={"contract"})
+def more_by_rows(  # noqa: PLR0913, PLR0917  (arrays, not options)
+    L: Floats,
+    G: Floats,
+    value_tp1: Floats,
+    beta: Floats,
+    discount: Floats,
+    terminated: Flags,
+    truncated: Flags,
+    for_beta: Floats,
+    for_discount: Floats,
+) -> None:
+    """Write the gradients for β and discount, all streams of a step at once."""
+    before, steps, after = L.shape
+    nothing, is_end = np.zeros(after, L.dtype), np.ones(after, np.bool_)
+    for i in range(before):
+        for t in range(steps):
+            v, b, g = row_of(value_tp1, i, t), row_of(beta, i, t), row_of(discount, i, t)
+            stops, last = row_of(terminated, i, t), t + 1 == steps
+            cut = is_end if last else row_of(truncated, i, t)
+            later = nothing if last else G[i, t + 1]
+            write_more(L[i, t], later, v, b, g, stops, cut, for_beta[i, t], for_discount[i, t])
+
+
+@kernel(signature=_signatures(5, 2), fastmath={"contract"})
+def more_by_streams(  # noqa: PLR0913, PLR0917  (arrays, not options)
+    L: Floats,
+    G: Floats,
+    value_tp1: Floats,
+    beta: Floats,
+    discount: Floats,
+    terminated: Flags,
+    truncated: Flags,
+    for_beta: Floats,
+    for_discount: Floats,
+) -> None:
+    """Write the gradients for β and discount, a stream after the other."""
+    streams, steps = L.shape
+    later, ends = np.zeros(steps, L.dtype), np.empty(steps, np.bool_)
+    for i in range(streams if steps else 0):
+        v, b, g = stream_of(value_tp1, i), stream_of(beta, i), stream_of(discount, i)
+        later[: steps - 1] = G[i, 1:steps]
+        ends[:] = stream_of(truncated, i)
+        ends[steps - 1] = True
+        stops = stream_of(terminated, i)
+        write_more(L[i], later, v, b, g, stops, ends, for_beta[i], for_discount[i])
+
 
 KINDS: dict[torch.dtype, np.dtype[Any]] = {torch.float32: SINGLE, torch.float64: DOUBLE}
 """The dtypes that have kernels."""

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from preftd._src.arrays import InputError, number, short, unit
 from preftd._src.torch.returns import FLOATS, PLAIN, beta_advantages
-from preftd._src.torch.returns_operations import is_traced
+from preftd._src.torch.returns_autograd import is_traced
 from preftd._src.torch.tokens_kernel import token_returns_by_rows
 
 MaskedReward: TypeAlias = Literal["carry", "discount", "keep", "drop"]

@@ -9,7 +9,7 @@ import numpy as np
 from numba import boolean, float32, float64, int64, types
 
 from preftd._src.kernels import kernel
-from preftd._src.learners.returns_kernel import (
+from preftd._src.learners.returns import (
     TOGETHER,
     Flags,
     Floats,

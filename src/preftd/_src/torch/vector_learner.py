@@ -17,27 +17,29 @@ from preftd._src.arrays import (
     check_unit_interval,
     short,
 )
-from preftd._src.learners.describing import described
-from preftd._src.learners.saving import are_flags, as_state, checked_state
+from preftd._src.learners.base import (
+    Learner,
+    Memory,
+    are_flags,
+    as_state,
+    check_size,
+    checked_state,
+    one_of,
+    split_state,
+)
 from preftd._src.learners.steps import Steps
-from preftd._src.learners.streams import Memory, check_size, coefficients_of, one_of, split_state
-from preftd._src.learners.transition import check_follow_on, check_holds, check_rule
-from preftd._src.torch.held_sgd import HeldSGD
-from preftd._src.torch.inputs import as_input, input_shape
-from preftd._src.torch.making import optimiser_for
-from preftd._src.torch.optimiser import MOST_STREAMS
-from preftd._src.torch.parts import Parts
-from preftd._src.torch.scaling import per_stream
-from preftd._src.torch.trace_sgd import TraceSGD
-from preftd._src.torch.values import as_module
-from preftd._src.torch.vector_stepping import VectorTransition, values_in, vector_step
-from preftd._src.turns import Turn
+from preftd._src.learners.transition import check_follow_on, check_holds
+from preftd._src.torch.learner import ModuleLearner
+from preftd._src.torch.modules import as_input
+from preftd._src.torch.optimiser import MOST_STREAMS, per_stream
+from preftd._src.torch.sgd import HeldSGD, TraceSGD
+from preftd._src.torch.stepping import VectorTransition, values_in, vector_step
 from preftd.experience import Experience
-from preftd.rules import Carried, Rule
+from preftd.rules import Carried, Rule, stream_coefficients
 
 
 @final
-class VectorValueLearner:
+class VectorValueLearner(ModuleLearner, Learner):
     """A module that learns v(x) from a batch of streams, each with its own trace.
 
     All streams share the weights, and what they add to these is summed: a step size means the same
@@ -74,24 +76,11 @@ class VectorValueLearner:
         bounded: bool = False,
         size: int | tuple[int, ...] | None = None,
     ) -> None:
-        check_rule(rule)
         self.streams = as_count("streams", streams, 1, MOST_STREAMS)
-        self.module, self.rule = as_module(module), rule
-        self.optimiser = optimiser_for(module, optimiser, view, bounded, self.streams)
-        self.view = "held" if isinstance(self.optimiser, HeldSGD) else "backward"
-        self.bounded = self.optimiser.bounded
-        self._shape = input_shape(module, size)
-        self.size = int(np.prod(self._shape))
-        self._turn, self._parts = Turn(), Parts(module, self.optimiser)
+        ModuleLearner.__init__(self, module, optimiser, view, bounded, size, self.streams)
+        Learner.__init__(self, int(np.prod(self._shape)), rule)
         self._follow_on, self._discount_t = np.zeros(self.streams), np.zeros(self.streams)
         self._memories = [Memory() for _ in range(self.streams)]
-
-    __repr__ = described
-
-    @property
-    def step_size(self) -> float:
-        """The step size of the first group of parameters."""
-        return float(self.optimiser.param_groups[0]["lr"])
 
     @property
     def discount_t(self) -> Vector:
@@ -205,8 +194,9 @@ class VectorValueLearner:
             found = []
             for i, stream in enumerate(given):
                 carried = Carried(float(self._follow_on[i]), *self._memories[i][:2])
-                signals = (signal, beta, None, None)
-                found.append(coefficients_of(self.rule, stream, carried, *signals))
+                made = stream_coefficients(self.rule, signal, stream, beta=beta, carried=carried)
+                check_follow_on(made.carried.follow_on)
+                found.append(made)
             pairs = zip(given, found, strict=True)
             steps = [Steps.of(one, made, final_beta) for one, made in pairs]
             with self._parts.all_or_nothing():
@@ -220,35 +210,34 @@ class VectorValueLearner:
                     self._discount_t[i] = going_on
             return self
 
-    def state_dict(self) -> dict[str, NDArray[Any]]:
-        """All that changes while learning, as arrays; a learner made in the same way loads it."""
-        with self._turn:
-            numbers = {"follow_on": self._follow_on.copy(), "discount_t": self._discount_t.copy()}
-            for i, memory in enumerate(self._memories):
-                numbers |= {f"stream.{i}.{name}": one for name, one in memory.arrays().items()}
-            return numbers | self._parts.arrays()
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        kept = self._own_arrays()
+        for i, memory in enumerate(self._memories):
+            kept |= {f"stream.{i}.{name}": one for name, one in memory.arrays().items()}
+        return kept
 
-    def load_state_dict(self, state: Mapping[str, ArrayLike]) -> None:
-        """Continue from what `state_dict` gave."""
-        with self._turn:
-            given = as_state(state)
-            memories = []
-            for i in range(self.streams):
-                own = f"stream.{i}."
-                mine = [name for name in given if name.startswith(own)]
-                named = {name.removeprefix(own): given.pop(name) for name in mine}
-                rest, memory = split_state(named)
-                given |= {f"{own}{name}": one for name, one in rest.items()}  # refused below
-                memories.append(memory)
-            kept = self.state_dict().items()
-            arrays = checked_state(given, {n: a for n, a in kept if not n.startswith("stream.")})
-            check_not_negative("follow_on", arrays["follow_on"])
-            check_unit_interval("discount_t", arrays["discount_t"])
-            self._parts.put_arrays(arrays)
-            self._follow_on, self._discount_t = (
-                np.array(arrays[name]) for name in ("follow_on", "discount_t")
-            )
-            self._memories = memories
+    def _own_arrays(self) -> dict[str, NDArray[Any]]:
+        numbers = {"follow_on": self._follow_on.copy(), "discount_t": self._discount_t.copy()}
+        return numbers | self._parts.arrays()
+
+    def _put(self, state: Mapping[str, ArrayLike]) -> None:
+        given = as_state(state)
+        memories = []
+        for i in range(self.streams):
+            own = f"stream.{i}."
+            mine = [name for name in given if name.startswith(own)]
+            named = {name.removeprefix(own): given.pop(name) for name in mine}
+            rest, memory = split_state(named)
+            given |= {f"{own}{name}": one for name, one in rest.items()}  # refused below
+            memories.append(memory)
+        arrays = checked_state(given, self._own_arrays())
+        check_not_negative("follow_on", arrays["follow_on"])
+        check_unit_interval("discount_t", arrays["discount_t"])
+        self._parts.put_arrays(arrays)
+        self._follow_on, self._discount_t = (
+            np.array(arrays[name]) for name in ("follow_on", "discount_t")
+        )
+        self._memories = memories
 
     def _checked(self, given: Any) -> list[Experience]:
         """One stream each, which continues where the last piece stopped."""

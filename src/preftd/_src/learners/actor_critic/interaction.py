@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from preftd._src.arrays import InputError, Vector, short
 from preftd._src.experience.environment import info_of, state_of
-from preftd._src.learners.streams import Memory
+from preftd._src.learners.base import Memory
 from preftd._src.rules.interest import interest_at
 from preftd.experience import Visit
 from preftd.preferences import Signal

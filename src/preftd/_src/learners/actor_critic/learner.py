@@ -2,29 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, SupportsIndex, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd._src.arrays import Dense, InputError, Vector, as_array, as_count, as_flag, whole
-from preftd._src.learners.actor_critic.agent import Agent
-from preftd._src.learners.actor_critic.buffers import Sizes
-from preftd._src.learners.actor_critic.critic_kernel import Now
+from preftd._src.arrays import (
+    MOST_STEPS,
+    Dense,
+    InputError,
+    Vector,
+    as_array,
+    as_count,
+    as_flag,
+    check_not_negative,
+    whole,
+)
+from preftd._src.learners.actor_critic.actor import (
+    ActorWeights,
+    Buffer,
+    Sizes,
+    choose,
+    policy,
+    recall,
+    start_actor,
+    update_actor,
+)
+from preftd._src.learners.actor_critic.critic import (
+    CriticFeatures,
+    Now,
+    bounded_by,
+    extent,
+    step,
+    value_of,
+)
 from preftd._src.learners.actor_critic.interaction import Episodes, learn_single, learn_vector
-from preftd._src.learners.actor_critic.options import Actor, Critic
-from preftd._src.learners.actor_critic.parameters import Parameters
-from preftd._src.learners.actor_critic.start import as_discount, as_pair, check_parts
-from preftd._src.learners.actor_critic.stream import Stream
-from preftd._src.learners.describing import described
-from preftd._src.learners.features import MOST_FEATURES
+from preftd._src.learners.actor_critic.options import (
+    VIEWS,
+    Actor,
+    Critic,
+    as_discount,
+    as_pair,
+    check_parts,
+)
+from preftd._src.learners.actor_critic.stream import Stream, generator_of, generator_words
+from preftd._src.learners.base import Learner, are_counts, as_state, checked_state, refuse_unless
 from preftd._src.learners.step_size import StepSizePair
-from preftd._src.learners.transition import check_rule, numbers_of
-from preftd._src.tasks.parameters import MOST_STEPS
-from preftd._src.turns import Turn
+from preftd._src.learners.transition import MOST_FEATURES, DivergedError, numbers_of
+from preftd._src.randomness import generator
 from preftd.preferences import as_preference
 from preftd.rules import Rule
+
+MOST_STREAMS = 2**16
+MODERATE = 1e30
+"""Products of seven numbers up to here do not overflow, and a step has no longer ones."""
 
 
 def as_rows(name: str, given: ArrayLike, size: int) -> tuple[Dense, bool]:
@@ -54,7 +87,7 @@ def as_vector(name: str, given: ArrayLike, size: int) -> Vector:
 
 
 @final
-class ActorCriticLearner:
+class ActorCriticLearner(Learner):
     """Acts by a network with one hidden layer, and learns from a linear critic by any rule.
 
     The critic learns at each step, with the rule's decay and gain. At the end of an episode, the
@@ -102,32 +135,33 @@ class ActorCriticLearner:
         critic: Critic = Critic(),  # noqa: B008  (nor can this)
         seed: SupportsIndex = 0,
     ) -> None:
-        check_rule(rule)
+        super().__init__(as_count("size", size, 1, MOST_FEATURES), rule)
         check_parts(actor, critic)
-        sizes = Sizes(
-            as_count("size", size, 1, MOST_FEATURES),
-            actor.units,
-            as_count("actions", actions, 1, MOST_FEATURES),
-        )
-        self.size, self.actions = sizes.inputs, sizes.actions
-        self.rule, self.actor, self.critic = rule, actor, critic
-        self._turn = Turn()
+        self.actions = as_count("actions", actions, 1, MOST_FEATURES)
+        self.actor, self.critic = actor, critic
         self.step_size = as_pair(step_size)
-        self._agent = Agent(sizes, actor, critic, self.step_size, whole("seed", seed))
-
-    __repr__ = described
+        own = whole("seed", seed)
+        self._sizes = Sizes(self.size, actor.units, self.actions)
+        self._actor_state = start_actor(actor, self._sizes, own)
+        self._generator = generator("actions", own)
+        self._view = VIEWS.index(critic.view)
+        self._features = CriticFeatures(self.size, critic)
+        self._weights: Vector = np.zeros(self._features.size)
+        self._streams: list[Stream] = []
+        self._one = Buffer.empty(1, self._sizes, self._features.size, self._features.ones)
+        """Memory for one observation."""
 
     @property
     def weights(self) -> Vector:
         """A copy of the critic's weights, shape (features,)."""
         with self._turn:
-            return self._agent.weights.copy()
+            return self._weights.copy()
 
     @property
-    def parameters(self) -> Parameters:
+    def parameters(self) -> ActorWeights:
         """A copy of the actor's weights."""
         with self._turn:
-            return Parameters.of(self._agent.actor.weights.flat.copy(), *self._agent.sizes)
+            return ActorWeights.of(self._actor_state.weights.flat.copy(), *self._sizes)
 
     def probabilities(self, observation: ArrayLike) -> Dense:
         """Return π(· | x).
@@ -143,7 +177,7 @@ class ActorCriticLearner:
         """
         with self._turn:
             rows, single = as_rows("observation", observation, self.size)
-            found = np.array([self._agent.policy(x) for x in rows]).reshape(-1, self.actions)
+            found = np.array([self._policy(x) for x in rows]).reshape(-1, self.actions)
             return np.asarray(found[0] if single else found)
 
     def act(self, observation: ArrayLike) -> Any:
@@ -161,7 +195,7 @@ class ActorCriticLearner:
         """
         with self._turn:
             rows, single = as_rows("observation", observation, self.size)
-            found = [self._agent.draw(x) for x in rows]
+            found = [self._draw(x) for x in rows]
             return found[0] if single else np.array(found, dtype=np.int64)
 
     def predict(self, observation: ArrayLike) -> Any:
@@ -178,7 +212,7 @@ class ActorCriticLearner:
         """
         with self._turn:
             rows, single = as_rows("observation", observation, self.size)
-            found = [self._agent.value(x) for x in rows]
+            found = [self._value(x) for x in rows]
             return found[0] if single else np.array(found)
 
     def update(  # noqa: PLR0913  (the parts of a step)
@@ -223,11 +257,12 @@ class ActorCriticLearner:
             The TD error δ_t of the critic.
 
         """
-        with self._turn, self._agent.refusing():
-            kept = self._agent.stream(stream)
+        with self._turn, self._refusing():
+            kept = self.stream(stream)
             x = as_vector("observation", observation, self.size)
             y = as_vector("next_observation", next_observation, self.size)
-            chosen, cut = self._action(action), as_flag("truncated", truncated)
+            chosen = as_count("action", action, 0, self.actions - 1)
+            cut = as_flag("truncated", truncated)
             given = (reward, discount, beta, interest, 1.0)
             paid, ahead, share, decay, gain, follow_on = numbers_of(
                 self.rule, kept.follow_on, kept.discount_t, given
@@ -236,7 +271,9 @@ class ActorCriticLearner:
             if cut and self.critic.truncation == "terminate":
                 ahead = 0.0
             now = Now(kept.steps, paid, kept.discount_t, ahead, share, decay, gain, ends)
-            delta = self._agent.step(kept, x, chosen, y, now)
+            kept.show(x)
+            kept.show(y, ahead=1)
+            delta = self._step(kept, chosen, now)
             kept.follow_on = follow_on
             return delta
 
@@ -274,7 +311,7 @@ class ActorCriticLearner:
             Arrays of shape (episodes,): returns, and so on, in the order in which episodes ended.
 
         """
-        with self._turn, self._agent.restoring():
+        with self._turn, self._restoring():
             signal, count = as_preference(preference), as_count("episodes", episodes, 1, MOST_STEPS)
             first = None if seed is None else as_count("seed", seed, 0)
             run = learn_vector if hasattr(environment, "num_envs") else learn_single
@@ -283,21 +320,118 @@ class ActorCriticLearner:
     def stream(self, number: int) -> Stream:
         """Return what is kept of an environment, by its number; streams are made when needed."""
         with self._turn:
-            return self._agent.stream(number)
+            if not 0 <= whole("stream", number) < MOST_STREAMS:
+                raise InputError(f"stream is {number}: give 0 or more, one for each environment.")
+            while len(self._streams) <= number:
+                self._streams.append(Stream(self._sizes, self._features))
+            return self._streams[number]
 
-    def state_dict(self) -> dict[str, NDArray[Any]]:
-        """All that changes while learning, as arrays; a learner made in the same way loads it.
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        kept = self._shared()
+        for i, stream in enumerate(self._streams):
+            kept |= {f"stream{i}_{name}": array for name, array in stream.arrays().items()}
+        return kept
 
-        It has the weights, Adam's moments, the generator of actions, and of each stream the trace
-        and the episode so far.
+    def _put(self, state: Mapping[str, ArrayLike]) -> None:
+        of_streams: dict[int, dict[str, ArrayLike]] = {}
+        rest: dict[str, ArrayLike] = {}
+        for name, array in as_state(state).items():
+            head, _, tail = name.partition("_")
+            number = head.removeprefix("stream")
+            if number != head and number.isdecimal() and len(number) < 6:
+                of_streams.setdefault(int(number), {})[tail] = array
+            else:
+                rest[name] = array
+        arrays = checked_state(rest, self._shared())
+        if self._actor_state.optimiser.adam:
+            check_not_negative("square", arrays["square"])
+            refuse_unless(are_counts(arrays["taken"]), "taken")
+        if sorted(of_streams) != list(range(len(of_streams))):
+            raise InputError("the state lacks a stream: give what state_dict gave.")
+        drawing = generator_of(arrays["generator"])
+        streams = [Stream(self._sizes, self._features) for _ in of_streams]
+        for i, stream in enumerate(streams):
+            stream.put(of_streams[i])
+        self._generator, self._streams = drawing, streams
+        for name, own in self._learned().items():
+            own[:] = arrays[name]
+
+    def _shared(self) -> dict[str, NDArray[Any]]:
+        """Copies of all that the streams share and that changes."""
+        kept = {name: np.array(array) for name, array in self._learned().items()}
+        return kept | {"generator": generator_words(self._generator)}
+
+    def _learned(self) -> dict[str, Vector]:
+        """What is learned, not copied."""
+        optimiser = self._actor_state.optimiser
+        found = {"critic": self._weights, "actor": self._actor_state.weights.flat}
+        if optimiser.adam:
+            found |= {name: getattr(optimiser, name) for name in ("mean", "square", "taken")}
+        return found
+
+    @contextmanager
+    def _refusing(self) -> Iterator[None]:
+        """Forget the streams that a call has made, if it is refused."""
+        known = len(self._streams)
+        try:
+            yield
+        except InputError:
+            del self._streams[known:]
+            raise
+
+    @contextmanager
+    def _restoring(self) -> Iterator[None]:
+        """Return to what was before, if a call is refused on its way, but not if it diverges."""
+        before = self._arrays()
+        try:
+            yield
+        except DivergedError:
+            raise
+        except InputError:
+            self._put(before)
+            raise
+
+    def _policy(self, x: Vector) -> Vector:
+        self._one.x[0] = x
+        policy(self._actor_state, self._one, 0)
+        return np.array(self._one.chance[0])
+
+    def _draw(self, x: Vector) -> int:
+        self._policy(x)
+        return int(choose(self._one.chance, 0, self._generator.random()))
+
+    def _value(self, x: Vector) -> float:
+        self._one.x[0] = x
+        self._features.write(self._one.x, 0, self._one.features)
+        return float(value_of(self._weights, self._one.features, 0))
+
+    def _step(self, stream: Stream, action: int, now: Now) -> float:
+        """Learn from a step, and at the end of an episode from all of it; nothing if it diverges.
+
+        Returns δ.
         """
-        with self._turn:
-            return self._agent.arrays()
-
-    def load_state_dict(self, state: Mapping[str, ArrayLike]) -> None:
-        """Continue from what `state_dict` gave."""
-        with self._turn:
-            self._agent.put(state)
-
-    def _action(self, given: Any) -> int:
-        return as_count("action", given, 0, self.actions - 1)
+        buffer, t, actor, alpha = stream.buffer, now.t, self._actor_state, self.step_size.critic
+        largest = extent(self._weights, stream.trace, buffer.features, t)
+        largest += alpha + abs(now.reward) + abs(now.gain)
+        careful = not largest <= MODERATE
+        before = self._arrays() if now.ends or careful else {}
+        seen = now
+        if self.critic.bounded:
+            seen = now._replace(gain=bounded_by(buffer.features, t, alpha, now.gain))
+        args = (self._weights, stream.trace, buffer.features, self._view, alpha, seen)
+        delta = float(step(*args))
+        if careful and not all(np.isfinite(part).all() for part in (self._weights, *stream.trace)):
+            self._put(before)
+            delta = np.nan
+        if not np.isfinite(delta):
+            raise DivergedError("the prediction is not finite: lower the critic's step size.")
+        buffer.action[t], buffer.reward[t], buffer.discount[t] = action, now.reward, now.discount
+        buffer.decay[t], buffer.gain[t] = now.decay, (now.gain, 1.0, now.beta)[actor.gain]
+        stream.steps, stream.discount_t = t + 1, now.discount
+        if now.ends:
+            recall(buffer, t + 1, actor)
+            if not update_actor(buffer, t + 1, self._weights, actor, self.step_size.actor):
+                self._put(before)
+                raise DivergedError("the actor's weights are not finite: lower the step sizes.")
+            stream.steps, stream.discount_t = 0, 0.0
+        return delta

@@ -1,20 +1,24 @@
-"""What an actor-critic consists of: the actor, and the critic."""
+"""What an actor-critic consists of, checked: the actor, the critic, step sizes and discount."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, final
 
-from preftd._src.arrays import InputError, as_count, as_flag, short
+from preftd._src.arrays import InputError, as_count, as_flag, short, unit
 from preftd._src.experience.encoders import Encoder
-from preftd._src.learners.actor_critic.parameters import INITS
-from preftd._src.learners.features import MOST_FEATURES
+from preftd._src.learners.step_size import StepSizePair
+from preftd._src.learners.transition import MOST_FEATURES
 from preftd._src.names import nearest
 
-ACTIVATIONS = ("tanh", "relu")
-OPTIMISERS = ("adam", "sgd")
-REDUCTIONS = ("sum", "mean")
 GAINS = ("rule", "one", "beta")
+ACTOR_CHOICES = {
+    "activation": ("tanh", "relu"),
+    "optimiser": ("adam", "sgd"),
+    "reduction": ("sum", "mean"),
+    "gain": GAINS,
+    "init": ("uniform", "xavier", "small"),
+}
 VIEWS = ("backward", "true_online", "held")
 TRUNCATIONS = ("bootstrap", "terminate")
 
@@ -59,12 +63,9 @@ class Actor:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "units", as_count("units", self.units, 1, MOST_FEATURES))
-        nearest("activation", self.activation, ACTIVATIONS)
         object.__setattr__(self, "bias", as_flag("bias", self.bias))
-        nearest("optimiser", self.optimiser, OPTIMISERS)
-        nearest("reduction", self.reduction, REDUCTIONS)
-        nearest("gain", self.gain, GAINS)
-        nearest("init", self.init, INITS)
+        for name, known in ACTOR_CHOICES.items():
+            nearest(name, getattr(self, name), known)
 
 
 @final
@@ -128,3 +129,27 @@ def changed(given: Actor | Critic) -> list[str]:
         else:
             words.append(f"{value} {name}" if name == "units" else type(value).__name__)
     return words
+
+
+def as_pair(given: Any) -> StepSizePair:
+    """The step sizes of actor and critic."""
+    if not isinstance(given, StepSizePair):
+        raise InputError(
+            f"step_size is {short(given)}: give StepSizePair(actor=0.01, critic=0.001)."
+        )
+    return given
+
+
+def check_parts(actor: object, critic: object) -> None:
+    """Refuse what is no actor or critic."""
+    for name, given, kind in (("actor", actor, Actor), ("critic", critic, Critic)):
+        if not isinstance(given, kind):
+            raise InputError(f"{name} is {short(given)}: give one, such as {kind.__name__}().")
+
+
+def as_discount(given: Any) -> float:
+    """The discount of steps that do not terminate; 0 would end the episode."""
+    discount = unit("discount", given)
+    if discount == 0:
+        raise InputError("discount is 0, which ends an episode: give one above 0, such as 1e-9.")
+    return discount

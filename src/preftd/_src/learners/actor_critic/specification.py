@@ -8,14 +8,18 @@ from typing import Any, ClassVar, SupportsIndex, final
 
 import numpy as np
 
-from preftd._src.arrays import Dense, InputError, as_count, short
+from preftd._src.arrays import MOST_STEPS, Dense, InputError, as_count, short
 from preftd._src.learners.actor_critic.interaction import sizes_of
 from preftd._src.learners.actor_critic.learner import ActorCriticLearner
-from preftd._src.learners.actor_critic.options import Actor, Critic, changed
-from preftd._src.learners.actor_critic.start import as_pair, check_parts
+from preftd._src.learners.actor_critic.options import (
+    Actor,
+    Critic,
+    as_pair,
+    changed,
+    check_parts,
+)
 from preftd._src.learners.step_size import StepSizePair, listed
 from preftd._src.learners.transition import DivergedError, check_rule
-from preftd._src.tasks.parameters import MOST_STEPS
 from preftd.preferences import Signal, as_preference
 from preftd.rules import Rule
 from preftd.tasks import Task
@@ -103,7 +107,7 @@ class ActorCritic:
             diverged.
 
         """
-        from preftd._src.learners.actor_critic.compiled import compiled_run  # noqa: PLC0415  (compiles)
+        from preftd._src.learners.actor_critic.run import compiled_run  # noqa: PLC0415  (compiles)
 
         check_rule(rule)
         signal, first = as_preference(preference), as_count("seed", seed, 0)

@@ -1,4 +1,4 @@
-"""One stream of experience of an actor-critic: its trace, and the episode that it is in."""
+"""What an actor-critic keeps of one environment: its trace, and the episode that it is in."""
 
 from __future__ import annotations
 
@@ -9,75 +9,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from preftd._src.arrays import (
-    Dense,
-    InputError,
     Vector,
     as_array,
     check_not_negative,
     check_unit_interval,
     unit,
-    whole,
 )
-from preftd._src.experience.indices import as_indices
-from preftd._src.learners.actor_critic.buffers import Buffer, Features, Sizes
-from preftd._src.learners.actor_critic.critic_kernel import Trace, clear
-from preftd._src.learners.actor_critic.encoding import Encoding, encode
-from preftd._src.learners.actor_critic.options import Critic
-from preftd._src.learners.saving import refuse_unless
-from preftd._src.learners.streams import Memory, split_state
-from preftd.experience import Encoder, Indices
+from preftd._src.learners.actor_critic.actor import Buffer, Sizes
+from preftd._src.learners.actor_critic.critic import CriticFeatures, Trace, clear
+from preftd._src.learners.base import Memory, are_counts, checked_state, refuse_unless, split_state
 
 CAPACITY = 64
 """Steps that a stream has memory for at first."""
 STEP_COLUMNS = ("action", "reward", "discount", "decay", "gain")
-"""What is kept of each step, beside the observation."""
-
-
-@final
-class CriticFeatures:
-    """Turns observations into rows of features of the critic."""
-
-    def __init__(self, inputs: int, critic: Critic) -> None:
-        self._bias = critic.bias
-        encoder: Encoder | None = critic.features
-        self._compiled = Encoding.of(encoder, critic.bias)
-        self._encoder = encoder
-        own = inputs if encoder is None else whole("size of the encoder", encoder.size)
-        self.size = own + critic.bias
-        self._own = own
-        first = None if encoder is None else encoder(np.zeros(inputs))
-        self.ones = first.array.size + critic.bias if isinstance(first, Indices) else 0
-        """The number of ones of an observation where they are given by indices; 0 otherwise."""
-
-    def write(self, x: Dense, t: int, into: Features) -> None:
-        """Write the features of observation x[t] into row t."""
-        if self._compiled is not None:
-            encode(self._compiled, x, t, into)
-            return
-        assert self._encoder is not None
-        found = self._encoder(np.array(x[t]))
-        if isinstance(found, Indices) != into.sparse:
-            raise InputError(
-                "the encoder gives Indices for some observations and numbers for others: "
-                "let it give the same kind for all."
-            )
-        if isinstance(found, Indices):
-            indices = as_indices("features", found, self._own)
-            if indices.size + self._bias != self.ones:
-                raise InputError(
-                    f"the encoder gives {indices.size} indices, and {self.ones - self._bias} "
-                    "before: let it give the same number for all observations."
-                )
-            into.active[t, : indices.size] = indices
-            into.active[t, indices.size :] = self._own
-            return
-        numbers = as_array("features", found)
-        if numbers.shape != (self._own,):
-            raise InputError(
-                f"the encoder gives features of shape {numbers.shape}: let it give {self._own} "
-                "numbers."
-            )
-        into.dense[t, : self._own], into.dense[t, self._own :] = numbers, 1.0
+"""What is kept of each step, next to the observation."""
+_WORDS = 4
+"""PCG64 has two numbers of 128 bits, in words of 32."""
 
 
 @final
@@ -110,6 +57,10 @@ class Stream:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All that changes, as arrays."""
+        return self._own() | self.memory.arrays()
+
+    def _own(self) -> dict[str, NDArray[Any]]:
+        """The same without what signals remember."""
         t, buffer = self.steps, self.buffer
         steps = [getattr(buffer, name)[:t] for name in STEP_COLUMNS]
         return {
@@ -120,39 +71,30 @@ class Stream:
             "discount_t": np.array(self.discount_t),
             "observation": buffer.x[:t].copy(),
             "step": np.stack(steps, axis=1).astype(np.float64),
-        } | self.memory.arrays()
+        }
 
     def put(self, given: Mapping[str, ArrayLike]) -> None:
         """Return to what `arrays` gave, checked."""
         rest, memory = split_state(given)
-        fixed = {name: as_array(name, rest[name]) for name in rest}
-        own = self.arrays()
-        odd = sorted(set(fixed) ^ (set(own) - set(Memory().arrays()) - _SIGNALS))
-        if odd:
-            raise InputError(
-                f"the state of a stream does not fit, seeing {odd[0]!r}: give what state_dict gave."
-            )
-        for name, array in fixed.items():
-            steps = len(np.atleast_1d(fixed["step"]))
-            wanted = own[name].shape
-            if name in ("observation", "step"):
-                wanted = (steps, *wanted[1:])
-            if array.shape != wanted:
-                raise InputError(
-                    f"{name} of the state has shape {array.shape}, not {wanted}: give that of a "
-                    "learner made in the same way."
-                )
+        own, steps = self._own(), len(np.atleast_1d(as_array("step", rest.get("step", 0))))
+        for name in ("observation", "step"):  # of any length
+            own[name] = np.zeros((steps, *own[name].shape[1:]))
+        fixed = checked_state(rest, own)
         check_not_negative("follow_on", fixed["follow_on"])
-        self._check_steps(fixed["step"])
+        column = dict(zip(STEP_COLUMNS, fixed["step"].T, strict=True))
+        # Compiled loops do not ask whether an action is there.
+        known = are_counts(column["action"]) & (column["action"] < self.buffer.chance.shape[1])
+        refuse_unless(known, "step")
+        for name in ("discount", "decay"):
+            check_unit_interval(name, column[name])
         discount_t = unit("discount_t", fixed["discount_t"])
-        discounts = fixed["step"][:, STEP_COLUMNS.index("discount")]
-        refuse_unless(discount_t == (discounts[-1] if discounts.size else 0), "discount_t")
+        refuse_unless(discount_t == (column["discount"][-1] if steps else 0), "discount_t")
         self.abandon()
         for row in fixed["observation"]:
             self.show(row)
             self.steps += 1
-        for column, name in enumerate(STEP_COLUMNS):
-            getattr(self.buffer, name)[: self.steps] = fixed["step"][:, column]
+        for name, numbers in column.items():
+            getattr(self.buffer, name)[: self.steps] = numbers
         for name in ("trace", "pending", "old"):
             getattr(self.trace, name)[:] = fixed[name]
         touched = np.flatnonzero((self.trace.trace != 0) | (self.trace.pending != 0))
@@ -161,13 +103,29 @@ class Stream:
         self.follow_on, self.discount_t = float(fixed["follow_on"]), discount_t
         self.memory = memory
 
-    def _check_steps(self, steps: Dense) -> None:
-        """Refuse what no step has; compiled loops do not ask whether an action is there."""
-        action = steps[:, STEP_COLUMNS.index("action")]
-        known = (action >= 0) & (action < self.buffer.chance.shape[1]) & (action % 1 == 0)
-        refuse_unless(known, "step")
-        for name in ("discount", "decay"):
-            check_unit_interval(name, steps[:, STEP_COLUMNS.index(name)])
+
+def generator_words(generator: np.random.Generator) -> NDArray[np.float64]:
+    """The state of a PCG64 generator, shape (10,): whole numbers below 2³²."""
+    state: Any = generator.bit_generator.state
+    numbers = [state["state"]["state"], state["state"]["inc"]]
+    split = [(n >> 32 * k) & 0xFFFFFFFF for n in numbers for k in range(_WORDS)]
+    return np.array([*split, state["has_uint32"], state["uinteger"]], dtype=np.float64)
 
 
-_SIGNALS = {"preference_memory", "interest_memory"}
+def generator_of(given: NDArray[np.float64]) -> np.random.Generator:
+    """The generator whose state `generator_words` gave."""
+    refuse_unless(are_counts(given) and (given < 2**32).all(), "generator")
+    *split, has_uint32, uinteger = (int(word) for word in given)
+    state, inc = (
+        sum(word << 32 * k for k, word in enumerate(split[first : first + _WORDS]))
+        for first in (0, _WORDS)
+    )
+    refuse_unless(inc % 2 == 1 and has_uint32 in (0, 1), "generator")
+    bits = np.random.PCG64()
+    bits.state = {
+        "bit_generator": "PCG64",
+        "state": {"state": state, "inc": inc},
+        "has_uint32": has_uint32,
+        "uinteger": uinteger,
+    }
+    return np.random.Generator(bits)

@@ -14,13 +14,15 @@ own learner would diverge.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Self, final
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, SupportsIndex, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from preftd._src.arrays import (
+    Dense,
     InputError,
     Vector,
     as_count,
@@ -29,28 +31,37 @@ from preftd._src.arrays import (
     check_not_negative,
     number,
     read_only,
-    unit,
+    short,
+    whole,
 )
-from preftd._src.learners.describing import described
-from preftd._src.learners.features import MOST_FEATURES, as_features
-from preftd._src.learners.least_squares.kernel import prepare, trace_of
-from preftd._src.learners.least_squares.rows import Begun
-from preftd._src.learners.least_squares.stream import absorb_stream
-from preftd._src.learners.least_squares.systems import Inverse, Sums
-from preftd._src.learners.saving import are_flags, checked_state, refuse_unless
-from preftd._src.learners.steps import Steps, check_steps, discount_into
-from preftd._src.learners.streams import Memory, check_size, coefficients_of, one_of, split_state
+from preftd._src.learners.base import StreamLearner, are_flags, refuse_unless
+from preftd._src.learners.least_squares.systems import (
+    Begun,
+    Inverse,
+    Sums,
+    absorb_stream,
+    prepare,
+    trace_of,
+)
+from preftd._src.learners.step_size import listed
+from preftd._src.learners.steps import (
+    Steps,
+    check_steps,
+    discount_into,
+    mean_squared_error,
+    scored_features,
+)
 from preftd._src.learners.transition import (
-    after_the_end,
+    MOST_FEATURES,
+    Pair,
+    Transition,
+    as_features,
     as_vector,
     check_features_finite,
-    check_rule,
-    end_share,
-    numbers_of,
 )
-from preftd._src.turns import Turn
+from preftd._src.tasks.scored import Scored
 from preftd.experience import Experience, Indices
-from preftd.rules import Carried, Rule
+from preftd.rules import Rule
 
 
 def check_regularisation(regularisation: Any, recursive: bool) -> float:
@@ -64,8 +75,12 @@ def check_regularisation(regularisation: Any, recursive: bool) -> float:
 
 
 @final
-class LeastSquaresLearner:
+class LeastSquaresLearner(StreamLearner):
     """Least squares with the coefficients of a rule.
+
+    A row of the system waits for the next state with a weight. `update` adds it when that state
+    comes, and at once where discount is 0 or the episode is truncated. With `next_beta`, the last
+    row counts as much as β of `next_features`; at 0 it is dropped.
 
     Parameters
     ----------
@@ -93,19 +108,15 @@ class LeastSquaresLearner:
 
     """
 
+    _watchable, _holds = False, True
+
     def __init__(
         self, size: int, rule: Rule, *, regularisation: float = 1e-6, recursive: bool = False
     ) -> None:
-        self.size, self.rule = as_count("size", size, 1, MOST_FEATURES), rule
-        check_rule(rule)
+        super().__init__(as_count("size", size, 1, MOST_FEATURES), rule)
         ridge = check_regularisation(regularisation, as_flag("recursive", recursive))
         self._system: Sums | Inverse = (Inverse if recursive else Sums)(self.size, ridge)
-        self._turn = Turn()
         self._begun, self._rows = Begun.nothing(self.size), np.zeros((2, 4, self.size))
-        self._discount_t, self._follow_on = 0.0, 0.0
-        self.memory = Memory()
-
-    __repr__ = described
 
     @property
     def weights(self) -> Vector:
@@ -130,74 +141,35 @@ class LeastSquaresLearner:
             values = x @ w if x.dtype == np.float64 else w[x].sum()
             return np.asarray(values) if np.ndim(values) else float(values)
 
-    def update(  # noqa: PLR0913  (a transition, and its signals)
-        self,
-        features: ArrayLike | Indices,
-        reward: float,
-        next_features: ArrayLike | Indices | None,
-        *,
-        discount: float,
-        beta: float,
-        interest: float | None = None,
-        rho: float = 1.0,
-        truncated: bool = False,
-        next_beta: float | None = None,
-    ) -> None:
-        """Learn from one transition; the parameters are those of `LinearLearner.update`.
+    def _pair(self, features: Any, next_features: Any) -> Pair:
+        x, y = (
+            as_vector(as_features(name, given, self.size, finite=False), self.size)
+            for name, given in (("features", features), ("next_features", next_features))
+        )
+        return x, y
 
-        The row that waits is added by the call that brings the next state with a weight, and at
-        once where discount is 0 or the episode is truncated. With `next_beta`, that row counts as
-        much as β of `next_features`; at 0 it is dropped.
-        """
-        with self._turn:
-            if next_features is None:
-                next_features = after_the_end(features, discount)
-            x, y = (
-                as_vector(as_features(name, given, self.size, finite=False), self.size)
-                for name, given in (("features", features), ("next_features", next_features))
-            )
-            cut = as_flag("truncated", truncated)
-            given, discount_t = (reward, discount, beta, interest, rho), self._discount_t
-            paid, discount, share, decay, gain, follow_on = numbers_of(
-                self.rule, self._follow_on, discount_t, given
-            )
-            end = end_share(next_beta, cut)
-            over = 1.0 if discount == 0 else None if end is None else float(end)
-            into = discount_into(discount_t, share, decay)
-            looks = gain != 0 or (share != 0 and discount_t != 0)
-            self._step(x, y, (paid, discount, decay, gain, into if looks else None), over)
-            self._follow_on = follow_on
-            self._discount_t = 0.0 if cut else discount
-
-    def _step(
-        self,
-        x: Vector,
-        y: Vector,
-        numbers: tuple[float, float, float, float, float | None],
-        over: float | None,
-    ) -> None:
-        """Complete the row that waits if x has a weight, and begin another; all of it or nothing.
-
-        numbers  reward, discount, decay, gain, and `discount_into`, None if x has no weight
-        over     how much the row counts that the end of the episode completes; None if it goes on
-        """
-        paid, discount, decay, gain, into = numbers
+    def _step(self, now: Transition) -> None:
+        """Complete the row that waits if x has a weight, and begin another; all or nothing."""
+        x, y, over = now.x, now.x_next, now.end_share
         begun, complete, rows = self._begun, [], self._rows
-        if into is not None:
+        if now.gain != 0 or (now.beta != 0 and now.discount_t != 0):
             if begun.waits:
+                into = discount_into(now.discount_t, now.beta, now.decay)
                 row = (begun.fade * into, begun.paid, 1.0)
                 self._check(prepare(begun.trace, begun.features, x, row, rows[0]), x, x)
                 complete.append((begun.paid, rows[0]))
             trace, fade = np.empty(self.size), begun.fade if begun.waits else 0.0
-            self._check(trace_of(decay * fade, gain, x, begun.trace, trace), x, x)
-            begun = begun._replace(trace=trace, features=x.copy(), fade=1.0, paid=paid, waits=True)
+            self._check(trace_of(now.decay * fade, now.gain, x, begun.trace, trace), x, x)
+            begun = begun._replace(
+                trace=trace, features=x.copy(), fade=1.0, paid=now.reward, waits=True
+            )
         elif begun.waits:
-            fade = begun.fade * decay
-            begun = begun._replace(fade=fade, paid=begun.paid + fade * paid)
+            fade = begun.fade * now.decay
+            begun = begun._replace(fade=fade, paid=begun.paid + fade * now.reward)
             self._check(np.isfinite(begun.paid), x[:0], x[:0])
         if over is not None:
             if begun.waits and over != 0:
-                row = (begun.fade * discount, begun.paid, over)
+                row = (begun.fade * now.discount, begun.paid, over)
                 fits = prepare(begun.trace, begun.features, y, row, rows[1])
                 self._check(fits, begun.features, y)
                 complete.append((begun.paid, rows[1]))
@@ -211,7 +183,11 @@ class LeastSquaresLearner:
             system.add(reward, row_of)
         self._system, self._begun = system, begun
 
-    def _leave(self, system: Sums | Inverse) -> None:
+    def _leave(self) -> None:
+        self._complete(self._system)
+        self._begun = Begun.nothing(self.size)
+
+    def _complete(self, system: Sums | Inverse) -> None:
         """Complete the row of an episode that was left, as if it were truncated."""
         begun = self._begun
         if begun.waits and begun.seen:
@@ -227,74 +203,120 @@ class LeastSquaresLearner:
             check_features_finite(x, y, waits=True)
             raise InputError("the trace or what it is multiplied by is too large: scale features.")
 
-    def learn(
-        self,
-        experience: Experience,
-        preference: Any = None,
-        *,
-        beta: ArrayLike | None = None,
-        interest: ArrayLike | None = None,
-        rho: ArrayLike | None = None,
-        final_beta: ArrayLike | None = None,
-    ) -> Self:
-        """Learn from a stream as `update` would, in blocks; a stream may come in pieces.
+    def _learn(self, experience: Experience, steps: Steps) -> None:
+        check_finite("reward", experience.reward)
+        check_steps(steps, self.size)
+        # What goes wrong in the midst of a stream leaves the learner as it was before.
+        system, begun = self._system.with_arrays(self._system.arrays), self._begun
+        if experience.discount_t[0] == 0:
+            self._complete(system)
+            begun = Begun.nothing(self.size)
+        self._begun = absorb_stream(system, steps, begun)
+        self._system = system
 
-        The parameters are those of `LinearLearner.learn`. A signal that watches the learner is
-        refused.
-        """
-        with self._turn:
-            e, signal = experience, one_of(preference, beta)
-            check_size(e, self.size)
-            carried = Carried(self._follow_on, *self.memory[:2])
-            if len(e) == 0:
-                return self
-            found = coefficients_of(self.rule, e, carried, signal, beta, interest, rho)
-            check_finite("reward", e.reward)
-            # What goes wrong in the midst of a stream leaves the learner as it was before.
-            system = self._system.with_arrays(self._system.arrays)
-            begun, steps = self._begun, Steps.of(e, found, final_beta)
-            check_steps(steps, self.size)
-            if e.discount_t[0] == 0:
-                self._leave(system)
-                begun = Begun.nothing(self.size)
-            self._begun = absorb_stream(system, steps, begun)
-            self._system = system
-            self._follow_on = found.carried.follow_on
-            self.memory = Memory(
-                found.carried.preference, found.carried.interest, self.memory.td_error
-            )
-            self._discount_t = 0.0 if e.is_last[-1] else float(e.discount_tp1[-1])
-            return self
-
-    def state_dict(self) -> dict[str, NDArray[Any]]:
-        """All that changes while learning, and the regularisation that it was learned with."""
-        with self._turn:
-            return self._own_state() | self.memory.arrays()
-
-    def load_state_dict(self, state: Mapping[str, ArrayLike]) -> None:
-        """Continue from what a learner of the same rule and settings gave; all of it or nothing."""
-        with self._turn:
-            rest, memory = split_state(state)
-            arrays = checked_state(rest, self._own_state())
-            if arrays["regularisation"] != self._system.regularisation:
-                raise InputError(
-                    f"the state was made with regularisation {arrays['regularisation']}: "
-                    "make the learner with the same."
-                )
-            for name in ("follow_on", "fade"):
-                check_not_negative(name, arrays[name])
-            for name in ("waits", "seen"):
-                refuse_unless(are_flags(arrays[name]), name)
-            discount_t = unit("discount_t", arrays["discount_t"])
-            self._system = self._system.with_arrays(arrays)
-            trace, features, ahead = (arrays[n].copy() for n in ("trace", "features", "ahead"))
-            fade, paid, waits, seen = (float(arrays[n]) for n in ("fade", "paid", "waits", "seen"))
-            self._begun = Begun(trace, features, fade, paid, bool(waits), ahead, bool(seen))
-            self._discount_t, self._follow_on = discount_t, float(arrays["follow_on"])
-            self.memory = memory
-
-    def _own_state(self) -> dict[str, NDArray[Any]]:
+    def _own_arrays(self) -> dict[str, NDArray[Any]]:
         kept: dict[str, Any] = dict(self._system.arrays)
         kept |= {"regularisation": self._system.regularisation, **self._begun._asdict()}
-        kept |= {"discount_t": self._discount_t, "follow_on": self._follow_on}
         return {name: np.array(value) for name, value in kept.items()}
+
+    def _put_own(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        if arrays["regularisation"] != self._system.regularisation:
+            raise InputError(
+                f"the state was made with regularisation {arrays['regularisation']}: "
+                "make the learner with the same."
+            )
+        check_not_negative("fade", arrays["fade"])
+        for name in ("waits", "seen"):
+            refuse_unless(are_flags(arrays[name]), name)
+        self._system = self._system.with_arrays(arrays)
+        trace, features, ahead = (arrays[n].copy() for n in ("trace", "features", "ahead"))
+        fade, paid, waits, seen = (float(arrays[n]) for n in ("fade", "paid", "waits", "seen"))
+        self._begun = Begun(trace, features, fade, paid, bool(waits), ahead, bool(seen))
+
+
+@final
+@dataclass(frozen=True)
+class LeastSquares:
+    """The specification of least squares; it has no step size.
+
+    Parameters
+    ----------
+    regularisation : float
+        ε in (A + ε I) w = b, 0 or more; above 0 if recursive.
+    recursive : bool
+        Whether to keep the inverse up to date instead of solving the system.
+
+    Examples
+    --------
+    >>> from preftd import PTD
+    >>> LeastSquares().learner(3, PTD()).weights
+    array([0., 0., 0.])
+
+    """
+
+    regularisation: float = 1e-6
+    recursive: bool = False
+
+    takes_step_size: ClassVar[bool] = False
+    watchable: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        recursive = as_flag("recursive", self.recursive)
+        ridge = check_regularisation(self.regularisation, recursive)
+        object.__setattr__(self, "recursive", recursive)
+        if not isinstance(self.regularisation, int):
+            object.__setattr__(self, "regularisation", ridge)
+
+    @property
+    def label(self) -> str:
+        """Its name in figures, beside that of the rule."""
+        return "recursive least squares" if self.recursive else "least squares"
+
+    def learner(
+        self,
+        size: int,
+        rule: Rule,
+        step_size: None = None,
+        seed: SupportsIndex = 0,
+    ) -> LeastSquaresLearner:
+        """A learner, with weights of 0 whatever the seed."""
+        whole("seed", seed)
+        if step_size is not None:
+            raise InputError(
+                f"step_size is {short(step_size)}: least squares has none, leave it out."
+            )
+        return LeastSquaresLearner(
+            size, rule, regularisation=self.regularisation, recursive=self.recursive
+        )
+
+    def start(
+        self,
+        size: int,
+        step_sizes: Sequence[Any],
+        seed: SupportsIndex,
+    ) -> LeastSquaresBatch:
+        """The only learner of a seed; `step_sizes` is [None]."""
+        whole("seed", seed)
+        if listed("step_sizes", step_sizes) != [None]:
+            raise InputError("least squares has no step size: give [None] as step sizes.")
+        return LeastSquaresBatch(self, size)
+
+
+@final
+class LeastSquaresBatch:
+    """One system, solved after each episode."""
+
+    def __init__(self, spec: LeastSquares, size: int) -> None:
+        kind = Inverse if spec.recursive else Sums
+        self._size = as_count("size", size, 1, MOST_FEATURES)
+        self._system: Sums | Inverse = kind(self._size, float(spec.regularisation))
+
+    def learn(self, steps: Steps, scored: Scored) -> Dense:
+        """Learn from whole episodes; mean squared errors after each, episodes × 1."""
+        check_steps(steps, self._size, scored)
+        shown, system, errors = scored_features(scored), self._system, []
+        nothing = Begun.nothing(shown.shape[1])
+        for which in steps.episodes():
+            absorb_stream(system, steps.part(which), nothing)
+            errors.append(mean_squared_error(shown @ system.solution, scored))
+        return np.array(errors).reshape(-1, 1)

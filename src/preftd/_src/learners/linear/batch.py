@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 
 from preftd._src.arrays import Dense, InputError, as_count, as_flag, whole
 from preftd._src.learners.bounding import squares_of, with_bounded_gains
-from preftd._src.learners.features import MOST_FEATURES
 from preftd._src.learners.linear.learner import LinearLearner
-from preftd._src.learners.linear.views import VIEWS
+from preftd._src.learners.linear.state import VIEWS
 from preftd._src.learners.step_size import Decreasing, StepSize, as_step_sizes, step_sizes_of
 from preftd._src.learners.steps import UNFINISHED, Steps, check_steps
+from preftd._src.learners.transition import MOST_FEATURES
 from preftd._src.learners.vectors import WIDTH, aligned
 from preftd._src.names import nearest
 from preftd._src.tasks.scored import Scored

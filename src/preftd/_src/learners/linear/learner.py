@@ -3,40 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd._src.arrays import Dense, InputError, as_count, as_flag
-from preftd._src.learners.bounding import square_of
-from preftd._src.learners.describing import described
-from preftd._src.learners.features import MOST_FEATURES, as_features, as_pair
-from preftd._src.learners.growth import GREW
-from preftd._src.learners.linear.state import LinearState
-from preftd._src.learners.linear.stream import learn_steps
-from preftd._src.learners.linear.update import update_many, update_one
-from preftd._src.learners.linear.views import VIEWS
-from preftd._src.learners.step_size import Decreasing, size_at, step_size_parts, step_sizes_of
-from preftd._src.learners.steps import Steps
-from preftd._src.learners.streams import Memory, check_size, coefficients_of, one_of, split_state
-from preftd._src.learners.transition import (
-    ONLY_EPISODES,
-    after_the_end,
-    as_discounts,
-    check_holds,
-    check_rule,
-    end_share,
+from preftd._src.arrays import (
+    Dense,
+    InputError,
+    Vector,
+    as_array,
+    as_count,
+    as_flag,
+    check_unit_interval,
 )
-from preftd._src.learners.watching import learn_watching
+from preftd._src.learners.base import StreamLearner
+from preftd._src.learners.bounding import (
+    bounded_gain,
+    bounded_gains,
+    square_of,
+    squares_of,
+    with_bounded_gains,
+)
+from preftd._src.learners.growth import GREW, PEAK, compare_value, note_rewards
+from preftd._src.learners.linear.online_kernel import step_one
+from preftd._src.learners.linear.state import VIEWS, LinearState
+from preftd._src.learners.offline import advantages, spread, values_along
+from preftd._src.learners.step_size import Decreasing, size_at, step_size_parts, step_sizes_of
+from preftd._src.learners.steps import Steps, check_steps, discount_into, has_weight
+from preftd._src.learners.transition import (
+    MOST_FEATURES,
+    DivergedError,
+    Given,
+    Pair,
+    as_features,
+    check_features_finite,
+    check_follow_on,
+    not_finite,
+    numbers_of,
+    refused_step,
+    refused_stream,
+)
 from preftd._src.names import nearest
-from preftd._src.turns import Turn
+from preftd._src.rules.rule import broadcast
 from preftd.experience import Experience, Indices
-from preftd.rules import Carried, Rule
+from preftd.rules import Rule
+
+_SIGNALS = ("reward", "discount", "beta", "interest", "rho")
 
 
 @final
-class LinearLearner:
+class LinearLearner(StreamLearner):
     """Predicts v(x) = w·x, and learns w by TD(λ), ETD, PTD or any other rule.
 
     Features are a vector of numbers; or `Indices`, if they are 1 at a few indices and 0 elsewhere
@@ -62,12 +79,17 @@ class LinearLearner:
 
     Examples
     --------
-    >>> from preftd import PTD
+    >>> from preftd import PTD, tasks
+    >>> from preftd.preferences import Observability
     >>> learner = LinearLearner(size=2, rule=PTD(), step_size=0.5)
     >>> learner.update([1.0, 0.0], 2.0, [0.0, 1.0], discount=0.9, beta=1.0)
     2.0
     >>> learner.predict([1.0, 0.0])
     1.0
+    >>> task = tasks.make("corridor", length=5)
+    >>> learner = LinearLearner(task.features.size, PTD(), step_size=0.1, view="true_online")
+    >>> learner.learn(task.sampler(seed=0).episodes(1000), Observability()).weights.round(1)
+    array([ 0.5,  2. , -1. ])
 
     """
 
@@ -84,20 +106,17 @@ class LinearLearner:
         size = as_count("size", size, 1, MOST_FEATURES)
         if predictions is not None:
             predictions = as_count("predictions", predictions, 1, MOST_FEATURES)
-        check_rule(rule)
+        super().__init__(size, rule, predictions)
         nearest("view", view, VIEWS)
         if predictions is not None and not VIEWS[view].online:
             raise InputError(f"the {view} view learns one prediction: leave out predictions.")
-        self.size, self.rule, self.view, self.predictions = size, rule, view, predictions
+        self.view, self.predictions = view, predictions
         self.step_size, self.bounded = step_size, as_flag("bounded", bounded)
-        self._turn, self.memory = Turn(), Memory()
-        self._online, self._held = VIEWS[view].online, view == "held"
-        self._update: Any = update_one if predictions is None else update_many
+        self._online = self._watchable = VIEWS[view].online
+        self._holds = view == "held"
         self._step_size, scale = step_size_parts(step_size, size)
         self._constant = self._step_size if isinstance(self._step_size, float) else None
         self._state = LinearState(scale, predictions, view)
-
-    __repr__ = described
 
     @property
     def weights(self) -> Dense:
@@ -105,20 +124,6 @@ class LinearLearner:
         with self._turn:
             weights = self._state.settled()
             return weights[:, 0] if self.predictions is None else weights
-
-    @property
-    def discount_t(self) -> Any:
-        """γ_t of the transition into the features that `update` gets next; 0 at a start."""
-        with self._turn:
-            return self._state.discount_t
-
-    @discount_t.setter
-    def discount_t(self, discount: float) -> None:
-        with self._turn:
-            share = as_discounts(discount, self._state.discount_t)
-            if not np.any(share):
-                self._state.leave(self._alpha())
-            self._state.discount_t = share
 
     def predict(self, features: ArrayLike | Indices) -> Any:
         """Predict v(x).
@@ -145,154 +150,159 @@ class LinearLearner:
                 return values
             return values[:, 0] if x.ndim == 2 else float(values[0])
 
-    def update(  # noqa: PLR0913  (a transition, and its signals)
-        self,
-        features: ArrayLike | Indices,
-        reward: Any,
-        next_features: ArrayLike | Indices | None,
-        *,
-        discount: Any,
-        beta: Any,
-        interest: Any = None,
-        rho: Any = 1.0,
-        truncated: bool = False,
-        next_beta: Any = None,
-    ) -> Any:
-        """Learn from one transition; what cannot be used raises InputError and changes nothing.
+    def _take(self, pair: Pair, given: Given, end: Any) -> tuple[Any, Any, Any]:
+        state = self._state
+        alpha = self._alpha() if self._constant is None else self._constant
+        reach = alpha * square_of(pair[0], state.scale) if self.bounded else 0.0
+        take = self._take_one if self.predictions is None else self._take_many
+        found = take(pair, given, alpha, reach, end)
+        state.steps += 1
+        return found
 
-        In the held view, what is pending is applied by the call that brings the β of the state
-        reached, with the step size of that call; what is left is applied at once where discount is
-        0 or the episode is truncated. Features need not be finite where β and the rule's gain
-        are 0.
+    def _take_one(
+        self, pair: Pair, given: Given, step_size: float, reach: float, end_share: Any
+    ) -> tuple[float, float, float]:
+        """Take a step with the only prediction; `reach` bounds the gain (`bounding.py`), 0 not."""
+        state, (x, y), discount_t = self._state, pair, self._discount_t
+        reward, discount, beta, decay, gain, carried = numbers_of(
+            self.rule, self._follow_on, discount_t, given
+        )
+        end = -1.0 if end_share is None else float(end_share)
+        if discount == 0:
+            y, end = x, 1.0  # what comes after the end has no part, whatever was given
+        if reach:
+            gain = bounded_gain(gain, reach)
+        numbers = (reward, discount, discount_t, decay, gain, step_size, beta, end)
+        delta: float | None = None
+        if x.dtype.char == "d" and state.sparse is None:
+            delta = step_one(x, y, *numbers, *state.code, state.memory, state.work)
+        if delta is None:
+            found = state.step(x, y, np.array(numbers)[:, None])
+            delta = None if found is None else float(found[0])
+        if delta is None:
+            raise self._why_not(pair, numbers)
+        return delta, carried, discount
 
-        Parameters
-        ----------
-        features : array of shape (size,), or Indices
-            x_t.
-        reward : float
-            r_{t+1}, paid on the way from `features` to `next_features`.
-        next_features : array of shape (size,), Indices or None
-            x_{t+1}, which the next call gets as `features`. It has no part where discount is 0, and
-            may be None there.
-        discount : float
-            γ_{t+1} of this transition: 0 if the episode terminates with it.
-        beta, interest, rho : float
-            β_t, i_t and ρ_t, those of `features`. The interest is the rule's own by default.
-        truncated : bool
-            Whether the episode is cut short here: this update still bootstraps from
-            `next_features`, and trace and follow-on start afresh with the next.
-        next_beta : float
-            β of `next_features` where the episode is truncated, in the held view (default: 1). At 0
-            nothing is bootstrapped from it, and what is pending is dropped.
+    def _take_many(
+        self, pair: Pair, given: Given, step_size: float, reach: float, end_share: Any
+    ) -> tuple[Vector, Vector, Vector]:
+        """The same for many predictions; signals are numbers for all, or one for each."""
+        (x, y), discount_t = pair, self._discount_t
+        signals = {
+            name: broadcast(name, as_array(name, signal), discount_t.shape)
+            for name, signal in zip(_SIGNALS, given, strict=True)
+            if name != "interest" or signal is not None  # the rule has its own
+        }
+        check_unit_interval("discount", signals["discount"])
+        reward, discount = signals.pop("reward"), signals.pop("discount")
+        if not discount.any():
+            y = x
+        (decay, gain), carried = self.rule.stream(
+            self._follow_on, discount_t=discount_t[None], **signals
+        )
+        check_follow_on(carried)
+        end = np.where(discount == 0, 1.0, -1.0 if end_share is None else end_share)
+        gain = bounded_gains(gain[0], reach)
+        numbers = (reward, discount, discount_t, decay[0], gain, step_size, signals["beta"], end)
+        delta = self._state.step(x, y, np.array(np.broadcast_arrays(*numbers)))
+        if delta is None:
+            raise self._why_not(pair, numbers)
+        return delta, carried, discount
 
-        Returns
-        -------
-        float
-            The TD error δ_t, or with many predictions an array of shape (predictions,). In the held
-            view it is that of the weights once what was pending is applied, and NaN where features
-            are not finite.
+    def _why_not(self, pair: Pair, numbers: tuple[Any, ...]) -> InputError:
+        """Why a step could not be used."""
+        _, discount, _, _, gain, _, beta, end = numbers
+        if not self._holds:
+            return not_finite(*pair)
+        used, looks_ahead = np.any(beta) or np.any(gain), np.any(np.maximum(end, 0) * discount)
+        x, y = pair[0][: None if used else 0], pair[1][: None if looks_ahead else 0]
+        check_features_finite(x, y, waits=True)
+        return DivergedError("the prediction is not finite: lower the step size.")
 
-        """
-        with self._turn:
-            if not self._online:
-                raise InputError(ONLY_EPISODES)
-            if next_features is None:
-                next_features = after_the_end(features, discount)
-            pair = as_pair(features, next_features, self.size, not self._held)
-            if truncated is not False:
-                truncated = as_flag("truncated", truncated)
-            state, share = self._state, None
-            if truncated or next_beta is not None:
-                shape = () if self.predictions is None else state.value.shape
-                share = end_share(next_beta, truncated, shape, self._held)
-            given = (reward, discount, beta, interest, rho)
-            alpha = self._alpha() if self._constant is None else self._constant
-            reach = alpha * square_of(pair[0], state.scale) if self.bounded else 0.0
-            found = self._update(state, self.rule, pair, given, alpha, reach, share)
-            delta, carried, discount = found
-            state.follow_on, state.discount_t = carried, 0.0 * discount if truncated else discount
-            state.steps += 1
-            if state.column.item(GREW) if self.predictions is None else state.work[GREW].any():
-                state.check_growth(pair[0])
-            return delta
+    def _learn(self, experience: Experience, steps: Steps) -> None:
+        state = self._state
+        alphas = step_sizes_of([self._step_size], state.steps, len(experience)).reshape(-1)
+        check_steps(steps, self.size)
+        if self.bounded:
+            steps = with_bounded_gains(steps, alphas, squares_of(steps, state.scale))
+        used = np.flatnonzero(has_weight(steps))
+        if state.column[PEAK] < 0 and used.size:
+            state.check_growth(experience.features(used[:1])[0])
+        if self.view == "forward":
+            sizes = np.broadcast_to(alphas, (len(experience),))
+            weights = _learn_forward(experience, steps, sizes, state.scale, state.weights[:, 0])
+            if not np.isfinite(weights).all():
+                raise refused_stream(steps, everywhere=False)
+            state.weights[:, 0] = weights
+            note_rewards(steps.reward, steps.discount_t, state.work)
+            with np.errstate(over="ignore", invalid="ignore"):
+                values = values_along(experience, experience.code_t[used], weights)
+            compare_value(float(np.abs(values).max(initial=0.0)), state.work, 0)
+        else:
+            done = state.learn(steps, alphas, self._discount_t != 0)
+            if done < len(experience):
+                raise refused_step(steps, done, not self._holds)
+        state.steps += len(experience)
 
-    def learn(
-        self,
-        experience: Experience,
-        preference: Any = None,
-        *,
-        beta: ArrayLike | None = None,
-        interest: ArrayLike | None = None,
-        rho: ArrayLike | None = None,
-        final_beta: ArrayLike | None = None,
-    ) -> Self:
-        """Learn from a stream as `update` would, compiled; returns the learner itself.
+    def _leave(self) -> None:
+        self._state.leave(self._alpha())
 
-        A stream may come in pieces, in the forward view in whole episodes. All of it is learned or,
-        if predictions stop being finite on the way, nothing: so each call first copies the state,
-        which takes longer than a few steps if there are many features.
+    def _check_growth(self, seen: Pair | Experience) -> None:
+        state = self._state
+        if state.column.item(GREW) if self.predictions is None else state.work[GREW].any():
+            x = seen.features(slice(0, 1))[0] if isinstance(seen, Experience) else seen[0]
+            state.check_growth(x)
 
-        Parameters
-        ----------
-        experience : Experience
-        preference : number, array of shape (states,), function or Signal
-            Where β comes from; or give beta. A signal that watches the learner makes it learn step
-            by step, not compiled.
-        beta : float or array of shape (steps,)
-            β_t itself.
-        interest : float or array of shape (steps,)
-            i_t (default: the rule's interest).
-        rho : float or array of shape (steps,)
-            ρ_t (default: those of the experience, or 1).
-        final_beta : float or array of shape (truncated episodes,)
-            β of what each truncated episode shows last, in the held view (default: 1). At 0 nothing
-            is bootstrapped from it, and what is pending is dropped.
+    def _own_arrays(self) -> dict[str, NDArray[Any]]:
+        return self._state.arrays()
 
-        Examples
-        --------
-        >>> from preftd import PTD, tasks
-        >>> from preftd.preferences import Observability
-        >>> task = tasks.make("corridor", length=5)
-        >>> learner = LinearLearner(task.features.size, PTD(), step_size=0.1, view="true_online")
-        >>> learner.learn(task.sampler(seed=0).episodes(1000), Observability()).weights.round(1)
-        array([ 0.5,  2. , -1. ])
+    def _arrays_like(self, given: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+        return self._state.empty(given).arrays()
 
-        """
-        with self._turn:
-            if self.predictions is not None:
-                raise InputError("learn is for one prediction: call update for each step.")
-            check_size(experience, self.size)
-            check_holds("final_beta", final_beta, self._held)
-            signal, state = one_of(preference, beta), self._state
-            if signal is not None and signal.watches_learner and self._online:
-                learn_watching(self, experience, signal, interest, rho, final_beta)
-                return self
-            if len(experience) == 0:
-                return self
-            carried = Carried(state.follow_on, *self.memory[:2])
-            found = coefficients_of(self.rule, experience, carried, signal, beta, interest, rho)
-            steps, follow_on = Steps.of(experience, found, final_beta), found.carried.follow_on
-            alphas = step_sizes_of([self._step_size], state.steps, len(experience)).reshape(-1)
-            learn_steps(state, self.bounded, experience, steps, alphas, follow_on)
-            if state.column[GREW] != 0.0:
-                state.check_growth(experience.features(slice(0, 1))[0])
-            self.memory = Memory(*found.carried[1:], self.memory.td_error)
-            return self
-
-    def state_dict(self) -> dict[str, NDArray[Any]]:
-        """All that changes while learning, as arrays; a learner made in the same way loads it."""
-        with self._turn:
-            return self._state.arrays() | self.memory.arrays()
-
-    def load_state_dict(self, state: Mapping[str, ArrayLike]) -> None:
-        """Continue from what `state_dict` gave."""
-        with self._turn:
-            rest, memory = split_state(state)
-            scale, predictions = self._state.scale, self.predictions
-            self._state = LinearState.of_arrays(rest, scale, predictions, self.view)
-            self.memory = memory
+    def _put_own(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        self._state = self._state.of_arrays(arrays)
 
     def _alpha(self) -> float:
         if isinstance(self._step_size, Decreasing):
             return float(size_at(self._step_size, np.array(self._state.steps)))
         return self._step_size
+
+
+def _learn_forward(
+    experience: Experience, steps: Steps, step_sizes: Vector, scale: Vector, weights: Vector
+) -> Vector:
+    """The weights after whole episodes, shape (size,).
+
+    Δw = s ∘ Σ_t α_t gain_t A_t x_t, with weights held fixed during each episode.
+
+    Parameters
+    ----------
+    experience, steps
+        The same stream, with its features and with its coefficients.
+    step_sizes : array of shape (steps,)
+    scale : array of shape (size,)
+        A factor for each feature.
+    weights : array of shape (size,)
+
+    """
+    used = has_weight(steps)
+    looks = np.append(used[1:], False)
+    looks[steps.is_last] = steps.discount_tp1[steps.is_last] != 0
+    discount = np.append(discount_into(steps.discount_t, steps.beta, steps.decay)[1:], 0.0)
+    discount[steps.is_last] = steps.discount_tp1[steps.is_last]
+    for which in steps.episodes():
+        episode, gain = experience[which], steps.gain[which]
+        # Values without a weight cancel, whatever they are: so they are taken to be 0.
+        with np.errstate(over="ignore", invalid="ignore"):
+            value_t, value_tp1 = np.zeros((2, gain.size))
+            value_t[used[which]] = values_along(episode, episode.code_t[used[which]], weights)
+            value_tp1[looks[which]] = values_along(episode, episode.code_tp1[looks[which]], weights)
+            td_error = episode.reward + discount[which] * value_tp1 - value_t
+        if not np.isfinite(td_error).all():
+            bad = which.start + int(np.argmin(np.isfinite(td_error)))
+            raise refused_step(steps, bad, everywhere=False)
+        updated = np.flatnonzero(gain)
+        with np.errstate(over="ignore", invalid="ignore"):
+            amount = step_sizes[which] * gain * advantages(td_error, steps.decay[which])
+            weights = weights + scale * spread(episode, updated, amount[updated])
+    return weights

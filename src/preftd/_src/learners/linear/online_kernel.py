@@ -30,6 +30,8 @@ times the stored trace, so that where β and gain are 0 these two numbers change
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 
 from preftd._src.arrays import Dense, Vector
@@ -49,8 +51,11 @@ from preftd._src.learners.growth import (
 from preftd._src.learners.linear.batch_kernel import add_features
 from preftd._src.learners.steps import Steps
 
-BACKWARD, TRUE_ONLINE, HELD = range(3)
-"""The views, as kernels name them."""
+BACKWARD, TRUE_ONLINE, HELD = (0, None), (1, None), (None, 1)
+"""The views as kernels get them, in two arguments. One is None, which is known when a kernel is
+compiled: it then has no code for what that stands for, and compiling takes half as long."""
+View: TypeAlias = int | None
+Held: TypeAlias = int | None
 
 SCALE, WEIGHTS, TRACE, PENDING = range(4)
 """Rows of `memory`, an array of shape (3 or 4, features × predictions). Only the held view has
@@ -101,33 +106,39 @@ inlined_sums = kernel(fastmath={"contract", "reassoc"}, forceinline=True)
 
 
 @inlined
-def factors(view: int, lazy: bool, work: Dense) -> bool:
+def factors(view: View, held: Held, lazy: bool, work: Dense) -> bool:
     """Write δ and the scalars of a step; returns whether all that is used is finite.
 
     lazy  whether S and L stand for what is not written to each feature
     """
     finite = True
     for lane in range(work.shape[1]):
-        if view == HELD:
+        if held is not None:
             finite &= _held_factors(lazy, work, lane)
-            continue
-        value, decay = work[VALUE, lane], work[DECAY, lane]
-        step = work[STEP_SIZE, lane] * work[GAIN, lane]
-        keeps = view == TRUE_ONLINE and work[DISCOUNT_T, lane] != 0.0
-        before = work[OLD_VALUE, lane] if keeps else value
-        delta = work[REWARD, lane] + work[DISCOUNT, lane] * work[NEXT_VALUE, lane] - before
-        work[TD_ERROR, lane] = delta
-        work[TRACE_KEPT, lane] = decay
-        if view == TRUE_ONLINE:
-            work[FEATURES_TO_TRACE, lane] = step * (1.0 - decay * work[TRACE_VALUE, lane])
-            work[NEW_TRACE_TO_WEIGHTS, lane] = delta
-            work[FEATURES_TO_WEIGHTS, lane] = step * (before - value)
-        else:
-            work[FEATURES_TO_TRACE, lane] = work[GAIN, lane]
-            work[NEW_TRACE_TO_WEIGHTS, lane] = work[STEP_SIZE, lane] * delta
-        # With v from the step before, δ need not show that x is not finite.
-        finite &= np.isfinite(delta) & np.isfinite(value)
+        if view is not None:
+            finite &= _online_factors(view == TRUE_ONLINE[0], work, lane)
     return finite
+
+
+@inlined
+def _online_factors(is_true: bool, work: Dense, lane: int) -> bool:
+    """Write δ and the scalars of a backward or true online step of one prediction."""
+    value, decay = work[VALUE, lane], work[DECAY, lane]
+    step = work[STEP_SIZE, lane] * work[GAIN, lane]
+    keeps = is_true and work[DISCOUNT_T, lane] != 0.0
+    before = work[OLD_VALUE, lane] if keeps else value
+    delta = work[REWARD, lane] + work[DISCOUNT, lane] * work[NEXT_VALUE, lane] - before
+    work[TD_ERROR, lane] = delta
+    work[TRACE_KEPT, lane] = decay
+    if is_true:
+        work[FEATURES_TO_TRACE, lane] = step * (1.0 - decay * work[TRACE_VALUE, lane])
+        work[NEW_TRACE_TO_WEIGHTS, lane] = delta
+        work[FEATURES_TO_WEIGHTS, lane] = step * (before - value)
+    else:
+        work[FEATURES_TO_TRACE, lane] = work[GAIN, lane]
+        work[NEW_TRACE_TO_WEIGHTS, lane] = work[STEP_SIZE, lane] * delta
+    # With v from the step before, δ need not show that x is not finite.
+    return bool(np.isfinite(delta) & np.isfinite(value))
 
 
 @inlined
@@ -175,9 +186,9 @@ def is_used(work: Dense, lane: int) -> bool:
 
 
 @inlined
-def any_used(view: int, work: Dense) -> bool:
+def any_used(held: Held, work: Dense) -> bool:
     """Whether x has a part in the step, for any prediction."""
-    if view != HELD:
+    if held is None:
         return True
     used = False
     for lane in range(work.shape[1]):
@@ -186,7 +197,7 @@ def any_used(view: int, work: Dense) -> bool:
 
 
 @inlined
-def may_step(view: int, size: float, work: Dense) -> bool:
+def may_step(held: Held, size: float, work: Dense) -> bool:
     """Whether the step that `factors` wrote may be taken; no feature is larger than `size`."""
     fits = True
     for lane in range(work.shape[1]):
@@ -194,7 +205,7 @@ def may_step(view: int, size: float, work: Dense) -> bool:
         x = size * work[SCALE_BOUND, lane]
         e = abs(work[TRACE_KEPT, lane]) * before + abs(work[FEATURES_TO_TRACE, lane]) * x
         w += abs(work[NEW_TRACE_TO_WEIGHTS, lane]) * e + abs(work[FEATURES_TO_WEIGHTS, lane]) * x
-        if view == HELD:
+        if held is not None:
             w += abs(work[PENDING_TO_WEIGHTS, lane]) * p
             w += abs(work[TRACE_TO_WEIGHTS, lane]) * before
             p = abs(work[PENDING_KEPT, lane]) * p + abs(work[TRACE_TO_PENDING, lane]) * before
@@ -207,16 +218,17 @@ def may_step(view: int, size: float, work: Dense) -> bool:
 
 
 @inlined
-def conclude(view: int, lazy: bool, work: Dense) -> bool:
+def conclude(held: Held, lazy: bool, work: Dense) -> bool:
     """Take note of a step that is made; returns whether what is pending must be applied."""
     ends = False
     for lane in range(work.shape[1]):
         reward, discount_t = work[REWARD, lane], work[DISCOUNT_T, lane]
-        used = view != HELD or is_used(work, lane)
-        note_value(work[VALUE, lane] if used else 0.0, reward, discount_t, work, lane)
-        if view != HELD:
+        if held is None:
+            note_value(work[VALUE, lane], reward, discount_t, work, lane)
             work[OLD_VALUE, lane] = work[NEXT_VALUE, lane]
             continue
+        used = is_used(work, lane)
+        note_value(work[VALUE, lane] if used else 0.0, reward, discount_t, work, lane)
         s = work[DECAY, lane] * work[FADE, lane]
         paid = work[PAID, lane] + s * reward
         if not lazy:
@@ -234,7 +246,7 @@ def conclude(view: int, lazy: bool, work: Dense) -> bool:
 
 
 @inlined_sums
-def _look_one(x: Vector, x_next: Vector, memory: Dense, work: Dense) -> float:
+def _look_one(x: Vector, x_next: Vector, held: Held, memory: Dense, work: Dense) -> float:
     """Write the products of one prediction; returns Σ |x|."""
     value, overlap, ahead, size = 0.0, 0.0, 0.0, 0.0
     for i in range(x.size):
@@ -243,7 +255,7 @@ def _look_one(x: Vector, x_next: Vector, memory: Dense, work: Dense) -> float:
         overlap += memory[TRACE, i] * x[i]
         size += abs(x[i])
     work[VALUE, 0], work[NEXT_VALUE, 0], work[TRACE_VALUE, 0] = value, ahead, overlap
-    if memory.shape[0] > PENDING:
+    if held is not None:
         now, ahead, overlap = 0.0, 0.0, 0.0
         for i in range(x.size):
             now += memory[PENDING, i] * x[i]
@@ -255,7 +267,7 @@ def _look_one(x: Vector, x_next: Vector, memory: Dense, work: Dense) -> float:
 
 
 @compiled
-def _look(x: Vector, x_next: Vector, memory: Dense, work: Dense) -> float:
+def _look(x: Vector, x_next: Vector, held: Held, memory: Dense, work: Dense) -> float:
     """The same for many predictions."""
     lanes, size = work.shape[1], 0.0
     work[VALUE : NEXT_TRACE_VALUE + 1] = 0.0
@@ -267,7 +279,7 @@ def _look(x: Vector, x_next: Vector, memory: Dense, work: Dense) -> float:
             work[VALUE, lane] += x_i * w
             work[NEXT_VALUE, lane] += next_i * w
             work[TRACE_VALUE, lane] += x_i * e
-        if memory.shape[0] > PENDING:
+        if held is not None:
             for lane in range(lanes):
                 p, e = memory[PENDING, k + lane], memory[TRACE, k + lane]
                 work[PENDING_VALUE, lane] += x_i * p
@@ -277,11 +289,11 @@ def _look(x: Vector, x_next: Vector, memory: Dense, work: Dense) -> float:
 
 
 @inlined
-def _move_one(x: Vector, memory: Dense, work: Dense) -> None:
+def _move_one(x: Vector, held: Held, memory: Dense, work: Dense) -> None:
     """Apply the map to one prediction."""
-    of_trace, of_features = work[NEW_TRACE_TO_WEIGHTS, 0], work[FEATURES_TO_WEIGHTS, 0]
     kept, entering = work[TRACE_KEPT, 0], work[FEATURES_TO_TRACE, 0]
-    if memory.shape[0] <= PENDING:
+    if held is None:
+        of_trace, of_features = work[NEW_TRACE_TO_WEIGHTS, 0], work[FEATURES_TO_WEIGHTS, 0]
         for i in range(x.size):
             s_i = memory[SCALE, i] * x[i]
             e = kept * memory[TRACE, i] + entering * s_i
@@ -299,12 +311,12 @@ def _move_one(x: Vector, memory: Dense, work: Dense) -> None:
 
 
 @compiled
-def _move(x: Vector, memory: Dense, work: Dense) -> None:
+def _move(x: Vector, held: Held, memory: Dense, work: Dense) -> None:
     """Apply the map to many predictions."""
     lanes = work.shape[1]
     for i in range(x.size):
         s_i, k = memory[SCALE, i] * x[i], i * lanes
-        if memory.shape[0] > PENDING:
+        if held is not None:
             for lane in range(lanes):
                 p, e = memory[PENDING, k + lane], memory[TRACE, k + lane]
                 a, b = work[PENDING_TO_WEIGHTS, lane], work[TRACE_TO_WEIGHTS, lane]
@@ -313,7 +325,7 @@ def _move(x: Vector, memory: Dense, work: Dense) -> None:
                 memory[PENDING, k + lane] = p + work[FEATURES_TO_PENDING, lane] * s_i
                 kept, entering = work[TRACE_KEPT, lane], work[FEATURES_TO_TRACE, lane]
                 memory[TRACE, k + lane] = kept * e + entering * s_i
-        else:
+        if held is None:
             for lane in range(lanes):
                 e = work[TRACE_KEPT, lane] * memory[TRACE, k + lane]
                 e += work[FEATURES_TO_TRACE, lane] * s_i
@@ -334,20 +346,35 @@ def _end(memory: Dense, work: Dense) -> None:
 
 
 @inlined
-def step_vectors(x: Vector, x_next: Vector, view: int, memory: Dense, work: Dense) -> bool:
-    """One step of all predictions; returns False, with nothing learned, if it may not be taken."""
-    one = work.shape[1] == 1
-    size = _look_one(x, x_next, memory, work) if one else _look(x, x_next, memory, work)
-    if not factors(view, True, work):
+def _step(x: Vector, x_next: Vector, view: View, held: Held, memory: Dense, work: Dense) -> bool:
+    """One step of one prediction; returns False, with nothing learned, if it may not be taken."""
+    size = _look_one(x, x_next, held, memory, work)
+    if not factors(view, held, True, work):
         return False
-    used = any_used(view, work)
-    if not may_step(view, size if used else 0.0, work):
+    used = any_used(held, work)
+    if not may_step(held, size if used else 0.0, work):
         return False
-    if used and one:
-        _move_one(x, memory, work)
-    elif used:
-        _move(x, memory, work)
-    if conclude(view, True, work):
+    if used:
+        _move_one(x, held, memory, work)
+    if conclude(held, True, work) and held is not None:
+        _end(memory, work)
+    return True
+
+
+@compiled
+def step_many(
+    x: Vector, x_next: Vector, view: View, held: Held, memory: Dense, work: Dense
+) -> bool:
+    """The same for many predictions."""
+    size = _look(x, x_next, held, memory, work)
+    if not factors(view, held, True, work):
+        return False
+    used = any_used(held, work)
+    if not may_step(held, size if used else 0.0, work):
+        return False
+    if used:
+        _move(x, held, memory, work)
+    if conclude(held, True, work) and held is not None:
         _end(memory, work)
     return True
 
@@ -364,7 +391,8 @@ def step_one(  # noqa: PLR0913, PLR0917  (unpacking from Python would take longe
     alpha: float,
     beta: float,
     end: float,
-    view: int,
+    view: View,
+    held: Held,
     memory: Dense,
     work: Dense,
 ) -> float | None:
@@ -372,7 +400,7 @@ def step_one(  # noqa: PLR0913, PLR0917  (unpacking from Python would take longe
     work[REWARD, 0], work[DISCOUNT, 0], work[DISCOUNT_T, 0] = reward, discount, discount_t
     work[DECAY, 0], work[GAIN, 0], work[STEP_SIZE, 0] = decay, gain, alpha
     work[BETA, 0], work[END, 0] = beta, end
-    if not step_vectors(x, x_next, view, memory, work):
+    if not _step(x, x_next, view, held, memory, work):
         return None
     return float(work[TD_ERROR, 0])
 
@@ -405,14 +433,16 @@ def write_numbers(steps: Steps, t: int, step_sizes: Vector, work: Dense) -> None
 
 
 @compiled
-def learn_vectors(steps: Steps, view: int, step_sizes: Vector, memory: Dense, work: Dense) -> int:
+def learn_vectors(
+    steps: Steps, view: View, held: Held, step_sizes: Vector, memory: Dense, work: Dense
+) -> int:
     """Learn one prediction from steps, up to the first that cannot be used; returns how many."""
     x, x_next = np.zeros(memory.shape[1]), np.zeros(memory.shape[1])
     last = steps.code_t.size - 1
     for t in range(steps.code_t.size):
-        hidden = view == HELD and steps.beta[t] == 0.0 and steps.gain[t] == 0.0
+        hidden = held is not None and steps.beta[t] == 0.0 and steps.gain[t] == 0.0
         ends = steps.is_last[t] or steps.discount_tp1[t] == 0.0 or t == last
-        if hidden and not ends and np.isfinite(steps.reward[t]):
+        if held is not None and hidden and not ends and np.isfinite(steps.reward[t]):
             work[FADE, 0] *= steps.decay[t]
             work[PAID, 0] += work[FADE, 0] * steps.reward[t]
             note_value(0.0, steps.reward[t], steps.discount_t[t], work, 0)
@@ -422,8 +452,8 @@ def learn_vectors(steps: Steps, view: int, step_sizes: Vector, memory: Dense, wo
             x[i] = x_next[i] = 0.0
         if not hidden:
             add_features(steps.code_t[t], steps.dense, steps.active, 1.0, x)
-        if view != HELD or (ends and steps.final_beta[t] != 0.0):
+        if held is None or (ends and steps.final_beta[t] != 0.0):
             add_features(steps.code_tp1[t], steps.dense, steps.active, 1.0, x_next)
-        if not step_vectors(x, x_next, view, memory, work):
+        if not _step(x, x_next, view, held, memory, work):
             return t
     return steps.code_t.size

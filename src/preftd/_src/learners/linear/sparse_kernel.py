@@ -37,6 +37,8 @@ from preftd._src.learners.linear.online_kernel import (
     TRACE_TO_PENDING,
     TRACE_TO_WEIGHTS,
     VALUE,
+    Held,
+    View,
     any_used,
     conclude,
     factors,
@@ -251,7 +253,8 @@ def _end(state: SparseState, work: Dense) -> None:
 def step_indices(
     indices: NDArray[np.int32],
     next_indices: NDArray[np.int32],
-    view: int,
+    view: View,
+    held: Held,
     scale: Vector,
     state: SparseState,
     work: Dense,
@@ -263,34 +266,40 @@ def step_indices(
         read(state, indices[k], VALUE, work)
     for k in range(next_indices.size):
         read(state, next_indices[k], NEXT_VALUE, work)
-    if not factors(view, False, work):
+    if not factors(view, held, False, work):
         return False
     _bound_shared(now, work)
-    if not may_step(view, float(indices.size), work):
+    if not may_step(held, float(indices.size), work):
         return False
     _move_shared(state, work)
     end_era(state)
-    if any_used(view, work):
+    if any_used(held, work):
         for k in range(indices.size):
             _add(state, indices[k], scale[indices[k]], work)
     for lane in range(work.shape[1]):
         now[V, lane] += work[NEW_TRACE_TO_WEIGHTS, lane] * now[S, lane]
         if now.shape[0] > K:
             now[L, lane] += work[NEW_TRACE_TO_PENDING, lane] * now[S, lane]
-    if conclude(view, False, work):
+    if conclude(held, False, work):
         _end(state, work)
     return True
 
 
 @kernel
 def learn_indices(
-    steps: Steps, view: int, step_sizes: Vector, scale: Vector, state: SparseState, work: Dense
+    steps: Steps,
+    view: View,
+    held: Held,
+    step_sizes: Vector,
+    scale: Vector,
+    state: SparseState,
+    work: Dense,
 ) -> int:
     """Learn one prediction from steps, up to the first that cannot be used; returns how many."""
     for t in range(steps.code_t.size):
         write_numbers(steps, t, step_sizes, work)
         now, ahead = steps.active[steps.code_t[t]], steps.active[steps.code_tp1[t]]
-        if not step_indices(now, ahead, view, scale, state, work):
+        if not step_indices(now, ahead, view, held, scale, state, work):
             return t
     return steps.code_t.size
 

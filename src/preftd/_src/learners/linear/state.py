@@ -1,12 +1,13 @@
-"""What a linear learner remembers, and how a step changes it."""
+"""The views of linear learning; what a learner remembers, and how a step changes it."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Self, TypeVar
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from preftd._src.arrays import Dense, Vector, check_not_negative, check_unit_interval
+from preftd._src.arrays import Dense, Vector
+from preftd._src.learners.base import are_counts, are_flags, refuse_unless
 from preftd._src.learners.growth import (
     CAREFUL,
     GREW,
@@ -21,6 +22,12 @@ from preftd._src.learners.growth import (
     WEIGHT_BOUND,
     warn_of_growth,
 )
+from preftd._src.learners.linear.batch_kernel import (
+    learn_lanes,
+    learn_lanes_forward,
+    learn_true_online,
+)
+from preftd._src.learners.linear.held_kernel import learn_held
 from preftd._src.learners.linear.online_kernel import (
     BACKWARD,
     FADE,
@@ -38,7 +45,7 @@ from preftd._src.learners.linear.online_kernel import (
     WORK_ROWS,
     learn_vectors,
     leave,
-    step_vectors,
+    step_many,
 )
 from preftd._src.learners.linear.sparse_kernel import (
     LARGE,
@@ -51,13 +58,42 @@ from preftd._src.learners.linear.sparse_kernel import (
     step_indices,
     values_at,
 )
-from preftd._src.learners.saving import are_counts, are_flags, checked_state, refuse_unless
 from preftd._src.learners.steps import Steps
 from preftd._src.learners.transition import DivergedError
 
-CODES = {"backward": BACKWARD, "true_online": TRUE_ONLINE, "held": HELD, "forward": BACKWARD}
-"""The views as kernels name them; the forward view has weights only."""
 Found = TypeVar("Found")
+
+
+class View(NamedTuple):
+    """When and how weights move: what studies and learners need to know of a view."""
+
+    label: str
+    """Its name in figures; empty for the paper's algorithm."""
+    batch_kernel: Any
+    """Learns with several step sizes at once, and scores each episode."""
+    code: tuple[int | None, int | None] | None
+    """As kernels of online views name it; None if it learns from whole episodes only."""
+
+    @property
+    def online(self) -> bool:
+        """Whether it learns one transition at a time."""
+        return self.code is not None
+
+
+VIEWS = {
+    "backward": View("", learn_lanes, BACKWARD),
+    "forward": View("forward view", learn_lanes_forward, None),
+    "true_online": View("true online", learn_true_online, TRUE_ONLINE),
+    "held": View("held", learn_held, HELD),
+}
+"""The views of linear learning.
+
+backward     the paper's algorithm: an update at every step, along an accumulating trace
+forward      weights rest during an episode, then all its updates are made at once
+true_online  an update at every step that equals a forward view over all steps so far
+held         an update is applied as its target completes; what is shown where β and gain are 0 has
+             no part in it
+"""
 
 
 class LinearState:
@@ -72,7 +108,8 @@ class LinearState:
     """What belongs to `sparse`."""
 
     def __init__(self, scale: Vector, predictions: int | None, view: str) -> None:
-        columns, self.view, self.code = predictions or 1, view, CODES[view]
+        columns, code = predictions or 1, VIEWS[view].code
+        self.code = BACKWARD if code is None else code  # the forward view has weights only
         self.holds = self.code == HELD
         # All in one array: handing over another takes as long as a step.
         self.memory = np.zeros((PENDING + self.holds, scale.size * columns))
@@ -87,22 +124,19 @@ class LinearState:
         self.numbers, self.held, self.value = (
             self.work[rows] for rows in (NUMBERS, LAZY, OLD_VALUE)
         )
-        # Numbers if there is one prediction, arrays if there are many.
-        self.follow_on: Any = 0.0 if predictions is None else np.zeros(columns)
-        self.discount_t: Any = 0.0 if predictions is None else np.zeros(columns)
+        self._made_with = (np.array(scale), predictions, view)
         self.steps = 0
         self.sparse: SparseState | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies are made anew: weights and trace must stay parts of one memory."""
-        predictions = len(self.discount_t) if isinstance(self.discount_t, np.ndarray) else None
-        return _rebuilt, (np.array(self.scale), predictions, self.view, self.arrays())
+        return _rebuilt, (*self._made_with, self.arrays())
 
     @property
     def saved(self) -> list[str]:
         """The names of what is saved."""
         own = ["pending", "held"] if self.holds else ["value"]
-        found = ["weights", "trace", *own, "follow_on", "discount_t", "steps"]
+        found = ["weights", "trace", *own, "steps"]
         if self.sparse is not None:
             found += [name for name in self.SPARSE if self.holds or name != "seen_pending"]
         return found
@@ -167,10 +201,10 @@ class LinearState:
         """Learn from a step, or return None."""
         if x.dtype == np.float64:
             self.for_vectors()
-            learned = step_vectors(x, y, self.code, self.memory, self.work)
+            learned = step_many(x, y, *self.code, self.memory, self.work)
         else:
             sparse = self.for_indices()
-            learned = step_indices(x, y, self.code, self.scale, sparse, self.work)
+            learned = step_indices(x, y, *self.code, self.scale, sparse, self.work)
         return self.work[TD_ERROR].copy() if learned else None
 
     def carefully(self, step: Callable[[], Found | None]) -> Found | None:
@@ -186,7 +220,7 @@ class LinearState:
         return found
 
     def leave(self, alpha: float) -> None:
-        """Leave an episode that is not over, if there is one, as if it were truncated.
+        """Leave an episode that is not over, as if it were truncated.
 
         What is pending is applied; or dropped, if what was seen last is not finite.
         """
@@ -199,21 +233,22 @@ class LinearState:
             raise DivergedError("weights are not finite: lower the step size.")
 
     def _leave(self, alpha: float) -> None:
-        if np.any(self.discount_t):
-            self.for_vectors()
-            leave(alpha, self.memory, self.work)
-            self.measure()
+        self.for_vectors()
+        leave(alpha, self.memory, self.work)
+        self.measure()
 
-    def learn(self, steps: Steps, step_sizes: Vector, follow_on: float) -> int:
+    def learn(self, steps: Steps, step_sizes: Vector, begun: bool) -> int:
         """Learn one prediction from a stream; returns how many steps, and keeps all of it or none.
 
         It is none if a step is refused on the way, or a number is not finite after all.
+
+        begun  whether there is an episode that is not over
         """
         count, done = steps.code_t.size, 0
 
         def follow() -> bool | None:
             nonlocal done
-            done = self._follow(steps, step_sizes)
+            done = self._follow(steps, step_sizes, begun)
             return True if done == count else None
 
         before, work = self.arrays(), self.work.copy()
@@ -222,20 +257,17 @@ class LinearState:
             self._put(before)
             if self.carefully(follow) is None:
                 return min(done, count - 1)
-        self.follow_on = follow_on
-        self.discount_t = 0.0 if steps.is_last[-1] else float(steps.discount_tp1[-1])
-        self.steps += done
         return done
 
-    def _follow(self, steps: Steps, step_sizes: Vector) -> int:
+    def _follow(self, steps: Steps, step_sizes: Vector, begun: bool) -> int:
         """Learn one prediction from steps, up to the first that is refused; returns how many."""
-        if self.holds and steps.discount_t[0] == 0.0:
+        if self.holds and begun and steps.discount_t[0] == 0.0:
             self._leave(float(step_sizes[0]))
         if (steps.code_t < 0).any() or (steps.code_tp1 < 0).any():
             self.for_vectors()
-            return int(learn_vectors(steps, self.code, step_sizes, self.memory, self.work))
+            return int(learn_vectors(steps, *self.code, step_sizes, self.memory, self.work))
         sparse = self.for_indices()
-        return int(learn_indices(steps, self.code, step_sizes, self.scale, sparse, self.work))
+        return int(learn_indices(steps, *self.code, step_sizes, self.scale, sparse, self.work))
 
     def measure(self) -> bool:
         """Note how large numbers are; returns whether all are finite."""
@@ -248,12 +280,6 @@ class LinearState:
         for row, array in bounds.items():
             self.work[row] = np.abs(array).max(axis=0, initial=0.0)
         return bool(np.isfinite(self.work[list(bounds)]).all())
-
-    def learned(self, weights: Vector, steps: int, follow_on: float) -> None:
-        """Take over the only prediction's weights after whole episodes."""
-        self.weights[:, 0] = weights
-        self.follow_on, self.discount_t = follow_on, 0.0
-        self.steps += steps
 
     def check_growth(self, x: NDArray[Any]) -> None:
         """Warn once if a prediction is too large; x tells the size of features.
@@ -268,7 +294,7 @@ class LinearState:
                 scale = np.abs(self.settled()).max(axis=0) * size
             self.work[PEAK] = np.where(np.isfinite(scale), scale, -1.0)
         elif (self.work[GREW] == TOO_LARGE).any():
-            warn_of_growth(int(self.work[STEPS][self.work[GREW] == TOO_LARGE].min()), 4)
+            warn_of_growth(int(self.work[STEPS][self.work[GREW] == TOO_LARGE].min()), 5)
             self.work[PEAK] = np.inf  # once is enough
         self.work[GREW] = 0.0
 
@@ -279,23 +305,22 @@ class LinearState:
     def _owner(self, name: str) -> Any:
         return self.sparse if name in self.SPARSE else self
 
-    @classmethod
-    def of_arrays(
-        cls, given: Mapping[str, ArrayLike], scale: Vector, predictions: int | None, view: str
-    ) -> Self:
-        """The state that `arrays` wrote down."""
-        state = cls(scale, predictions, view)
-        if set(cls.SPARSE) & set(given):
+    def empty(self, given: Collection[str]) -> Self:
+        """A state made in the same way, for indices if these names of arrays are those of one."""
+        state = type(self)(*self._made_with)
+        if set(self.SPARSE) & set(given):
             state.for_indices()
-        arrays = checked_state(given, state.arrays())
-        check_not_negative("follow_on", arrays["follow_on"])
-        check_unit_interval("discount_t", arrays["discount_t"])
+        return state
+
+    def of_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """The state that `arrays` wrote down, which may be among others, and has its shapes."""
+        state = self.empty(arrays)
         refuse_unless(are_counts(arrays["steps"]), "steps")
         if state.sparse is not None:
             state._check_eras(arrays)
         if state.holds:
             state._check_held(arrays["held"])
-        state._put(arrays)
+        state._put({name: arrays[name] for name in state.saved})
         state.forget_growth()
         return state
 
@@ -323,8 +348,6 @@ class LinearState:
         for name, array in arrays.items():
             if name == "steps":
                 self.steps = int(array)
-            elif name in ("follow_on", "discount_t"):
-                setattr(self, name, np.array(array) if array.ndim else float(array))
             else:
                 np.copyto(getattr(self._owner(name), name), array, casting="unsafe")
         self.measure()

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from preftd._src.arrays import Dense, Vector
 from preftd._src.learners.network.backward_segment import Segment, follow_segment, segment_for
 from preftd._src.learners.network.layers import (
+    Lesson,
     Weights,
     activate,
     compiled,
@@ -28,7 +29,6 @@ from preftd._src.learners.network.layers import (
     score,
     value,
 )
-from preftd._src.learners.network.refcount import uncounted
 from preftd._src.learners.steps import Steps
 from preftd._src.learners.vectors import (
     WIDTH,
@@ -37,6 +37,7 @@ from preftd._src.learners.vectors import (
     multiply_add,
     store,
     times,
+    uncounted,
     where_active,
 )
 from preftd._src.tasks.scored import Scored
@@ -74,27 +75,17 @@ class Live(NamedTuple):
 Memory: TypeAlias = tuple[Weights, Rows, Live]
 """The trace, and what it takes to follow it."""
 SHORT = 8
-"""Segmentes of up to so many steps per unit are short: in longer ones, the products of inputs would
+"""Segments of up to so many steps per unit are short: in longer ones, the products of inputs would
 cost more than is saved. (It must not depend on how many lanes there are, nor may results.)"""
 
 
 @compiled
-def learn_backward(
-    weights: Weights,
-    units: int,
-    step_sizes: Vector,
-    steps: Steps,
-    squares: Vector,
-    scored: Scored,
-    errors: Dense,
-    longest: int,
-) -> None:
+def learn_backward(lesson: Lesson, scored: Scored, errors: Dense, longest: int) -> None:
     """Learn from whole episodes; errors after each, for each lane.
 
-    squares  1 + |x_t|² where steps are bounded, 0 where not
     longest  segments of more steps are followed a step at a time
     """
-    columns = weights.out.size
+    weights, columns = lesson.weights, lesson.weights.out.size
     inputs = weights.hidden.size // columns
     trace, r = like(weights), np.zeros((6, columns))
     rows = Rows(r[0], r[1], r[2], r[3], r[4], r[5])
@@ -102,22 +93,18 @@ def learn_backward(
         np.arange(inputs), np.zeros(inputs, dtype=np.bool_), np.zeros(inputs), np.zeros(inputs)
     )
     memory = (trace, rows, live), segment_for(weights, longest)
-    _learn(weights, units, step_sizes, steps, squares, (scored, errors), memory, longest)
+    _learn(lesson, (scored, errors), memory, longest)
 
 
 @compiled
 def _learn(
-    weights: Weights,
-    units: int,
-    step_sizes: Vector,
-    steps: Steps,
-    squares: Vector,
+    lesson: Lesson,
     score_into: tuple[Scored, Dense],
     memory: tuple[Memory, Segment],
     longest: int,
 ) -> None:
-    weights, steps, (scored, errors) = uncounted((weights, steps, score_into))
-    step_sizes, squares, (general, segment) = uncounted((step_sizes, squares, memory))
+    lesson, (scored, errors), (general, segment) = uncounted((lesson, score_into, memory))
+    weights, units, _, steps, _ = lesson
     begin, episode = 0, 0
     for t in range(steps.code_t.size):
         if not steps.is_last[t] and steps.decay[t + 1] != 0:
@@ -127,9 +114,9 @@ def _learn(
         if begin <= t:
             span = (begin, t + 1)
             if t + 1 - begin <= longest:
-                follow_segment(weights, units, step_sizes, steps, squares, span, segment)
+                follow_segment(lesson, span, segment)
             else:
-                _follow_steps(weights, units, step_sizes, steps, squares, span, general)
+                _follow_steps(lesson, span, general)
         begin = t + 1
         if steps.is_last[t]:
             score(weights, units, scored, general[1].slope, errors[episode])
@@ -137,18 +124,10 @@ def _learn(
 
 
 @compiled
-def _follow_steps(
-    weights: Weights,
-    units: int,
-    step_sizes: Vector,
-    steps: Steps,
-    squares: Vector,
-    span: tuple[int, int],
-    memory: Memory,
-) -> None:
+def _follow_steps(lesson: Lesson, span: tuple[int, int], memory: Memory) -> None:
     """Learn from a span of steps that begins with an empty trace, a step at a time."""
-    weights, steps, squares, step_sizes = uncounted((weights, steps, squares, step_sizes))
-    trace, rows, live = uncounted(memory)
+    lesson, (trace, rows, live) = uncounted((lesson, memory))
+    weights, _, _, steps, _ = lesson
     count, here_known, ahead_known = 0, False, False
     _forget(trace, live)
     for t in range(*span):
@@ -156,7 +135,7 @@ def _follow_steps(
             activate(weights, steps.code_t[t], steps.dense, steps.active, rows.here, 0)
         if steps.discount_tp1[t] != 0 and not ahead_known:
             activate(weights, steps.code_tp1[t], steps.dense, steps.active, rows.ahead, 0)
-        _compare(weights, trace, units, step_sizes, steps, squares, t, rows)
+        _compare(lesson, trace, t, rows)
         _follow_out(weights, trace, rows, steps.decay[t])
         old, count = count, _wake(steps, t, live, count)
         here_known, ahead_known = _follow_rows(
@@ -172,17 +151,9 @@ def _forget(trace: Weights, live: Live) -> None:
 
 
 @inlined
-def _compare(
-    weights: Weights,
-    trace: Weights,
-    units: int,
-    step_sizes: Vector,
-    steps: Steps,
-    squares: Vector,
-    t: int,
-    rows: Rows,
-) -> None:
+def _compare(lesson: Lesson, trace: Weights, t: int, rows: Rows) -> None:
     """α δ_t and gain_t of each column, before the update; trace and weight of the bias."""
+    weights, units, step_sizes, steps, squares = lesson
     for lane in range(step_sizes.size):
         delta = steps.reward[t] - value(weights, units, lane, rows.here, 0)
         if steps.discount_tp1[t] != 0:

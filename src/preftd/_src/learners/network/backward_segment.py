@@ -17,9 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from preftd._src.arrays import Dense, Vector
-from preftd._src.learners.network.layers import Weights, compiled, entering_gain, inlined, value
-from preftd._src.learners.network.matrix_products import activate_all, spread_all
-from preftd._src.learners.network.refcount import uncounted
+from preftd._src.learners.network.layers import (
+    Lesson,
+    Weights,
+    activate_all,
+    compiled,
+    entering_gain,
+    inlined,
+    spread_all,
+    value,
+)
 from preftd._src.learners.steps import Steps
 from preftd._src.learners.vectors import (
     WIDTH,
@@ -28,6 +35,7 @@ from preftd._src.learners.vectors import (
     multiply_add,
     store,
     times,
+    uncounted,
     where_active,
 )
 
@@ -92,18 +100,10 @@ def segment_for(weights: Weights, longest: int) -> Segment:
 
 
 @compiled
-def follow_segment(
-    weights: Weights,
-    units: int,
-    step_sizes: Vector,
-    steps: Steps,
-    squares: Vector,
-    span: tuple[int, int],
-    work: Segment,
-) -> None:
+def follow_segment(lesson: Lesson, span: tuple[int, int], work: Segment) -> None:
     """Learn from a span of steps that begins with an empty trace; what is left of it is dropped."""
-    weights, step_sizes, steps, work = uncounted((weights, step_sizes, steps, work))
-    squares = uncounted(squares)
+    lesson, work = uncounted((lesson, work))
+    weights, units, step_sizes, steps, squares = lesson
     begin, end = span
     columns, kept = weights.out.size, 0
     work.out[:], work.step[:], work.bias[:] = 0.0, 0.0, 0.0

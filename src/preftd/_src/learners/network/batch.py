@@ -29,15 +29,13 @@ from preftd._src.arrays import (
     whole,
 )
 from preftd._src.learners.bounding import squares_of
-from preftd._src.learners.features import MOST_FEATURES
-from preftd._src.learners.network.adam import learn_adam
 from preftd._src.learners.network.backward import SHORT, learn_backward
-from preftd._src.learners.network.forward import learn_forward
+from preftd._src.learners.network.forward import learn_adam, learn_forward
 from preftd._src.learners.network.held import learn_held
-from preftd._src.learners.network.layers import Weights, rectify
-from preftd._src.learners.network.parameters import INITS, Parameters
+from preftd._src.learners.network.layers import INITS, Lesson, Parameters, Weights, rectify
 from preftd._src.learners.step_size import Decreasing
 from preftd._src.learners.steps import UNFINISHED, Steps, check_steps
+from preftd._src.learners.transition import MOST_FEATURES
 from preftd._src.learners.vectors import WIDTH, aligned
 from preftd._src.names import nearest
 from preftd._src.tasks.scored import Scored
@@ -166,19 +164,18 @@ class NetworkBatch:
         if steps.code_t.size and not steps.is_last[-1]:
             raise InputError(UNFINISHED)
         errors = np.empty((int(steps.is_last.sum()), self.step_sizes.size))
-        units, sizes, weights = self.spec.units, self.step_sizes, self._weights
         squares = np.zeros(steps.code_t.size)
         if self.spec.bounded:
             squares = 1 + squares_of(steps, np.ones(self.size))
+        lesson = Lesson(self._weights, self.spec.units, self.step_sizes, steps, squares)
         if self.moments is not None:
-            learn_adam(weights, self.moments, units, sizes, steps, scored, errors)
+            learn_adam(lesson, self.moments, scored, errors)
         elif self.spec.view == "forward":
-            learn_forward(weights, units, sizes, steps, squares, scored, errors)
+            learn_forward(lesson, scored, errors)
         elif self.spec.view == "held":
-            learn_held(weights, units, sizes, steps, squares, scored, errors, False)
+            learn_held(lesson, scored, errors, False)
         else:
-            longest = SHORT * units
-            learn_backward(weights, units, sizes, steps, squares, scored, errors, longest)
+            learn_backward(lesson, scored, errors, SHORT * self.spec.units)
         return errors
 
     @property
@@ -222,11 +219,8 @@ class NetworkBatch:
             raise InputError(
                 f"features has shape {x.shape}: give rows of {self.size}, one for each input."
             )
-        values = []
-        for lane in range(self.step_sizes.size):
-            hidden, hidden_bias, out, bias = self.parameters(lane)
-            values.append(bias + np.maximum(x @ hidden + hidden_bias, 0) @ out)
-        return np.stack(values, axis=1)
+        lanes = range(self.step_sizes.size)
+        return np.stack([self.parameters(lane).values(x) for lane in lanes], axis=1)
 
     def _own(self, lane: int) -> slice:
         return slice(lane * self.spec.units, (lane + 1) * self.spec.units)

@@ -5,6 +5,9 @@
 
 After the last step β is 1 and decay 0. An input is evaluated if its gain or the weight of its value
 in a return is not 0; the others are never looked at. The hidden layer works on many inputs at once.
+
+With Adam, the step is along the mean update of an episode's steps. Not along their sum: in Adam's
+moments, long episodes would count for more than short ones.
 """
 
 from typing import NamedTuple
@@ -14,15 +17,17 @@ from numpy.typing import NDArray
 
 from preftd._src.arrays import Dense, Vector
 from preftd._src.learners.network.layers import (
+    Lesson,
     Weights,
+    activate_all,
     compiled,
     entering_gain,
     inlined,
+    like,
     score,
+    spread_all,
     value,
 )
-from preftd._src.learners.network.matrix_products import activate_all, spread_all
-from preftd._src.learners.network.refcount import uncounted
 from preftd._src.learners.steps import Steps
 from preftd._src.learners.vectors import (
     WIDTH,
@@ -31,6 +36,7 @@ from preftd._src.learners.vectors import (
     multiply_add,
     store,
     times,
+    uncounted,
     where_active,
 )
 from preftd._src.tasks.scored import Scored
@@ -78,43 +84,24 @@ def work_for(weights: Weights, steps: Steps) -> Work:
 
 
 @compiled
-def learn_forward(
-    weights: Weights,
-    units: int,
-    step_sizes: Vector,
-    steps: Steps,
-    squares: Vector,
-    scored: Scored,
-    errors: Dense,
-) -> None:
-    """Learn from whole episodes by one step along the gradient each; errors after each.
-
-    squares  1 + |x_t|² where steps are bounded, 0 where not
-    """
+def learn_forward(lesson: Lesson, scored: Scored, errors: Dense) -> None:
+    """Learn from whole episodes by one step along the gradient each; errors after each."""
+    weights, units, _, steps, _ = lesson
     work, spare = work_for(weights, steps), np.empty(weights.out.size)
     begin, episode = 0, 0
     for t in range(steps.code_t.size):
         if steps.is_last[t]:
             span = (int(begin), t + 1)  # of the literal 0, numba would compile once more
-            add_updates(weights, units, step_sizes, steps, squares, span, work, weights)
+            add_updates(lesson, span, work, weights)
             score(weights, units, scored, spare, errors[episode])
             begin, episode = t + 1, episode + 1
 
 
 @compiled
-def add_updates(
-    weights: Weights,
-    units: int,
-    step_sizes: Vector,
-    steps: Steps,
-    squares: Vector,
-    span: tuple[int, int],
-    work: Work,
-    to: Weights,
-) -> None:
+def add_updates(lesson: Lesson, span: tuple[int, int], work: Work, to: Weights) -> None:
     """Add α Σ gain_t A_t ∇v(x_t) over a span of steps `to` weights, or to anything like them."""
-    weights, step_sizes, steps = uncounted((weights, step_sizes, steps))
-    squares, work, to = uncounted((squares, work, to))
+    lesson, work, to = uncounted((lesson, work, to))
+    weights, units, step_sizes, steps, squares = lesson
     begin, end = span
     columns = weights.out.size
     count = _choose(steps, begin, end, work)
@@ -179,3 +166,64 @@ def _to_changes(weights: Weights, work: Work, first: int, to: Weights) -> None:
         change = times(step, where_active(a, load(weights.out, c)))
         store(work.activation, first + c, change)
         store(to.hidden_bias, c, multiply_add(eight(1.0), change, load(to.hidden_bias, c)))
+
+
+FIRST, SECOND, TINY = 0.9, 0.999, 1e-8
+
+
+@compiled
+def learn_adam(
+    lesson: Lesson,
+    moments: tuple[Weights, Weights, Vector],
+    scored: Scored,
+    errors: Dense,
+) -> None:
+    """Learn from whole episodes; moments are m, v and the number of steps, and are kept."""
+    weights, units, step_sizes, steps, squares = lesson
+    work, spare = work_for(weights, steps), np.empty(weights.out.size)
+    mean, square, taken = moments
+    change, share = like(weights), np.empty(step_sizes.size)
+    lanes, columns = step_sizes.size, weights.out.size
+    by_column = np.zeros(columns)
+    for lane in range(lanes):
+        by_column[lane * units : (lane + 1) * units] = step_sizes[lane]
+    begin, episode = 0, 0
+    for t in range(steps.code_t.size):
+        if steps.is_last[t]:
+            change.hidden[:], change.hidden_bias[:] = 0.0, 0.0
+            change.out[:], change.bias[:] = 0.0, 0.0
+            share[:] = 1 / (t + 1 - begin)
+            span = (int(begin), t + 1)  # of the literal 0, numba would compile once more
+            add_updates(Lesson(weights, units, share, steps, squares), span, work, change)
+            taken[0] += 1
+            _step(weights.hidden, change.hidden, mean.hidden, square.hidden, by_column, taken[0])
+            _step(
+                weights.hidden_bias,
+                change.hidden_bias,
+                mean.hidden_bias,
+                square.hidden_bias,
+                by_column,
+                taken[0],
+            )
+            _step(weights.out, change.out, mean.out, square.out, by_column, taken[0])
+            _step(weights.bias, change.bias, mean.bias, square.bias, step_sizes, taken[0])
+            score(weights, units, scored, spare, errors[episode])
+            begin, episode = t + 1, episode + 1
+
+
+@compiled
+def _step(
+    weights: Vector,
+    change: Vector,
+    mean: Vector,
+    square: Vector,
+    step_sizes: Vector,
+    taken: float,
+) -> None:
+    """Let m ← 0.9 m + 0.1 Δ,  v ← 0.999 v + 0.001 Δ²,  w ← w + α m̂ / (√v̂ + 1e-8)."""
+    sizes = step_sizes.size
+    for k in range(weights.size):
+        mean[k] = FIRST * mean[k] + (1 - FIRST) * change[k]
+        square[k] = SECOND * square[k] + (1 - SECOND) * (change[k] * change[k])
+        scale = np.sqrt(square[k]) / np.sqrt(1 - SECOND**taken) + TINY
+        weights[k] += step_sizes[k % sizes] / (1 - FIRST**taken) * (mean[k] / scale)

@@ -26,6 +26,7 @@ import numpy as np
 from preftd._src.arrays import Dense, Vector
 from preftd._src.learners.network.forward import Work, add_updates, work_for
 from preftd._src.learners.network.layers import (
+    Lesson,
     Weights,
     activate,
     compiled,
@@ -34,8 +35,8 @@ from preftd._src.learners.network.layers import (
     score,
     value,
 )
-from preftd._src.learners.network.refcount import uncounted
 from preftd._src.learners.steps import Steps
+from preftd._src.learners.vectors import uncounted
 from preftd._src.tasks.scored import Scored
 
 Memory: TypeAlias = tuple[Weights, Weights]
@@ -45,41 +46,25 @@ Spare: TypeAlias = tuple[Vector, Vector, Vector]
 
 
 @compiled
-def learn_held(
-    weights: Weights,
-    units: int,
-    step_sizes: Vector,
-    steps: Steps,
-    squares: Vector,
-    scored: Scored,
-    errors: Dense,
-    always: bool,
-) -> None:
-    """Learn from whole episodes; errors after each. `always` takes the general way everywhere.
-
-    squares  1 + |x_t|² where steps are bounded, 0 where not
-    """
-    columns = weights.out.size
+def learn_held(lesson: Lesson, scored: Scored, errors: Dense, always: bool) -> None:
+    """Learn from whole episodes; errors after each. `always` takes the general way everywhere."""
+    weights, steps, columns = lesson.weights, lesson.steps, lesson.weights.out.size
     work, rows = work_for(weights, steps), np.empty((2, columns))
     trace, pending, x = like(weights), like(weights), np.zeros(weights.hidden.size // columns)
     memory, spare = (trace, pending), (rows[0], rows[1], x)
     ways = (work, memory, spare)
-    _learn(weights, units, step_sizes, steps, squares, (scored, errors), ways, always)
+    _learn(lesson, (scored, errors), ways, always)
 
 
 @compiled
 def _learn(
-    weights: Weights,
-    units: int,
-    step_sizes: Vector,
-    steps: Steps,
-    squares: Vector,
+    lesson: Lesson,
     score_into: tuple[Scored, Dense],
     ways: tuple[Work, Memory, Spare],
     always: bool,
 ) -> None:
-    weights, step_sizes, steps, squares = uncounted((weights, step_sizes, steps, squares))
-    (scored, errors), (work, memory, spare) = uncounted((score_into, ways))
+    lesson, (scored, errors), (work, memory, spare) = uncounted((lesson, score_into, ways))
+    weights, units, _, steps, _ = lesson
     begin, between, episode = 0, always, 0
     for t in range(steps.code_t.size):
         arrives = steps.is_last[t] or steps.discount_tp1[t] == 0 or steps.beta[t + 1] == 1
@@ -88,9 +73,9 @@ def _learn(
             continue
         span = (int(begin), t + 1)  # of the literal 0, numba would compile everything once more
         if between or (steps.is_last[t] and steps.final_beta[t] != 1):
-            add_pending(weights, units, step_sizes, steps, squares, span, memory, spare)
+            add_pending(lesson, span, memory, spare)
         else:
-            add_updates(weights, units, step_sizes, steps, squares, span, work, weights)
+            add_updates(lesson, span, work, weights)
         begin, between = t + 1, always
         if steps.is_last[t]:
             score(weights, units, scored, spare[0], errors[episode])
@@ -98,19 +83,11 @@ def _learn(
 
 
 @compiled
-def add_pending(
-    weights: Weights,
-    units: int,
-    step_sizes: Vector,
-    steps: Steps,
-    squares: Vector,
-    span: tuple[int, int],
-    memory: Memory,
-    work: Spare,
-) -> None:
+def add_pending(lesson: Lesson, span: tuple[int, int], memory: Memory, work: Spare) -> None:
     """The same for any β, a step at a time; e and P begin and end empty."""
-    weights, step_sizes, steps, squares = uncounted((weights, step_sizes, steps, squares))
-    (trace, pending), (here, to_a, x) = uncounted((memory, work))
+    lesson, memory, (here, to_a, x) = uncounted((lesson, memory, work))
+    weights, units, step_sizes, steps, squares = lesson
+    trace, pending = memory
     trace.hidden[:], trace.hidden_bias[:], trace.out[:], trace.bias[:] = 0.0, 0.0, 0.0, 0.0
     pending.hidden[:], pending.hidden_bias[:] = 0.0, 0.0
     pending.out[:], pending.bias[:] = 0.0, 0.0

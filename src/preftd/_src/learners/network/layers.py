@@ -1,13 +1,16 @@
-"""What the views of a network share: its weights, its values, its score.
+"""What the views of a network share: its weights, how they are drawn, its values, its score.
 
     a_u  = hidden_bias_u + Σ_i x_i hidden_{i,u}          v(x) = bias + Σ_u out_u max(a_u, 0)
 
-Networks of several step sizes (lanes) lie side by side, so that rows are long whatever the width:
-unit u of lane l is column l · units + u. Columns are filled up to a multiple of eight; what fills
-them has weights of 0, which never change.
+`Parameters` are the weights of one network. In kernels, networks of several step sizes (lanes) lie
+side by side, so that rows are long whatever the width: unit u of lane l is column l · units + u.
+Columns are filled up to a multiple of eight; what fills them has weights of 0, which never change.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +18,82 @@ from numpy.typing import NDArray
 from preftd._src.arrays import Dense, Vector
 from preftd._src.kernels import kernel
 from preftd._src.learners.bounding import compiled_bounded_gain
-from preftd._src.learners.vectors import WIDTH, eight, load, multiply_add, store, where_active
+from preftd._src.learners.steps import Steps
+from preftd._src.learners.vectors import (
+    WIDTH,
+    eight,
+    load,
+    multiply_add,
+    store,
+    uncounted,
+    where_active,
+)
+from preftd._src.randomness import generator
 from preftd._src.tasks.scored import Scored
+
+
+class Parameters(NamedTuple):
+    """The weights of one network, or anything of their shape."""
+
+    hidden: Dense
+    """Shape (inputs, units)."""
+    hidden_bias: Vector
+    """Shape (units,)."""
+    out: Vector
+    """Shape (units,)."""
+    bias: float
+
+    def flat(self) -> Vector:
+        """A copy of all parts in one vector."""
+        return np.concatenate([np.ravel(part) for part in self])
+
+    @classmethod
+    def of_flat(cls, flat: Vector, size: int, units: int) -> Parameters:
+        """The parts of such a vector, in the same memory."""
+        end = size * units
+        hidden, hidden_bias = flat[:end].reshape(size, units), flat[end : end + units]
+        return cls(hidden, hidden_bias, flat[end + units : -1], float(flat[-1]))
+
+    def values(self, x: Dense) -> Vector:
+        """v(x) of inputs in rows, shape (n,)."""
+        return np.asarray(self.bias + np.maximum(x @ self.hidden + self.hidden_bias, 0) @ self.out)
+
+    def arrays(self, prefix: str) -> dict[str, NDArray[Any]]:
+        """Copies of the parts, as a part of a learner's state."""
+        return {prefix + name: np.array(part) for name, part in self._asdict().items()}
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, NDArray[Any]], prefix: str) -> Parameters:
+        """What `arrays` gave."""
+        hidden, hidden_bias, out, bias = (arrays[prefix + name] for name in cls._fields)
+        return cls(hidden, hidden_bias, out, float(bias))
+
+
+def _xavier(inputs: int, units: int, seed: SupportsIndex) -> Parameters:
+    """Weights uniform in ±√(6 / (how many numbers come in and go out)), biases 1."""
+    draw = generator("network, xavier", inputs, units, seed)
+    near, far = np.sqrt(6 / (inputs + units)), np.sqrt(6 / (units + 1))
+    return Parameters(
+        draw.uniform(-near, near, (inputs, units)),
+        np.ones(units),
+        draw.uniform(-far, far, units),
+        1.0,
+    )
+
+
+def _uniform(inputs: int, units: int, seed: SupportsIndex) -> Parameters:
+    """Weights and biases uniform in ±1/√(how many numbers come in)."""
+    draw = generator("network", inputs, units, seed)
+    near, far = 1 / np.sqrt(inputs), 1 / np.sqrt(units)
+    return Parameters(
+        draw.uniform(-near, near, (inputs, units)),
+        draw.uniform(-near, near, units),
+        draw.uniform(-far, far, units),
+        float(draw.uniform(-far, far)),
+    )
+
+
+INITS = {"uniform": _uniform, "xavier": _xavier}
 
 
 class Weights(NamedTuple):
@@ -28,6 +105,18 @@ class Weights(NamedTuple):
     out: Vector
     bias: Vector
     """One for each lane."""
+
+
+class Lesson(NamedTuple):
+    """Networks side by side, and the steps that they learn from."""
+
+    weights: Weights
+    units: int
+    step_sizes: Vector
+    """One for each lane."""
+    steps: Steps
+    squares: Vector
+    """1 + |x_t|² where steps are bounded, 0 where not."""
 
 
 compiled = kernel(fastmath={"contract"}, error_model="numpy")
@@ -154,3 +243,118 @@ def score(weights: Weights, units: int, scored: Scored, row: Vector, errors: Vec
             miss = value(weights, units, lane, row, 0) - scored.values[s]
             errors[lane] += miss * miss
     errors /= scored.codes.size
+
+
+@compiled
+def activate_all(
+    weights: Weights,
+    steps: Steps,
+    codes: NDArray[np.int32],
+    into: Vector,
+    four: NDArray[np.int64],
+) -> None:
+    """Write a of these inputs, a row each; `four` holds as many numbers."""
+    weights, steps, codes, into, four = uncounted((weights, steps, codes, into, four))
+    columns, held = weights.out.size, 0
+    for s in range(codes.size):
+        if codes[s] >= 0:
+            activate(weights, codes[s], steps.dense, steps.active, into, s * columns)
+            continue
+        four[held], held = s, held + 1
+        if held == 4:
+            _activate_four(weights, steps.dense, codes, four, into)
+            held = 0
+    for s in four[:held]:
+        activate(weights, codes[s], steps.dense, steps.active, into, s * columns)
+
+
+@compiled
+def _activate_four(
+    weights: Weights,
+    dense: Dense,
+    codes: NDArray[np.int32],
+    four: NDArray[np.int64],
+    into: Vector,
+) -> None:
+    columns, hidden = weights.out.size, weights.hidden
+    r0, r1, r2, r3 = four
+    x0, x1, x2, x3 = (
+        dense[-1 - codes[r0]],
+        dense[-1 - codes[r1]],
+        dense[-1 - codes[r2]],
+        dense[-1 - codes[r3]],
+    )
+    for c in range(0, columns, WIDTH):
+        s0 = s1 = s2 = s3 = load(weights.hidden_bias, c)
+        for i in range(dense.shape[1]):
+            w = load(hidden, i * columns + c)
+            s0 = multiply_add(eight(x0[i]), w, s0)
+            s1 = multiply_add(eight(x1[i]), w, s1)
+            s2 = multiply_add(eight(x2[i]), w, s2)
+            s3 = multiply_add(eight(x3[i]), w, s3)
+        store(into, r0 * columns + c, s0)
+        store(into, r1 * columns + c, s1)
+        store(into, r2 * columns + c, s2)
+        store(into, r3 * columns + c, s3)
+
+
+@compiled
+def spread_all(
+    change: Vector,
+    steps: Steps,
+    codes: NDArray[np.int32],
+    chosen: NDArray[np.int64],
+    hidden: Vector,
+    four: NDArray[np.int64],
+) -> None:
+    """Add Σ_s x_s change_s to the hidden layer, over the chosen rows s."""
+    change, steps, codes = uncounted((change, steps, codes))
+    chosen, hidden, four = uncounted((chosen, hidden, four))
+    columns, held, one = hidden.size // steps.dense.shape[1], 0, eight(1.0)
+    for s in chosen:
+        if codes[s] >= 0:
+            for i in steps.active[codes[s]]:
+                for c in range(0, columns, WIDTH):
+                    k = i * columns + c
+                    store(
+                        hidden, k, multiply_add(one, load(change, s * columns + c), load(hidden, k))
+                    )
+            continue
+        four[held], held = s, held + 1
+        if held == 4:
+            _spread_four(change, steps.dense, codes, four, hidden, columns)
+            held = 0
+    for s in four[:held]:
+        x = steps.dense[-1 - codes[s]]
+        for c in range(0, columns, WIDTH):
+            d = load(change, s * columns + c)
+            for i in range(x.size):
+                k = i * columns + c
+                store(hidden, k, multiply_add(eight(x[i]), d, load(hidden, k)))
+
+
+@compiled
+def _spread_four(
+    change: Vector,
+    dense: Dense,
+    codes: NDArray[np.int32],
+    four: NDArray[np.int64],
+    hidden: Vector,
+    columns: int,
+) -> None:
+    r0, r1, r2, r3 = four
+    x0, x1, x2, x3 = (
+        dense[-1 - codes[r0]],
+        dense[-1 - codes[r1]],
+        dense[-1 - codes[r2]],
+        dense[-1 - codes[r3]],
+    )
+    for c in range(0, columns, WIDTH):
+        d0, d1 = load(change, r0 * columns + c), load(change, r1 * columns + c)
+        d2, d3 = load(change, r2 * columns + c), load(change, r3 * columns + c)
+        for i in range(dense.shape[1]):
+            k = i * columns + c
+            w = multiply_add(eight(x0[i]), d0, load(hidden, k))
+            w = multiply_add(eight(x1[i]), d1, w)
+            w = multiply_add(eight(x2[i]), d2, w)
+            store(hidden, k, multiply_add(eight(x3[i]), d3, w))

@@ -1,44 +1,84 @@
-"""The network learner: one transition at a time, or a stream of episodes."""
+"""The network learner: one transition at a time, or a stream of episodes.
+
+Whole episodes are learned by the compiled kernels. Where steps come one at a time, weights, trace
+and what is pending are one vector each, and a step makes new ones: if a number in them is not
+finite, the step is refused, and the old ones stay.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self, SupportsIndex, final
+from typing import Any, NamedTuple, SupportsIndex, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd._src.arrays import InputError, Vector, as_flag, check_not_negative, unit
-from preftd._src.learners.describing import described
-from preftd._src.learners.features import as_features, as_pair
+from preftd._src.arrays import InputError, Vector, check_not_negative, read_only
+from preftd._src.learners.base import StreamLearner, are_counts, are_flags, refuse_unless
+from preftd._src.learners.bounding import bounded_gain
+from preftd._src.learners.growth import (
+    GREW,
+    PEAK,
+    STEPS,
+    TOO_LARGE,
+    compare_value,
+    note_rewards,
+    note_value,
+    warn_of_growth,
+)
 from preftd._src.learners.network.batch import VIEWS, Network
-from preftd._src.learners.network.growth import Growth
-from preftd._src.learners.network.parameters import Parameters
-from preftd._src.learners.network.reference import STEPS, State, Transition, value
-from preftd._src.learners.saving import are_counts, are_flags, checked_state, refuse_unless
+from preftd._src.learners.network.layers import Parameters
 from preftd._src.learners.step_size import Decreasing, as_step_size
-from preftd._src.learners.steps import Steps, nothing_scored
-from preftd._src.learners.streams import Memory, check_size, coefficients_of, one_of, split_state
+from preftd._src.learners.steps import Steps, has_weight, nothing_scored
 from preftd._src.learners.transition import (
-    ONLY_EPISODES,
     DivergedError,
-    after_the_end,
+    Pair,
+    Transition,
+    as_features,
     as_vector,
     check_features_finite,
-    check_holds,
-    check_rule,
-    end_share,
-    numbers_of,
     refused_stream,
 )
-from preftd._src.learners.watching import learn_watching
-from preftd._src.turns import Turn
 from preftd.experience import Experience, Indices
-from preftd.rules import Carried, Rule
+from preftd.rules import Rule
+
+_LOOKS = 100
+"""How many predictions are compared with the rewards after a stream."""
+_ONE = np.ones(1)
+"""The gradient of the bias."""
+
+
+class State(NamedTuple):
+    """What changes while steps come one at a time; vectors have an entry for each weight."""
+
+    weights: Vector
+    trace: Vector
+    pending: Vector
+    """Updates that are held back, without what they bootstrap from."""
+    ahead: float = 0.0
+    """γ v(x') as the last step saw it, in the held view; 0 if it was not a number."""
+    known: float = 0.0
+    """1 if it was a number, else 0."""
+
+    @classmethod
+    def of(cls, weights: Vector) -> State:
+        """These weights, an empty trace, nothing pending."""
+        return cls(weights, np.zeros(weights.size), np.zeros(weights.size))
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether all numbers are."""
+        return all(bool(np.isfinite(part).all()) for part in self[:3])
+
+    def left(self, step_size: float, share: float, ahead: float) -> State:
+        """After the episode: a share of what is pending is applied, the rest is dropped."""
+        if share == 0:
+            return State.of(self.weights)
+        return State.of(self.weights + (step_size * share) * (self.pending + ahead * self.trace))
 
 
 @final
-class NetworkLearner:
+class NetworkLearner(StreamLearner):
     """A network with one hidden layer of rectified linear units that learns v(x) by any rule.
 
     Parameters
@@ -78,39 +118,23 @@ class NetworkLearner:
         bounded: bool = False,
         seed: SupportsIndex = 0,
     ) -> None:
-        check_rule(rule)
         alpha = as_step_size("step_size", step_size)
         if isinstance(alpha, Decreasing):
             raise InputError("the step size of a network does not change: give a number.")
-        self.rule, self.step_size, self.view, self.units = rule, alpha, view, units
         spec = Network(units, view, optimiser, init, bounded)
-        self._batch, self.bounded = spec.start(size, [alpha], seed), spec.bounded
-        self.size, self._online = self._batch.size, VIEWS[view]
-        self._state = State.of(self._batch.parameters(0))
-        self._turn, self._growth, self.memory = Turn(), Growth(), Memory()
-        self._follow_on, self._discount_t = 0.0, 0.0
-
-    __repr__ = described
-
-    @property
-    def discount_t(self) -> float:
-        """γ_t of the transition into the features that `update` gets next; 0 at a start."""
-        with self._turn:
-            return self._discount_t
-
-    @discount_t.setter
-    def discount_t(self, discount: float) -> None:
-        with self._turn:
-            share = unit("discount_t", discount)
-            if share == 0 and self._discount_t != 0:
-                self._leave()
-            self._discount_t = share
+        self._batch = spec.start(size, [alpha], seed)
+        super().__init__(self._batch.size, rule)
+        self.step_size, self.view, self.units, self.bounded = alpha, view, spec.units, spec.bounded
+        self._online = self._watchable = VIEWS[view]
+        self._holds = view == "held"
+        self._state = State.of(self._batch.parameters(0).flat())
+        self._forget_growth()
 
     @property
     def parameters(self) -> Parameters:
         """A copy of the weights."""
         with self._turn:
-            return self._batch.parameters(0)
+            return self._parts(read_only(self._state.weights.copy()))
 
     def predict(self, features: ArrayLike | Indices) -> float | Vector:
         """Predict v(x).
@@ -127,126 +151,130 @@ class NetworkLearner:
         with self._turn:
             x = as_features("features", features, self.size, rows=True)
             if x.ndim == 2:
-                return self._batch.predict(x)[:, 0]
-            return value(self.parameters, as_vector(x, self.size))
+                return self._parts(self._state.weights).values(x)
+            return self._value(self._state.weights, as_vector(x, self.size))
 
-    def update(  # noqa: PLR0913  (a transition, and its signals)
-        self,
-        features: ArrayLike | Indices,
-        reward: float,
-        next_features: ArrayLike | Indices | None,
-        *,
-        discount: float,
-        beta: float,
-        interest: float | None = None,
-        rho: float = 1.0,
-        truncated: bool = False,
-        next_beta: float | None = None,
-    ) -> float:
-        """Learn from one transition; what cannot be used raises InputError and changes nothing.
+    def _pair(self, features: Any, next_features: Any) -> Pair:
+        x, x_next = super()._pair(features, next_features)
+        return as_vector(x, self.size), as_vector(x_next, self.size)
 
-        The parameters, the held view and what is returned are those of `LinearLearner.update`.
-        """
-        with self._turn:
-            if not self._online:
-                raise InputError(ONLY_EPISODES)
-            if next_features is None:
-                next_features = after_the_end(features, discount)
-            held = self.view == "held"
-            pair = as_pair(features, next_features, self.size, not held)
-            cut = as_flag("truncated", truncated)
-            end = end_share(next_beta, cut, (), held)
-            given = (reward, discount, beta, interest, rho)
-            paid, discount, share, decay, gain, follow_on = numbers_of(
-                self.rule, self._follow_on, self.discount_t, given
-            )
-            x, x_next = (as_vector(given, self.size) for given in pair)
-            end = None if end is None else float(end)
-            numbers = (discount, share, decay, gain, self.discount_t, end)
-            delta = self._step(Transition(x, paid, x_next, *numbers))
-            self._follow_on, self._discount_t = follow_on, 0.0 if cut else discount
-            return delta
+    def _step(self, now: Transition) -> float:
+        used = now.x if now.has_weight or not self._holds else np.zeros(0)
+        looks = now.discount != 0 and (not self._holds or bool(now.end))
+        # An inactive unit would hide it.
+        check_features_finite(used, now.x_next if looks else used, self._holds)
+        step = self._hold if self._holds else self._follow
+        with np.errstate(over="ignore", invalid="ignore"):
+            value, delta, after = step(now)
+            if not after.is_finite or not (np.isfinite(delta) or self._may_hide(now)):
+                raise DivergedError("the prediction is not finite: lower the step size.")
+            if used.size:
+                self._note(value, now)
+        self._state = after
+        return delta
 
-    def learn(
-        self,
-        experience: Experience,
-        preference: Any = None,
-        *,
-        beta: ArrayLike | None = None,
-        interest: ArrayLike | None = None,
-        rho: ArrayLike | None = None,
-        final_beta: ArrayLike | None = None,
-    ) -> Self:
-        """Learn from a stream as `update` would, whole episodes compiled.
+    def _may_hide(self, now: Transition) -> bool:
+        """Whether δ need not be a number: where features that have no part are none."""
+        finite = np.isfinite(now.x).all() and np.isfinite(now.x_next).all()
+        return self._holds and not finite
 
-        The parameters are those of `LinearLearner.learn`. A stream may come in pieces, in the
-        forward view in whole episodes. All of it is learned or, if weights stop being finite on the
-        way, nothing.
-        """
-        with self._turn:
-            signal = one_of(preference, beta)
-            check_size(experience, self.size)
-            check_holds("final_beta", final_beta, self.view == "held")
-            if signal is not None and signal.watches_learner and self._online:
-                learn_watching(self, experience, signal, interest, rho, final_beta)
-                return self
-            if len(experience) == 0:
-                return self
-            carried = Carried(self._follow_on, *self.memory[:2])
-            found = coefficients_of(self.rule, experience, carried, signal, beta, interest, rho)
-            before = self.state_dict()
-            try:
-                self._learn(Steps.of(experience, found, final_beta))
-            except BaseException:
-                self.load_state_dict(before)
-                raise
-            self._follow_on = found.carried.follow_on
-            self.memory = Memory(*found.carried[1:], self.memory.td_error)
-            self._discount_t = 0.0 if experience.is_last[-1] else float(experience.discount_tp1[-1])
-            return self
+    def _follow(self, now: Transition) -> tuple[float, float, State]:
+        """The backward view; v(x), δ and the state after the step."""
+        s = self._state
+        value, slope = self._value_and_slope(s.weights, now.x)
+        delta = now.reward + self._ahead(s.weights, now) - value
+        trace = now.decay * s.trace + self._entering(now.gain, slope) * slope
+        weights = s.weights + (self.step_size * delta) * trace
+        return value, delta, State(weights, trace, s.pending)
 
-    def state_dict(self) -> dict[str, NDArray[Any]]:
-        """All that changes while learning, as arrays: weights, traces, what is pending and so on.
+    def _hold(self, now: Transition) -> tuple[float, float, State]:
+        """The held view, as `held.py` says it."""
+        w, e, p, *_ = self._state
+        before = value = self._value(w, now.x)
+        if now.has_weight:
+            w = w + (self.step_size * now.beta) * (p + (now.discount_t * before) * e)
+            value, slope = self._value_and_slope(w, now.x)
+            gain = self._entering(now.gain, slope)
+            p = (1 - now.beta) * p + (now.decay * (before - value)) * e
+            p = p + (-gain * value) * slope
+            e = now.decay * e + gain * slope
+        else:
+            e = now.decay * e
+        p = p + now.reward * e
+        ahead, share = self._ahead(w, now), now.end_share
+        state, delta = State(w, e, p), now.reward + ahead - value
+        if share is not None:
+            return before, delta, state.left(self.step_size, share, ahead)
+        known = bool(np.isfinite(ahead))
+        return before, delta, state._replace(ahead=ahead if known else 0.0, known=float(known))
 
-        A learner made in the same way loads it, and continues as if it had not stopped.
-        """
-        with self._turn:
-            return self._own_state() | self.memory.arrays()
+    def _value(self, weights: Vector, x: Vector) -> float:
+        """v(x) of one input."""
+        hidden, hidden_bias, out, bias = self._parts(weights)
+        a = x @ hidden + hidden_bias
+        return float(bias + np.where(a <= 0, 0.0, a) @ out)
 
-    def load_state_dict(self, state: Mapping[str, ArrayLike]) -> None:
-        """Continue from what `state_dict` gave."""
-        with self._turn:
-            rest, memory = split_state(state)
-            arrays = checked_state(rest, self._own_state())
-            check_not_negative("follow_on", arrays["follow_on"])
-            discount_t = unit("discount_t", arrays["discount_t"])
-            refuse_unless(are_flags(arrays.get("known", np.zeros(1))), "known")
-            refuse_unless(are_counts(arrays.get("taken", np.zeros(1))), "taken")
-            for name in (name for name in arrays if name.startswith("square_")):
-                check_not_negative(name, arrays[name])
-            self._batch.put(Parameters.of(arrays, ""), 0)
-            self._state = State.of(self.parameters)
-            if self._online:
-                self._state = self._state._replace(
-                    trace=Parameters.of(arrays, "trace_"),
-                    pending=Parameters.of(arrays, "pending_"),
-                    ahead=float(arrays["ahead"]),
-                    known=float(arrays["known"]),
-                )
-            if self._batch.moments is not None:
-                mean, square, taken = self._batch.moments
-                self._batch.put(Parameters.of(arrays, "mean_"), 0, mean)
-                self._batch.put(Parameters.of(arrays, "square_"), 0, square)
-                taken[0] = arrays["taken"]
-            self._follow_on, self._discount_t = float(arrays["follow_on"]), discount_t
-            self.memory, self._growth = memory, Growth()
+    def _value_and_slope(self, weights: Vector, x: Vector) -> tuple[float, Vector]:
+        """v(x), and ∇v(x) in the order of the weights."""
+        hidden, hidden_bias, out, bias = self._parts(weights)
+        a = x @ hidden + hidden_bias
+        active, to_a = np.where(a <= 0, 0.0, a), np.where(a <= 0, 0.0, out)
+        slope = np.concatenate((np.outer(x, to_a).reshape(-1), to_a, active, _ONE))
+        return float(bias + active @ out), slope
 
-    def _own_state(self) -> dict[str, NDArray[Any]]:
-        kept = {"follow_on": np.array(self._follow_on), "discount_t": np.array(self.discount_t)}
-        kept |= self.parameters.arrays("")
+    def _ahead(self, weights: Vector, now: Transition) -> float:
+        """γ v(x'); after the end, the next input has no part."""
+        return now.discount * self._value(weights, now.x_next) if now.discount != 0 else 0.0
+
+    def _entering(self, gain: float, slope: Vector) -> float:
+        """The gain with which the gradient enters the trace: if bounded, at most 1 / (α |∇v|²)."""
+        if not self.bounded:
+            return gain
+        square = sum(float(np.sum(np.square(part))) for part in self._parts(slope))
+        return bounded_gain(gain, self.step_size * square)
+
+    def _parts(self, flat: Vector) -> Parameters:
+        return Parameters.of_flat(flat, self.size, self.units)
+
+    def _learn(self, experience: Experience, steps: Steps) -> None:  # noqa: ARG002  (steps say all)
+        with self._all_or_nothing():
+            self._learn_steps(steps)
+
+    def _learn_steps(self, steps: Steps) -> None:
+        """Whole episodes with the compiled kernels, what was begun or is not over step by step."""
+        begun = self._online and self._discount_t != 0 and steps.discount_t[0] != 0
+        if not begun:
+            self._leave()
+        first, last = steps.whole_episodes(begun) if self._online else (0, steps.code_t.size)
+        for t in range(first):
+            self._step(Transition.of(steps, t))
+        if last > first:
+            whole, before = steps.part(slice(first, last)), self._parts(self._state.weights)
+            self._batch.put(before, 0)
+            self._batch.learn(whole, nothing_scored(self.size))
+            if not self._batch.is_finite:
+                raise refused_stream(whole, self.view == "backward")
+            self._state = State.of(self._batch.parameters(0).flat())
+            self._note_stream(before, whole)
+        for t in range(last, steps.code_t.size):
+            self._step(Transition.of(steps, t))
+
+    def _leave(self) -> None:
         if self._online:
-            kept |= self._state.trace.arrays("trace_") | self._state.pending.arrays("pending_")
-            kept |= {name: np.array(getattr(self._state, name)) for name in ("ahead", "known")}
+            state = self._state
+            with np.errstate(over="ignore", invalid="ignore"):
+                state = state.left(self.step_size, state.known, state.ahead)
+            if not state.is_finite:
+                raise DivergedError("weights are not finite: lower the step size.")
+            self._state = state
+
+    def _own_arrays(self) -> dict[str, NDArray[Any]]:
+        s = self._state
+        kept = self._parts(s.weights).arrays("")
+        if self._online:
+            kept |= self._parts(s.trace).arrays("trace_")
+            kept |= self._parts(s.pending).arrays("pending_")
+            kept |= {"ahead": np.array(s.ahead), "known": np.array(s.known)}
         if self._batch.moments is not None:
             mean, square, taken = self._batch.moments
             kept |= self._batch.lane_of(mean, 0).arrays("mean_")
@@ -254,50 +282,59 @@ class NetworkLearner:
             kept["taken"] = taken[0].copy()
         return kept
 
-    def _step(self, now: Transition) -> float:
-        """One step as the reference takes it; δ."""
-        held = self.view == "held"
-        used = now.x if now.has_weight or not held else np.zeros(0)
-        looks = now.discount != 0 and (not held or (now.end is not None and now.end != 0))
-        # An inactive unit would hide it.
-        check_features_finite(used, now.x_next if looks else used, held)
-        before = self._state._replace(weights=self.parameters)
-        with np.errstate(over="ignore", invalid="ignore"):
-            delta, after = STEPS[self.view](before, now, self.step_size, self.bounded)
-        seen = held and not (np.isfinite(now.x).all() and np.isfinite(now.x_next).all())
-        if not ((np.isfinite(delta) or seen) and after.is_finite):
-            raise DivergedError("the prediction is not finite: lower the step size.")
-        self._state = after
-        self._batch.put(after.weights, 0)
-        if used.size:
-            self._growth.note(before.weights, used, now.reward, now.discount_t)
-        return delta
-
-    def _learn(self, steps: Steps) -> None:
-        """Whole episodes with the compiled kernels, what was begun or is not over step by step."""
-        begun = self._online and self.discount_t != 0 and steps.discount_t[0] != 0
-        if not begun:
-            self._leave()
-        first, last = steps.whole_episodes(begun) if self._online else (0, steps.code_t.size)
-        for t in range(first):
-            self._step(Transition.of(steps, t))
-        if last > first:
-            whole, before = steps.part(slice(first, last)), self.parameters
-            self._batch.learn(whole, nothing_scored(self.size))
-            if not self._batch.is_finite:
-                raise refused_stream(whole, self.view == "backward")
-            self._state = State.of(self.parameters)
-            self._growth.note_stream(before, self._batch, whole)
-        for t in range(last, steps.code_t.size):
-            self._step(Transition.of(steps, t))
-
-    def _leave(self) -> None:
-        """Leave an episode that was not finished, as if it were truncated."""
+    def _put_own(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        refuse_unless(are_flags(arrays.get("known", np.zeros(1))), "known")
+        refuse_unless(are_counts(arrays.get("taken", np.zeros(1))), "taken")
+        for name in (name for name in arrays if name.startswith("square_")):
+            check_not_negative(name, arrays[name])
+        self._state = State.of(Parameters.of(arrays, "").flat())
         if self._online:
-            state = self._state._replace(weights=self.parameters)
-            with np.errstate(over="ignore", invalid="ignore"):
-                state = state.left(self.step_size, state.known, state.ahead)
-            if not state.is_finite:
-                raise DivergedError("weights are not finite: lower the step size.")
-            self._state = state
-            self._batch.put(self._state.weights, 0)
+            self._state = self._state._replace(
+                trace=Parameters.of(arrays, "trace_").flat(),
+                pending=Parameters.of(arrays, "pending_").flat(),
+                ahead=float(arrays["ahead"]),
+                known=float(arrays["known"]),
+            )
+        if self._batch.moments is not None:
+            mean, square, taken = self._batch.moments
+            self._batch.put(Parameters.of(arrays, "mean_"), 0, mean)
+            self._batch.put(Parameters.of(arrays, "square_"), 0, square)
+            taken[0] = arrays["taken"]
+        self._forget_growth()
+
+    def _forget_growth(self) -> None:
+        """What rewards were like before is not known."""
+        self._growth = np.zeros((6, 1))
+        self._growth[PEAK, 0] = -1.0
+
+    def _note(self, value: float, now: Transition) -> None:
+        """Compare the prediction of a step with the rewards, with the weights before it."""
+        if self._growth[PEAK, 0] < 0:
+            self._growth[PEAK, 0] = _largest(self._parts(self._state.weights), now.x)
+        note_value(value, now.reward, now.discount_t, self._growth, 0)
+
+    def _note_stream(self, before: Parameters, steps: Steps) -> None:
+        """The same for whole episodes: predictions of the weights after them."""
+        used = np.flatnonzero(has_weight(steps))
+        chosen = used[:: max(1, used.size // _LOOKS)]
+        if not chosen.size:
+            return
+        x = np.concatenate([steps.features(slice(t, t + 1)) for t in chosen.tolist()])
+        if self._growth[PEAK, 0] < 0:
+            self._growth[PEAK, 0] = max(_largest(before, row) for row in x)
+        note_rewards(steps.reward, steps.discount_t, self._growth)
+        with np.errstate(over="ignore", invalid="ignore"):  # then it has grown without bound
+            values = np.abs(self._parts(self._state.weights).values(x))
+        compare_value(float(np.nan_to_num(values, nan=np.inf).max()), self._growth, 0)
+
+    def _check_growth(self, seen: Pair | Experience) -> None:  # noqa: ARG002  (it was noted)
+        if self._growth[GREW, 0] == TOO_LARGE:
+            step = int(self._growth[STEPS, 0])
+            self._growth[PEAK, 0], self._growth[GREW, 0] = np.inf, 0.0  # once is enough
+            warn_of_growth(step, 4)
+
+
+def _largest(w: Parameters, x: Vector) -> float:
+    """How large a prediction could be, whatever the signs."""
+    a = np.abs(x) @ np.abs(w.hidden) + np.abs(w.hidden_bias)
+    return float(abs(w.bias) + a @ np.abs(w.out))

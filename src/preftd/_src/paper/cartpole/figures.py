@@ -1,29 +1,72 @@
-"""Figure A.13: actor-critic on CartPole, returns and shares of steps with β = 1."""
+"""Figure A.13: returns and shares of steps with β = 1; and which claims hold with which choices."""
 
 from collections.abc import Sequence
 from functools import partial
 
+import matplotlib as mpl
 import numpy as np
 import polars as pl
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from preftd._src.arrays import Vector
-from preftd._src.experiments.results import ALGORITHM, KNOWN, STEP_SIZE, Results
+from preftd._src.experiments.results import ALGORITHM, STEP_SIZE, Results
 from preftd._src.experiments.statistics import summarise
-from preftd._src.paper.cartpole.studies import CONDITIONS, EPISODES, FOUR_METHODS, METHODS, name_end
-from preftd._src.paper.panel_rows import Drawing, PaperFigure, Row, draw_rows, seeds_with
+from preftd._src.paper.cartpole.claims import MAIN, WHERE
+from preftd._src.paper.cartpole.studies import (
+    ABLATIONS,
+    CONDITIONS,
+    EPISODES,
+    FOUR_METHODS,
+    METHODS,
+    PLAIN,
+    name_end,
+)
+from preftd._src.paper.claim import Verdict, rows
+from preftd._src.paper.figures import (
+    Drawing,
+    PaperFigure,
+    Row,
+    curves_of,
+    draw_marks,
+    draw_rows,
+    seeds_with,
+)
 from preftd._src.paper.study import Found
-from preftd._src.report.figures.curves import draw_curves
-from preftd._src.report.figures.layout import step_size_note
-from preftd._src.report.figures.panels import Line, Panel
-from preftd._src.style import look_of
+from preftd._src.report.figures.end_labels import SIZE
+from preftd._src.report.figures.layout import LEVEL, step_size_note, write_note
+from preftd._src.report.figures.lines import Line, Panel
+from preftd._src.report.figures.study import draw_curves
+from preftd._src.style import INK, PAGE, PALE, PAPER_RC, Band, look_of
 
-LEVEL = 0.5
-"""Of intervals, as in the paper."""
+HALF = 0.5
+"""The level of intervals in figure A.13, as in the paper."""
 WINDOW = 20
 """Episodes over which a moving average is taken."""
 MEASURES = {"return": "return", "preferred": "share of steps\nwith β = 1"}
 """What the rows show, and its name."""
+LIMITS = {label: ABLATIONS.get(label, PLAIN).limit for label in WHERE}
+COLUMNS = {
+    "td_best": "TD(λ) best",
+    "ptd_on_par": "PTD as good",
+    "ptd_slow_at_first": "PTD slow at first",
+    "ptd_catches_up": "PTD catches up",
+    "etd_poor": "ETDs poor",
+    "etd_alike": "ETDs alike",
+    "ptd_least_variance": "PTD varies least",
+    "etd_more_preferred": "ETDs: more β = 1",
+}
+"""Claims, and what the columns of the matrix are called."""
+MARKS = {
+    Verdict.REPRODUCED: "full",
+    Verdict.INCONCLUSIVE: "left",
+    Verdict.NOT_REPRODUCED: "none",
+}
+"""How circles are filled."""
+ROW, ABOVE = 0.23, 1.2
+"""Heights of a row of choices, and of what is above and below the rows, in inches."""
+APART = 0.17
+"""Of the height of a row, how far methods lie apart."""
 
 
 def smooth_curves(results: Results, measure: str) -> pl.DataFrame:
@@ -38,11 +81,7 @@ def smooth_curves(results: Results, measure: str) -> pl.DataFrame:
     sums[:, wide:] -= sums[:, :-wide]
     means = sums[:, wide - 1 :] / wide
     episodes = every * np.arange(wide, numbers.shape[1] + 1)
-    long = results.reported.select(*KNOWN, "seed", "diverged").with_columns(
-        pl.Series("episode", [episodes.tolist()] * len(means)), pl.Series("score", means.tolist())
-    )
-    points = long.explode("episode", "score", empty_as_null=False)
-    found = summarise(points, [*KNOWN, "episode"], level=LEVEL)
+    found = curves_of(results, means, episodes.tolist(), HALF)
     step_sizes = results.chosen.select(*ALGORITHM, *STEP_SIZE)
     return found.join(step_sizes, on=ALGORITHM, how="left", maintain_order="left")
 
@@ -61,7 +100,7 @@ def _figure_a13(results: Found, variant: str) -> Figure:
     ]
     most = inflation(found)["inflation"].to_numpy().max()
     note = (
-        f"Actor and critic with {variant}. {seeds_with(found.reported, LEVEL)}; each point is the "
+        f"Actor and critic with {variant}. {seeds_with(found.reported, HALF)}; each point is the "
         f"mean of {WINDOW} episodes. {step_size_note(found)} On those, the chosen step sizes "
         f"return up to {most:.0f} more."
     )
@@ -89,15 +128,71 @@ def _needed(panel: Panel) -> Vector:
     return np.concatenate([[0.0], *finite, *centres])
 
 
-def _of(variants: Sequence[str]) -> tuple[PaperFigure, ...]:
-    return tuple(
-        PaperFigure(
-            f"figure_a13{name_end(variant)}",
-            (FOUR_METHODS[variant],),
-            partial(_figure_a13, variant=variant),
+def _choices(results: Found) -> Figure:
+    bars = [
+        summarise(
+            rows(results[where.study].reported, preference=where.conditions[0]).with_columns(
+                pl.col("score") / LIMITS[label]
+            ),
+            ["rule"],
+            level=LEVEL,
         )
-        for variant in variants
-    )
+        for label, where in WHERE.items()
+    ]
+    with mpl.rc_context(PAPER_RC):
+        figure = Figure(figsize=(PAGE, ROW * len(WHERE) + ABOVE), layout="constrained")
+        left, right = figure.subplots(1, 2, sharey=True, width_ratios=(1, 0.8))
+        left.set(ylim=(len(WHERE) - 0.5, -0.5), yticks=range(len(WHERE)), yticklabels=WHERE)
+        left.axhspan(-0.5, 0.5, color=PALE, linewidth=0)
+        right.axhspan(-0.5, 0.5, color=PALE, linewidth=0)
+        _draw_returns(left, bars)
+        _draw_verdicts(right, results)
+        first = next(iter(WHERE.values())).study
+        seeds = seeds_with(results[first].reported, LEVEL, "lines")
+        write_note(
+            figure,
+            "First row: actor and critic with no biases; below, one choice is changed. Condition "
+            f"1. {seeds}. Step sizes chosen anew for each row on 25 other seeds. Circles: "
+            "reproduced (full), inconclusive (half), not reproduced (empty).",
+        )
+    return figure
 
 
-FIGURES = _of(tuple(FOUR_METHODS))
+def _draw_returns(axes: Axes, bars: Sequence[pl.DataFrame]) -> None:
+    for number, rule in enumerate(METHODS):
+        own = pl.concat([found.filter(rule=rule) for found in bars])
+        centre, low, high = (own[name].to_numpy() for name in ("centre", "low", "high"))
+        heights: Vector = np.arange(float(len(bars))) + APART * (number - 1.5)
+        draw_marks(axes, rule, look_of(rule), Band(heights, centre, low, high), 3.5)
+    axes.set_xlim(left=0)
+    axes.set_xlabel("mean return, as a part of the limit")
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, borderpad=0)
+
+
+def _draw_verdicts(axes: Axes, results: Found) -> None:
+    axes.set(xlim=(-0.5, len(COLUMNS) - 0.5), xticks=[])
+    axes.tick_params(left=False, labelleft=False)
+    for column, name in enumerate(COLUMNS.values()):
+        axes.text(column, -0.8, name, fontsize=SIZE, rotation=90, ha="center", va="bottom")
+    axes.spines[["left", "bottom"]].set_visible(False)
+    for row, claims in enumerate(MAIN.values()):
+        for column, what in enumerate(COLUMNS):
+            claim = claims[what]
+            verdict = claim.test({study: results[study] for study in claim.studies}).verdict
+            axes.plot(
+                column, row, "o", color=INK, markersize=6, fillstyle=MARKS[verdict],
+                markerfacecoloralt="white", markeredgewidth=0.7,
+            )  # fmt: skip
+
+
+FIGURES = (
+    *(
+        PaperFigure(
+            f"figure_a13{name_end(variant)}", (study,), partial(_figure_a13, variant=variant)
+        )
+        for variant, study in FOUR_METHODS.items()
+    ),
+    PaperFigure(
+        "cartpole_choices", tuple(dict.fromkeys(where.study for where in WHERE.values())), _choices
+    ),
+)

@@ -1,6 +1,6 @@
 """Studies of actor-critic on CartPole: figure A.13, and what it depends on."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -98,20 +98,7 @@ def with_between(name: str, between: float) -> str:
     return f"{name}, {between:g} between"
 
 
-def _four_methods(choices: Choices, conditions: Sequence[str], name: str) -> Study:
-    return _study(name, choices, {one: condition(one) for one in conditions})
-
-
-def _between(choices: Choices, name: str) -> Study:
-    preferences = {
-        with_between(one, between): condition(one, between)
-        for one in CONDITIONS
-        for between in OTHERS_BETWEEN
-    }
-    return _study(name, choices, preferences)
-
-
-def _study(name: str, choices: Choices, preferences: Mapping[str, Displacement]) -> Study:
+def _study(choices: Choices, preferences: Mapping[str, Displacement], name: str) -> Study:
     """The four methods, with pairs of step sizes chosen by the mean return on other seeds."""
     return Study(
         name=name,
@@ -128,24 +115,29 @@ def _study(name: str, choices: Choices, preferences: Mapping[str, Displacement])
     )
 
 
-def _kept(name: str, build: Callable[[str], Study], every: int) -> PaperStudy:
+def _kept(
+    name: str, choices: Choices, preferences: Mapping[str, Displacement], every: int
+) -> PaperStudy:
+    build = partial(_study, choices, preferences)
     return PaperStudy(name, build, long_search=True, kept_every=every)
 
 
+_CONDITIONS = {one: condition(one) for one in CONDITIONS}
+_BETWEEN = {
+    with_between(one, between): condition(one, between)
+    for one in CONDITIONS
+    for between in OTHERS_BETWEEN
+}
 FOUR_METHODS = {
-    variant: _kept(f"cartpole, {variant}", partial(_four_methods, choices, CONDITIONS), SHORT)
+    variant: _kept(f"cartpole, {variant}", choices, _CONDITIONS, SHORT)
     for variant, choices in VARIANTS.items()
 }
 WITH_BETWEEN = {
-    variant: _kept(f"cartpole between, {variant}", partial(_between, choices), LONG)
+    variant: _kept(f"cartpole between, {variant}", choices, _BETWEEN, LONG)
     for variant, choices in VARIANTS.items()
 }
 CHANGED = {
-    label: _kept(
-        f"cartpole with {label}",
-        partial(_four_methods, choices, CONDITIONS[:1]),
-        LONG,
-    )
+    label: _kept(f"cartpole with {label}", choices, {CONDITIONS[0]: condition(CONDITIONS[0])}, LONG)
     for label, choices in ABLATIONS.items()
     if choices not in VARIANTS.values()
 }

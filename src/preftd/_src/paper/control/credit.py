@@ -17,7 +17,7 @@ from scipy.linalg import expm
 
 from preftd._src.arrays import Vector
 from preftd._src.randomness import generator
-from preftd._src.tasks.four_rooms import doorways
+from preftd._src.tasks.grids import doorways
 from preftd.rules import PTD, TD, Rule
 from preftd.tasks import Task, make
 from preftd.theory import key_matrix, optimal, weight_noise

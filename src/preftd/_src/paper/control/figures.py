@@ -1,4 +1,7 @@
-"""Figures beyond the paper: returns of actor-critics in corridors and in four rooms."""
+"""Figures beyond the paper: returns of actor-critics in corridors and four rooms, and credit.
+
+How fast credit travels in four rooms is drawn by theory.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,9 +13,9 @@ from matplotlib.figure import Figure
 
 from preftd import theory
 from preftd._src.arrays import Vector
-from preftd._src.experiments.results import KNOWN, Results
-from preftd._src.experiments.statistics import summarise
-from preftd._src.paper.control.corridor_claims import expected_return
+from preftd._src.experiments.results import Results
+from preftd._src.paper.control.claims import expected_return
+from preftd._src.paper.control.credit import BUDGETS, GOALS, POLICIES, Method, relative_curve
 from preftd._src.paper.control.studies import (
     CORRIDORS,
     DOUBLE,
@@ -23,23 +26,23 @@ from preftd._src.paper.control.studies import (
     constant,
     preferred,
 )
-from preftd._src.paper.panel_rows import PaperFigure, seeds_with
+from preftd._src.paper.figures import PaperFigure, curves_of, seeds_with
 from preftd._src.paper.study import Found
-from preftd._src.report.figures.curves import draw_curves
-from preftd._src.report.figures.end_labels import label_ends
+from preftd._src.report.figures.end_labels import Label, label_ends
 from preftd._src.report.figures.layout import (
     LEVEL,
+    mark_decades,
     rows_of_panels,
     set_scales,
     step_size_note,
     write_axis_labels,
+    write_note,
 )
-from preftd._src.report.figures.lines import axis_values
-from preftd._src.report.figures.panels import Line, Panel
-from preftd._src.style import LOOKS, OTHERS, RC, Look
+from preftd._src.report.figures.lines import Line, Panel, Shown, attach, axis_values, height_of
+from preftd._src.report.figures.study import draw_curves
+from preftd._src.style import GREY, LOOKS, OTHERS, PAPER_RC, THIN, WIDTH, Band, Look
 from preftd.tasks import Task, make
 
-GREY = "#777777"
 CHANGED = {
     "PTD, backward critic": ("PTD", "backward", OTHERS[0]),
     "PTD, actor gain 1": ("PTD", "held, actor 1", OTHERS[1]),
@@ -54,6 +57,21 @@ ROOM_LINES: dict[str, tuple[str, str, Look]] = {
     "doorways": ("doorways", "preferred", LOOKS["PTD"]),
 }
 """The task and preference of each line, and its look."""
+CREDIT_LINES: dict[str, tuple[Method, str, Look]] = {
+    "PTD, doorways only:\ntheir values": (("doorways", 0.0), "doorways", LOOKS["PTD"]),
+    "PTD, 4 random states only:\ntheir values": (("random", 0.0), "random", OTHERS[0]),
+    "PTD, doorways, else β = 0.1:\nall values": (("doorways", 0.1), "all", OTHERS[1]),
+    "TD, λ = 0 at doorways, else 0.9:\nall values": (("λ only", 0.1), "all", OTHERS[2]),
+}
+"""A method, the states that are scored, and the look of each line."""
+BASE = LOOKS["TD(λ)"]
+TITLES = {"random": "Random policy", "good": "Best action in 85 % of steps"}
+NOTE = (
+    "1 is TD(λ) with the best of five constant λ, for the same states. By theory: mean by expected "
+    "updates plus the exact noise of small step sizes, at the step size that is best for each "
+    f"number of episodes, at most 1. Geometric means over {len(GOALS)} goals; episodes start "
+    "anywhere. Lines end where TD(λ) leaves 1 % of the first error."
+)
 
 
 def _corridors(results: Found) -> Figure:
@@ -97,13 +115,9 @@ def _rooms(results: Found) -> Figure:
 
 def points(results: Results) -> pl.DataFrame:
     """Reported runs, which are means of `TOGETHER` episodes: centre and interval over seeds."""
-    means = results.reported[results.score.measure.name]
-    episodes = [TOGETHER * i for i in range(1, len(means[0]) + 1)]
-    long = results.reported.select(*KNOWN, "seed", "diverged").with_columns(
-        pl.Series("episode", [episodes] * len(means)), means.alias("score")
-    )
-    one_by_one = long.explode("episode", "score", empty_as_null=False)
-    return summarise(one_by_one, [*KNOWN, "episode"], level=LEVEL)
+    means = np.array(results.reported[results.score.measure.name].to_list(), dtype=np.float64)
+    episodes = [TOGETHER * i for i in range(1, means.shape[1] + 1)]
+    return curves_of(results, means, episodes, LEVEL)
 
 
 def _draw(
@@ -114,7 +128,7 @@ def _draw(
         f"{step_size_note(results)} Grey dashes: the best policy, exactly; grey dots: the random "
         "one."
     )
-    with mpl.rc_context(RC):
+    with mpl.rc_context(PAPER_RC):
         figure, every = rows_of_panels(down, 2, 2.1)
         levels = [_levels(task) for task in tasks]
         needed = [_needed(panel, of) for panel, of in zip(panels, levels, strict=True)]
@@ -135,7 +149,7 @@ def _levels(task: Task) -> Mapping[str, float]:
 
 def _draw_levels(axes: Axes, levels: Mapping[str, float]) -> None:
     for style, level in levels.items():
-        axes.axhline(level, color=GREY, linestyle=style, linewidth=0.8)
+        axes.axhline(level, color=GREY, linestyle=style, linewidth=THIN)
 
 
 def _needed(panel: Panel, levels: Mapping[str, float]) -> Vector:
@@ -144,15 +158,50 @@ def _needed(panel: Panel, levels: Mapping[str, float]) -> Vector:
     return np.concatenate([shown, list(levels.values())])
 
 
+def _credit(_: Found) -> Figure:
+    """A panel for each policy."""
+    with mpl.rc_context(PAPER_RC):
+        figure, every = rows_of_panels(1, len(POLICIES), 2.2)
+        write_note(figure, NOTE)
+        curves = [
+            {name: relative_curve(policy, *of[:2]) for name, of in CREDIT_LINES.items()}
+            for policy in POLICIES
+        ]
+        needed = [np.concatenate(list(of.values())) for of in curves]
+        set_scales(every, needed, logarithmic=True)
+        for axes, policy, of in zip(every, POLICIES, curves, strict=True):
+            labels = _draw_credit(axes, of)
+            axes.set_title(TITLES[policy], loc="left")
+        every[0].set_ylabel("squared error left,\nover that of TD(λ)")
+        label_ends(figure, [(every[-1], labels)])
+    return figure
+
+
+def _draw_credit(axes: Axes, curves: dict[str, Vector]) -> list[Label]:
+    axes.set_xscale("log")
+    axes.set_xlabel("episodes")
+    same = axes.axhline(1, color=BASE.colour, linestyle=BASE.line, linewidth=WIDTH)
+    attach([same], _shown("TD(λ), best λ", BUDGETS, np.ones(BUDGETS.size)))
+    labels = [Label("TD(λ), best λ", BASE, height_of(axes, 1.0))]
+    for name, curve in curves.items():
+        look, known = CREDIT_LINES[name][2], np.isfinite(curve)
+        x, left = BUDGETS[known], curve[known]
+        drawn = axes.plot(x, left, color=look.colour, linestyle=look.line, linewidth=WIDTH)
+        attach(drawn, _shown(name, x, left))
+        labels.append(Label(name, look, height_of(axes, left[-1]), reaches=False))
+    for axis in (axes.xaxis, axes.yaxis):
+        mark_decades(axis)
+    return labels
+
+
+def _shown(name: str, episodes: Vector, left: Vector) -> Shown:
+    """What a line shows; theory gives no interval."""
+    method = "PTD" if name.startswith("PTD") else "TD(λ)"
+    return Shown(name, method, Band.exact(episodes, left), "episodes")
+
+
 FIGURES = (
-    PaperFigure(
-        "control_corridors",
-        (CORRIDORS,),
-        _corridors,
-    ),
-    PaperFigure(
-        "control_four_rooms",
-        (ROOMS,),
-        _rooms,
-    ),
+    PaperFigure("control_corridors", (CORRIDORS,), _corridors),
+    PaperFigure("control_four_rooms", (ROOMS,), _rooms),
+    PaperFigure("credit", (), _credit),
 )

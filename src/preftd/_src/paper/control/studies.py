@@ -9,7 +9,7 @@ from preftd._src.experiments.measures import Score
 from preftd._src.experiments.study import Search, Study
 from preftd._src.paper.study import PaperStudy
 from preftd._src.randomness import generator
-from preftd._src.tasks.four_rooms import doorways
+from preftd._src.tasks.grids import doorways
 from preftd.learners import Actor, ActorCritic, Critic, Linear, StepSizePair
 from preftd.preferences import Constant, Observability, PerState, Signal
 from preftd.rules import ETD, PTD, TD

@@ -32,36 +32,34 @@ from preftd._src.paper.corridors.studies import (
     at_length,
     title_of,
 )
-from preftd._src.paper.form_looks import by_form
-from preftd._src.paper.panel_rows import (
-    WIDE,
+from preftd._src.paper.figures import (
     Counted,
     Drawing,
     PaperFigure,
     Row,
+    by_form,
     draw_rows,
     draw_search,
+    draw_views,
     highest_centre,
+    named_by,
     only,
     seeds_with,
 )
 from preftd._src.paper.study import Found
-from preftd._src.paper.view_figures import draw_views
-from preftd._src.report.figures.curves import draw_curves, thinned_curves
 from preftd._src.report.figures.end_labels import Label
 from preftd._src.report.figures.layout import LEVEL, step_size_note
-from preftd._src.report.figures.panels import Line, Panel, panels
+from preftd._src.report.figures.lines import Line, Panel, panels
+from preftd._src.report.figures.study import draw_curves, thinned_curves
+from preftd._src.style import COLUMN
 
 SPIKES = 0.98
 """The share of episodes that the axis must reach: rare spikes may leave the panel, and the note
 says how high they are."""
 VARIANTS = {
     "PTD": {
-        ("PTD", "β = 1, 0"): "β = 1, 0",
-        ("PTD", "β = 0.75, 0"): "β = 0.75, 0",
-        ("PTD", "β = 0.5, 0"): "β = 0.5, 0",
-        ("PTD", "β = 1, 0.05"): "β = 1, 0.05",
-        ("PTD", "β = 1, 0.2"): "β = 1, 0.2",
+        ("PTD", beta): beta
+        for beta in ("β = 1, 0", "β = 0.75, 0", "β = 0.5, 0", "β = 1, 0.05", "β = 1, 0.2")
     },
     "ETD-variable": {
         ("ETD-variable", "β = 1, 0"): "i = 0.5, 0; β = 1, 0",
@@ -104,7 +102,9 @@ def _figure_a5(results: Found) -> Figure:
         for method, names in VARIANTS.items():
             found, limits = results[study], limits_of(study)
             shown = Results(_renamed(found.runs, method, names), found.score)
-            row = _row(task, shown, _renamed(limits, method, names), _by_values)
+            row = _row(
+                task, shown, _renamed(limits, method, names), partial(named_by, column="preference")
+            )
             rows.append(row._replace(title=f"{row.title}\n{method}"))
     return _draw(
         rows,
@@ -126,12 +126,6 @@ def _renamed(
         for (rule, preference), name in names.items()
     ]
     return pl.concat(parts)
-
-
-def _by_values(panel: Panel) -> Panel:
-    """Lines without the name of the method, which all of them share."""
-    named = [line._replace(label=line.rows["preference"][0]) for line in panel.lines]
-    return panel._replace(lines=named)
 
 
 def _true_online(results: Found) -> Figure:
@@ -165,7 +159,7 @@ def _figure_a3(results: Found) -> Figure:
     ]
     counted = Counted(at_length(LENGTHS[-1]), lambda panels: panels[-1].lines)
     note = f"Scores over {SEARCHED.episodes} episodes."
-    return draw_search(rows, LEVEL, note, counted=counted, wide=WIDE)
+    return draw_search(rows, LEVEL, note, counted=counted, wide=COLUMN)
 
 
 def _row(
@@ -183,7 +177,7 @@ def _row(
 def _draw(rows: Sequence[Row], results: Results, note: str) -> Figure:
     """A figure of rows; the results say how step sizes were chosen."""
     shown = seeds_with(results.reported, LEVEL)
-    how = Drawing(("episode", "episode"), _needed, _draw_panel, highest=highest_centre, wide=WIDE)
+    how = Drawing(("episode", "episode"), _needed, _draw_panel, highest=highest_centre, wide=COLUMN)
     hairlines = "Hairlines: the exact limit of each method"
     return draw_rows(rows, how, f"{shown}. {step_size_note(results)} {hairlines}{note}")
 
@@ -218,39 +212,11 @@ def _centres(line: Line) -> Vector:
 
 FOUR = tuple(FOUR_METHODS.values())
 FIGURES = (
-    PaperFigure(
-        "figure_3",
-        FOUR,
-        partial(_four_methods, lengths=(5, 15, 25)),
-    ),
-    PaperFigure(
-        "figure_a2",
-        FOUR,
-        partial(_four_methods, lengths=(10, 20)),
-    ),
-    PaperFigure(
-        "figure_a3",
-        FOUR,
-        _figure_a3,
-    ),
-    PaperFigure(
-        "figure_a4",
-        (*FOUR, *CONSTANT_LAMBDA.values()),
-        _figure_a4,
-    ),
-    PaperFigure(
-        "figure_a5",
-        tuple(BETWEEN.values()),
-        _figure_a5,
-    ),
-    PaperFigure(
-        "true_online",
-        tuple(TRUE_ONLINE.values()),
-        _true_online,
-    ),
-    PaperFigure(
-        "held_corridors",
-        tuple(IN_VIEWS.values()),
-        _views,
-    ),
+    PaperFigure("figure_3", FOUR, partial(_four_methods, lengths=(5, 15, 25))),
+    PaperFigure("figure_a2", FOUR, partial(_four_methods, lengths=(10, 20))),
+    PaperFigure("figure_a3", FOUR, _figure_a3),
+    PaperFigure("figure_a4", (*FOUR, *CONSTANT_LAMBDA.values()), _figure_a4),
+    PaperFigure("figure_a5", tuple(BETWEEN.values()), _figure_a5),
+    PaperFigure("true_online", tuple(TRUE_ONLINE.values()), _true_online),
+    PaperFigure("held_corridors", tuple(IN_VIEWS.values()), _views),
 )

@@ -1,8 +1,8 @@
 """Studies of both corridor tasks (figures 3, A.2 to A.5, and two figures beyond the paper)."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from functools import cache, partial
+from typing import NamedTuple
 
 from preftd._src.experiments.learning import Method
 from preftd._src.experiments.study import Search, Study
@@ -70,32 +70,75 @@ def title_of(task: str) -> str:
     return task.replace("_", " ")
 
 
-def _four_methods(task: str, name: str) -> Study:
-    """Figures 3, A.2 and A.3: learning curves, and the search behind them."""
-    return _study(name, task, METHODS, step_sizes=_larger_for(task, "ETD-fixed"))
+@cache
+def made(task: str, length: int) -> Task:
+    """A task, the same for all studies: what follows from it is worked out once."""
+    return make(task, length=length)
 
 
-def _interests(task: str, name: str) -> Study:
-    """ETD-fixed with the three interests that the paper chose from."""
-    rules = {label: ETD(interest=interest) for interest, label in ETD_LABELS.items()}
-    return _study(name, task, rules, step_sizes=_larger_for(task, *rules))
+class Setting(NamedTuple):
+    """A study of either task, as data.
+
+    Step sizes are searched over the first 100 episodes, if they are not given.
+
+    rules, preferences, learners  what is compared
+    more                          step sizes besides the paper's, by rule and task
+    step_sizes                    those that are given, by rule
+    lengths, episodes, seeds      how much of it
+    """
+
+    rules: Mapping[str, Rule]
+    preferences: Signal | Mapping[str, Signal] = Observability()
+    learners: Method | Mapping[str, Method] = Linear("backward")
+    more: Mapping[str, Mapping[str, tuple[float, ...]]] = {}
+    step_sizes: Mapping[str, Sequence[StepSize]] | None = None
+    lengths: Sequence[int] = LENGTHS
+    episodes: int | None = None
+    seeds: int = SEEDS
+
+    def study(self, task: str, name: str) -> Study:
+        """The study of a task."""
+        sizes: Mapping[str, Sequence[StepSize]] = self.step_sizes or {
+            rule: (*self.more.get(rule, {}).get(task, ()), *STEP_SIZES[task]) for rule in self.rules
+        }
+        return Study(
+            name=name,
+            tasks={at_length(length): made(task, length) for length in self.lengths},
+            rules=self.rules,
+            preferences=self.preferences,
+            learners=self.learners,
+            step_sizes=sizes,
+            episodes=self.episodes or TASKS[task],
+            seeds=self.seeds,
+            search=None if self.step_sizes else SEARCHED,
+        )
 
 
-def _constant_lambda(task: str, name: str) -> Study:
-    """Figure A.4: ETD with interest 1 and one λ for all states."""
-    return _study(
-        name,
-        task,
+def on_both(name: str, setting: Setting) -> dict[str, PaperStudy]:
+    """A study of each task, by task."""
+    return {task: PaperStudy(f"{task} {name}", partial(setting.study, task)) for task in TASKS}
+
+
+FOUR_METHODS = on_both(
+    "four methods", Setting(METHODS, more={"ETD-fixed": MORE_FOR_SMALL_INTEREST})
+)
+"""Figures 3, A.2 and A.3: learning curves, and the search behind them."""
+_INTERESTS = {label: ETD(interest=interest) for interest, label in ETD_LABELS.items()}
+WITH_INTERESTS = on_both(
+    "interests", Setting(_INTERESTS, more=dict.fromkeys(_INTERESTS, MORE_FOR_SMALL_INTEREST))
+)
+"""ETD-fixed with the three interests that the paper chose from."""
+CONSTANT_LAMBDA = on_both(
+    "constant lambda",
+    Setting(
         {"ETD, interest 1": ETD(interest=1.0)},
         {f"λ = {value:g}": Constant(1 - value) for value in (0.1, 0.5, 0.9)},
-    )
-
-
-def _between(task: str, name: str) -> Study:
-    """Figure A.5: PTD and ETD-variable with values that are neither 0 nor 1."""
-    return _study(
-        name,
-        task,
+    ),
+)
+"""Figure A.4: ETD with interest 1 and one λ for all states."""
+BETWEEN = on_both(
+    "between",
+    Setting(
         {
             "PTD": PTD(),
             "ETD-variable": ETD_VARIABLE,
@@ -103,119 +146,63 @@ def _between(task: str, name: str) -> Study:
             "ETD, interest 0.5, 0.05": ETD(interest=Observability(0.5, 0.05)),
         },
         {
-            "β = 1, 0": Observability(1.0, 0.0),
-            "β = 0.75, 0": Observability(0.75, 0.0),
-            "β = 0.5, 0": Observability(0.5, 0.0),
-            "β = 1, 0.05": Observability(1.0, 0.05),
-            "β = 1, 0.2": Observability(1.0, 0.2),
+            f"β = {seen:g}, {hidden:g}": Observability(seen, hidden)
+            for seen, hidden in ((1.0, 0.0), (0.75, 0.0), (0.5, 0.0), (1.0, 0.05), (1.0, 0.2))
         },
         lengths=(5, 15, 25),
-    )
-
-
-def _true_online(task: str, name: str) -> Study:
-    """Beyond the paper: three methods in both forms, on more seeds, as some differ little."""
-    rules = {name: METHODS[name] for name in ("TD(λ)", "ETD-variable", "PTD")}
-    study = _study(name, task, rules, learners=FORMS)
-    return replace(study, seeds=MORE_SEEDS)
-
-
-def _views(task: str, name: str) -> Study:
-    """Beyond the paper: both methods whose limit has no error, in three views."""
-    sizes = dict.fromkeys(AT_TRUTH, (*MORE_STEP_SIZES[task], *STEP_SIZES[task]))
-    study = _study(name, task, AT_TRUTH, learners=VIEWS, step_sizes=sizes)
-    return replace(study, seeds=MORE_SEEDS)
-
-
-def _by_length(task: str, name: str) -> Study:
-    """Both forms of PTD at one step size for all lengths, so that nothing else differs."""
-    return Study(
-        name=name,
-        tasks={at_length(length): _made(task, length) for length in LENGTHS},
-        rules=PTD(),
-        preferences=Observability(),
+    ),
+)
+"""Figure A.5: PTD and ETD-variable with values that are neither 0 nor 1."""
+TRUE_ONLINE = on_both(
+    "true online",
+    Setting(
+        {rule: METHODS[rule] for rule in ("TD(λ)", "ETD-variable", "PTD")},
         learners=FORMS,
-        step_sizes=[ROUND["PTD"]],
+        seeds=MORE_SEEDS,
+    ),
+)
+"""Beyond the paper: three methods in both forms, on more seeds, as some differ little."""
+IN_VIEWS = on_both(
+    "views",
+    Setting(
+        AT_TRUTH,
+        learners=VIEWS,
+        more=dict.fromkeys(AT_TRUTH, MORE_STEP_SIZES),
+        seeds=MORE_SEEDS,
+    ),
+)
+"""Beyond the paper: both methods whose limit has no error, in three views."""
+BY_LENGTH = on_both(
+    "by length",
+    Setting(
+        {"PTD": PTD()},
+        learners=FORMS,
+        step_sizes={"PTD": [ROUND["PTD"]]},
         episodes=100,
         seeds=MORE_SEEDS,
-    )
-
-
-def _to_the_limit(task: str, name: str) -> Study:
-    """The four methods for many episodes, with decreasing step sizes: they reach their limits."""
-    sizes = {name: [Decreasing(size, delay=2000)] for name, size in ROUND.items()}
-    return _at_length_5(name, task, sizes, episodes=20_000)
-
-
-def _constant_steps(task: str, name: str) -> Study:
-    """The same with constant step sizes, until errors no longer change."""
-    sizes = {name: [size / part for part in PARTS] for name, size in ROUND.items()}
-    return _at_length_5(name, task, sizes, episodes=2000)
-
-
-def _at_length_5(
-    name: str, task: str, step_sizes: Mapping[str, Sequence[StepSize]], episodes: int
-) -> Study:
-    return Study(
-        name=name,
-        tasks={at_length(5): _made(task, 5)},
-        rules=METHODS,
-        preferences=Observability(),
-        step_sizes=step_sizes,
-        episodes=episodes,
-        seeds=SEEDS,
-    )
-
-
-def _study(
-    name: str,
-    task: str,
-    rules: Mapping[str, Rule],
-    preferences: Signal | Mapping[str, Signal] = Observability(),  # noqa: B008  (it cannot be changed)
-    *,
-    learners: Method | Mapping[str, Method] = Linear("backward"),  # noqa: B008  (nor can this)
-    step_sizes: Mapping[str, Sequence[StepSize]] | None = None,
-    lengths: Sequence[int] = LENGTHS,
-) -> Study:
-    """Rules on a task, with step sizes searched over the first 100 episodes."""
-    sizes = dict.fromkeys(rules, STEP_SIZES[task]) | dict(step_sizes or {})
-    return Study(
-        name=name,
-        tasks={at_length(length): _made(task, length) for length in lengths},
-        rules=rules,
-        preferences=preferences,
-        learners=learners,
-        step_sizes=sizes,
-        episodes=TASKS[task],
-        seeds=SEEDS,
-        search=SEARCHED,
-    )
-
-
-@cache
-def _made(task: str, length: int) -> Task:
-    """The same for all studies: what follows from a task is worked out once."""
-    return make(task, length=length)
-
-
-def _larger_for(task: str, *rules: str) -> dict[str, Sequence[StepSize]]:
-    return dict.fromkeys(rules, (*MORE_FOR_SMALL_INTEREST[task], *STEP_SIZES[task]))
-
-
-def _on_both(name: str, build: Callable[[str, str], Study]) -> dict[str, PaperStudy]:
-    """A study of each task, by task."""
-    return {task: PaperStudy(f"{task} {name}", partial(build, task)) for task in TASKS}
-
-
-FOUR_METHODS = _on_both("four methods", _four_methods)
-WITH_INTERESTS = _on_both("interests", _interests)
-CONSTANT_LAMBDA = _on_both("constant lambda", _constant_lambda)
-BETWEEN = _on_both("between", _between)
-TRUE_ONLINE = _on_both("true online", _true_online)
-IN_VIEWS = _on_both("views", _views)
-BY_LENGTH = _on_both("by length", _by_length)
-TO_THE_LIMIT = _on_both("to the limit", _to_the_limit)
-CONSTANT_STEPS = _on_both("constant steps", _constant_steps)
+    ),
+)
+"""Both forms of PTD at one step size for all lengths, so that nothing else differs."""
+TO_THE_LIMIT = on_both(
+    "to the limit",
+    Setting(
+        METHODS,
+        step_sizes={rule: [Decreasing(size, delay=2000)] for rule, size in ROUND.items()},
+        lengths=(5,),
+        episodes=20_000,
+    ),
+)
+"""The four methods for many episodes, with decreasing step sizes: they reach their limits."""
+CONSTANT_STEPS = on_both(
+    "constant steps",
+    Setting(
+        METHODS,
+        step_sizes={rule: [size / part for part in PARTS] for rule, size in ROUND.items()},
+        lengths=(5,),
+        episodes=2000,
+    ),
+)
+"""The same with constant step sizes, until errors no longer change."""
 STUDIES = tuple(
     studies[task]
     for task in TASKS

@@ -1,4 +1,4 @@
-"""Both counterexamples, computed, simulated, drawn and explained."""
+"""Both counterexamples: computed, simulated, drawn and explained, in a file and on the page."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -10,23 +10,24 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import StrMethodFormatter
+from numpy.typing import ArrayLike
 
-from preftd._src.arrays import Vector
+from preftd._src.arrays import Dense, Vector
 from preftd._src.files import refuse_others, write_output
-from preftd._src.paper.counterexamples.simulation import simulate, size_of_values
-from preftd._src.report.figures.layout import write_note
-from preftd._src.report.figures.shown import Shown, attach
-from preftd._src.report.figures.ticks import mark_decades
-from preftd._src.style import RC, Band, look_of, number_text, save_figure
-from preftd._src.tasks.counterexamples import LAMBDAS
-from preftd.rules import RULES
+from preftd._src.paper.claim import Verdict
+from preftd._src.report.figures.end_labels import SIZE
+from preftd._src.report.figures.layout import mark_decades, write_note
+from preftd._src.report.figures.lines import Shown, attach
+from preftd._src.style import PAGE, PAPER_RC, THICK, THIN, Band, look_of, number_text, save_figure
+from preftd._src.tasks.chains import LAMBDAS
+from preftd.rules import RULES, Rule
 from preftd.tasks import make
 from preftd.theory import Diagnosis, compare, mean_trajectory, report
 
 STEP_SIZES = {"TD(λ)": 0.001, "ETD": 0.001, "PTD": 0.01}
 """Small, so that sampled updates go the way of expected ones; PTD's factor β is small already."""
 
-INCHES = (7.2, 6.4)
+INCHES = (PAGE, 6.4)
 FILES = ("counterexamples.png", "counterexamples.svg", "convergence.md")
 STEPS = 50_000
 SEEDS = 20
@@ -34,6 +35,8 @@ FAR = 1e12
 """Stands for anything larger: far outside the figure, near enough to be drawn."""
 RANGE = (1e-2, 1e3)
 """Sizes of the values that the figure shows."""
+CLAIMED = {"td_diverges": ("TD(λ)", False), "ptd_converges": ("PTD", True)}
+"""Claims about each chain: the rule, and whether its expected update should converge."""
 
 
 class Written(NamedTuple):
@@ -51,7 +54,7 @@ def write_counterexamples(
     refuse_others(*paths)
     figure = draw_counterexamples(seeds, say)
     *pictures, page = paths
-    with mpl.rc_context(RC):
+    with mpl.rc_context(PAPER_RC):
         save_figure(figure.axes[0], *pictures)
     write_output(page, lambda file: file.write(_page(diagnoses(), seeds).encode()))
     return Written(figure, paths)
@@ -73,7 +76,7 @@ def draw_counterexamples(
     """Simulate and draw both chains. `say` is told what is done."""
     say(f"simulating and drawing both counterexamples: {STEPS:,} steps, {seeds} seeds …")
     every = diagnoses()
-    with mpl.rc_context(RC):
+    with mpl.rc_context(PAPER_RC):
         figure = Figure(figsize=INCHES, layout="constrained")
         axes = figure.subplots(3, len(every), gridspec_kw={"height_ratios": [1.6, 3, 2]})
         for column, (name, found) in enumerate(every.items()):
@@ -100,16 +103,17 @@ def _draw_weights(axis: Axes, name: str, diagnoses: Sequence[Diagnosis], seeds: 
         label = f"{names[i]}, α = {alphas[i]:g}"
         drawn: list[Artist] = []
         drawn.append(axis.fill_between(times, low, high, color=colour, alpha=0.25, linewidth=0))
-        drawn += axis.plot(times, middle, color=colour, linestyle=line, linewidth=2, label=label)
-        drawn += axis.plot(times, expected, color=colour, linewidth=0.8)
+        drawn += axis.plot(
+            times, middle, color=colour, linestyle=line, linewidth=THICK, label=label
+        )
+        drawn += axis.plot(times, expected, color=colour, linewidth=THIN)
         attach(drawn, Shown(label, names[i], Band(times, middle, low, high), "step"))
     axis.set(yscale="log", ylim=RANGE, xlim=(0, STEPS))
-    axis.set_xlabel("step", fontsize=8)
-    axis.set_ylabel("size of the values (right: 0)", fontsize=8)
+    axis.set_xlabel("step")
+    axis.set_ylabel("size of the values (right: 0)")
     axis.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
-    axis.tick_params(labelsize=7.5)
     mark_decades(axis.yaxis)
-    axis.legend(frameon=False, fontsize=7)
+    axis.legend()
 
 
 def _draw_column_sums(axis: Axes, diagnoses: Sequence[Diagnosis]) -> None:
@@ -129,8 +133,7 @@ def _draw_column_sums(axis: Axes, diagnoses: Sequence[Diagnosis]) -> None:
             facecolor=inside,
             edgecolor=colour,
         )
-        none = np.full_like(share, np.nan)
-        attach(bars, Shown(d.rule.name, d.rule.name, Band(positions, share, none, none)))
+        attach(bars, Shown(d.rule.name, d.rule.name, Band.exact(positions, share)))
         for position, height in zip(positions, share, strict=True):
             offset = 3 if height >= 0 else -3
             number = axis.annotate(
@@ -140,15 +143,14 @@ def _draw_column_sums(axis: Axes, diagnoses: Sequence[Diagnosis]) -> None:
                 textcoords="offset points",
                 ha="center",
                 va="bottom" if height >= 0 else "top",
-                fontsize=7,
+                fontsize=SIZE,
             )
             attach([number], d.rule.name)
-    axis.axhline(0, color="black", linewidth=0.8)
+    axis.axhline(0, color="black", linewidth=THIN)
     axis.margins(y=0.2)
     axis.set_xticks(range(diagnoses[0].weights.size), [f"state {s}" for s in range(2)])
-    axis.set_ylabel("column sum / weight", fontsize=8)
-    axis.tick_params(labelsize=7.5)
-    axis.legend(frameon=False, fontsize=7)
+    axis.set_ylabel("column sum / weight")
+    axis.legend()
 
 
 def _note(seeds: int) -> str:
@@ -182,3 +184,111 @@ def _page(diagnoses: Mapping[str, list[Diagnosis]], seeds: int) -> str:
             parts.append(f"A of {d.rule.name}: [{rows}]")
         parts.append(f"```text\n{report(found)}\n```")
     return "\n\n".join(parts) + "\n"
+
+
+def simulate(
+    name: str, rules: Sequence[Rule], step_sizes: ArrayLike, steps: int, seeds: int
+) -> Dense:
+    """Sizes of values, steps × rules × seeds, of rules learning online from weights of 1.
+
+    All rules see the same states. Values that overflow are infinite or NaN: divergence is a result.
+    """
+    task, lambda_ = make(name), np.array(LAMBDAS[name])
+    features = task.features.columns(slice(None))
+    runs = [task.sampler(seed).steps(steps + 1) for seed in range(seeds)]
+    states = np.stack([run.state for run in runs if run.state is not None], axis=1)
+    discount_t = np.stack([run.discount_t for run in runs], axis=1)
+    of_rules = [rule.coefficients(lambda_=lambda_[states], discount_t=discount_t) for rule in rules]
+    decay = np.stack([c.decay for c in of_rules], axis=1)[..., None]
+    gain = np.stack([c.gain for c in of_rules], axis=1)[..., None]
+    alpha = np.asarray(step_sizes)[:, None, None]
+    weights = np.ones((len(rules), seeds, features.shape[1]))
+    trace = np.zeros_like(weights)
+    sizes = np.empty((steps, len(rules), seeds))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for t in range(steps):
+            sizes[t] = size_of_values(weights, features)
+            x_t, x_tp1 = features[states[t]], features[states[t + 1]]
+            trace = decay[t] * trace + gain[t] * x_t
+            # Rewards are 0.
+            delta = (weights * (task.discount * x_tp1 - x_t)).sum(axis=-1)
+            weights = weights + alpha * delta[..., None] * trace
+    return sizes
+
+
+def size_of_values(weights: Dense, features: Dense) -> Dense:
+    """Root mean square over states of the values that weights (last axis) give."""
+    return np.asarray(np.sqrt(((weights @ features.T) ** 2).mean(axis=-1)))
+
+
+class Chain(NamedTuple):
+    """A chain of two states.
+
+    title          such as "Counterexample 1"
+    discount       γ
+    probabilities  of the next state, by state
+    features       of each state, as text
+    lambdas        of each state
+    told           of each rule, whether it converges, A, and its eigenvalues
+    report         what theory says, as text
+    """
+
+    title: str
+    discount: str
+    probabilities: list[list[str]]
+    features: list[str]
+    lambdas: list[str]
+    told: list[tuple[str, str, str, str]]
+    report: str
+
+
+def chains() -> list[Chain]:
+    """Both chains."""
+    return [_chain(name, found) for name, found in diagnoses().items()]
+
+
+def chain_verdicts() -> Mapping[str, Verdict]:
+    """Verdicts on the claims that exact theory decides, by name."""
+    held, failed = Verdict.REPRODUCED, Verdict.NOT_REPRODUCED
+    return {
+        f"{chain}_{claim}": held if found.stable is expected else failed
+        for chain, every in diagnoses().items()
+        for claim, (rule, expected) in CLAIMED.items()
+        for found in every
+        if found.rule.name == rule
+    }
+
+
+def _chain(name: str, found: list[Diagnosis]) -> Chain:
+    task = make(name)
+    features = task.features.columns(slice(None))
+    moves = np.zeros((task.states, task.states))
+    outcomes = task.outcomes
+    np.add.at(moves, (outcomes.state, outcomes.next_state), outcomes.probability)
+    return Chain(
+        _title(name),
+        f"{task.discount:g}",
+        [[f"{p:g}" if p else "" for p in row] for row in moves.tolist()],
+        [", ".join(number_text(x, "g") for x in row) for row in features.tolist()],
+        [f"{x:g}" for x in LAMBDAS[name]],
+        [
+            (
+                d.rule.name,
+                "converges" if d.stable else "diverges",
+                "; ".join(", ".join(_number(x) for x in row) for row in d.key.A.tolist()),
+                ", ".join(_complex(x) for x in d.eigenvalues.tolist()),
+            )
+            for d in found
+        ],
+        report(found),
+    )
+
+
+def _number(x: float) -> str:
+    return number_text(x, ".4g")
+
+
+def _complex(x: complex) -> str:
+    if abs(x.imag) < 1e-12:
+        return _number(x.real)
+    return f"{_number(x.real)} {'+' if x.imag > 0 else '−'} {_number(abs(x.imag))}i"

@@ -1,1 +1,23 @@
 """How well preferences do that are learned from the stream alone: a benchmark beyond the paper."""
+
+from preftd._src.paper.experiment import Experiment, shown
+
+EXPERIMENT = Experiment(
+    __name__,
+    shown(
+        "Preferences learned from observations alone: what recurs and is Markov is trusted.",
+        learned=(
+            "Beyond the paper: how much of an oracle's gain do learned preferences reach?",
+            "The share of an oracle's gain over TD(λ) that is reached in each case, 100 % at best; "
+            "where all is observable, what is lost.",
+        ),
+        learned_curves=(
+            "Beyond the paper: learned preferences beside other methods, over episodes",
+            "Errors over episodes, beside an oracle, β ≡ 1, TD(λ) and β by chance.",
+        ),
+        learned_rivals=(
+            "Beyond the paper: learned preferences beside ways of the literature",
+            "Errors beside ways of the literature to set λ or β; smaller is better.",
+        ),
+    ),
+)

@@ -7,15 +7,14 @@
     python -m preftd._src.paper.learned --table docs/learned.md   write the table of results on file
 
 What does not depend on learned preferences is kept in the folder (default: results/learned);
-learned preferences are always computed anew.
+learned preferences are always recomputed.
 """
 
 import argparse
 from pathlib import Path
 
-from preftd._src.paper.learned import ablations
 from preftd._src.paper.learned.cases import CASES
-from preftd._src.paper.learned.quick_look import lines
+from preftd._src.paper.learned.quick_look import ablation_lines, lines
 from preftd._src.paper.learned.table import write_table
 
 
@@ -35,7 +34,7 @@ def main() -> None:
     if asked.table is not None:
         write_table(asked.table)
         return
-    made = ablations.lines if asked.ablations else lines
+    made = ablation_lines if asked.ablations else lines
     for line in made(asked.names, asked.out, asked.seeds):
         print(line, flush=True)
 

@@ -5,13 +5,13 @@ jitter     noise of this standard deviation is added to every observation
 sensor     a sensor that fails for 20 steps on average, and works for 50
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from typing import Any, NamedTuple
 
 from preftd import tasks
 from preftd._src.paper.learned.streams import ContinuousWalk, Ride
-from preftd._src.tasks.corridors import geometric_corridor
+from preftd._src.tasks.chains import geometric_corridor
 from preftd._src.tasks.grids import open_grid
 from preftd.tasks import Task, aliased, failing, jittered
 
@@ -87,64 +87,61 @@ def _case(
     return Case(f"{name}, network" if group == "networks" else name, group, source, hidden)
 
 
+def _series(
+    group: str,
+    kind: str,
+    size: int,
+    jitters: Iterable[float] = (),
+    aliased_jitters: Iterable[float] = (),
+) -> Iterator[Case]:
+    """A task as it is, aliased, with jitter, and with both."""
+    yield _case(group, kind, size)
+    yield _case(group, kind, size, alias=True)
+    yield from (_case(group, kind, size, jitter=sd) for sd in jitters)
+    yield from (_case(group, kind, size, alias=True, jitter=sd) for sd in aliased_jitters)
+
+
 def _corridors() -> Iterator[Case]:
-    five = [("corridor", n) for n in (5, 15, 25)] + [("double corridor", n) for n in (5, 15)]
-    of = partial(_case, "corridors")
-    for kind, size in five:
-        yield of(kind, size)
-        yield of(kind, size, alias=True)
-        every = size == 25 or (kind, size) in (("corridor", 5), ("double corridor", 15))
-        yield from (of(kind, size, jitter=sd) for sd in (JITTERS if every else (0.05,)))
-        yield of(kind, size, alias=True, jitter=0.05)
-    yield of("corridor", 5, alias=True, jitter=0.2)
-    yield of("double corridor", 15, alias=True, jitter=0.2)
+    every = (("corridor", 5), ("corridor", 25), ("double corridor", 15))
+    for kind, size in (*(("corridor", n) for n in (5, 15, 25)), ("double corridor", 5), every[2]):
+        jitters = JITTERS if (kind, size) in every else (0.05,)
+        yield from _series("corridors", kind, size, jitters, (0.05,))
+    for kind, size in (every[0], every[2]):
+        yield _case("corridors", kind, size, alias=True, jitter=0.2)
 
 
 def _geometric() -> Iterator[Case]:
-    of = partial(_case, "corridors")
-    yield of("geometric corridor", 10)
-    yield from (of("geometric corridor", 10, jitter=sd) for sd in JITTERS)
-    yield of("geometric corridor", 10, alias=True)
-    yield from (of("geometric corridor", 10, alias=True, jitter=sd) for sd in (0.05, 0.2))
+    of = partial(_case, "corridors", "geometric corridor", 10)
+    yield from (of(jitter=sd) for sd in (0.0, *JITTERS))
+    yield from (of(alias=True, jitter=sd) for sd in (0.0, 0.05, 0.2))
 
 
 def _grids() -> Iterator[Case]:
-    of = partial(_case, "grids")
-    for kind in ("cross grid", "random grid"):
-        yield of(kind, 8)
-        yield of(kind, 8, alias=True)
-        yield from (of(kind, 8, jitter=sd) for sd in (JITTERS if "cross" in kind else (0.05, 0.2)))
-        yield of(kind, 8, alias=True, jitter=0.05)
+    yield from _series("grids", "cross grid", 8, JITTERS, (0.05,))
+    yield from _series("grids", "random grid", 8, (0.05, 0.2), (0.05,))
 
 
 def _large_grids() -> Iterator[Case]:
-    of = partial(_case, "large grids")
-    for kind in ("cross grid", "random grid"):
-        yield of(kind, 16)
-        yield of(kind, 16, alias=True)
-    yield of("cross grid", 16, jitter=0.05)
-    yield of("random grid", 16, alias=True, jitter=0.05)
+    yield from _series("large grids", "cross grid", 16)
+    yield from _series("large grids", "random grid", 16)
+    yield _case("large grids", "cross grid", 16, jitter=0.05)
+    yield _case("large grids", "random grid", 16, alias=True, jitter=0.05)
 
 
 def _networks() -> Iterator[Case]:
-    of = partial(_case, "networks")
-    for kind in ("cross grid", "random grid"):
-        yield of(kind, 8)
-        yield of(kind, 8, alias=True)
-        yield of(kind, 8, jitter=0.05)
-    yield of("cross grid", 8, alias=True, jitter=0.05)
-    yield of("cross grid", 8, jitter=0.2)
+    yield from _series("networks", "cross grid", 8, (0.05,))
+    yield from _series("networks", "random grid", 8, (0.05,))
+    yield _case("networks", "cross grid", 8, alias=True, jitter=0.05)
+    yield _case("networks", "cross grid", 8, jitter=0.2)
 
 
 def _observable() -> Iterator[Case]:
-    yield _case("walks", "random walk", 19)
-    yield from (_case("walks", "random walk", 19, jitter=sd) for sd in JITTERS)
-    yield _case("grids", "open grid", 8)
-    yield from (_case("grids", "open grid", 8, jitter=sd) for sd in (0.05, 0.2))
+    yield from (_case("walks", "random walk", 19, jitter=sd) for sd in (0.0, *JITTERS))
+    yield from (_case("grids", "open grid", 8, jitter=sd) for sd in (0.0, 0.05, 0.2))
     yield _case("networks", "open grid", 8)
     yield Case("continuous walk", "streams", ContinuousWalk(), hidden=False)
-    yield Case("mountain car, cosines", "streams", Ride("mountain car, cosines"), hidden=False)
-    yield Case("mountain car, tiles", "streams", Ride("mountain car, tiles"), hidden=False)
+    for ride in ("mountain car, cosines", "mountain car, tiles"):
+        yield Case(ride, "streams", Ride(ride), hidden=False)
 
 
 def _sensors() -> Iterator[Case]:

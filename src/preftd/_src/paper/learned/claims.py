@@ -1,47 +1,47 @@
-"""Claims beyond the paper about learned preferences."""
+"""Claims beyond the paper: about learned preferences, and published methods to learn one, or λ."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 
-from preftd._src.paper.claim import Cases, Claim, Quantity, difference
+from preftd._src.paper.claim import Compared, Quantity, Region, Sample, difference
 from preftd._src.paper.learned.cases import CASES
+from preftd._src.paper.learned.rivals import RIVALS
 from preftd._src.paper.learned.scores import Scores
 from preftd._src.paper.learned.studies import (
     BOUNDED,
     BY_PTD,
     BY_RETURNS,
+    BY_RIVALS,
     BY_TD,
+    CELLS,
     IN_OTHER_UNITS,
     IN_UNITS,
     LEARNED,
+    ON,
     ORACLE,
     OTHER_UNITS,
     RANDOM,
+    RIVAL,
     WITH_RETURNS,
 )
-from preftd._src.paper.samples import Sample
 from preftd._src.paper.study import Found, PaperStudy
-from preftd._src.paper.verdict import Region
 
+Measure = Callable[[Scores], Sample]
 HIDDEN = [case.name for case in CASES.values() if case.hidden]
 OBSERVABLE = [case.name for case in CASES.values() if not case.hidden]
 ALIKE = [name for name in CASES if name.startswith("geometric") and "aliased" in name]
+OF_RIVALS = [case for cases in ON.values() for case in cases if CASES[case].hidden]
 MEANT = (
     "The share is (TD(λ) − learned) / (TD(λ) − oracle), of mean squared errors averaged over all "
     "episodes, where TD(λ) is the better of bounded and other steps."
 )
+SHARE, ABOVE = "share of the oracle's gain", "error above that of the better, as a share of it"
 
 
-def studies_of(case: str, more: Iterable[PaperStudy] = ()) -> tuple[PaperStudy, ...]:
-    """The studies that have a case."""
+def _of_case(case: str, measure: Measure, *more: PaperStudy) -> Quantity:
+    """What a measure makes of the scores of a case, from `more` studies than those of all cases."""
     group = CASES[case].group
-    return BY_PTD[group], BY_TD[group], *more
-
-
-def of_case(
-    case: str, measure: Callable[[Scores], Sample], more: Iterable[PaperStudy] = ()
-) -> Quantity:
-    """What a measure makes of the scores of a case."""
-    studies = studies_of(case, more)
+    studies = (BY_PTD[group], BY_TD[group], *more)
 
     def sample(found: Found) -> Sample:
         return measure(Scores.of([found[study] for study in studies], case))
@@ -49,121 +49,141 @@ def of_case(
     return Quantity(studies, sample)
 
 
-def _each(cases: Iterable[str], measure: Callable[[Scores], Sample]) -> Cases:
-    return Cases({case: of_case(case, measure) for case in cases})
+def _each(
+    cases: Iterable[str], measure: Measure, studies: Mapping[str, PaperStudy] | None = None
+) -> dict[str, Quantity]:
+    """Quantities by case; those in groups without a study are left out, if studies are given."""
+    if studies is None:
+        return {case: _of_case(case, measure) for case in cases}
+    return {
+        case: _of_case(case, measure, studies[CASES[case].group])
+        for case in cases
+        if CASES[case].group in studies
+    }
 
 
 def _in_units(case: str, units: str) -> Quantity:
     """The share in other units, minus that in the usual ones."""
-    more = (IN_OTHER_UNITS,)
-    return of_case(case, lambda one: one.share_sample(one.learned(units)), more) - of_case(
-        case, lambda one: one.share_sample(one.learned()), more
+
+    def share(preference: str, one: Scores) -> Sample:
+        return one.share_sample(one.learned(preference))
+
+    return _of_case(case, partial(share, units), IN_OTHER_UNITS) - _of_case(
+        case, partial(share, LEARNED), IN_OTHER_UNITS
     )
 
 
-def _by_returns(cases: Iterable[str], measure: Callable[[Scores], Sample]) -> Cases:
-    """The same where a linear learner sees what preferences are learned from."""
-    return Cases(
-        {
-            case: of_case(case, measure, (WITH_RETURNS[CASES[case].group],))
-            for case in cases
-            if CASES[case].group in WITH_RETURNS
-        }
-    )
+def _by_rivals(rivals: Iterable[str], measure: Callable[[str, Scores], Sample]) -> Compared:
+    """Quantities by published method and case."""
+    return {rival: _each(OF_RIVALS, partial(measure, rival), BY_RIVALS) for rival in rivals}
+
+
+def _rival_share(rival: str, one: Scores) -> Sample:
+    return one.share_sample(one.errors[RIVAL, rival])
+
+
+def _over_rival(rival: str, one: Scores) -> Sample:
+    return one.ratio_sample(one.learned(), one.errors[RIVAL, rival])
 
 
 CLAIMS = (
-    Claim(
+    difference(
         "learned_reaches_the_oracle",
         "Preferences learned from observations alone reach at least 95 % of an oracle's gain over "
         f"TD(λ) wherever some states are hidden. {MEANT} Where the oracle gains less than a tenth: "
         "the better error of β ≡ 1 and TD(λ), over that of the learned preferences.",
-        (),
-        difference(
-            "share of the oracle's gain",
-            Region(low=0.95),
-            _each(HIDDEN, lambda one: one.reached_sample(one.learned())),
-        ),
+        SHARE,
+        Region(low=0.95),
+        _each(HIDDEN, lambda one: one.reached_sample(one.learned())),
     ),
-    Claim(
+    difference(
         "learned_does_no_harm",
         "Where all states are observable, learned preferences lose at most 1 % against the better "
         "of β ≡ 1 and TD(λ).",
-        (),
-        difference(
-            "error above that of the better, as a share of it",
-            Region(high=0.01),
-            _each(OBSERVABLE, lambda one: one.loss_sample(one.learned())),
-        ),
+        ABOVE,
+        Region(high=0.01),
+        _each(OBSERVABLE, lambda one: one.loss_sample(one.learned())),
     ),
-    Claim(
+    difference(
         "learned_beats_no_preference",
         "Wherever some states are hidden, learned preferences have a smaller error than the better "
         "of β ≡ 1, which has no preferences, and TD(λ), which is told them.",
-        (),
-        difference(
-            "error above that of the better, as a share of it",
-            Region(high=0.0),
-            _each(HIDDEN, lambda one: one.loss_sample(one.learned())),
-        ),
+        ABOVE,
+        Region(high=0.0),
+        _each(HIDDEN, lambda one: one.loss_sample(one.learned())),
     ),
-    Claim(
+    difference(
         "oracle_is_best",
         "Wherever some states are hidden, the oracle's preferences have a smaller error than the "
         "better of β ≡ 1 and TD(λ).",
-        (),
-        difference(
-            "error above that of the better, as a share of it",
-            Region(high=0.0),
-            _each(HIDDEN, lambda one: one.loss_sample(one.best(ORACLE))),
-        ),
+        ABOVE,
+        Region(high=0.0),
+        _each(HIDDEN, lambda one: one.loss_sample(one.best(ORACLE))),
     ),
-    Claim(
+    difference(
         "chance_is_not_enough",
         "Wherever some states are hidden, learned preferences have less than half of the error of "
         "preferences that are 1 by chance, as often as the oracle's.",
-        (),
-        difference(
-            "error, learned over by chance",
-            Region(high=0.5),
-            _each(HIDDEN, lambda one: one.ratio_sample(one.learned(), one.best(RANDOM))),
-        ),
+        "error, learned over by chance",
+        Region(high=0.5),
+        _each(HIDDEN, lambda one: one.ratio_sample(one.learned(), one.best(RANDOM))),
     ),
-    Claim(
+    difference(
         "returns_tell_more",
         "In corridors of random length whose hidden states look alike, preferences learned from "
         f"returns as well (linear=True) reach at least 95 % of an oracle's gain. {MEANT}",
-        (),
-        difference(
-            "share of the oracle's gain",
-            Region(low=0.95),
-            _by_returns(ALIKE, lambda one: one.reached_sample(one.learned(BY_RETURNS))),
-        ),
+        SHARE,
+        Region(low=0.95),
+        _each(ALIKE, lambda one: one.reached_sample(one.learned(BY_RETURNS)), WITH_RETURNS),
     ),
-    Claim(
+    difference(
         "returns_do_no_harm",
         "Asking returns as well (linear=True) raises the error nowhere by more than 1 %, with "
         "bounded steps.",
-        (),
-        difference(
-            "error with returns over that without",
-            Region(high=1.01),
-            _by_returns(
-                CASES,
-                lambda one: one.ratio_sample(one.learned(BY_RETURNS), one.errors[LEARNED, BOUNDED]),
-            ),
+        "error with returns over that without",
+        Region(high=1.01),
+        _each(
+            CASES,
+            lambda one: one.ratio_sample(one.learned(BY_RETURNS), one.errors[LEARNED, BOUNDED]),
+            WITH_RETURNS,
         ),
     ),
-    Claim(
+    difference(
         "units_do_not_matter",
         "If observations are shown to the learned preferences rotated, with scales from 0.001 to "
         "1000, or with constant and copied entries, they reach the same share of the oracle's "
         f"gain, within 1 %. {MEANT}",
-        (),
-        difference(
-            "share in other units, minus share",
-            Region(-0.01, 0.01),
-            {units: {case: _in_units(case, units) for case in IN_UNITS} for units in OTHER_UNITS},
-        ),
+        "share in other units, minus share",
+        Region(-0.01, 0.01),
+        {units: {case: _in_units(case, units) for case in IN_UNITS} for units in OTHER_UNITS},
+    ),
+    difference(
+        "rivals_miss_the_oracle",
+        "Ways of the literature to set λ or β from the stream, with beliefs that are linear in the "
+        "features, reach less than half of an oracle's gain over TD(λ) in each of some cases with "
+        f"hidden states. {MEANT}",
+        SHARE,
+        Region(high=0.5),
+        _by_rivals((name for name in RIVALS if not name.endswith(CELLS)), _rival_share),
+        "They judge observations by predictions and rewards. Beliefs that are linear in noise are "
+        "the same for hidden states and for the states that they hide.",
+    ),
+    difference(
+        "rivals_with_cells_miss_the_oracle",
+        "So do the same ways if their beliefs are a table of the observations that repeat exactly, "
+        "in which all that are new share one entry.",
+        SHARE,
+        Region(high=0.5),
+        _by_rivals((name for name in RIVALS if name.endswith(CELLS)), _rival_share),
+        "The table gives away that noise does not repeat, which is half of what learned "
+        "preferences find out. It helps as long as observable states repeat exactly: with jitter, "
+        "all observations share one entry.",
+    ),
+    difference(
+        "learned_beats_rivals",
+        "Learned preferences have a smaller error than each of these ways, in each of these cases.",
+        "error, learned over rival",
+        Region(high=1.0),
+        _by_rivals(RIVALS, _over_rival),
     ),
 )

@@ -1,33 +1,49 @@
-"""The figure of learned preferences: which share of the oracle's gain they reach, case by case."""
-
-from collections.abc import Sequence
+"""Figures of learned preferences: shares of the oracle's gain, curves, and published methods."""
 
 import matplotlib as mpl
 import numpy as np
+import polars as pl
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 
+from preftd._src.arrays import Vector
+from preftd._src.experiments.statistics import summarise
+from preftd._src.paper.figures import PaperFigure, seeds_with
 from preftd._src.paper.learned.cases import CASES, SECTIONS
-from preftd._src.paper.learned.scores import Estimate, Scores, scores_of
+from preftd._src.paper.learned.rivals import RIVALS
+from preftd._src.paper.learned.scores import Estimate, Scores, mean_estimate, scores_of
 from preftd._src.paper.learned.studies import (
     BOUNDED,
+    BY_PTD,
     BY_RETURNS,
+    BY_RIVALS,
+    BY_TD,
+    CELLS,
+    GROUPS,
     IN_UNITS,
     LEARNED,
+    OF_LEARNED,
+    ON,
     ONE,
     ORACLE,
     OTHER_UNITS,
     RANDOM,
-    STUDIES,
+    RIVAL,
     TD_LAMBDA,
 )
-from preftd._src.paper.panel_rows import PaperFigure
-from preftd._src.paper.stored_runs import seeds_told
+from preftd._src.paper.stored import seeds_told
 from preftd._src.paper.study import Found
-from preftd._src.report.figures.layout import write_note
-from preftd._src.report.figures.shown import Shown, attach
-from preftd._src.style import LOOKS, OTHERS, RC, Band, Look, number_text
+from preftd._src.report.figures.end_labels import Label, label_ends
+from preftd._src.report.figures.layout import (
+    LEVEL,
+    rows_of_panels,
+    write_axis_labels,
+    write_note,
+)
+from preftd._src.report.figures.lines import Line, Shown, attach, draw_line
+from preftd._src.style import LOOKS, OTHERS, RC, WIDTH, Band, Look, number_text
 
 LOOK = {
     LEARNED: LOOKS["PTD"],
@@ -37,20 +53,58 @@ LOOK = {
     RANDOM: Look("#999999", (0, (1, 1.5)), "", "x"),
 }
 """The look of each method that every case has."""
+WIDE = 7.2
+"""The width of figures, in inches."""
+
+
+def _mark(
+    axes: Axes,
+    row: float,
+    found: Estimate,
+    named: tuple[str, Look],
+    *,
+    size: float,
+    interval: float,
+    is_filled: bool = True,
+    alpha: float = 1.0,
+) -> None:
+    """A dot at its place, or at the edge if it lies beyond, and its interval (width 0: none)."""
+    (name, look), span = named, axes.get_xlim()
+    inside = [min(max(number, span[0]), span[1]) for number in found]
+    drawn: list[Artist] = []
+    if interval:
+        drawn.append(axes.hlines(row, inside[1], inside[2], color=look.colour, linewidth=interval))
+    drawn += axes.plot(
+        inside[0],
+        row,
+        look.marker,
+        color=look.colour,
+        markersize=size,
+        markerfacecolor=look.colour if is_filled else "white",
+        markeredgewidth=0.7,
+        alpha=alpha,
+        clip_on=False,
+    )
+    band = Band(np.array([row]), *(np.array([number]) for number in found))
+    attach(drawn, Shown(name, name, band, sideways=True))
+
+
+# Shares of the oracle's gain, case by case.
+
 IN_UNITS_TITLE = "in other units"
 COLUMNS = (
     ("corridors", "random lengths", IN_UNITS_TITLE),
     ("grids", "grids of 16 × 16", "networks", "sensors that fail", "all observable"),
 )
 """Sections one below the other."""
-WIDE, ROW, HEAD = 7.2, 0.135, 0.4
-"""Width of the figure, height of a case and of a title, in inches."""
+ROW, HEAD = 0.135, 0.4
+"""Heights of a case and of a title, in inches."""
 GOAL = 0.95
 """The share that is aimed at."""
 SHARES = (-0.5, 1.1)
 LOSSES = (-0.03, 0.4)
 """Ranges of axes."""
-NOTE = (
+SHARES_NOTE = (
     "Black: preferences learned from observations alone. 0 %: TD(λ), λ = 1 − β of an oracle that "
     "is told which states are observable; 100 %: PTD with its β. Blue: β ≡ 1; grey: β = 1 by "
     "chance, as often as the oracle's; pink: learned from returns too (linear=True). Errors are "
@@ -60,6 +114,23 @@ NOTE = (
     "tenth, and what is shown is the better error of β ≡ 1 and TD(λ) over that of the learned "
     "preferences. Marks at an edge lie beyond it."
 )
+
+
+def _mark_share(
+    axes: Axes, row: int, found: Estimate, method: str, *, is_filled: bool = True
+) -> None:
+    """The mark of a method; what is learned stands out."""
+    main = method in (LEARNED, BY_RETURNS)
+    _mark(
+        axes,
+        row,
+        found,
+        (method, LOOK.get(method, OTHERS[1])),
+        size=3.2 if main else 2.4,
+        interval=1.0 if method == LEARNED else 0.0,
+        is_filled=is_filled and main,
+        alpha=1.0 if main else 0.8,
+    )
 
 
 def _sections(found: Found) -> dict[str, dict[str, tuple[Scores, str]]]:
@@ -75,7 +146,7 @@ def _sections(found: Found) -> dict[str, dict[str, tuple[Scores, str]]]:
     return rows
 
 
-def _draw(found: Found) -> Figure:
+def _draw_shares(found: Found) -> Figure:
     rows = _sections(found)
     heights = [[len(rows[name]) * ROW + HEAD for name in column] for column in COLUMNS]
     tall = max(map(sum, heights))
@@ -88,13 +159,14 @@ def _draw(found: Found) -> Figure:
                 axes = figure.add_subplot(panels[row, 0])
                 _draw_section(axes, rows[name], is_observable=name == "all observable")
                 axes.set_title(name, loc="left", pad=3)
-        runs = found[STUDIES[0]].reported
-        write_note(figure, NOTE.format(seeds=f"Means of {seeds_told(runs)}"))
+        runs = found[OF_LEARNED[0]].reported
+        write_note(figure, SHARES_NOTE.format(seeds=f"Means of {seeds_told(runs)}"))
     return figure
 
 
 def _draw_section(axes: Axes, rows: dict[str, tuple[Scores, str]], *, is_observable: bool) -> None:
     """A row for each case."""
+    axes.set_xlim(*(LOSSES if is_observable else SHARES))
     axes.axvline(0, color="#BBBBBB", linewidth=0.6)
     if is_observable:
         axes.axvline(0.01, color="#BBBBBB", linewidth=0.6, linestyle=(0, (2, 2)))
@@ -104,18 +176,17 @@ def _draw_section(axes: Axes, rows: dict[str, tuple[Scores, str]], *, is_observa
     for row, (one, preference) in enumerate(rows.values()):
         learned = one.learned(preference)
         if is_observable:
-            _mark(axes, row, one.loss(learned), LEARNED, LOSSES)
+            _mark_share(axes, row, one.loss(learned), LEARNED)
             continue
         if one.has_gain:
             methods = (RANDOM, ONE, *([BY_RETURNS] if (BY_RETURNS, BOUNDED) in one.errors else []))
             for method in methods:
-                _mark(axes, row, one.share(one.best(method)), method, SHARES)
-            _mark(axes, row, one.share(learned), LEARNED, SHARES)
+                _mark_share(axes, row, one.share(one.best(method)), method)
+            _mark_share(axes, row, one.share(learned), LEARNED)
         else:
-            _mark(axes, row, one.kept(learned), LEARNED, SHARES, is_filled=False)
+            _mark_share(axes, row, one.kept(learned), LEARNED, is_filled=False)
     axes.set(yticks=range(len(rows)), ylim=(len(rows) - 0.4, -0.6))
     axes.set_yticklabels(list(rows), fontsize=5.5)
-    axes.set_xlim(*(LOSSES if is_observable else SHARES))
     ticks = np.array([0, 0.1, 0.2, 0.3, 0.4] if is_observable else [-0.5, 0, 0.5, 1])
     axes.set_xticks(ticks, [f"{number_text(100 * tick)} %" for tick in ticks], fontsize=6.5)
     what = "error above the better of β ≡ 1 and TD(λ)" if is_observable else ""
@@ -123,34 +194,150 @@ def _draw_section(axes: Axes, rows: dict[str, tuple[Scores, str]], *, is_observa
     axes.tick_params(axis="y", length=0)
 
 
-def _mark(
-    axes: Axes,
-    row: int,
-    found: Estimate,
-    method: str,
-    span: Sequence[float],
-    *,
-    is_filled: bool = True,
+# Errors over episodes.
+
+CURVES = (
+    "corridor 25",
+    "double corridor 15, jitter 0.1",
+    "corridor 25, aliased",
+    "cross grid 8",
+    "random walk 19, failing sensor",
+    "geometric corridor 10, aliased",
+)
+"""Cases with a panel, in rows of three."""
+LARGEST = 1e3
+"""Errors above this many times the smallest are not shown."""
+CURVES_NOTE = (
+    "{seeds}. Each method has the step size that was best on 8 other seeds. Of bounded and other "
+    "steps the better is shown, for learned preferences the one that was better on those seeds. "
+    "TD(λ): λ = 1 − β of the oracle. Points are means over a tenth of the episodes."
+)
+
+
+def _draw_curves(found: Found) -> Figure:
+    with mpl.rc_context(RC):
+        figure, every = rows_of_panels(2, 3, 1.9, WIDE)
+        labelled = []
+        for axes, name in zip(every, CURVES, strict=True):
+            labels = _draw_curves_of(axes, found, name)
+            axes.set_title(name, loc="left", fontsize=7)
+            labelled.append((axes, labels))
+        runs = found[BY_PTD["corridors"]].reported
+        note = CURVES_NOTE.format(seeds=seeds_with(runs, LEVEL))
+        write_axis_labels(figure, every, "episode", "mean squared error", note)
+        label_ends(figure, [labelled[2], labelled[5]])
+    return figure
+
+
+def _draw_curves_of(axes: Axes, found: Found, name: str) -> list[Label]:
+    """The errors of all methods on a case; returns names of lines."""
+    group = CASES[name].group
+    kept, labels, lines = GROUPS[group].kept, [], []
+    for method, look in LOOK.items():
+        results = next(
+            found[study]
+            for study in (BY_PTD[group], BY_TD[group])
+            if method in set(found[study].runs["preference"])
+        )
+        runs = results.reported.filter(task=name, preference=method)
+        searched = results.chosen.filter(task=name, preference=method)
+        learner = _best_learner(searched if method == LEARNED else runs)
+        runs = runs.filter(learner=learner)
+        numbers = pl.int_ranges(0, pl.col("error").list.len())
+        long = runs.select("seed", "diverged", "error", numbers.alias("episode")).explode(
+            "error", "episode", empty_as_null=False
+        )
+        long = long.with_columns((pl.col("episode") + 0.5) * kept).rename({"error": "score"})
+        lines.append(Line(method, look, summarise(long, ["episode"], level=LEVEL), WIDTH))
+    least = min(float(line.rows["centre"].min()) for line in lines)  # type: ignore[arg-type]
+    most = max(float(line.rows["centre"].max()) for line in lines)  # type: ignore[arg-type]
+    axes.set(yscale="log", ylim=(least / 1.3, min(most * 1.3, LARGEST * least)))
+    axes.set_xlim(0, GROUPS[group].episodes)
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    for line in lines:
+        end = draw_line(axes, line, "episode", line.rows, marked=False)
+        labels.append(Label(line.label, line.look, end))
+    return labels
+
+
+def _best_learner(runs: pl.DataFrame) -> str:
+    """The learner with the least mean error."""
+    means = runs.group_by("learner").agg(pl.col("score").mean()).sort("score", "learner")
+    return str(means["learner"][0])
+
+
+# Published methods.
+
+RIVAL_LOOK = Look(OTHERS[3].colour, "solid", "", "D")
+WITH_RIVALS = [case for cases in ON.values() for case in cases]
+ACROSS = 3
+MOST = 30.0
+"""Errors above so many times the least are marked at the edge."""
+RIVALS_NOTE = (
+    "Mean squared errors, averaged over all episodes, with 95 % intervals by a bootstrap; {seeds}, "
+    "step sizes chosen on 8 other seeds. Diamonds: ways of the literature, with beliefs linear in "
+    "the features (filled) or in a table of the observations that repeat exactly (hollow). Marks "
+    "at the right edge lie beyond it."
+)
+
+
+def _draw_rivals(found: Found) -> Figure:
+    scores = scores_of(found.values(), WITH_RIVALS)
+    with mpl.rc_context(RC):
+        down = -(-len(WITH_RIVALS) // ACROSS)
+        figure, every = rows_of_panels(down, ACROSS, 2.0, WIDE)
+        for number, (axes, case) in enumerate(zip(every, WITH_RIVALS, strict=False)):
+            _draw_rivals_of(axes, scores[case], is_named=number % ACROSS == 0)
+            axes.set_title(case, loc="left", fontsize=7)
+            if number >= len(WITH_RIVALS) - ACROSS:
+                axes.set_xlabel("mean squared error", fontsize=8)
+        for axes in every[len(WITH_RIVALS) :]:
+            axes.remove()
+        runs = found[BY_RIVALS["corridors"]].reported
+        write_note(figure, RIVALS_NOTE.format(seeds=f"means of {seeds_told(runs)}"))
+    return figure
+
+
+def _draw_rivals_of(axes: Axes, one: Scores, *, is_named: bool) -> None:
+    """A row for each method."""
+    ways = [name for name in RIVALS if not name.endswith(CELLS)]
+    names = [*LOOK, *ways]
+    least = min(float(own.mean()) for own in (*map(one.best, LOOK), one.best(RIVAL)))
+    span = (0.7 * least, MOST * least)
+    axes.set(xscale="log", xlim=span)
+    for row, name in enumerate(names):
+        if name in LOOK:
+            own = one.learned() if name == LEARNED else one.best(name)
+            _mark_error(axes, row, own, (name, LOOK[name]))
+            continue
+        for ending, shift in (("", -0.15), (CELLS, 0.15)):
+            own = one.errors[RIVAL, name + ending]
+            named = (name + ending, RIVAL_LOOK)
+            _mark_error(axes, row + shift, own, named, is_filled=not ending)
+    axes.set(yticks=range(len(names)), ylim=(len(names) - 0.4, -0.6))
+    axes.set_yticklabels(names if is_named else [], fontsize=6)
+    axes.tick_params(axis="y", length=0)
+    axes.tick_params(axis="x", labelsize=6.5)
+    axes.xaxis.set_minor_formatter(NullFormatter())
+
+
+def _mark_error(
+    axes: Axes, row: float, errors: Vector, named: tuple[str, Look], *, is_filled: bool = True
 ) -> None:
-    """A dot with its interval, at the edge if it lies beyond."""
-    look, main = LOOK.get(method, OTHERS[1]), method in (LEARNED, BY_RETURNS)
-    inside = [min(max(number, span[0]), span[1]) for number in found]
-    drawn: list[Artist] = []
-    if method == LEARNED:
-        drawn.append(axes.hlines(row, inside[1], inside[2], color=look.colour, linewidth=1))
-    drawn += axes.plot(
-        inside[0],
-        row,
-        look.marker,
-        color=look.colour,
-        markersize=3.2 if main else 2.4,
-        markerfacecolor=look.colour if is_filled and main else "white",
-        markeredgewidth=0.7,
-        alpha=1.0 if main else 0.8,
-        clip_on=False,
-    )
-    band = Band(np.array([row]), *(np.array([number]) for number in found))
-    attach(drawn, Shown(method, method, band, sideways=True))
+    _mark(axes, row, mean_estimate(errors), named, size=2.8, interval=0.8, is_filled=is_filled)
 
 
-FIGURES = (PaperFigure("learned", STUDIES, _draw),)
+_GROUPS = {CASES[case].group for case in WITH_RIVALS}
+FIGURES = (
+    PaperFigure("learned", OF_LEARNED, _draw_shares),
+    PaperFigure("learned_curves", (*BY_PTD.values(), *BY_TD.values()), _draw_curves),
+    PaperFigure(
+        "learned_rivals",
+        (
+            *(study for group, study in BY_PTD.items() if group in _GROUPS),
+            *(study for group, study in BY_TD.items() if group in _GROUPS),
+            *BY_RIVALS.values(),
+        ),
+        _draw_rivals,
+    ),
+)

@@ -1,10 +1,23 @@
-"""Quick looks at cases while learned preferences change: these are always computed anew."""
+"""Quick looks at cases while learned preferences change: these are always recomputed.
 
+    python -m preftd._src.paper.learned "corridor 5"               a line for each of some cases
+    python -m preftd._src.paper.learned --ablations --seeds 10     a row of a table for each change
+
+Ablations say what each constant does: one thing is changed at a time. Constants are compiled into
+kernels, so each change is made to a copy of the package, which then runs in a process of its own.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,7 +27,7 @@ from preftd._src.experiments.runner import run
 from preftd._src.experiments.study import Study
 from preftd._src.paper.learned.cases import CASES, Case
 from preftd._src.paper.learned.scores import Estimate, Scores
-from preftd._src.paper.learned.streamed import drawn
+from preftd._src.paper.learned.streams import drawn
 from preftd._src.paper.learned.studies import (
     BOUNDED,
     LEARNED,
@@ -93,3 +106,137 @@ def lines(names: list[str], folder: Path, seeds: int) -> Iterator[str]:
 
 def _percent(one: Estimate) -> str:
     return f"{one.centre:.1%} ({one.low:.1%} to {one.high:.1%})"
+
+
+# Ablations.
+
+SHOWN = (
+    "corridor 5, aliased",
+    "corridor 25, jitter 0.1",
+    "double corridor 15, aliased, jitter 0.05",
+    "geometric corridor 10, jitter 0.1",
+    "random walk 19, jitter 0.05",
+    "continuous walk",
+)
+"""Cases that every change is tried on."""
+PACKAGE = Path(__file__).parents[3]
+SOURCES = Path("_src") / "preferences" / "learned"
+
+
+class Change(NamedTuple):
+    """A text of a file of learned preferences, and what replaces it."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+
+
+CHANGES = (
+    Change(
+        "nothing is presumed",
+        "cells.py",
+        "if presumed.fingerprint == 0.0:",
+        "if presumed.fingerprint < 0.0:",
+    ),
+    Change("4 are presumed", "memory.py", "PRESUMED = 8", "PRESUMED = 4"),
+    Change("16 are presumed", "memory.py", "PRESUMED = 8", "PRESUMED = 16"),
+    Change(
+        "nearness does not count",
+        "steps.py",
+        "return 1.0 if is_near(s, s.x, is_first, dim, background) else UNKNOWN",
+        "return UNKNOWN",
+    ),
+    Change(
+        "the observation before is not compared with",
+        "widths.py",
+        "along = strongest_width(s, dim, True, ODDS)",
+        "along = -1",
+    ),
+    Change(
+        "kernels always decide",
+        "widths.py",
+        "if along < 0 and s.head.lead < 0.0:",
+        "if along < -1:",
+    ),
+    Change("no clock", "steps.py", "s.head.rhythm > 0.0", "s.head.rhythm > 1e9"),
+    Change("the clock always counts", "steps.py", "s.head.rhythm > 0.0", "s.head.rhythm > -1e9"),
+    Change("the clock counts 15 steps", "cells.py", "LONGEST = 63", "LONGEST = 15"),
+    Change("no Markov test", "markov.py", "markov_evidence(s, row) > ODDS", "False"),
+    Change("tiles are tested too", "steps.py", "is_tile = s.head.lead > 0.0", "is_tile = False"),
+    Change(
+        "a cell that is several states is distrusted",
+        "markov.py",
+        " and not is_several(s, row)",
+        "",
+    ),
+    Change("odds of 20 decide", "widths.py", "ODDS = math.log(1000.0)", "ODDS = math.log(20.0)"),
+    Change("odds of 10⁵ decide", "widths.py", "ODDS = math.log(1000.0)", "ODDS = math.log(1e5)"),
+    Change("odds of 1000 replace a width", "widths.py", "math.log(20.0)", "math.log(1000.0)"),
+    Change("room for 8 cells", "widths.py", "ROOM = math.log(64.0)", "ROOM = math.log(8.0)"),
+    Change("room for 512 cells", "widths.py", "ROOM = math.log(64.0)", "ROOM = math.log(512.0)"),
+    Change("odds of 1 make a cell", "cells.py", "ENOUGH = 1.5", "ENOUGH = 0.0"),
+    Change("odds of e⁵ make a cell", "cells.py", "ENOUGH = 1.5", "ENOUGH = 5.0"),
+    Change("visits beyond e^−3 are too far", "cells.py", "FAR = 6.0", "FAR = 3.0"),
+    Change("visits beyond e^−12 are too far", "cells.py", "FAR = 6.0", "FAR = 12.0"),
+    Change("cells never become one", "cells.py", "ALIKE = 16.0", "ALIKE = -1e9"),
+    Change("cells become one at 2 deviations", "cells.py", "ALIKE = 16.0", "ALIKE = 4.0"),
+    Change("2 visits count for an entry", "cells.py", "SOME = 10.0", "SOME = 2.0"),
+    Change("50 visits count for an entry", "cells.py", "SOME = 10.0", "SOME = 50.0"),
+    Change("8 visits count for the width", "widths.py", "FEW = 2.0", "FEW = 8.0"),
+    Change(
+        "¼ visit counts for a successor", "markov.py", "PRIOR, LONG = 0.5", "PRIOR, LONG = 0.25"
+    ),
+    Change("1 visit counts for a successor", "markov.py", "PRIOR, LONG = 0.5", "PRIOR, LONG = 1.0"),
+    Change("kernels as wide as cells", "widths.py", "NARROWER = 0.5, 3.0", "NARROWER = 0.5, 0.0"),
+    Change("32 recent observations", "memory.py", "20, 64, 16", "20, 32, 16"),
+    Change("128 recent observations", "memory.py", "20, 64, 16", "20, 128, 16"),
+    Change("widths learn in part from 512 on", "widths.py", "PART = 4096.0", "PART = 512.0"),
+)
+
+
+def shares(folder: Path, seeds: int) -> list[float]:
+    """The share of the oracle's gain for each case; where it gains nothing, minus the loss."""
+    found = [look(CASES[name], folder, seeds) for name in SHOWN]
+    return [
+        one.share(one.learned()).centre if one.has_gain else -one.loss(one.learned()).centre
+        for one in found
+    ]
+
+
+def ablation_lines(names: list[str], folder: Path, seeds: int) -> Iterator[str]:
+    """Rows of a table: as it is, then each change whose name contains one of `names`."""
+    yield f"| | {' | '.join(SHOWN)} |"
+    yield "|---" + "|---:" * len(SHOWN) + "|"
+    yield _row("as it is", shares(folder, seeds))
+    for change in CHANGES:
+        if not names or any(name in change.name for name in names):
+            yield _row(change.name, changed_shares(change, folder, seeds))
+
+
+def changed_shares(change: Change, folder: Path, seeds: int) -> list[float]:
+    """The same in a process whose package has the change."""
+    with TemporaryDirectory() as made:
+        copy = Path(made) / PACKAGE.name
+        shutil.copytree(PACKAGE, copy)  # with compiled code: only what changes is compiled again
+        file = copy / SOURCES / change.file
+        file.write_text(changed_text(change, file.read_text("utf-8")), "utf-8")
+        command = [sys.executable, "-m", __name__, str(folder.resolve()), str(seeds)]
+        here = os.environ | {"PYTHONPATH": made}
+        done = subprocess.run(command, env=here, cwd=made, stdout=subprocess.PIPE, check=True)
+    return [float(one) for one in json.loads(done.stdout)]
+
+
+def changed_text(change: Change, text: str) -> str:
+    """The text of a file with the change; what is replaced must occur once."""
+    if text.count(change.old) != 1:
+        raise ValueError(f"{change.old!r} occurs {text.count(change.old)} times in {change.file}.")
+    return text.replace(change.old, change.new)
+
+
+def _row(name: str, found: list[float]) -> str:
+    return f"| {name} | {' | '.join(f'{100 * one:.1f}'.replace('-', '−') for one in found)} |"
+
+
+if __name__ == "__main__":
+    print(json.dumps(shares(Path(sys.argv[1]), int(sys.argv[2]))))

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from preftd._src.arrays import InputError, Vector
 from preftd._src.experiments.results import Results
+from preftd._src.paper.claim import Sample
 from preftd._src.paper.learned.studies import LEARNED, ONE, ORACLE, TD_LAMBDA
-from preftd._src.paper.samples import Sample
 
 GAIN = 0.9
 """The oracle gains if its error is at most this share of that of TD(λ)."""

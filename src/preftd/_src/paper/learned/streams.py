@@ -1,24 +1,41 @@
 """Streams with continuous observations, for which there is no table of outcomes.
 
-Episodes are simulated by a fixed policy. The values of the walk are exact; those of rides are means
-over rollouts, and `MonteCarlo.error` says how precise these are.
+Episodes are simulated by a fixed policy: a walk on a line, a mountain car that swings up, and a
+cart that balances a pole. The values of the walk are exact; those of rides are means over rollouts,
+and `MonteCarlo.error` says how precise these are.
 """
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import ClassVar, NamedTuple, Protocol, final
+from typing import Any, ClassVar, NamedTuple, Protocol, final
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from preftd._src.arrays import Dense, Vector
 from preftd._src.experience.encoders import Encoder
-from preftd._src.paper.learned.rides import CART_POLE, MOUNTAIN_CAR, lengths_from, rides
+from preftd._src.experiments.learning import RunningCoefficients
+from preftd._src.kernels import kernel
+from preftd._src.learners.custom import Specification
+from preftd._src.learners.steps import Steps
 from preftd._src.randomness import generator
-from preftd._src.tasks.control.drop_outs import SPREAD
+from preftd._src.tasks import cartpole_kernel
+from preftd._src.tasks.control import SPREAD
 from preftd._src.tasks.scored import Scored
 from preftd.experience import Experience, Fourier, TileCoding
+from preftd.preferences import Signal
+from preftd.rules import Rule
 
+MOUNTAIN_CAR, CART_POLE = 0, 1
+NUMBERS = {MOUNTAIN_CAR: 2, CART_POLE: 4}
+"""Numbers in a state: position and velocity, and for the pole angle and angular velocity."""
+MOST = 2000
+"""Steps after which a ride is cut; both policies come to an end long before."""
+RANDOM = {MOUNTAIN_CAR: 0.3, CART_POLE: 0.5}
+"""The share of actions that are drawn at random."""
 SCORED, ROLLOUTS, DISCOUNT = 50, 4000, 0.99
 """States of a ride that are scored, rollouts from each, and its discount."""
 
@@ -97,6 +114,74 @@ class ContinuousWalk:
     def _features(self, places: Vector) -> Dense:
         centres = np.linspace(0.0, 1.0, self.size)
         return np.asarray(np.exp(-0.5 * ((places[:, None] - centres) / 0.07) ** 2))
+
+
+# Rides, compiled.
+
+
+@kernel
+def move(kind: int, state: Vector, chance: float, generator: np.random.Generator) -> bool:
+    """Change `state` by an action of the policy; return whether the episode ends.
+
+    The car is pushed the way it moves, the cart the way its pole leans.
+    """
+    if kind == CART_POLE:
+        action = 1 if state[2] + 0.5 * state[3] > 0 else 0
+        if generator.random() < chance:
+            action = 1 if generator.random() < 0.5 else 0
+        return bool(cartpole_kernel.step(state, action))
+    push = 1.0 if state[1] >= 0 else -1.0
+    if generator.random() < chance:
+        push = math.floor(3 * generator.random()) - 1.0
+    velocity = state[1] + 0.001 * push - 0.0025 * math.cos(3 * state[0])
+    velocity = min(max(velocity, -0.07), 0.07)
+    state[0] = min(max(state[0] + velocity, -1.2), 0.6)
+    state[1] = 0.0 if state[0] == -1.2 and velocity < 0 else velocity
+    return bool(state[0] >= 0.5)
+
+
+@kernel
+def ride_from(
+    kind: int, starts: Dense, chance: float, generator: np.random.Generator, out: Dense
+) -> NDArray[np.int64]:
+    """The length of a ride from each start; its states are written as far as there is room.
+
+    `starts` has shape (rides, numbers), `out` (steps, numbers).
+    """
+    lengths, written = np.zeros(len(starts), dtype=np.int64), 0
+    for i in range(len(starts)):
+        state, ended = starts[i].copy(), False
+        while not ended and lengths[i] < MOST:
+            if written < len(out):
+                out[written] = state
+                written += 1
+            ended = move(kind, state, chance, generator)
+            lengths[i] += 1
+    return lengths
+
+
+def starts(kind: int, count: int, generator: np.random.Generator) -> Dense:
+    """So many first states, shape (count, numbers)."""
+    if kind == CART_POLE:
+        return generator.uniform(-0.05, 0.05, (count, 4))
+    return np.stack([generator.uniform(-0.6, -0.4, count), np.zeros(count)], axis=1)
+
+
+def rides(kind: int, count: int, generator: np.random.Generator) -> tuple[Dense, NDArray[np.int64]]:
+    """The states of so many rides one after the other, and how long each is."""
+    out = np.empty((count * MOST, NUMBERS[kind]))
+    first = starts(kind, count, generator)
+    lengths = ride_from(kind, first, RANDOM[kind], generator, out)
+    return out[: lengths.sum()].copy(), lengths
+
+
+def lengths_from(
+    kind: int, state: Vector, count: int, generator: np.random.Generator
+) -> NDArray[np.int64]:
+    """How long each of so many rides from a state is."""
+    nowhere = np.empty((0, state.size))
+    found = ride_from(kind, np.tile(state, (count, 1)), RANDOM[kind], generator, nowhere)
+    return np.asarray(found)
 
 
 class MonteCarlo(NamedTuple):
@@ -197,3 +282,53 @@ class Ride:
 def _scored(features: Dense, values: Vector) -> Scored:
     """Scored states with these features and values."""
     return Scored(-1 - np.arange(len(features), dtype=np.int32), features, values)
+
+
+# Learners on streams.
+
+
+@final
+@dataclass(frozen=True)
+class Streamed:
+    """The specification of a learner that learns from a `Stream`.
+
+    A study draws experience from tables of outcomes alone. So here a learner draws its own, as an
+    algorithm that acts does; all else is that of the library.
+    """
+
+    learner: Specification
+
+    takes_step_size: ClassVar[bool] = True
+
+    @property
+    def label(self) -> str:
+        """That of the learner."""
+        return self.learner.label
+
+    def run(
+        self,
+        task: Stream,
+        rule: Rule,
+        preference: Signal,
+        step_sizes: Sequence[Any],
+        episodes: int,
+        seed: int,
+    ) -> dict[str, Dense]:
+        """Mean squared errors after each episode, step sizes × episodes."""
+        given: Any = task  # a protocol does not say that it can be hashed
+        steps = _steps(given, rule, preference, seed, episodes)
+        batch = self.learner.start(task.size, step_sizes, seed)
+        return {"error": batch.learn(steps, task.scored).T}
+
+
+@lru_cache(maxsize=8)
+def _steps(task: Any, rule: Rule, preference: Signal, seed: int, episodes: int) -> Steps:
+    """What a rule and a preference make of a `Stream`; several learners share it."""
+    return RunningCoefficients(rule, preference).steps(drawn(task, seed, episodes))
+
+
+@lru_cache(maxsize=2)
+def drawn(task: Any, seed: int, episodes: int) -> Experience:
+    """So many episodes of a seed, kept for whoever asks next."""
+    stream: Stream = task
+    return stream.episodes(seed, episodes)

@@ -2,20 +2,29 @@
 
 PTD is given β by four preferences: learned, by an oracle that is told which states are observable,
 β ≡ 1, and β = 1 by chance as often as the oracle's. TD(λ) has λ = 1 − β of the oracle. All of them
-learn with bounded steps and without.
+learn with bounded steps and without. Published methods to learn a preference or λ take part in some
+of the cases.
 """
 
-from collections.abc import Mapping
-from functools import partial
-from typing import Any, NamedTuple
+from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from preftd._src.arrays import Dense, Vector
 from preftd._src.experiments.study import Search, Study
 from preftd._src.paper.learned.cases import CASES, of_group
-from preftd._src.paper.learned.signals import AtRandom, LearnedThrough
-from preftd._src.paper.learned.streamed import Streamed
+from preftd._src.paper.learned.rivals import RIVALS
+from preftd._src.paper.learned.streams import Streamed
 from preftd._src.paper.study import PaperStudy
+from preftd._src.randomness import generator
+from preftd.experience import Experience, Visit
 from preftd.learners import Linear, Network
-from preftd.preferences import Constant, Learned, Observability
+from preftd.preferences import Constant, Learned, Observability, Signal
 from preftd.rules import PTD, TD, Rule
 
 SEEDS, SEARCH_SEEDS, UNITS = 20, 8, 16
@@ -26,6 +35,99 @@ BOUNDED, PLAIN = "bounded", "not bounded"
 LEARNED, ORACLE, ONE, RANDOM, TD_LAMBDA = "learned", "oracle", "β ≡ 1", "random β", "TD(λ)"
 BY_RETURNS = "learned, linear=True"
 """Methods."""
+RIVAL, CELLS = "rival", ", cells"
+"""The label of the preference of published methods, which they do not use; what the names of those
+end in whose beliefs are a table of observations that repeat."""
+ON: Mapping[str, tuple[str, ...]] = {
+    "corridors": (
+        "corridor 5",
+        "corridor 25",
+        "corridor 5, aliased",
+        "double corridor 15",
+        "double corridor 15, jitter 0.1",
+        "geometric corridor 10",
+    ),
+    "walks": ("random walk 19, failing sensor", "random walk 19"),
+    "grids": ("cross grid 8",),
+}
+"""Their cases, by group."""
+
+
+@final
+@dataclass(frozen=True)
+class AtRandom(Signal):
+    """β is 1 by chance, as often as states were observable so far.
+
+    An oracle is asked how often, but not where. Each step has its own random number, the same for
+    every stream.
+    """
+
+    def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
+        """1 or 0; the memory is how many steps there were, and how many were observable."""
+        steps, shown = (0.0, 0.0) if memory is None else memory
+        steps, shown = steps + 1, shown + bool(visit.observable)
+        return float(_uniform(np.array([steps]))[0] * steps < shown), np.array([steps, shown])
+
+    def along(self, experience: Experience, memory: Any) -> tuple[Vector, Any]:
+        """The same for a stream."""
+        before, shown_before = (0.0, 0.0) if memory is None else memory
+        steps = before + np.arange(1.0, len(experience) + 1)
+        shown = shown_before + np.cumsum(np.asarray(experience.observable, np.float64))
+        last = np.array([steps[-1], shown[-1]]) if steps.size else memory
+        return (_uniform(steps) * steps < shown).astype(np.float64), last
+
+
+def _uniform(steps: Vector) -> Vector:
+    """A random number in [0, 1) for each step: the finaliser of SplitMix64."""
+    z = steps.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        z = (z ^ (z >> np.uint64(shift))) * np.uint64(factor)
+    return np.asarray((z ^ (z >> np.uint64(31))) >> np.uint64(11), np.float64) * 2.0**-53
+
+
+@final
+@dataclass(frozen=True)
+class LearnedThrough(Signal):
+    """`Learned()` where observations are shown to it in other units; learners see them as before.
+
+    Parameters
+    ----------
+    units
+        "rotated": by a random orthogonal matrix; "scaled": each entry times a number from 10⁻³ to
+        10³; "widened": with constant entries and a copy of each entry, some of them scaled.
+    """
+
+    units: str
+    learned: Learned = Learned()  # noqa: RUF009  (it cannot be changed)
+
+    @property
+    def largest(self) -> float:
+        """1."""
+        return 1.0
+
+    def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
+        """What is learned from the other units."""
+        seen = self._shown(np.asarray(visit.observation)[None])[0]
+        return self.learned.at(visit._replace(observation=seen), memory)
+
+    def along(self, experience: Experience, memory: Any) -> tuple[Vector, Any]:
+        """The same for a stream."""
+        seen = self._shown(experience.observations())
+        return self.learned.along(replace(experience, observation=seen), memory)
+
+    def _shown(self, observations: Dense) -> Dense:
+        """Observations in other units, shape (steps, entries)."""
+        size = observations.shape[1]
+        rng = generator("units", self.units, size)
+        scales = rng.permutation(10 ** np.linspace(-3.0, 3.0, size))
+        if self.units == "rotated":
+            return np.asarray(observations @ np.linalg.qr(rng.standard_normal((size, size)))[0])
+        if self.units == "scaled":
+            return np.asarray(observations * scales)
+        constant = np.tile([0.0, 7.0], (len(observations), 1))
+        return np.concatenate([constant, observations, 3.0 - scales * observations], axis=1)
+
+
 PREFERENCES = {
     LEARNED: Learned(),
     ORACLE: Observability(),
@@ -71,21 +173,21 @@ def _learners(group: str, rule: Rule) -> dict[str, Any]:
     return dict(linear)
 
 
-def study_of(
+def _study(
     name: str,
     group: str,
-    tasks: Mapping[str, Any],
+    tasks: Mapping[str, Any] | None,
     rule: Rule,
     preferences: Mapping[str, Any],
-    learners: Mapping[str, Any],
+    learners: Mapping[str, Any] | None = None,
 ) -> Study:
-    """A study of some cases of a group."""
+    """A study of some cases of a group (default: all), with some learners (default: both)."""
     return Study(
         name=name,
-        tasks=tasks,
+        tasks=of_group(group) if tasks is None else tasks,
         rules=rule,
         preferences=preferences,
-        learners=learners,
+        learners=_learners(group, rule) if learners is None else learners,
         step_sizes=NETWORK_SIZES if group == "networks" else LINEAR_SIZES,
         episodes=GROUPS[group].episodes,
         seeds=SEEDS,
@@ -93,30 +195,37 @@ def study_of(
     )
 
 
+ONLY_BOUNDED = {BOUNDED: Linear("held", bounded=True)}
+
+
 def ptd_study(group: str, name: str, tasks: Mapping[str, Any] | None = None) -> Study:
     """PTD by all preferences; `tasks` are those of the group if not given."""
-    own = of_group(group) if tasks is None else tasks
-    return study_of(name, group, own, PTD(), PREFERENCES, _learners(group, PTD()))
+    return _study(name, group, tasks, PTD(), PREFERENCES)
 
 
 def td_study(group: str, name: str, tasks: Mapping[str, Any] | None = None) -> Study:
     """TD(λ) with λ = 1 − β of the oracle."""
-    own = of_group(group) if tasks is None else tasks
-    given = {TD_LAMBDA: Observability()}
-    return study_of(name, group, own, TD(), given, _learners(group, TD()))
+    return _study(name, group, tasks, TD(), {TD_LAMBDA: Observability()})
 
 
 def units_study(name: str) -> Study:
     """Preferences learned from other units, with bounded steps."""
-    tasks = {case: CASES[case].source for case in IN_UNITS}
     given = {units: LearnedThrough(units) for units in OTHER_UNITS}
-    return study_of(name, "corridors", tasks, PTD(), given, {BOUNDED: Linear("held", bounded=True)})
+    return _study(name, "corridors", _sources(IN_UNITS), PTD(), given, ONLY_BOUNDED)
 
 
 def returns_study(group: str, name: str) -> Study:
     """Preferences learned from returns as well, with bounded steps."""
-    given, learners = {BY_RETURNS: Learned(linear=True)}, {BOUNDED: Linear("held", bounded=True)}
-    return study_of(name, group, of_group(group), PTD(), given, learners)
+    return _study(name, group, None, PTD(), {BY_RETURNS: Learned(linear=True)}, ONLY_BOUNDED)
+
+
+def rivals_study(group: str, name: str) -> Study:
+    """Published methods, which learn a preference or λ by themselves."""
+    return _study(name, group, _sources(ON[group]), PTD(), {RIVAL: Constant(1.0)}, RIVALS)
+
+
+def _sources(cases: Iterable[str]) -> dict[str, Any]:
+    return {case: CASES[case].source for case in cases}
 
 
 def _kept(name: str, group: str, build: Any) -> PaperStudy:
@@ -136,4 +245,9 @@ WITH_RETURNS = {
     group: _kept(f"learned preferences, {group}, returns", group, partial(returns_study, group))
     for group in SEEN_BY_LEARNERS
 }
-STUDIES = (*BY_PTD.values(), *BY_TD.values(), IN_OTHER_UNITS, *WITH_RETURNS.values())
+OF_LEARNED = (*BY_PTD.values(), *BY_TD.values(), IN_OTHER_UNITS, *WITH_RETURNS.values())
+BY_RIVALS = {
+    group: _kept(f"learned preferences, {group}, rivals", group, partial(rivals_study, group))
+    for group in ON
+}
+STUDIES = (*OF_LEARNED, *BY_RIVALS.values())

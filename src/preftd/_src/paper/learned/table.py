@@ -14,18 +14,15 @@ from preftd._src.paper.learned.studies import (
     BOUNDED,
     BY_RETURNS,
     IN_UNITS,
+    OF_LEARNED,
     ONE,
     ORACLE,
     OTHER_UNITS,
     PLAIN,
     RANDOM,
-    STUDIES,
     TD_LAMBDA,
 )
-from preftd._src.paper.stored_runs import FILE as RUNS
-from preftd._src.paper.stored_runs import read_runs
-from preftd._src.paper.stored_searches import FILE as SEARCHES
-from preftd._src.paper.stored_searches import read_search, together
+from preftd._src.paper.stored import RUNS, SEARCHES, read_runs, read_search, together
 from preftd._src.paper.study import PaperStudy
 from preftd._src.style import number_text
 
@@ -49,7 +46,7 @@ def on_file(study: PaperStudy) -> Results:
 
 def scores_on_file() -> dict[str, Scores]:
     """The scores of all cases, by name."""
-    return scores_of(map(on_file, STUDIES), CASES)
+    return scores_of(map(on_file, OF_LEARNED), CASES)
 
 
 def summary(scores: Mapping[str, Scores]) -> str:

@@ -12,14 +12,14 @@ from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.figure import Figure
 
 from preftd._src.experiments.results import Results
-from preftd._src.paper.panel_rows import PaperFigure
+from preftd._src.paper.figures import PaperFigure
 from preftd._src.paper.study import Found
 from preftd._src.paper.walk.studies import BY_BETA, BY_LAMBDA, ETD_LABELS, VALUES
 from preftd._src.report.figures.end_labels import SIZE
 from preftd._src.report.figures.layout import LEVEL, outer_axes, rows_of_panels, write_axis_labels
-from preftd._src.report.figures.shown import Shown, attach, method_of
-from preftd._src.report.figures.step_sizes import set_step_size_axis
-from preftd._src.style import RC, Band
+from preftd._src.report.figures.lines import Shown, attach, method_of
+from preftd._src.report.figures.study import set_step_size_axis
+from preftd._src.style import INK, PAGE, PAPER_RC, Band
 
 RANGE = (0.2, 0.6)
 """Of the errors, as in the paper; before learning it is 0.55."""
@@ -27,7 +27,7 @@ LEAST = 1e-3
 """The least step size that is shown: with smaller ones little is learned."""
 WIDTH, DOT, RING = 1.2, 3.0, 9.0
 """Of lines, of dots and of rings around the best dots, in points."""
-WIDE, HEIGHT = 7.2, 2.6
+WIDE, HEIGHT = PAGE, 2.6
 """Of the figure and of a row of panels, in inches."""
 COLOURS = ListedColormap(mpl.colormaps["viridis_r"](np.linspace(0.08, 1, len(VALUES))))
 """From light to dark, for λ and β from 0 to 1."""
@@ -60,7 +60,7 @@ def _of(results: Results, rule: str) -> Curves:
 
 
 def _draw(panels: Sequence[Curves], across: int, scale: str) -> Figure:
-    with mpl.rc_context(RC):
+    with mpl.rc_context(PAPER_RC):
         figure, every = rows_of_panels(len(panels) // across, across, HEIGHT, WIDE)
         for axes, panel in zip(every, panels, strict=True):
             set_step_size_axis(axes, panel.found.filter(pl.col("step_size") >= LEAST))
@@ -91,9 +91,7 @@ def _draw_curves(axes: Axes, panel: Curves) -> None:
         attach(drawn, Shown(str(name), method_of(panel.title), band, "step size"))
         optima.append((y[best], x[best], str(name)))
     error, step_size, name = min(optima)
-    axes.plot(
-        step_size, error, "o", markersize=RING, markerfacecolor="none", markeredgecolor="#111111"
-    )
+    axes.plot(step_size, error, "o", markersize=RING, markerfacecolor="none", markeredgecolor=INK)
     text = f"least: {error:.3f}\n{name}, α = {step_size:g}"
     axes.text(0.04, 0.04, text, transform=axes.transAxes, fontsize=SIZE, va="bottom")
 
@@ -104,9 +102,9 @@ def _draw_scale(figure: Figure, every: Sequence[Axes], label: str) -> None:
     colours = ScalarMappable(BoundaryNorm(steps, len(VALUES)), COLOURS)
     scale = figure.colorbar(colours, ax=list(every), aspect=25, pad=0.02)
     scale.set_ticks(range(len(VALUES)), labels=[f"{value:g}" for value in VALUES])
-    scale.ax.tick_params(labelsize=7.5, length=0)
+    scale.ax.tick_params(length=0)
     scale.minorticks_off()
-    scale.set_label(label, fontsize=8)
+    scale.set_label(label)
 
 
 def _note(found: Sequence[pl.DataFrame]) -> str:
@@ -122,14 +120,6 @@ def _note(found: Sequence[pl.DataFrame]) -> str:
 
 
 FIGURES = (
-    PaperFigure(
-        "figure_2",
-        (BY_LAMBDA, BY_BETA),
-        _figure_2,
-    ),
-    PaperFigure(
-        "figure_a1",
-        (BY_LAMBDA,),
-        _figure_a1,
-    ),
+    PaperFigure("figure_2", (BY_LAMBDA, BY_BETA), _figure_2),
+    PaperFigure("figure_a1", (BY_LAMBDA,), _figure_a1),
 )

@@ -1,10 +1,13 @@
 """Studies of the random walk (figures 2 and A.1): every step size, for each λ and β."""
 
+from collections.abc import Mapping
+from functools import partial
+
 from preftd._src.experiments.measures import Score
 from preftd._src.experiments.study import Study
 from preftd._src.paper.study import PaperStudy
 from preftd.preferences import Constant
-from preftd.rules import ETD, PTD, TD
+from preftd.rules import ETD, PTD, TD, Rule
 from preftd.tasks import make
 
 VALUES = (0.0, 0.1, 0.2, 0.4, 0.8, 0.9, 0.95, 0.975, 0.99, 1.0)
@@ -20,13 +23,14 @@ SCORE = Score("rmse", ceiling=10)
 """Over all 19 states and the first 10 episodes; a run that is worse than 10 counts as 10."""
 
 
-def _by_lambda(name: str) -> Study:
-    """TD(λ), and ETD with each interest."""
+def _study(rules: Mapping[str, Rule], parameter: str, name: str) -> Study:
+    """Every value of λ, or of β, with every step size."""
+    betas = {value: 1 - value if parameter == "λ" else value for value in VALUES}
     return Study(
         name=name,
         tasks={"random walk": make("random_walk")},
-        rules={"TD(λ)": TD()} | {ETD_LABELS[i]: ETD(interest=i) for i in INTERESTS},
-        preferences={f"λ = {value:g}": Constant(1 - value) for value in VALUES},
+        rules=rules,
+        preferences={f"{parameter} = {value:g}": Constant(beta) for value, beta in betas.items()},
         step_sizes=STEP_SIZES,
         episodes=EPISODES,
         seeds=SEEDS,
@@ -34,20 +38,7 @@ def _by_lambda(name: str) -> Study:
     )
 
 
-def _by_beta(name: str) -> Study:
-    """PTD."""
-    return Study(
-        name=name,
-        tasks={"random walk": make("random_walk")},
-        rules=PTD(),
-        preferences={f"β = {value:g}": Constant(value) for value in VALUES},
-        step_sizes=STEP_SIZES,
-        episodes=EPISODES,
-        seeds=SEEDS,
-        score=SCORE,
-    )
-
-
-BY_LAMBDA = PaperStudy("walk by lambda", _by_lambda)
-BY_BETA = PaperStudy("walk by beta", _by_beta)
+_WITH_LAMBDA = {"TD(λ)": TD()} | {ETD_LABELS[i]: ETD(interest=i) for i in INTERESTS}
+BY_LAMBDA = PaperStudy("walk by lambda", partial(_study, _WITH_LAMBDA, "λ"))
+BY_BETA = PaperStudy("walk by beta", partial(_study, {"PTD": PTD()}, "β"))
 STUDIES = (BY_LAMBDA, BY_BETA)

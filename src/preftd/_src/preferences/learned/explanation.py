@@ -4,32 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, final
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
 
 from preftd._src.arrays import Dense, Vector
-from preftd._src.preferences.learned.clusters import evidence_of_cluster
-from preftd._src.preferences.learned.layout import (
-    ATOMS,
-    DISTRUSTED_AT,
-    EVIDENCE,
-    EXPERTS,
-    GROWTH,
-    IS_CELL,
-    LOOSE,
-    MARKS,
-    NAME,
-    STEP,
-    TRUSTED_AT,
-    VISITS,
-    WIDTH,
-    Parts,
-    readable_parts,
-)
+from preftd._src.preferences.learned.cells import evidence_of_cluster
 from preftd._src.preferences.learned.markov import markov_evidence
-from preftd._src.preferences.learned.value import value_evidence
-from preftd._src.preferences.learned.width import ODDS
+from preftd._src.preferences.learned.memory import ATOMS, State, read_state
+from preftd._src.preferences.learned.returns import value_evidence
+from preftd._src.preferences.learned.widths import ODDS
 from preftd._src.style import number_text
 
 if TYPE_CHECKING:
@@ -42,6 +26,8 @@ BY_RETURNS = "returns"
 LIMIT = ODDS / math.log(10.0)
 """Evidence of more than this, as a power of ten, decides."""
 SHOWN = 20
+LOWEST = -3.0
+"""Evidence for the Markov property below this power of ten is not drawn."""
 
 
 class Cell(NamedTuple):
@@ -122,41 +108,69 @@ class Explanation:
             Where to draw (default: a new figure).
 
         """
-        from preftd._src.preferences.learned.explanation_plot import draw  # noqa: PLC0415  (slow to load)
+        import matplotlib as mpl  # noqa: PLC0415  (slow to load)
 
-        return draw(self.cells, LIMIT, axes)
+        from preftd._src.style import LOOKS, MARK, RC, WIDTH, axes_or_new  # noqa: PLC0415
+
+        with mpl.rc_context(RC):
+            axes = axes_or_new(axes, 5.2, 3.0)
+            drawn = set()
+            for cell in self.cells:
+                look = LOOKS["PTD" if cell.is_trusted else "TD(λ)"]
+                label = "trusted" if cell.is_trusted else "distrusted"
+                axes.plot(
+                    cell.growth[:, 0],
+                    cell.growth[:, 1].clip(LOWEST),
+                    color=look.colour,
+                    linestyle=look.line,
+                    linewidth=WIDTH,
+                    marker=look.marker,
+                    markersize=MARK,
+                    label=None if label in drawn else label,
+                )
+                drawn.add(label)
+            axes.axhline(LIMIT, color="#999999", linewidth=WIDTH / 2)
+            axes.set(
+                xscale="log",
+                xlabel="step",
+                ylabel="evidence (power of ten)",
+                title="Does the past tell what follows?",
+            )
+            if drawn:
+                axes.legend(frameon=False)
+        return axes
 
 
 def explain_memory(memory: Vector) -> Explanation:
     """The cells of a memory."""
-    p = readable_parts(memory)
-    rows = np.flatnonzero((p.cells[:, IS_CELL] > 0) & (p.cells[:, NAME] > 0))
-    rows = rows[np.argsort(-p.cells[rows, VISITS], kind="stable")]
+    s = read_state(memory)
+    cells: Any = s.cells
+    rows = np.flatnonzero((cells["is_cell"] > 0) & (cells["name"] > 0))
+    rows = rows[np.argsort(-cells["visits"][rows], kind="stable")]
     jitter = None
-    if p.head[WIDTH] >= 0:
-        spread = np.sqrt(p.squares / p.head[LOOSE])
-        jitter = np.where(p.tight > 0, 1 / np.sqrt(np.where(p.tight > 0, p.tight, 1.0)), spread)
-    return Explanation(int(p.head[STEP]), tuple(_cell(p, int(row)) for row in rows), jitter)
+    if s.head.width >= 0:
+        spread = np.sqrt(s.squares / s.head.loose)
+        jitter = np.where(s.tight > 0, 1 / np.sqrt(np.where(s.tight > 0, s.tight, 1.0)), spread)
+    return Explanation(int(s.head.step), tuple(_cell(s, int(row)) for row in rows), jitter)
 
 
-def _cell(p: Parts, row: int) -> Cell:
-    numbers, exact = p.cells[row], row < ATOMS
-    recurrence = math.inf if exact else evidence_of_cluster(p, row - ATOMS, 0.0, -1)
-    against = markov_evidence(p, row)
-    marks = numbers[GROWTH:].reshape(MARKS, 3)
-    marks = marks[marks[:, 0] > 0]
-    now = [[p.head[STEP], against, 0.0 if exact else recurrence]]
+def _cell(s: State, row: int) -> Cell:
+    numbers, exact = s.cells[row], row < ATOMS
+    recurrence = math.inf if exact else evidence_of_cluster(s, row - ATOMS, 0.0, -1)
+    against = markov_evidence(s, row)
+    marks = numbers.growth[numbers.growth[:, 0] > 0]
+    now = [[s.head.step, against, 0.0 if exact else recurrence]]
     growth = np.concatenate([marks, now])
     growth[:, 1:] /= math.log(10.0)
-    distrusted, expert = int(numbers[DISTRUSTED_AT]), SAW[_strongest(numbers)]
-    held_since, against_value = value_evidence(p, row)
+    distrusted, expert = int(numbers.distrusted_at), SAW[numbers.evidence.argmax()]
+    held_since, against_value = value_evidence(s, row)
     if held_since and not distrusted:
         distrusted, expert = held_since, BY_RETURNS
     return Cell(
-        p.centres[row].copy(),
-        int(numbers[VISITS]),
+        s.centres[row].copy(),
+        int(numbers.visits),
         exact,
-        int(numbers[TRUSTED_AT]),
+        int(numbers.trusted_at),
         recurrence / math.log(10.0),
         against / math.log(10.0),
         expert,
@@ -164,10 +178,6 @@ def _cell(p: Parts, row: int) -> Cell:
         growth,
         against_value / math.log(10.0),
     )
-
-
-def _strongest(numbers: Vector) -> int:
-    return int(numbers[EVIDENCE : EVIDENCE + EXPERTS].argmax())
 
 
 def _odds(power: float) -> str:

@@ -19,14 +19,20 @@ are of the same K outcomes, and if the cell is Markov their ratio has mean 1 at 
 import math
 
 from preftd._src.kernels import kernel
-from preftd._src.preferences.learned.hashing import key_of, slot_of
-from preftd._src.preferences.learned.layout import (
-    COUNTED,
+from preftd._src.preferences.learned.cells import evidence_of_cluster, is_several, leave
+from preftd._src.preferences.learned.memory import (
+    ATOMS,
+    BEFORE_IT,
     COUNTS,
-    EVIDENCE,
     EXPERTS,
-    Parts,
+    MARKS,
+    RECENT,
+    State,
+    count_of,
+    key_of,
+    slot_of,
 )
+from preftd._src.preferences.learned.widths import ODDS
 
 END, BEGIN = 1.0, 2.0
 """Names of what is no cell: the end of an episode, and what is before its start."""
@@ -37,19 +43,65 @@ KINDS = 20.0
 
 
 @kernel
-def test_markov(p: Parts, row: int, here: float, before: float, dwell: float, then: float) -> None:
+def follow(s: State, row: int, known: bool, is_last: bool) -> None:
+    """Test the cell before with what follows it, and move on."""
+    head = s.head
+    name = s.cells[row].name if row >= 0 else 0.0
+    if head.is_first > 0.0:
+        head.here, head.before, head.before_known, head.dwell = -1.0, BEGIN, 1.0, 0.0
+    if head.here > 0.0 and head.here_known > 0.0 and known and name > 0.0:
+        _test(s, name)
+    if head.here > 0.0 and name != head.here:
+        leave(s, int(head.here_row), head.here, s.recent[BEFORE_IT * RECENT])
+    if name > 0.0 and name == head.here:
+        head.dwell += 1.0
+    else:
+        if head.here >= 0.0:
+            head.before, head.before_known = head.here, head.here_known
+        head.here, head.here_row, head.dwell = name, row, 1.0
+    head.here_known = known and name > 0.0
+    if is_last:
+        if row >= 0:
+            leave(s, row, name, s.x)
+        if head.here_known > 0.0:
+            _test(s, END)
+        head.here = -1.0
+
+
+@kernel
+def _test(s: State, then: float) -> None:
+    """Test the cell that was seen last, and decide whether it is distrusted."""
+    head = s.head
+    row = int(head.here_row)
+    cell = s.cells[row]
+    if cell.name != head.here:  # its place was taken
+        return
+    before = head.before if head.before_known > 0.0 else 0.0
+    _add_evidence(s, row, head.here, before, head.dwell, then)
+    if markov_evidence(s, row) > ODDS and not is_several(s, row):
+        if cell.distrusted_at == 0.0:
+            cell.distrusted_at = head.step
+    else:
+        cell.distrusted_at = 0.0
+
+
+@kernel
+def _add_evidence(
+    s: State, row: int, here: float, before: float, dwell: float, then: float
+) -> None:
     """Add to the evidence of a cell: `then` followed `here`, after `before` and `dwell` steps.
 
     `before` is 0 if it is not known.
     """
-    if p.head[COUNTED] > (COUNTS * 3) // 4:
-        p.counts[:] = 0.0
-        p.head[COUNTED] = 0.0
-    evidence = p.cells[row, EVIDENCE : EVIDENCE + EXPERTS]
-    visits = _slot(p, here, 0, 0, 0)
-    n, ys = p.counts[1, visits], _slot(p, here, 1, then, 0)
-    seen, kinds = p.counts[1, ys], _slot(p, here, KINDS, 0, 0)
-    whole = n + PRIOR * p.counts[1, kinds]
+    counts, evidence = s.counts, s.cells[row].evidence
+    if s.head.counted > (COUNTS * 3) // 4:
+        counts.keys[:] = 0.0
+        counts.values[:] = 0.0
+        s.head.counted = 0.0
+    visits = _slot(s, here, 0, 0, 0)
+    n, ys = counts.values[visits], _slot(s, here, 1, then, 0)
+    seen, kinds = counts.values[ys], _slot(s, here, KINDS, 0, 0)
+    whole = n + PRIOR * counts.values[kinds]
     octave = math.floor(math.log2(dwell))
     for expert in range(EXPERTS):
         by_past = expert in (0, 3, 4)
@@ -61,28 +113,39 @@ def test_markov(p: Parts, row: int, here: float, before: float, dwell: float, th
         elif expert != 0:
             other = before if expert == 4 else here
             context, binary = (dwell if expert == 1 else octave), True
-            often = _count(p, here, 1, other)
+            often = count_of(counts, key_of(here, 1, other, 0))
             outcome = 1.0 if then == other else 0.0
         plain = (often + PRIOR) / whole if often > 0.0 else 0.0
         if binary and outcome == 0.0:
             plain = 1.0 - plain
-        met = _slot(p, here, 2 + 2 * expert, context, 0)
-        hit = _slot(p, here, 3 + 2 * expert, context, outcome)
+        met = _slot(s, here, 2 + 2 * expert, context, 0)
+        hit = _slot(s, here, 3 + 2 * expert, context, outcome)
         if seen > 0.0:
-            informed = (p.counts[1, hit] + plain) / (p.counts[1, met] + 1.0)
+            informed = (counts.values[hit] + plain) / (counts.values[met] + 1.0)
             evidence[expert] += math.log(informed / plain)
-        p.counts[1, met] += 1.0
-        p.counts[1, hit] += 1.0
-    p.counts[1, visits] += 1.0
-    p.counts[1, ys] += 1.0
+        counts.values[met] += 1.0
+        counts.values[hit] += 1.0
+    counts.values[visits] += 1.0
+    counts.values[ys] += 1.0
     if seen == 0.0:
-        p.counts[1, kinds] += 1.0
+        counts.values[kinds] += 1.0
 
 
 @kernel
-def markov_evidence(p: Parts, row: int) -> float:
+def _slot(s: State, here: float, kind: float, context: float, outcome: float) -> int:
+    """The slot of what is counted, which is taken if it is new."""
+    key = key_of(here, kind, context, outcome)
+    at = slot_of(s.counts.keys, key)
+    if s.counts.keys[at] == 0.0:
+        s.counts.keys[at] = key
+        s.head.counted += 1.0
+    return at
+
+
+@kernel
+def markov_evidence(s: State, row: int) -> float:
     """The logarithm of the experts' mean Bayes factor."""
-    evidence = p.cells[row, EVIDENCE : EVIDENCE + EXPERTS]
+    evidence = s.cells[row].evidence
     most = evidence.max()
     total = 0.0
     for one in evidence:
@@ -91,17 +154,16 @@ def markov_evidence(p: Parts, row: int) -> float:
 
 
 @kernel
-def _slot(p: Parts, here: float, kind: float, context: float, outcome: float) -> int:
-    key = key_of(here, kind, context, outcome)
-    at = slot_of(p.counts[0], key)
-    if p.counts[0, at] == 0.0:
-        p.counts[0, at] = key
-        p.head[COUNTED] += 1.0
-    return at
-
-
-@kernel
-def _count(p: Parts, here: float, kind: float, context: float) -> float:
-    key = key_of(here, kind, context, 0)
-    at = slot_of(p.counts[0], key)
-    return float(p.counts[1, at]) if p.counts[0, at] == key else 0.0
+def judge(s: State, row: int) -> None:
+    """Note since when a cell is one, and at visits 1, 2, 4, … how its evidence has grown."""
+    cell = s.cells[row]
+    if cell.is_cell > 0.0:
+        if cell.trusted_at == 0.0:
+            cell.trusted_at = s.head.step
+    else:
+        cell.trusted_at = 0.0
+    mark = int(math.log2(cell.visits) + 0.5)
+    if 2.0**mark == cell.visits and mark < MARKS:
+        cell.growth[mark, 0] = s.head.step
+        cell.growth[mark, 1] = markov_evidence(s, row)
+        cell.growth[mark, 2] = evidence_of_cluster(s, row - ATOMS, 0.0, -1) if row >= ATOMS else 0.0

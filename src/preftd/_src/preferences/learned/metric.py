@@ -2,24 +2,29 @@
 
     r²(x, y) = Σ_i (x_i − y_i)² / s_i²
 
-s_i is the standard deviation of entry i so far; entries that never vary or copy others are left
-out, and D are left. In this metric the background of all observations is a standard normal
-distribution in D dimensions, whatever the units.
+s_i is the standard deviation of entry i so far; entries that say nothing new are left out, and D
+are left. In this metric the background of all observations is a standard normal distribution in D
+dimensions, whatever the units.
 
     background(x) = n/(n+1) N(x; mean, I) + 1/(n+1) · density ∝ r^−D over scales e^±RANGE
 
 The second part lets an outlier cost nats, not thousands.
+
+An entry that never varied says nothing new. Entries that have always been a·x + b of an earlier
+one are its copies. All entries that vary for the first time in the same step are taken for copies
+of the first of them, the leader; whoever deviates later leaves, and takes along those that deviate
+in the same way.
 """
 
 import math
 
 from preftd._src.arrays import Vector
 from preftd._src.kernels import kernel
-from preftd._src.preferences.learned.columns import tell_columns_apart
-from preftd._src.preferences.learned.layout import LOOSE, Parts
+from preftd._src.preferences.learned.memory import State
 
 RANGE = 10.0
 """Scales that outliers may have: e^−RANGE to e^RANGE."""
+ROUNDING = 1e-9
 fast = kernel(fastmath={"contract", "reassoc"})
 
 
@@ -33,9 +38,9 @@ def squared(x: Vector, y: Vector, weight: Vector) -> float:
 
 
 @kernel
-def log_background(p: Parts, x: Vector, dim: float) -> float:
+def log_background(s: State, x: Vector, dim: float) -> float:
     """The logarithm of the background's density at x, times (2π)^(D/2)."""
-    n, r2 = p.head[LOOSE], max(squared(x, p.mean, p.weight), 1e-12)
+    n, r2 = s.head.loose, max(squared(x, s.mean, s.weight), 1e-12)
     normal = math.log(n / (n + 1.0)) - 0.5 * r2
     outlier = math.lgamma(0.5 * dim) + 0.5 * dim * math.log(2.0 / r2)
     outlier -= math.log(2.0 * RANGE) + math.log(n + 1.0)
@@ -43,13 +48,55 @@ def log_background(p: Parts, x: Vector, dim: float) -> float:
 
 
 @kernel
-def widen_metric(p: Parts, x: Vector) -> None:
+def widen_metric(s: State, x: Vector) -> None:
     """Learn means and deviations from x."""
-    tell_columns_apart(p, x)
-    p.head[LOOSE] += 1.0
-    n = p.head[LOOSE]
+    _tell_entries_apart(s, x)
+    s.head.loose += 1.0
+    n = s.head.loose
     for i in range(x.size):
-        change = x[i] - p.mean[i]
-        p.mean[i] += change / n
-        p.squares[i] += change * (x[i] - p.mean[i])
-        p.weight[i] = n / p.squares[i] if p.leader[i] == i and p.squares[i] > 0.0 else 0.0
+        change = x[i] - s.mean[i]
+        s.mean[i] += change / n
+        s.squares[i] += change * (x[i] - s.mean[i])
+        s.weight[i] = n / s.squares[i] if s.leader[i] == i and s.squares[i] > 0.0 else 0.0
+
+
+@kernel
+def _tell_entries_apart(s: State, x: Vector) -> None:
+    """Compare the entries of x with their leaders; s.leader is −1 where an entry never varied."""
+    if s.head.loose == 0.0:
+        s.base[:] = x
+        s.leader[:] = -1.0
+        return
+    first, changed = -1, False
+    for i in range(x.size):
+        moved = x[i] - s.base[i]
+        if s.leader[i] < 0.0:
+            if moved != 0.0:
+                first = i if first < 0 else first
+                s.leader[i], s.slope[i] = first, moved
+                changed = True
+        elif s.leader[i] != i:
+            leader = int(s.leader[i])
+            along = (x[leader] - s.base[leader]) / s.slope[leader]
+            off = moved / s.slope[i] - along
+            if abs(off) > ROUNDING * (1.0 + abs(along)):
+                s.leader[i] = _fellow(s, x, i, leader, off)
+                changed = True
+    if changed:
+        s.head.varying = 0.0
+        for i in range(x.size):
+            s.head.varying += 1.0 if s.leader[i] == i else 0.0
+
+
+@kernel
+def _fellow(s: State, x: Vector, entry: int, leader: int, off: float) -> int:
+    """The first entry that leaves the same leader in the same way now, or the entry itself."""
+    leaving = s.head.loose * x.size + leader
+    along = (x[leader] - s.base[leader]) / s.slope[leader]
+    s.left[entry] = leaving
+    for k in range(leader + 1, entry):
+        if s.left[k] == leaving and s.leader[k] == k:
+            other = (x[k] - s.base[k]) / s.slope[k] - along
+            if abs(other - off) <= ROUNDING * (1.0 + abs(off) + abs(along)):
+                return k
+    return entry

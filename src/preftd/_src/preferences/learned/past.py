@@ -15,9 +15,15 @@ from zlib import crc32
 import numpy as np
 
 from preftd._src.arrays import Dense, InputError, Vector, as_array, short
-from preftd._src.preferences.learned.layout import CHECK, DIM, HEAD, fresh, readable_parts, size_of
+from preftd._src.preferences.learned.memory import (
+    HEAD,
+    RETURNS,
+    fresh,
+    read_head,
+    read_state,
+    size_of,
+)
 from preftd._src.preferences.learned.steps import run
-from preftd._src.preferences.learned.value_layout import DISCOUNT, KNOWN, VALUE
 from preftd.experience import Experience, Visit
 
 LINE = 1024
@@ -51,7 +57,7 @@ class Past:
     def of(cls, given: Any, size: int, linear: bool) -> Self:
         """What was given as memory, checked to be one of observations of shape (size,)."""
         if given is None:
-            return cls(fresh(size, VALUE if linear else 0))
+            return cls(fresh(size, linear))
         past = given if isinstance(given, Past) else cls(_checked(given))
         if past.linear != linear:
             raise InputError(
@@ -68,7 +74,7 @@ class Past:
     @property
     def size(self) -> int:
         """The numbers in an observation."""
-        return int(self._line.start[DIM])
+        return int(read_head(self._line.start).dim)
 
     @property
     def linear(self) -> bool:
@@ -101,8 +107,9 @@ class Past:
         outcomes = _outcomes(experience) if self.linear else np.empty((0, 2))
         run(memory, seen, np.array(experience.is_first), outcomes, betas)
         if self.linear and len(experience):
-            last = (1.0, experience.reward[-1], experience.discount_tp1[-1])
-            readable_parts(memory).value[KNOWN : DISCOUNT + 1] = last
+            last = read_state(memory).returns[0]
+            last.is_known = 1.0
+            last.reward, last.discount = experience.reward[-1], experience.discount_tp1[-1]
         return betas, Past(memory)
 
     def array(self) -> Vector:
@@ -131,7 +138,7 @@ class Past:
         if copy is False:
             raise ValueError("the memory is shared between steps: an array of it is a copy.")
         memory = self.array()
-        memory[CHECK] = _checksum(memory)
+        read_head(memory).check = _checksum(memory)
         return memory if dtype is None else memory.astype(dtype)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -162,9 +169,10 @@ def _checked(given: Any) -> Vector:
     """An array as `__array__` gave it."""
     memory = np.array(as_array("memory", given))
     if memory.ndim == 1 and memory.size > HEAD:
-        size = memory[DIM]
-        if size >= 1 and size == int(size) and memory.size - size_of(int(size)) in (0, VALUE):
-            check, memory[CHECK] = memory[CHECK], 0.0
+        head = read_head(memory)
+        size = head.dim
+        if size >= 1 and size == int(size) and memory.size - size_of(int(size)) in (0, RETURNS):
+            check, head.check = head.check, 0.0
             if check == _checksum(memory):
                 return memory
     raise InputError(f"memory is {short(given)}: give None, or what the step before returned.")

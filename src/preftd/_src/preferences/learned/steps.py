@@ -10,61 +10,43 @@ from numpy.typing import NDArray
 
 from preftd._src.arrays import Dense, Vector
 from preftd._src.kernels import kernel
-from preftd._src.preferences.learned.atoms import NEW, ONCE, find_atom, keep_atom
-from preftd._src.preferences.learned.clock import context_of, count_context
-from preftd._src.preferences.learned.clusters import (
+from preftd._src.preferences.learned.cells import (
     ENOUGH,
+    NEW,
+    ONCE,
+    context_of,
+    count_context,
     evidence_of_cluster,
+    find_atom,
+    has_recurred,
+    keep_atom,
     measure,
+    name_presumed,
     nearest_cluster,
     place,
+    presume,
     share_of,
     tighten,
+    visit_atom,
 )
-from preftd._src.preferences.learned.following import follow, judge
-from preftd._src.preferences.learned.hashing import fingerprint
-from preftd._src.preferences.learned.layout import (
+from preftd._src.preferences.learned.markov import follow, judge
+from preftd._src.preferences.learned.memory import (
     ATOMS,
-    BACK,
     BEFORE_IT,
-    BORN,
-    CLASSES,
-    CLUSTERS_USED,
-    FIRST,
-    FOLLOWS,
-    FOUND,
-    HAND,
-    IS_CELL,
-    LAST,
-    LEAD,
-    LOOSE,
-    MIX,
-    NAME,
-    NAMES,
-    PLAIN,
-    PRINT,
+    CELLS,
+    NO_CELL,
     RECENT,
-    RHYTHM,
-    SCATTERED,
-    SINCE,
-    START,
-    STEP,
-    TOTALS,
-    VARYING,
-    VISITED,
-    VISITS,
-    WAITING,
-    WIDTH,
-    Parts,
-    parts_of,
+    State,
+    fingerprint,
+    state_of,
 )
 from preftd._src.preferences.learned.metric import log_background, widen_metric
-from preftd._src.preferences.learned.nearness import compare_with_cells, is_near
-from preftd._src.preferences.learned.presumption import has_recurred, name_presumed, presume
-from preftd._src.preferences.learned.value import is_trusted, learn_outcome
-from preftd._src.preferences.learned.width import (
+from preftd._src.preferences.learned.returns import is_trusted, learn_outcome
+from preftd._src.preferences.learned.widths import (
     LEAST,
     best_width,
+    compare_with_cells,
+    is_near,
     is_scored,
     keep_recent,
     score_widths,
@@ -87,181 +69,160 @@ def run(
 ) -> None:
     """Go through a stream: observations of shape (steps, dim), β into `betas`, shape (steps,).
 
-    `outcomes` are the rewards and discounts that led to them (see value.py), shape (steps, 2), or
+    `outcomes` are the rewards and discounts that led to them (see returns.py), shape (steps, 2), or
     (0, 2) if the memory has no returns.
     """
-    p = parts_of(memory)
+    s = state_of(memory)
     for t in range(betas.size):
-        if p.head[WAITING] > 0.0:
-            row = learn(p, is_first[t])
-            if p.value.size > 0:
-                learn_outcome(p, row, outcomes[t], is_first[t])
-        betas[t] = arrive(p, observations[t], is_first[t])
+        if s.head.waiting > 0.0:
+            row = learn(s, is_first[t])
+            if len(s.returns) > 0:
+                learn_outcome(s, row, outcomes[t], is_first[t])
+        betas[t] = arrive(s, observations[t], is_first[t])
 
 
 @kernel
-def arrive(p: Parts, x: Vector, is_first: bool) -> float:
+def arrive(s: State, x: Vector, is_first: bool) -> float:
     """Decide on an observation, which then waits to be learned from."""
-    finite = True
+    head, finite = s.head, True
     for i in range(x.size):
-        p.x[i] = x[i] + 0.0  # there is one zero
+        s.x[i] = x[i] + 0.0  # there is one zero
         finite &= math.isfinite(x[i])
     if is_first:
-        p.head[LAST], p.head[SINCE] = 0.0, 0.0
-    p.head[WAITING], p.head[FIRST] = 1.0, is_first
-    p.head[FOUND] = NOTHING
+        head.last, head.since = 0.0, 0.0
+    head.waiting, head.is_first = 1.0, is_first
+    head.found = NOTHING
     beta = 0.0
     if finite:
-        p.head[PRINT] = fingerprint(p.x)
-        found = find_atom(p, p.head[PRINT])
-        p.head[FOUND] = found
+        head.fingerprint = fingerprint(s.x)
+        found = find_atom(s, head.fingerprint)
+        head.found = found
         if found >= 0:
-            beta = 1.0 if is_trusted(p, found) else 0.0
+            beta = 1.0 if is_trusted(s, found) else 0.0
         elif found == ONCE:
             beta = 1.0
         else:
-            beta = _near(p, is_first)
-    p.head[BACK] = beta > 0.0
+            beta = _near(s, is_first)
+    head.was_trusted = beta > 0.0
     if beta < 0.0:
-        beta = presume(p)
+        beta = presume(s)
     return beta
 
 
 @kernel
-def _near(p: Parts, is_first: bool) -> float:
+def _near(s: State, is_first: bool) -> float:
     """β of an observation that was never seen exactly, or UNKNOWN."""
-    dim = p.head[VARYING]
-    if p.head[LOOSE] < LEAST or dim == 0.0:
+    dim = s.head.varying
+    if s.head.loose < LEAST or dim == 0.0:
         return UNKNOWN
-    background = log_background(p, p.x, dim)
-    if p.head[WIDTH] >= 0:
-        measure(p, p.x)
+    background = log_background(s, s.x, dim)
+    if s.head.width >= 0:
+        measure(s, s.x)
         e, context = 0 if is_first else 1, -1.0
-        if not is_first and p.head[RHYTHM] > 0.0:
-            context = context_of(p)
-        k, fit, rest = nearest_cluster(p, e, dim, background, not is_first, context)
+        if not is_first and s.head.rhythm > 0.0:
+            context = context_of(s)
+        k, fit, rest = nearest_cluster(s, e, dim, background, not is_first, context)
         if k >= 0:
-            cell = p.cells[ATOMS + k]
-            if cell[IS_CELL] > 0.0 or evidence_of_cluster(p, k, fit - rest, e) > ENOUGH:
-                is_tile = p.head[LEAD] > 0.0  # cells that do not predict are not tested
-                return 1.0 if is_tile or is_trusted(p, ATOMS + k) else 0.0
-    return 1.0 if is_near(p, p.x, is_first, dim, background) else UNKNOWN
+            cell = s.cells[ATOMS + k]
+            if cell.is_cell > 0.0 or evidence_of_cluster(s, k, fit - rest, e) > ENOUGH:
+                is_tile = s.head.lead > 0.0  # cells that do not predict are not tested
+                return 1.0 if is_tile or is_trusted(s, ATOMS + k) else 0.0
+    return 1.0 if is_near(s, s.x, is_first, dim, background) else UNKNOWN
 
 
 @kernel
-def learn(p: Parts, is_last: bool) -> int:
+def learn(s: State, is_last: bool) -> int:
     """Learn from the observation that waits; returns the row of its cell or cluster, or −1."""
-    p.head[STEP] += 1.0
+    head = s.head
+    head.step += 1.0
     row, known = -1, False
-    if p.head[FOUND] != NOTHING:
-        found = int(p.head[FOUND])
-        row = keep_atom(p, p.head[PRINT], found)
+    if head.found != NOTHING:
+        found = int(head.found)
+        row = keep_atom(s, head.fingerprint, found)
         if row >= 0 and found == ONCE:
-            has_recurred(p, 0, p.head[PRINT])
+            has_recurred(s, head.fingerprint, 0.0)
         known = found != NEW
         if row >= 0:
-            _visit_atom(p, row)
+            visit_atom(s, row)
         elif found == NEW:
-            row = _learn_loose(p, is_last)
-            known = row >= 0 and p.cells[row, VISITS] > 1.0
-    p.head[SINCE] += 1.0
-    if row >= 0 and p.head[BACK] > 0.0:
-        p.head[LAST], p.head[SINCE] = p.cells[row, NAME], 0.0
-    follow(p, row, known, is_last)
+            row = _learn_loose(s, is_last)
+            known = row >= 0 and s.cells[row].visits > 1.0
+    head.since += 1.0
+    if row >= 0 and head.was_trusted > 0.0:
+        head.last, head.since = s.cells[row].name, 0.0
+    follow(s, row, known, is_last)
     if row >= 0:
-        judge(p, row)
-    p.head[WAITING] = 0.0
-    p.head[FOLLOWS] = p.head[FOUND] != NOTHING
-    if p.head[FOLLOWS] > 0.0:
-        p.recent[BEFORE_IT * RECENT] = p.x
+        judge(s, row)
+    head.waiting = 0.0
+    head.follows = head.found != NOTHING
+    if head.follows > 0.0:
+        s.recent[BEFORE_IT * RECENT] = s.x
     return row
 
 
 @kernel
-def _visit_atom(p: Parts, row: int) -> None:
-    cell = p.cells[row]
-    if cell[NAME] == 0.0:
-        p.head[NAMES] += 1.0
-        cell[NAME], cell[BORN], cell[VISITS], cell[IS_CELL] = (
-            p.head[NAMES],
-            p.head[STEP],
-            1.0,
-            1.0,
-        )
-        p.centres[row] = p.x
-    cell[VISITS] += 1.0
-    cell[VISITED] = p.head[STEP]
-
-
-@kernel
-def _learn_loose(p: Parts, is_last: bool) -> int:
+def _learn_loose(s: State, is_last: bool) -> int:
     """Learn from an observation that was never seen exactly; returns its row, or −1."""
-    e = 0 if p.head[FIRST] > 0.0 else (2 if is_last else 1)
+    head = s.head
+    e = 0 if head.is_first > 0.0 else (2 if is_last else 1)
     row = -1
-    if p.head[LOOSE] >= LEAST:
-        dim = p.head[VARYING]
-        if dim > 0.0:
-            background = log_background(p, p.x, dim)
-            scored, gained = is_scored(p), 0.0
+    dim = head.varying
+    if head.loose >= LEAST and dim > 0.0:
+        background = log_background(s, s.x, dim)
+        scored, gained = is_scored(s), 0.0
+        if scored:
+            gained = score_widths(s, s.x, e, dim, background)
+            if e != 0 and head.follows > 0.0:
+                score_widths(s, s.x, BEFORE_IT, dim, background)
+        width = best_width(s, dim)
+        if width != head.width:
+            head.width = width
+            head.start = start_spread(s, width, dim)
+            _rebuild(s, dim)
+            tighten(s)
+            measure(s, s.x)
+        if width >= 0:
+            k = place(s, s.x, e, dim, background)
+            row = ATOMS + k if k >= 0 else -1
+            if k >= 0:
+                name_presumed(s, head.fingerprint, s.cells[row].name)
             if scored:
-                gained = _score(p, e, dim, background)
-            width = best_width(p, dim)
-            if width != p.head[WIDTH]:
-                p.head[WIDTH] = width
-                p.head[START] = start_spread(p, width, dim)
-                _rebuild(p, dim)
-                tighten(p)
-                measure(p, p.x)
-            if width >= 0:
-                k = place(p, p.x, e, dim, background)
-                row = ATOMS + k if k >= 0 else -1
-                if k >= 0:
-                    name_presumed(p, p.head[PRINT], p.cells[row, NAME])
-                if scored:
-                    compare_with_cells(p, gained, p.head[MIX] - background)
-                if e != 0:
-                    is_cell = row >= 0 and p.cells[row, IS_CELL] > 0.0
-                    name = p.cells[row, NAME] if is_cell else 0.0
-                    count_context(p, context_of(p), name, share_of(p, k if is_cell else -1))
-            else:
-                p.head[TOTALS + e] += 1.0
-    widen_metric(p, p.x)
-    if p.head[WIDTH] >= 0:
-        tighten(p)
-    keep_recent(p, p.x, e)
+                compare_with_cells(s, gained, head.mix - background)
+            if e != 0:
+                is_cell = row >= 0 and s.cells[row].is_cell > 0.0
+                name = s.cells[row].name if is_cell else 0.0
+                count_context(s, context_of(s), name, share_of(s, k if is_cell else -1))
+        else:
+            head.totals[e] += 1.0
+    widen_metric(s, s.x)
+    if head.width >= 0:
+        tighten(s)
+    keep_recent(s, s.x, e)
     return row
 
 
 @kernel
-def _score(p: Parts, e: int, dim: float, background: float) -> float:
-    """Let widths learn; returns what kernels around the last observations of class e gained."""
-    gained = score_widths(p, p.x, e, dim, background)
-    if e != 0 and p.head[FOLLOWS] > 0.0:
-        score_widths(p, p.x, BEFORE_IT, dim, background)
-    return gained
-
-
-@kernel
-def _rebuild(p: Parts, dim: float) -> None:
+def _rebuild(s: State, dim: float) -> None:
     """Form the clusters anew, at another width, from the last observations in order."""
-    p.cells[ATOMS:] = 0.0
-    p.head[CLUSTERS_USED], p.head[HAND] = 0.0, 0.0
-    p.head[SCATTERED] = 0.0
-    p.scatter[:] = 0.0
-    for e in range(CLASSES):
-        p.head[TOTALS + e], p.head[PLAIN + e] = 0.0, 0.0
+    for row in range(ATOMS, CELLS):
+        s.cells[row] = NO_CELL
+    s.head.clusters_used, s.head.hand = 0.0, 0.0
+    s.head.scattered = 0.0
+    s.scatter[:] = 0.0
+    s.head.totals[:] = 0.0
+    s.head.plain[:] = 0.0
     after = 0.0
     while True:
         at = -1
-        for k in range(p.stamps.size):
-            if p.stamps[k] > after and (at < 0 or p.stamps[k] < p.stamps[at]):
+        for k in range(s.stamps.size):
+            if s.stamps[k] > after and (at < 0 or s.stamps[k] < s.stamps[at]):
                 at = k
         if at < 0:
             return
-        after = p.stamps[at]
-        x = p.recent[at]
-        tighten(p)
-        measure(p, x)
-        k = place(p, x, at // RECENT, dim, log_background(p, x, dim))
+        after = s.stamps[at]
+        x = s.recent[at]
+        tighten(s)
+        measure(s, x)
+        k = place(s, x, at // RECENT, dim, log_background(s, x, dim))
         if k >= 0:
-            name_presumed(p, fingerprint(x), p.cells[ATOMS + k, NAME])
+            name_presumed(s, fingerprint(x), s.cells[ATOMS + k].name)

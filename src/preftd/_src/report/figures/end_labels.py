@@ -1,9 +1,10 @@
-"""Labels at the right ends of lines, without overlap."""
+"""What stands around a panel: labels at the right ends of lines, and crosses for diverged runs."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -16,17 +17,22 @@ from matplotlib.transforms import (
 )
 
 from preftd._src.arrays import Vector
-from preftd._src.report.figures.shown import attach
-from preftd._src.report.figures.titles import fit_titles
+from preftd._src.report.figures.layout import fit_titles
+from preftd._src.report.figures.lines import Line, Panel, attach
 from preftd._src.style import MARK, TYPED, WIDTH, Look, lay_out
 
 SIZE = 7.0
 """The font size, in points."""
-ROW = 1.3 * SIZE
+LINE = 1.3 * SIZE
+"""The height of a line of a label, in points."""
 INCHES = 1.6
 """The width of a legend column."""
 BEND, FLAT, TEXT = 2.0, 7.0, 20.0
 """Points to the right of the axes where a leader line starts, becomes flat, and meets its label."""
+ROW = 8.0
+"""The distance between rows of crosses, in points."""
+ALL, SOME = 4.0, 2.2
+"""Sizes of crosses in points: all runs diverged, or some."""
 
 
 class Label(NamedTuple):
@@ -50,7 +56,7 @@ class Label(NamedTuple):
     @property
     def height(self) -> float:
         """The height of the text, in points."""
-        return ROW * (1 + self.text.count("\n"))
+        return LINE * (1 + self.text.count("\n"))
 
 
 def spread(wanted: Vector, heights: Vector, top: float) -> Vector:
@@ -143,25 +149,11 @@ def _lead(axes: Axes, label: Label, at: float) -> None:
     across, up = [FLAT, TEXT - 2], [at, at]
     if label.reaches and 0 <= label.end <= 1:
         across, up = [BEND, *across], [label.end, *up]
-    drawn = axes.plot(
-        across,
-        up,
-        color=label.look.colour,
-        linestyle=label.look.line,
-        linewidth=label.width,
-        transform=_right_of(axes),
-        clip_on=False,
-    )
+    place: Any = {"transform": _right_of(axes), "clip_on": False}
+    drawn = axes.plot(across, up, linewidth=label.width, **label.look.line_style(), **place)
     if label.marked:
-        drawn += axes.plot(
-            (FLAT + TEXT - 2) / 2,
-            at,
-            color=label.look.colour,
-            marker=label.look.marker,
-            markersize=MARK,
-            transform=_right_of(axes),
-            clip_on=False,
-        )
+        mark: Any = {"marker": label.look.marker, "markersize": MARK, "color": label.look.colour}
+        drawn += axes.plot((FLAT + TEXT - 2) / 2, at, **mark, **place)
     attach(drawn, label.name)
 
 
@@ -170,19 +162,90 @@ def _legend(figure: Figure, labels: Sequence[Label]) -> None:
     lines = []
     named = {label.text: label for label in labels}
     for label in named.values():
-        dashes: Any = label.look.line
-        line = Line2D([], [], color=label.look.colour, linestyle=dashes, linewidth=label.width)
-        line.set(marker=label.look.marker if label.marked else "", markersize=MARK)
-        lines.append(line)
+        look = label.look.line_style(marked=label.marked)
+        lines.append(Line2D([], [], linewidth=label.width, **look))
     wide, high = figure.get_size_inches()
     across = max(1, int(wide / INCHES))
     figure.set_size_inches(wide, high + -(-len(lines) // across) * 2 * SIZE / 72)
-    look: Any = {"ncols": across, "frameon": False, "fontsize": SIZE}
+    wide_as: Any = {"ncols": across, "frameon": False, "fontsize": SIZE}
     # A legend omits labels that start with an underscore, so the texts are set afterwards.
     numbers = [str(i) for i in range(len(lines))]
-    legend = figure.legend(lines, numbers, loc="outside upper left", **look)
+    legend = figure.legend(lines, numbers, loc="outside upper left", **wide_as)
     for text, line, (name, label) in zip(
         legend.get_texts(), legend.get_lines(), named.items(), strict=True
     ):
         text.set(text=name, **TYPED)
         attach([text, line], label.name)
+
+
+def cross_rows(panels: Sequence[Panel]) -> list[str]:
+    """Return labels of lines with diverged runs in any panel: one per row, bottom row first."""
+    lines = [line for panel in panels for line in panel.lines]
+    diverged = {line.label for line in lines if _diverged(line).height}
+    every = dict.fromkeys(line.label for line in lines)
+    return [label for label in reversed(every) if label in diverged]  # top row: first in the study
+
+
+def draw_crosses(axes: Axes, lines: Sequence[Line], across: str, rows: Sequence[str]) -> None:
+    """Draw crosses above the axes at every value with diverged runs.
+
+    Parameters
+    ----------
+    axes : Axes
+    lines : sequence of Line
+    across : str
+        The column along the horizontal axis.
+    rows : sequence of str
+        Labels of lines, from `cross_rows`.
+
+    """
+    for line in lines:
+        for x, some in _diverged(line).select(across, pl.col("diverged") < pl.col("seeds")).rows():
+            cross = axes.plot(
+                x,
+                _height(line, rows),
+                color=line.look.colour,
+                marker="x",
+                markersize=SOME if some else ALL,
+                markeredgewidth=0.9,
+                transform=blended_transform_factory(axes.transData, points(axes, 0, 1)),
+                clip_on=False,
+            )
+            attach(cross, line.label)
+
+
+def write_cross_counts(axes: Axes, lines: Sequence[Line], rows: Sequence[str]) -> None:
+    """Write the marker of a line and the number of its diverged runs at the right of its row."""
+    for line in lines:
+        if not _diverged(line).height:
+            continue
+        corner, at = points(axes, 1, 1), _height(line, rows)
+        middle = (FLAT + TEXT - 2) / 2
+        mark: Any = {"marker": line.look.marker, "markersize": MARK, "clip_on": False}
+        marker = axes.plot(middle, at, color=line.look.colour, transform=corner, **mark)
+        count = axes.text(TEXT, at, _count(line), fontsize=SIZE, va="center", transform=corner)
+        attach([*marker, count], line.label)
+
+
+def crosses_note(what: str) -> str:
+    """Return a line of a note that explains crosses; `what` is the plural of what they mark."""
+    sizes = "large: all, small: some"
+    return (
+        f"\n×: {what} at which runs diverged ({sizes}); at the right, the number of diverged runs."
+    )
+
+
+def _height(line: Line, rows: Sequence[str]) -> float:
+    return ROW * (1 + rows.index(line.label))
+
+
+def _diverged(line: Line) -> pl.DataFrame:
+    """Rows with diverged runs, including those without reported runs."""
+    return line.rows.filter(pl.col("diverged").fill_null(1) > 0)
+
+
+def _count(line: Line) -> str:
+    if line.rows["diverged"].is_null().all():
+        return "all"
+    diverged, runs = line.rows.select(pl.col("diverged", "seeds").sum()).row(0)
+    return f"{diverged} of {runs}"

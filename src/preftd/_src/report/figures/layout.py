@@ -1,16 +1,31 @@
-"""The arrangement of panels, their scales, and the texts around them."""
+"""The arrangement of panels, their scales and ticks, and the texts around them."""
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from functools import partial
 from textwrap import wrap
+from typing import Any
 
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.text import Text
+from matplotlib.ticker import Formatter, Locator, NullLocator
 
 from preftd._src.arrays import Vector
 from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import Results
+from preftd._src.style import (
+    LABEL_SIZE,
+    NOTE_SIZE,
+    RAISED,
+    TEXT,
+    TICK_SIZE,
+    TYPED,
+    number_text,
+)
 
 LEVEL = 0.95
 """The level of all intervals in figures."""
@@ -27,6 +42,16 @@ LETTERS = 19
 """Letters of a note per inch."""
 TITLE, NOTE = 0.15, 0.11
 """Heights of a line of a title and of a note, in inches."""
+TITLE_GAP = 6.0
+"""The gap between a title and the next panel, in points."""
+TITLE_MARK = "title of a panel"
+"""The label of title artists, by which they are found again."""
+LETTER = 0.6
+"""The width of a letter, as a share of the font size."""
+TICK_GAP = 5.0
+"""The gap between labels of ticks, in points."""
+POWER = 18.0
+"""The width of the label of a power of ten, in points."""
 
 
 def grid(titles: Sequence[str], height: float) -> tuple[Figure, list[Axes]]:
@@ -56,7 +81,7 @@ def rows_of_panels(
     figure = Figure(figsize=(width, height * down + 0.3), layout="constrained")
     every = figure.subplots(down, across, squeeze=False).ravel().tolist()
     for axes in every:
-        axes.tick_params(labelsize=7.5)
+        axes.tick_params(labelsize=TICK_SIZE)
     return figure, every
 
 
@@ -123,9 +148,9 @@ def write_axis_labels(
     """Write axis labels at the outer panels, and a note below the figure."""
     left, bottom = outer_axes(axes)
     for one in bottom:
-        one.set_xlabel(across, fontsize=8)
+        one.set_xlabel(across, fontsize=LABEL_SIZE)
     for one in left:
-        one.set_ylabel(up, fontsize=8)
+        one.set_ylabel(up, fontsize=LABEL_SIZE)
     write_note(figure, note)
 
 
@@ -136,7 +161,7 @@ def write_note(figure: Figure, note: str) -> None:
         line for part in note.split("\n") for line in wrap(part, across, break_on_hyphens=False)
     ]
     grow(figure, (len(lines) - 1) * NOTE)
-    figure.supxlabel("\n".join(lines), fontsize=6.5, color="#444444", x=0.01, ha="left")
+    figure.supxlabel("\n".join(lines), fontsize=NOTE_SIZE, color=TEXT, x=0.01, ha="left")
 
 
 def grow(figure: Figure, inches: float) -> None:
@@ -191,3 +216,186 @@ def _counted(counts: pl.Series) -> str:
     """The number, or the smallest and the largest number."""
     few, *_, many = sorted([counts[0], *counts])
     return f"{many}" if few == many else f"{few} to {many}"
+
+
+def write_title(axes: Axes, title: str, pad: float | None = None) -> None:
+    """Write a title above axes, at a distance of `pad` points; wrap it later with `fit_titles`."""
+    axes.set_title(title, loc="left", pad=pad, **TYPED).set_label(TITLE_MARK)
+
+
+def fit_titles(figure: Figure, every: Sequence[Axes]) -> bool:
+    """Wrap titles at the next column of panels; return whether the figure grew.
+
+    Call it when the horizontal positions of axes are final; titles do not change them.
+    """
+    lines = {axes: _title(axes).get_text().count("\n") for axes in every if _titles(axes)}
+    planned, more = max(lines.values(), default=0), dict[int, int]()
+    for axes in lines:
+        title = _title(axes)
+        paragraphs, width = title.get_text().split("\n"), partial(_width, title)
+        parts = [wrapped(part, _available(figure, axes), width) for part in paragraphs]
+        title.set_text("\n".join(line for some in parts for line in some))
+        spec = axes.get_subplotspec()
+        row = spec.rowspan.start if spec else 0
+        more[row] = max(more.get(row, 0), title.get_text().count("\n") - planned)
+    grow(figure, TITLE * sum(more.values()))
+    return any(more.values())
+
+
+def wrapped(text: str, available: float, width: Callable[[str], float]) -> list[str]:
+    """Return the lines of a text, broken at spaces, or inside words that are too long.
+
+    Parameters
+    ----------
+    text : str
+    available : float
+        The largest width of a line.
+    width : callable
+        Returns the width of a string, in the unit of `available`.
+
+    Examples
+    --------
+    >>> wrapped("a corridor of length 5", 8, len)
+    ['a', 'corridor', 'of', 'length 5']
+    >>> wrapped("corridor(length=5)", 8, len)
+    ['corridor', '(length=', '5)']
+
+    """
+    lines = []
+    while len(text) > 1 and width(text) > available:
+        fits = bisect_right(range(1, len(text)), available, key=lambda n: width(text[:n]))
+        most = max(1, fits)
+        space = text.rfind(" ", 1, most + 1)
+        end = space if space > 0 else most
+        lines.append(text[:end].rstrip())
+        text = text[end:].lstrip()
+    return [*lines, text]
+
+
+def _titles(axes: Axes) -> list[Text]:
+    texts = (one for one in axes.get_children() if isinstance(one, Text))
+    return [text for text in texts if text.get_label() == TITLE_MARK]
+
+
+def _title(axes: Axes) -> Text:
+    return _titles(axes)[0]
+
+
+def _width(title: Text, text: str) -> float:
+    """The width of a text in the font of a title, as drawn, in points."""
+    title.set_text(text)
+    figure: Any = title.get_figure(root=True)
+    return float(title.get_window_extent().width * 72 / figure.dpi)
+
+
+def _available(figure: Figure, axes: Axes) -> float:
+    """Points from the left of axes to the next column of panels, or to the end of the figure."""
+    start = axes.get_window_extent().x0
+    others = [one.get_window_extent().x0 for one in figure.axes]
+    end = min((x for x in others if x > start + 1), default=figure.bbox.width)
+    return float(end - start) * 72 / figure.dpi - TITLE_GAP
+
+
+def mark_step_sizes(axes: Axes, sizes: Vector) -> None:
+    """Set the ticks of a horizontal logarithmic axis, without minor ticks."""
+    axes.xaxis.set_major_locator(_StepSizes(np.unique(sizes)))
+    axes.xaxis.set_major_formatter(_Label())
+    axes.xaxis.set_minor_locator(NullLocator())
+
+
+def mark_decades(axis: Axis) -> None:
+    """Label powers of ten on a logarithmic axis of several decades, without minor ticks."""
+    axis.set_major_formatter(power_of_ten)
+    axis.set_minor_locator(NullLocator())
+
+
+def chosen_ticks(sizes: Vector, low: float, high: float, length: float) -> Vector:
+    """Return the ticks of a logarithmic axis: all step sizes, powers of ten, or some step sizes.
+
+    Powers of ten are used if the labels of all step sizes do not fit; some of the step sizes if the
+    axis has fewer than two powers of ten.
+
+    Parameters
+    ----------
+    sizes : array of shape (n,)
+        Step sizes, in increasing order.
+    low, high : float
+        The ends of the axis.
+    length : float
+        The length of the axis, in points.
+
+    Returns
+    -------
+    array of shape (m,)
+        Ticks in increasing order.
+
+    Examples
+    --------
+    >>> chosen_ticks(np.array([0.03, 0.3]), 0.025, 0.36, length=100.0)
+    array([0.03, 0.3 ])
+    >>> chosen_ticks(2.0 ** np.arange(-9, 1), 0.0016, 1.2, length=100.0)
+    array([0.01, 0.1 , 1.  ])
+    >>> chosen_ticks(2.0 ** np.arange(-12, 4), 0.0002, 12.0, length=70.0)
+    array([0.01, 1.  ])
+
+    """
+    thinned = _without_overlap(sizes, low, high, length)
+    if thinned.size == sizes.size:
+        return thinned
+    powers = np.arange(np.ceil(np.log10(low)), np.floor(np.log10(high)) + 1)
+    # Every power, or every second, and so on, as many as fit.
+    stride = np.ceil((POWER + TICK_GAP) * np.log10(high / low) / length)
+    regular = 10.0 ** powers[powers % stride == 0]
+    return regular if regular.size > 1 else thinned
+
+
+def _without_overlap(values: Vector, low: float, high: float, length: float) -> Vector:
+    """Values whose labels do not overlap, chosen from the largest downwards."""
+    positions = np.log(values / low) / np.log(high / low) * length
+    widths = np.array([LETTER * TICK_SIZE * len(number_text(value)) for value in values])
+    kept: list[int] = []
+    for i in reversed(range(values.size)):
+        least = (widths[kept[-1]] + widths[i]) / 2 + TICK_GAP if kept else 0.0
+        if not kept or positions[kept[-1]] - positions[i] >= least:
+            kept.append(i)
+    return values[kept[::-1]]
+
+
+def _is_power_of_ten(value: float) -> bool:
+    return bool(np.isclose(np.log10(value), np.round(np.log10(value)), atol=1e-9))
+
+
+def power_of_ten(value: float, _: object = None) -> str:
+    """Return a power of ten as plain text, which is laid out much faster than a formula.
+
+    Examples
+    --------
+    >>> power_of_ten(0.001)
+    '10⁻³'
+
+    """
+    return "10" + str(round(np.log10(value))).translate(RAISED)
+
+
+class _StepSizes(Locator):
+    """Chooses ticks again whenever the axes change their size."""
+
+    def __init__(self, sizes: Vector) -> None:
+        self._sizes = sizes
+
+    def __call__(self) -> Any:
+        axis: Any = self.axis
+        low, high = axis.get_view_interval()
+        figure = axis.axes.get_figure(root=True)
+        length = axis.axes.get_window_extent().width * 72 / figure.dpi
+        return chosen_ticks(self._sizes, low, high, length)
+
+
+class _Label(Formatter):
+    """Writes powers of ten if all ticks are powers of ten, otherwise plain numbers."""
+
+    def set_locs(self, locs: Any) -> None:
+        self._powers = all(_is_power_of_ten(value) for value in locs)
+
+    def __call__(self, x: float, pos: Any = None) -> str:
+        return power_of_ten(x, pos) if self._powers else number_text(x)

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 
 from preftd._src.arrays import Dense
-from preftd._src.report.figures.shown import Shown, attached
+from preftd._src.report.figures.lines import Shown, attached
 from preftd._src.style import RC, laid_out
 
 POINTS = 72

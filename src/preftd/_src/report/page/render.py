@@ -1,8 +1,13 @@
-"""The page as text: a template with its style and script inside, so that it needs no other file."""
+"""A page: a template with its style and script inside, so that it needs no other file.
 
+A page may say when, where and by what its results were computed, from the manifests next to them,
+and hold the explorer, a small chain to play with, computed in the browser.
+"""
+
+import shlex
 from base64 import b64encode
-from collections.abc import Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,11 +15,17 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from preftd._src.experiments.manifest import Manifest, read_manifests, state_of
 from preftd._src.files import write_output
 from preftd._src.report.page.plot import Plot
 from preftd._src.style import LOOKS, looks_of
 
 HERE = Path(__file__).parent
+SCRIPTS = (
+    *("words", "algebra", "toml", "checks", "chain"),
+    *("theory", "drawing", "chain_picture", "presets"),
+)
+"""Scripts `explorer_NAME.js` in the order in which they need each other; `explorer.js` is last."""
 
 
 class Shot(NamedTuple):
@@ -120,3 +131,94 @@ def _hash(text: str) -> str:
 
 def _file(name: str) -> str:
     return (HERE / name).read_text(encoding="utf-8")
+
+
+class Provenance(NamedTuple):
+    """What the page says about how its results were made: rows of names and values."""
+
+    facts: list[tuple[str, str]]
+    runs: list[tuple[str, str, str, str]]
+    """Of each study the last run that computed something: study, start, duration, state."""
+
+
+def provenance(out: Path, studies: Sequence[str] | None = None) -> Provenance:
+    """Read the manifests of a results folder.
+
+    Parameters
+    ----------
+    out : Path
+    studies : sequence of str, optional
+        Names of the studies that count (default: all).
+
+    """
+    files = read_manifests(out / "runs")
+    known = [
+        run
+        for run in files
+        if isinstance(run, Manifest) and (studies is None or run.study in studies)
+    ]
+    if not known:
+        return Provenance([], [])
+    runs = [run for run in known if run.computed or not run.ended] or known
+    spent = sum((run.duration for run in runs), timedelta())
+    facts = [
+        ("commands", _several(shlex.join(_typed(run)) for run in runs)),
+        ("computing time", f"{_told(spent)} in {len(runs)} runs of studies"),
+        ("commit", _several(run.commit or "not in a repository" for run in runs)),
+        ("machine", _several(map(_machine, runs))),
+        ("versions", _several(map(_versions, runs))),
+    ]
+    unreadable = [str(error) for error in files if not isinstance(error, Manifest)]
+    facts += [("left out", text) for text in unreadable]
+    rows = [
+        (run.study, run.started[:19].replace("T", " "), _told(run.duration), state_of(run))
+        for run in {run.study: run for run in runs}.values()
+    ]
+    return Provenance(facts, rows)
+
+
+def _typed(run: Manifest) -> list[str]:
+    """The command as typed, without the folder of the program."""
+    first, *rest = run.command or ["unknown"]
+    return [Path(first).name.replace("__main__.py", "preftd"), *rest]
+
+
+def _told(spent: timedelta) -> str:
+    seconds = round(spent.total_seconds())
+    if seconds < 120:
+        return f"{seconds} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def _several(values: Iterable[str]) -> str:
+    return "; ".join(dict.fromkeys(values))
+
+
+def _machine(run: Manifest) -> str:
+    known = [run.machine.get(name) for name in ("processor", "system")]
+    cores = f"{run.machine['cores']} cores" if run.machine.get("cores") else None
+    return ", ".join(str(part) for part in (*known, cores) if part) or "unknown"
+
+
+def _versions(run: Manifest) -> str:
+    return ", ".join(f"{name} {number}" for name, number in run.versions.items()) or "unknown"
+
+
+class Explorer(NamedTuple):
+    """A section of a page."""
+
+    html: str
+    """The element `<section id="explorer">`."""
+    css: str
+    """For a `<style>` element; every selector begins with #explorer."""
+    script: str
+    """For a `<script>` element after the section; it defines `preftdExplorer` and
+    `preftdNumberText`, and no other global name."""
+
+
+def explorer() -> Explorer:
+    """Return the explorer's parts."""
+    names = ["number_text.js", *(f"explorer_{name}.js" for name in SCRIPTS), "explorer.js"]
+    script = "\n".join(map(_file, names))
+    return Explorer(_file("explorer.html"), _file("explorer.css"), script)

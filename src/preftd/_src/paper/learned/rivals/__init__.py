@@ -1,25 +1,19 @@
 """Other ways to set λ or β from a stream, as learners that take part in studies.
 
-    lambda_greedy       λ trades bias off against variance (White & White, 2016)
-    adaptive_td         TD targets must lie in a Monte Carlo interval (Penedones et al., 2019)
-    meta_gradient       β descends the error on the next episode (after Xu et al., 2018)
-    lambda_discrepancy  β is low where TD(0) and TD(1) disagree (after Allen et al., 2024)
-    discerning          emphasis by predicted TD errors or noise (Ma, 2023)
-
-    batch               the learners of a seed, which all methods share
-    cells               what beliefs go by
-    learning_steps      compiled steps that the methods share
-    reference           the methods, written to be read
-
-Each has beliefs about observations that are linear in the features; with "cells", they are a table
-of the observations that repeat exactly instead, in which all that are new share one entry.
+LambdaGreedy        λ trades bias off against variance (White & White, 2016)
+AdaptiveTD          TD targets must lie in a Monte Carlo interval (Penedones et al., 2019)
+MetaGradient        β descends the error on the next episode (after Xu et al., 2018)
+LambdaDiscrepancy   β is low where TD(0) and TD(1) disagree (after Allen et al., 2024)
+DiscerningTD        emphasis by predicted TD errors or noise (Ma, 2023)
 """
 
 from preftd._src.learners.custom import Specification
-from preftd._src.paper.learned.rivals.adaptive_td import AdaptiveTD
-from preftd._src.paper.learned.rivals.discerning import DiscerningTD
-from preftd._src.paper.learned.rivals.lambda_discrepancy import LambdaDiscrepancy
-from preftd._src.paper.learned.rivals.lambda_greedy import LambdaGreedy
+from preftd._src.paper.learned.rivals.beliefs import (
+    AdaptiveTD,
+    DiscerningTD,
+    LambdaDiscrepancy,
+    LambdaGreedy,
+)
 from preftd._src.paper.learned.rivals.meta_gradient import MetaGradient
 
 __all__ = [

@@ -10,17 +10,15 @@ exact gradient of w' with respect to θ. The step of θ has the length `meta_rat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, SupportsIndex, final
+from typing import final
 
 import numpy as np
 
-from preftd._src.arrays import Dense, Vector, as_array, as_flag, check_not_negative, number, whole
+from preftd._src.arrays import Dense, Vector
 from preftd._src.kernels import kernel
 from preftd._src.learners.bounding import compiled_bounded_gain
-from preftd._src.learners.step_size import StepSize
-from preftd._src.paper.learned.rivals.batch import Lesson, RivalBatch
+from preftd._src.paper.learned.rivals.batch import Lesson, Rival, Teach
 
 MEMORY = 0.01
 """How fast the mean square of the gradient is forgotten."""
@@ -28,7 +26,7 @@ MEMORY = 0.01
 
 @final
 @dataclass(frozen=True)
-class MetaGradient:
+class MetaGradient(Rival):
     """The specification of a preference that is learned by meta-gradients.
 
     Parameters
@@ -46,22 +44,13 @@ class MetaGradient:
     meta_rate: float = 0.1
     offset: float = 2.0
 
-    takes_step_size: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "cells", as_flag("cells", self.cells))
-        for name in ("meta_rate", "offset"):
-            object.__setattr__(self, name, number(name, getattr(self, name)))
-        check_not_negative("meta_rate", as_array("meta_rate", self.meta_rate))
-
     @property
-    def label(self) -> str:
-        """Its name in figures."""
-        return "meta-gradient, cells" if self.cells else "meta-gradient"
+    def words(self) -> tuple[str, ...]:
+        """The words of its name."""
+        return ("meta-gradient",)
 
-    def start(self, size: int, step_sizes: Sequence[StepSize], seed: SupportsIndex) -> RivalBatch:
-        """The learners of a seed, one for each step size."""
-        whole("seed", seed)
+    def teach(self, _: int, /) -> tuple[Teach, int]:
+        """Beliefs are θ, and the mean square of its gradient."""
         before: tuple[Lesson, Dense, Dense] | None = None
 
         def teach(
@@ -73,7 +62,7 @@ class MetaGradient:
             before = lesson, alphas, weights.copy()
             learn_forward(self.offset, lesson, alphas, weights, beliefs, trust)
 
-        return RivalBatch(size, step_sizes, teach, 2, self.cells)
+        return teach, 2
 
 
 @kernel

@@ -1,0 +1,458 @@
+"""Where episodes begin, which rows are a part, and the steps and features of its rows.
+
+A *unit* is what is held out together: an episode, or a block of one. A log of few episodes is cut
+into blocks, and so is an episode of very many rows. Traces are cut between blocks, as
+where an episode is truncated; the row that follows a block is its final observation.
+
+A *part* is a run of whole units: what is computed in one go and stored in one file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from preftd._src.arrays import LARGE, Dense, InputError, Vector, as_array
+from preftd._src.logs.arms import Arm
+from preftd._src.logs.columns import Column, LogColumns
+from preftd._src.logs.encoding import Encoding, Gatherer, InfiniteError, is_there, numbers_of
+from preftd._src.logs.table import LogTable, in_one_piece
+
+PART = 1 << 20
+"""Rows of a part, about: some seconds of work, and what an interrupt may lose."""
+LONGEST = 1 << 20
+"""Rows of a unit at most: the last part of an episode that is longer is read in one go."""
+FEW = 2
+"""With fewer than so many episodes for each fold, episodes are cut into blocks."""
+BLOCKS = 10
+"""So many blocks there are then for each fold."""
+
+Flags = NDArray[np.bool_]
+Whole = NDArray[np.int64]
+
+
+class LogPart(NamedTuple):
+    """A run of whole units."""
+
+    number: int
+    start: int
+    stop: int
+    starts: Whole
+    """The first row of each unit, and `stop`; shape (units + 1,)."""
+    fresh: Flags
+    """Whether an episode begins with a unit, and whether one begins at `stop`; (units + 1,)."""
+    first: int
+    """The number of its first unit."""
+    reach: int
+    """The row after the last episode, which may end after the part."""
+
+    def begins(self, count: int) -> Flags:
+        """Return whether an episode begins with each of the first rows, shape (count,)."""
+        found = np.zeros(count, np.bool_)
+        found[(self.starts[:-1] - self.start)[self.fresh[:-1]]] = True
+        return found
+
+
+class LogPlan(NamedTuple):
+    """All parts of a log."""
+
+    parts: tuple[LogPart, ...]
+    episodes: int
+    units: int
+    longest: int
+    """Rows of the longest episode."""
+    block: int | None
+    """Rows of a block, if episodes are cut."""
+    cuts: int
+    """How often an episode is cut because a reward is missing."""
+
+
+def plan_parts(
+    table: LogTable, columns: LogColumns, folds: int, part: int, block: int | None = None
+) -> LogPlan:
+    """Find the episodes of a log, checked to be in one piece each, and cut it into parts."""
+    begins, missing = _episode_starts(table, columns)
+    rows, lengths = table.rows, np.diff([*begins, table.rows])
+    limit = min(LONGEST, block or LONGEST)
+    if block is None and len(begins) < FEW * folds:
+        limit = min(LONGEST, -(-rows // (BLOCKS * folds)))
+    blocks = -(-lengths // limit)
+    starts = np.repeat(begins, blocks)
+    inside = np.arange(len(starts)) - np.repeat(np.cumsum(blocks) - blocks, blocks)
+    starts, fresh = starts + inside * limit, inside == 0
+    if len(starts) < folds:
+        raise InputError(
+            f"{table.label} is too short to hold out one in {folds} (rows: {rows}, episodes: "
+            f"{len(begins)}): give a longer log, or fewer folds."
+        )
+    cuts = np.unique(np.searchsorted(starts, np.arange(0, rows, part)))
+    cuts = np.append(cuts[cuts < len(starts)], len(starts))
+    starts, fresh = np.append(starts, rows), np.append(fresh, True)
+    over = np.append(begins, rows)
+    parts = []
+    for number, (a, b) in enumerate(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)):
+        start, stop = int(starts[a]), int(starts[b])
+        reach = int(over[np.searchsorted(over, stop)])
+        parts.append(LogPart(number, start, stop, starts[a : b + 1], fresh[a : b + 1], a, reach))
+    cut = int(limit) if (blocks > 1).any() else None
+    return LogPlan(tuple(parts), len(begins), len(starts) - 1, int(lengths.max()), cut, missing)
+
+
+def folds_of(first: int, count: int, folds: int) -> Whole:
+    """The folds of units, in turn and shuffled: of `folds` units in a row each has another."""
+    low = first // folds * folds
+    keys = np.arange(low, -(-(first + count) // folds) * folds, dtype=np.uint64)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)):
+        keys = (keys + np.uint64(0x9E3779B97F4A7C15)) if shift == 30 else keys
+        keys = (keys ^ (keys >> np.uint64(shift))) * np.uint64(factor)
+    order = np.argsort(keys.reshape(-1, folds), axis=1, kind="stable").ravel()
+    return np.asarray(order[first - low : first - low + count], dtype=np.int64)
+
+
+def _episode_starts(table: LogTable, columns: LogColumns) -> tuple[Whole, int]:
+    """The rows with which episodes begin, and how many rows have no reward."""
+    named = (columns.episode, columns.order, columns.terminated, columns.truncated)
+    cuts = columns.reward if columns.missing_reward == "cut" else ()
+    wanted = [name for name in dict.fromkeys((*named, *cuts)) if name is not None]
+    if not wanted:
+        return np.zeros(1, np.int64), 0
+    found, before, missing = [], None, 0
+    for first, stop in table.sources:
+        ids, rows = list[pl.Series](), list[Whole]()
+        for low, high in table.chunks(first, stop):
+            frame = table.read(wanted, low, high)
+            known = before is not None
+            both = frame if before is None else pl.concat([before, frame])
+            starts = _checked_starts(_CheckedRows(table, both, low - known), columns)[known:]
+            other, before = _other_ids(columns, both)[known:], both.tail(1)
+            other[0] |= low == first  # it may come again in the file, though it began before
+            found.append(low + np.flatnonzero(starts))
+            missing += int(_unpaid(columns, frame).sum()) if cuts else 0
+            if columns.episode is not None:
+                ids.append(frame[columns.episode].filter(pl.Series(other)))
+                rows.append(low + np.flatnonzero(other))
+        if ids and columns.episode is not None:
+            _refuse_repeated(table, columns.episode, pl.concat(ids), np.concatenate(rows))
+    return np.concatenate(found), missing
+
+
+def episode_starts(columns: LogColumns, rows: pl.DataFrame) -> Flags:
+    """Return whether an episode begins with each row, as far as there are columns that say so."""
+    begins = _other_ids(columns, rows)
+    for name in (columns.terminated, columns.truncated):
+        if name in rows.columns:
+            begins[1:] |= rows[name].cast(pl.Float64).fill_null(0.0).to_numpy()[:-1] != 0
+    if columns.missing_reward == "cut" and set(columns.reward) <= set(rows.columns):
+        cuts = _unpaid(columns, rows)
+        begins |= cuts if columns.reward_is == "with" else np.append(False, cuts)[:-1]
+    return begins
+
+
+def _other_ids(columns: LogColumns, rows: pl.DataFrame) -> Flags:
+    """Whether each row has another id of its episode than the one before; the first has."""
+    other = np.zeros(rows.height, np.bool_)
+    other[:1] = True
+    if columns.episode in rows.columns:
+        ids = rows[columns.episode]
+        other[1:] |= ids.ne_missing(ids.shift())[1:].to_numpy()
+    return other
+
+
+def _unpaid(columns: LogColumns, rows: pl.DataFrame) -> Flags:
+    """Whether any reward of each row is missing."""
+    paid = [numbers_of(rows[name]) for name in columns.reward]
+    return np.asarray(np.isnan(paid).any(axis=0))
+
+
+def _checked_starts(rows: _CheckedRows, columns: LogColumns) -> Flags:
+    """Whether an episode begins with each row; order must increase in an episode."""
+    if columns.episode is not None:
+        rows.column(columns.episode)
+    for name in (columns.terminated, columns.truncated):
+        if name is not None:
+            rows.flags(name)
+    starts = episode_starts(columns, rows.frame)
+    if columns.order is not None:
+        order, table = rows.column(columns.order), rows.table
+        back = np.append(False, (order <= order.shift())[1:].to_numpy())
+        wrong = back & ~starts
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            remedy = "sort the log by episode and order"
+            if rows.first + row in table.first and not table.one_source:
+                remedy = "give files in their order, or a column that tells episodes apart"
+            raise InputError(
+                f"order ({columns.order!r}) goes from {order[row - 1]} to {order[row]} inside an "
+                f"episode, in {rows.place(row)}: {remedy}."
+            )
+    return starts
+
+
+def _refuse_repeated(table: LogTable, name: str, ids: pl.Series, rows: Whole) -> None:
+    """Refuse an id of a file that comes again after others."""
+    again = ids.is_first_distinct().not_()
+    if again.any():
+        at = int(again.arg_max() or 0)
+        raise InputError(
+            f"episode {ids[at]!r} ({name!r}) begins a second time in {table.place(int(rows[at]))}: "
+            "sort the log by episode, or give each episode its own id."
+        )
+
+
+class PartSteps(NamedTuple):
+    """An entry for each row of a part, and one for the row after it if that ends its last unit."""
+
+    rewards: Dense
+    """What follows the row, shape (rows, cumulants); 0 where nothing does."""
+    discount: Vector
+    """Of the step that leaves the row, before it is multiplied by γ: 0 where that terminates."""
+    first: Flags
+    """Whether a unit begins with the row."""
+    opens: Flags
+    """Whether a step leaves the row; none leaves the last observation of an episode."""
+    closes: Flags
+    """Whether the step before is the last of its unit, and this row its final observation."""
+    rho: Vector
+    beta: Vector | None
+    """β, if it does not depend on the features."""
+    unit: NDArray[np.int64]
+    fold: NDArray[np.int64]
+    own: int
+    """How many rows belong to the part."""
+    clipped: int
+    """How many ratios were too large."""
+    frame: pl.DataFrame
+    """What was read, all columns but features."""
+
+    @property
+    def before(self) -> Vector:
+        """The discount of the step that leaves the row before; 0 at the first row."""
+        return np.concatenate([[0.0], self.discount[:-1]])
+
+
+def read_steps(table: LogTable, columns: LogColumns, part: LogPart, folds: int) -> PartSteps:
+    """Read the steps of a part, checked."""
+    own, more = part.stop - part.start, not part.fresh[-1]
+    count = own + more
+    # One row more tells what came with the next observation, or is the last one.
+    stop = min(part.stop + 1, table.rows)
+    wanted = table.names if callable(columns.target) else columns.of_steps
+    frame = table.read(wanted, part.start, stop)
+    rows = _CheckedRows(table, frame, part.start)
+    unit, fold, first, episode_ends, closes = _units(part, count, folds)
+    stops = np.zeros(frame.height, np.bool_)
+    if columns.terminated is not None:
+        stops = rows.flags(columns.terminated)
+    alive = np.ones(frame.height)
+    if isinstance(columns.discount, str):
+        alive = rows.numbers(columns.discount, 0.0, 1.0)
+    alive = np.where(stops, 0.0, alive)
+    paid = np.stack([numbers_of(frame[name]) for name in columns.reward], axis=1)
+    opens = ~episode_ends
+    if columns.reward_is == "with":  # what came with the next row follows this one
+        following = np.append(np.arange(1, frame.height), frame.height - 1)
+        paid, alive = paid[following], alive[following]
+    else:
+        opens |= stops[:count]
+    if more:
+        opens[-1] = False
+    paid, alive = paid[:count].copy(), alive[:count].copy()
+    if columns.missing_reward == "cut":
+        opens &= ~np.isnan(paid).any(axis=1)
+    rows.check_rewards(columns, paid, opens)
+    paid[~opens] = 0.0
+    # The final observation of an episode that is not terminated is its own last row.
+    closes |= ~opens & ~first
+    beta = None
+    if isinstance(columns.preference, Column):
+        beta = np.array(rows.numbers(columns.preference.name, 0.0, 1.0)[:count])
+    elif isinstance(columns.preference, float):
+        beta = np.full(count, columns.preference)
+    elif table.beta is not None:
+        beta = table.read_beta(part.start, part.start + count)
+    rho = rows.ratios(columns)[:count]
+    clipped = 0
+    if columns.clip is not None:
+        clipped = int((rho[:own] > columns.clip).sum())
+        rho = np.minimum(rho, columns.clip)
+    return PartSteps(paid, alive, first, opens, closes, rho, beta, unit, fold, own, clipped, frame)
+
+
+def _units(part: LogPart, count: int, folds: int) -> tuple[Whole, Whole, Flags, Flags, Flags]:
+    """The unit and the fold of each row; where units begin, episodes end, and blocks are over."""
+    lengths = np.diff(part.starts)
+    unit = np.repeat(np.arange(part.first, part.first + len(lengths)), lengths)
+    fold = np.repeat(folds_of(part.first, len(lengths), folds), lengths)
+    unit, fold = (np.append(numbers, numbers[-1:])[:count] for numbers in (unit, fold))
+    first, episode_ends, closes = (np.zeros(count, np.bool_) for _ in range(3))
+    first[part.starts[:-1] - part.start] = True
+    last = part.starts[1:] - part.start - 1
+    episode_ends[last[part.fresh[1:]]] = True
+    closes[(last + 1)[~part.fresh[1:]]] = True
+    return unit, fold, first, episode_ends, closes
+
+
+class _CheckedRows(NamedTuple):
+    """Columns of some rows, checked; messages name the row of the log."""
+
+    table: LogTable
+    frame: pl.DataFrame
+    first: int
+    """The number of the first row."""
+
+    def place(self, row: int) -> str:
+        """Return a row as messages name it."""
+        return self.table.place(self.first + row)
+
+    def column(self, name: str) -> pl.Series:
+        """Return a column that has neither nulls nor NaN."""
+        missing = ~is_there(self.frame[name])
+        if missing.any():
+            raise InputError(
+                f"{name!r} is missing in {self.place(int(missing.argmax()))}: fill the column."
+            )
+        return self.frame[name]
+
+    def flags(self, name: str) -> Flags:
+        """Return a column as flags, from booleans or the numbers 0 and 1."""
+        column = self.column(name)
+        if not (column.dtype.is_numeric() or column.dtype == pl.Boolean):
+            raise InputError(f"column {name!r} holds {column.dtype}: give flags, or 0 and 1.")
+        numbers = numbers_of(column)
+        wrong = (numbers != 0) & (numbers != 1)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise InputError(
+                f"{name!r} is {numbers[row]:g} in {self.place(row)}: give flags, or 0 and 1."
+            )
+        return np.asarray(numbers != 0)
+
+    def numbers(self, name: str, low: float, high: float) -> Vector:
+        """Return numbers that lie in [low, high] and are finite."""
+        numbers = numbers_of(self.frame[name])
+        wrong = ~((numbers >= low) & (numbers <= high) & np.isfinite(numbers))
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            span = "0 or more" if high == np.inf else f"in [{low:g}, {high:g}]"
+            raise InputError(
+                f"{name!r} is {_told(numbers[row])} in {self.place(row)}: give numbers {span}."
+            )
+        return numbers
+
+    def ratios(self, columns: LogColumns) -> Vector:
+        """Return the importance ratios, 1 if there are none."""
+        if columns.rho is not None:
+            return np.array(self.numbers(columns.rho, 0.0, np.inf))
+        if columns.behaviour is None:
+            return np.ones(self.frame.height)
+        rows, named = self, columns.target
+        if not isinstance(named, str):
+            assert named is not None
+            found = as_array("what target returns", named(self.frame), finite=False)
+            if found.shape != (self.frame.height,):
+                raise InputError(
+                    f"what target returns has shape {found.shape}: give a probability for each "
+                    f"of {self.frame.height} rows."
+                )
+            named = "target"
+            rows = self._replace(frame=self.frame.with_columns(pl.Series(named, found)))
+        target = rows.numbers(named, 0.0, np.inf)
+        taken = rows.numbers(columns.behaviour, 0.0, np.inf)
+        never = (taken == 0) & (target >= 0)
+        if never.any():
+            raise InputError(
+                f"{columns.behaviour!r} is 0 in {self.place(int(never.argmax()))}: an action that "
+                "was taken has a probability above 0."
+            )
+        return target / taken
+
+    def check_rewards(self, columns: LogColumns, rewards: Dense, opens: Flags) -> None:
+        """Refuse rewards of steps that are not finite, or so large that sums overflow."""
+        wrong = ~(np.abs(rewards) <= LARGE) & opens[:, None]
+        if not wrong.any():
+            return
+        row, which = (int(i) for i in np.argwhere(wrong)[0])
+        value, place = rewards[row, which], self.place(row + (columns.reward_is == "with"))
+        remedy = f"rescale it, sums of numbers above {LARGE:g} overflow."
+        if not np.isfinite(value):
+            remedy = (
+                "give a number for each step, or let episodes be cut there, with "
+                'missing_reward = "cut".'
+            )
+        raise InputError(
+            f"reward ({columns.reward[which]!r}) is {_told(value)} in {place}: {remedy}"
+        )
+
+
+def _told(value: float) -> str:
+    return "missing" if np.isnan(value) else f"{value:g}"
+
+
+class Settings(NamedTuple):
+    """What all parts of an evaluation have in common."""
+
+    table: LogTable
+    encoding: Encoding
+    arms: tuple[Arm, ...]
+    folds: int
+    carried: tuple[Dense | None, ...]
+    """What is carried into each part, as `Gatherer` takes it."""
+
+    @property
+    def columns(self) -> LogColumns:
+        """What the columns of the log are."""
+        return self.encoding.columns
+
+    @property
+    def least_squares(self) -> tuple[Arm, ...]:
+        """The arms whose weights solve a system; they come before the others."""
+        return tuple(arm for arm in self.arms if arm.method is None)
+
+    def steps(self, part: LogPart) -> PartSteps:
+        """Read the steps of a part."""
+        return read_steps(self.table, self.columns, part, self.folds)
+
+
+class Piece(NamedTuple):
+    """Some rows of a part with their features, which the next piece overwrites."""
+
+    which: slice
+    features: Dense
+    beta: Vector
+    gaps: Whole
+    """How many there are of each input."""
+    frame: pl.DataFrame
+
+
+def pieces(settings: Settings, part: LogPart, steps: PartSteps) -> Iterator[Piece]:
+    """The rows of a part with their features and β."""
+    table, columns = settings.table, settings.columns
+    carried, count, at = settings.carried[part.number], len(steps.first), 0
+    carried = None if carried is None else carried.copy()
+    gatherer = Gatherer(settings.encoding, carried)
+    begins = part.begins(count)
+    for low, high in table.chunks(part.start, part.start + count):
+        for frame in in_one_piece(table.read(columns.inputs, low, high)):
+            which = slice(at, at + frame.height)
+            try:
+                given = None if steps.beta is None else steps.beta[which]
+                features, beta, gaps = gatherer.features(frame, begins[which], given)
+            except InfiniteError as error:
+                raise InputError(
+                    f"feature {error.name!r} is infinite in "
+                    f"{table.place(part.start + at + error.row)}: give numbers, or leave it empty."
+                ) from None
+            yield Piece(which, features, beta, gaps, frame)
+            at += frame.height
+
+
+def read_part(settings: Settings, part: LogPart) -> tuple[PartSteps, Dense, Vector]:
+    """Read a part in one go: its steps, features and β."""
+    steps = settings.steps(part)
+    found = [(piece.features.copy(), piece.beta) for piece in pieces(settings, part, steps)]
+    features, beta = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+    return steps, features, beta

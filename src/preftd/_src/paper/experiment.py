@@ -1,0 +1,89 @@
+"""An experiment of the paper in words: what its folder's `__init__.py` holds.
+
+This module and those that only use it import nothing else, so that `preftd list` answers at once.
+"""
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, NamedTuple, final
+
+SEARCH = (
+    "Error with every step size that was tried. A ring marks the best one, which the other figures "
+    "use; crosses above a panel mark step sizes at which runs diverged."
+)
+THREE_VIEWS = (
+    "The same methods in three views: online and true online move weights at every step, held only "
+    "when an observable state is reached. Lower is better."
+)
+"""Captions that several experiments have."""
+
+
+class FigureWords(NamedTuple):
+    """What is said about a figure.
+
+    name     the name that users type
+    title    what it shows
+    setting  the experiment, in a line
+    caption  what is seen
+    """
+
+    name: str
+    title: str
+    setting: str
+    caption: str
+
+
+class PaperFinding(NamedTuple):
+    """A finding of the paper.
+
+    says    what the paper found, in words
+    why     what explains it, in a line
+    claims  the names of its claims
+    figure  the figure that shows it best
+    panel   which panel of the figure, from 0
+    """
+
+    says: str
+    why: str
+    claims: tuple[str, ...]
+    figure: str
+    panel: int = 0
+
+
+@final
+@dataclass(frozen=True)
+class Experiment:
+    """A folder with all that belongs to some figures.
+
+    package   its name
+    figures   its figures in words
+    findings  the paper's findings on it in words
+
+    Its other modules are loaded when they are asked for:
+
+    studies   those that say what is run, each with STUDIES
+    drawings  those that say what is drawn of the results, each with FIGURES
+    claims    those that say what is claimed of the results, each with CLAIMS
+    """
+
+    package: str
+    figures: tuple[FigureWords, ...]
+    findings: tuple[PaperFinding, ...] = ()
+    studies: tuple[str, ...] = ("studies",)
+    drawings: tuple[str, ...] = ("figures",)
+    claims: tuple[str, ...] = ("claims",)
+
+    def members(self, modules: tuple[str, ...], table: str) -> list[Any]:
+        """All members of a table of some modules, such as the CLAIMS of "claims"."""
+        loaded = (import_module(f"{self.package}.{module}") for module in modules)
+        return [member for module in loaded for member in getattr(module, table)]
+
+
+def shown(setting: str, **figures: tuple[str, str]) -> tuple[FigureWords, ...]:
+    """Figures of one setting, given their titles and captions by name."""
+    return tuple(FigureWords(name, title, setting, said) for name, (title, said) in figures.items())
+
+
+def named(prefix: str, *names: str) -> tuple[str, ...]:
+    """Names of claims that begin alike."""
+    return tuple(f"{prefix}_{name}" for name in names)

@@ -1,0 +1,427 @@
+"""Cells: observations that recur, exactly or nearby, and the presumption that new ones will.
+
+Atoms repeat exactly. Continuous noise never does, so a second occurrence is all the evidence that
+there can be. No unit and no metric is involved: any one-to-one change of the features leaves all of
+it unchanged. What was seen once is kept as a fingerprint, in two generations: when the young one is
+full, it becomes the old one, whose place a new one takes. An atom gets a row of its own, as long as
+there is room; after that it is known by its fingerprint alone, trusted and not tested.
+
+Clusters recur nearby, at the width in use. Observation x of class e is compared with each cluster
+k, which has the mean of its n visits:
+
+    odds = π N(x; mean_k, σ² (1 + 1/n) I) / (ω background(x))    π = (hits + ½) / (moments + 1)
+
+where hits and moments of class e are counted since the cluster was founded, and ω is the share of
+class e that is in no cell. x joins the best cell with odds above 1, else the best cluster with odds
+above 1, else it founds one. The evidence that a cluster is a cell, and no coincidence of the
+background, is the Bayes factor
+
+    Π_visits N(x) / density of all else · Π_e B(hits + ½, moments − hits + ½) / π / clusters so far
+
+Two cells whose centres are too near to each other to tell their visits apart become one.
+
+A cell is several states if the observation itself tells what follows. In a cell that is one state,
+what is seen there differs by noise only, which tells nothing. So the visits after which the cell is
+left have the same mean as all. With n visits, n₁ of them left after,
+
+    n n₁ / (n − n₁) · r²(mean of those left after, mean of all)    in deviations of cells
+
+is then distributed as χ² with D degrees of freedom, and exceeds D + 2 √(D ODDS) + 2 ODDS with a
+probability of at most e^−ODDS. A cell that exceeds it is several states, or a part of a continuum,
+and what came before may well tell which of them: it cannot be distrusted for that.
+
+The clock says what to expect so many steps after the last trusted cell. It sharpens the decision
+whether an observation that jitters belongs to a cell, where cells follow each other at regular
+times. Whether they do is counted in its evidence: how well it predicted what followed, against how
+often that follows anything. It is used while this is above 1.
+
+The presumption of trust: what is seen for the first time may be a state that will recur. The first
+few new observations are trusted, and each that recurs makes room for another one. So where
+everything recurs nothing is lost by waiting, and at most `PRESUMED` observations that never recur
+are ever trusted in this way.
+"""
+
+import math
+
+from preftd._src.arrays import Vector
+from preftd._src.kernels import kernel
+from preftd._src.preferences.learned.memory import (
+    ATOMS,
+    CLASSES,
+    CLOCK,
+    CLUSTERS,
+    NO_CELL,
+    PRESUMED,
+    SEEN,
+    State,
+    count_of,
+    key_of,
+    slot_of,
+)
+from preftd._src.preferences.learned.metric import squared
+from preftd._src.preferences.learned.widths import FEW, ODDS
+
+NEW, ONCE = -2, -1
+"""What is found of an observation that is no atom: it is new, or was seen and has no row."""
+ENOUGH = 1.5
+"""The logarithm of the Bayes factor that makes a cluster a cell; below 0 it is one no longer."""
+FAR = 6.0
+"""Visits farther than D + 2√(FAR D) + 2 FAR squared deviations, at most e^−FAR of all, are none."""
+SOME = 10.0
+"""Visits that the variance of all entries counts for in that of each."""
+ALIKE = 16.0
+"""Squared deviations between two centres, beyond their own noise, up to which cells are one: at
+four deviations, one visit in 40 is nearer to the other centre."""
+LONGEST = 63
+"""Steps that the clock tells apart."""
+MANY, LOG_PI = math.log(CLUSTERS), math.log(math.pi)
+
+
+# Atoms.
+
+
+@kernel
+def find_atom(s: State, key: float) -> int:
+    """The row of an atom, or ONCE if it was seen but has no row, or NEW."""
+    at = slot_of(s.known.keys, key)
+    if s.known.keys[at] == key:
+        return int(s.known.values[at])
+    if s.seen.young[slot_of(s.seen.young, key)] == key:
+        return ONCE
+    return ONCE if s.seen.old[slot_of(s.seen.old, key)] == key else NEW
+
+
+@kernel
+def keep_atom(s: State, key: float, found: int) -> int:
+    """Remember a fingerprint; returns the row of the atom, or `found` if it has none."""
+    if found >= 0:
+        return found
+    if found == ONCE and s.head.atoms_used < ATOMS:
+        row = int(s.head.atoms_used)
+        at = slot_of(s.known.keys, key)
+        s.known.keys[at], s.known.values[at] = key, row
+        s.head.atoms_used += 1
+        return row
+    at = slot_of(s.seen.young, key)
+    if s.seen.young[at] == 0.0:
+        s.seen.young[at] = key
+        s.head.young += 1
+        if s.head.young >= SEEN // 2:
+            s.seen.old[:] = s.seen.young
+            s.seen.young[:] = 0.0
+            s.head.young = 0
+    return found
+
+
+@kernel
+def visit_atom(s: State, row: int) -> None:
+    """Count a visit of the observation that waits."""
+    cell = s.cells[row]
+    if cell.name == 0.0:
+        s.head.names += 1.0
+        cell.name, cell.born = s.head.names, s.head.step
+        cell.visits, cell.is_cell = 1.0, 1.0
+        s.centres[row] = s.x
+    cell.visits += 1.0
+    cell.visited = s.head.step
+
+
+# Presumption.
+
+
+@kernel
+def presume(s: State) -> float:
+    """β of the observation that waits, which is new: 1 if there is room."""
+    for one in range(PRESUMED):
+        presumed = s.presumed[one]
+        if presumed.fingerprint == 0.0:
+            presumed.fingerprint, presumed.cluster = s.head.fingerprint, 0.0
+            return 1.0
+    return 0.0
+
+
+@kernel
+def name_presumed(s: State, key: float, name: float) -> None:
+    """Note the cluster that a presumed observation is in."""
+    for one in range(PRESUMED):
+        if s.presumed[one].fingerprint == key:
+            s.presumed[one].cluster = name
+
+
+@kernel
+def has_recurred(s: State, key: float, name: float) -> None:
+    """Make room: observations with this fingerprint, or in this cluster, recur (0: none)."""
+    for one in range(PRESUMED):
+        presumed = s.presumed[one]
+        if (key > 0.0 and presumed.fingerprint == key) or (name > 0.0 and presumed.cluster == name):
+            presumed.fingerprint, presumed.cluster = 0.0, 0.0
+
+
+# The clock.
+
+
+@kernel
+def context_of(s: State) -> float:
+    """The last trusted cell, and the steps since."""
+    return float(s.head.last * (LONGEST + 1) + min(s.head.since, LONGEST))
+
+
+@kernel
+def expected(s: State, context: float, name: float) -> tuple[float, float]:
+    """How often the context was met, and followed by a cell (0: none)."""
+    if context < 0.0:
+        return 0.0, 0.0
+    met = count_of(s.clock, key_of(context, 0, 1, 0))
+    return met, count_of(s.clock, key_of(context, name, 0, 0)) if met > 0.0 else 0.0
+
+
+@kernel
+def count_context(s: State, context: float, name: float, share: float) -> None:
+    """Count what followed the context; a full table starts afresh.
+
+    `share` is how often it follows anything.
+    """
+    met, often = expected(s, context, name)
+    gained = math.log((often / share + 1.0) / (met + 1.0))
+    s.head.rhythm = min(max(s.head.rhythm + gained, -ODDS), ODDS)
+    if s.head.clocked > (CLOCK * 3) // 4:
+        s.clock.keys[:] = 0.0
+        s.clock.values[:] = 0.0
+        s.head.clocked = 0.0
+    for key in (key_of(context, 0, 1, 0), key_of(context, name, 0, 0)):
+        at = slot_of(s.clock.keys, key)
+        s.head.clocked += s.clock.keys[at] == 0.0
+        s.clock.keys[at] = key
+        s.clock.values[at] += 1.0
+
+
+# Clusters.
+
+
+@kernel
+def tighten(s: State) -> None:
+    """Find the variance of each entry within cells: of all visits, and of some as expected."""
+    visits, mean, peak, product = s.head.scattered, 0.0, 0.0, 1.0
+    for i in range(s.tight.size):
+        mean += s.scatter[i] * s.weight[i] / s.head.varying
+    spread = (mean + FEW * s.head.start) / (visits + FEW)
+    s.head.spread = spread
+    for i in range(s.tight.size):
+        if s.weight[i] > 0.0:
+            variance = (s.scatter[i] + SOME * spread / s.weight[i]) / (visits + SOME)
+            s.tight[i] = 1.0 / variance
+            product *= s.tight[i] / s.weight[i]
+            if not 1e-30 < product < 1e30:
+                peak += math.log(product)
+                product = 1.0
+        else:
+            s.tight[i] = 0.0
+    s.head.peak = 0.5 * (peak + math.log(product))
+
+
+@kernel
+def measure(s: State, x: Vector) -> None:
+    """Find the distances of x to all clusters, in deviations of cells."""
+    for k in range(int(s.head.clusters_used)):
+        s.distances[k] = squared(x, s.centres[ATOMS + k], s.tight)
+
+
+@kernel
+def nearest_cluster(
+    s: State, e: int, dim: float, background: float, pooled: bool, context: float
+) -> tuple[int, float, float]:
+    """The best cluster by the distances found last, its fit, and the density of all else.
+
+    Fit and density are logarithms. If the moment may yet turn out to be the last of its episode,
+    classes are `pooled`; a `context` of the clock says what to expect (−1: nothing).
+    """
+    head, second = s.head, 2 if pooled else e
+    totals = head.totals[e] + (head.totals[2] if pooled else 0.0)
+    plain = head.plain[e] + (head.plain[2] if pooled else 0.0)
+    known, often = expected(s, context, 0.0)
+    rest = math.log((often + (plain + 1.0) / (totals + 1.0)) / (known + 1.0)) + background
+    gate = dim + 2.0 * math.sqrt(FAR * dim) + 2.0 * FAR
+    best, odds, fit, others = -1, rest, 0.0, 1.0
+    chosen, taken = 0.0, False
+    for k in range(int(head.clusters_used)):
+        if s.distances[k] > 2.0 * gate:  # most are: the rest of a cluster is not even read
+            continue
+        cell = s.cells[ATOMS + k]
+        is_cell = cell.is_cell > 0.0
+        # A cluster that is no cell counts only if it is the best: no logarithm is needed to tell.
+        if not is_cell and (taken or head.peak - 0.25 * s.distances[k] <= odds):
+            continue
+        hits, moments = cell.hits[e], head.totals[e] - cell.starts[e]
+        if second != e:
+            hits += cell.hits[second]
+            moments += head.totals[second] - cell.starts[second]
+        spread = 1.0 + 1.0 / cell.visits
+        if s.distances[k] > gate * spread:
+            continue
+        density = head.peak - 0.5 * dim * math.log(spread) - 0.5 * s.distances[k] / spread
+        share = (hits + 0.5) / (moments + 1.0)
+        if known > 0.0 and is_cell:
+            share = (expected(s, context, cell.name)[1] + share) / (known + 1.0)
+        weighed = math.log(share) + density
+        part = math.exp(min(weighed - rest, 600.0)) if is_cell else 0.0
+        if weighed > (odds if is_cell == taken else rest) and is_cell >= taken:
+            part, chosen = chosen, part  # not by subtraction at the end: one may be e^600
+            best, odds, fit, taken = k, weighed, density, is_cell
+        others += part
+    head.mix = rest + math.log(others + chosen)
+    return best, fit, rest + math.log(others)
+
+
+@kernel
+def evidence_of_cluster(s: State, k: int, fit: float, e: int) -> float:
+    """The logarithm of the Bayes factor, with one more visit of class e (−1: without)."""
+    cell = s.cells[ATOMS + k]
+    total = cell.fit + fit - math.log(s.head.clusters_used)
+    for z in range(CLASSES):
+        one = 1.0 if z == e else 0.0
+        hits, moments = cell.hits[z] + one, s.head.totals[z] - cell.starts[z] + one
+        if moments > 0.0:
+            total += math.lgamma(hits + 0.5) + math.lgamma(moments - hits + 0.5)
+            total -= math.lgamma(moments + 1.0) + LOG_PI
+    return float(total)
+
+
+@kernel
+def place(s: State, x: Vector, e: int, dim: float, background: float) -> int:
+    """Let x join a cluster or found one; returns the cluster, or −1 if there is no room."""
+    k, fit, rest = nearest_cluster(s, e, dim, background, False, -1.0)
+    if k >= 0:
+        _join(s, x, k, fit - rest, e)
+    s.head.totals[e] += 1.0
+    s.head.plain[e] += 1.0
+    if k < 0:
+        k = _free_cluster(s)
+        if k < 0:
+            return k
+        _found(s, k)
+    cell, centre = s.cells[ATOMS + k], s.centres[ATOMS + k]
+    cell.visits += 1.0
+    cell.visited = s.head.step
+    for i in range(x.size):
+        centre[i] = x[i] if cell.visits == 1.0 else centre[i] + (x[i] - centre[i]) / cell.visits
+    if cell.is_cell > 0.0:
+        _absorb(s, k, dim)
+    return k
+
+
+@kernel
+def _join(s: State, x: Vector, k: int, fit: float, e: int) -> None:
+    """Add x to the evidence of a cluster, and decide whether that is a cell."""
+    cell = s.cells[ATOMS + k]
+    was = cell.is_cell > 0.0
+    now = evidence_of_cluster(s, k, fit, e) > (0.0 if was else ENOUGH)
+    cell.fit += fit
+    cell.hits[e] += 1.0
+    if now != was:
+        for z in range(CLASSES):
+            s.head.plain[z] -= cell.hits[z] if now else -cell.hits[z]
+    elif now:
+        s.head.plain[e] -= 1.0
+    if now:
+        n, centre = cell.visits, s.centres[ATOMS + k]
+        s.head.scattered += 1.0
+        for i in range(x.size):
+            s.scatter[i] += (x[i] - centre[i]) ** 2 * n / (n + 1.0)
+        has_recurred(s, 0.0, cell.name)
+    cell.is_cell = 1.0 if now else 0.0
+
+
+@kernel
+def _absorb(s: State, k: int, dim: float) -> None:
+    """Make one cell of two that cannot be told apart."""
+    cell, centre = s.cells[ATOMS + k], s.centres[ATOMS + k]
+    for one in range(int(s.head.clusters_used)):
+        if one == k or s.distances[one] > 2.0 * (ALIKE + 2.0 * dim + s.distances[k]):
+            continue
+        other = s.cells[ATOMS + one]
+        if other.is_cell == 0.0 or other.visits > cell.visits:
+            continue
+        noise = dim * (1.0 / cell.visits + 1.0 / other.visits)
+        if squared(centre, s.centres[ATOMS + one], s.tight) > ALIKE + noise:
+            continue
+        cell.visits += other.visits
+        left, added = cell.left, other.left
+        if added > 0.0:
+            cell.left += added
+            for i in range(centre.size):
+                s.leaving[k, i] = (left * s.leaving[k, i] + added * s.leaving[one, i]) / (
+                    left + added
+                )
+        for i in range(centre.size):
+            centre[i] += (s.centres[ATOMS + one, i] - centre[i]) * other.visits / cell.visits
+        cell.fit += other.fit
+        for z in range(CLASSES):
+            cell.hits[z] += other.hits[z]
+            cell.starts[z] = min(cell.starts[z], other.starts[z])
+        _found(s, one)  # what is left of it is one observation
+        other.visits = 1.0
+
+
+@kernel
+def _found(s: State, k: int) -> None:
+    """Make a cluster a new one, without visits."""
+    s.cells[ATOMS + k] = NO_CELL
+    cell = s.cells[ATOMS + k]
+    s.head.names += 1.0
+    cell.name, cell.born = s.head.names, s.head.step
+    cell.starts[:] = s.head.totals
+
+
+@kernel
+def _free_cluster(s: State) -> int:
+    """A place for a new cluster: the next that is no cell and was not visited twice of late."""
+    used = int(s.head.clusters_used)
+    if used < CLUSTERS:
+        s.head.clusters_used += 1.0
+        return used
+    for _ in range(CLUSTERS):
+        k = int(s.head.hand)
+        s.head.hand = (k + 1) % CLUSTERS
+        cell = s.cells[ATOMS + k]
+        if cell.is_cell == 0.0 and (
+            cell.visits < 2.0 or evidence_of_cluster(s, k, 0.0, -1) < -MANY
+        ):
+            return k
+    return -1
+
+
+@kernel
+def share_of(s: State, k: int) -> float:
+    """The share of moments after the first at which a cell is seen (−1: none)."""
+    hits = s.head.plain[1] + s.head.plain[2] + 1.0
+    moments = s.head.totals[1] + s.head.totals[2] + 1.0
+    if k >= 0:
+        cell = s.cells[ATOMS + k]
+        hits = cell.hits[1] + cell.hits[2] + 0.5
+        moments -= cell.starts[1] + cell.starts[2]
+    return float(hits / moments)
+
+
+# Whether a cell is several states.
+
+
+@kernel
+def leave(s: State, row: int, name: float, x: Vector) -> None:
+    """Note that the cluster was left after x, if it is one and has not been replaced."""
+    cell = s.cells[row]
+    if row < ATOMS or cell.name != name:
+        return
+    cell.left += 1.0
+    mean = s.leaving[row - ATOMS]
+    for i in range(x.size):
+        mean[i] = x[i] if cell.left == 1.0 else mean[i] + (x[i] - mean[i]) / cell.left
+
+
+@kernel
+def is_several(s: State, row: int) -> bool:
+    """Whether a cell is several states."""
+    n, left, dim = s.cells[row].visits, s.cells[row].left, s.head.varying
+    if row < ATOMS or left == 0.0 or left >= n:
+        return False
+    apart = squared(s.leaving[row - ATOMS], s.centres[row], s.tight)
+    return bool(apart * n * left / (n - left) > dim + 2.0 * math.sqrt(dim * ODDS) + 2.0 * ODDS)

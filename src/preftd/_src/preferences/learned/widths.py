@@ -1,0 +1,212 @@
+"""The width of cells: how far an observation jitters, if it recurs at all.
+
+Widths σ_j = 2^−j run side by side. At each of them, an observation is predicted from the last ones
+of its class of moments (first, last or other of an episode):
+
+    density = (1 − ε) background + ε mean_k N(x; recent_k, 2 σ_j² I)
+
+The observation before is a group of its own: where states change gradually, the next is near it.
+
+ε is the share of those explained so far. The evidence of a width is the sum of the logarithms of
+density over background, each taken before x is learned: a Bayes factor against "nothing recurs".
+
+Cells need several visits. Until they predict observations better than these kernels around the last
+ones do, the kernels decide too: an observation is recognised because one like it was seen lately,
+or just before. They always decide where observations follow each other gradually, because there
+cells are tiles with gaps between them. At the width with the most evidence,
+
+    Σ_e totals_e ε_e mean_k N(x; recent_k, 2 σ² I) > Σ_e totals_e (1 − ε_e) background(x)
+
+over the classes e that the moment may turn out to be of: a later one may be the last.
+"""
+
+import math
+
+import numpy as np
+
+from preftd._src.arrays import Vector
+from preftd._src.kernels import kernel
+from preftd._src.preferences.learned.memory import BEFORE_IT, CLASSES, RECENT, WIDTHS, State
+from preftd._src.preferences.learned.metric import squared
+
+ROOM = math.log(64.0)
+"""A width must leave room for 64 cells in the spread of all observations."""
+ODDS = math.log(1000.0)
+"""A Bayes factor of 1000 decides."""
+SWITCH = math.log(20.0)
+"""A width elsewhere is put to use if its Bayes factor against the one in use exceeds 20."""
+LN2 = math.log(2.0)
+FEW = 2.0
+"""Visits that the width in use counts for in the variance within cells."""
+NEAR, NARROWER = 0.5, 3.0
+"""Octaves between the width within cells and that of the best kernels: NEAR to either side, and
+NARROWER / √(D + 4) to the narrow side, as kernels around many observations are narrower."""
+ALL, PART = 4096.0, 8.0
+"""Widths learn from the first ALL observations, then from one in PART: most of the time is spent
+here, and little is left to learn."""
+LEAST = 4
+"""Observations from which means and deviations are usable."""
+
+
+@kernel
+def is_scored(s: State) -> bool:
+    """Whether widths learn from the next observation: from the first ALL, then from a part."""
+    return bool(s.head.loose < ALL or s.head.loose % PART == 0.0)
+
+
+@kernel
+def score_widths(s: State, x: Vector, e: int, dim: float, background: float) -> float:
+    """Add the evidence of x for each width, by a group: the class e, or BEFORE_IT.
+
+    Returns the logarithm of the density over the background at the width with the most evidence.
+    """
+    kept = 1 if e == BEFORE_IT else int(s.head.kept[e])
+    if kept == 0 or dim == 0.0:
+        return 0.0
+    used, gained = strongest_width(s, dim, e == BEFORE_IT, -np.inf), 0.0
+    density, top = np.zeros(WIDTHS), _widest(dim)
+    narrow, peak = 0.25 * 4.0**top, dim * LN2 * (top - 0.5) - background
+    far = max(0.5 * dim, peak + 20.0)  # beyond, what it adds to the ratio is below e^−20
+    for k in range(e * RECENT, e * RECENT + kept):
+        exponent = squared(x, s.recent[k], s.weight) * narrow
+        if exponent > far:
+            continue
+        near = math.exp(-exponent)
+        for j in range(top, WIDTHS):
+            density[j] += near
+            exponent *= 4.0
+            if exponent > far + dim * LN2 * (j + 1 - top):
+                break
+            near *= near
+            near *= near
+    n, widths = s.head.scored[e], s.widths[e]
+    s.head.scored[e] += 1.0
+    least = 0.5 / (n + 1.0)
+    missed = math.log(1.0 - least)  # where nothing is near and never was, as at most widths
+    for j in range(top, WIDTHS):
+        hits = widths.hits[j]
+        if density[j] == 0.0 and hits == 0.0:
+            widths.evidence[j] += missed
+            gained = missed if j == used else gained
+            continue
+        share, ratio = hits / (n + 1.0) + least, 0.0
+        if density[j] > 0.0:
+            up = dim * LN2 * (j - 0.5) - background
+            ratio = math.exp(min(up + math.log(density[j] / kept), 600.0))
+        whole = 1.0 - share + share * ratio
+        found = math.log(whole)
+        gained = found if j == used else gained
+        widths.evidence[j] += found
+        widths.hits[j] += share * ratio / whole
+    return gained
+
+
+@kernel
+def _widest(dim: float) -> int:
+    """The widest width with room."""
+    return int(ROOM / (dim * LN2)) + 1
+
+
+@kernel
+def start_spread(s: State, j: int, dim: float) -> float:
+    """σ² where the evidence is highest, from that of width j and its neighbours.
+
+    Evidence is about a + b j − c 4^j: the height of a density falls with its width, the distances
+    of visits count less.
+    """
+    if j <= _widest(dim) or j + 1 >= WIDTHS:
+        return 4.0**-j
+    here = _evidence(s, j)
+    up, down = _evidence(s, j + 1) - here, here - _evidence(s, j - 1)
+    c = (down - up) / 2.25
+    return 4.0**-j * c * 2.0 * LN2 / (up + 3.0 * c) if c > 0.0 and up + 3.0 * c > 0.0 else 4.0**-j
+
+
+@kernel
+def best_width(s: State, dim: float) -> int:
+    """The width with the most evidence; the one in use if near that; −1 if none has enough."""
+    if dim == 0.0:
+        return -1
+    now, best, most = int(s.head.width), -1, ODDS
+    low, high = 0.0, -1.0
+    if now >= 0:
+        place = -0.5 * math.log2(s.head.spread)
+        low, high = place - NEAR, place + NEAR + NARROWER / math.sqrt(dim + 4.0)
+        near = min(max(int(0.5 * (low + high) + 0.5), 0), WIDTHS - 1)
+        best, most = now, SWITCH + _evidence(s, near)
+    for j in range(_widest(dim), WIDTHS):
+        found = _evidence(s, j)
+        if found > most and not low <= j <= high:
+            most, best = found, j
+    return best
+
+
+@kernel
+def _evidence(s: State, j: int) -> float:
+    """The logarithm of the Bayes factor, over all classes."""
+    total = 0.0
+    for e in range(CLASSES):
+        total += s.widths[e].evidence[j]
+    return total
+
+
+@kernel
+def strongest_width(s: State, dim: float, before: bool, least: float) -> int:
+    """The width with the most evidence, of all classes or of the one before; −1 if below least."""
+    best, most = -1, least
+    for j in range(_widest(dim), WIDTHS):
+        found = s.widths[BEFORE_IT].evidence[j] if before else _evidence(s, j)
+        if found > most:
+            best, most = j, found
+    return best
+
+
+@kernel
+def keep_recent(s: State, x: Vector, e: int) -> None:
+    """Put x in the place of the oldest of its class."""
+    at = e * RECENT + int(s.head.heads[e])
+    s.recent[at] = x
+    s.stamps[at] = s.head.step
+    s.head.heads[e] = (s.head.heads[e] + 1) % RECENT
+    s.head.kept[e] = min(s.head.kept[e] + 1, RECENT)
+
+
+@kernel
+def is_near(s: State, x: Vector, is_first: bool, dim: float, background: float) -> bool:
+    """Whether x is rather near what was seen lately than not, if kernels may decide."""
+    along = strongest_width(s, dim, True, ODDS)
+    if along < 0 and s.head.lead < 0.0:
+        return False
+    width = strongest_width(s, dim, False, ODDS)
+    if width >= 0:
+        near, far = 0.0, 1.0
+        for e in range(CLASSES):
+            if (e == 0) == is_first:
+                share, ratio = _explained(s, x, e, width, dim * LN2 * (width - 0.5) - background)
+                near += s.head.totals[e] * share * ratio
+                far += s.head.totals[e] * (1.0 - share)
+        if near > far:
+            return True
+    if is_first or along < 0 or s.head.follows == 0.0:
+        return False
+    share, ratio = _explained(s, x, BEFORE_IT, along, dim * LN2 * (along - 0.5) - background)
+    return share * ratio > 1.0 - share
+
+
+@kernel
+def _explained(s: State, x: Vector, e: int, j: int, peak: float) -> tuple[float, float]:
+    """The share of a group that is explained at a width, and density over background at x."""
+    kept = 1 if e == BEFORE_IT else int(s.head.kept[e])
+    share = (s.widths[e].hits[j] + 0.5) / (s.head.scored[e] + 1.0)
+    total, narrow = 0.0, 0.25 * 4.0**j
+    for k in range(e * RECENT, e * RECENT + kept):
+        height = peak - narrow * squared(x, s.recent[k], s.weight)
+        if height > -20.0:
+            total += math.exp(min(height, 600.0))
+    return share, total / max(kept, 1)
+
+
+@kernel
+def compare_with_cells(s: State, kernels: float, cells: float) -> None:
+    """Add to the lead of kernels over cells: logarithms of both densities at what was observed."""
+    s.head.lead = min(max(s.head.lead + kernels - cells, -ODDS), ODDS)

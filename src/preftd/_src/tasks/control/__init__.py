@@ -1,1 +1,0 @@
-"""Tasks with actions that a learner chooses: CartPole, and tasks from a table."""

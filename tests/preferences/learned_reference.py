@@ -1,0 +1,309 @@
+"""The readable reference of `Learned`: the same algorithm with lists and dictionaries.
+
+It has no limits on memory, so that it agrees with the kernels as long as these have room.
+"""
+
+import math
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from preferences.learned_reference_parts import Kernels, MarkovTest, Metric, Values
+from preftd._src.arrays import Vector
+from preftd._src.preferences.learned.cells import ALIKE, ENOUGH, FAR, LONGEST, SOME
+from preftd._src.preferences.learned.memory import BEFORE_IT, CLASSES, PRESUMED
+from preftd._src.preferences.learned.metric import RANGE
+from preftd._src.preferences.learned.widths import ALL, FEW, LEAST, ODDS, PART
+
+FIRST, OTHER, LAST = range(CLASSES)
+
+
+@dataclass(eq=False)
+class Cluster:
+    """Observations near each other; a cell once the evidence is enough."""
+
+    name: int
+    centre: Vector
+    starts: Vector
+    """Moments of each class before it was founded."""
+    visits: int = 1
+    hits: Vector = field(default_factory=lambda: np.zeros(CLASSES))
+    fit: float = 0.0
+    is_cell: bool = False
+    left: list[Vector] = field(default_factory=list)
+    """Visits that it was left after."""
+
+    def is_several(self, used: NDArray[np.bool_], variance: Vector) -> bool:
+        """Whether what is seen here tells that it is left, by the entries that are used."""
+        n, left, dim = self.visits, len(self.left), len(variance)
+        if not 0 < left < n:
+            return False
+        apart = (np.mean(self.left, axis=0) - self.centre)[used]
+        found = float((apart**2 / variance).sum()) * n * left / (n - left)
+        return found > dim + 2 * math.sqrt(dim * ODDS) + 2 * ODDS
+
+
+class Reference:
+    """Learned preferences, one step at a time."""
+
+    def __init__(self, size: int, linear: bool = False) -> None:
+        self.metric, self.markov = Metric(size), MarkovTest(self._is_several, self._leave)
+        self.values = Values(self.markov.is_distrusted) if linear else None
+        self.names, self.seen, self.atoms = 2, set[bytes](), dict[bytes, int]()
+        self.kernels, self.presumed = Kernels(self.metric), dict[bytes, int]()
+        self.width, self.start, self.time, self.follows = -1, 0.0, 0, False
+        self.clock, self.last, self.since = Counter[tuple[int, ...]](), 0, 0
+        self.rhythm = 0.0
+        self.waiting: tuple[Vector, bool, bool] | None = None
+        self._reset()
+
+    def _reset(self) -> None:
+        self.clusters: list[Cluster] = []
+        self.totals, self.plain = np.zeros(CLASSES), np.zeros(CLASSES)
+        self.scatter, self.visits = np.zeros(self.metric.mean.size), 0
+
+    def step(self, x: Vector, is_first: bool, outcome: tuple[float, float] = (0.0, 0.0)) -> float:
+        """Learn from the observation before, then decide on x, which the outcome led to."""
+        if self.waiting is not None:
+            name = self._learn(*self.waiting, is_last=is_first)
+            if self.values is not None:
+                self.values.follow(name, outcome, self._cells() if is_first else None)
+        if is_first:
+            self.last, self.since = 0, 0
+        beta = self._decide(x, is_first)
+        self.waiting = x, is_first, beta is not None and beta > 0
+        if beta is None:  # it is like none before
+            beta = float(len(self.presumed) < PRESUMED)
+            if beta:
+                self.presumed[x.tobytes()] = 0
+        return beta
+
+    def _decide(self, x: Vector, is_first: bool) -> float | None:
+        key = x.tobytes()
+        if key in self.atoms:
+            return self._trust(self.atoms[key])
+        if key in self.seen:
+            return 1.0
+        if self.metric.n < LEAST or self.metric.dim == 0:
+            return None
+        classes = [FIRST] if is_first else [OTHER, LAST]
+        if self.width >= 0:
+            context = None if is_first or self.rhythm <= 0 else self._context()
+            found, fit, rest, _ = self._nearest(x, classes, context)
+            if found is not None and (
+                found.is_cell or self._recurrence(found, fit - rest, classes[0]) > ENOUGH
+            ):
+                return 1.0 if self.kernels.lead > 0 else self._trust(found.name)
+        follows = self.follows and not is_first
+        return 1.0 if self.kernels.is_near(x, classes, self.totals, follows) else None
+
+    def _trust(self, name: int) -> float:
+        held = self.values is not None and name in self.values.held
+        return float(not held and not self.markov.is_distrusted(name))
+
+    def _cells(self) -> dict[int, Vector]:
+        """The centres of all cells, by name."""
+        cells = {name: np.frombuffer(key) for key, name in self.atoms.items()}
+        return cells | {one.name: one.centre for one in self.clusters if one.is_cell}
+
+    def _learn(self, x: Vector, is_first: bool, trusted: bool, *, is_last: bool) -> int:
+        """Learn from x; returns the name of its cell or cluster, or 0."""
+        self.time += 1
+        key, name, known = x.tobytes(), 0, True
+        if key in self.seen and key not in self.atoms:
+            self.names += 1
+            self.atoms[key] = self.names
+            self.presumed.pop(key, None)
+        if key in self.atoms:
+            name = self.atoms[key]
+        else:
+            self.seen.add(key)
+            found = self._learn_loose(x, FIRST if is_first else LAST if is_last else OTHER)
+            name, known = (0, False) if found is None else (found.name, found.visits > 1)
+        self.since += 1
+        if name and trusted:
+            self.last, self.since = name, 0
+        self.markov.follow(name, x, known, is_first, is_last)
+        self.follows = True
+        self.kernels.keep(BEFORE_IT, self.time, x)
+        return name
+
+    def _learn_loose(self, x: Vector, e: int) -> Cluster | None:
+        """Learn from an observation that was never seen exactly."""
+        found = None
+        if self.metric.n >= LEAST and self.metric.dim > 0:
+            scored, gained = self.metric.n < ALL or self.metric.n % PART == 0, 0.0
+            if scored:
+                gained = self.kernels.score(x, e)
+                if e != FIRST:
+                    self.kernels.score(x, BEFORE_IT)
+            width = self.kernels.best(self.width, self._spread() if self.width >= 0 else 1.0)
+            if width != self.width:
+                self.width, self.start = width, self.kernels.start_spread(width)
+                self._reset()
+                kept = enumerate(self.kernels.recent[:CLASSES])
+                for _, y, c in sorted((t, y, c) for c, points in kept for t, y in points):
+                    self._place(y, c)
+            if width >= 0:
+                found, cells = self._place(x, e)
+                if scored:
+                    self.kernels.compare_with_cells(gained, cells - self._background(x))
+                if e != FIRST:
+                    self._count(found if found.is_cell else None)
+            else:
+                self.totals[e] += 1
+        self.metric.widen(x)
+        self.kernels.keep(e, self.time, x)
+        return found
+
+    def _count(self, found: Cluster | None) -> None:
+        """Let the clock learn what followed (None: no cell)."""
+        hits, moments = self.plain + 0.5, self.totals  # two halves are one
+        if found is not None:
+            hits, moments = found.hits + 0.25, self.totals - found.starts
+        share = hits[[OTHER, LAST]].sum() / (moments[[OTHER, LAST]].sum() + 1)
+        context = self._context()
+        key = (*context, 0 if found is None else found.name)
+        gained = math.log((self.clock[key] / share + 1) / (self.clock[context] + 1))
+        self.rhythm = min(max(self.rhythm + gained, -ODDS), ODDS)
+        self.clock.update([context, key])
+
+    def _spread(self) -> float:
+        scatter = float((self.scatter * self.metric.weight).sum()) / self.metric.dim
+        return (scatter + FEW * self.start) / (self.visits + FEW)
+
+    # Clusters.
+
+    def _place(self, x: Vector, e: int) -> tuple[Cluster, float]:
+        """The cluster that x joins or founds, and the density of all cells and the background."""
+        found, fit, rest, mix = self._nearest(x, [e], None)
+        if found is None:
+            self.totals[e] += 1
+            self.plain[e] += 1
+            self.names += 1
+            found = Cluster(self.names, x, self.totals.copy())
+            self.clusters.append(found)
+            self._name_presumed(x, found)
+            return found, mix
+        variance = self._variance()
+        now = self._recurrence(found, fit - rest, e) > (0 if found.is_cell else ENOUGH)
+        found.fit += fit - rest
+        found.hits[e] += 1
+        self.plain[e] += 1
+        if now != found.is_cell:
+            self.plain -= found.hits if now else -found.hits
+        elif now:
+            self.plain[e] -= 1
+        found.is_cell = now
+        if now:
+            for key in [key for key, name in self.presumed.items() if name == found.name]:
+                del self.presumed[key]
+            self.scatter += (x - found.centre) ** 2 * found.visits / (found.visits + 1)
+            self.visits += 1
+        self.totals[e] += 1
+        found.visits += 1
+        found.centre = found.centre + (x - found.centre) / found.visits
+        if found.is_cell:
+            self._absorb(found, variance)
+        self._name_presumed(x, found)
+        return found, mix
+
+    def _name_presumed(self, x: Vector, found: Cluster) -> None:
+        if x.tobytes() in self.presumed:
+            self.presumed[x.tobytes()] = found.name
+
+    def _absorb(self, cell: Cluster, variance: Vector) -> None:
+        """Make one cell of two that cannot be told apart."""
+        used = self.metric.weight > 0
+        for other in self.clusters:
+            if other is cell or not other.is_cell or other.visits > cell.visits:
+                continue
+            noise = self.metric.dim * (1 / cell.visits + 1 / other.visits)
+            if ((other.centre - cell.centre)[used] ** 2 / variance).sum() > ALIKE + noise:
+                continue
+            cell.visits += other.visits
+            cell.centre = cell.centre + (other.centre - cell.centre) * other.visits / cell.visits
+            cell.fit, cell.hits = cell.fit + other.fit, cell.hits + other.hits
+            cell.starts = np.minimum(cell.starts, other.starts)
+            cell.left += other.left
+            self.names += 1
+            other.name, other.starts, other.visits = self.names, self.totals.copy(), 1
+            other.hits, other.fit, other.is_cell = np.zeros(CLASSES), 0.0, False
+            other.left = []
+
+    def _leave(self, name: int, x: Vector) -> None:
+        for cluster in self.clusters:
+            if cluster.name == name:
+                cluster.left.append(x)
+
+    def _is_several(self, name: int) -> bool:
+        """Whether what is seen in a cell tells that it is left."""
+        used = self.metric.weight > 0
+        return any(
+            cluster.is_several(used, self._variance())
+            for cluster in self.clusters
+            if cluster.name == name
+        )
+
+    def _nearest(
+        self, x: Vector, classes: list[int], context: tuple[int, ...] | None
+    ) -> tuple[Cluster | None, float, float, float]:
+        """The best cluster, the logarithms of its density at x, of all else's, and of both."""
+        dim, weight = self.metric.dim, self.metric.weight
+        used = weight > 0
+        variance = self._variance()
+        peak = -0.5 * float(np.log(variance * weight[used]).sum())
+        gate = dim + 2 * math.sqrt(FAR * dim) + 2 * FAR
+        met = 0 if context is None else self.clock[context]
+
+        def weighed(name: int, share: float) -> float:
+            if context is None or not met:
+                return share
+            return (self.clock[(*context, name)] + share) / (met + 1)
+
+        share = (self.plain[classes].sum() + 1) / (self.totals[classes].sum() + 1)
+        rest = math.log(weighed(0, share)) + self._background(x)
+        best, most, fit, cells = None, rest, 0.0, {0: 1.0}
+        for cluster in self.clusters:
+            spread = 1 + 1 / cluster.visits
+            r2 = float(((x - cluster.centre)[used] ** 2 / variance).sum()) / spread
+            if r2 > gate:
+                continue
+            density = peak - 0.5 * dim * math.log(spread) - 0.5 * r2
+            moments = (self.totals - cluster.starts)[classes].sum()
+            share = (cluster.hits[classes].sum() + 0.5) / (moments + 1)
+            odds = math.log(weighed(cluster.name, share) if cluster.is_cell else share) + density
+            if cluster.is_cell:
+                cells[cluster.name] = math.exp(min(odds - rest, 600))
+            if odds > rest and (best is None or (cluster.is_cell, odds) > (best.is_cell, most)):
+                best, most, fit = cluster, odds, density
+        mix = rest + math.log(sum(cells.values()))
+        if best is not None:
+            cells.pop(best.name, None)
+        return best, fit, rest + math.log(sum(cells.values())), mix
+
+    def _variance(self) -> Vector:
+        """The variance within cells of each entry that counts."""
+        weight = self.metric.weight[self.metric.weight > 0]
+        scatter = self.scatter[self.metric.weight > 0]
+        return np.asarray((scatter + SOME * self._spread() / weight) / (self.visits + SOME))
+
+    def _recurrence(self, cluster: Cluster, fit: float, e: int) -> float:
+        """Evidence that a cluster is a cell, with a visit of class e added."""
+        hits, moments = cluster.hits.copy(), self.totals - cluster.starts
+        hits[e] += 1
+        moments = moments + (np.arange(CLASSES) == e)
+        total = cluster.fit + fit - math.log(len(self.clusters))
+        for k, n in zip(hits, moments, strict=True):
+            if n > 0:
+                total += math.lgamma(k + 0.5) + math.lgamma(n - k + 0.5) - math.lgamma(n + 1)
+                total -= math.log(math.pi)
+        return total
+
+    def _background(self, x: Vector) -> float:
+        return self.metric.log_background(x, RANGE)
+
+    def _context(self) -> tuple[int, ...]:
+        return self.last, min(self.since, LONGEST)

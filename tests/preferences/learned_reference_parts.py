@@ -1,0 +1,370 @@
+"""The parts of the readable reference of `Learned`: metric, widths, Markov test and returns."""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from preftd._src.arrays import Dense, Vector
+from preftd._src.preferences.learned.markov import BEGIN, END, LONG, PRIOR
+from preftd._src.preferences.learned.memory import BEFORE_IT, CLASSES, EXPERTS, RECENT, WIDTHS
+from preftd._src.preferences.learned.metric import RANGE, ROUNDING
+from preftd._src.preferences.learned.returns import (
+    FAINT,
+    FIRST_TEST,
+    GROWTH_OF_TESTS,
+    LEAST_VARIANCE,
+)
+from preftd._src.preferences.learned.widths import NARROWER, NEAR, ODDS, ROOM, SWITCH
+
+NONE = 0
+"""The cell before, where an episode starts."""
+
+
+class Metric:
+    """Nearness without units."""
+
+    def __init__(self, size: int) -> None:
+        self.n, self.mean, self.squares = 0, np.zeros(size), np.zeros(size)
+        self.past: list[Vector] = []
+
+    def widen(self, x: Vector) -> None:
+        """Learn from x."""
+        self.n += 1
+        change = x - self.mean
+        self.mean = self.mean + change / self.n
+        self.squares = self.squares + change * (x - self.mean)
+        self.past.append(x)
+        counts = self._leaders() & (self.squares > 0)
+        self.weight = np.where(counts, self.n / np.where(counts, self.squares, 1.0), 0.0)
+        self.dim = float(self._leaders().sum())
+
+    def _leaders(self) -> np.typing.NDArray[np.bool_]:
+        """Entries that vary, and are no copy a·x + b of an earlier one."""
+        moves = np.array(self.past) - self.past[0]
+        kept: list[tuple[int, Vector]] = []
+        leads = np.zeros(self.mean.size, np.bool_)
+        for i, column in enumerate(moves.T):
+            if not column.any():
+                continue
+            first = int(np.flatnonzero(column)[0])
+            scaled = column / column[first]
+            if not any(f == first and _same(scaled, other) for f, other in kept):
+                leads[i] = True
+                kept.append((first, scaled))
+        return leads
+
+    def squared(self, x: Vector, y: Vector) -> float:
+        """r² between two observations."""
+        return float((self.weight * (x - y) ** 2).sum())
+
+    def log_background(self, x: Vector, scales: float) -> float:
+        """The logarithm of the density of all observations at x, times (2π)^(D/2)."""
+        r2, n, half = max(self.squared(x, self.mean), 1e-12), self.n, 0.5 * self.dim
+        normal = math.log(n / (n + 1)) - 0.5 * r2
+        outlier = math.lgamma(half) + half * math.log(2 / r2) - math.log(2 * scales * (n + 1))
+        return float(np.logaddexp(normal, outlier))
+
+
+def _same(scaled: Vector, other: Vector) -> bool:
+    return bool((abs(scaled - other) <= ROUNDING * (1 + abs(other))).all())
+
+
+class Kernels:
+    """Evidence for each width, by group: the classes of moments, and the observation before."""
+
+    def __init__(self, metric: Metric) -> None:
+        self.metric = metric
+        self.recent: list[list[tuple[int, Vector]]] = [[] for _ in range(CLASSES + 1)]
+        self.evidence, self.hits = np.zeros((2, CLASSES + 1, WIDTHS))
+        self.scored = np.zeros(CLASSES + 1)
+        self.lead = 0.0
+
+    def keep(self, group: int, time: int, x: Vector) -> None:
+        """Remember x as the last of a group."""
+        most = 1 if group == BEFORE_IT else RECENT
+        self.recent[group] = [*self.recent[group], (time, x)][-most:]
+
+    def score(self, x: Vector, group: int) -> float:
+        """Add the evidence of x for each width; returns that of the width with the most so far."""
+        if not self.recent[group]:
+            return 0.0
+        used, gained = self.strongest(group == BEFORE_IT, -math.inf), np.zeros(WIDTHS)
+        for j in range(self.widest(), WIDTHS):
+            share, ratio = self._explained(x, group, j)
+            whole = 1 - share + share * ratio
+            gained[j] = math.log(whole)
+            self.hits[group, j] += share * ratio / whole
+        self.evidence[group] += gained
+        self.scored[group] += 1
+        return float(gained[used])
+
+    def _explained(self, x: Vector, group: int, j: int) -> tuple[float, float]:
+        """The share of a group that a width explains, and density over background at x."""
+        r2 = np.array([self.metric.squared(x, y) for _, y in self.recent[group]])
+        peak = self.metric.dim * math.log(2) * (j - 0.5) - self.metric.log_background(x, RANGE)
+        ratio = float(np.exp(np.minimum(peak - 0.25 * r2 * 4.0**j, 600)).mean())
+        return (self.hits[group, j] + 0.5) / (self.scored[group] + 1), ratio
+
+    def widest(self) -> int:
+        """The widest width with room for cells."""
+        return int(ROOM / (self.metric.dim * math.log(2))) + 1
+
+    def of_classes(self) -> Vector:
+        """The evidence for each width, of all classes together."""
+        return np.asarray(self.evidence[:CLASSES].sum(axis=0))
+
+    def strongest(self, before: bool, least: float) -> int:
+        """The width with the most evidence; −1 if that is not above `least`."""
+        found = self.evidence[BEFORE_IT] if before else self.of_classes()
+        best = self.widest() + int(found[self.widest() :].argmax())
+        return best if found[best] > least else -1
+
+    def best(self, now: int, spread: float) -> int:
+        """The width to use, given the one in use, if any, and the variance within cells."""
+        found, best, most, low, high = self.of_classes(), -1, ODDS, 0.0, -1.0
+        if now >= 0:
+            place = -0.5 * math.log2(spread)
+            low, high = place - NEAR, place + NEAR + NARROWER / math.sqrt(self.metric.dim + 4)
+            near = min(max(int(0.5 * (low + high) + 0.5), 0), WIDTHS - 1)
+            best, most = now, SWITCH + found[near]
+        for j in range(self.widest(), WIDTHS):
+            if found[j] > most and not low <= j <= high:
+                best, most = j, found[j]
+        return best
+
+    def start_spread(self, j: int) -> float:
+        """The variance within cells at first."""
+        if j <= self.widest() or j + 1 >= WIDTHS:
+            return 4.0**-j
+        below, here, above = self.of_classes()[j - 1 : j + 2]
+        c = (2 * here - below - above) / 2.25
+        b = above - here + 3 * c
+        return float(4.0**-j * c * 2 * math.log(2) / b) if c > 0 and b > 0 else 4.0**-j
+
+    def is_near(self, x: Vector, classes: list[int], totals: Vector, follows: bool) -> bool:
+        """Whether x is rather near what was seen lately, or just before, than not."""
+        along, width = self.strongest(True, ODDS), self.strongest(False, ODDS)
+        if along < 0 and self.lead < 0:
+            return False
+        near, far = 0.0, 1.0
+        for e in classes:
+            if width >= 0 and self.recent[e]:
+                share, ratio = self._explained(x, e, width)
+                near += totals[e] * share * ratio
+                far += totals[e] * (1 - share)
+        if near > far:
+            return True
+        if along < 0 or not follows:
+            return False
+        share, ratio = self._explained(x, BEFORE_IT, along)
+        return share * ratio > 1 - share
+
+    def compare_with_cells(self, kernels: float, cells: float) -> None:
+        """Add to the lead over cells."""
+        self.lead = min(max(self.lead + kernels - cells, -ODDS), ODDS)
+
+
+class MarkovTest:
+    """Evidence against the Markov property, by cell.
+
+    Parameters
+    ----------
+    is_several : callable
+        Whether the cell of a name is several states, and therefore not distrusted.
+    leave : callable
+        Called with the name of a cell that is left, and what was seen there last.
+
+    """
+
+    def __init__(
+        self, is_several: Callable[[int], bool], leave: Callable[[int, Vector], None]
+    ) -> None:
+        self.is_several, self.leave, self.seen = is_several, leave, np.zeros(0)
+        self.distrusted: set[int] = set()
+        self.successors: defaultdict[int, Counter[int]] = defaultdict(Counter)
+        self.contexts: defaultdict[tuple[int, ...], Counter[int]] = defaultdict(Counter)
+        self.evidence: defaultdict[int, Vector] = defaultdict(lambda: np.zeros(EXPERTS))
+        self.here, self.here_known, self.before, self.dwell = 0, False, int(BEGIN), 0
+
+    def is_distrusted(self, name: int) -> bool:
+        """Whether the experts' mean Bayes factor decides, as of the last test."""
+        return name in self.distrusted
+
+    def total(self, name: int) -> float:
+        """The logarithm of the mean Bayes factor."""
+        return float(np.logaddexp.reduce(self.evidence[name])) - math.log(EXPERTS)
+
+    def follow(self, name: int, x: Vector, known: bool, is_first: bool, is_last: bool) -> None:
+        """Move on to x in a cell (0: none); `known` says whether it was visited before."""
+        known = known and name > 0
+        if is_first:
+            self.here, self.before, self.dwell = -1, int(BEGIN), 0
+        if self.here > 0 and self.here_known and known:
+            self._test(name)
+        if self.here > 0 and name != self.here:
+            self.leave(self.here, self.seen)
+        if name > 0 and name == self.here:
+            self.dwell += 1
+        else:
+            if self.here >= 0:
+                self.before = self.here if self.here_known else 0
+            self.here, self.dwell = name, 1
+        self.here_known, self.seen = known, x
+        if is_last:
+            if name > 0:
+                self.leave(name, x)
+            if known:
+                self._test(int(END))
+            self.here = -1
+
+    def _test(self, then: int) -> None:
+        after = self.successors[self.here]
+        whole = after.total() + PRIOR * len(after)
+        share = {y: (count + PRIOR) / whole for y, count in after.items()}
+        octave = int(math.log2(self.dwell))
+        stays, returns = share.get(self.here, 0.0), share.get(self.before, 0.0)
+        stay, back = int(then == self.here), int(then == self.before)
+        experts = (
+            ((0, self.before), then, share.get(then, 0.0)),
+            ((1, self.dwell), stay, stays if stay else 1 - stays),
+            ((2, octave), stay, stays if stay else 1 - stays),
+            ((3, self.before, min(self.dwell, int(LONG))), then, share.get(then, 0.0)),
+            ((4, octave), back, returns if back else 1 - returns),
+        )
+        for expert, (context, outcome, plain) in enumerate(experts):
+            if expert in (0, 3, 4) and self.before == 0:
+                continue
+            counts = self.contexts[(self.here, *context)]
+            if then in after:
+                informed = (counts[outcome] + plain) / (counts.total() + 1)
+                self.evidence[self.here][expert] += math.log(informed / plain)
+            counts[outcome] += 1
+        after[then] += 1
+        self.distrusted.discard(self.here)
+        if self.total(self.here) > ODDS and not self.is_several(self.here):
+            self.distrusted.add(self.here)
+
+
+class Values:
+    """Returns of cells, and which cells are held over, by name."""
+
+    def __init__(self, is_distrusted: Callable[[int], bool]) -> None:
+        self.is_distrusted = is_distrusted
+        self.episode: list[tuple[int, float, float]] = []
+        self.is_whole, self.episodes, self.next = True, 0, FIRST_TEST
+        self.returns: defaultdict[int, list[float]] = defaultdict(list)
+        self.pairs: defaultdict[int, list[tuple[int, float, float, float]]] = defaultdict(list)
+        """For each cell: the cell before, the return, and reward and discount between the two."""
+        self.held, self.against = set[int](), dict[int, float]()
+
+    def follow(
+        self, name: int, outcome: tuple[float, float], cells: Mapping[int, Vector] | None
+    ) -> None:
+        """Learn the reward and discount that followed; the centres of cells if that is the end."""
+        self.episode.append((name, *outcome))
+        self.is_whole &= not math.isnan(outcome[0]) and (outcome[1] == 0) == (cells is not None)
+        if cells is not None:
+            if self.is_whole:
+                self._count(cells)
+                if self.episodes >= self.next:
+                    self.next = math.ceil(GROWTH_OF_TESTS * self.episodes)
+                    self._test(cells)
+            self.episode, self.is_whole = [], True
+
+    def _count(self, cells: Mapping[int, Vector]) -> None:
+        self.episodes += 1
+        totals, total = list[float](), 0.0
+        for name, reward, discount in reversed(self.episode):
+            total = reward + discount * total
+            totals.insert(0, total)
+            if name in cells:
+                _ = self.returns[name]  # cells are tested in this order
+        seen, before, paid, along = set[int](), NONE, 0.0, 1.0
+        for t, (name, reward, discount) in enumerate(self.episode):
+            if name in cells and name not in seen:
+                seen.add(name)
+                self.returns[name].append(totals[t])
+                if t == 0 or before != NONE:
+                    self.pairs[name].append((before, totals[t], paid, along))
+            if name in cells and name not in self.held and not self.is_distrusted(name):
+                before, paid, along = name, 0.0, 1.0
+            paid, along = paid + along * reward, along * discount
+
+    def _test(self, cells: Mapping[int, Vector]) -> None:
+        names = [name for name in self.returns if name in cells and not self.is_distrusted(name)]
+        trusted = [name for name in names if name not in self.held]
+        for name in names:
+            if name in self.held:
+                most = self._most_suspect([*trusted, name], cells)
+                if most != name:
+                    self.held = self.held - {name} | ({most} if most else set())
+                    return
+        most = self._most_suspect(trusted, cells)
+        self.held |= {most} if most else set()
+
+    def _most_suspect(self, names: Sequence[int], centres: Mapping[int, Vector]) -> int | None:
+        found = {name: self._evidence(name, names, centres) for name in names}
+        self.against |= found
+        most = max(names, key=lambda name: found[name], default=None)
+        return most if most is not None and found[most] > ODDS else None
+
+    def _evidence(self, c: int, names: Sequence[int], centres: Mapping[int, Vector]) -> float:
+        """The evidence against cell c among others."""
+        others = [name for name in names if name != c]
+        mean = {name: float(np.mean(self.returns[name])) for name in names}
+        variances = {name: _variance(self.returns[name]) for name in names}
+        least = LEAST_VARIANCE * max(mean[name] ** 2 + variances[name] for name in names)
+        variances = {name: max(one, least) for name, one in variances.items()}
+        variance = max(variances.values())
+        x = {name: centres[name] for name in names}
+        if variance == 0 or not others or _rank(x, names) > _rank(x, others):
+            return 0.0
+        looked, without = self._fitted(x, names), self._fitted(x, others)
+        total = tells = most = 0.0
+        for k in others:
+            n = len(self.returns[k])
+            total += n * ((mean[k] - looked[k]) ** 2 - (mean[k] - without[k]) ** 2)
+        by_cell = defaultdict(list)
+        for before, *numbers in self.pairs[c]:
+            by_cell[before].append(numbers)
+        compared = 0
+        for before, rows in by_cell.items():
+            n, (m, paid, along) = len(rows), np.mean(rows, axis=0)
+            if before != NONE and (before not in others or along <= FAINT):
+                continue
+            held = without[c]
+            if before != NONE:
+                held = (without[before] - paid) / along
+                expected = (mean[before] - paid) / along
+                share = n / len(self.returns[before])
+                tells += n * (m - expected) ** 2 / (1 - share + 1 / n) / variances[before]
+                most += math.log(1 + n)
+            compared += n
+            total += n * ((m - looked[c]) ** 2 - (m - held) ** 2)
+        if compared <= len(self.returns[c]) / 2 or tells > most:
+            return 0.0
+        return float(total / (2 * variance))
+
+    def _fitted(self, x: Mapping[int, Vector], names: Sequence[int]) -> dict[int, float]:
+        """The values of all cells by weights fitted to the mean returns of some."""
+        root = np.sqrt([len(self.returns[name]) for name in names])
+        mean = np.array([np.mean(self.returns[name]) for name in names])
+        features = _scaled(x, names) * root[:, None]
+        weights = np.linalg.lstsq(features, mean * root, rcond=1e-9)[0]
+        return dict(zip(x, (_scaled(x, list(x)) @ weights).tolist(), strict=True))
+
+
+def _variance(returns: Sequence[float]) -> float:
+    return float(np.var(returns, ddof=1)) if len(returns) > 1 else 0.0
+
+
+def _scaled(x: Mapping[int, Vector], names: Sequence[int]) -> Dense:
+    """The features of some cells, each entry in units of its largest in all."""
+    largest = np.abs(np.array(list(x.values()))).max(axis=0)
+    return np.array([x[name] for name in names]) / np.where(largest > 0, largest, 1.0)
+
+
+def _rank(x: Mapping[int, Vector], names: Sequence[int]) -> int:
+    return int(np.linalg.matrix_rank(_scaled(x, names), tol=1e-7))
