@@ -48,11 +48,10 @@ from preftd._src.learners.actor_critic.options import (
     check_parts,
 )
 from preftd._src.learners.actor_critic.stream import Stream, generator_of, generator_words
-from preftd._src.learners.base import are_counts, as_state, checked_state, described, refuse_unless
+from preftd._src.learners.base import Learner, are_counts, as_state, checked_state, refuse_unless
 from preftd._src.learners.step_size import StepSizePair
-from preftd._src.learners.transition import MOST_FEATURES, DivergedError, check_rule, numbers_of
+from preftd._src.learners.transition import MOST_FEATURES, DivergedError, numbers_of
 from preftd._src.randomness import generator
-from preftd._src.turns import Turn
 from preftd.preferences import as_preference
 from preftd.rules import Rule
 
@@ -88,7 +87,7 @@ def as_vector(name: str, given: ArrayLike, size: int) -> Vector:
 
 
 @final
-class ActorCriticLearner:
+class ActorCriticLearner(Learner):
     """Acts by a network with one hidden layer, and learns from a linear critic by any rule.
 
     The critic learns at each step, with the rule's decay and gain. At the end of an episode, the
@@ -136,12 +135,10 @@ class ActorCriticLearner:
         critic: Critic = Critic(),  # noqa: B008  (nor can this)
         seed: SupportsIndex = 0,
     ) -> None:
-        check_rule(rule)
+        super().__init__(as_count("size", size, 1, MOST_FEATURES), rule)
         check_parts(actor, critic)
-        self.size = as_count("size", size, 1, MOST_FEATURES)
         self.actions = as_count("actions", actions, 1, MOST_FEATURES)
-        self.rule, self.actor, self.critic = rule, actor, critic
-        self._turn = Turn()
+        self.actor, self.critic = actor, critic
         self.step_size = as_pair(step_size)
         own = whole("seed", seed)
         self._sizes = Sizes(self.size, actor.units, self.actions)
@@ -153,8 +150,6 @@ class ActorCriticLearner:
         self._streams: list[Stream] = []
         self._one = Buffer.empty(1, self._sizes, self._features.size, self._features.ones)
         """Memory for one observation."""
-
-    __repr__ = described
 
     @property
     def weights(self) -> Vector:
@@ -330,20 +325,6 @@ class ActorCriticLearner:
             while len(self._streams) <= number:
                 self._streams.append(Stream(self._sizes, self._features))
             return self._streams[number]
-
-    def state_dict(self) -> dict[str, NDArray[Any]]:
-        """All that changes while learning, as arrays; a learner made in the same way loads it.
-
-        It has the weights, Adam's moments, the generator of actions, and of each stream the trace
-        and the episode so far.
-        """
-        with self._turn:
-            return self._arrays()
-
-    def load_state_dict(self, state: Mapping[str, ArrayLike]) -> None:
-        """Continue from what `state_dict` gave."""
-        with self._turn:
-            self._put(state)
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
         kept = self._shared()
