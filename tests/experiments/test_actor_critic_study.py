@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 from experiments.small_studies import run_here
@@ -56,7 +57,7 @@ def test_the_best_pair_is_chosen_on_the_search_seeds(results: Results) -> None:
     searched = results.scored.filter(stage="search")
     assert searched.height == 2 * 4 * 3
     for rule in ("TD(λ)", "PTD"):
-        own = searched.filter(rule=rule).group_by("schedule").mean().sort("score")
+        own = searched.filter(rule=rule).group_by("schedule").agg(pl.mean("score")).sort("score")
         chosen = results.chosen.filter(rule=rule)
         assert chosen["schedule"].to_list() == own["schedule"].to_list()[-1:]
         reported = results.runs.filter(stage="report", rule=rule)

@@ -129,7 +129,7 @@ def rows_of(study: Study, path: Path) -> pl.DataFrame:
     They are copied: rows that a filter leaves hold on to the memory of all that was read.
     """
     found = pl.scan_parquet(path).filter(study=study.name).collect()
-    return pl.read_ipc(found.write_ipc(None))
+    return pl.read_ipc(found.write_ipc(None).getvalue())
 
 
 def provenance(path: Path) -> Mapping[str, Any]:
