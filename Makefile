@@ -1,5 +1,5 @@
 # make reproduce  computes and draws everything of the paper, into results/
-# make test       lint, types and tests, in about nine minutes on two cores
+# make test       lint, types and tests, in about five minutes on two cores
 # make test-all   the same with long campaigns: kills, full disks, full-size figures, more examples
 # make bench      speed and memory against peers; BENCH="linear online" runs some
 # make docs       runs every snippet, then builds the site with its gallery: docs/_build/
