@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import runpy
 import time
 from collections.abc import Iterator
 from itertools import product
@@ -24,12 +25,12 @@ from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor, nn
-from torch.distributions import Categorical
 from torch.nn import functional
 
 from preftd.torch import token_advantages
 
 STORED = Path(__file__).with_suffix(".csv")
+REPORT = Path(__file__).parents[1] / "docs" / "pictures" / "tokens_study.py"
 SYMBOLS = 3
 """Symbols that the model writes, and of which facts consist."""
 DISTRACTORS = 8
@@ -132,9 +133,10 @@ class Network(nn.Module):
         self.body = nn.GRU(INPUTS, hidden, batch_first=True)
         self.policy, self.value = nn.Linear(hidden, SYMBOLS), nn.Linear(hidden, 1)
         with torch.no_grad():  # units begin with memories of 1 to 1 + `memory` tokens
-            nn.init.normal_(self.body.weight_ih_l0)
-            self.body.bias_ih_l0[hidden : 2 * hidden] = (1 + torch.rand(hidden) * memory).log()
-            self.body.bias_hh_l0[hidden : 2 * hidden] = 0
+            own, keeping = dict(self.body.named_parameters()), slice(hidden, 2 * hidden)
+            nn.init.normal_(own["weight_ih_l0"])
+            own["bias_ih_l0"][keeping] = (1 + torch.rand(hidden) * memory).log()
+            own["bias_hh_l0"][keeping] = 0
             self.value.weight *= 0.1
 
 
@@ -233,15 +235,16 @@ def true_values(task: Task, episodes: Episodes) -> Tensor:
     return torch.stack(coming, 1) + before
 
 
-ARMS = {
-    "steps": "GAE over all tokens",
-    "fitted": "GAE over all tokens, critic fitted at all",
-    "zeros": "values of tool tokens 0",
-    "drop": "tool tokens skipped, their rewards dropped",
-    "turns": "turn by turn",
-    "carry": "tool tokens skipped, their rewards carried",
-}
-"""How tokens of tools are treated."""
+ARMS = ("steps", "fitted", "zeros", "drop", "turns", "carry")
+"""How tokens of tools are treated:
+
+steps   they are steps of GAE like others, but the critic learns at tokens of the model only
+fitted  the same, but the critic learns at tokens of tools too
+zeros   they are steps of GAE, and their values are 0
+drop    they are skipped, and so are their rewards
+turns   they are skipped, their rewards are carried, and λ is 0 from one turn to the next
+carry   they are skipped, and their rewards are carried to the token before
+"""
 
 
 def targets(arm: str, task: Task, reward: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -294,8 +297,9 @@ def learn_policy(run: Run, size: Size) -> list[float]:
         for epoch in range(size.epochs):
             states = network.body(episodes.inputs)[0]
             values = network.value(states)[..., 0]
-            policy = Categorical(logits=network.policy(states[:, task.mask]), validate_args=False)
-            log_prob = policy.log_prob(episodes.written)
+            log_probs = network.policy(states[:, task.mask]).log_softmax(-1)
+            log_prob = log_probs.gather(-1, episodes.written[..., None])[..., 0]
+            entropy = -(log_probs.exp() * log_probs).sum(-1).mean()
             if epoch == 0:
                 found = targets(run.arm, task, episodes.reward, values.detach())
                 advantages, target, learned = found[0][:, task.mask], *found[1:]
@@ -304,7 +308,7 @@ def learn_policy(run: Run, size: Size) -> list[float]:
             ratio = (log_prob - old).exp()
             gain = torch.minimum(ratio * advantages, ratio.clamp(0.8, 1.2) * advantages).mean()
             error = ((values - target)[learned] ** 2).mean()
-            _step(optimiser, network, 0.5 * error - gain - 0.01 * policy.entropy().mean())
+            _step(optimiser, network, 0.5 * error - gain - 0.01 * entropy)
     return returns.view(size.points, -1).mean(1).tolist()
 
 
@@ -330,7 +334,7 @@ def learn_values(run: Run, size: Size) -> list[float]:
 
 def _step(optimiser: torch.optim.Optimizer, network: Network, loss: Tensor) -> None:
     optimiser.zero_grad()
-    loss.backward()
+    torch.autograd.backward(loss)
     nn.utils.clip_grad_norm_(network.parameters(), 1.0)
     optimiser.step()
 
@@ -414,7 +418,19 @@ def main() -> None:
     """Compute runs, or show what they gave."""
     parser = argparse.ArgumentParser(description="How advantages treat tokens of tools")
     parser.add_argument("file", nargs="?", type=Path, default=STORED)
+    parser.add_argument("--table", action="store_true", help="print tables of the stored runs")
+    parser.add_argument(
+        "--picture", action="store_true", help="draw docs/pictures/tokens_study.png"
+    )
     given = parser.parse_args()
+    if given.table or given.picture:
+        report = runpy.run_path(str(REPORT), run_name="report")
+        runs = report["read_runs"](given.file)
+        if given.picture:
+            report["draw"](runs)
+        if given.table:
+            print("\n\n".join(report["tables"](runs)))
+        return
     torch.set_num_threads(1)
     compute(given.file, Size())
 

@@ -56,6 +56,7 @@ PICTURES: dict[str, Callable[[Path, str], None]] = {
     "ppo_drop_outs": _script,
     "logs": _script,
     "series": _script,
+    "tokens_study": _script,
 }
 """How each picture is made, given the folder of results and its name."""
 
