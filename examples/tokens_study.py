@@ -340,10 +340,10 @@ def _step(optimiser: torch.optim.Optimizer, network: Network, loss: Tensor) -> N
 
 
 STUDIES = {"values": learn_values, "policy": learn_policy}
-RATES = {"values": (0.003, 0.01, 0.03), "policy": (0.005, 0.01, 0.02)}
+RATES = {"values": (0.003, 0.01, 0.03, 0.1), "policy": (0.005, 0.01, 0.02, 0.04)}
 SEEDS, CHOOSING = range(10), range(1000, 1003)
 """Seeds of what is reported, and of runs by which step sizes are chosen."""
-BLOCKS = (("tool", 20), ("tool", 0), ("tool", 50), ("end", 20), ("tool", 100))
+BLOCKS = (("tool", 20), ("tool", 0), ("end", 20), ("tool", 50), ("tool", 100))
 """When queries are paid, and how long answers of the tool are: most important first."""
 NAMES = (*Run._fields, "seconds", "curve")
 Curves = dict[Run, list[float]]
