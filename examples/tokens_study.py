@@ -340,11 +340,16 @@ def _step(optimiser: torch.optim.Optimizer, network: Network, loss: Tensor) -> N
 
 
 STUDIES = {"values": learn_values, "policy": learn_policy}
-RATES = {"values": (0.003, 0.01, 0.03, 0.1), "policy": (0.005, 0.01, 0.02, 0.04)}
+RATES = {"values": (0.003, 0.01, 0.03), "policy": (0.01, 0.02, 0.04)}
 SEEDS, CHOOSING = range(10), range(1000, 1003)
 """Seeds of what is reported, and of runs by which step sizes are chosen."""
-BLOCKS = (("tool", 20), ("tool", 0), ("end", 20), ("tool", 50), ("tool", 100))
-"""When queries are paid, and how long answers of the tool are: most important first."""
+BLOCKS = (
+    *(("values", "tool", 20), ("policy", "tool", 20), ("values", "tool", 0), ("policy", "tool", 0)),
+    *(("values", "end", 20), ("policy", "end", 20), ("policy", "tool", 50), ("values", "tool", 50)),
+)
+"""What is learned, when queries are paid, and how many tokens the tool answers with."""
+COMMON = 0.02
+"""A step size with which PPO is run in any case: that chosen on a few seeds may be a bad one."""
 NAMES = (*Run._fields, "seconds", "curve")
 Curves = dict[Run, list[float]]
 
@@ -374,13 +379,15 @@ def chosen_rate(curves: Curves, run: Run) -> float:
 
 def planned(curves: Curves) -> Iterator[Run]:
     """All runs; those with chosen step sizes once the others of a block are there."""
-    for (pay, span), study in product(BLOCKS, STUDIES):
+    for study, pay, span in BLOCKS:
         arms = arms_of(pay, span)
         for arm, rate, seed in product(arms, RATES[study], CHOOSING):
             yield Run(study, pay, span, arm, rate, seed)
         for seed, arm in product(SEEDS, arms):
-            run = Run(study, pay, span, arm, 0.0, seed)
+            run = Run(study, pay, span, arm, COMMON, seed)
             yield run._replace(rate=chosen_rate(curves, run))
+            if study == "policy":
+                yield run
 
 
 def stored_curves(file: Path) -> Curves:

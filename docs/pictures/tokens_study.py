@@ -10,8 +10,17 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
 from preftd._src.experiments.intervals import student
-from preftd._src.style import LOOKS, OTHERS, RC, WIDTH, Band, Look, draw_band, number_text
-from preftd._src.style import save_figure as save
+from preftd._src.style import (
+    LOOKS,
+    OTHERS,
+    RC,
+    WIDTH,
+    Band,
+    Look,
+    draw_band,
+    number_text,
+    save_figure,
+)
 
 HERE = Path(__file__).parent
 STORED = HERE.parents[1] / "examples" / "tokens_study.csv"
@@ -35,8 +44,10 @@ OURS = "carry"
 SAME = ("steps", "fitted", "zeros", "drop")
 """What equals the last arm if there are no tokens of tools."""
 LEVEL = 0.95
+COMMON = 0.02
+"""A step size with which all arms were run."""
 MEASURES = {
-    "error": "mean squared error of the critic",
+    "error": "error of the critic",
     "mean": "mean return over the training",
     "final": "return in the last tenth of the training",
 }
@@ -44,14 +55,20 @@ Block = tuple[str, int]
 
 
 def read_runs(file: Path = STORED) -> pl.DataFrame:
-    """Return reported runs, with the measures of each; curves are lists."""
-    frame = pl.read_csv(file).filter(pl.col("seed") < 1000)
+    """Return reported runs with their measures, and whether their step size is the chosen one."""
     curve = pl.col("curve").str.split(" ").cast(pl.List(pl.Float64))
-    return frame.with_columns(curve=curve).with_columns(
+    frame = pl.read_csv(file).with_columns(curve=curve)
+    frame = frame.with_columns(
         error=pl.col("curve").list.tail(5).list.mean(),
         mean=pl.col("curve").list.mean(),
         final=pl.col("curve").list.tail(2).list.mean(),
     )
+    score = pl.when(pl.col("study") == "policy").then("mean").otherwise(-pl.col("error"))
+    arm = ["study", "pay", "span", "arm"]
+    tried = frame.filter(pl.col("seed") >= 1000).group_by(*arm, "rate").agg(score=score.mean())
+    best = tried.sort("score").group_by(arm).agg(best=pl.col("rate").last())
+    reported = frame.filter(pl.col("seed") < 1000).join(best, on=arm)
+    return reported.with_columns(chosen=pl.col("rate") == pl.col("best"))
 
 
 def blocks_of(frame: pl.DataFrame, study: str) -> dict[Block, pl.DataFrame]:
@@ -78,7 +95,7 @@ def interval(values: np.ndarray) -> tuple[float, float]:
     return float(found.mean[0]), float(found.half_width[0])
 
 
-def table(frame: pl.DataFrame, measure: str) -> str:
+def table(frame: pl.DataFrame, measure: str, title: str) -> str:
     """Return a measure of all arms as a table in Markdown, as differences from the last arm."""
     blocks = blocks_of(frame, "values" if measure == "error" else "policy")
     heads = [
@@ -86,7 +103,7 @@ def table(frame: pl.DataFrame, measure: str) -> str:
         f"{runs['seed'].n_unique()} seeds"
         for (pay, span), runs in blocks.items()
     ]
-    lines = [f"| {MEASURES[measure]} | {' | '.join(heads)} |", "|---" * (1 + len(heads)) + "|"]
+    lines = [f"| {title} | {' | '.join(heads)} |", "|---" * (1 + len(heads)) + "|"]
     for arm in (OURS, *(arm for arm in ARMS if arm != OURS)):
         cells = [_cell(runs, block, arm, measure) for block, runs in blocks.items()]
         lines.append(f"| {ARMS[arm]} | {' | '.join(cells)} |")
@@ -124,26 +141,34 @@ def rates_table(frame: pl.DataFrame) -> str:
 
 
 def tables(frame: pl.DataFrame) -> list[str]:
-    """Return all tables."""
-    return [*(table(frame, measure) for measure in MEASURES), rates_table(frame)]
+    """Return all tables: with chosen step sizes, with a common one, and which were chosen."""
+    chosen, common = frame.filter("chosen"), frame.filter(rate=COMMON)
+    return [
+        *(table(chosen, measure, title) for measure, title in MEASURES.items()),
+        table(common, "mean", f"{MEASURES['mean']}, step size {COMMON}"),
+        rates_table(chosen),
+    ]
 
 
 def draw(frame: pl.DataFrame) -> None:
-    """Draw errors of the critic, and returns during training for the two longest spans."""
+    """Draw errors of the critic, and returns during the training of up to three policies."""
+    frame = frame.filter("chosen")
     values, policy = blocks_of(frame, "values"), blocks_of(frame, "policy")
-    shown = [block for block in policy if block[0] == "tool" and block[1] > 0][-2:]
+    shown = sorted((block for block in policy if block[1]), key=lambda one: (one[1], one[0]))[:3]
     with plt.rc_context(RC):
-        figure, axes = plt.subplots(
-            *(1, 1 + len(shown)), figsize=(7.2, 3.2), layout="constrained", squeeze=False
-        )
+        figure, axes = plt.subplots(2, 2, figsize=(7.2, 5.4), layout="constrained")
         _draw_errors(axes[0, 0], values)
-        for one, block in zip(axes[0, 1:], shown, strict=True):
+        for one, block in zip(axes.flat[1:], shown, strict=False):
             _draw_returns(one, policy[block])
-            one.set_title(f"PPO: tool answers with {block[1]} tokens")
+            paid = "at the end" if block[0] == "end" else "by the tool"
+            one.set_title(f"PPO: {block[1]} tokens, queries paid {paid}")
+        for one in axes.flat[1 + len(shown) :]:
+            one.set_axis_off()
         axes[0, 0].set_title("critic of a fixed policy")
-        figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
+        labelled = axes[0, 0].get_legend_handles_labels()
+        figure.legend(*labelled, loc="outside upper center", ncols=2)
         (HERE / "tokens_study.png").unlink(missing_ok=True)
-        save(axes[0, 0], HERE / "tokens_study.png")
+        save_figure(axes[0, 0], HERE / "tokens_study.png")
 
 
 def _draw_errors(axes: Axes, blocks: dict[Block, pl.DataFrame]) -> None:
@@ -167,22 +192,23 @@ def _draw_errors(axes: Axes, blocks: dict[Block, pl.DataFrame]) -> None:
             linewidth=WIDTH,
             label=ARMS[arm],
         )
-    names = [f"{span}" + (",\nend" if pay == "end" else "") for pay, span in blocks]
+    names = [f"{span}, {'end' if pay == 'end' else 'tool'}" for pay, span in blocks]
     axes.set_xticks(range(len(blocks)), names)
+    axes.set_xlim(-0.5, len(blocks) - 0.5)
     axes.set_yscale("log")
-    axes.set_xlabel("tokens of a tool's answer")
+    axes.set_xlabel("tokens of an answer of the tool, and when queries are paid")
     axes.set_ylabel("squared error / variance of values")
 
 
 def _draw_returns(axes: Axes, runs: pl.DataFrame) -> None:
     """Draw mean returns, with intervals, against episodes."""
-    for arm, look in LOOKED.items():
+    for arm in runs["arm"].unique(maintain_order=True):
         curves = np.array(runs.filter(arm=arm)["curve"].to_list())
         found = student(curves, LEVEL)
         mean, half = np.asarray(found.mean), np.asarray(found.half_width)
         episodes = (np.arange(curves.shape[1]) + 0.5) * 6400 / curves.shape[1]
         band = Band(episodes, mean, mean - half, mean + half)
-        draw_band(axes, look, band, WIDTH, marked=False)
+        draw_band(axes, LOOKED[arm], band, WIDTH, marked=False)
     axes.set_xlabel("episodes")
     axes.set_ylabel("return")
     axes.set_ylim(0.25, 1.02)

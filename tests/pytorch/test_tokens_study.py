@@ -101,10 +101,10 @@ def test_both_ways_to_pay_pay_the_same(span: int) -> None:
 
 
 def test_a_study_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(study, "BLOCKS", (("tool", 1),))
+    monkeypatch.setattr(study, "BLOCKS", (("values", "tool", 1), ("policy", "tool", 1)))
     monkeypatch.setattr(study, "SEEDS", range(2))
     monkeypatch.setattr(study, "CHOOSING", range(1000, 1001))
-    monkeypatch.setattr(study, "RATES", {"values": (0.01, 0.02), "policy": (0.01,)})
+    monkeypatch.setattr(study, "RATES", {"values": (0.01, 0.02), "policy": (study.COMMON,)})
     file = tmp_path / "runs.csv"
     study.compute(file, TINY)
     whole = file.read_text(encoding="utf-8").splitlines()
