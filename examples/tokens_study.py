@@ -235,7 +235,7 @@ def true_values(task: Task, episodes: Episodes) -> Tensor:
     return torch.stack(coming, 1) + before
 
 
-ARMS = ("steps", "fitted", "zeros", "drop", "turns", "carry")
+ARMS = ("steps", "fitted", "zeros", "drop", "turns", "ones", "carry")
 """How tokens of tools are treated:
 
 steps   they are steps of GAE like others, but the critic learns at tokens of the model only
@@ -243,6 +243,7 @@ fitted  the same, but the critic learns at tokens of tools too
 zeros   they are steps of GAE, and their values are 0
 drop    they are skipped, and so are their rewards
 turns   they are skipped, their rewards are carried, and λ is 0 from one turn to the next
+ones    λ is 1 everywhere: nothing is bootstrapped, and it does not matter whether they are skipped
 carry   they are skipped, and their rewards are carried to the token before
 """
 
@@ -254,7 +255,7 @@ def targets(arm: str, task: Task, reward: Tensor, value: Tensor) -> tuple[Tensor
     found = token_advantages(
         *(reward, torch.where(mask, value, 0.0) if arm == "zeros" else value, steps),
         gamma=1.0,
-        lam=LAMBDA,
+        lam=1.0 if arm == "ones" else LAMBDA,
         turn=task.turns.expand(mask.shape).contiguous() if arm == "turns" else None,
         masked_reward="drop" if arm == "drop" else "carry",
     )
@@ -355,9 +356,9 @@ Curves = dict[Run, list[float]]
 
 
 def arms_of(pay: str, span: int) -> list[str]:
-    """Arms that differ: without tokens of tools, only turns matter."""
+    """Arms that differ: without tokens of tools, only turns and λ matter."""
     if span == 0:
-        return ["turns", "carry"]
+        return ["turns", "ones", "carry"]
     return [arm for arm in ARMS if arm != "drop" or pay == "tool"]
 
 

@@ -30,6 +30,7 @@ ARMS = {
     "zeros": "GAE over all tokens, values of tool tokens 0",
     "drop": "tool tokens skipped, their rewards dropped",
     "turns": "tool tokens skipped, λ = 0 between turns",
+    "ones": "λ = 1 everywhere",
     "carry": "tool tokens skipped, their rewards carried",
 }
 LOOKED: dict[str, Look] = {
@@ -38,6 +39,7 @@ LOOKED: dict[str, Look] = {
     "zeros": LOOKS["ETD"],
     "drop": OTHERS[0],
     "turns": OTHERS[1],
+    "ones": OTHERS[3],
     "carry": LOOKS["PTD"],
 }
 OURS = "carry"
@@ -182,7 +184,7 @@ def _draw_errors(axes: Axes, blocks: dict[Block, pl.DataFrame]) -> None:
         ]
         means, halves = np.array(found).T
         axes.errorbar(
-            np.array(places) + 0.12 * (m - 2.5),
+            np.array(places) + 0.11 * (m - 3),
             means,
             halves,
             color=LOOKED[arm].colour,
