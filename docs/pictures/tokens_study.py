@@ -194,12 +194,12 @@ def _draw_errors(axes: Axes, blocks: dict[Block, pl.DataFrame]) -> None:
             linewidth=WIDTH,
             label=ARMS[arm],
         )
-    names = [f"{span}, {'end' if pay == 'end' else 'tool'}" for pay, span in blocks]
+    names = [f"{span}, {pay}" for pay, span in blocks]
     axes.set_xticks(range(len(blocks)), names)
     axes.set_xlim(-0.5, len(blocks) - 0.5)
     axes.set_yscale("log")
-    axes.set_xlabel("tokens of an answer of the tool, and when queries are paid")
-    axes.set_ylabel("squared error / variance of values")
+    axes.set_xlabel("tokens of an answer, where queries are paid")
+    axes.set_ylabel("error / variance of values")
 
 
 def _draw_returns(axes: Axes, runs: pl.DataFrame) -> None:
