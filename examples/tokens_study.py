@@ -5,7 +5,7 @@ answers with many tokens, one of which matters. Compared are ways to treat these
 generalised advantage estimation: how well a critic learns the values of a fixed policy, which are
 known, and how well PPO learns the task.
 
-About an hour of one core; it resumes where it was stopped:
+About 35 minutes of one core; it resumes where it was stopped:
 
     python examples/tokens_study.py              # runs that examples/tokens_study.csv lacks
     python examples/tokens_study.py --table      # tables from the stored runs
