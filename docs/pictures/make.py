@@ -57,6 +57,7 @@ PICTURES: dict[str, Callable[[Path, str], None]] = {
     "logs": _script,
     "series": _script,
     "tokens": _script,
+    "tokens_study": _script,
 }
 """How each picture is made, given the folder of results and its name."""
 
