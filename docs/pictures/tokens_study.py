@@ -9,7 +9,7 @@ import polars as pl
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
-from preftd._src.experiments.intervals import student
+from preftd._src.experiments.statistics import student
 from preftd._src.style import (
     LOOKS,
     OTHERS,
