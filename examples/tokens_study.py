@@ -1,6 +1,6 @@
 """Does it matter how advantages treat the tokens that tools wrote? A study with a small network.
 
-A recurrent network looks up two facts with a tool and answers with a sum of what it read. The tool
+A recurrent network looks up two facts with a tool and answers with the second one. The tool
 answers with many tokens, one of which matters. Compared are ways to treat these tokens in
 generalised advantage estimation: how well a critic learns the values of a fixed policy, which are
 known, and how well PPO learns the task.
