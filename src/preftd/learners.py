@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from preftd._src.learners.steps import Steps
     from preftd._src.learners.transition import DivergedError
 
-__getattr__ = lazy(
+__getattr__, __dir__ = lazy(
     __name__,
     {
         "actor_critic.learner": "ActorCriticLearner",

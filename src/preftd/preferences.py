@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         as_signal,
     )
 
-__getattr__ = lazy(
+__getattr__, __dir__ = lazy(
     __name__,
     {
         "displacement": "Displacement",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from preftd._src.tasks.task import Layout, Task
     from preftd._src.tasks.variants import aliased, failing, jittered
 
-__getattr__ = lazy(
+__getattr__, __dir__ = lazy(
     __name__,
     {
         "catalogue": "TASKS make",

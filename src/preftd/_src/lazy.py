@@ -5,8 +5,10 @@ from importlib import import_module
 from typing import Any
 
 
-def lazy(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return what a package calls `__getattr__`.
+def lazy(
+    package: str, modules: Mapping[str, str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return what a package calls `__getattr__` and `__dir__`.
 
     Parameters
     ----------
@@ -25,4 +27,4 @@ def lazy(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
         private = package.replace("preftd.", "preftd._src.", 1)
         return getattr(import_module(f"{private}.{module_of[name]}"), name)
 
-    return load
+    return load, lambda: sorted(module_of)

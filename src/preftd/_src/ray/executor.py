@@ -151,6 +151,8 @@ ANSWER_SECONDS = 30.0
 """Seconds that nodes have to say what they are; each task says so again."""
 COMPILE_SECONDS = 60.0
 """Seconds that nodes have to compile before others begin."""
+GRACE = 0.2
+"""Seconds in which tasks may end before they are cancelled."""
 MISSING = re.compile(r"No module named '([\w.]+)'")
 Ref: TypeAlias = Any
 """An `ObjectRef`."""
@@ -206,8 +208,13 @@ class LiveCluster:
         return [(ref, self._answer(ref)) for ref in ready]
 
     def cancel(self, refs: Sequence[Ref]) -> None:
-        """End tasks, whatever they are doing."""
-        for ref in refs:
+        """End tasks, whatever they are doing.
+
+        Those that are about to end may do so: Ray ends this process with a failed check if a task
+        completes while it is cancelled.
+        """
+        _, running = ray.wait(refs, num_returns=len(refs), timeout=GRACE) if refs else ([], [])
+        for ref in running:
             ray.cancel(ref, force=True)
 
     def check_nodes(self) -> None:
