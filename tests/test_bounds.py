@@ -34,9 +34,9 @@ def test_every_access_of_every_kernel_lies_inside_its_array() -> None:
         ("linear/sparse_kernel.py", "if era + 1 == state.past", "if era == state.past"),
         ("batch_kernel.py", "k = i * columns + c", "k = i * columns + c + 1"),
         ("batch_kernel.py", "dense[-1 - code, i]", "dense[-2 - code, i]"),
-        ("critic_kernel.py", "for i in range(weights.size)", "for i in range(weights.size + 1)"),
+        ("critic.py", "for i in range(weights.size)", "for i in range(weights.size + 1)"),
         ("torch/returns_autograd.py", "G[i, 1:steps]", "G[i, 2 : steps + 1]"),
-        ("sampling_kernel.py", "code = table.shown[state]", "code = table.shown[state + 1]"),
+        ("tasks/sampler.py", "code = table.shown[state]", "code = table.shown[state + 1]"),
     ],
 )
 def test_a_mistake_by_one_is_found(mistake: tuple[str, str, str]) -> None:
