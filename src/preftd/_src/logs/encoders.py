@@ -12,7 +12,7 @@ from preftd._src.names import nearest
 from preftd.experience import Fourier, Polynomial, TileCoding
 
 MOST_FEATURES = 2000
-"""Least squares keeps the square of so many numbers."""
+"""Least squares keeps a matrix of this many rows and columns."""
 
 
 class EncoderKind(NamedTuple):
@@ -98,7 +98,7 @@ def as_encoder(text: Any, low: Vector, high: Vector) -> tuple[EncoderKind, Any]:
 
 
 def check_encoder(text: Any, entries: int) -> None:
-    """Refuse what is no encoder of so many numbers, before a log is read."""
+    """Refuse what is no encoder of that many numbers, before a log is read."""
     if text is None:
         return
     _, encoder = as_encoder(text, np.zeros(max(entries, 1)), np.ones(max(entries, 1)))
