@@ -14,6 +14,7 @@ from logs.made_logs import COLUMNS, first_part, gappy, settings_of
 from preftd import PTD, InputError, LinearLearner
 from preftd._src.logs.arms import METHODS, as_method
 from preftd._src.logs.online import OnlineFold
+from preftd._src.logs.parts import read_steps
 from preftd.experiments import Processes
 from preftd.logs import LogColumns, fit
 
@@ -70,7 +71,7 @@ def test_what_is_held_out_has_no_part_in_weights_or_step_size(tmp_path: Path) ->
     learned = []
     for factor in (1.0, 1e6):
         settings, plan = settings_of(gappy(), tmp_path / "look")
-        fold = settings.steps(plan.parts[0]).fold
+        fold = read_steps(settings, plan.parts[0]).fold
         changed = gappy().with_columns(
             r=pl.when(pl.Series(fold == 1)).then(pl.col("r") * factor).otherwise("r")
         )

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from polars import DataFrame
 
 
+POINTS = 72
+"""Points per inch."""
 WIDTH = 1.2
 """The width of lines, in points."""
 PAD = 0.1

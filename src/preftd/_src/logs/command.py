@@ -14,6 +14,7 @@ from preftd._src.logs.columns import LogColumns, read_toml
 from preftd._src.logs.fitting import fit
 from preftd._src.logs.saved import PAGE, LogEvaluation
 from preftd._src.logs.source import is_minari, minari_columns
+from preftd._src.logs.summary import errors_of
 from preftd._src.style import number_text
 
 
@@ -79,12 +80,11 @@ def lines(found: LogEvaluation) -> Iterator[str]:
             continue
         yield ""
         yield f"{question['label']}: held-out error (95 % interval), relative to the mean"
-        for error in question["errors"]:
-            if error["rows"] == "all":
-                yield (
-                    f"  {labels[error['arm']]:8}{error['prediction']:8}{_span(error, 'rmse'):36}"
-                    f"{_text(error['relative'])}"
-                )
+        for error in errors_of(question, rows="all"):
+            yield (
+                f"  {labels[error['arm']]:8}{error['prediction']:8}{_span(error, 'rmse'):36}"
+                f"{_text(error['relative'])}"
+            )
     yield f"wrote {found.folder}"
 
 

@@ -83,7 +83,7 @@ from preftd._src.logs.parts import LogPlan, Settings, plan_parts
 from preftd._src.logs.saved import FILES, LogEvaluation, load, write_weights
 from preftd._src.logs.scores import part_scores, predictions_file
 from preftd._src.logs.source import open_source
-from preftd._src.logs.summary import summarise_log, summarise_questions
+from preftd._src.logs.summary import errors_of, summarise_log, summarise_questions
 from preftd._src.logs.table import scan_parquet
 from preftd.preferences import Signal
 
@@ -307,14 +307,10 @@ class Passes:
 
 def _with_fill(fill: str, question: dict[str, Any], arm: str) -> dict[str, Any]:
     """The error of an arm on all rows, and its weights."""
-    errors = (
-        one["rmse"]
-        for one in question["errors"]
-        if (one["arm"], one["prediction"], one["rows"]) == (arm, "value", "all")
-    )
-    error = next(errors, None)  # no return may be known
+    errors = errors_of(question, arm=arm, prediction="value", rows="all")
     return {
-        "fill": fill, "question": question["label"], "arm": arm, "rmse": error,
+        "fill": fill, "question": question["label"], "arm": arm,
+        "rmse": errors[0]["rmse"] if errors else None,  # no return may be known
         "weights": question["weights"][arm],
     }  # fmt: skip
 

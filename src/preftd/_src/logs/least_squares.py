@@ -20,7 +20,7 @@ from preftd._src.learners.least_squares.systems import _UNSEEN
 from preftd._src.logs.arms import Arm
 from preftd._src.logs.columns import LogColumns
 from preftd._src.logs.encoding import is_there
-from preftd._src.logs.parts import LogPart, PartSteps, Piece, Settings, pieces
+from preftd._src.logs.parts import LogPart, PartSteps, Piece, Settings, pieces, read_steps
 
 BINS = 200
 """Of the rows of a log, in which gaps are counted."""
@@ -232,7 +232,7 @@ def part_sums(settings: Settings, part: LogPart) -> dict[str, NDArray[Any]]:
 
     """
     columns, encoding, folds = settings.columns, settings.encoding, settings.folds
-    steps = settings.steps(part)
+    steps = read_steps(settings, part)
     size, cumulants = encoding.size, len(columns.reward)
     adders = [
         _Adder(settings.least_squares, discount, folds, (size, cumulants))

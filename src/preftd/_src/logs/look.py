@@ -31,7 +31,7 @@ from preftd._src.logs.encoding import (
     plain_category,
 )
 from preftd._src.logs.parts import Flags, LogPlan, Settings
-from preftd._src.logs.table import LogTable
+from preftd._src.logs.table import CHUNK, LogTable
 
 LOOK = 1 << 18
 """Rows that are looked at for means and scales; of a longer log, as many from all over it."""
@@ -279,20 +279,29 @@ class TrustedRows:
     def _ages_before(self, row: int) -> Vector:
         """The age of each input that counts in the row before; infinite if β is then 0 anyway."""
         counted, trust = self._columns.trusted_by, self._columns.preference
-        found = np.full(len(counted), np.inf)
         reach = trust.limit if isinstance(trust, Missing) else 0
         if isinstance(trust, Age):
             reach = math.ceil(min(VANISHED * trust.half_life, self._table.rows))
         first = max(self.episode_of(row - 1) if row else 0, row - reach - 1)
-        for low, high in _backwards(first, row):
-            left = [i for i in range(len(counted)) if np.isinf(found[i])]
-            if not left:
-                break
-            frame = self._table.read([counted[i] for i in left], low, high)
-            for i in left:
-                at = last_true(is_there(frame[counted[i]]))
+        last = self.last_readings(counted, first, row, trusted=False)
+        return np.array([row - 1 - last[name][0] if name in last else np.inf for name in counted])
+
+    def last_readings(
+        self, names: Sequence[str], first: int, stop: int, *, trusted: bool
+    ) -> dict[str, tuple[int, pl.Series]]:
+        """Return by column the last row of a range with a reading, and that; of β > 0, or any."""
+        found, many = dict[str, tuple[int, pl.Series]](), BACK
+        while stop > first and (left := [name for name in names if name not in found]):
+            low = max(first, stop - many)
+            if trusted:
+                frame, some = self.read(left, low, stop)
+            else:
+                frame, some = self._table.read(left, low, stop), np.ones(stop - low, np.bool_)
+            for name in left:
+                at = last_true(is_there(frame[name]) & some)
                 if at >= 0:
-                    found[i] = row - 1 - (low + at)
+                    found[name] = low + at, frame[name][at : at + 1]
+            stop, many = low, min(2 * many, CHUNK)
         return found
 
 
@@ -321,35 +330,16 @@ def _carried(
     trusted: TrustedRows, encoding: Encoding, known: Dense, first: int, stop: int
 ) -> Dense:
     """What is carried after a range of rows of an episode, with what was known before it."""
-    columns = encoding.columns
-    found = known.copy()
+    columns, found = encoding.columns, known.copy()
+    levels = dict(zip(columns.categories, encoding.levels, strict=True))
     found[:, AGE] += stop - first
-    left = {(i, what) for i in range(len(found)) for what in (VALUE, TRUSTED)}
-    for low, high in _backwards(first, stop):
-        if not left:
-            break
-        frame, good = trusted.read(columns.inputs, low, high)
-        for i, what in sorted(left):
-            name = columns.inputs[i]
-            read = is_there(frame[name])
-            at = last_true(read & good if what == TRUSTED else read)
-            if at < 0:
-                continue
-            left.discard((i, what))
-            value = frame[name][at : at + 1]
-            if i < len(columns.features):
-                found[i, what] = numbers_of(value)[0]
-            else:
-                found[i, what] = codes_of(value, encoding.levels[i - len(columns.features)])[0]
-            if what == VALUE:
-                found[i, AGE] = stop - 1 - (low + at)
-    return found
-
-
-def _backwards(first: int, stop: int) -> list[tuple[int, int]]:
-    """Ranges of rows from the last to the first, each twice as long as the one before."""
-    found, many = list[tuple[int, int]](), BACK
-    while stop > first:
-        found.append((max(first, stop - many), stop))
-        stop, many = found[-1][0], min(2 * many, 1 << 17)
+    for what in (VALUE, TRUSTED):
+        last = trusted.last_readings(columns.inputs, first, stop, trusted=what == TRUSTED)
+        for i, name in enumerate(columns.inputs):
+            if name in last:
+                row, read = last[name]
+                own = codes_of(read, levels[name]) if name in levels else numbers_of(read)
+                found[i, what] = own[0]
+                if what == VALUE:
+                    found[i, AGE] = stop - 1 - row
     return found

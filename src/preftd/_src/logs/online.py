@@ -26,7 +26,7 @@ from preftd._src.files import write_whole
 from preftd._src.learners.transition import DivergedError
 from preftd._src.logs.arms import Arm, OnlineMethod
 from preftd._src.logs.look import look
-from preftd._src.logs.parts import LogPart, LogPlan, PartSteps, Settings, read_part
+from preftd._src.logs.parts import LogPart, LogPlan, PartSteps, Settings, read_part, read_steps
 from preftd._src.logs.scores import Realised, realised_returns
 from preftd._src.logs.table import LogTable
 from preftd.experience import Experience
@@ -118,15 +118,14 @@ class OnlineFold(NamedTuple):
 
     def _realised(self, part: LogPart, steps: PartSteps) -> Realised:
         """The returns of a part; those of the fold count as not known."""
-        table, columns = self.settings.table, self.settings.columns
-        found = realised_returns(table, columns, part, steps, self.mean)
+        found = realised_returns(self.settings, part, steps, self.mean)
         return found._replace(known=found.known & self._kept(steps)[: steps.own, None])
 
     def _scale(self) -> Vector:
         """The root mean square of returns, shape (questions,)."""
         squares, rows = np.zeros(self.mean.size), np.zeros(self.mean.size)
         for part in self.plan.parts:
-            realised = self._realised(part, self.settings.steps(part))
+            realised = self._realised(part, read_steps(self.settings, part))
             squares += (np.where(realised.known, realised.returns, 0.0) ** 2).sum(axis=0)
             rows += realised.known.sum(axis=0)
         root = np.sqrt(squares / np.maximum(rows, 1))

@@ -234,8 +234,9 @@ class PartSteps(NamedTuple):
         return np.concatenate([[0.0], self.discount[:-1]])
 
 
-def read_steps(table: LogTable, columns: LogColumns, part: LogPart, folds: int) -> PartSteps:
+def read_steps(settings: Settings, part: LogPart) -> PartSteps:
     """Read the steps of a part, checked."""
+    table, columns = settings.table, settings.columns
     own, more = part.stop - part.start, not part.fresh[-1]
     count = own + more
     # One row more tells what came with the next observation, or is the last one.
@@ -243,7 +244,7 @@ def read_steps(table: LogTable, columns: LogColumns, part: LogPart, folds: int) 
     wanted = table.names if callable(columns.target) else columns.of_steps
     frame = table.read(wanted, part.start, stop)
     rows = _CheckedRows(table, frame, part.start)
-    unit, fold, first, episode_ends, closes = _units(part, count, folds)
+    unit, fold, first, episode_ends, closes = _units(part, count, settings.folds)
     stops = np.zeros(frame.height, np.bool_)
     if columns.terminated is not None:
         stops = rows.flags(columns.terminated)
@@ -310,11 +311,7 @@ class _CheckedRows(NamedTuple):
 
     def column(self, name: str) -> pl.Series:
         """Return a column that has neither nulls nor NaN."""
-        missing = ~is_there(self.frame[name])
-        if missing.any():
-            raise InputError(
-                f"{name!r} is missing in {self.place(int(missing.argmax()))}: fill the column."
-            )
+        self._refuse(name, ~is_there(self.frame[name]), None, "fill the column")
         return self.frame[name]
 
     def flags(self, name: str) -> Flags:
@@ -324,24 +321,23 @@ class _CheckedRows(NamedTuple):
             raise InputError(f"column {name!r} holds {column.dtype}: give flags, or 0 and 1.")
         numbers = numbers_of(column)
         wrong = (numbers != 0) & (numbers != 1)
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            raise InputError(
-                f"{name!r} is {numbers[row]:g} in {self.place(row)}: give flags, or 0 and 1."
-            )
+        self._refuse(name, wrong, numbers, "give flags, or 0 and 1")
         return np.asarray(numbers != 0)
 
     def numbers(self, name: str, low: float, high: float) -> Vector:
         """Return numbers that lie in [low, high] and are finite."""
         numbers = numbers_of(self.frame[name])
         wrong = ~((numbers >= low) & (numbers <= high) & np.isfinite(numbers))
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            span = "0 or more" if high == np.inf else f"in [{low:g}, {high:g}]"
-            raise InputError(
-                f"{name!r} is {_told(numbers[row])} in {self.place(row)}: give numbers {span}."
-            )
+        span = "0 or more" if high == np.inf else f"in [{low:g}, {high:g}]"
+        self._refuse(name, wrong, numbers, f"give numbers {span}")
         return numbers
+
+    def _refuse(self, name: str, wrong: Flags, numbers: Vector | None, remedy: str) -> None:
+        """Refuse a column with wrong rows; without numbers, these are missing."""
+        if wrong.any():
+            row = int(wrong.argmax())
+            value = "missing" if numbers is None else _told(numbers[row])
+            raise InputError(f"{name!r} is {value} in {self.place(row)}: {remedy}.")
 
     def ratios(self, columns: LogColumns) -> Vector:
         """Return the importance ratios, 1 if there are none."""
@@ -362,12 +358,8 @@ class _CheckedRows(NamedTuple):
             rows = self._replace(frame=self.frame.with_columns(pl.Series(named, found)))
         target = rows.numbers(named, 0.0, np.inf)
         taken = rows.numbers(columns.behaviour, 0.0, np.inf)
-        never = (taken == 0) & (target >= 0)
-        if never.any():
-            raise InputError(
-                f"{columns.behaviour!r} is 0 in {self.place(int(never.argmax()))}: an action that "
-                "was taken has a probability above 0."
-            )
+        remedy = "an action that was taken has a probability above 0"
+        self._refuse(columns.behaviour, taken == 0, abs(taken), remedy)
         return target / taken
 
     def check_rewards(self, columns: LogColumns, rewards: Dense, opens: Flags) -> None:
@@ -412,10 +404,6 @@ class Settings(NamedTuple):
         """The arms whose weights solve a system; they come before the others."""
         return tuple(arm for arm in self.arms if arm.method is None)
 
-    def steps(self, part: LogPart) -> PartSteps:
-        """Read the steps of a part."""
-        return read_steps(self.table, self.columns, part, self.folds)
-
 
 class Piece(NamedTuple):
     """Some rows of a part with their features, which the next piece overwrites."""
@@ -452,7 +440,7 @@ def pieces(settings: Settings, part: LogPart, steps: PartSteps) -> Iterator[Piec
 
 def read_part(settings: Settings, part: LogPart) -> tuple[PartSteps, Dense, Vector]:
     """Read a part in one go: its steps, features and β."""
-    steps = settings.steps(part)
+    steps = read_steps(settings, part)
     found = [(piece.features.copy(), piece.beta) for piece in pieces(settings, part, steps)]
     features, beta = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
     return steps, features, beta

@@ -18,10 +18,8 @@ from preftd._src.experiments.statistics import RESAMPLES
 from preftd._src.files import write_whole
 from preftd._src.kernels import kernel
 from preftd._src.logs.arms import Arm, log_names, questions_of
-from preftd._src.logs.columns import LogColumns
 from preftd._src.logs.least_squares import Solution
 from preftd._src.logs.parts import LogPart, PartSteps, Piece, Settings, pieces, read_steps
-from preftd._src.logs.table import LogTable
 from preftd._src.randomness import generator
 
 UNKNOWN = 0.01
@@ -180,8 +178,8 @@ def part_scores(
 
     """
     columns, arms, questions = settings.columns, settings.arms, questions_of(settings.columns)
-    steps = settings.steps(part)
-    realised = realised_returns(settings.table, columns, part, steps, solution.mean)
+    steps = read_steps(settings, part)
+    realised = realised_returns(settings, part, steps, solution.mean)
     groups = min(GROUPS, units)
     group = steps.unit * groups // units
     many = len(arms) * len(questions)
@@ -245,13 +243,11 @@ def _values(
     return found
 
 
-def realised_returns(
-    table: LogTable, columns: LogColumns, part: LogPart, steps: PartSteps, mean: Vector
-) -> Realised:
+def realised_returns(settings: Settings, part: LogPart, steps: PartSteps, mean: Vector) -> Realised:
     """The returns of a part; rows after it complete them if its last episode continues."""
-    rows, joined = steps.own, [steps]
+    columns, rows, joined = settings.columns, steps.own, [steps]
     if not part.fresh[-1]:
-        joined += _ahead(table, columns, part)
+        joined += _ahead(settings, part)
     rewards, alive, rho, opens = (
         np.concatenate([getattr(one, name)[: one.own] for one in joined])
         for name in ("rewards", "discount", "rho", "opens")
@@ -269,15 +265,15 @@ def realised_returns(
     return Realised(np.where(own, found, np.nan), (unknown <= UNKNOWN) & own)
 
 
-def _ahead(table: LogTable, columns: LogColumns, part: LogPart) -> list[PartSteps]:
+def _ahead(settings: Settings, part: LogPart) -> list[PartSteps]:
     """The steps after a part that belong to its last episode, as many as returns need."""
-    need = max(_horizon(discount) for discount in columns.discounts)
+    need = max(_horizon(discount) for discount in settings.columns.discounts)
     stop = min(part.stop + min(need, FARTHEST), part.reach)
     if stop <= part.stop:
         return []
     starts, fresh = np.array([part.stop, stop]), np.array([False, stop == part.reach])
     more = LogPart(-1, part.stop, stop, starts, fresh, 0, part.reach)
-    return [read_steps(table, columns, more, 1)]
+    return [read_steps(settings._replace(folds=1), more)]
 
 
 def _horizon(discount: float) -> int:

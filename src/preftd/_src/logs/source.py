@@ -6,7 +6,6 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -18,6 +17,7 @@ from preftd._src.arrays import InputError, short
 from preftd._src.files import as_path, check_utf8, system_error, write_whole
 from preftd._src.logs.part_files import without_results
 from preftd._src.logs.table import (
+    CHUNK,
     LogFile,
     LogTable,
     Partition,
@@ -240,86 +240,39 @@ def _digest(path: Path) -> int:
         return int(hashlib.file_digest(file, "sha256").hexdigest()[:15], 16)
 
 
-def _spooled_frames(folder: Path, label: str, frames: Iterator[Any]) -> LogTable:
-    """A table of frames, which are written one after the other and held no longer than that.
+def _spooled_frames(folder: Path, label: str, frames: Iterable[Any]) -> LogTable:
+    """A table of frames, which are written once there are enough rows, and held no longer.
 
-    There is a file for each run of frames that fit its types: reading finds one for all of them.
+    A file holds frames of the same types, widened by those before: reading finds one for all.
     """
-    files, numbers = list[LogFile](), count()
-    head = _next_frame(frames, next(numbers), None)
-    if head is None:
-        raise InputError("the iterator has no frames: give at least one.")
-    while head is not None:
-        run = _Run(head, frames, numbers)
+    files, held = list[LogFile](), list[pl.DataFrame]()
+    schema: pl.Schema | None = None
+
+    def write() -> None:
         path = folder / (f"{len(files)}-{SPOOL}" if files else SPOOL)
-        files.append(_written(path, run.sink))
-        head = run.left
+        files.append(_written(path, pl.concat(held).write_parquet))
+        held.clear()
+
+    for number, given in enumerate(frames):
+        frame = as_frame(given)
+        if schema is not None:
+            if frame.columns != list(schema):
+                raise InputError(
+                    f"frame {number} has columns {short(frame.columns)}, not those of the first: "
+                    "give the same columns in each."
+                )
+            frame = _widened(frame, schema)
+            if held and frame.schema != schema:
+                write()
+        schema = frame.schema
+        held.append(frame)
+        if sum(one.height for one in held) >= CHUNK:
+            write()
+    if schema is None:
+        raise InputError("the iterator has no frames: give at least one.")
+    if held:
+        write()
     return LogTable(files, label, one_source=True)
-
-
-def _next_frame(frames: Iterator[Any], number: int, names: list[str] | None) -> pl.DataFrame | None:
-    """The next of some frames, checked to have the columns of those before."""
-    given = next(frames, frames)
-    if given is frames:
-        return None
-    frame = as_frame(given)
-    if names is not None and frame.columns != names:
-        raise InputError(
-            f"frame {number} has columns {short(frame.columns)}, not those of the first: "
-            "give the same columns in each."
-        )
-    return frame
-
-
-class _Run:
-    """Frames in the types of the first, up to one that does not fit them, which is left."""
-
-    def __init__(self, head: pl.DataFrame, frames: Iterator[Any], numbers: Iterator[int]) -> None:
-        self._head, self._frames, self._numbers = head, frames, numbers
-        self._failed: BaseException | None = None
-        self.left: pl.DataFrame | None = None
-
-    def sink(self, path: Path) -> None:
-        """Write the frames to a Parquet file."""
-        from polars.io.plugins import register_io_source  # noqa: PLC0415  (for iterators only)
-
-        source = register_io_source(lambda *_: self._parts(), schema=self._head.schema)
-        try:
-            source.sink_parquet(path)
-        except pl.exceptions.PolarsError:
-            if self._failed is not None:  # polars only says that something has failed
-                raise self._failed from None
-            raise
-
-    def _parts(self) -> Iterator[pl.DataFrame]:
-        schema = self._head.schema
-        yield self._head
-        try:
-            while (found := _next_frame(self._frames, next(self._numbers), [*schema])) is not None:
-                fitted = _fitted(found, schema)
-                if fitted is None:
-                    self.left = _widened(found, schema)
-                    return
-                yield fitted
-        except BaseException as error:
-            self._failed = error
-            raise
-
-
-def _fitted(frame: pl.DataFrame, schema: pl.Schema) -> pl.DataFrame | None:
-    """A frame in other types; None if they do not hold its values."""
-    changed = []
-    for column in frame.iter_columns():
-        dtype = schema[column.name]
-        if dtype == column.dtype:
-            continue
-        if column.null_count() < len(column) and common_type(dtype, column.dtype) != dtype:
-            return None
-        found, lost = converted(column, dtype)
-        if lost is not None:
-            return None
-        changed.append(found)
-    return frame.with_columns(changed)
 
 
 def _widened(frame: pl.DataFrame, schema: pl.Schema) -> pl.DataFrame:
@@ -327,6 +280,8 @@ def _widened(frame: pl.DataFrame, schema: pl.Schema) -> pl.DataFrame:
     changed = []
     for column in frame.iter_columns():
         dtype = common_type(schema[column.name], column.dtype) or column.dtype
+        if column.null_count() == len(column):
+            dtype = schema[column.name]
         found, lost = converted(column, dtype)
         changed.append(found if lost is None else column)
     return frame.with_columns(changed)
@@ -477,7 +432,7 @@ SOURCES = {
     ),
     "iterable of frames": LogSource(
         lambda given: isinstance(given, Iterable) and not isinstance(given, bytes | np.ndarray),
-        lambda given, folder: _spooled_frames(folder, LABEL, iter(given)),
+        lambda given, folder: _spooled_frames(folder, LABEL, given),
     ),
 }
 """Kinds of sources; the first that fits opens one."""

@@ -6,7 +6,7 @@ The head of `fitting.py` describes its fields.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -143,6 +143,11 @@ def summarise_questions(
             }
         )
     return questions
+
+
+def errors_of(question: Mapping[str, Any], **wanted: str) -> list[dict[str, Any]]:
+    """Return the errors of a question that are wanted, such as those with rows="all"."""
+    return [e for e in question["errors"] if all(e[key] == one for key, one in wanted.items())]
 
 
 def _inputs(settings: Settings, gaps: NDArray[np.int64]) -> list[dict[str, Any]]:

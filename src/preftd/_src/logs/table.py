@@ -34,10 +34,6 @@ class LogFile(NamedTuple):
     partition: Partition = ()
     """Columns that are in the names of folders, as in site=north/a.parquet."""
 
-    def scan(self) -> pl.LazyFrame:
-        """Return the columns that are in the file itself."""
-        return scan_parquet(self.path)
-
 
 @final
 class LogTable:
@@ -172,7 +168,7 @@ def in_one_piece(frame: pl.DataFrame) -> Iterator[pl.DataFrame]:
 def schema_of(file: LogFile) -> dict[str, pl.DataType]:
     """Return the types of all columns of a file."""
     with reading(file.path):
-        own: dict[str, pl.DataType] = dict(file.scan().collect_schema())
+        own: dict[str, pl.DataType] = dict(scan_parquet(file.path).collect_schema())
     for name, value in file.partition:
         own[name] = pl.Int64() if isinstance(value, int) else pl.String()
     return own
@@ -218,7 +214,7 @@ def _slice(file: LogFile, columns: Sequence[str], first: int, rows: int) -> pl.D
     if not own:
         return pl.DataFrame({n: pl.repeat(constant[n], rows, eager=True) for n in columns})
     with reading(file.path):
-        frame = file.scan().select(own).slice(first, rows).collect()
+        frame = scan_parquet(file.path).select(own).slice(first, rows).collect()
     return frame if len(own) == len(columns) else frame.select(wanted)
 
 
@@ -274,7 +270,7 @@ def _has(file: LogFile, name: str) -> bool:
     if name in dict(file.partition):
         return True
     with reading(file.path):
-        return has_values(file.scan(), name)
+        return has_values(scan_parquet(file.path), name)
 
 
 def has_values(frame: pl.LazyFrame, name: str) -> bool:

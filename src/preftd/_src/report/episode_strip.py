@@ -12,6 +12,7 @@ from preftd._src.arrays import Dense, InputError, Vector, as_count, short
 from preftd._src.style import (
     FAINT,
     HAIR,
+    INK,
     LABEL_SIZE,
     LOOKS,
     OTHERS,
@@ -140,14 +141,14 @@ def _draw_frame(axes: Axes, picture: Any, beta: float) -> None:
         axes.imshow(picture)
     axes.spines[["top", "right"]].set_visible(True)
     for spine in axes.spines.values():
-        spine.set_color(LOOKS["PTD"].colour if beta == 1 else FAINT)
+        spine.set_color(INK if beta == 1 else FAINT)
         spine.set_linewidth(1.6 if beta == 1 else HAIR)
 
 
 def _draw_beta(axes: Axes, beta: Vector, chosen: Any) -> None:
     """β at each step; steps that are shown above are marked."""
     steps: Dense = np.arange(len(beta), dtype=np.float64)
-    axes.vlines(steps, 0, beta, color=LOOKS["PTD"].colour, linewidth=THIN)
+    axes.vlines(steps, 0, beta, color=INK, linewidth=THIN)
     axes.plot(chosen, beta[chosen], "o", color=LOOKS["TD(λ)"].colour, markersize=4, clip_on=False)
     axes.set(xlim=(-1, len(beta)), ylim=(0, 1.08), yticks=[0, 0.5, 1])
     share = float((beta == 1).mean())

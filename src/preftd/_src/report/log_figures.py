@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,10 +14,12 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from preftd._src.arrays import Vector
+from preftd._src.logs.summary import errors_of
 from preftd._src.logs.table import reading, scan_parquet
-from preftd._src.report.figures.layout import grid, rows_of_panels, write_note
+from preftd._src.report.figures.layout import grid, is_wide, rows_of_panels, write_note
 from preftd._src.report.figures.lines import Shown, attach
 from preftd._src.style import (
+    INK,
     MARK,
     OTHERS,
     PAGE,
@@ -37,8 +40,6 @@ MOST_INPUTS = 24
 MOST_QUESTIONS = 6
 """Questions with a panel of their own; tables have all."""
 ROWS = {"all": "all rows", "trusted": "trusted rows", "untrusted": "other rows"}
-FAR = 30.0
-"""The ratio of errors above which their axis is logarithmic."""
 LETTERS = 22
 """Names of inputs are cut to so many letters in figures."""
 SAMPLE = 200_000
@@ -92,9 +93,8 @@ def missing_figure(summary: Mapping[str, Any]) -> Figure:
     figure = Figure(figsize=(PAGE, 1.5 + 0.2 * lines), layout="constrained")
     top, below = figure.subplots(2, 1, sharex=True, height_ratios=[1.0, 0.2 * lines])
     middle = (rows[1:] + rows[:-1]) / 2
-    look = looks_of(["PTD"])["PTD"]
     beta = np.asarray(bins["beta"])
-    drawn = top.plot(middle, beta, color=look.colour, linewidth=WIDTH)
+    drawn = top.plot(middle, beta, color=INK, linewidth=WIDTH)
     attach(drawn, Shown("mean β", "", Band(middle, beta, beta, beta), "row"))
     top.set(ylim=(-0.05, 1.05))
     top.set_ylabel("mean β")
@@ -125,16 +125,25 @@ def errors_figure(summary: Mapping[str, Any]) -> Figure | None:
     None if no error is known.
     """
     asked = [question for question in summary["questions"] if question["errors"]]
-    questions = asked[:MOST_QUESTIONS]
-    if not questions:
-        return None
-    figure, panels = grid([question["label"] for question in questions], 2.6)
-    for axes, question in zip(panels, questions, strict=True):
-        _error_panel(axes, question, summary["arms"], looks_of_arms(summary))
-    legend_above(figure, panels[0])
-    left = len(asked) - len(questions)
-    more = f" {left} more questions are in the table." if left else ""
+    left = len(asked) - MOST_QUESTIONS
+    more = f" {left} more questions are in the table." if left > 0 else ""
     note = f"Filled: the value of the row; hollow: held. Lines: 95 % intervals.{more}"
+    draw = partial(_error_panel, arms=summary["arms"], looks=looks_of_arms(summary))
+    return _panel_per_question(asked, 2.6, draw, note)
+
+
+def _panel_per_question(
+    asked: Sequence[Mapping[str, Any]], height: float, draw: Callable[..., None], note: str
+) -> Figure | None:
+    """Draw the first questions, given axes and a question at a time; None if there are none."""
+    if not asked:
+        return None
+    shown = asked[:MOST_QUESTIONS]
+    figure, panels = grid([question["label"] for question in shown], height)
+    for axes, question in zip(panels, shown, strict=True):
+        draw(axes, question)
+        axes.set_title(question["label"], **TYPED)
+    legend_above(figure, panels[0])
     write_note(figure, note)
     return figure
 
@@ -142,16 +151,13 @@ def errors_figure(summary: Mapping[str, Any]) -> Figure | None:
 def _error_panel(
     axes: Axes, question: Mapping[str, Any], arms: Sequence[Mapping[str, str]], looks: Any
 ) -> None:
-    kinds = [rows for rows in ROWS if any(e["rows"] == rows for e in question["errors"])]
+    kinds = [rows for rows in ROWS if errors_of(question, rows=rows)]
     found, step = list[float](), 0.8 / len(arms)
     for a, arm in enumerate(arms):
         look = looks[arm["label"]]
+        marks = {"color": look.colour, "marker": look.marker, "markersize": MARK + 0.5}
         for prediction in ("value", "held"):
-            some = [
-                e
-                for e in question["errors"]
-                if (e["arm"], e["prediction"]) == (arm["key"], prediction)
-            ]
+            some = errors_of(question, arm=arm["key"], prediction=prediction)
             if not some:
                 continue
             lift = (a - (len(arms) - 1) / 2) * step + (0.0 if prediction == "value" else 0.3 * step)
@@ -159,22 +165,19 @@ def _error_panel(
             centre, low, high = (_numbers(some, f"rmse{end}") for end in ("", "_low", "_high"))
             low, high = np.fmin(low, centre), np.fmax(high, centre)
             drawn = axes.errorbar(
-                centre, at, xerr=[centre - low, high - centre], color=look.colour,
-                marker=look.marker, markersize=MARK + 0.5, linestyle="none", linewidth=WIDTH,
-                markerfacecolor=look.colour if prediction == "value" else "white",
+                centre, at, xerr=[centre - low, high - centre], linestyle="none", linewidth=WIDTH,
+                markerfacecolor=look.colour if prediction == "value" else "white", **marks,
             )  # fmt: skip
             label = arm["label"] if prediction == "value" else f"{arm['label']}, held"
             band = Band(at, centre, low, high)
             attach(drawn.get_children(), Shown(label, arm["label"], band, sideways=True))
             found += centre[np.isfinite(centre)].tolist()
             if prediction == "value":
-                axes.plot([], [], color=look.colour, marker=look.marker, linestyle="none",
-                          markersize=MARK + 0.5, label=arm["label"])  # fmt: skip
+                axes.plot([], [], linestyle="none", label=arm["label"], **marks)
     axes.set_yticks(range(len(kinds)), [ROWS[kind] for kind in kinds])
     axes.set_ylim(len(kinds) - 0.5, -0.5)
-    if found and min(found) > 0 and max(found) > FAR * min(found):
+    if is_wide(np.array(found)):
         axes.set_xscale("log")
-    axes.set_title(question["label"], **TYPED)
     axes.set_xlabel("root mean squared error, held out")
 
 
@@ -201,12 +204,9 @@ def sample(path: Path, rows: int) -> Sampled:
 def calibration_figure(summary: Mapping[str, Any], found: Sampled) -> Figure | None:
     """Draw the mean return of rows with about the same prediction; None if no return is known."""
     asked = [q for q in summary["questions"] if _known(found.spread, q).height >= TENTHS]
-    asked = asked[:MOST_QUESTIONS]
-    if not asked:
-        return None
-    figure, panels = grid([question["label"] for question in asked], 2.7)
     looks = looks_of_arms(summary)
-    for axes, question in zip(panels, asked, strict=True):
+
+    def draw(axes: Axes, question: Mapping[str, Any]) -> None:
         rows = _known(found.spread, question)
         realised, ends = rows[f"return{question['suffix']}"].to_numpy(), list[float]()
         for arm in summary["arms"]:
@@ -216,13 +216,10 @@ def calibration_figure(summary: Mapping[str, Any], found: Sampled) -> Figure | N
             ends += [*band.x, *band.centre]
         line = [min(ends), max(ends)]
         axes.plot(line, line, color=RETURN_COLOUR, linewidth=THIN, zorder=0)
-        axes.set_title(question["label"], **TYPED)
         axes.set(xlabel="mean prediction", ylabel="mean return")
-    legend_above(figure, panels[0])
-    write_note(
-        figure, "Rows in ten groups by their held-out prediction; on the grey line the means agree."
-    )
-    return figure
+
+    note = "Rows in ten groups by their held-out prediction; on the grey line the means agree."
+    return _panel_per_question(asked, 2.7, draw, note)
 
 
 def episodes_figure(

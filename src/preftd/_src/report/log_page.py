@@ -15,6 +15,7 @@ from preftd._src.logs.arms import log_names
 from preftd._src.logs.columns import Age, Missing, as_trust
 from preftd._src.logs.part_files import PREDICTIONS
 from preftd._src.logs.saved import PAGE, LogEvaluation, load
+from preftd._src.logs.summary import errors_of
 from preftd._src.report.log_figures import (
     ROWS,
     calibration_figure,
@@ -124,11 +125,8 @@ def lead(summary: Mapping[str, Any]) -> Iterator[str]:
     )
     labels = {arm["key"]: arm["label"] for arm in arms}
     for question in summary["questions"][:3]:
-        some = [
-            e
-            for e in question["errors"]
-            if (e["rows"], e["prediction"]) == ("all", "value") and e["rmse"] is not None
-        ]
+        some = errors_of(question, rows="all", prediction="value")
+        some = [e for e in some if e["rmse"] is not None]
         if not some:
             yield f"{question['label']}: no return is known, so there is no error."
             continue
@@ -198,8 +196,8 @@ def _inputs(summary: Mapping[str, Any]) -> dict[str, Any]:
             PageCell(one["name"]),
             PageCell(f"{one['missing']:,}", one["missing"]),
             PageCell(_percent(one["share"]), one["share"]),
-            PageCell(*_number(one.get("mean"))),
-            PageCell(*_number(one.get("scale"))),
+            _number(one.get("mean")),
+            _number(one.get("scale")),
         ]
         for one in inputs
     ]
@@ -269,7 +267,7 @@ def _scales(summary: Mapping[str, Any]) -> Vector:
 
 def _changes(summary: Mapping[str, Any], question: Mapping[str, Any]) -> dict[str, Any]:
     found = weights_table(summary, question)
-    rows = [[PageCell(name), *(PageCell(*_number(x)) for x in effects)] for name, effects in found]
+    rows = [[PageCell(name), *map(_number, effects)] for name, effects in found]
     head = ["feature", *(arm["label"] for arm in with_weights(summary))]
     return {"label": question["label"], **_table(head, rows, MOST_WEIGHTS)}
 
@@ -288,9 +286,7 @@ def _fills(summary: Mapping[str, Any]) -> dict[str, Any] | None:
         change = weights_change(summary, own[one["question"], one["arm"]], one)
         texts = [one["question"], labels[one["arm"]], one["fill"]]
         share = "–" if change is None else _percent(change)
-        rows.append(
-            [*map(PageCell, texts), PageCell(share, change), PageCell(*_number(one["rmse"]))]
-        )
+        rows.append([*map(PageCell, texts), PageCell(share, change), _number(one["rmse"])])
     head = ["predicted", "method", "fill", "change of weights", "error, all rows"]
     return _table(head, rows, MOST_FILLS)
 
@@ -299,8 +295,8 @@ def _lines(summary: Mapping[str, Any]) -> list[str]:
     return str(summary["columns"]).splitlines()
 
 
-def _number(value: float | None) -> tuple[str, float | None]:
-    return ("–", None) if value is None else (number_text(value), value)
+def _number(value: float | None) -> PageCell:
+    return PageCell("–") if value is None else PageCell(number_text(value), value)
 
 
 def _percent(share: float) -> str:

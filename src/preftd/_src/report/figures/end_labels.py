@@ -17,11 +17,11 @@ from matplotlib.transforms import (
 )
 
 from preftd._src.arrays import Vector
-from preftd._src.report.figures.layout import fit_titles
+from preftd._src.report.figures.layout import fit_titles, grow, in_points
 from preftd._src.report.figures.lines import Line, Panel, attach
-from preftd._src.style import MARK, TYPED, WIDTH, Look, lay_out
+from preftd._src.style import MARK, POINTS, SMALL_SIZE, TYPED, WIDTH, Look, lay_out
 
-SIZE = 7.0
+SIZE = SMALL_SIZE
 """The font size, in points."""
 LINE = 1.3 * SIZE
 """The height of a line of a label, in points."""
@@ -106,7 +106,7 @@ def label_ends(figure: Figure, labels: Sequence[tuple[Axes, Sequence[Label]]]) -
     lay_out(figure)  # so that axes have their final size, with space for labels
     if fit_titles(figure, [axes for axes, _ in labels]):
         lay_out(figure)
-    spaces = [axes.get_window_extent().height * 72 / figure.dpi for axes, _ in labels]
+    spaces = [in_points(figure, axes.get_window_extent().height) for axes, _ in labels]
     needed = [sum(label.height for label in some) for _, some in labels]
     if any(need > space for need, space in zip(needed, spaces, strict=True)):
         for text in (text for some in texts for text in some):
@@ -128,7 +128,7 @@ def points(axes: Axes, across: float, up: float) -> Transform:
     """Return the transform of points from a position, given as shares of the axes' size."""
     figure: Any = axes.get_figure(root=True)
     corner: Any = axes.transAxes  # the stubs want a type that it has at run time
-    scale: Transform = Affine2D().scale(1 / 72) + figure.dpi_scale_trans
+    scale: Transform = Affine2D().scale(1 / POINTS) + figure.dpi_scale_trans
     return scale + ScaledTranslation(across, up, corner)
 
 
@@ -164,9 +164,8 @@ def _legend(figure: Figure, labels: Sequence[Label]) -> None:
     for label in named.values():
         look = label.look.line_style(marked=label.marked)
         lines.append(Line2D([], [], linewidth=label.width, **look))
-    wide, high = figure.get_size_inches()
-    across = max(1, int(wide / INCHES))
-    figure.set_size_inches(wide, high + -(-len(lines) // across) * 2 * SIZE / 72)
+    across = max(1, int(figure.get_size_inches()[0] / INCHES))
+    grow(figure, -(-len(lines) // across) * 2 * SIZE / POINTS)
     wide_as: Any = {"ncols": across, "frameon": False, "fontsize": SIZE}
     # A legend omits labels that start with an underscore, so the texts are set afterwards.
     numbers = [str(i) for i in range(len(lines))]

@@ -20,6 +20,8 @@ from preftd._src.experiments.results import Results
 from preftd._src.style import (
     LABEL_SIZE,
     NOTE_SIZE,
+    PAGE,
+    POINTS,
     RAISED,
     TEXT,
     TICK_SIZE,
@@ -29,7 +31,7 @@ from preftd._src.style import (
 
 LEVEL = 0.95
 """The level of all intervals in figures."""
-INCHES = {1: 3.3, 2: 6.8, 3: 7.2}
+INCHES = {1: 3.3, 2: 6.8, 3: PAGE}
 """Width of a figure by its columns of panels: one page column for one, a full page for more."""
 WIDE = 30.0
 """The ratio of the largest value to the smallest above which an axis is logarithmic."""
@@ -106,8 +108,12 @@ def fit_scales(axes: Sequence[Axes], values: Sequence[Vector]) -> None:
 
     """
     every = np.concatenate([some[np.isfinite(some)] for some in values])
-    wide = bool(every.size and every.min() > 0 and every.max() > WIDE * every.min())
-    set_scales(axes, values, logarithmic=wide)
+    set_scales(axes, values, logarithmic=is_wide(every))
+
+
+def is_wide(values: Vector) -> bool:
+    """Return whether finite values are positive and span more than a factor of WIDE."""
+    return bool(values.size and values.min() > 0 and values.max() > WIDE * float(values.min()))
 
 
 def set_scales(axes: Sequence[Axes], values: Sequence[Vector], *, logarithmic: bool) -> None:
@@ -285,7 +291,7 @@ def _width(title: Text, text: str) -> float:
     """The width of a text in the font of a title, as drawn, in points."""
     title.set_text(text)
     figure: Any = title.get_figure(root=True)
-    return float(title.get_window_extent().width * 72 / figure.dpi)
+    return in_points(figure, title.get_window_extent().width)
 
 
 def _available(figure: Figure, axes: Axes) -> float:
@@ -293,7 +299,12 @@ def _available(figure: Figure, axes: Axes) -> float:
     start = axes.get_window_extent().x0
     others = [one.get_window_extent().x0 for one in figure.axes]
     end = min((x for x in others if x > start + 1), default=figure.bbox.width)
-    return float(end - start) * 72 / figure.dpi - TITLE_GAP
+    return in_points(figure, end - start) - TITLE_GAP
+
+
+def in_points(figure: Figure, pixels: float) -> float:
+    """Return a length in points."""
+    return float(pixels) * POINTS / figure.dpi
 
 
 def mark_step_sizes(axes: Axes, sizes: Vector) -> None:
@@ -387,7 +398,7 @@ class _StepSizes(Locator):
         axis: Any = self.axis
         low, high = axis.get_view_interval()
         figure = axis.axes.get_figure(root=True)
-        length = axis.axes.get_window_extent().width * 72 / figure.dpi
+        length = in_points(figure, axis.axes.get_window_extent().width)
         return chosen_ticks(self._sizes, low, high, length)
 
 

@@ -57,9 +57,9 @@ from preftd._src.report.figures.lines import (
     step_sizes_of,
     with_diverged,
 )
-from preftd._src.style import LABEL_SIZE, RC, TYPED, Band, lay_out, number_text, save_figure
+from preftd._src.style import LABEL_SIZE, POINTS, RC, TYPED, Band, lay_out, number_text, save_figure
 
-POINTS = 400
+MOST_POINTS = 400
 """The largest number of episodes drawn per curve."""
 HIGH = 2.0
 """The axis ends at this multiple of the largest score with the smallest step size: worse scores
@@ -109,7 +109,7 @@ def _lines_figure(
     """
     rows = cross_rows(drawn) if crosses else []
     with mpl.rc_context(RC):
-        figure, every = grid([panel.title for panel in drawn], HEIGHT + len(rows) * ROW / 72)
+        figure, every = grid([panel.title for panel in drawn], HEIGHT + len(rows) * ROW / POINTS)
         fit_scales(every, [values(panel) for panel in drawn])
         ends = []
         for axes, panel in zip(every, drawn, strict=True):
@@ -140,7 +140,7 @@ def curves(results: Results) -> Figure:
 def thinned_curves(
     results: Results, spaced: Callable[[int, int, int], Vector] = np.linspace
 ) -> pl.DataFrame:
-    """Return learning curves of reported runs, at most POINTS episodes of each.
+    """Return learning curves of reported runs, at most MOST_POINTS episodes of each.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def thinned_curves(
     """
     measured = pl.col(results.score.measure.name)
     last = results.reported.select(measured.list.len().max()).item() or 1
-    kept = np.unique(spaced(1, last, POINTS).round().astype(int))
+    kept = np.unique(spaced(1, last, MOST_POINTS).round().astype(int))
     return with_diverged(results, results.curves(LEVEL, kept.tolist()))
 
 

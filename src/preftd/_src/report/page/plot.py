@@ -15,10 +15,8 @@ from matplotlib.transforms import Bbox
 
 from preftd._src.arrays import Dense
 from preftd._src.report.figures.lines import Shown, attached
-from preftd._src.style import RC, laid_out
+from preftd._src.style import POINTS, RC, laid_out
 
-POINTS = 72
-"""Units of an SVG per inch."""
 SVG = "http://www.w3.org/2000/svg"
 FONTS = re.compile(r"'DejaVu Sans', '.*sans-serif")
 """The fonts of matplotlib, for which the page has its own."""
@@ -136,7 +134,7 @@ def _lines(known: list[tuple[Artist, Shown | str]], box: Bbox) -> Iterator[dict[
 
 
 def _units(display: Dense, axes: Axes, box: Bbox) -> Dense:
-    """Positions in pixels of the figure as positions in the SVG, whose origin is at the top."""
+    """Pixels of the figure as positions in the SVG, whose origin is at the top, in points."""
     figure: Any = axes.get_figure(root=True)
     inches = np.asarray(display) / figure.dpi
     return np.column_stack([inches[:, 0] - box.x0, box.y1 - inches[:, 1]]) * POINTS
