@@ -29,6 +29,7 @@ Vector: TypeAlias = NDArray[np.float64]
 Dense: TypeAlias = NDArray[np.float64]
 Matrix: TypeAlias = Dense | Sparse
 AnyMatrix = TypeVar("AnyMatrix", bound=Matrix)
+Kind = TypeVar("Kind")
 MatrixLike: TypeAlias = ArrayLike | AnySparse
 
 MOST_STATES = 10_000_000
@@ -143,6 +144,29 @@ def short(given: object) -> str:
     text = re.sub(r" at 0x[0-9a-f]+", "", text)  # an address means nothing to the reader
     text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def instance(name: str, given: object, kind: type[Kind], remedy: str) -> Kind:
+    """Return what is given, checked to be of a kind.
+
+    Parameters
+    ----------
+    name : str
+        The name of the argument, for error messages.
+    given : object
+    kind : type
+    remedy : str
+        What to give, for error messages.
+
+    Examples
+    --------
+    >>> instance("which", slice(3), slice, "a slice")
+    slice(None, 3, None)
+
+    """
+    if not isinstance(given, kind):
+        raise InputError(f"{name} is {short(given)}: give {remedy}.")
+    return given
 
 
 def as_table(name: str, given: MatrixLike) -> Matrix:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, NamedTuple, Self, TypeAlias, TypeVar, final
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, TypeVar, final
 
 from preftd._src.arrays import InputError, short
 from preftd._src.experiments.content import content, text
@@ -30,6 +30,9 @@ from preftd._src.learners.step_size import StudyStepSize, as_study_step_size
 from preftd._src.names import is_one_line, nearest
 from preftd.preferences import Signal, as_preference
 from preftd.rules import Rule
+
+if TYPE_CHECKING:
+    from preftd._src.experiments.study import Study
 
 Kind = TypeVar("Kind")
 OneOrMore: TypeAlias = Kind | Sequence[Kind] | Mapping[str, Kind]
@@ -62,27 +65,20 @@ class Axes:
     """Of each rule, by its label; nothing if no learner takes any."""
 
     @classmethod
-    def of(
-        cls,
-        *,
-        tasks: OneOrMore[TaskSource],
-        rules: OneOrMore[Rule],
-        preferences: OneOrMore[Any],
-        learners: OneOrMore[Any],
-        step_sizes: StepSizes | Mapping[str, StepSizes] | None,
-    ) -> Self:
+    def of(cls, study: "Study") -> Self:
         """Labels where there are none, and refusals of what cannot be used."""
-        methods = _members("learners", learners)
+        methods = _members("learners", study.learners)
         methods = {name: as_learner(name, given) for name, given in methods.items()}
-        signals = _members("preferences", preferences)
+        signals = _members("preferences", study.preferences)
         signals = {name: as_preference(given, name) for name, given in signals.items()}
-        sources, named = _members("tasks", tasks), _members("rules", rules)
+        sources, named = _members("tasks", study.tasks), _members("rules", study.rules)
+        step_sizes = study.step_sizes
         acting = all(map(acts, methods.values()))
         for name, source in sources.items():
             check_task(name, source, acting)
         for name, rule in named.items():
             check_rule(name, rule)
-        labels = _labelled("rules", rules, named, lambda rule: rule.name)
+        labels = _labelled("rules", study.rules, named, lambda rule: rule.name)
         stepping = any(map(takes_step_size, methods.values()))
         if not stepping and step_sizes is not None and listed("step_sizes", step_sizes, "[0.1]"):
             raise InputError("step_sizes are given, but no learner takes any: leave them out.")
@@ -94,10 +90,10 @@ class Axes:
             if takes_step_size(learner):
                 check_pairs(learner, "step_sizes", own)
         return cls(
-            _labelled("tasks", tasks, sources, _name_of_task),
+            _labelled("tasks", study.tasks, sources, _name_of_task),
             labels,
-            _labelled("preferences", preferences, signals, _name_of_preference),
-            _labelled("learners", learners, methods, lambda learner: learner.label),
+            _labelled("preferences", study.preferences, signals, _name_of_preference),
+            _labelled("learners", study.learners, methods, lambda learner: learner.label),
             sizes,
         )
 

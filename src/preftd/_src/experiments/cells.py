@@ -28,16 +28,6 @@ Choice = Mapping[tuple[str, str, str, str], StudyStepSize | None]
 """The step size that was chosen, by labels."""
 
 
-class Description(NamedTuple):
-    """What a setting consists of, as text."""
-
-    rule: str
-    preference: str
-    learner: str
-    schedule: str
-    """How the step size decreases; empty if it does not."""
-
-
 class Setting(NamedTuple):
     """An algorithm with a step size, under the labels of a study."""
 
@@ -46,7 +36,12 @@ class Setting(NamedTuple):
     algorithm: Algorithm
     step_size: StudyStepSize | None
     """None for a learner that takes none."""
-    description: Description
+    rule: str
+    """What its rule consists of, as text; so for the next two."""
+    preference: str
+    learner: str
+    schedule: str
+    """How the step size decreases, as text; empty if it does not."""
     ours: bool
     """Whether it consists of this library's code alone, so that its duration can be estimated."""
 
@@ -70,15 +65,15 @@ class Cell(NamedTuple):
 
     def described(self) -> dict[str, str | int | float | None]:
         """What the cell consists of, for messages and manifests."""
-        setting, text = self.setting, self.setting.description
+        setting = self.setting
         return {
             "label": ", ".join(filter(None, setting.labels)),
             "stage": self.stage,
             "task": self.trial.task.name,
-            "rule": text.rule,
-            "preference": text.preference,
-            "learner": text.learner,
-            "step_size": text.schedule or size_of(setting.step_size),
+            "rule": setting.rule,
+            "preference": setting.preference,
+            "learner": setting.learner,
+            "step_size": setting.schedule or size_of(setting.step_size),
             "seed": self.trial.seed,
             "episodes": self.trial.episodes,
         }
@@ -173,13 +168,8 @@ class Expansion:
                 sizes = (choice[labels],) if labels in choice else ()
             for alpha in sizes:
                 size, schedule = self._step_sizes[alpha]
-                said = one.description
-                yield one._replace(
-                    id=self._setting_id(one.id, size),
-                    labels=labels,
-                    step_size=alpha,
-                    description=said._replace(schedule=schedule) if schedule else said,
-                )
+                name = self._setting_id(one.id, size)
+                yield one._replace(id=name, labels=labels, step_size=alpha, schedule=schedule)
 
 
 def _algorithms(study: Study) -> Iterator[Setting]:
@@ -198,7 +188,10 @@ def _algorithms(study: Study) -> Iterator[Setting]:
             Labels("", rule, preference, learner),
             Algorithm(r, p, f),
             None,
-            Description(text(parts[0]), text(parts[1]), text(parts[2]), ""),
+            text(parts[0]),
+            text(parts[1]),
+            text(parts[2]),
+            "",
             is_ours(parts),
         )
 

@@ -192,8 +192,39 @@ class Here:
         yield from map(compute, listed("jobs", jobs, "those that an executor is given"))
 
 
+class SeveralProcesses:
+    """What executors of several processes share: one compiles what all use, `with` ends them."""
+
+    def __init__(self, say: Callable[[str], object]) -> None:
+        if not callable(say):
+            raise InputError(f"say is {short(say)}: give a function of a sentence, such as print.")
+        self._say = say
+        self._compiled: set[tuple[str, str]] = set()
+
+    def _compile_first(
+        self, jobs: Sequence[Job], compile_all: Callable[[Sequence[Job]], object]
+    ) -> None:
+        """Have everything in the jobs compiled that is new; what takes a while is explained."""
+        first = first_episodes(jobs)
+        new = [job for kind, job in first.items() if kind not in self._compiled]
+        if new:
+            with after(PATIENCE, self._say, COMPILING):
+                compile_all(new)
+        self._compiled |= first.keys()
+
+    def close(self) -> None:
+        """End all processes."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
 @final
-class Processes:
+class Processes(SeveralProcesses):
     """Computes in worker processes, which stay until it is closed: use it in a `with` statement.
 
     Parameters
@@ -209,11 +240,8 @@ class Processes:
         self, workers: int | None = None, say: Callable[[str], object] = lambda _: None
     ) -> None:
         self.workers = as_workers(workers)
-        if not callable(say):
-            raise InputError(f"say is {short(say)}: give a function of a sentence, such as print.")
-        self._say = say
+        super().__init__(say)
         self._free: list[Worker] = []
-        self._compiled: set[tuple[str, str]] = set()
 
     def run(self, jobs: Sequence[Job]) -> Generator[JobResult, None, None]:
         """Compute the jobs; results as they come."""
@@ -224,10 +252,7 @@ class Processes:
         left = len(jobs)
         try:
             if count > 1:
-                first = first_episodes(jobs)
-                with after(PATIENCE, self._say, COMPILING):
-                    crew.compile([job for kind, job in first.items() if kind not in self._compiled])
-                self._compiled |= first.keys()
+                self._compile_first(jobs, crew.compile)
             crew.begin()
             while left:
                 result = crew.results.get()
@@ -245,12 +270,6 @@ class Processes:
         """End all processes."""
         while self._free:
             self._free.pop().end()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 @contextmanager
@@ -363,5 +382,5 @@ def first_episodes(jobs: Sequence[Job]) -> dict[tuple[str, str], Job]:
         for setting in group.settings:
             trial = group.trial._replace(episodes=1)
             alone = Job((CellGroup(group.stage, trial, (setting,)),), work=0)
-            found.setdefault((setting.description.rule, setting.description.learner), alone)
+            found.setdefault((setting.rule, setting.learner), alone)
     return found

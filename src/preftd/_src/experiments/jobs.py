@@ -7,7 +7,7 @@ from their results.
 import time
 import traceback
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import compress, groupby
 from typing import Any, NamedTuple, Protocol, TypeAlias, final
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from preftd._src.arrays import Dense, InputError, short
+from preftd._src.arrays import Dense, instance
 from preftd._src.experiments.cells import (
     CellGroup,
     Setting,
@@ -170,11 +170,11 @@ class JobResult:
 
     job: str
     """Its id."""
-    rows: NDArray[np.intp]
+    rows: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, np.intp))
     """Which of the job's cells have results."""
-    measured: dict[str, Dense]
+    measured: dict[str, Dense] = field(default_factory=dict)
     """By measure, cells that have results × episodes."""
-    diverged: NDArray[np.bool_]
+    diverged: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_))
     """Of the same cells."""
     failures: tuple[Failure, ...] = ()
     seconds: float = 0.0
@@ -185,8 +185,7 @@ class JobResult:
 
 def compute(job: Job) -> JobResult:
     """The results of a job: what an executor calls wherever it computes."""
-    if not isinstance(job, Job):
-        raise InputError(f"job is {short(job)}: give one that an executor was given.")
+    instance("job", job, Job, "one that an executor was given")
     if job.own is not None:
         found: JobResult = job.own.compute()
         return found
@@ -214,21 +213,16 @@ def joined(job: Job, sizes: Sequence[int], parts: Sequence[JobResult]) -> JobRes
 def blamed(job: Job, error: str) -> JobResult:
     """The result of a job of size 1 whose process dies whenever it is computed."""
     if job.own is not None:
-        why = (Failure(job.id, error, error),)
-        return JobResult(job.id, np.empty(0, np.intp), {}, np.empty(0, np.bool_), why)
+        return JobResult(job.id, failures=(Failure(job.id, error, error),))
     return joined(job, [1], [all_failed(job.groups[0], error, error)])
 
 
 def all_failed(group: CellGroup, error: str, trace: str) -> JobResult:
     """The result of cells that have none, for one reason."""
     nothing = np.empty((0, group.trial.episodes))
-    return JobResult(
-        "",
-        np.empty(0, np.intp),
-        {measure.name: nothing for measure in group.trial.measures},
-        np.empty(0, np.bool_),
-        tuple(Failure(cell, error, trace) for cell in group.ids),
-    )
+    measured = {measure.name: nothing for measure in group.trial.measures}
+    failures = tuple(Failure(cell, error, trace) for cell in group.ids)
+    return JobResult("", measured=measured, failures=failures)
 
 
 def _compute(group: CellGroup) -> JobResult:

@@ -20,6 +20,7 @@ from preftd._src.learners.custom import Specification
 from preftd._src.learners.steps import Steps
 from preftd._src.learners.watching import WatchingBatch
 from preftd._src.tasks.scored import Scored
+from preftd._src.tasks.task import as_task
 from preftd.experience import Experience
 from preftd.preferences import Signal
 from preftd.rules import Carried, Rule, stream_coefficients
@@ -96,11 +97,8 @@ def is_named(task: object) -> bool:
 
 def task_of(source: TaskSource, seed: int) -> Task:
     """The task of a seed, on which errors can be measured."""
-    task = source if isinstance(source, Task) else source(seed)
-    if not isinstance(task, Task):
-        raise InputError(
-            f'the task of a seed is {short(task)}: give one, such as tasks.make("corridor").'
-        )
+    made = source if isinstance(source, Task) else source(seed)
+    task = as_task(made, "the task of a seed")
     if not task.episodic:
         raise InputError(f"{task.name} has no episodes, after which errors would be measured.")
     if not task.observable.any():

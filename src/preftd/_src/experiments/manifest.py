@@ -196,9 +196,7 @@ def _versions() -> dict[str, str]:
     return found
 
 
-@cache
-def _version(package: str) -> str:
-    return version(package)
+_version = cache(version)
 
 
 def _commit(folder: Path) -> str | None:

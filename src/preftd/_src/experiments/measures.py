@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 import polars as pl
 
-from preftd._src.arrays import Dense, InputError, Vector, as_array, as_count, as_flag, short
+from preftd._src.arrays import (
+    Dense,
+    InputError,
+    Vector,
+    as_array,
+    as_count,
+    as_flag,
+    instance,
+    short,
+)
 from preftd._src.names import is_one_line
 
 if TYPE_CHECKING:
@@ -187,8 +196,7 @@ class Score:
 
     def __post_init__(self) -> None:
         kinds = [*ERRORS, *(name for name in MEASURES if name != ERROR.name)]
-        if not isinstance(self.kind, str):
-            raise InputError(f"kind of the score is {short(self.kind)}: give a name, in quotes.")
+        instance("kind of the score", self.kind, str, "a name, in quotes")
         if self.maximise is not None:
             object.__setattr__(self, "maximise", as_flag("maximise of the score", self.maximise))
         if self.maximise is None and self.kind not in {*kinds, ERROR.name}:

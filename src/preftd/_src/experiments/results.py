@@ -15,7 +15,7 @@ from typing import final
 
 import polars as pl
 
-from preftd._src.arrays import MOST_STEPS, InputError, as_count, as_flag, short
+from preftd._src.arrays import MOST_STEPS, InputError, as_count, as_flag, instance
 from preftd._src.experiments.inputs import listed
 from preftd._src.experiments.measures import Score
 from preftd._src.experiments.statistics import summarise
@@ -93,10 +93,8 @@ class Results:
     given: bool = False
 
     def __post_init__(self) -> None:
-        if not isinstance(self.runs, pl.DataFrame):
-            raise InputError(f"runs is {short(self.runs)}: give a polars.DataFrame.")
-        if not isinstance(self.score, Score):
-            raise InputError(f'score is {short(self.score)}: give one, such as Score("rmse").')
+        instance("runs", self.runs, pl.DataFrame, "a polars.DataFrame")
+        instance("score", self.score, Score, 'one, such as Score("rmse")')
         object.__setattr__(self, "given", as_flag("given", self.given))
         schema, measured = self.runs.schema, self.score.measure.name
         needed = {name: kind for name, kind in COLUMNS.items() if name != "error"}

@@ -6,10 +6,10 @@ import re
 from collections.abc import Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import compress
 from pathlib import Path
-from typing import Any, NamedTuple, Self, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 import polars as pl
@@ -42,44 +42,33 @@ STUDY: dict[str, Any] = {
 
 
 @final
-@dataclass(frozen=True)
 class Plan:
-    """The cells of a study: of the search, and as far as it is complete, of the report."""
+    """The cells of a study: of the search, and as far as it is complete, of the report.
 
-    study: Study
-    search: Sequence[CellGroup]
-    report: Sequence[CellGroup]
-    unfinished: frozenset[Labels]
-    """Algorithms on tasks whose search is not complete: nothing is reported of them yet."""
-    searched: pl.DataFrame
-    """What is stored of the search, but for those."""
+    What is stored when the plan is made decides.
+    """
 
-    @classmethod
-    def of(cls, study: Study, store: Store, expansion: Expansion | None = None) -> Self:
-        """What a study asks for, given what is stored; `expansion`, if it was expanded already."""
+    def __init__(self, study: Study, store: Store, expansion: Expansion | None = None) -> None:
+        self._study, self._store = study, store
         cells = expansion or Expansion(study)
-        searched = cells.search
-        runs = gather(study, searched, store)
-        unfinished = _unfinished(searched, runs)
-        complete = _without(runs, unfinished)
-        choice = _choose(study, searched, complete)
-        return cls(study, searched, cells.report(choice), unfinished, complete)
+        self.search = cells.search
+        runs = gather(study, self.search, store)
+        self.unfinished = _unfinished(self.search, runs)
+        """Algorithms on tasks whose search is not complete: nothing is reported of them yet."""
+        self.searched = _without(runs, self.unfinished)
+        """What is stored of the search, but for those."""
+        self.report = cells.report(_choose(study, self.search, self.searched))
 
-    @property
-    def groups(self) -> list[CellGroup]:
-        """All cells."""
-        return [*self.search, *self.report]
-
-    def counts(self, store: Store) -> tuple[int, int]:
+    def counts(self) -> tuple[int, int]:
         """How many of its cells are stored, and how many are not."""
-        ids = ids_of(self.groups)
-        there = set(compress(ids, store.there(ids)))
+        ids = ids_of([*self.search, *self.report])
+        there = set(compress(ids, self._store.there(ids)))
         return len(there), len(set(ids)) - len(there)
 
-    def results(self, store: Store) -> Results:
+    def results(self) -> Results:
         """What is stored of it."""
-        runs = pl.concat([self.searched, gather(self.study, self.report, store)])
-        return Results(runs, self.study.score, given=isinstance(self.study.search, Chosen))
+        runs = pl.concat([self.searched, gather(self._study, self.report, self._store)])
+        return Results(runs, self._study.score, given=isinstance(self._study.search, Chosen))
 
 
 def gather(study: Study, groups: Sequence[CellGroup], store: Store) -> pl.DataFrame:
@@ -100,7 +89,7 @@ def study_table(groups: Sequence[CellGroup]) -> pl.DataFrame:
             "rule_name": rule.name,
             "units": units_of(learner),
             "step_size": size_of(setting.step_size),
-            "schedule": setting.description.schedule,
+            "schedule": setting.schedule,
         }
 
     return cell_table(groups, STUDY, lambda g: {"stage": g.stage, "seed": g.trial.seed}, of_setting)
@@ -133,7 +122,7 @@ def _choose(study: Study, searched: Sequence[CellGroup], runs: pl.DataFrame) -> 
     chosen = Results(runs, study.score).chosen.select(*ALGORITHM, *STEP_SIZE)
     settings = {id(group.settings): group.settings for group in searched}
     sizes = {
-        (*one.labels, size_of(one.step_size), one.description.schedule): one.step_size
+        (*one.labels, size_of(one.step_size), one.schedule): one.step_size
         for same in settings.values()
         for one in same
     }
@@ -211,7 +200,7 @@ def results(study: Study, out: Path | str = "results") -> Results:
     """The results of a study as far as they are stored; nothing is computed."""
     check_study(study)
     store = Store(as_folder("out", out), warn=progress_here().say)
-    return Plan.of(study, store).results(store)
+    return Plan(study, store).results()
 
 
 @final
@@ -261,9 +250,9 @@ class _Run:
         """Compute what is missing; the results, unless cells failed."""
         expansion = Expansion(self._study)
         self._compute("search", expansion.search)
-        plan = Plan.of(self._study, self._store, expansion)
+        plan = Plan(self._study, self._store, expansion)
         self._compute("report", plan.report)
-        return None if self._failed else plan.results(self._store)
+        return None if self._failed else plan.results()
 
     def _compute(self, stage: str, groups: Sequence[CellGroup]) -> None:
         if not groups:

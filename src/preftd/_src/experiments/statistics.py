@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.special import stdtrit  # scipy.stats has it too, and takes a second to load
 
-from preftd._src.arrays import Dense, InputError, number, short
+from preftd._src.arrays import Dense, InputError, instance, number, short
 from preftd._src.names import nearest
 from preftd._src.randomness import generator
 
@@ -190,8 +190,7 @@ def _summary(values: Dense, level: float, centre: str, interval: str) -> tuple[D
 
 
 def _check_columns(frame: pl.DataFrame, by: Sequence[str], value: str) -> None:
-    if not isinstance(frame, pl.DataFrame):
-        raise InputError(f"frame is {short(frame)}: give a polars.DataFrame.")
+    instance("frame", frame, pl.DataFrame, "a polars.DataFrame")
     given: object = by
     if not isinstance(given, Sequence) or isinstance(given, str | bytes) or not given:
         raise InputError(f'by is {short(by)}: give a list of columns, such as ["task", "rule"].')

@@ -23,7 +23,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from preftd._src.arrays import InputError
-from preftd._src.experiments.cells import CellGroup, Description, Setting, short_hash
+from preftd._src.experiments.cells import CellGroup, Setting, short_hash
 from preftd._src.experiments.content import SCHEMA
 from preftd._src.experiments.inputs import size_of
 from preftd._src.experiments.jobs import Job, JobResult
@@ -41,6 +41,8 @@ FILE: dict[str, Any] = {
     "episodes": pl.Int64,
 }
 """What cells consist of."""
+TEXTS = ("rule", "preference", "learner", "schedule")
+"""Those of a setting that are text."""
 MEASURE = pl.List(pl.Float64)
 """The type of the column of a measure: its number after each episode."""
 DESCRIPTION = [name for name in FILE if name != "cell"]
@@ -68,8 +70,8 @@ def file_table(groups: Sequence[CellGroup]) -> pl.DataFrame:
         return {"task": trial.task.name, "seed": trial.seed, "episodes": trial.episodes}
 
     def of_setting(setting: Setting) -> dict[str, Any]:
-        described = dict(zip(Description._fields, setting.description, strict=True))
-        return {**described, "step_size": size_of(setting.step_size)}
+        texts = {name: getattr(setting, name) for name in TEXTS}
+        return {**texts, "step_size": size_of(setting.step_size)}
 
     return cell_table(groups, FILE, of_group, of_setting)
 

@@ -20,7 +20,7 @@ from types import MappingProxyType, ModuleType
 from typing import Any, Self, final
 
 from preftd._src import command
-from preftd._src.arrays import InputError, as_count, short
+from preftd._src.arrays import InputError, as_count, instance, short
 from preftd._src.experiments.axes import Axes, Labels, OneOrMore, StepSizes, made_task
 from preftd._src.experiments.inputs import are_several, as_seed_count, as_seeds, listed
 from preftd._src.experiments.learning import TaskSource, acts
@@ -201,13 +201,7 @@ class Study:
             )
         _check_score(self)
         _check_seeds(seeds, self.search)
-        axes = Axes.of(
-            tasks=self.tasks,
-            rules=self.rules,
-            preferences=self.preferences,
-            learners=self.learners,
-            step_sizes=self.step_sizes,
-        )
+        axes = Axes.of(self)
         object.__setattr__(self, "axes", axes)
         if isinstance(self.search, Chosen):
             _check_chosen(self.search, axes)
@@ -247,14 +241,8 @@ class Study:
         return replace(self, seeds=(*have[:wanted], *more), search=search)
 
     def __repr__(self) -> str:
-        axes, seeds = self.axes, as_seeds("seeds", self.seeds)
-        sizes = {
-            "task": len(axes.tasks),
-            "rule": len(axes.rules),
-            "preference": len(axes.preferences),
-            "learner": len(axes.learners),
-        }
-        parts = (_counted(size, name) for name, size in sizes.items())
+        seeds = as_seeds("seeds", self.seeds)
+        parts = (_counted(len(getattr(self.axes, f"{name}s")), name) for name in Labels._fields)
         return (
             f"<Study {self.name}: {' × '.join(parts)}, {_counted(len(seeds), 'seed')}, "
             f"{_counted(self.episodes, 'episode')}>"
@@ -263,8 +251,7 @@ class Study:
 
 def check_study(given: Any) -> None:
     """Refuse what is not a study."""
-    if not isinstance(given, Study):
-        raise InputError(f"study is {short(given)}: give one, as in study = Study(...).")
+    instance("study", given, Study, "one, as in study = Study(...)")
 
 
 def _check_name(name: object) -> None:
@@ -282,8 +269,7 @@ def _check_score(study: Study) -> None:
     search = study.search
     if search is not None and not isinstance(search, Search | Chosen):
         raise InputError(f"search is {short(search)}: give Search(seeds=25), Chosen(...) or None.")
-    if not isinstance(study.score, Score):
-        raise InputError(f'score is {short(study.score)}: give one, such as Score("rmse").')
+    instance("score", study.score, Score, 'one, such as Score("rmse")')
     searched = search.episodes if isinstance(search, Search) else None
     least = min(study.episodes, searched or study.episodes)
     if (study.score.last or 1) > least:

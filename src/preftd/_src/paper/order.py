@@ -145,9 +145,9 @@ def stored(studies: Iterable[PaperStudy], order: Order) -> Stored:
         if without_search([study], order) or any(one in missing for one in study.needs):
             missing.append(study)
             continue
-        plan = Plan.of(wanted(study, order, recent).run, store)
+        plan = Plan(wanted(study, order, recent).run, store)
         # A claim tested on a part of the seeds would be another claim.
-        if plan.unfinished or plan.counts(store)[1]:
+        if plan.unfinished or plan.counts()[1]:
             missing.append(study)
         else:
             complete.append(study)
@@ -156,4 +156,4 @@ def stored(studies: Iterable[PaperStudy], order: Order) -> Stored:
 
 def read_results(asked: Wanted, store: Store) -> Results:
     """The results of a study that is complete in a folder."""
-    return asked.results(Plan.of(asked.run, store).results(store))
+    return asked.results(Plan(asked.run, store).results())

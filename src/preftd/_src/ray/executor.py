@@ -14,7 +14,7 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from platform import python_version
-from typing import Any, NamedTuple, Self, TypeAlias, final
+from typing import Any, NamedTuple, TypeAlias, final
 
 import cloudpickle
 import llvmlite.binding as llvm  # type: ignore[import-untyped]
@@ -32,7 +32,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from preftd import __version__
 from preftd._src.arrays import InputError, short
-from preftd._src.experiments.executors import COMPILING, PATIENCE, after, first_episodes
+from preftd._src.experiments.executors import SeveralProcesses
 from preftd._src.experiments.inputs import as_workers, heed_interrupts, listed
 from preftd._src.experiments.jobs import Job, JobResult, compute
 from preftd._src.ray import connection
@@ -288,7 +288,7 @@ def _missing(module: str, where: str) -> FailedError:
 
 
 @final
-class RayCluster:
+class RayCluster(SeveralProcesses):
     """Computes on a Ray cluster; connects when it is first used. Use it in a `with` statement.
 
     Parameters
@@ -323,29 +323,23 @@ class RayCluster:
         mixed: bool = False,
     ) -> None:
         self.workers = as_workers(workers) if workers is not None or address is None else None
-        if not callable(say):
-            raise InputError(f"say is {short(say)}: give a function of a sentence, such as print.")
+        super().__init__(say)
         if address is not None and not isinstance(address, str):
             raise InputError(f"address is {short(address)}: give a text, such as localhost:6379.")
         if not isinstance(mixed, bool):
             raise InputError(f"mixed is {short(mixed)}: give True or False.")
-        self._say, self._address, self._mixed = say, address, mixed
+        self._address, self._mixed = address, mixed
         self._folder: Path | None = None
         self._begun = False
         self._cluster: LiveCluster | None = None
-        self._compiled: set[tuple[str, str]] = set()
 
     def run(self, jobs: Sequence[Job]) -> Generator[JobResult, None, None]:
         """Compute the jobs; results in any order."""
         chosen = listed("jobs", jobs, "those that an executor is given")
         heed_interrupts()
         cluster = self._connected()
-        first = first_episodes(chosen)
-        new = [job for kind, job in first.items() if kind not in self._compiled]
-        if new and len(chosen) > 1:
-            with after(PATIENCE, self._say, COMPILING):
-                cluster.compile(new)
-            self._compiled |= first.keys()
+        if len(chosen) > 1:
+            self._compile_first(chosen, cluster.compile)
         yield from Schedule(cluster, chosen).run()
 
     def close(self) -> None:
@@ -368,9 +362,3 @@ class RayCluster:
             cluster.check_nodes()
             self._cluster = cluster
         return self._cluster
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

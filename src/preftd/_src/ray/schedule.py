@@ -202,7 +202,7 @@ class Schedule(Generic[Ref]):
 
     def _finish(self, task: _Task[Ref], answer: Answer) -> Iterator[JobResult]:
         """Keep the answer to a task, and yield the results of whole jobs."""
-        self._drop_copies(task)
+        self._drop(task, len(task.refs))
         pace = sum(result.seconds for result in answer.results) / max(task.work, 1e-9)
         self._pace = pace if self._pace is None else (self._pace + pace) / 2
         self._pace_of[answer.node] = (self._pace_of.get(answer.node, pace) + pace) / 2
@@ -211,7 +211,7 @@ class Schedule(Generic[Ref]):
 
     def _again(self, task: _Task[Ref], lost: Lost) -> Iterator[JobResult]:
         """Compute the parts of a lost task again, each alone if its process died."""
-        self._drop_copies(task)
+        self._drop(task, len(task.refs))
         for part in task.parts:
             part.lost += lost.with_node
             if lost.with_node and part.lost <= LOSSES:
@@ -222,9 +222,6 @@ class Schedule(Generic[Ref]):
             else:
                 self._alone += part.split()
                 yield from part.give_up(lost.reason)
-
-    def _drop_copies(self, task: _Task[Ref]) -> None:
-        self._drop(task, len(task.refs))
 
     def _drop(self, task: _Task[Ref], count: int) -> None:
         """Cancel a task where it was started last, at so many places."""

@@ -140,8 +140,8 @@ def _check_outputs(studies: Sequence[Study], out: Path) -> None:
 def _stored(study: Study, out: Path, progress: Progress) -> tuple[Results, list[str]]:
     """The stored results of a study, and remarks on what is missing."""
     store = Store(out, warn=progress.say)
-    plan = Plan.of(study, store)
-    stored, missing = plan.counts(store)
+    plan = Plan(study, store)
+    stored, missing = plan.counts()
     if not stored:
         raise InputError(
             f"{out} has no runs of {study.name!r}: run the study first, or choose another folder "
@@ -158,7 +158,7 @@ def _stored(study: Study, out: Path, progress: Progress) -> tuple[Results, list[
         f"not shown, because the search is incomplete: {', '.join(filter(None, labels))}"
         for labels in sorted(plan.unfinished)
     ]
-    return plan.results(store), remarks
+    return plan.results(), remarks
 
 
 def _shown(

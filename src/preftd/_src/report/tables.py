@@ -177,7 +177,7 @@ def status_lines(out: Path, studies: Sequence[Study]) -> Iterator[str]:
     held = f"{len(stored):,} cells in {len(store.paths()):,} files"
     yield f"{out}: {held if out.exists() else 'this folder does not exist yet'}"
     for study in studies:
-        plan = Plan.of(study, store)
+        plan = Plan(study, store)
         yield f"{study.name}: {_progress(plan, stored)}"
     runs = read_manifests(out / "runs")
     for run in runs[-RUNS:]:

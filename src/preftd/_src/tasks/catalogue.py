@@ -8,29 +8,21 @@ import numpy as np
 
 from preftd._src.arrays import InputError, short
 from preftd._src.names import nearest
-from preftd._src.tasks.chains import (
-    corridor,
-    counterexample_1,
-    counterexample_2,
-    decision_corridors,
-    double_corridor,
-    random_walk,
-)
-from preftd._src.tasks.grids import cross_grid, four_rooms, random_grid
+from preftd._src.tasks import chains, grids
 from preftd._src.tasks.task import Task
 
 TASKS: dict[str, Callable[..., Task]] = {
     make.__name__: make
     for make in (
-        random_walk,
-        corridor,
-        double_corridor,
-        decision_corridors,
-        cross_grid,
-        random_grid,
-        four_rooms,
-        counterexample_1,
-        counterexample_2,
+        chains.random_walk,
+        chains.corridor,
+        chains.double_corridor,
+        chains.decision_corridors,
+        grids.cross_grid,
+        grids.random_grid,
+        grids.four_rooms,
+        chains.counterexample_1,
+        chains.counterexample_2,
     )
 }
 """Every task by name; tests run over this table."""

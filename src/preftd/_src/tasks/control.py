@@ -17,11 +17,10 @@ from preftd._src.arrays import (
     check_not_negative,
     check_size,
     number,
-    short,
     unit,
 )
 from preftd._src.tasks.outcomes import Outcomes
-from preftd._src.tasks.task import Task
+from preftd._src.tasks.task import Task, as_task
 
 if TYPE_CHECKING:
     import gymnasium
@@ -61,10 +60,7 @@ class ControlTask:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "limit", as_count("limit", self.limit, 0, MOST_STEPS))
-        if not isinstance(self.task, Task):
-            raise InputError(
-                f'task is {short(self.task)}: give one, such as tasks.make("corridor").'
-            )
+        as_task(self.task)
         if not self.task.episodic:
             raise InputError(f"{self.task.name} has no episodes: give a task whose episodes end.")
         endless = _endless(self.task.outcomes)

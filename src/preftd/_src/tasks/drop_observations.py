@@ -17,6 +17,7 @@ from preftd._src.arrays import (
     as_count,
     as_flag,
     check_not_negative,
+    instance,
     short,
     unit,
 )
@@ -70,8 +71,7 @@ class DropObservations(
         burst: int = 1,
         flag: bool = False,
     ) -> None:
-        if not isinstance(env, gymnasium.Env):
-            raise InputError(f"env is {short(env)}: give a gymnasium.Env.")
+        instance("env", env, gymnasium.Env, "a gymnasium.Env")
         space = env.observation_space
         if not isinstance(space, spaces.Box):
             raise InputError(f"the observations are {space}: drop those of a Box space.")

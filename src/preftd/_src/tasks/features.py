@@ -25,8 +25,8 @@ from preftd._src.arrays import (
     check_not_negative,
     check_scale,
     check_size,
+    instance,
     is_sparse,
-    short,
 )
 from preftd._src.experience.indices import chosen_rows
 
@@ -183,8 +183,7 @@ class Features:
 
     def columns(self, which: slice) -> Dense:
         """Return columns of the mean, dense."""
-        if not isinstance(which, slice):
-            raise InputError(f"which is {short(which)}: give a slice, such as slice(None).")
+        instance("which", which, slice, "a slice, such as slice(None)")
         return as_dense(self.mean[:, which])
 
     def rows(self, states: NDArray[np.intp]) -> Dense:

@@ -270,8 +270,7 @@ def recurrent_states(transition: Matrix) -> NDArray[np.intp]:
 def check_episodes_end(moves: Matrix, start: NDArray[np.bool_], ending: NDArray[np.bool_]) -> None:
     """Refuse a task whose episodes may never end."""
     graph = _graph(moves)
-    forward = _can_reach(sparse.csr_array(graph.T), start)
-    stuck = forward & ~_can_reach(graph, ending)
+    stuck = reachable(moves, start) & ~_can_reach(graph, ending)
     if stuck.any():
         raise InputError(
             f"from state {int(np.argmax(stuck))} episodes never end: add outcomes that lead to the "
@@ -283,6 +282,11 @@ def _graph(matrix: Matrix) -> Sparse:
     """The transitions that are possible, as a sparse matrix."""
     graph: Sparse = sparse.csr_array(matrix)  # without zeros, as tables store none
     return graph
+
+
+def reachable(moves: Matrix, start: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which states moves may lead to from where they start, shape (states,)."""
+    return _can_reach(sparse.csr_array(_graph(moves).T), start)
 
 
 def _can_reach(graph: Sparse, goal: NDArray[np.bool_]) -> NDArray[np.bool_]:

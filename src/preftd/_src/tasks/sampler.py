@@ -8,7 +8,7 @@ you ask for ten episodes at once or one by one.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple, Self, SupportsIndex, final
+from typing import NamedTuple, Self, SupportsIndex, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,17 +20,14 @@ from preftd._src.arrays import (
     InputError,
     Vector,
     as_count,
-    short,
     whole,
 )
 from preftd._src.experience.stream import Codes, Experience
 from preftd._src.kernels import kernel
 from preftd._src.randomness import generator
 from preftd._src.tasks.outcomes import bounds
+from preftd._src.tasks.task import Task, as_task
 from preftd._src.turns import Turn
-
-if TYPE_CHECKING:
-    from preftd._src.tasks.task import Task
 
 _CAPACITY = 4096
 """Steps that buffers hold at first; doubled as needed."""
@@ -120,18 +117,7 @@ class Buffers(NamedTuple):
         """Allocate buffers for this many steps, each of which may need two fresh vectors."""
         codes, numbers = np.empty((3, steps), dtype=np.int32), np.empty((3, steps))
         flags, fresh_state = np.empty((2, steps), np.bool_), np.empty(2 * steps, dtype=np.int32)
-        reward, discount_tp1, discount_t = numbers
-        return cls(
-            codes[0],
-            codes[1],
-            reward,
-            discount_tp1,
-            discount_t,
-            flags[0],
-            flags[1],
-            codes[2],
-            fresh_state,
-        )
+        return cls._make((codes[0], codes[1], *numbers, *flags, codes[2], fresh_state))
 
     def doubled(self) -> Self:
         """Return a copy with twice the capacity."""
@@ -230,9 +216,7 @@ class Sampler:
     """
 
     def __init__(self, task: Task, seed: SupportsIndex) -> None:
-        if not hasattr(task, "outcomes"):  # Task itself cannot be imported here
-            raise InputError(f'task is {short(task)}: give one, such as tasks.make("corridor").')
-        self._task, self._turn = task, Turn()
+        self._task, self._turn = as_task(task), Turn()
         key = (task.name, whole("seed", seed))
         self._table, self._fixed = task.table, task.table.fixed
         self._moves = generator(*key, "moves")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, Self, SupportsIndex, final
+from typing import TYPE_CHECKING, Any, Literal, Self, SupportsIndex, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +22,7 @@ from preftd._src.arrays import (
     as_count,
     as_dense,
     as_distribution,
+    instance,
     short,
     unit,
 )
@@ -80,8 +81,7 @@ class Layout:
             raise InputError(f"end is {short(self.end)}: give its x and y.")
         if self.names is None:
             return
-        if not isinstance(self.names, dict):
-            raise InputError(f"names is {short(self.names)}: give a dict of states to names.")
+        instance("names", self.names, dict, "a dict of states to names")
         for state in self.names:
             as_count("a state in names", state, 0, len(position) - 1)
 
@@ -304,6 +304,21 @@ class Task:
                 "a probability above 0."
             )
         return acting
+
+
+def as_task(given: object, name: str = "task") -> Task:
+    """Return the task, or refuse what is none."""
+    return instance(name, given, Task, 'one, such as tasks.make("corridor")')
+
+
+def changed(task: Task, **parts: Any) -> Task:
+    """Return the task with other parts, which are those of `Task`, in place of its own."""
+    own = {
+        "start": task.start if task.episodic else None,
+        "behaviour": task.behaviour if task.off_policy else None,
+    }
+    names = ("name", "outcomes", "features", "discount", "observable", "policy", "layout")
+    return Task(**{name: getattr(task, name) for name in names} | own | parts)
 
 
 def _mask(name: str, given: ArrayLike, states: int) -> NDArray[np.bool_]:

@@ -17,13 +17,12 @@ from preftd._src.arrays import (
     check_size,
     is_sparse,
     number,
-    short,
     unit,
 )
 from preftd._src.randomness import generator
 from preftd._src.tasks.features import Features
 from preftd._src.tasks.outcomes import Outcomes
-from preftd._src.tasks.task import Task
+from preftd._src.tasks.task import Task, as_task, changed
 
 
 def aliased(task: Task, seed: int = 0) -> Task:
@@ -43,7 +42,7 @@ def aliased(task: Task, seed: int = 0) -> Task:
     1
 
     """
-    own, hidden = _task(task).features, ~task.observable
+    own, hidden = as_task(task).features, ~task.observable
     seed = as_count("seed", seed, 0, 2**64)
     name = f"{task.name}, aliased(seed={seed})"
     if not hidden.any():
@@ -60,7 +59,7 @@ def aliased(task: Task, seed: int = 0) -> Task:
     if own.covariance is not None:
         covariance = own.covariance.copy()
         covariance[hidden] = 0.0
-    return _with_features(task, name, Features(mean, covariance))
+    return changed(task, name=name, features=Features(mean, covariance))
 
 
 def jittered(task: Task, deviation: float) -> Task:
@@ -81,11 +80,11 @@ def jittered(task: Task, deviation: float) -> Task:
     array([[0.07, 0.88, 0.07]])
 
     """
-    own, deviation = _task(task).features, _deviation("deviation", deviation)
+    own, deviation = as_task(task).features, _deviation("deviation", deviation)
     kept = np.zeros(own.states) if own.covariance is None else own.covariance
     noise = _noise(own.states, own.size, kept.ndim, deviation)
     name = f"{task.name}, jittered(deviation={deviation:g})"
-    return _with_features(task, name, Features(own.mean, kept + noise))
+    return changed(task, name=name, features=Features(own.mean, kept + noise))
 
 
 def failing(task: Task, fails: float, recovers: float, deviation: float = 1.0) -> Task:
@@ -110,7 +109,7 @@ def failing(task: Task, fails: float, recovers: float, deviation: float = 1.0) -
     0.73
 
     """
-    own, states = _task(task).features, task.states
+    own, states = as_task(task).features, task.states
     fails, recovers = unit("fails", fails), unit("recovers", recovers)
     deviation = _deviation("deviation", deviation)
     if fails + recovers == 0:
@@ -156,21 +155,6 @@ def _with_sensor(outcomes: Outcomes, moves: NDArray[np.float64]) -> Outcomes:
     return Outcomes.of(np.concatenate(rows))
 
 
-def _with_features(task: Task, name: str, features: Features) -> Task:
-    """The task under another name, with other features."""
-    return Task(
-        name,
-        task.outcomes,
-        features,
-        task.discount,
-        start=task.start if task.episodic else None,
-        observable=task.observable,
-        policy=task.policy,
-        behaviour=task.behaviour if task.off_policy else None,
-        layout=task.layout,
-    )
-
-
 def _noise(states: int, size: int, ndim: int, deviation: float) -> NDArray[np.float64]:
     """The covariance of noise in the form that has so many axes."""
     shape = (states, size)[:ndim]
@@ -183,9 +167,3 @@ def _deviation(name: str, given: float) -> float:
     check_not_negative(name, np.array(checked))
     check_size(name, np.array(checked))
     return checked
-
-
-def _task(given: object) -> Task:
-    if not isinstance(given, Task):
-        raise InputError(f'task is {short(given)}: give one, such as tasks.make("corridor").')
-    return given

@@ -35,13 +35,12 @@ from scipy.sparse import linalg as sparse_linalg
 
 from preftd._src.arrays import (
     Dense,
-    InputError,
     Matrix,
     Vector,
     check_not_negative,
+    instance,
     is_sparse,
     per_state,
-    short,
 )
 from preftd._src.rules.interest import interest_per_state
 from preftd._src.rules.rule import as_rule
@@ -167,11 +166,8 @@ class Bootstrapping:
 
 def as_process(given: Any) -> MarkovRewardProcess:
     """Return the process, or refuse what is none."""
-    if not isinstance(given, MarkovRewardProcess):
-        raise InputError(
-            f"process is {short(given)}: give a MarkovRewardProcess, such as a task's .process."
-        )
-    return given
+    remedy = "a MarkovRewardProcess, such as a task's .process"
+    return instance("process", given, MarkovRewardProcess, remedy)
 
 
 @final

@@ -44,6 +44,7 @@ from scipy.sparse import linalg as sparse_linalg
 
 from preftd._src.arrays import Dense, InputError, Vector
 from preftd._src.solve import Resolvent
+from preftd._src.tasks.process import reachable
 from preftd._src.tasks.stationary import stationary_distribution
 from preftd.tasks import Task
 
@@ -162,7 +163,8 @@ def preferred_chain(task: Task, preferred: NDArray[np.bool_]) -> PreferredChain:
         sums(2, squared[:, stops] + twice),
     )
     entry = task.start[stops[:-1]] + task.start[hidden] @ one[hidden, :-1]
-    seen = _visited(one[stops[:-1], :-1], entry)
+    possible = (one[stops[:-1], :-1] > 0).astype(np.float64)
+    seen = reachable(possible, entry > 0)  # what episodes visit
     entry, kept = entry[seen] / entry[seen].sum(), np.append(np.flatnonzero(seen), stops.size - 1)
     rows = stops[:-1][seen]
     parts = [moment[rows][:, kept] for moment in moments]
@@ -180,16 +182,6 @@ def _one_step(task: Task) -> tuple[Dense, Dense, Dense]:
     for table, power in zip(tables, powers, strict=True):
         np.add.at(table, (rows.state, target), chance * power)
     return tables[0], tables[1], tables[2]
-
-
-def _visited(chance: Dense, entry: Vector) -> NDArray[np.bool_]:
-    """The states that episodes visit."""
-    seen = entry > 0
-    while True:
-        reached = seen | (seen @ (chance > 0))
-        if (reached == seen).all():
-            return seen
-        seen = reached
 
 
 def held_maps(chain: PreferredChain, phi: Dense, alpha: float, centre: Vector) -> MomentMaps:

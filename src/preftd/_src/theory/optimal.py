@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from preftd._src.arrays import Dense, InputError, Vector, as_array, short, unit
-from preftd._src.preferences.signal import as_task
+from preftd._src.arrays import Dense, InputError, Vector, as_array, instance, unit
+from preftd._src.tasks.task import as_task, changed
 from preftd.tasks import Outcomes, Task
 
 _ROUNDING = 1e-12
@@ -47,7 +47,7 @@ def optimal(task: Task) -> Task:
             if (better == chosen).all():
                 return best
         chosen = better
-        best = _with_policy(task, chosen)
+        best = changed(task, start=task.start, policy=chosen, behaviour=None)
 
 
 def action_values(outcomes: Outcomes, discount: float, values: Vector) -> Dense:
@@ -64,8 +64,7 @@ def action_values(outcomes: Outcomes, discount: float, values: Vector) -> Dense:
     array of shape (states, actions)
 
     """
-    if not isinstance(outcomes, Outcomes):
-        raise InputError(f"outcomes is {short(outcomes)}: give those of a task, task.outcomes.")
+    instance("outcomes", outcomes, Outcomes, "those of a task, task.outcomes")
     discount = unit("discount", discount)
     given = as_array("values", values)
     if given.shape != (outcomes.states,):
@@ -75,17 +74,3 @@ def action_values(outcomes: Outcomes, discount: float, values: Vector) -> Dense:
     expected = outcomes.probability * (outcomes.reward + discount * following)
     np.add.at(found, (outcomes.state, outcomes.action), expected)
     return found
-
-
-def _with_policy(task: Task, policy: np.ndarray[tuple[int], np.dtype[np.intp]]) -> Task:
-    """The same task, whose values are those of another policy."""
-    return Task(
-        task.name,
-        task.outcomes,
-        task.features,
-        task.discount,
-        start=task.start,
-        observable=task.observable,
-        policy=policy,
-        layout=task.layout,
-    )

@@ -22,6 +22,7 @@ from preftd._src.arrays import (
     Vector,
     as_array,
     as_count,
+    instance,
     number,
     short,
 )
@@ -79,8 +80,7 @@ def mean_trajectory(
 
 def _as_key(given: Any) -> KeyMatrix:
     """A and b, checked to fit together."""
-    if not isinstance(given, KeyMatrix):
-        raise InputError(f"key is {short(given)}: give what key_matrix returned.")
+    instance("key", given, KeyMatrix, "what key_matrix returned")
     key = KeyMatrix(as_array("key.A", given.A), as_array("key.b", given.b))
     if key.b.ndim != 1 or not key.b.size or key.A.shape != (key.b.size, key.b.size):
         raise InputError(
