@@ -136,7 +136,7 @@ def test_a_page_of_what_is_stored_draws_each_figure_from_its_own_studies(
             given[name] = list(found)
             return Figure()
 
-        return FIGURES[name]._replace(draw=draw)
+        return FIGURES[name]._replace(make=draw)
 
     for name, stands_for in {
         "FIGURES": {name: noted(name) for name in WALKS},

@@ -289,6 +289,10 @@ PAPER_RC: Any = RC | {
 """Matplotlib settings for figures of the paper."""
 HAIR, THIN, THICK = 0.6, 0.8, 2.0
 """Widths of lines that guide the eye, and of those that stand out, in points."""
+EDGE = 0.7
+"""The width of the edges of marks that may be hollow, in points."""
+DOTTED = (0, (1, 1.5))
+"""The line of what is compared with a method that has a line of its own."""
 INK, TEXT, GREY, FAINT, PALE = "#111111", "#444444", "#777777", "#999999", "#EEEEEE"
 """Colours of what is not a method, from dark to light."""
 RUN, SHADED = "#5f86ad", "#f3ecdf"

@@ -19,6 +19,7 @@ length) seeds share no experience; pairing them is then as good as any other pai
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from math import inf
 from typing import Any, Literal, NamedTuple, Self, TypeAlias, final
 
@@ -314,16 +315,10 @@ class Quantity:
         return Quantity(self.studies, lambda found: change(self.sample(found)))
 
     def __truediv__(self, other: "Quantity") -> "Quantity":
-        return Quantity(
-            self.studies + other.studies,
-            lambda found: self.sample(found).over(other.sample(found)),
-        )
+        return Quantity.joined([self, other], lambda both: both[0].over(both[1]))
 
     def __sub__(self, other: "Quantity") -> "Quantity":
-        return Quantity(
-            self.studies + other.studies,
-            lambda found: self.sample(found).minus(other.sample(found)),
-        )
+        return Quantity.joined([self, other], lambda both: both[0].minus(both[1]))
 
 
 class Runs(NamedTuple):
@@ -393,24 +388,31 @@ class Claim:
 
     name       the name that users type
     statement  what is claimed, in our words, and what these words mean
-    statistic  how numbers of seeds are averaged
     effect     what the number is, and its unit if it has one
     region     where it is claimed to lie, in all cases
-    groups     quantities by what is compared, then by setting
+    compared   quantities by setting, or by what is compared and setting
     because    an explanation, in a sentence or two
+    statistic  how numbers of seeds are averaged
     averaged   whether each group is also averaged over its settings, which are many
     figures    figures of the paper that it is about; none if it goes beyond the paper
     """
 
     name: str
     statement: str
-    statistic: Statistic
     effect: str
     region: Region
-    groups: Mapping[str, Mapping[str, Quantity]]
+    compared: Compared
     because: str = ""
+    statistic: Statistic = MEAN
     averaged: bool = False
     figures: tuple[str, ...] = ()
+
+    @property
+    def groups(self) -> Mapping[str, Mapping[str, Quantity]]:
+        """Quantities by what is compared, then by setting."""
+        groups = {name: one for name, one in self.compared.items() if isinstance(one, Mapping)}
+        alone = {name: one for name, one in self.compared.items() if isinstance(one, Quantity)}
+        return groups or {"": alone}
 
     @property
     def studies(self) -> tuple[PaperStudy, ...]:
@@ -428,34 +430,8 @@ class Claim:
         return self.statistic.finding(self.effect, self.region, samples, averaged=self.averaged)
 
 
-def ratio(
-    name: str,
-    statement: str,
-    effect: str,
-    region: Region,
-    compared: Compared,
-    because: str = "",
-    *,
-    averaged: bool = False,
-) -> Claim:
-    """A claim about geometric means over seeds."""
-    groups = _groups(compared)
-    return Claim(name, statement, RATIO, effect, region, groups, because, averaged)
-
-
-def difference(
-    name: str,
-    statement: str,
-    effect: str,
-    region: Region,
-    compared: Compared,
-    because: str = "",
-    *,
-    averaged: bool = False,
-) -> Claim:
-    """A claim about means over seeds."""
-    groups = _groups(compared)
-    return Claim(name, statement, MEAN, effect, region, groups, because, averaged)
+ratio, difference = partial(Claim, statistic=RATIO), partial(Claim, statistic=MEAN)
+"""Claims about geometric means over seeds, and about means."""
 
 
 def methods(
@@ -465,13 +441,10 @@ def methods(
     pairs: Sequence[tuple[str, str]],
     region: Region,
     because: str = "",
-    *,
-    averaged: bool = False,
 ) -> Claim:
     """A claim about errors of one method over those of another, for each of some pairs."""
     groups = {f"{one} over {other}": errors(one) / errors(other) for one, other in pairs}
-    effect = "error, one method over another"
-    return ratio(name, statement, effect, region, groups, because, averaged=averaged)
+    return ratio(name, statement, "error, one method over another", region, groups, because)
 
 
 def about(figures: tuple[str, ...], *claims: Claim) -> tuple[Claim, ...]:
@@ -479,7 +452,9 @@ def about(figures: tuple[str, ...], *claims: Claim) -> tuple[Claim, ...]:
     return tuple(replace(claim, figures=figures) for claim in claims)
 
 
-def _groups(compared: Compared) -> dict[str, Mapping[str, Quantity]]:
-    alone = {name: one for name, one in compared.items() if isinstance(one, Quantity)}
-    groups = {name: one for name, one in compared.items() if isinstance(one, Mapping)}
-    return groups or {"": alone}
+def averaged(*claims: Claim) -> tuple[Claim, ...]:
+    """The same claims, whose groups are also averaged over their settings, if these are several."""
+    return tuple(
+        replace(claim, averaged=any(len(cases) > 1 for cases in claim.groups.values()))
+        for claim in claims
+    )

@@ -5,7 +5,7 @@ Most figures are rows of panels: a row for each task, or for each size.
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import matplotlib as mpl
 import numpy as np
@@ -19,6 +19,7 @@ from preftd._src.arrays import Dense, Vector
 from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import ALGORITHM, KNOWN, STEP_SIZE, Results
 from preftd._src.experiments.statistics import summarise
+from preftd._src.paper.claim import rows
 from preftd._src.paper.stored import seeds_told
 from preftd._src.paper.study import Found, PaperStudy
 from preftd._src.report.figures.end_labels import (
@@ -53,15 +54,20 @@ from preftd._src.style import COLUMN, MARK, PAPER_RC, WIDTH, Band, Look, look_of
 
 HEIGHT = 1.5
 """Height of a panel, in inches."""
-TRUE_ONLINE = "true online"
 
 
 class PaperFigure(NamedTuple):
-    """A figure: its name, its studies, and how it is drawn from their results."""
+    """A figure: its name, its studies, how it is made from their results, and in which style."""
 
     name: str
     studies: tuple[PaperStudy, ...]
-    draw: Callable[[Found], Figure]
+    make: Callable[[Found], Figure]
+    style: Any = PAPER_RC
+
+    def draw(self, found: Found) -> Figure:
+        """The figure, given the results of its studies."""
+        with mpl.rc_context(self.style):
+            return self.make(found)
 
 
 class Row(NamedTuple):
@@ -121,27 +127,26 @@ def draw_rows(rows: Sequence[Row], how: Drawing, note: str) -> Figure:
         note += f" ×: {how.crosses} at which runs diverged (large: all, small: some); at the "
         note += f"right, how many of {how.counted.name}."
     ends, cut_off = [], list[str]()
-    with mpl.rc_context(PAPER_RC):
-        height = HEIGHT + len(crosses) * ROW / 72
-        figure, every = rows_of_panels(len(rows), count, height, how.wide)
-        for number, row in enumerate(rows):
-            axes = every[number * count : (number + 1) * count]
-            set_scales(axes, [how.needed(panel) for panel in row.panels], logarithmic=False)
-            for panel, here in zip(row.panels, axes, strict=True):
-                labels = how.draw(here, panel)
-                write_title(here, panel.title, pad=7 + ROW * len(crosses))
-                if crosses:
-                    draw_crosses(here, panel.lines, how.across[0], crosses)
+    height = HEIGHT + len(crosses) * ROW / 72
+    figure, every = rows_of_panels(len(rows), count, height, how.wide)
+    for number, row in enumerate(rows):
+        axes = every[number * count : (number + 1) * count]
+        set_scales(axes, [how.needed(panel) for panel in row.panels], logarithmic=False)
+        for panel, here in zip(row.panels, axes, strict=True):
+            labels = how.draw(here, panel)
+            write_title(here, panel.title, pad=7 + ROW * len(crosses))
             if crosses:
-                write_cross_counts(axes[-1], how.counted.lines(row.panels), crosses)
-            ends.append((axes[-1], labels))
-            cut_off += _cut_off(row, how, axes)
-        if cut_off:
-            note += f" Curves that leave their panel reach {', '.join(cut_off)}."
-        write_axis_labels(figure, every, how.across[1], "", note)
-        for row, here in zip(rows, every[::count], strict=True):
-            here.set_ylabel("\n".join(filter(None, (row.title, row.measure))))
-        label_ends(figure, ends)
+                draw_crosses(here, panel.lines, how.across[0], crosses)
+        if crosses:
+            write_cross_counts(axes[-1], how.counted.lines(row.panels), crosses)
+        ends.append((axes[-1], labels))
+        cut_off += _cut_off(row, how, axes)
+    if cut_off:
+        note += f" Curves that leave their panel reach {', '.join(cut_off)}."
+    write_axis_labels(figure, every, how.across[1], "", note)
+    for row, here in zip(rows, every[::count], strict=True):
+        here.set_ylabel("\n".join(filter(None, (row.title, row.measure))))
+    label_ends(figure, ends)
     return figure
 
 
@@ -170,9 +175,9 @@ def named_by(panel: Panel, column: str) -> Panel:
     return panel._replace(lines=named)
 
 
-def only(results: Results, *wanted: pl.Expr) -> Results:
-    """The results of some runs only."""
-    return Results(results.runs.filter(*wanted), results.score)
+def only(results: Results, **labels: Any) -> Results:
+    """The results of the runs that have these labels only; see `rows`."""
+    return Results(rows(results.runs, **labels), results.score)
 
 
 def seeds_with(runs: pl.DataFrame, level: float, shown: str = "bands") -> str:

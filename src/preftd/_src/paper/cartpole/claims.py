@@ -3,7 +3,7 @@
 Beyond the paper, also which of them depend on which choices.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -31,6 +31,7 @@ from preftd._src.paper.claim import (
     Runs,
     Sample,
     about,
+    averaged,
     difference,
     reported,
     tried,
@@ -149,81 +150,64 @@ RETURN = "mean return, one method less another, in parts of the other"
 PTD_AND_TD = [("PTD", "TD(λ)")]
 
 
-def main_claims(where: Where, name: str, told: str) -> dict[str, Claim]:
-    """Claims that can be asked of any of the studies, by what is claimed.
-
-    Parameters
-    ----------
-    where
-        The study, and its conditions.
-    name
-        The end of the names of claims.
-    told
-        The end of their statements: what the study is.
-    """
+def main_claims(where: Where) -> dict[str, Claim]:
+    """Claims that can be asked of any of the studies, by name; `_named` says of which."""
     at_first, at_last = partial(where.returns, end=FIFTH), partial(where.returns, begin=1 - FIFTH)
-    rows: tuple[tuple[str, str, str, Region, Mapping[str, Cases], str], ...] = (
-        (
+    claims = (
+        difference(
             "td_best",
             "TD(λ) has the largest mean return over all episodes",
             "mean return, TD(λ) less another method",
             ABOVE,
             _less([("TD(λ)", one) for one in OTHERS], where.returns),
-            "",
         ),
-        (
+        difference(
             "ptd_on_par",
             "PTD is as good as TD(λ): their mean returns differ by less than 10 %",
             RETURN,
             SAME,
             _above(PTD_AND_TD, where.returns),
-            "",
         ),
-        (
+        difference(
             "ptd_slow_at_first",
             "PTD learns more slowly at first: in the first fifth of the episodes its mean return "
             "is below that of TD(λ)",
             RETURN,
             BELOW,
             _above(PTD_AND_TD, at_first),
-            "",
         ),
-        (
+        difference(
             "ptd_catches_up",
             "PTD catches up: in the last fifth of the episodes its mean return is less than 10 % "
             "below that of TD(λ)",
             RETURN,
             Region(low=-ALIKE),
             _above(PTD_AND_TD, at_last),
-            "",
         ),
-        (
+        difference(
             "etd_poor",
             "Both forms of ETD are substantially poorer than TD(λ) and PTD: their mean returns are "
             "more than 10 % lower",
             RETURN,
             Region(high=-ALIKE),
             _above(POORER, where.returns),
-            "",
         ),
-        (
+        difference(
             "etd_alike",
             "ETD-fixed and ETD-variable perform alike: their mean returns differ by less than 10 %",
             RETURN,
             SAME,
             _above([EMPHATIC], where.returns),
-            "",
         ),
-        (
+        difference(
             "ptd_least_variance",
             "PTD varies least over seeds: on average a seed's mean return is closer to the median "
             "than with the other methods",
             "distance of a seed's mean return from the median, one method less another",
             BELOW,
             _less([("PTD", other) for other in ("TD(λ)", *EMPHATIC)], where.spread),
-            "",
         ),
-        (
+        difference(
             "etd_more_preferred",
             "With both forms of ETD, a larger share of states has β = 1 than with TD(λ) and PTD",
             "share of steps with β = 1, one method less another, in parts of the other",
@@ -233,72 +217,56 @@ def main_claims(where: Where, name: str, told: str) -> dict[str, Claim]:
             "has a larger share, whatever made it poor.",
         ),
     )
-    return {
-        what: difference(
-            f"cartpole_{what}{name}",
-            f"{statement}{told}.",
-            effect,
-            region,
-            groups,
-            because,
-            averaged=True,
-        )
-        for what, statement, effect, region, groups, because in rows
-    }
+    return {claim.name: claim for claim in claims}
 
 
-def _other_claims(where: Where, name: str, told: str) -> tuple[Claim, ...]:
+def _other_claims(where: Where) -> tuple[Claim, ...]:
     """Claims about conditions, and about how few states PTD updates."""
     learned = where.shares("PTD", begin=1 - FIFTH)
     return (
         difference(
-            f"cartpole_etd_worse_in_3{name}",
-            f"Both forms of ETD do worse in condition 3 than in the other two{told}.",
+            "etd_worse_in_3",
+            "Both forms of ETD do worse in condition 3 than in the other two",
             "mean return, condition 3 less another, in parts of the other",
             BELOW,
             _third_above_others(where.returns, EMPHATIC),
-            averaged=True,
         ),
         difference(
-            f"cartpole_etd_sensitive{name}",
+            "etd_sensitive",
             "Both forms of ETD are more sensitive to step sizes than TD(λ) and PTD: with fewer of "
             f"the 35 pairs is the return at least {NEARLY * 100:.0f} % of that of the best, in all "
-            f"conditions{told}.",
+            "conditions",
             "share of pairs that are nearly as good as the best, one method less another",
             BELOW,
             _less(POORER, where.tolerance),
-            averaged=True,
         ),
         difference(
-            f"cartpole_more_preferred_in_3{name}",
-            f"The share of states with β = 1 is largest in condition 3, with all methods{told}.",
+            "more_preferred_in_3",
+            "The share of states with β = 1 is largest in condition 3, with all methods",
             "share of steps with β = 1, condition 3 less another, in parts of the other",
             ABOVE,
             _third_above_others(where.shares, ("TD(λ)", *OTHERS)),
             "Its thresholds are the smallest.",
-            averaged=True,
         ),
         difference(
-            f"cartpole_ptd_5_percent{name}",
+            "ptd_5_percent",
             "PTD updates and bootstraps from roughly 5 % of the states (2.5 to 10 %): in the last "
-            f"fifth of the episodes, in all conditions{told}.",
+            "fifth of the episodes, in all conditions",
             "share of PTD's steps with β = 1",
             ROUGHLY,
             {"PTD": learned},
             "At first the share is larger: episodes are short, and the first state of each has "
             "β = 1.",
-            averaged=True,
         ),
         difference(
-            f"cartpole_ptd_gain_of_few{name}",
+            "ptd_gain_of_few",
             "PTD learns from this small set of states: more than half of its gain is at states "
-            f"with β = 1 in the last fifth of the episodes, in all conditions{told}.",
+            "with β = 1 in the last fifth of the episodes, in all conditions",
             "part of PTD's gain at steps with β = 1",
             Region(low=0.5),
             {"PTD": Cases({c: one.then(_gain) for c, one in learned.items()})},
             "All other states have a gain of 0.1, and they are many: with a share of 5 % of states "
             "with β = 1, two thirds of the gain are elsewhere.",
-            averaged=True,
         ),
     )
 
@@ -316,26 +284,29 @@ def _lost(variant: str, between: float) -> Cases:
     )
 
 
-def _of_variant(variant: str) -> tuple[Claim, ...]:
-    where, name, told = (
-        Where(FOUR_METHODS[variant]),
-        name_end(variant),
-        f" (networks with {variant})",
-    )
-    main = main_claims(where, name, f", in all conditions{told}")
-    return (*main.values(), *_other_claims(where, name, told))
+def _named(claims: Iterable[Claim], variant: str, told: str = "") -> Iterator[Claim]:
+    """Claims about a variant, with names and statements that say so."""
+    for claim in claims:
+        name = f"cartpole_{claim.name}{name_end(variant)}"
+        statement = f"{claim.statement}{told} (networks with {variant})."
+        yield replace(claim, name=name, statement=statement)
+
+
+def _of_variant(variant: str) -> Iterator[Claim]:
+    where = Where(FOUR_METHODS[variant])
+    yield from _named(main_claims(where).values(), variant, ", in all conditions")
+    yield from _named(_other_claims(where), variant)
 
 
 def _between(variant: str) -> Claim:
     """The paper has 0.1, and found 0 and 0.5 poorer."""
     return difference(
-        f"cartpole_between{name_end(variant)}",
-        f"With β = 0 or 0.5 between preferred states, all methods have lower returns than with "
-        f"{BETWEEN:g} (networks with {variant}).",
+        "between",
+        "With β = 0 or 0.5 between preferred states, all methods have lower returns than with "
+        f"{BETWEEN:g}",
         f"mean return with {BETWEEN:g} less that with another value",
         ABOVE,
         {f"{BETWEEN:g} less {value:g}": _lost(variant, value) for value in OTHERS_BETWEEN},
-        averaged=True,
     )
 
 
@@ -353,7 +324,7 @@ WHERE = {
     },
 }
 """The paper's figure without biases, and with one choice changed at a time."""
-MAIN = {label: main_claims(where, "", "") for label, where in WHERE.items()}
+MAIN = {label: main_claims(where) for label, where in WHERE.items()}
 """The claims of each choice."""
 JUDGED = ("td_best", "ptd_on_par", "etd_poor", "ptd_least_variance")
 """Claims that are asked of all choices together."""
@@ -370,18 +341,16 @@ def _of_all(what: str) -> Claim:
     }
     return replace(
         one,
-        name=f"{one.name}_any_choice",
-        statement=f"{one.statement.removesuffix('.')}, in condition 1 however open choices are "
-        "settled.",
-        groups=groups,
+        name=f"cartpole_{one.name}_any_choice",
+        statement=f"{one.statement}, in condition 1 however open choices are settled.",
+        compared=groups,
         because="Figure cartpole_choices shows on which choices it depends.",
-        averaged=False,
     )
 
 
 CLAIMS = about(
     FIGURE,
     *(claim for variant in FOUR_METHODS for claim in _of_variant(variant)),
-    *map(_between, FOUR_METHODS),
+    *(claim for variant in FOUR_METHODS for claim in _named([_between(variant)], variant)),
 )
-CLAIMS += tuple(map(_of_all, JUDGED))
+CLAIMS = (*averaged(*CLAIMS), *map(_of_all, JUDGED))

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from functools import partial
 
-import matplotlib as mpl
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
@@ -37,7 +36,7 @@ from preftd._src.report.figures.end_labels import SIZE
 from preftd._src.report.figures.layout import LEVEL, step_size_note, write_note
 from preftd._src.report.figures.lines import Line, Panel
 from preftd._src.report.figures.study import draw_curves
-from preftd._src.style import INK, PAGE, PALE, PAPER_RC, Band, look_of
+from preftd._src.style import EDGE, INK, PAGE, PALE, Band, look_of
 
 HALF = 0.5
 """The level of intervals in figure A.13, as in the paper."""
@@ -139,22 +138,21 @@ def _choices(results: Found) -> Figure:
         )
         for label, where in WHERE.items()
     ]
-    with mpl.rc_context(PAPER_RC):
-        figure = Figure(figsize=(PAGE, ROW * len(WHERE) + ABOVE), layout="constrained")
-        left, right = figure.subplots(1, 2, sharey=True, width_ratios=(1, 0.8))
-        left.set(ylim=(len(WHERE) - 0.5, -0.5), yticks=range(len(WHERE)), yticklabels=WHERE)
-        left.axhspan(-0.5, 0.5, color=PALE, linewidth=0)
-        right.axhspan(-0.5, 0.5, color=PALE, linewidth=0)
-        _draw_returns(left, bars)
-        _draw_verdicts(right, results)
-        first = next(iter(WHERE.values())).study
-        seeds = seeds_with(results[first].reported, LEVEL, "lines")
-        write_note(
-            figure,
-            "First row: actor and critic with no biases; below, one choice is changed. Condition "
-            f"1. {seeds}. Step sizes chosen anew for each row on 25 other seeds. Circles: "
-            "reproduced (full), inconclusive (half), not reproduced (empty).",
-        )
+    figure = Figure(figsize=(PAGE, ROW * len(WHERE) + ABOVE), layout="constrained")
+    left, right = figure.subplots(1, 2, sharey=True, width_ratios=(1, 0.8))
+    left.set(ylim=(len(WHERE) - 0.5, -0.5), yticks=range(len(WHERE)), yticklabels=WHERE)
+    for axes in (left, right):
+        axes.axhspan(-0.5, 0.5, color=PALE, linewidth=0)
+    _draw_returns(left, bars)
+    _draw_verdicts(right, results)
+    first = next(iter(WHERE.values())).study
+    seeds = seeds_with(results[first].reported, LEVEL, "lines")
+    write_note(
+        figure,
+        "First row: actor and critic with no biases; below, one choice is changed. Condition "
+        f"1. {seeds}. Step sizes chosen anew for each row on 25 other seeds. Circles: "
+        "reproduced (full), inconclusive (half), not reproduced (empty).",
+    )
     return figure
 
 
@@ -181,7 +179,7 @@ def _draw_verdicts(axes: Axes, results: Found) -> None:
             verdict = claim.test({study: results[study] for study in claim.studies}).verdict
             axes.plot(
                 column, row, "o", color=INK, markersize=6, fillstyle=MARKS[verdict],
-                markerfacecoloralt="white", markeredgewidth=0.7,
+                markerfacecoloralt="white", markeredgewidth=EDGE,
             )  # fmt: skip
 
 

@@ -5,7 +5,6 @@ How fast credit travels in four rooms is drawn by theory.
 
 from collections.abc import Mapping, Sequence
 
-import matplotlib as mpl
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
@@ -40,7 +39,7 @@ from preftd._src.report.figures.layout import (
 )
 from preftd._src.report.figures.lines import Line, Panel, Shown, attach, axis_values, height_of
 from preftd._src.report.figures.study import draw_curves
-from preftd._src.style import GREY, LOOKS, OTHERS, PAPER_RC, THIN, WIDTH, Band, Look
+from preftd._src.style import GREY, LOOKS, OTHERS, THIN, WIDTH, Band, Look
 from preftd.tasks import Task, make
 
 CHANGED = {
@@ -128,17 +127,16 @@ def _draw(
         f"{step_size_note(results)} Grey dashes: the best policy, exactly; grey dots: the random "
         "one."
     )
-    with mpl.rc_context(PAPER_RC):
-        figure, every = rows_of_panels(down, 2, 2.1)
-        levels = [_levels(task) for task in tasks]
-        needed = [_needed(panel, of) for panel, of in zip(panels, levels, strict=True)]
-        set_scales(every, needed, logarithmic=False)
-        ends = []
-        for axes, panel, of in zip(every, panels, levels, strict=True):
-            _draw_levels(axes, of)
-            ends.append((axes, draw_curves(axes, panel)))
-        write_axis_labels(figure, every, "episode", measure, note)
-        label_ends(figure, ends[1::2])
+    figure, every = rows_of_panels(down, 2, 2.1)
+    levels = [_levels(task) for task in tasks]
+    needed = [_needed(panel, of) for panel, of in zip(panels, levels, strict=True)]
+    set_scales(every, needed, logarithmic=False)
+    ends = []
+    for axes, panel, of in zip(every, panels, levels, strict=True):
+        _draw_levels(axes, of)
+        ends.append((axes, draw_curves(axes, panel)))
+    write_axis_labels(figure, every, "episode", measure, note)
+    label_ends(figure, ends[1::2])
     return figure
 
 
@@ -160,20 +158,19 @@ def _needed(panel: Panel, levels: Mapping[str, float]) -> Vector:
 
 def _credit(_: Found) -> Figure:
     """A panel for each policy."""
-    with mpl.rc_context(PAPER_RC):
-        figure, every = rows_of_panels(1, len(POLICIES), 2.2)
-        write_note(figure, NOTE)
-        curves = [
-            {name: relative_curve(policy, *of[:2]) for name, of in CREDIT_LINES.items()}
-            for policy in POLICIES
-        ]
-        needed = [np.concatenate(list(of.values())) for of in curves]
-        set_scales(every, needed, logarithmic=True)
-        for axes, policy, of in zip(every, POLICIES, curves, strict=True):
-            labels = _draw_credit(axes, of)
-            axes.set_title(TITLES[policy], loc="left")
-        every[0].set_ylabel("squared error left,\nover that of TD(λ)")
-        label_ends(figure, [(every[-1], labels)])
+    figure, every = rows_of_panels(1, len(POLICIES), 2.2)
+    write_note(figure, NOTE)
+    curves = [
+        {name: relative_curve(policy, *of[:2]) for name, of in CREDIT_LINES.items()}
+        for policy in POLICIES
+    ]
+    needed = [np.concatenate(list(of.values())) for of in curves]
+    set_scales(every, needed, logarithmic=True)
+    for axes, policy, of in zip(every, POLICIES, curves, strict=True):
+        labels = _draw_credit(axes, of)
+        axes.set_title(TITLES[policy], loc="left")
+    every[0].set_ylabel("squared error left,\nover that of TD(λ)")
+    label_ends(figure, [(every[-1], labels)])
     return figure
 
 

@@ -66,21 +66,32 @@ def _true_over_online(
     return ratio(name, statement, effect, region, groups, because)
 
 
-def held_over(
-    name: str,
-    statement: str,
-    of: Callable[[str, str], Cases],
-    rule: str,
-    view: str,
-    region: Region,
-    because: str = "",
-    *,
-    averaged: bool = False,
-) -> Claim:
-    """Errors of held learners over those in another view; `of` gives them by rule and view."""
-    effect = f"{rule}'s error, held over {view}, each at its best"
-    cases = of(rule, "held") / of(rule, view)
-    return ratio(name, statement, effect, region, cases, because, averaged=averaged)
+def held_over_others(
+    prefix: str, of: Callable[[str, str], Cases], *rows: tuple[str, str, str, Region, str]
+) -> tuple[Claim, ...]:
+    """Claims about errors of held learners over those in another view, one for each row and rule.
+
+    Parameters
+    ----------
+    prefix
+        How names begin.
+    of
+        Errors by rule and view.
+    rows
+        The end of a name, a statement about a {rule}, the other view, a region, an explanation.
+    """
+    return tuple(
+        ratio(
+            f"{prefix}_{name}_{end}",
+            statement.format(rule=rule),
+            f"{rule}'s error, held over {view}, each at its best",
+            region,
+            of(rule, "held") / of(rule, view),
+            because,
+        )
+        for end, statement, view, region, because in rows
+        for rule, name in NAMES.items()
+    )
 
 
 def _view_errors(rule: str, view: str) -> Cases:
@@ -274,31 +285,25 @@ CLAIMS = (
         "value, on average, so that n of them leave about v / (1 + αn). In the second task values "
         "are larger, and this is most of what remains.",
     ),
-    *(
-        held_over(
-            f"held_{name}_is_true_online",
-            f"Held {rule} has the same error as true online {rule}, on both tasks at all lengths: "
+    *held_over_others(
+        "held",
+        _view_errors,
+        (
+            "is_true_online",
+            "Held {rule} has the same error as true online {rule}, on both tasks at all lengths: "
             "they differ by less than 10 %.",
-            _view_errors,
-            rule,
             "true online",
             SAME,
             ORTHOGONAL,
-        )
-        for rule, name in NAMES.items()
-    ),
-    *(
-        held_over(
-            f"held_{name}_below_online",
-            f"Held {rule} has a lower error than the paper's online form, on both tasks at all "
+        ),
+        (
+            "below_online",
+            "Held {rule} has a lower error than the paper's online form, on both tasks at all "
             "lengths, each with its own step size.",
-            _view_errors,
-            rule,
             "online",
             SMALLER,
             "Weights rest while hidden states are crossed, so that what these show has no effect.",
-        )
-        for rule, name in NAMES.items()
+        ),
     ),
     ratio(
         "held_diverges_later",

@@ -75,8 +75,8 @@ of them lowered on observable states, then one raised on hidden states."""
 
 def _four_methods(results: Found, lengths: Sequence[int]) -> Figure:
     """The four methods, for some lengths."""
-    wanted = pl.col("task").is_in(list(map(at_length, lengths)))
-    found = [only(results[study], wanted) for study in FOUR_METHODS.values()]
+    tasks = list(map(at_length, lengths))
+    found = [only(results[study], task=tasks) for study in FOUR_METHODS.values()]
     rows = list(map(_row, TASKS, found, map(limits_of, FOUR_METHODS.values())))
     left = "What stays above it is left by the step size: see the figure of limits."
     return _draw(rows, found[0], f"{_at_zero(rows)} {left}")
@@ -130,8 +130,8 @@ def _renamed(
 
 def _true_online(results: Found) -> Figure:
     """Three methods in the true online form, beside the paper's online one."""
-    wanted = pl.col("task").is_in(list(map(at_length, (5, 15, 25))))
-    found = [only(results[study], wanted) for study in TRUE_ONLINE.values()]
+    tasks = list(map(at_length, (5, 15, 25)))
+    found = [only(results[study], task=tasks) for study in TRUE_ONLINE.values()]
     limits = map(limits_of, TRUE_ONLINE.values())
     rows = list(map(partial(_row, change=by_form), TASKS, found, limits))
     forms = "Solid: online; dashed: true online, with its own step sizes."
@@ -149,13 +149,10 @@ def _figure_a3(results: Found) -> Figure:
     """The search for step sizes, at every length."""
     rows = [
         (
-            title_of(task),
-            {
-                at_length(length): only(results[study], pl.col("task") == at_length(length))
-                for length in LENGTHS
-            },
+            title_of(name),
+            {task: only(results[study], task=task) for task in map(at_length, LENGTHS)},
         )
-        for task, study in FOUR_METHODS.items()
+        for name, study in FOUR_METHODS.items()
     ]
     counted = Counted(at_length(LENGTHS[-1]), lambda panels: panels[-1].lines)
     note = f"Scores over {SEARCHED.episodes} episodes."

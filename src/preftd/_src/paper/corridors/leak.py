@@ -7,7 +7,6 @@ Simulated lines come from the readable reference of each view, means and bands f
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -28,7 +27,6 @@ from preftd._src.style import (
     LABEL_SIZE,
     LOOKS,
     PAGE,
-    PAPER_RC,
     RUN,
     SHADED,
     TEXT,
@@ -122,18 +120,17 @@ def _episode(shown: Dense) -> Episode:
 
 def _leak(_: Found) -> Figure:
     """At the top one crossing from the right weight; below, many from 0."""
-    with mpl.rc_context(PAPER_RC):
-        figure = Figure(figsize=INCHES, layout="constrained")
-        above, below = figure.subplots(2, len(WAYS), sharey="row")
-        for upper, lower, way in zip(above, below, WAYS, strict=True):
-            _draw_crossing(upper, way)
-            _draw_learning(lower, way)
-        for axes in figure.axes:
-            axes.tick_params(labelsize=LABEL_SIZE)
-        above[0].set_ylim(0.5, 1.4)
-        for first in (above[0], below[0]):
-            first.set_ylabel("weight of S (right: 1)")
-        write_note(figure, NOTE)
+    figure = Figure(figsize=INCHES, layout="constrained")
+    above, below = figure.subplots(2, len(WAYS), sharey="row")
+    for upper, lower, way in zip(above, below, WAYS, strict=True):
+        _draw_crossing(upper, way)
+        _draw_learning(lower, way)
+    for axes in figure.axes:
+        axes.tick_params(labelsize=LABEL_SIZE)
+    above[0].set_ylim(0.5, 1.4)
+    for first in (above[0], below[0]):
+        first.set_ylabel("weight of S (right: 1)")
+    write_note(figure, NOTE)
     return figure
 
 

@@ -7,7 +7,6 @@ the noise of single steps adds to it.
 from collections.abc import Sequence
 from functools import cache
 
-import matplotlib as mpl
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
@@ -42,7 +41,7 @@ from preftd._src.report.figures.layout import (
 )
 from preftd._src.report.figures.lines import REACH, Line, Panel, attach, draw_line, panels
 from preftd._src.report.figures.study import draw_curves, panel_values, thinned_curves
-from preftd._src.style import COLUMN, GREY, HAIR, PAPER_RC, look_of
+from preftd._src.style import COLUMN, GREY, HAIR, look_of
 from preftd.tasks import Task
 
 ZERO = 1e-9
@@ -112,22 +111,19 @@ def _limits(results: Found) -> Figure:
     by_part = [_by_part(task, results[CONSTANT_STEPS[task]]) for task in TASKS]
     by_length = [_by_length(task, results[FOUR_METHODS[task]]) for task in TASKS]
     score, across = results[TO_THE_LIMIT["corridor"]].score, len(TASKS)
-    with mpl.rc_context(PAPER_RC):
-        figure, every = rows_of_panels(3, across, HEIGHT, COLUMN)
-        above, middle, below = (every[i : i + across] for i in range(0, 3 * across, across))
-        write_note(figure, f"{seeds_note(by_length[0], 'bands')}. {NOTE}")
-        set_scales(above, [panel_values(panel, score) for panel in long_runs], logarithmic=True)
-        ends = list(zip(above, map(_draw_long, above, TASKS, long_runs), strict=True))
-        for some, found, column in ((middle, by_part, "part"), (below, by_length, "length")):
-            set_scales(some, [_needed(of) for of in found], logarithmic=False)
-            ends += [
-                (axes, _draw_left(axes, of, column)) for axes, of in zip(some, found, strict=True)
-            ]
-            some[0].set_ylabel(f"{score.name}\nless the limit")
-        for axes, of in zip(middle, by_part, strict=True):
-            _mark_parts(axes, of)
-        above[0].set_ylabel(score.name)
-        label_ends(figure, ends)
+    figure, every = rows_of_panels(3, across, HEIGHT, COLUMN)
+    above, middle, below = (every[i : i + across] for i in range(0, 3 * across, across))
+    write_note(figure, f"{seeds_note(by_length[0], 'bands')}. {NOTE}")
+    set_scales(above, [panel_values(panel, score) for panel in long_runs], logarithmic=True)
+    ends = list(zip(above, map(_draw_long, above, TASKS, long_runs), strict=True))
+    for some, found, column in ((middle, by_part, "part"), (below, by_length, "length")):
+        set_scales(some, [_needed(of) for of in found], logarithmic=False)
+        ends += [(axes, _draw_left(axes, of, column)) for axes, of in zip(some, found, strict=True)]
+        some[0].set_ylabel(f"{score.name}\nless the limit")
+    for axes, of in zip(middle, by_part, strict=True):
+        _mark_parts(axes, of)
+    above[0].set_ylabel(score.name)
+    label_ends(figure, ends)
     return figure
 
 

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from functools import cache
 from itertools import takewhile
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -39,7 +38,7 @@ from preftd._src.paper.study import Found
 from preftd._src.report.figures.end_labels import SIZE
 from preftd._src.report.figures.layout import LEVEL, mark_decades, write_note
 from preftd._src.report.figures.lines import Shown, attach
-from preftd._src.style import COLUMN, LABEL_SIZE, MARK, PAPER_RC, THIN, Band
+from preftd._src.style import COLUMN, LABEL_SIZE, MARK, THIN, Band
 from preftd._src.theory.crossing import CrossingView
 from preftd.learners import Linear
 from preftd.preferences import Observability
@@ -99,25 +98,24 @@ NOTE = (
 
 def _steady(results: Found) -> Figure:
     """Errors that remain by step size, a row for each task and a panel for each length."""
-    with mpl.rc_context(PAPER_RC):
-        figure = Figure(figsize=INCHES, layout="constrained")
-        every = figure.subplots(len(TASKS), len(LENGTHS), sharex=True, sharey="row")
-        for row, task in zip(every, TASKS, strict=True):
-            for axes, length in zip(row, LENGTHS, strict=True):
-                for label in SHOWN:
-                    _draw_exact(axes, task, length, label)
-                    _draw_found(axes, results[STEADY[task]], length, label)
-                axes.set(xscale="log", yscale="log", xlim=(EXACT[0], 2.0))
-                axes.set_ylim(top=HIGHEST)
-                axes.set_xticks([0.01, 0.1, 1], ["0.01", "0.1", "1"])
-                axes.tick_params(labelsize=LABEL_SIZE)
-                axes.set_title(f"length {length}", loc="left")
-            mark_decades(row[0].yaxis)
-            row[0].set_ylabel(f"{title_of(task)}\nmean squared error left")
-        for axes in every[-1]:
-            axes.set_xlabel("constant step size")
-        figure.axes[0].legend(frameon=False, fontsize=SIZE, loc="upper left", handlelength=3.5)
-        write_note(figure, NOTE)
+    figure = Figure(figsize=INCHES, layout="constrained")
+    every = figure.subplots(len(TASKS), len(LENGTHS), sharex=True, sharey="row")
+    for row, task in zip(every, TASKS, strict=True):
+        for axes, length in zip(row, LENGTHS, strict=True):
+            for label in SHOWN:
+                _draw_exact(axes, task, length, label)
+                _draw_found(axes, results[STEADY[task]], length, label)
+            axes.set(xscale="log", yscale="log", xlim=(EXACT[0], 2.0))
+            axes.set_ylim(top=HIGHEST)
+            axes.set_xticks([0.01, 0.1, 1], ["0.01", "0.1", "1"])
+            axes.tick_params(labelsize=LABEL_SIZE)
+            axes.set_title(f"length {length}", loc="left")
+        mark_decades(row[0].yaxis)
+        row[0].set_ylabel(f"{title_of(task)}\nmean squared error left")
+    for axes in every[-1]:
+        axes.set_xlabel("constant step size")
+    figure.axes[0].legend(frameon=False, fontsize=SIZE, loc="upper left", handlelength=3.5)
+    write_note(figure, NOTE)
     return figure
 
 

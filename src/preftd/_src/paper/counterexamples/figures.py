@@ -18,7 +18,16 @@ from preftd._src.paper.claim import Verdict
 from preftd._src.report.figures.end_labels import SIZE
 from preftd._src.report.figures.layout import mark_decades, write_note
 from preftd._src.report.figures.lines import Shown, attach
-from preftd._src.style import PAGE, PAPER_RC, THICK, THIN, Band, look_of, number_text, save_figure
+from preftd._src.style import (
+    PAGE,
+    PAPER_RC,
+    THICK,
+    THIN,
+    Band,
+    look_of,
+    number_text,
+    save_figure,
+)
 from preftd._src.tasks.chains import LAMBDAS
 from preftd.rules import RULES, Rule
 from preftd.tasks import make

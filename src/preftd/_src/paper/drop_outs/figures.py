@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-import matplotlib as mpl
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
@@ -32,7 +31,7 @@ from preftd._src.paper.study import Found, PaperStudy
 from preftd._src.report.figures.end_labels import Label, label_ends
 from preftd._src.report.figures.layout import LEVEL, write_note
 from preftd._src.report.figures.lines import Line, draw_line
-from preftd._src.style import FAINT, PAGE, PAPER_RC, SHADE, WIDTH, Band, Look, look_of
+from preftd._src.style import DOTTED, FAINT, PAGE, SHADE, WIDTH, Band, Look, look_of
 
 TITLES = {
     "raw": "four numbers",
@@ -81,7 +80,7 @@ class Method(NamedTuple):
         own = look_of(self.rule)
         if self.gain == "actor β":
             return own
-        return own._replace(line=(0, (1, 1.5)))
+        return own._replace(line=DOTTED)
 
 
 FOUR = tuple(Method(rule, gain) for rule in ("TD(λ)", "PTD") for gain in GAINS)
@@ -90,25 +89,24 @@ ALONG = (*FOUR, Method("ETD-variable", "actor β"))
 
 
 def _draw(found: Found) -> Figure:
-    with mpl.rc_context(PAPER_RC):
-        figure = Figure(figsize=(PAGE, 2 * HIGH), layout="constrained")
-        panels = figure.add_gridspec(2, len(FEATURES))
-        for column, features in enumerate(FEATURES):
-            axes = figure.add_subplot(panels[0, column])
-            _draw_factorial(axes, found, features)
-            axes.set_title(TITLES[features], loc="left")
-            axes.set(yticks=range(len(ROWS)), ylim=(len(ROWS) - 0.5, -0.5), xlim=(0, MOST))
-            axes.set_yticklabels(ROWS if column == 0 else [])
-            axes.set_xlabel("mean return")
-        write_note(figure, NOTE.format(seeds=seeds_with(found[BY_RATE].reported, LEVEL, "lines")))
-        for row, shown in enumerate(SHOWN):
-            axes = figure.add_subplot(panels[1, 2 * row : 2 * row + 2])
-            labels = _draw_rates(axes, shown, found[BY_RATE], found[WITHOUT_BY_RATE])
-            axes.set_title(f"dropped observations show {shown}", loc="left")
-            axes.set_xlabel("probability that an observation is dropped")
-            if row == 0:
-                axes.set_ylabel("mean return")
-        label_ends(figure, [(axes, labels)])
+    figure = Figure(figsize=(PAGE, 2 * HIGH), layout="constrained")
+    panels = figure.add_gridspec(2, len(FEATURES))
+    for column, features in enumerate(FEATURES):
+        axes = figure.add_subplot(panels[0, column])
+        _draw_factorial(axes, found, features)
+        axes.set_title(TITLES[features], loc="left")
+        axes.set(yticks=range(len(ROWS)), ylim=(len(ROWS) - 0.5, -0.5), xlim=(0, MOST))
+        axes.set_yticklabels(ROWS if column == 0 else [])
+        axes.set_xlabel("mean return")
+    write_note(figure, NOTE.format(seeds=seeds_with(found[BY_RATE].reported, LEVEL, "lines")))
+    for row, shown in enumerate(SHOWN):
+        axes = figure.add_subplot(panels[1, 2 * row : 2 * row + 2])
+        labels = _draw_rates(axes, shown, found[BY_RATE], found[WITHOUT_BY_RATE])
+        axes.set_title(f"dropped observations show {shown}", loc="left")
+        axes.set_xlabel("probability that an observation is dropped")
+        if row == 0:
+            axes.set_ylabel("mean return")
+    label_ends(figure, [(axes, labels)])
     return figure
 
 

@@ -20,11 +20,11 @@ from preftd._src.paper.claim import (
     SAME,
     SMALLER,
     Cases,
-    Claim,
     Quantity,
     Region,
     Sample,
     about,
+    averaged,
     difference,
     methods,
     ratio,
@@ -32,7 +32,7 @@ from preftd._src.paper.claim import (
     rows,
     tried,
 )
-from preftd._src.paper.corridors.beyond_claims import NAMES, held_over
+from preftd._src.paper.corridors.beyond_claims import NAMES, held_over_others
 from preftd._src.paper.grids.studies import (
     FEATURE_NET,
     SEMI_LINEAR,
@@ -154,22 +154,20 @@ def zeros(task: str, size: int, seeds: tuple[int, ...]) -> Vector:
     return np.array([error_of_zero(task_of(source, seed)) for seed in seeds])
 
 
-CLAIMS: tuple[Claim, ...] = (
-    ratio(
-        "feature_net_learns",
-        "The networks whose hidden layers give the features have learned something: at the end "
-        "their error is less than half of that of predicting 0, at all sizes.",
-        "error of feature nets in the last 5 episodes, over that of predicting 0",
-        Region(high=0.5),
-        {
-            f"{size} × {size}": reported(FEATURE_NET, task=at_size(size))
-            .by(part, 0.9, 1.0)
-            .then(over_zero("open_grid", size))
-            for size in SIZES
-        },
-    ),
+FEATURES_LEARN = ratio(
+    "feature_net_learns",
+    "The networks whose hidden layers give the features have learned something: at the end "
+    "their error is less than half of that of predicting 0, at all sizes.",
+    "error of feature nets in the last 5 episodes, over that of predicting 0",
+    Region(high=0.5),
+    {
+        f"{size} × {size}": reported(FEATURE_NET, task=at_size(size))
+        .by(part, 0.9, 1.0)
+        .then(over_zero("open_grid", size))
+        for size in SIZES
+    },
 )
-CLAIMS += about(
+CLAIMS = about(
     CURVES,
     methods(
         "semi_linear_td_worst",
@@ -177,7 +175,6 @@ CLAIMS += about(
         linear_errors,
         [("TD(λ)", other) for other in (*OTHERS[1:], "PTD")],
         LARGER,
-        averaged=True,
     ),
     ratio(
         "semi_linear_etd_fixed_falls_off",
@@ -209,7 +206,6 @@ CLAIMS += about(
         linear_errors,
         [("ETD-variable", "ETD-fixed")],
         SMALLER,
-        averaged=True,
     ),
     methods(
         "semi_linear_ptd_best",
@@ -217,7 +213,6 @@ CLAIMS += about(
         linear_errors,
         [("PTD", other) for other in OTHERS],
         SMALLER,
-        averaged=True,
     ),
     methods(
         "semi_linear_etd_variable_equal",
@@ -226,7 +221,6 @@ CLAIMS += about(
         partial(linear_errors, sizes=(8, 12)),
         [("ETD-variable", "PTD")],
         SAME,
-        averaged=True,
     ),
     methods(
         "semi_linear_etd_variable_worse_at_16",
@@ -235,7 +229,6 @@ CLAIMS += about(
         [("ETD-variable", "PTD")],
         LARGER,
         SEVERAL,
-        averaged=True,
     ),
 )
 CLAIMS += about(
@@ -248,7 +241,6 @@ CLAIMS += about(
         Region(high=0),
         linear_tolerance("ETD-variable") - linear_tolerance("PTD"),
         SEVERAL,
-        averaged=True,
     ),
 )
 CLAIMS += (
@@ -259,52 +251,39 @@ CLAIMS += (
         "PTD's error, true online over online, each at its best",
         SMALLER,
         linear_errors("PTD", form="true online") / linear_errors("PTD"),
-        averaged=True,
     ),
 )
 
 CLAIMS += (
-    *(
-        held_over(
-            f"semi_linear_held_{name}_below_true_online",
-            f"Held {rule} has a lower error than true online {rule} with trained features, on both "
+    *held_over_others(
+        "semi_linear_held",
+        view_errors,
+        (
+            "below_true_online",
+            "Held {rule} has a lower error than true online {rule} with trained features, on both "
             "tasks at all sizes, each with its own step size.",
-            view_errors,
-            rule,
             "true online",
             SMALLER,
             "Trained features of observable cells overlap: what a true online learner adds while "
             "hidden cells are crossed enters the value of the next observable cell, from which the "
             "target is made.",
-            averaged=True,
-        )
-        for rule, name in NAMES.items()
-    ),
-    *(
-        held_over(
-            f"semi_linear_held_{name}_below_online",
-            f"Held {rule} also has a lower error than the paper's online form with trained "
+        ),
+        (
+            "below_online",
+            "Held {rule} also has a lower error than the paper's online form with trained "
             "features, on both tasks at all sizes, each with its own step size.",
-            view_errors,
-            rule,
             "online",
             SMALLER,
-            averaged=True,
-        )
-        for rule, name in NAMES.items()
-    ),
-    *(
-        held_over(
-            f"semi_linear_held_{name}_meets_online",
-            f"If not lower, held {rule}'s error with trained features is at most a tenth above "
-            "that of the paper's online form, on both tasks at all sizes.",
-            view_errors,
-            rule,
+            "",
+        ),
+        (
+            "meets_online",
+            "If not lower, held {rule}'s error with trained features is at most a tenth above that "
+            "of the paper's online form, on both tasks at all sizes.",
             "online",
             NOT_LARGER,
-            averaged=True,
-        )
-        for rule, name in NAMES.items()
+            "",
+        ),
     ),
     ratio(
         "semi_linear_held_diverges_later",
@@ -313,7 +292,6 @@ CLAIMS += (
         "least step size that diverges, held over another view",
         LARGER,
         _later(as_zero=False),
-        averaged=True,
     ),
     ratio(
         "semi_linear_held_useful_longer",
@@ -323,6 +301,7 @@ CLAIMS += (
         LARGER,
         _later(as_zero=True),
         "A run that does not diverge may still be worse than no prediction at all.",
-        averaged=True,
     ),
 )
+CLAIMS = (FEATURES_LEARN, *averaged(*CLAIMS))
+"""Cases of most are many, so that averages over them are judged as well."""

@@ -15,7 +15,6 @@ from matplotlib.figure import Figure
 from preftd._src.arrays import Vector
 from preftd._src.experiments.results import Results
 from preftd._src.paper.figures import (
-    TRUE_ONLINE,
     Drawing,
     PaperFigure,
     Row,
@@ -59,10 +58,7 @@ ERROR = f"mean squared error,\nmean of {NETWORK_EPISODES} episodes"
 
 def _figure_a6(results: Found) -> Figure:
     """The search for the step size of the feature nets."""
-    row = {
-        f"{size} × {size}": only(results[FEATURE_NET], pl.col("task") == at_size(size))
-        for size in SIZES
-    }
+    row = {f"{size} × {size}": only(results[FEATURE_NET], task=at_size(size)) for size in SIZES}
     note = "Networks of 32 units, Monte Carlo targets, Adam."
     return draw_search([("all cells shown", row)], CURVE_LEVEL, note)
 
@@ -110,12 +106,12 @@ def _linear_views(results: Found) -> Figure:
 
 def _online(results: Results) -> Results:
     """The four methods in the paper's online form."""
-    return only(with_best_interest(results), pl.col("learner") != TRUE_ONLINE)
+    return only(with_best_interest(results), learner="")
 
 
 def _good(results: Results) -> Results:
     """ETD-variable and PTD, in the paper's online form and the true online one."""
-    return only(results, pl.col("rule").is_in(["ETD-variable", "PTD"]))
+    return only(results, rule=["ETD-variable", "PTD"])
 
 
 def _needed(panel: Panel) -> Vector:
@@ -147,8 +143,7 @@ def _held(results: Found) -> Figure:
     rows = []
     for task, title in TASKS.items():
         for rule in ("PTD", "ETD-variable"):
-            kept = pl.col("rule") == rule
-            found = {view: only(results[NETWORKS[task, view]], kept) for view in VIEWS}
+            found = {view: only(results[NETWORKS[task, view]], rule=rule) for view in VIEWS}
             drawn = [by_form(named_by(panel, "learner")) for panel in _panels(found)]
             rows.append(Row(f"grid {title}, {rule}", ERROR, drawn))
     return _draw_by_width(rows, results[NETWORKS["cross_grid", VIEWS[0]]], "")
@@ -160,10 +155,7 @@ def _network_search(results: Found, task: str, view: str) -> Figure:
     rows = [
         (
             f"{size} × {size}",
-            {
-                name: only(found, pl.col("task") == at_size(size), pl.col("learner") == name)
-                for name in map(with_units, WIDTHS)
-            },
+            {n: only(found, task=at_size(size), learner=n) for n in map(with_units, WIDTHS)},
         )
         for size in SIZES
     ]

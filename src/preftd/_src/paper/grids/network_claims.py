@@ -5,7 +5,6 @@ the same episodes.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -21,6 +20,7 @@ from preftd._src.paper.claim import (
     Runs,
     Sample,
     about,
+    averaged,
     difference,
     methods,
     ratio,
@@ -348,5 +348,5 @@ CLAIMS += (
         RESTS,
     ),
 )
-CLAIMS = tuple(replace(claim, averaged=True) for claim in CLAIMS)
+CLAIMS = averaged(*CLAIMS)
 """Cases are many, so that averages over them are judged as well."""

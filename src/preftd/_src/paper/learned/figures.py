@@ -1,6 +1,5 @@
 """Figures of learned preferences: shares of the oracle's gain, curves, and published methods."""
 
-import matplotlib as mpl
 import numpy as np
 import polars as pl
 from matplotlib.artist import Artist
@@ -43,18 +42,34 @@ from preftd._src.report.figures.layout import (
     write_note,
 )
 from preftd._src.report.figures.lines import Line, Shown, attach, draw_line
-from preftd._src.style import LOOKS, OTHERS, RC, WIDTH, Band, Look, number_text
+from preftd._src.style import (
+    DOTTED,
+    EDGE,
+    FAINT,
+    HAIR,
+    LABEL_SIZE,
+    LOOKS,
+    NOTE_SIZE,
+    OTHERS,
+    PAGE,
+    RC,
+    SMALL_SIZE,
+    WIDTH,
+    Band,
+    Look,
+    number_text,
+)
 
 LOOK = {
     LEARNED: LOOKS["PTD"],
     ORACLE: OTHERS[0],
     ONE: LOOKS["ETD"],
     TD_LAMBDA: LOOKS["TD(λ)"],
-    RANDOM: Look("#999999", (0, (1, 1.5)), "", "x"),
+    RANDOM: Look(FAINT, DOTTED, "", "x"),
 }
 """The look of each method that every case has."""
-WIDE = 7.2
-"""The width of figures, in inches."""
+TITLE, TICK = SMALL_SIZE, NOTE_SIZE
+"""Sizes of letters, in points: there are many panels."""
 
 
 def _mark(
@@ -81,7 +96,7 @@ def _mark(
         color=look.colour,
         markersize=size,
         markerfacecolor=look.colour if is_filled else "white",
-        markeredgewidth=0.7,
+        markeredgewidth=EDGE,
         alpha=alpha,
         clip_on=False,
     )
@@ -150,29 +165,26 @@ def _draw_shares(found: Found) -> Figure:
     rows = _sections(found)
     heights = [[len(rows[name]) * ROW + HEAD for name in column] for column in COLUMNS]
     tall = max(map(sum, heights))
-    with mpl.rc_context(RC):
-        figure = Figure(figsize=(WIDE, tall + 0.3), layout="constrained")
-        columns = figure.add_gridspec(1, len(COLUMNS))
-        for number, (names, high) in enumerate(zip(COLUMNS, heights, strict=True)):
-            panels = columns[0, number].subgridspec(len(names), 1, height_ratios=high)
-            for row, name in enumerate(names):
-                axes = figure.add_subplot(panels[row, 0])
-                _draw_section(axes, rows[name], is_observable=name == "all observable")
-                axes.set_title(name, loc="left", pad=3)
-        runs = found[OF_LEARNED[0]].reported
-        write_note(figure, SHARES_NOTE.format(seeds=f"Means of {seeds_told(runs)}"))
+    figure = Figure(figsize=(PAGE, tall + 0.3), layout="constrained")
+    columns = figure.add_gridspec(1, len(COLUMNS))
+    for number, (names, high) in enumerate(zip(COLUMNS, heights, strict=True)):
+        panels = columns[0, number].subgridspec(len(names), 1, height_ratios=high)
+        for row, name in enumerate(names):
+            axes = figure.add_subplot(panels[row, 0])
+            _draw_section(axes, rows[name], is_observable=name == "all observable")
+            axes.set_title(name, loc="left", pad=3)
+    runs = found[OF_LEARNED[0]].reported
+    write_note(figure, SHARES_NOTE.format(seeds=f"Means of {seeds_told(runs)}"))
     return figure
 
 
 def _draw_section(axes: Axes, rows: dict[str, tuple[Scores, str]], *, is_observable: bool) -> None:
     """A row for each case."""
     axes.set_xlim(*(LOSSES if is_observable else SHARES))
-    axes.axvline(0, color="#BBBBBB", linewidth=0.6)
-    if is_observable:
-        axes.axvline(0.01, color="#BBBBBB", linewidth=0.6, linestyle=(0, (2, 2)))
-    else:
-        axes.axvline(1, color="#BBBBBB", linewidth=0.6)
-        axes.axvline(GOAL, color="#BBBBBB", linewidth=0.6, linestyle=(0, (2, 2)))
+    ends, goal = ([0], 0.01) if is_observable else ([0, 1], GOAL)
+    for place in (*ends, goal):
+        line = (0, (2, 2)) if place == goal else "solid"
+        axes.axvline(place, color="#BBBBBB", linewidth=HAIR, linestyle=line)
     for row, (one, preference) in enumerate(rows.values()):
         learned = one.learned(preference)
         if is_observable:
@@ -188,9 +200,9 @@ def _draw_section(axes: Axes, rows: dict[str, tuple[Scores, str]], *, is_observa
     axes.set(yticks=range(len(rows)), ylim=(len(rows) - 0.4, -0.6))
     axes.set_yticklabels(list(rows), fontsize=5.5)
     ticks = np.array([0, 0.1, 0.2, 0.3, 0.4] if is_observable else [-0.5, 0, 0.5, 1])
-    axes.set_xticks(ticks, [f"{number_text(100 * tick)} %" for tick in ticks], fontsize=6.5)
+    axes.set_xticks(ticks, [f"{number_text(100 * tick)} %" for tick in ticks], fontsize=TICK)
     what = "error above the better of β ≡ 1 and TD(λ)" if is_observable else ""
-    axes.set_xlabel(what, fontsize=6.5, labelpad=1)
+    axes.set_xlabel(what, fontsize=TICK, labelpad=1)
     axes.tick_params(axis="y", length=0)
 
 
@@ -215,17 +227,16 @@ CURVES_NOTE = (
 
 
 def _draw_curves(found: Found) -> Figure:
-    with mpl.rc_context(RC):
-        figure, every = rows_of_panels(2, 3, 1.9, WIDE)
-        labelled = []
-        for axes, name in zip(every, CURVES, strict=True):
-            labels = _draw_curves_of(axes, found, name)
-            axes.set_title(name, loc="left", fontsize=7)
-            labelled.append((axes, labels))
-        runs = found[BY_PTD["corridors"]].reported
-        note = CURVES_NOTE.format(seeds=seeds_with(runs, LEVEL))
-        write_axis_labels(figure, every, "episode", "mean squared error", note)
-        label_ends(figure, [labelled[2], labelled[5]])
+    figure, every = rows_of_panels(2, 3, 1.9, PAGE)
+    labelled = []
+    for axes, name in zip(every, CURVES, strict=True):
+        labels = _draw_curves_of(axes, found, name)
+        axes.set_title(name, loc="left", fontsize=TITLE)
+        labelled.append((axes, labels))
+    runs = found[BY_PTD["corridors"]].reported
+    note = CURVES_NOTE.format(seeds=seeds_with(runs, LEVEL))
+    write_axis_labels(figure, every, "episode", "mean squared error", note)
+    label_ends(figure, [labelled[2], labelled[5]])
     return figure
 
 
@@ -283,18 +294,17 @@ RIVALS_NOTE = (
 
 def _draw_rivals(found: Found) -> Figure:
     scores = scores_of(found.values(), WITH_RIVALS)
-    with mpl.rc_context(RC):
-        down = -(-len(WITH_RIVALS) // ACROSS)
-        figure, every = rows_of_panels(down, ACROSS, 2.0, WIDE)
-        for number, (axes, case) in enumerate(zip(every, WITH_RIVALS, strict=False)):
-            _draw_rivals_of(axes, scores[case], is_named=number % ACROSS == 0)
-            axes.set_title(case, loc="left", fontsize=7)
-            if number >= len(WITH_RIVALS) - ACROSS:
-                axes.set_xlabel("mean squared error", fontsize=8)
-        for axes in every[len(WITH_RIVALS) :]:
-            axes.remove()
-        runs = found[BY_RIVALS["corridors"]].reported
-        write_note(figure, RIVALS_NOTE.format(seeds=f"means of {seeds_told(runs)}"))
+    down = -(-len(WITH_RIVALS) // ACROSS)
+    figure, every = rows_of_panels(down, ACROSS, 2.0, PAGE)
+    for number, (axes, case) in enumerate(zip(every, WITH_RIVALS, strict=False)):
+        _draw_rivals_of(axes, scores[case], is_named=number % ACROSS == 0)
+        axes.set_title(case, loc="left", fontsize=TITLE)
+        if number >= len(WITH_RIVALS) - ACROSS:
+            axes.set_xlabel("mean squared error", fontsize=LABEL_SIZE)
+    for axes in every[len(WITH_RIVALS) :]:
+        axes.remove()
+    runs = found[BY_RIVALS["corridors"]].reported
+    write_note(figure, RIVALS_NOTE.format(seeds=f"means of {seeds_told(runs)}"))
     return figure
 
 
@@ -317,7 +327,7 @@ def _draw_rivals_of(axes: Axes, one: Scores, *, is_named: bool) -> None:
     axes.set(yticks=range(len(names)), ylim=(len(names) - 0.4, -0.6))
     axes.set_yticklabels(names if is_named else [], fontsize=6)
     axes.tick_params(axis="y", length=0)
-    axes.tick_params(axis="x", labelsize=6.5)
+    axes.tick_params(axis="x", labelsize=TICK)
     axes.xaxis.set_minor_formatter(NullFormatter())
 
 
@@ -329,8 +339,8 @@ def _mark_error(
 
 _GROUPS = {CASES[case].group for case in WITH_RIVALS}
 FIGURES = (
-    PaperFigure("learned", OF_LEARNED, _draw_shares),
-    PaperFigure("learned_curves", (*BY_PTD.values(), *BY_TD.values()), _draw_curves),
+    PaperFigure("learned", OF_LEARNED, _draw_shares, RC),
+    PaperFigure("learned_curves", (*BY_PTD.values(), *BY_TD.values()), _draw_curves, RC),
     PaperFigure(
         "learned_rivals",
         (
@@ -339,5 +349,6 @@ FIGURES = (
             *BY_RIVALS.values(),
         ),
         _draw_rivals,
+        RC,
     ),
 )

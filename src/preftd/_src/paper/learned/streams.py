@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar, NamedTuple, Protocol, final
+from typing import Any, ClassVar, NamedTuple, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,25 +38,6 @@ RANDOM = {MOUNTAIN_CAR: 0.3, CART_POLE: 0.5}
 """The share of actions that are drawn at random."""
 SCORED, ROLLOUTS, DISCOUNT = 50, 4000, 0.99
 """States of a ride that are scored, rollouts from each, and its discount."""
-
-
-class Stream(Protocol):
-    """A task whose episodes are simulated."""
-
-    @property
-    def name(self) -> str:
-        """Its name with its parameters."""
-
-    @property
-    def size(self) -> int:
-        """The number of features."""
-
-    @property
-    def scored(self) -> Scored:
-        """States on which predictions are scored, and their values."""
-
-    def episodes(self, seed: int, count: int) -> Experience:
-        """So many episodes of a seed."""
 
 
 @final
@@ -286,6 +267,9 @@ def _scored(features: Dense, values: Vector) -> Scored:
 
 # Learners on streams.
 
+Stream: TypeAlias = ContinuousWalk | Ride
+"""A task whose episodes are simulated."""
+
 
 @final
 @dataclass(frozen=True)
@@ -315,20 +299,18 @@ class Streamed:
         seed: int,
     ) -> dict[str, Dense]:
         """Mean squared errors after each episode, step sizes × episodes."""
-        given: Any = task  # a protocol does not say that it can be hashed
-        steps = _steps(given, rule, preference, seed, episodes)
+        steps = _steps(task, rule, preference, seed, episodes)
         batch = self.learner.start(task.size, step_sizes, seed)
         return {"error": batch.learn(steps, task.scored).T}
 
 
 @lru_cache(maxsize=8)
-def _steps(task: Any, rule: Rule, preference: Signal, seed: int, episodes: int) -> Steps:
+def _steps(task: Stream, rule: Rule, preference: Signal, seed: int, episodes: int) -> Steps:
     """What a rule and a preference make of a `Stream`; several learners share it."""
     return RunningCoefficients(rule, preference).steps(drawn(task, seed, episodes))
 
 
 @lru_cache(maxsize=2)
-def drawn(task: Any, seed: int, episodes: int) -> Experience:
+def drawn(task: Stream, seed: int, episodes: int) -> Experience:
     """So many episodes of a seed, kept for whoever asks next."""
-    stream: Stream = task
-    return stream.episodes(seed, episodes)
+    return task.episodes(seed, episodes)

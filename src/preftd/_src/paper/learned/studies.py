@@ -8,7 +8,7 @@ of the cases.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, final
@@ -228,26 +228,23 @@ def _sources(cases: Iterable[str]) -> dict[str, Any]:
     return {case: CASES[case].source for case in cases}
 
 
-def _kept(name: str, group: str, build: Any) -> PaperStudy:
+def _kept(name: str, group: str, build: Callable[..., Study]) -> PaperStudy:
     return PaperStudy(name, build, long_search=True, kept_every=GROUPS[group].kept)
 
 
-BY_PTD = {
-    group: _kept(f"learned preferences, {group}", group, partial(ptd_study, group))
-    for group in GROUPS
-}
-BY_TD = {
-    group: _kept(f"learned preferences, {group}, TD", group, partial(td_study, group))
-    for group in GROUPS
-}
+def _by_group(
+    end: str, build: Callable[..., Study], groups: Iterable[str] = GROUPS
+) -> dict[str, PaperStudy]:
+    """A study for each group, by group; their names end alike."""
+    return {
+        group: _kept(f"learned preferences, {group}{end}", group, partial(build, group))
+        for group in groups
+    }
+
+
+BY_PTD, BY_TD = _by_group("", ptd_study), _by_group(", TD", td_study)
 IN_OTHER_UNITS = _kept("learned preferences, other units", "corridors", units_study)
-WITH_RETURNS = {
-    group: _kept(f"learned preferences, {group}, returns", group, partial(returns_study, group))
-    for group in SEEN_BY_LEARNERS
-}
+WITH_RETURNS = _by_group(", returns", returns_study, SEEN_BY_LEARNERS)
 OF_LEARNED = (*BY_PTD.values(), *BY_TD.values(), IN_OTHER_UNITS, *WITH_RETURNS.values())
-BY_RIVALS = {
-    group: _kept(f"learned preferences, {group}, rivals", group, partial(rivals_study, group))
-    for group in ON
-}
+BY_RIVALS = _by_group(", rivals", rivals_study, ON)
 STUDIES = (*OF_LEARNED, *BY_RIVALS.values())

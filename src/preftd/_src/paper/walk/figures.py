@@ -19,7 +19,7 @@ from preftd._src.report.figures.end_labels import SIZE
 from preftd._src.report.figures.layout import LEVEL, outer_axes, rows_of_panels, write_axis_labels
 from preftd._src.report.figures.lines import Shown, attach, method_of
 from preftd._src.report.figures.study import set_step_size_axis
-from preftd._src.style import INK, PAGE, PAPER_RC, Band
+from preftd._src.style import INK, PAGE, Band
 
 RANGE = (0.2, 0.6)
 """Of the errors, as in the paper; before learning it is 0.55."""
@@ -60,18 +60,17 @@ def _of(results: Results, rule: str) -> Curves:
 
 
 def _draw(panels: Sequence[Curves], across: int, scale: str) -> Figure:
-    with mpl.rc_context(PAPER_RC):
-        figure, every = rows_of_panels(len(panels) // across, across, HEIGHT, WIDE)
-        for axes, panel in zip(every, panels, strict=True):
-            set_step_size_axis(axes, panel.found.filter(pl.col("step_size") >= LEAST))
-            axes.set_ylim(*RANGE)
-            _draw_curves(axes, panel)
-            axes.set_title(panel.title, loc="left")
-            axes.tick_params(labelleft=axes in outer_axes(every)[0])
-        up = "root mean squared error,\nfirst 10 episodes"
-        note = _note([panel.found for panel in panels])
-        write_axis_labels(figure, every, "step size α", up, note)
-        _draw_scale(figure, every, scale)
+    figure, every = rows_of_panels(len(panels) // across, across, HEIGHT, WIDE)
+    for axes, panel in zip(every, panels, strict=True):
+        set_step_size_axis(axes, panel.found.filter(pl.col("step_size") >= LEAST))
+        axes.set_ylim(*RANGE)
+        _draw_curves(axes, panel)
+        axes.set_title(panel.title, loc="left")
+        axes.tick_params(labelleft=axes in outer_axes(every)[0])
+    up = "root mean squared error,\nfirst 10 episodes"
+    note = _note([panel.found for panel in panels])
+    write_axis_labels(figure, every, "step size α", up, note)
+    _draw_scale(figure, every, scale)
     return figure
 
 
