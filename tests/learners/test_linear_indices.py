@@ -136,9 +136,9 @@ def test_indices_and_vectors_may_alternate(view: str) -> None:
 
 @views
 def test_a_step_writes_only_to_the_indices_it_is_at(view: str) -> None:
-    """Of 30,000 indices all but two keep every bit, though the weights of all seen before move."""
-    few, _ = with_indices(6, 500, 30_000)
-    learner = LinearLearner(30_000, TD(), 0.1, view=view)
+    """Of 3,000 indices all but two keep every bit, though the weights of all seen before move."""
+    few, _ = with_indices(6, 500, 3_000)
+    learner = LinearLearner(3_000, TD(), 0.1, view=view)
     learner.learn(few.experience, beta=0.01)
     step: dict[str, Any] = {"discount": 0.9, "beta": 0.01}
     learner.update(Indices([1, 2]), 1.0, Indices([3, 4]), **step)

@@ -11,8 +11,11 @@ import polars as pl
 import pytest
 
 import preftd
-from logs.made_logs import COLUMNS, gappy
+from logs.made_logs import COLUMNS, gappy, settings_of
+from preftd import PTD
 from preftd._src.logs import scores, table
+from preftd._src.logs.arms import Arm
+from preftd._src.logs.encoding import Gatherer
 from preftd.logs import LogColumns, LogEvaluation, fit
 
 NAMED: dict[str, Any] = COLUMNS | {"reward": ["r", "s"], "discount": [0.5, 0.9]}
@@ -182,3 +185,38 @@ def test_other_fills_change_td_and_leave_ptd(found: LogEvaluation, tmp_path: Pat
     assert other.summary["fills"] == found.summary["fills"]
     whole = fit(gappy(gaps=0.0), columns, tmp_path, folds=3, rules=["td"])
     assert whole.summary["fills"] == []
+
+
+def test_returns_weigh_each_step_by_its_ratio() -> None:
+    """G_t = ρ_t (r + γ G_{t+1}), up to a termination, and the mean where recording stops."""
+    reward, rho = np.array([1.0, 2.0, 4.0, 8.0]), np.array([0.5, 2.0, 3.0, 0.25])
+    discount, opens = np.array([0.5, 0.0, 0.5, 0.5]), np.ones(4, np.bool_)
+    stays, out, unknown = np.array([True, False, True, False]), np.empty(4), np.empty(4)
+    scores.returns(reward, discount, rho, stays, opens, 10.0, out, unknown)
+    last = 0.25 * (8 + 0.5 * 10)
+    assert out.tolist() == [0.5 * (1 + 0.5 * 4), 4.0, 3 * (4 + 0.5 * last), last]
+    assert unknown.tolist() == [0.0, 0.0, 0.25, 0.5]
+
+
+def test_intervals_of_errors_reach_1_96_standard_errors_to_either_side() -> None:
+    groups, arm = 400, Arm("ptd", "PTD", PTD())
+    square = 1 + 0.2 * np.random.default_rng(0).normal(size=groups)
+    counts, squares = np.zeros((groups, 2, 3)), np.zeros((2, groups, 2, 1))
+    counts[:, 1] = [1.0, 0.0, 1.0]
+    squares[:, :, 1, 0] = square
+    (error, *_), _ = scores.error_table(counts, squares, (arm,), 0.0)
+    deviation = square.std() / np.sqrt(groups) / (2 * error["rmse"])
+    width = error["rmse_high"] - error["rmse_low"]
+    assert width == pytest.approx(2 * 1.96 * deviation, rel=0.06)
+
+
+def test_a_gap_is_filled_by_the_last_trusted_reading_of_its_episode(tmp_path: Path) -> None:
+    """Also where it stands in a piece without a gap, whose last row is not trusted."""
+    log = gappy(gaps=0.0)
+    encoding = settings_of(log, tmp_path, preference="quality")[0].encoding
+    pieces = [pl.DataFrame({"a": a, "b": [0.0] * len(a)}) for a in ([1.0, 2.0, 9.0], [None, 5.0])]
+    gatherer = Gatherer(encoding)
+    gatherer.features(pieces[0], np.array([True, False, False]), np.array([1.0, 1.0, 0.0]))
+    found, _, gaps = gatherer.features(pieces[1], np.array([False, False]), np.array([1.0, 1.0]))
+    assert found[0, 0] == pytest.approx((2.0 - encoding.centre[0]) / encoding.scale[0])
+    assert gaps.tolist() == [1, 0]

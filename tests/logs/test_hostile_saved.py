@@ -208,3 +208,14 @@ def test_npz_files_are_read_as_numpy_reads_them(tmp_path: Path) -> None:
             assert found[name].shape == array.shape
             assert (found[name] == array).all()
             assert found[name].flags.writeable
+
+
+def test_an_array_in_a_file_must_be_as_large_as_its_head_says(tmp_path: Path) -> None:
+    whole = io.BytesIO()
+    np.save(whole, np.arange(3.0))
+    for change in (b"more", None):
+        content = whole.getvalue() + change if change else whole.getvalue()[:-8]
+        with zipfile.ZipFile(tmp_path / "x.npz", "w") as archive:
+            archive.writestr("a.npy", content)
+        with pytest.raises(ValueError, match="is not an array of shape"):
+            read_npz(tmp_path / "x.npz")

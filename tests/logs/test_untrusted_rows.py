@@ -27,7 +27,7 @@ COLUMNS: dict[str, Any] = {
 }
 
 
-def made(rows: int = 600, seed: int = 0) -> pl.DataFrame:
+def made(rows: int = 360, seed: int = 0) -> pl.DataFrame:
     """Episodes with gaps in `b` and `c`, and a column of preferences."""
     rng = np.random.default_rng(seed)
     ids = np.arange(rows) // 12
@@ -101,7 +101,7 @@ def assert_same_where_trusted(found: LogEvaluation, other: LogEvaluation) -> Non
 def test_what_is_shown_where_beta_is_0_has_no_part_in_values(
     named: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("preftd._src.logs.parts.PART", 150)
+    monkeypatch.setattr("preftd._src.logs.parts.PART", 90)
     columns, log = LogColumns(**COLUMNS | named), made()
     given: dict[str, Any] = {"rules": ["td", "ptd"], "folds": 3}
     found = fit(log, columns, tmp_path / "found", **given)
@@ -229,7 +229,7 @@ def test_a_log_of_which_nothing_is_trusted_has_a_note(preference: Any, tmp_path:
 
 
 def test_few_trusted_rows_have_a_note(tmp_path: Path) -> None:
-    few = (pl.int_range(pl.len()) % 200 == 7).cast(pl.Float64)
+    few = (pl.int_range(pl.len()) % 150 == 7).cast(pl.Float64)
     log = made().with_columns(few=few, b=pl.col("b").fill_null(pl.int_range(pl.len()) % 5))
     columns = LogColumns(
         **COLUMNS | {"preference": "few", "categories": [], "features": ["a", "b"]}

@@ -7,7 +7,7 @@ larger is smaller, whatever to be wider is narrower, and what to be alike differ
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from itertools import product
 from math import log10
 from typing import Any, NamedTuple
@@ -303,7 +303,7 @@ class World:
             yield np.exp(rng.normal(0, self.noise, EPISODES) + rng.normal(0, self.noise))
 
 
-@cache
+@lru_cache(maxsize=1)  # a world takes 70 MB
 def made(world: World) -> dict[PaperStudy, Results]:
     """The results of a world, made once."""
     return world.results()

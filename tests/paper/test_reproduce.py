@@ -1,6 +1,7 @@
 """Making figures: each study is run once, and what is drawn is written and told."""
 
 import json
+import re
 from collections import Counter
 from contextlib import nullcontext
 from functools import cache
@@ -21,10 +22,10 @@ from preftd._src.paper.order import Order, Wanted, stored, wanted
 from preftd._src.paper.page import stored_page
 from preftd._src.paper.registry import EXPERIMENTS, WORDS
 from preftd._src.paper.reproduce import reproduce
-from preftd._src.paper.stored import QUICK_SEEDS
+from preftd._src.paper.stored import COMMAND, QUICK_SEEDS, provenance
 from preftd._src.paper.study import Found, PaperStudy
 from preftd._src.paper.walk import studies as walk_studies
-from preftd.experiments import Here, Results
+from preftd.experiments import Chosen, Here, Results
 
 
 def times_run(out: Path) -> Counter[str]:
@@ -89,23 +90,24 @@ class Asked(NamedTuple):
 
     whole: Study
     run: Study
+    is_searched: bool
 
 
 @cache
-def all_wanted(seeds: int | None) -> dict[PaperStudy, Asked]:
-    """What an order of so many seeds wants of each study: seconds, for all of them."""
+def all_wanted() -> dict[PaperStudy, Asked]:
+    """What an order wants of each study: seconds and a hundred megabytes, so that it is shared."""
     found: dict[PaperStudy, Results] = {}
     asked: dict[PaperStudy, Asked] = {}
     for study in STUDIES:
-        one = wanted(study, Order(Path("nowhere"), seeds=seeds), found.__getitem__)
-        asked[study] = Asked(one.whole, one.run)
+        one = wanted(study, Order(Path("nowhere")), found.__getitem__)
+        asked[study] = Asked(one.whole, one.run, one.search is not None)
         if one.search is not None:
             found[study] = one.search
     return asked
 
 
 def test_names_of_studies_figures_and_claims_are_their_own() -> None:
-    for study, asked in all_wanted(None).items():
+    for study, asked in all_wanted().items():
         assert asked.whole.name == study.name
     assert len({study.name for study in STUDIES}) == len(STUDIES)
     assert sum(len(one.members(one.claims, "CLAIMS")) for one in EXPERIMENTS) == len(CLAIMS)
@@ -113,12 +115,27 @@ def test_names_of_studies_figures_and_claims_are_their_own() -> None:
 
 
 def test_seeds_are_those_of_the_paper_unless_the_search_is_read() -> None:
-    for seeds in (None, 3):
-        for study, asked in all_wanted(seeds).items():
-            usual = QUICK_SEEDS if study.long_search else len(as_seeds("seeds", asked.whole.seeds))
-            assert asked.run.seeds == tuple(range(seeds or usual))
+    for study, asked in all_wanted().items():
+        usual = QUICK_SEEDS if study.long_search else len(as_seeds("seeds", asked.whole.seeds))
+        assert asked.run.seeds == tuple(range(usual))
+    kinds = {study.long_search: study for study in reversed(STUDIES) if not study.needs}
+    for study in kinds.values():  # with a long search, and without
+        asked_for_3 = wanted(study, Order(Path("nowhere"), seeds=3), {}.__getitem__)
+        assert asked_for_3.run.seeds == (0, 1, 2)
+    assert set(kinds) == {False, True}
     short = [study.study() for study in STUDIES if not study.long_search]
     assert {study.seeds for study in short} == {tuple(range(25)), tuple(range(100))}
+
+
+def test_the_searches_of_all_long_studies_are_on_file() -> None:
+    told = provenance(Order(Path("nowhere")).searches)
+    for study, asked in all_wanted().items():
+        assert asked.is_searched == study.long_search
+        if study.long_search:
+            assert isinstance(asked.run.search, Chosen)
+            commit, command = (told[study.name][what] for what in ("commit", "command"))
+            assert re.fullmatch(r"[0-9a-f]{40}", commit), "of a clean repository"
+            assert command == COMMAND
 
 
 def test_everything_is_made_if_nothing_is_named(tmp_path: Path) -> None:

@@ -15,11 +15,9 @@ from preftd import tasks
 from preftd._src.arrays import InputError
 from preftd._src.experiments.manifest import Manifest
 from preftd._src.experiments.store import Store
-from preftd._src.paper.contents import STUDIES
 from preftd._src.paper.order import Order, stored, wanted
 from preftd._src.paper.reproduce import ResultsOnDemand, reproduce
 from preftd._src.paper.stored import (
-    COMMAND,
     QUICK_SEEDS,
     provenance,
     read_search,
@@ -29,7 +27,7 @@ from preftd._src.paper.stored import (
     write_search,
 )
 from preftd._src.paper.study import PaperStudy
-from preftd.experiments import Chosen, Here, Results, Search, Study, run
+from preftd.experiments import Here, Results, Search, Study, run
 from preftd.learners import Network
 from preftd.preferences import Observability
 from preftd.rules import PTD, TD
@@ -190,18 +188,6 @@ def test_a_damaged_file_is_named(whole: bytes, file: Path) -> None:
     file.write_bytes(whole)
     with pytest.raises(InputError, match="is damaged: delete it, and search"):
         provenance(file)
-
-
-def test_the_searches_of_all_long_studies_are_on_file() -> None:
-    order, found = Order(Path("nowhere")), dict[PaperStudy, Results]()
-    for one in (one for one in STUDIES if one.long_search):
-        asked = wanted(one, order, found.__getitem__)
-        assert asked.search is not None
-        found[one] = asked.search
-        assert isinstance(asked.run.search, Chosen)
-        told = provenance(order.searches)[one.name]
-        assert re.fullmatch(r"[0-9a-f]{40}", told["commit"]), "of a clean repository"
-        assert told["command"] == COMMAND
 
 
 def test_the_file_says_where_it_comes_from(file: Path) -> None:

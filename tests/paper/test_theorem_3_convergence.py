@@ -27,7 +27,7 @@ def test_expected_updates_reach_the_fixed_point_at_a_constant_step_size(
     assert slowest < 1
     assume(slowest < 0.995)
     start = np.random.default_rng(5).normal(size=problem.features.size)
-    end = mean_trajectory(found.key, alpha, 8000, start)[-1]
+    end = mean_trajectory(found.key, alpha, 5000, start)[-1]
     # Directions that no preferred state shows stay where they began.
     untouched = found.undetermined @ np.linalg.lstsq(found.undetermined, start, rcond=None)[0]
     np.testing.assert_allclose(end, found.fixed_point + untouched, atol=1e-7)

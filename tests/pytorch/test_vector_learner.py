@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode
 from torch import nn
 
 from learners.network_cases import RULES, logged
-from preftd import ETD, PTD, InputError
+from preftd import ETD, PTD, TD, InputError
 from preftd._src.learners.transition import DivergedError
 from preftd.experience import Recorder, VectorRecorder
 from preftd.preferences import Signal
@@ -197,16 +197,25 @@ def test_streams_of_different_lengths_in_pieces(view: str) -> None:
 
 
 @views
-def test_a_piece_from_the_midst_of_another_episode_finds_an_empty_trace(view: str) -> None:
+@pytest.mark.parametrize("episodes", [1, 2], ids=["terminated", "truncated"])
+def test_a_piece_from_the_midst_of_another_episode_finds_an_empty_trace(
+    view: str, episodes: int
+) -> None:
     log = logged(3, 6)
-    ends = np.flatnonzero(log.is_last) + 1
-    later = int(np.flatnonzero(~log.is_first[ends[0] + 1 :])[0]) + int(ends[0]) + 1
-    one = ValueLearner(two_layers(7), ETD(), 0.1, view=view)
-    many = VectorValueLearner(two_layers(7), ETD(), 0.1, 1, view=view)
-    for piece in (log[: int(ends[0])], log[later:]):
-        one.learn(piece, beta=0.4)
-        many.learn([piece], beta=0.4)
-    torch.testing.assert_close(flat(many.module), flat(one.module), rtol=1e-10, atol=1e-12)
+    end = int(np.flatnonzero(log.is_last)[episodes - 1]) + 1
+    assert (log.discount_tp1[end - 1] == 0) == (episodes == 1)
+    later = int(np.flatnonzero(~log.is_first[end + 1 :])[0]) + end + 1
+    one = ValueLearner(two_layers(7), TD(), 0.1, view=view)
+    many = VectorValueLearner(two_layers(7), TD(), 0.1, 1, view=view)
+    one.learn(log[:end], beta=0.4)
+    many.learn([log[:end]], beta=0.4)
+    fresh = ValueLearner(two_layers(7), TD(), 0.1, view=view)
+    fresh.module.load_state_dict(one.module.state_dict())
+    for learner in (one, fresh):
+        learner.learn(log[later:], beta=0.4)
+    many.learn([log[later:]], beta=0.4)
+    torch.testing.assert_close(flat(one.module), flat(fresh.module), rtol=1e-10, atol=1e-12)
+    torch.testing.assert_close(flat(many.module), flat(fresh.module), rtol=1e-10, atol=1e-12)
 
 
 def test_streams_that_do_not_fit_are_refused() -> None:

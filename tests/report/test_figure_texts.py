@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,7 @@ CASES |= {
 
 QUICK = ("the paper's", "long words", "networks")
 """Cases that every test run draws; `make test-all` draws all."""
+QUICK_TITLES = (("curves", "long words"), ("bars", "two long titles"))
 
 
 def filled() -> Iterator[Any]:
@@ -76,10 +78,16 @@ def test_texts_do_not_overlap_or_leave_the_figure(name: str, case: str) -> None:
     check_texts(drawn(name, results))
 
 
+LONG = ("long titles", "long words", "two long titles", "one long title")
+
+
 @pytest.mark.parametrize(
-    "name", ["curves", *(pytest.param(n, marks=pytest.mark.slow) for n in ("step_sizes", "bars"))]
+    ("name", "case"),
+    [
+        pytest.param(name, case, marks=[pytest.mark.slow] * ((name, case) not in QUICK_TITLES))
+        for name, case in product(("curves", "step_sizes", "bars"), LONG)
+    ],
 )
-@pytest.mark.parametrize("case", ["long titles", "long words", "two long titles", "one long title"])
 def test_titles_are_wrapped_to_their_panel_and_complete(name: str, case: str) -> None:
     runs = CASES[case]
     figure = drawn(name, Results(runs, Score()))

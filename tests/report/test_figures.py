@@ -178,6 +178,9 @@ def test_bars_show_scores_as_lengths_and_numbers() -> None:
         patches: Any = axes.patches
         np.testing.assert_allclose([bar.get_width() for bar in patches], rows["centre"])
         assert axes.get_xlim()[0] == 0
+        # Each interval is drawn twice: in black, with white around it.
+        drawn_from_to: Any = [line.get_xdata() for line in axes.lines[::2]]
+        np.testing.assert_allclose(drawn_from_to, rows.select("low", "high").to_numpy())
         for centre, high in rows.select("centre", "high").rows():
             assert f"{centre:.3g} ± {high - centre:.2g}" in written(figure)
 

@@ -82,6 +82,10 @@ def test_lambda_is_one_minus_beta(name: str, seed: int) -> None:
     by_beta = RULES[name](1.0).coefficients(beta=1 - lambda_, **data)
     np.testing.assert_array_equal(by_lambda.decay, by_beta.decay)
     np.testing.assert_array_equal(by_lambda.gain, by_beta.gain)
+    at_once = {key: float(values[0]) for key, values in data.items()}
+    by_lambda_alone, _ = RULES[name](1.0).step(0.0, lambda_=float(lambda_[0]), **at_once)
+    by_beta_alone, _ = RULES[name](1.0).step(0.0, beta=1 - float(lambda_[0]), **at_once)
+    assert by_lambda_alone == by_beta_alone
 
 
 def test_gains_are_those_of_the_paper() -> None:
