@@ -5,7 +5,7 @@ answers with many tokens, one of which matters. Compared are ways to treat these
 generalised advantage estimation: how well a critic learns the values of a fixed policy, which are
 known, and how well PPO learns the task.
 
-About 35 minutes of one core; it resumes where it was stopped:
+About three hours of one core; it resumes where it was stopped:
 
     python examples/tokens_study.py              # runs that examples/tokens_study.csv lacks
     python examples/tokens_study.py --table      # tables from the stored runs
@@ -347,6 +347,8 @@ SEEDS, CHOOSING = range(10), range(1000, 1003)
 BLOCKS = (
     *(("values", "tool", 20), ("policy", "tool", 20), ("values", "tool", 0), ("policy", "tool", 0)),
     *(("values", "end", 20), ("policy", "end", 20), ("policy", "tool", 50), ("values", "tool", 50)),
+    *(("policy", "tool", 100), ("values", "tool", 100)),
+    *(("policy", "tool", 200), ("values", "tool", 200)),
 )
 """What is learned, when queries are paid, and how many tokens the tool answers with."""
 COMMON = 0.02

@@ -54,6 +54,8 @@ MEASURES = {
     "final": "return in the last tenth of the training",
 }
 Block = tuple[str, int]
+SHOWN: tuple[Block, ...] = (("end", 20), ("tool", 50), ("tool", 200))
+"""Where queries are paid, and the tokens of an answer, of the policies whose training is drawn."""
 
 
 def read_runs(file: Path = STORED) -> pl.DataFrame:
@@ -153,10 +155,10 @@ def tables(frame: pl.DataFrame) -> list[str]:
 
 
 def draw(frame: pl.DataFrame) -> None:
-    """Draw errors of the critic, and returns during the training of up to three policies."""
+    """Draw errors of the critic, and returns during the training of three policies."""
     frame = frame.filter("chosen")
     values, policy = blocks_of(frame, "values"), blocks_of(frame, "policy")
-    shown = sorted((block for block in policy if block[1]), key=lambda one: (one[1], one[0]))[:3]
+    shown = [block for block in SHOWN if block in policy]
     with plt.rc_context(RC):
         figure, axes = plt.subplots(2, 2, figsize=(7.2, 5.4), layout="constrained")
         _draw_errors(axes[0, 0], values)
@@ -194,7 +196,7 @@ def _draw_errors(axes: Axes, blocks: dict[Block, pl.DataFrame]) -> None:
             linewidth=WIDTH,
             label=ARMS[arm],
         )
-    names = [f"{span}, {pay}" for pay, span in blocks]
+    names = [f"{span}\n{pay}" for pay, span in blocks]
     axes.set_xticks(range(len(blocks)), names)
     axes.set_xlim(-0.5, len(blocks) - 0.5)
     axes.set_yscale("log")

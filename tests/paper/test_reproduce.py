@@ -119,8 +119,9 @@ def test_seeds_are_those_of_the_paper_unless_the_search_is_read() -> None:
         usual = QUICK_SEEDS if study.long_search else len(as_seeds("seeds", asked.whole.seeds))
         assert asked.run.seeds == tuple(range(usual))
     kinds = {study.long_search: study for study in reversed(STUDIES) if not study.needs}
+    nothing: dict[PaperStudy, Results] = {}
     for study in kinds.values():  # with a long search, and without
-        asked_for_3 = wanted(study, Order(Path("nowhere"), seeds=3), {}.__getitem__)
+        asked_for_3 = wanted(study, Order(Path("nowhere"), seeds=3), nothing.__getitem__)
         assert asked_for_3.run.seeds == (0, 1, 2)
     assert set(kinds) == {False, True}
     short = [study.study() for study in STUDIES if not study.long_search]
