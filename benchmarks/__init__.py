@@ -18,6 +18,7 @@ def _table(name: str) -> Callable[[], Iterator[str]]:
 BENCHMARKS = {
     name: _table(name)
     for name in (
+        "size",
         "scale",
         "sampling",
         "linear",

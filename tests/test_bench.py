@@ -1,9 +1,12 @@
 """Benchmarks measure what they claim to; tests do not judge the speed."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from benchmarks import BENCHMARKS, run_benchmarks, scale
+from benchmarks.size import code_lines
 from preftd import InputError, MarkovRewardProcess
 from preftd._src.arrays import as_dense, is_sparse
 from preftd.rules import RULES
@@ -99,3 +102,25 @@ def test_benchmarks_are_run_by_name_and_in_order(monkeypatch: pytest.MonkeyPatch
 def test_no_benchmark_runs_if_one_of_them_is_unknown() -> None:
     with pytest.raises(InputError, match="'scales': did you mean 'scale'"):
         next(run_benchmarks(["scale", "scales"]))
+
+
+def test_code_is_counted_without_docstrings_comments_and_blank_lines(tmp_path: Path) -> None:
+    module = tmp_path / "module.py"
+    module.write_text(
+        '''"""Summary."""
+
+# A comment.
+def double(x: int) -> int:
+    """Return twice the number.
+
+    More.
+    """
+    text = """two
+    lines"""  # one comment
+
+    return (
+        2 * x
+    )
+'''
+    )
+    assert code_lines(module) == 6
