@@ -3,7 +3,7 @@
     python examples/openrlhf_advantages.py OPTIONS      with options of OpenRLHF, estimator gae
 
 OpenRLHF computes advantages in a process that Ray starts, so each process replaces the method that
-computes them. Written from the source of version 0.11.2, and not run with it.
+computes them. Compared with that method of version 0.11.2; no training was run.
 """
 
 import os

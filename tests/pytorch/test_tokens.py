@@ -375,6 +375,7 @@ def test_lambda_adapts_to_the_number_of_trained_tokens() -> None:
     mask[1, 50:] = 0
     found = length_adaptive_lambda(mask)
     assert found[:, 0].tolist() == pytest.approx([0.8, 0.6])
+    assert length_adaptive_lambda(mask[:, :10])[0, 0] == 0  # not −1
     packed = length_adaptive_lambda(
         torch.ones(1, 140), segment=torch.arange(140)[None].ge(100).long()
     )
@@ -416,6 +417,13 @@ def test_two_levels_round_once() -> None:
     found = token_advantages(reward, value, mask, **options)
     wide = token_advantages(reward.float(), value.float(), mask, **options)
     assert torch.equal(found.advantages, wide.advantages.bfloat16())
+
+
+def test_results_have_the_wider_dtype() -> None:
+    narrow, wide, mask = torch.zeros(1, 2).bfloat16(), torch.ones(1, 2), torch.ones(1, 2)
+    for reward, value in ((narrow, wide), (wide, narrow)):
+        found = token_advantages(reward, value, mask, gamma=1.0, lam=1.0)
+        assert found.advantages.dtype == found.returns.dtype == torch.float32
 
 
 @pytest.mark.parametrize("kind", [torch.float16, torch.float32])
@@ -541,6 +549,10 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "turns": ({"turn": torch.zeros(2, 3)}, "turn is a tensor of torch.float32 of shape (2, 3): "
               "give whole numbers, (2, 3)."),
+    "levels": (
+        {"turn": Turns(torch.zeros(2, 3, dtype=torch.int64), two_level="no")},  # type: ignore[arg-type]
+        "turn.two_level is 'no': give True or False.",
+    ),
 }  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple, NoReturn, Self, TypeAlias, TypeGuar
 import torch
 from torch import Tensor
 
-from preftd._src.arrays import InputError, number, short, unit
+from preftd._src.arrays import InputError, as_flag, number, short, unit
 from preftd._src.torch.returns import FLOATS, PLAIN, beta_advantages
 from preftd._src.torch.returns_autograd import is_traced
 from preftd._src.torch.tokens_kernel import token_returns_by_rows
@@ -132,7 +132,7 @@ def token_advantages(  # noqa: PLR0913  (what a response may be made of)
     turns = turn if isinstance(turn, Turns) else Turns(turn)
     between = tokens.shares("turn.gamma", turns.gamma), tokens.shares("turn.lam", turns.lam)
     starts = tokens.turn_starts(turns.ids)
-    if turns.two_level:
+    if as_flag("turn.two_level", turns.two_level):
         return tokens.in_two_levels(starts, within, between, masked_reward)
     gamma, lam = (torch.where(starts, *pair) for pair in zip(between, within, strict=True))
     return tokens.advantages(gamma, lam, masked_reward, gamma_after=within[0])
@@ -252,8 +252,7 @@ class _Tokens(NamedTuple):
         elif truncated is False:
             following = torch.zeros_like(value[:1])
         else:
-            known = torch.where(trained, value, 0.0)
-            following = known.gather(1, _last_trained(trained).clamp(min=0))
+            following = value.gather(1, _last_trained(trained).clamp(min=0))
         following = torch.where(cut, following, 0.0)
         return cls(reward.to(wide), value, trained, last, following, kind)
 
