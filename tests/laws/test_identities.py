@@ -6,7 +6,7 @@ import pytest
 from preftd import ETD, PTD, TD, LinearLearner, evaluate, tasks
 from preftd._src.arrays import Vector
 from preftd._src.experiments.evaluation import Evaluation
-from preftd._src.paper.corridors.beyond_claims import exact_limit
+from preftd._src.paper.corridors.claims import exact_limit
 from preftd._src.paper.walk.studies import VALUES
 from preftd.preferences import Constant, Observability, Signal
 from preftd.rules import Rule

@@ -24,8 +24,7 @@ from preftd._src.arrays import Vector
 from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import Results
 from preftd._src.paper.corridors import steady
-from preftd._src.paper.corridors.beyond_claims import exact_limit
-from preftd._src.paper.corridors.claims import error_of_zero_in
+from preftd._src.paper.corridors.claims import error_of_zero_in, exact_limit
 from preftd._src.paper.corridors.studies import (
     AT_TRUTH,
     BETWEEN,

@@ -1,12 +1,15 @@
 """Claims of the paper: each is reproduced where it is true, and not where it is false."""
 
+from pathlib import Path
+
 import polars as pl
 import pytest
 
 from paper.made_claims import World, made
+from preftd._src import paper
 from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import Results
-from preftd._src.paper.claim import Finding, Region, Verdict
+from preftd._src.paper.claim import Finding, Region, Verdict, stated
 from preftd._src.paper.contents import CLAIMS, STUDIES
 from preftd._src.paper.grids.studies import NETWORKS
 
@@ -33,6 +36,12 @@ def test_a_claim_says_what_it_is_about(name: str) -> None:
     assert set(claim.figures) <= PAPER
     assert claim.studies or name.startswith(("doorways", "weighting", "bootstrapping"))
     assert set(claim.studies) <= set(STUDIES)
+
+
+def test_every_row_of_words_is_a_claim() -> None:
+    folders = [path.parent.name for path in Path(paper.__file__).parent.glob("*/claims.toml")]
+    assert len(folders) > 5
+    assert {name for folder in folders for name in stated(folder)} <= set(CLAIMS)
 
 
 def test_every_figure_and_every_study_is_spoken_about() -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from preftd import PTD, TD, Rule, Task, evaluate
 from preftd._src.paper.control import credit
-from preftd._src.paper.control.credit import Learned, learned, preferred, task_of
+from preftd._src.paper.control.credit import LearningSpeed, learned, preferred, task_of
 from preftd._src.tasks.grids import doorways
 
 GOAL = credit.GOALS[-1]
@@ -54,7 +54,7 @@ def test_preference_for_doorways_alone_and_the_same_lambda_agree_there() -> None
 
 def test_the_best_step_size_balances_mean_and_noise() -> None:
     """One state with bias e^(−2τ): at n steps, the least of e^(−2τ) + τ s / n is at its zero."""
-    made = Learned(1.0, np.exp(-2 * credit.PACES), 0.5, 100.0)
+    made = LearningSpeed(1.0, np.exp(-2 * credit.PACES), 0.5, 100.0)
     left = made.curve()
     steps = 100.0 * credit.BUDGETS
     pace = np.maximum(np.log(2 * steps / 0.5) / 2, 1.0)

@@ -4,7 +4,7 @@ import pytest
 
 from preftd._src.experiments.cells import Expansion
 from preftd._src.paper.corridors.studies import METHODS
-from preftd._src.paper.grids import network_claims
+from preftd._src.paper.grids import claims
 from preftd._src.paper.grids import studies as grids
 from preftd._src.paper.stored import SEARCHES, read_search
 
@@ -49,5 +49,5 @@ def test_no_view_of_linear_learners_chose_the_largest_or_the_least_step_size(
 def test_views_are_compared_at_the_largest_step_size_that_both_have() -> None:
     for task in grids.TASKS:
         forward, backward = (set(STEP_SIZES[task, view]) for view in ("forward", "backward"))
-        assert max(forward & backward) == network_claims.LARGEST_OF_BOTH
-        assert max(backward) == network_claims.LARGEST
+        assert max(forward & backward) == claims.LARGEST_OF_BOTH
+        assert max(backward) == claims.LARGEST

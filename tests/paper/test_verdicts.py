@@ -17,7 +17,6 @@ from preftd._src.paper.claim import (
     MEAN,
     RATIO,
     ROUNDING,
-    SAME,
     Case,
     Finding,
     Region,
@@ -35,6 +34,7 @@ from preftd._src.paper.measures import (
 )
 
 numbers = st.floats(-1e6, 1e6)
+SAME = Region.of("1/1.1 to 1.1")
 ends = st.one_of(numbers, st.just(-inf), st.just(inf))
 
 

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from made_runs import frame, run, study
 from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import Results
-from preftd._src.report.figures.end_labels import spread
+from preftd._src.report.figures.lines import spread
 from preftd._src.report.figures.study import applicable_figures, draw
 from seen import check_texts, drawn, texts, written
 

@@ -32,20 +32,13 @@ def environment_id(task: str) -> str:
     return f"preftd/{task.title().replace('_', '')}-v0"
 
 
-ENVIRONMENTS = {
-    environment_id(task): task
-    for task in (
-        "random_walk",
-        "corridor",
-        "double_corridor",
-        "decision_corridors",
-        "cross_grid",
-        "random_grid",
-        "four_rooms",
-        "counterexample_1",
-        "counterexample_2",
-    )
+TASK_MODULES = {
+    **dict.fromkeys(("random_walk", "corridor", "double_corridor", "decision_corridors"), "chains"),
+    **dict.fromkeys(("cross_grid", "random_grid", "four_rooms"), "grids"),
+    **dict.fromkeys(("counterexample_1", "counterexample_2"), "chains"),
 }
+"""Modules of tasks, by the name of the function that makes one."""
+ENVIRONMENTS = {environment_id(task): task for task in TASK_MODULES}
 """Names of tasks by their Gymnasium names."""
 
 

@@ -265,13 +265,21 @@ TYPED: Any = {"parse_math": False}
 
 MARK = 3.0
 """The size of markers, in points."""
-LABEL_SIZE, TICK_SIZE, SMALL_SIZE, NOTE_SIZE = 8.0, 7.5, 7.0, 6.5
-"""Sizes of letters, in points: of names of axes, of their numbers and legends, of what is next to
-lines, and of notes below figures."""
+TITLE_SIZE, LABEL_SIZE, TICK_SIZE = 9.0, 8.0, 7.5
+"""Sizes of letters, in points: of titles, of names of axes, and of their numbers and legends."""
+SMALL_SIZE, NOTE_SIZE, TINY_SIZE = 7.0, 6.5, 6.0
+"""Those of what is next to lines, of notes below figures, and of numbers in pictures of tasks."""
 RETURN_COLOUR, WARNING_COLOUR = "#888888", OTHERS[2].colour
 """Colours of returns that followed, and of rows that are not trusted."""
-SHADE = 0.18
-"""The opacity of bands."""
+SHADE, LIGHT_SHADE, DARK_SHADE = 0.18, 0.13, 0.25
+"""The opacity of bands, of those of black, and of those that thick lines stand out from."""
+HAIR, EDGE, THIN, MEDIUM, THICK = 0.6, 0.7, 0.8, 1.0, 2.0
+"""Widths of lines, in points: of those that guide the eye, of edges of marks that may be hollow, of
+intervals and arrows, and of those that stand out."""
+OBSERVABLE, HIDDEN, GOAL = "#fbf7ef", "#c3c6cc", "#6b4226"
+"""Colours of states: light if observable, grey if hidden, brown where episodes end."""
+OUTLINE, CART = "#222222", "#333333"
+"""Colours of the edges of states, with what is written there, and of a cart."""
 
 
 # -- figures of the paper
@@ -287,10 +295,6 @@ PAPER_RC: Any = RC | {
     "legend.frameon": False,
 }
 """Matplotlib settings for figures of the paper."""
-HAIR, THIN, THICK = 0.6, 0.8, 2.0
-"""Widths of lines that guide the eye, and of those that stand out, in points."""
-EDGE = 0.7
-"""The width of the edges of marks that may be hollow, in points."""
 DOTTED = (0, (1, 1.5))
 """The line of what is compared with a method that has a line of its own."""
 INK, TEXT, GREY, FAINT, PALE = "#111111", "#444444", "#777777", "#999999", "#EEEEEE"

@@ -19,7 +19,7 @@ length) seeds share no experience; pairing them is then as good as any other pai
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import partial
+from functools import cache, partial
 from math import inf
 from typing import Any, Literal, NamedTuple, Self, TypeAlias, final
 
@@ -29,6 +29,7 @@ import polars as pl
 from preftd._src.arrays import Dense, InputError, Vector
 from preftd._src.experiments.results import Results
 from preftd._src.experiments.statistics import student
+from preftd._src.paper.experiment import read_words
 from preftd._src.paper.study import Found, PaperStudy
 from preftd._src.style import number_text
 
@@ -44,6 +45,12 @@ class Verdict(StrEnum):
     NOT_REPRODUCED = "not reproduced"
     INCONCLUSIVE = "inconclusive"
     REPRODUCED = "reproduced"
+
+
+def _number(text: str) -> float:
+    """A number, or one divided by another."""
+    one, _, other = text.partition("/")
+    return float(one) / float(other or 1)
 
 
 @final
@@ -64,6 +71,18 @@ class Region:
             raise InputError(
                 f"the region from {self.low} to {self.high} is empty: give low < high."
             )
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """The region that a text says.
+
+        >>> Region.of("< 0.5"), Region.of("1/2 to 2")
+        (Region(low=-inf, high=0.5), Region(low=0.5, high=2.0))
+        """
+        sign, _, end = text.partition(" ")
+        if sign == "<":
+            return cls(high=_number(end))
+        return cls(low=_number(end)) if sign == ">" else cls(*map(_number, text.split(" to ")))
 
     def __str__(self) -> str:
         low, high = map(number_text, (self.low, self.high))
@@ -145,13 +164,6 @@ class Finding:
 def level_of_each(cases: int) -> float:
     """The level each of `cases` intervals must have for all of them to hold together."""
     return 1 - (1 - LEVEL) / cases
-
-
-ALIKE = 1.1
-"""Errors that differ by less than 10 % are called alike, in all claims."""
-LARGER, SMALLER = Region(low=1), Region(high=1)
-SAME, NOT_LARGER = Region(1 / ALIKE, ALIKE), Region(high=ALIKE)
-"""Regions of ratios."""
 
 
 Number: TypeAlias = float | Vector
@@ -430,26 +442,40 @@ class Claim:
         return self.statistic.finding(self.effect, self.region, samples, averaged=self.averaged)
 
 
-ratio, difference = partial(Claim, statistic=RATIO), partial(Claim, statistic=MEAN)
-"""Claims about geometric means over seeds, and about means."""
+difference = partial(Claim, statistic=MEAN)
+STATISTICS = {"ratio": RATIO, "mean": MEAN}
+"""Of numbers that are ratios, and of all others."""
 
 
-def methods(
-    name: str,
-    statement: str,
-    errors: Callable[[str], Cases],
-    pairs: Sequence[tuple[str, str]],
-    region: Region,
-    because: str = "",
-) -> Claim:
-    """A claim about errors of one method over those of another, for each of some pairs."""
-    groups = {f"{one} over {other}": errors(one) / errors(other) for one, other in pairs}
-    return ratio(name, statement, "error, one method over another", region, groups, because)
+@cache
+def stated(folder: str) -> Mapping[str, Claim]:
+    """What the `claims.toml` of a folder claims, by name; nothing is compared yet.
+
+    A row that has a table `each` stands for several claims: {each} is a key of the table in the
+    name, and what it stands for in the texts.
+    """
+    found = {}
+    for pattern, row in read_words(folder, "claims").items():
+        for key, meant in row.pop("each", {"": ""}).items():
+            said: dict[str, Any] = {
+                part: text.replace("{each}", meant) if isinstance(text, str) else text
+                for part, text in row.items()
+            }
+            kind, _, region = said.pop("claimed").partition(" ")
+            said |= {"region": Region.of(region), "statistic": STATISTICS[kind]}
+            name = pattern.replace("{each}", key)
+            found[name] = Claim(name, compared={}, **said)
+    return found
 
 
-def about(figures: tuple[str, ...], *claims: Claim) -> tuple[Claim, ...]:
-    """The same claims, which are about these figures of the paper."""
-    return tuple(replace(claim, figures=figures) for claim in claims)
+def claimed(folder: str, compared: Mapping[str, Compared]) -> tuple[Claim, ...]:
+    """The claims of a folder by these names, and what they compare."""
+    return tuple(replace(stated(folder)[name], compared=one) for name, one in compared.items())
+
+
+def pairs(of: Callable[[str], Cases], *methods: tuple[str, str]) -> dict[str, Cases]:
+    """What something is with one method over what it is with another, for each of some pairs."""
+    return {f"{one} over {other}": of(one) / of(other) for one, other in methods}
 
 
 def averaged(*claims: Claim) -> tuple[Claim, ...]:

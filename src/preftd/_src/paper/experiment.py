@@ -1,21 +1,42 @@
-"""An experiment of the paper in words: what its folder's `__init__.py` holds.
+"""An experiment of the paper: a folder, whose words are in TOML files.
 
-This module and those that only use it import nothing else, so that `preftd list` answers at once.
+`figures.toml` has what is said about its figures and findings, `claims.toml` what is claimed. This
+module and those that only use it import nothing else, so that `preftd list` answers at once.
 """
 
+import re
+import tomllib
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, NamedTuple, final
+from pathlib import Path
+from typing import Any, NamedTuple, Self, final
 
-SEARCH = (
-    "Error with every step size that was tried. A ring marks the best one, which the other figures "
-    "use; crosses above a panel mark step sizes at which runs diverged."
-)
-THREE_VIEWS = (
-    "The same methods in three views: online and true online move weights at every step, held only "
-    "when an observable state is reached. Lower is better."
-)
-"""Captions that several experiments have."""
+SAID = {
+    "SEARCH": "Error with every step size that was tried. A ring marks the best one, which the "
+    "other figures use; crosses above a panel mark step sizes at which runs diverged.",
+    "THREE_VIEWS": "The same methods in three views: online and true online move weights at every "
+    "step, held only when an observable state is reached. Lower is better.",
+}
+"""What several experiments say, by the name that stands for it."""
+
+
+def read_words(folder: str, name: str) -> dict[str, Any]:
+    """A file of words: {NAME} is what its table `said` says, and a line break is a space."""
+    path = Path(__file__).parent / folder / f"{name}.toml"
+    found = tomllib.loads(path.read_text(encoding="utf-8"))
+    said = SAID | found.pop("said", {})
+
+    def filled(part: Any) -> Any:
+        if isinstance(part, dict):
+            return {key: filled(inner) for key, inner in part.items()}
+        if isinstance(part, list):
+            return tuple(map(filled, part))
+        if not isinstance(part, str):
+            return part
+        whole = re.sub(r"{([A-Z_]+)}", lambda named: said[named[1]].strip(), part)
+        return re.sub(r"\s*\n\s*", " ", whole.strip())
+
+    return {key: filled(part) for key, part in found.items()}
 
 
 class FigureWords(NamedTuple):
@@ -56,7 +77,7 @@ class Experiment:
     """A folder with all that belongs to some figures.
 
     package   its name
-    figures   its figures in words
+    figures   its figures in words, in the order of the list
     findings  the paper's findings on it in words
 
     Its other modules are loaded when they are asked for:
@@ -73,6 +94,14 @@ class Experiment:
     drawings: tuple[str, ...] = ("figures",)
     claims: tuple[str, ...] = ("claims",)
 
+    @classmethod
+    def of(cls, folder: str, **modules: tuple[str, ...]) -> Self:
+        """The experiment of a folder, given those of its modules that are not the usual ones."""
+        words = read_words(folder, "figures")
+        figures = (FigureWords(name, **said) for name, said in words["figures"].items())
+        findings = (PaperFinding(**said) for said in words.get("findings", ()))
+        return cls(f"{__package__}.{folder}", tuple(figures), tuple(findings), **modules)
+
     def members(self, modules: tuple[str, ...], table: str) -> list[Any]:
         """All members of a table of some modules, such as the CLAIMS of "claims"."""
         loaded = (import_module(f"{self.package}.{module}") for module in modules)
@@ -82,8 +111,3 @@ class Experiment:
 def shown(setting: str, **figures: tuple[str, str]) -> tuple[FigureWords, ...]:
     """Figures of one setting, given their titles and captions by name."""
     return tuple(FigureWords(name, title, setting, said) for name, (title, said) in figures.items())
-
-
-def named(prefix: str, *names: str) -> tuple[str, ...]:
-    """Names of claims that begin alike."""
-    return tuple(f"{prefix}_{name}" for name in names)

@@ -22,14 +22,6 @@ from preftd._src.experiments.statistics import summarise
 from preftd._src.paper.claim import rows
 from preftd._src.paper.stored import seeds_told
 from preftd._src.paper.study import Found, PaperStudy
-from preftd._src.report.figures.end_labels import (
-    ROW,
-    Label,
-    cross_rows,
-    draw_crosses,
-    label_ends,
-    write_cross_counts,
-)
 from preftd._src.report.figures.layout import (
     rows_of_panels,
     set_scales,
@@ -38,19 +30,35 @@ from preftd._src.report.figures.layout import (
     write_title,
 )
 from preftd._src.report.figures.lines import (
+    ROW,
+    Label,
     Line,
     Panel,
     Shown,
     attach,
+    cross_rows,
+    draw_crosses,
     drawable,
     height_of,
+    label_ends,
     method_of,
     panels,
     step_sizes_of,
     with_diverged,
+    write_cross_counts,
 )
 from preftd._src.report.figures.study import draw_step_sizes, set_step_size_axis
-from preftd._src.style import COLUMN, MARK, PAPER_RC, WIDTH, Band, Look, look_of, number_text
+from preftd._src.style import (
+    COLUMN,
+    MARK,
+    MEDIUM,
+    PAPER_RC,
+    WIDTH,
+    Band,
+    Look,
+    look_of,
+    number_text,
+)
 
 HEIGHT = 1.5
 """Height of a panel, in inches."""
@@ -420,7 +428,8 @@ def draw_marks(
     axes: Axes, label: str, look: Look, band: Band, size: float, *, is_filled: bool = True
 ) -> None:
     """Marks with horizontal lines for their intervals; `size` in points."""
-    drawn: list[Artist] = [axes.hlines(band.x, band.low, band.high, color=look.colour, linewidth=1)]
+    line: Any = {"color": look.colour, "linewidth": MEDIUM}
+    drawn: list[Artist] = [axes.hlines(band.x, band.low, band.high, **line)]
     drawn += axes.plot(
         band.centre,
         band.x,

@@ -10,6 +10,7 @@ from gymnasium import Env
 
 from preftd._src.arrays import Dense, InputError, Vector, as_count, short
 from preftd._src.style import (
+    CART,
     FAINT,
     HAIR,
     INK,
@@ -34,9 +35,8 @@ FRAME, ALONG = 0.8, 1.1
 """Heights of frames and of what is below them, in inches."""
 TRACK, POLE = 2.4, 1.0
 """Half the track of CartPole, and the length of its pole, in its own units."""
-CART = (0.5, 0.3)
+CART_SIZE = (0.5, 0.3)
 """Width and height of the cart."""
-CART_COLOUR = "#333333"
 MOST_FRAMES = 100
 """More are too narrow to be seen."""
 
@@ -134,9 +134,9 @@ def _draw_frame(axes: Axes, picture: Any, beta: float) -> None:
         x, _, angle, _ = picture
         axes.set(xlim=(-TRACK, TRACK), ylim=(-0.4, 1.7), aspect="equal")
         axes.axhline(0, color=FAINT, linewidth=HAIR)
-        axes.add_patch(Rectangle((x - CART[0] / 2, 0), *CART, color=CART_COLOUR, linewidth=0))
-        tip = (x + POLE * np.sin(angle), CART[1] + POLE * np.cos(angle))
-        axes.plot([x, tip[0]], [CART[1], tip[1]], color=OTHERS[2].colour, linewidth=2.5)
+        axes.add_patch(Rectangle((x - CART_SIZE[0] / 2, 0), *CART_SIZE, color=CART, linewidth=0))
+        tip = (x + POLE * np.sin(angle), CART_SIZE[1] + POLE * np.cos(angle))
+        axes.plot([x, tip[0]], [CART_SIZE[1], tip[1]], color=OTHERS[2].colour, linewidth=2.5)
     else:
         axes.imshow(picture)
     axes.spines[["top", "right"]].set_visible(True)

@@ -2,28 +2,19 @@
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from preftd._src.arrays import InputError, short
 from preftd._src.names import nearest
-from preftd._src.tasks import chains, grids
+from preftd._src.registration import TASK_MODULES
 from preftd._src.tasks.task import Task
 
 TASKS: dict[str, Callable[..., Task]] = {
-    make.__name__: make
-    for make in (
-        chains.random_walk,
-        chains.corridor,
-        chains.double_corridor,
-        chains.decision_corridors,
-        grids.cross_grid,
-        grids.random_grid,
-        grids.four_rooms,
-        chains.counterexample_1,
-        chains.counterexample_2,
-    )
+    name: getattr(import_module(f"preftd._src.tasks.{module}"), name)
+    for name, module in TASK_MODULES.items()
 }
 """Every task by name; tests run over this table."""
 

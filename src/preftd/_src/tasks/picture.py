@@ -18,23 +18,41 @@ from matplotlib.patches import Circle, FancyArrowPatch, Patch, Rectangle
 from numpy.typing import ArrayLike, NDArray
 
 from preftd._src.arrays import InputError, Vector, check_unit_interval, per_state
-from preftd._src.style import TYPED, axes_or_new, number_text
+from preftd._src.style import (
+    EDGE,
+    GOAL,
+    HIDDEN,
+    LABEL_SIZE,
+    LOOKS,
+    MEDIUM,
+    OBSERVABLE,
+    OUTLINE,
+    SMALL_SIZE,
+    THICK,
+    THIN,
+    TINY_SIZE,
+    TITLE_SIZE,
+    TYPED,
+    WIDTH,
+    axes_or_new,
+    number_text,
+)
 
 if TYPE_CHECKING:
     from preftd._src.tasks.task import Task
 
-OBSERVABLE, HIDDEN, GOAL, START, INK = "#fbf7ef", "#c3c6cc", "#6b4226", "#0072B2", "#222222"
-"""Colours: light for observable states, grey for hidden ones, brown where episodes end."""
+START = LOOKS["ETD"].colour
+"""The colour of states where episodes start."""
 ARROW: dict[str, Any] = {
     "arrowstyle": "-|>",
     "mutation_scale": 7,
-    "color": INK,
-    "linewidth": 0.7,
+    "color": OUTLINE,
+    "linewidth": EDGE,
 }
 FEW = 3
 """Graphs with so many states or fewer, and as many features, have space for numbers."""
 Frame = NDArray[np.uint8]
-MARK, RADIUS = "#D55E00", 0.18
+MARK, RADIUS = LOOKS["TD(λ)"].colour, 0.18
 """The colour of the mark, and its radius where the distance between neighbours is 1."""
 
 
@@ -63,7 +81,7 @@ def draw(
     (_draw_grid if task.layout.kind == "grid" else _draw_graph)(task, numbers, axes)
     axes.set_aspect("equal")
     axes.axis("off")
-    axes.set_title(task.name, loc="left", fontsize=9, fontweight="bold", **TYPED)
+    axes.set_title(task.name, loc="left", fontsize=TITLE_SIZE, fontweight="bold", **TYPED)
     return axes
 
 
@@ -88,6 +106,11 @@ def _numbers(task: Task, beta: ArrayLike | None, lambda_: ArrayLike | None) -> l
     return ["\n".join(text) for text in texts]
 
 
+def _size(task: Task) -> float:
+    """The size of letters next to states."""
+    return SMALL_SIZE if _is_small(task) else TINY_SIZE
+
+
 def _is_small(task: Task) -> bool:
     return task.layout.kind == "graph" and task.states <= FEW
 
@@ -97,7 +120,7 @@ def _draw_grid(task: Task, numbers: Sequence[str], axes: Axes) -> None:
     for s, (x, y) in enumerate(task.layout.position):
         colour = OBSERVABLE if task.observable[s] else HIDDEN
         axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour, edgecolor="white"))
-        axes.text(x, y, numbers[s], ha="center", va="center", fontsize=6, color=INK)
+        axes.text(x, y, numbers[s], ha="center", va="center", fontsize=TINY_SIZE, color=OUTLINE)
     starts = task.layout.position[task.start > 0]
     corner, opposite = starts.min(axis=0) - 0.5, starts.max(axis=0) + 0.5
     axes.add_patch(
@@ -108,12 +131,11 @@ def _draw_grid(task: Task, numbers: Sequence[str], axes: Axes) -> None:
         x, y = task.layout.end
         axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=GOAL))
         reward = number_text(task.outcomes.reward[task.outcomes.ends].max(), "+g")
-        axes.text(x, y, reward, ha="center", va="center", color="white", fontsize=8)
+        axes.text(x, y, reward, ha="center", va="center", color="white", fontsize=LABEL_SIZE)
         everything = np.vstack([everything, [task.layout.end]])
     (left, bottom), (right, top) = everything.min(axis=0) - 0.5, everything.max(axis=0) + 0.5
-    axes.add_patch(
-        Rectangle((left, bottom), right - left, top - bottom, fill=False, edgecolor=INK, lw=1.2)
-    )
+    edge: dict[str, Any] = {"fill": False, "edgecolor": OUTLINE, "linewidth": WIDTH}
+    axes.add_patch(Rectangle((left, bottom), right - left, top - bottom, **edge))
     axes.set(xlim=(left - 0.2, right + 0.2), ylim=(bottom - 0.2, top + 0.2))
     _legend(task, axes, "--")
 
@@ -121,13 +143,13 @@ def _draw_grid(task: Task, numbers: Sequence[str], axes: Axes) -> None:
 def _draw_graph(task: Task, numbers: Sequence[str], axes: Axes) -> None:
     """Draw states as nodes and transitions as arrows."""
     position, names, outcomes = task.layout.position, task.layout.names or {}, task.outcomes
-    nodes, size = [_node(task, s) for s in range(task.states)], 7 if _is_small(task) else 6
+    nodes, size = [_node(task, s) for s in range(task.states)], _size(task)
     for s, node in enumerate(nodes):
         axes.add_patch(node)
         x, y = position[s]
         name = names.get(s, "")
-        axes.text(x, y, name, ha="center", va="center", fontsize=7, zorder=3, **TYPED)
-        axes.text(x, y - 0.44, numbers[s], ha="center", va="top", fontsize=size, color=INK)
+        axes.text(x, y, name, ha="center", va="center", fontsize=SMALL_SIZE, zorder=3, **TYPED)
+        axes.text(x, y - 0.44, numbers[s], ha="center", va="top", fontsize=size, color=OUTLINE)
     steps = {
         (int(a), int(b)) for a, b in zip(outcomes.state, outcomes.next_state, strict=True) if b >= 0
     }
@@ -143,7 +165,7 @@ def _draw_graph(task: Task, numbers: Sequence[str], axes: Axes) -> None:
         along = position[b] - position[a]
         away = np.array([along[1], -along[0]]) * 0.32 if a != b else np.array([0.0, 0.75])
         x, y = (position[a] + position[b]) / 2 + away
-        text, colour = _step_text(task, a, b), INK if _is_small(task) else GOAL
+        text, colour = _step_text(task, a, b), OUTLINE if _is_small(task) else GOAL
         axes.text(x, y, text, ha="center", va="center", fontsize=size, color=colour)
     for state in np.unique(outcomes.state[outcomes.ends]):
         _reward(task, axes, int(state))
@@ -171,8 +193,8 @@ def _node(task: Task, state: int) -> Patch:
     leaves = (task.outcomes.ends & (task.outcomes.state == state)).any()
     look: dict[str, Any] = {
         "facecolor": OBSERVABLE if observable else HIDDEN,
-        "edgecolor": START if task.episodic and task.start[state] > 0 else INK,
-        "linewidth": 2 if task.episodic and task.start[state] > 0 else 1,
+        "edgecolor": START if task.episodic and task.start[state] > 0 else OUTLINE,
+        "linewidth": THICK if task.episodic and task.start[state] > 0 else MEDIUM,
         "zorder": 2,
     }
     if state in names and not leaves:
@@ -217,10 +239,10 @@ def _reward(task: Task, axes: Axes, state: int) -> None:
         (x + side * 0.62, y),
         ha="left" if side > 0 else "right",
         va="center",
-        fontsize=8,
+        fontsize=LABEL_SIZE,
         color=GOAL,
         fontweight="bold",
-        arrowprops={"arrowstyle": "<|-", "color": GOAL, "linewidth": 0.8, "mutation_scale": 7},
+        arrowprops={"arrowstyle": "<|-", "color": GOAL, "linewidth": THIN, "mutation_scale": 7},
     )
 
 
@@ -233,12 +255,13 @@ def _legend(task: Task, axes: Axes, start_line: str) -> None:
     """Explain the colours, and the numbers on a graph of few states."""
     if _is_small(task):
         told = f"arrows: probabilities; x: features; discount {task.discount:g}"
-        axes.text(0, 0, told, transform=axes.transAxes, fontsize=7, color=INK, va="top")
+        small: dict[str, Any] = {"fontsize": SMALL_SIZE, "color": OUTLINE, "va": "top"}
+        axes.text(0, 0, told, transform=axes.transAxes, **small)
     if task.observable.all() and not task.episodic:
         return
-    patches = [Patch(facecolor=OBSERVABLE, edgecolor=INK, label="observable")]
+    patches = [Patch(facecolor=OBSERVABLE, edgecolor=OUTLINE, label="observable")]
     if not task.observable.all():
-        patches.append(Patch(facecolor=HIDDEN, edgecolor=INK, label="hidden"))
+        patches.append(Patch(facecolor=HIDDEN, edgecolor=OUTLINE, label="hidden"))
     if task.episodic:
         patches.append(Patch(facecolor="none", edgecolor=START, ls=start_line, label="start"))
     axes.legend(
@@ -247,7 +270,7 @@ def _legend(task: Task, axes: Axes, start_line: str) -> None:
         bbox_to_anchor=(0, -0.08 * _is_small(task)),
         ncols=3,
         frameon=False,
-        fontsize=7,
+        fontsize=SMALL_SIZE,
         borderaxespad=0.2,
     )
 

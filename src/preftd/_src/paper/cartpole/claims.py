@@ -3,8 +3,7 @@
 Beyond the paper, also which of them depend on which choices.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -26,34 +25,26 @@ from preftd._src.paper.cartpole.studies import (
 from preftd._src.paper.claim import (
     Cases,
     Claim,
+    Compared,
     Quantity,
-    Region,
     Runs,
     Sample,
-    about,
     averaged,
-    difference,
+    claimed,
     reported,
     tried,
 )
 from preftd._src.paper.measures import from_median, part
 from preftd._src.paper.study import PaperStudy
 
-FIGURE = ("A.13",)
 NEARLY = 0.8
 EMPHATIC = ("ETD-fixed", "ETD-variable")
 OTHERS = (*EMPHATIC, "PTD")
 """All but TD(λ)."""
 POORER = [(one, other) for one in EMPHATIC for other in ("TD(λ)", "PTD")]
 """Pairs of which the first is the poorer."""
-ALIKE = 0.1
-"""Returns that differ by less than 10 % are called alike, as errors are."""
-SAME, ABOVE, BELOW = Region(-ALIKE, ALIKE), Region(low=0), Region(high=0)
-"""Regions of relative differences."""
 FIFTH = 0.2
 """The beginning and the end of learning: so much of the episodes."""
-ROUGHLY = Region(0.025, 0.1)
-"""Roughly 5 %: from half of it to twice as much."""
 
 
 class Where(NamedTuple):
@@ -146,129 +137,36 @@ def _third_above_others(of: Callable[[str], Cases], rules: Iterable[str]) -> dic
     return found
 
 
-RETURN = "mean return, one method less another, in parts of the other"
 PTD_AND_TD = [("PTD", "TD(λ)")]
 
 
-def main_claims(where: Where) -> dict[str, Claim]:
-    """Claims that can be asked of any of the studies, by name; `_named` says of which."""
+def _main(where: Where) -> dict[str, dict[str, Cases]]:
+    """What claims compare that can be asked of any of the studies."""
     at_first, at_last = partial(where.returns, end=FIFTH), partial(where.returns, begin=1 - FIFTH)
-    claims = (
-        difference(
-            "td_best",
-            "TD(λ) has the largest mean return over all episodes",
-            "mean return, TD(λ) less another method",
-            ABOVE,
-            _less([("TD(λ)", one) for one in OTHERS], where.returns),
+    return {
+        "td_best": _less([("TD(λ)", one) for one in OTHERS], where.returns),
+        "ptd_on_par": _above(PTD_AND_TD, where.returns),
+        "ptd_slow_at_first": _above(PTD_AND_TD, at_first),
+        "ptd_catches_up": _above(PTD_AND_TD, at_last),
+        "etd_poor": _above(POORER, where.returns),
+        "etd_alike": _above([EMPHATIC], where.returns),
+        "ptd_least_variance": _less(
+            [("PTD", other) for other in ("TD(λ)", *EMPHATIC)], where.spread
         ),
-        difference(
-            "ptd_on_par",
-            "PTD is as good as TD(λ): their mean returns differ by less than 10 %",
-            RETURN,
-            SAME,
-            _above(PTD_AND_TD, where.returns),
-        ),
-        difference(
-            "ptd_slow_at_first",
-            "PTD learns more slowly at first: in the first fifth of the episodes its mean return "
-            "is below that of TD(λ)",
-            RETURN,
-            BELOW,
-            _above(PTD_AND_TD, at_first),
-        ),
-        difference(
-            "ptd_catches_up",
-            "PTD catches up: in the last fifth of the episodes its mean return is less than 10 % "
-            "below that of TD(λ)",
-            RETURN,
-            Region(low=-ALIKE),
-            _above(PTD_AND_TD, at_last),
-        ),
-        difference(
-            "etd_poor",
-            "Both forms of ETD are substantially poorer than TD(λ) and PTD: their mean returns are "
-            "more than 10 % lower",
-            RETURN,
-            Region(high=-ALIKE),
-            _above(POORER, where.returns),
-        ),
-        difference(
-            "etd_alike",
-            "ETD-fixed and ETD-variable perform alike: their mean returns differ by less than 10 %",
-            RETURN,
-            SAME,
-            _above([EMPHATIC], where.returns),
-        ),
-        difference(
-            "ptd_least_variance",
-            "PTD varies least over seeds: on average a seed's mean return is closer to the median "
-            "than with the other methods",
-            "distance of a seed's mean return from the median, one method less another",
-            BELOW,
-            _less([("PTD", other) for other in ("TD(λ)", *EMPHATIC)], where.spread),
-        ),
-        difference(
-            "etd_more_preferred",
-            "With both forms of ETD, a larger share of states has β = 1 than with TD(λ) and PTD",
-            "share of steps with β = 1, one method less another, in parts of the other",
-            ABOVE,
-            _above(POORER, where.shares),
-            "Whoever keeps the pole upright moves little, and β is 1 after movement: a poor policy "
-            "has a larger share, whatever made it poor.",
-        ),
-    )
-    return {claim.name: claim for claim in claims}
+        "etd_more_preferred": _above(POORER, where.shares),
+    }
 
 
-def _other_claims(where: Where) -> tuple[Claim, ...]:
-    """Claims about conditions, and about how few states PTD updates."""
+def _other(where: Where) -> dict[str, dict[str, Cases]]:
+    """Of conditions, and of how few states PTD updates."""
     learned = where.shares("PTD", begin=1 - FIFTH)
-    return (
-        difference(
-            "etd_worse_in_3",
-            "Both forms of ETD do worse in condition 3 than in the other two",
-            "mean return, condition 3 less another, in parts of the other",
-            BELOW,
-            _third_above_others(where.returns, EMPHATIC),
-        ),
-        difference(
-            "etd_sensitive",
-            "Both forms of ETD are more sensitive to step sizes than TD(λ) and PTD: with fewer of "
-            f"the 35 pairs is the return at least {NEARLY * 100:.0f} % of that of the best, in all "
-            "conditions",
-            "share of pairs that are nearly as good as the best, one method less another",
-            BELOW,
-            _less(POORER, where.tolerance),
-        ),
-        difference(
-            "more_preferred_in_3",
-            "The share of states with β = 1 is largest in condition 3, with all methods",
-            "share of steps with β = 1, condition 3 less another, in parts of the other",
-            ABOVE,
-            _third_above_others(where.shares, ("TD(λ)", *OTHERS)),
-            "Its thresholds are the smallest.",
-        ),
-        difference(
-            "ptd_5_percent",
-            "PTD updates and bootstraps from roughly 5 % of the states (2.5 to 10 %): in the last "
-            "fifth of the episodes, in all conditions",
-            "share of PTD's steps with β = 1",
-            ROUGHLY,
-            {"PTD": learned},
-            "At first the share is larger: episodes are short, and the first state of each has "
-            "β = 1.",
-        ),
-        difference(
-            "ptd_gain_of_few",
-            "PTD learns from this small set of states: more than half of its gain is at states "
-            "with β = 1 in the last fifth of the episodes, in all conditions",
-            "part of PTD's gain at steps with β = 1",
-            Region(low=0.5),
-            {"PTD": Cases({c: one.then(_gain) for c, one in learned.items()})},
-            "All other states have a gain of 0.1, and they are many: with a share of 5 % of states "
-            "with β = 1, two thirds of the gain are elsewhere.",
-        ),
-    )
+    return {
+        "etd_worse_in_3": _third_above_others(where.returns, EMPHATIC),
+        "etd_sensitive": _less(POORER, where.tolerance),
+        "more_preferred_in_3": _third_above_others(where.shares, ("TD(λ)", *OTHERS)),
+        "ptd_5_percent": {"PTD": learned},
+        "ptd_gain_of_few": {"PTD": Cases({c: one.then(_gain) for c, one in learned.items()})},
+    }
 
 
 def _lost(variant: str, between: float) -> Cases:
@@ -284,30 +182,19 @@ def _lost(variant: str, between: float) -> Cases:
     )
 
 
-def _named(claims: Iterable[Claim], variant: str, told: str = "") -> Iterator[Claim]:
-    """Claims about a variant, with names and statements that say so."""
-    for claim in claims:
-        name = f"cartpole_{claim.name}{name_end(variant)}"
-        statement = f"{claim.statement}{told} (networks with {variant})."
-        yield replace(claim, name=name, statement=statement)
-
-
-def _of_variant(variant: str) -> Iterator[Claim]:
-    where = Where(FOUR_METHODS[variant])
-    yield from _named(main_claims(where).values(), variant, ", in all conditions")
-    yield from _named(_other_claims(where), variant)
-
-
-def _between(variant: str) -> Claim:
+def _between(variant: str) -> dict[str, Cases]:
     """The paper has 0.1, and found 0 and 0.5 poorer."""
-    return difference(
-        "between",
-        "With β = 0 or 0.5 between preferred states, all methods have lower returns than with "
-        f"{BETWEEN:g}",
-        f"mean return with {BETWEEN:g} less that with another value",
-        ABOVE,
-        {f"{BETWEEN:g} less {value:g}": _lost(variant, value) for value in OTHERS_BETWEEN},
-    )
+    return {f"{BETWEEN:g} less {value:g}": _lost(variant, value) for value in OTHERS_BETWEEN}
+
+
+def _named(end: str, compared: dict[str, dict[str, Cases]]) -> dict[str, Compared]:
+    return {f"cartpole_{name}{end}": one for name, one in compared.items()}
+
+
+def _claims(where: Where) -> dict[str, Claim]:
+    """The claims that can be asked of any of the studies, by the names of columns."""
+    compared = _main(where)
+    return dict(zip(compared, claimed("cartpole", _named("", compared)), strict=True))
 
 
 CONDITION = CONDITIONS[0]
@@ -324,33 +211,29 @@ WHERE = {
     },
 }
 """The paper's figure without biases, and with one choice changed at a time."""
-MAIN = {label: main_claims(where) for label, where in WHERE.items()}
+MAIN = {label: _claims(where) for label, where in WHERE.items()}
 """The claims of each choice."""
 JUDGED = ("td_best", "ptd_on_par", "etd_poor", "ptd_least_variance")
 """Claims that are asked of all choices together."""
 
 
-def _of_all(what: str) -> Claim:
-    """A claim about all choices; a case for each, and each pair of methods."""
-    one = MAIN["no biases"][what]
-    groups = {
-        label: {
-            pair: cases[WHERE[label].conditions[0]] for pair, cases in claims[what].groups.items()
-        }
+def _of_all(what: str) -> dict[str, Cases]:
+    """A case for each choice, and each pair of methods."""
+    return {
+        label: Cases(
+            {pair: cases[WHERE[label].conditions[0]] for pair, cases in claims[what].groups.items()}
+        )
         for label, claims in MAIN.items()
     }
-    return replace(
-        one,
-        name=f"cartpole_{one.name}_any_choice",
-        statement=f"{one.statement}, in condition 1 however open choices are settled.",
-        compared=groups,
-        because="Figure cartpole_choices shows on which choices it depends.",
-    )
 
 
-CLAIMS = about(
-    FIGURE,
-    *(claim for variant in FOUR_METHODS for claim in _of_variant(variant)),
-    *(claim for variant in FOUR_METHODS for claim in _named([_between(variant)], variant)),
+WITH_VARIANTS = {
+    name: one
+    for variant, study in FOUR_METHODS.items()
+    for name, one in _named(name_end(variant), _main(Where(study)) | _other(Where(study))).items()
+}
+OF_BETWEEN = {f"cartpole_between{name_end(one)}": _between(one) for one in FOUR_METHODS}
+CLAIMS = (
+    *averaged(*claimed("cartpole", WITH_VARIANTS | OF_BETWEEN)),
+    *claimed("cartpole", _named("_any_choice", {what: _of_all(what) for what in JUDGED})),
 )
-CLAIMS = (*averaged(*CLAIMS), *map(_of_all, JUDGED))

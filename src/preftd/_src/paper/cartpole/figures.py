@@ -32,11 +32,10 @@ from preftd._src.paper.figures import (
     seeds_with,
 )
 from preftd._src.paper.study import Found
-from preftd._src.report.figures.end_labels import SIZE
 from preftd._src.report.figures.layout import LEVEL, step_size_note, write_note
 from preftd._src.report.figures.lines import Line, Panel
 from preftd._src.report.figures.study import draw_curves
-from preftd._src.style import EDGE, INK, PAGE, PALE, Band, look_of
+from preftd._src.style import EDGE, INK, PAGE, PALE, SMALL_SIZE, Band, look_of
 
 HALF = 0.5
 """The level of intervals in figure A.13, as in the paper."""
@@ -171,7 +170,7 @@ def _draw_verdicts(axes: Axes, results: Found) -> None:
     axes.set(xlim=(-0.5, len(COLUMNS) - 0.5), xticks=[])
     axes.tick_params(left=False, labelleft=False)
     for column, name in enumerate(COLUMNS.values()):
-        axes.text(column, -0.8, name, fontsize=SIZE, rotation=90, ha="center", va="bottom")
+        axes.text(column, -0.8, name, fontsize=SMALL_SIZE, rotation=90, ha="center", va="bottom")
     axes.spines[["left", "bottom"]].set_visible(False)
     for row, claims in enumerate(MAIN.values()):
         for column, what in enumerate(COLUMNS):

@@ -40,7 +40,7 @@ _TINY = np.finfo(np.float64).tiny
 Mask: TypeAlias = NDArray[np.bool_]
 
 
-class Learned(NamedTuple):
+class LearningSpeed(NamedTuple):
     """What theory says about a method, for one set of scored states.
 
     first  the squared error of predicting 0, mean over the scored states
@@ -100,7 +100,7 @@ def preferred(goal: int, kind: str) -> Mask:
 
 
 @cache
-def learned(goal: int, policy: str, method: Method, scored: str) -> Learned:
+def learned(goal: int, policy: str, method: Method, scored: str) -> LearningSpeed:
     """What theory says about a method.
 
     `scored` is "all" states, "doorways", or "random", as many states as there are doorways.
@@ -108,7 +108,7 @@ def learned(goal: int, policy: str, method: Method, scored: str) -> Learned:
     task = task_of(goal, policy)
     states = np.ones(task.states, np.bool_) if scored == "all" else preferred(goal, scored)
     weights, noise = _weights(goal, policy, method)
-    return Learned(
+    return LearningSpeed(
         float((task.values[states] ** 2).mean()),
         np.asarray((weights[:, states] ** 2).mean(axis=1)),
         float(noise[states].mean()),

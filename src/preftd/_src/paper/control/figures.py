@@ -27,7 +27,6 @@ from preftd._src.paper.control.studies import (
 )
 from preftd._src.paper.figures import PaperFigure, curves_of, seeds_with
 from preftd._src.paper.study import Found
-from preftd._src.report.figures.end_labels import Label, label_ends
 from preftd._src.report.figures.layout import (
     LEVEL,
     mark_decades,
@@ -37,7 +36,16 @@ from preftd._src.report.figures.layout import (
     write_axis_labels,
     write_note,
 )
-from preftd._src.report.figures.lines import Line, Panel, Shown, attach, axis_values, height_of
+from preftd._src.report.figures.lines import (
+    Label,
+    Line,
+    Panel,
+    Shown,
+    attach,
+    axis_values,
+    height_of,
+    label_ends,
+)
 from preftd._src.report.figures.study import draw_curves
 from preftd._src.style import GREY, LOOKS, OTHERS, THIN, WIDTH, Band, Look
 from preftd.tasks import Task, make

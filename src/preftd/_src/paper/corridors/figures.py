@@ -47,9 +47,8 @@ from preftd._src.paper.figures import (
     seeds_with,
 )
 from preftd._src.paper.study import Found
-from preftd._src.report.figures.end_labels import Label
 from preftd._src.report.figures.layout import LEVEL, step_size_note
-from preftd._src.report.figures.lines import Line, Panel, panels
+from preftd._src.report.figures.lines import Label, Line, Panel, panels
 from preftd._src.report.figures.study import draw_curves, thinned_curves
 from preftd._src.style import COLUMN
 

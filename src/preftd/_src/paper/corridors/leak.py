@@ -17,7 +17,6 @@ from preftd._src.learners.linear import reference
 from preftd._src.paper.corridors.limits import ZERO
 from preftd._src.paper.figures import PaperFigure
 from preftd._src.paper.study import Found
-from preftd._src.report.figures.end_labels import SIZE
 from preftd._src.report.figures.layout import write_note
 from preftd._src.report.figures.lines import Shown, attach
 from preftd._src.style import (
@@ -25,10 +24,12 @@ from preftd._src.style import (
     HAIR,
     INK,
     LABEL_SIZE,
+    LIGHT_SHADE,
     LOOKS,
     PAGE,
     RUN,
     SHADED,
+    SMALL_SIZE,
     TEXT,
     THICK,
     THIN,
@@ -142,11 +143,11 @@ def _draw_crossing(axes: Axes, way: Way) -> None:
     band = Band(steps, 1 + mean, 1 + mean - width, 1 + mean + width)
     runs = [simulated(way, 1.0, seed, 1)[0] for seed in range(SEEDS)]
     label = f"{way.name}, exact mean ± standard deviation"
-    shade = axes.fill_between(steps, band.low, band.high, color=INK, alpha=0.13, lw=0)
+    shade = axes.fill_between(steps, band.low, band.high, color=INK, alpha=LIGHT_SHADE, lw=0)
     attach([shade], label)
     _draw_lines(axes, runs, Shown(label, "PTD", band, "step", STEP_SIZES))
     axes.set_title(way.name, loc="left", pad=14)
-    axes.text(0, 1.03, way.what, transform=axes.transAxes, fontsize=SIZE, color=TEXT)
+    axes.text(0, 1.03, way.what, transform=axes.transAxes, fontsize=SMALL_SIZE, color=TEXT)
     axes.set_xticks([0, (HIDDEN + 1) / 2, HIDDEN + 1], ["S", f"{HIDDEN} hidden states", "G"])
     axes.tick_params(axis="x", length=0)
     axes.set_xlim(0, HIDDEN + 1)
@@ -170,7 +171,7 @@ def _draw_learning(axes: Axes, way: Way) -> None:
     end = still(way.view)
     if 1 - end > ZERO:
         axes.axhline(end, color=INK, linewidth=THIN, linestyle=":")
-        axes.text(1.01 * CROSSINGS, end, f"{end:.2f}", fontsize=SIZE, va="center")
+        axes.text(1.01 * CROSSINGS, end, f"{end:.2f}", fontsize=SMALL_SIZE, va="center")
     axes.set_xlim(0, CROSSINGS)
     axes.set_xlabel("crossings, on arrival in G")
 

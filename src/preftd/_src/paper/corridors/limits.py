@@ -30,7 +30,6 @@ from preftd._src.paper.corridors.studies import (
 )
 from preftd._src.paper.figures import PaperFigure
 from preftd._src.paper.study import Found, PaperStudy
-from preftd._src.report.figures.end_labels import SIZE, Label, label_ends
 from preftd._src.report.figures.layout import (
     LEVEL,
     mark_decades,
@@ -39,9 +38,18 @@ from preftd._src.report.figures.layout import (
     set_scales,
     write_note,
 )
-from preftd._src.report.figures.lines import REACH, Line, Panel, attach, draw_line, panels
+from preftd._src.report.figures.lines import (
+    REACH,
+    Label,
+    Line,
+    Panel,
+    attach,
+    draw_line,
+    label_ends,
+    panels,
+)
 from preftd._src.report.figures.study import draw_curves, panel_values, thinned_curves
-from preftd._src.style import COLUMN, GREY, HAIR, look_of
+from preftd._src.style import COLUMN, GREY, HAIR, MEDIUM, SMALL_SIZE, look_of
 from preftd.tasks import Task
 
 ZERO = 1e-9
@@ -155,8 +163,8 @@ def _draw_slope(axes: Axes, lines: Sequence[Line]) -> None:
     end = SLOPE * falling.select((pl.col("centre") * episode).max()).item() / last
     if SPAN * end > axes.get_ylim()[1]:
         return  # they have hardly begun to fall
-    axes.plot([first, last], [SPAN * end, end], ":", color=GREY, linewidth=1)
-    axes.text(first, SPAN * end, "1 / episode", fontsize=SIZE, color=GREY, va="bottom")
+    axes.plot([first, last], [SPAN * end, end], ":", color=GREY, linewidth=MEDIUM)
+    axes.text(first, SPAN * end, "1 / episode", fontsize=SMALL_SIZE, color=GREY, va="bottom")
 
 
 def _by_part(task: str, results: Results) -> pl.DataFrame:
@@ -212,7 +220,7 @@ def _draw_left(axes: Axes, found: pl.DataFrame, column: str) -> list[Label]:
 def _mark_parts(axes: Axes, found: pl.DataFrame) -> None:
     """Parts of a step size, and how the highest line would come down if it did in proportion."""
     most = found.filter(part=1.0)["centre"].to_numpy().max()
-    axes.plot([0, 1], [0, most], ":", color=GREY, linewidth=1)
+    axes.plot([0, 1], [0, most], ":", color=GREY, linewidth=MEDIUM)
     names = [f"1/{part}" if part > 1 else "1" for part in PARTS]
     axes.set_xticks([0, *(1 / part for part in PARTS)], ["0", *names])
     axes.set_xlim(0, 1.04)

@@ -12,21 +12,12 @@ from preftd import theory
 from preftd._src.arrays import Vector
 from preftd._src.experiments.results import Results
 from preftd._src.experiments.statistics import student
-from preftd._src.paper.claim import (
-    LARGER,
-    Cases,
-    Quantity,
-    Region,
-    difference,
-    ratio,
-    rows,
-    tried,
-)
+from preftd._src.paper.claim import Cases, Quantity, claimed, rows, tried
 from preftd._src.paper.corridors.studies import (
     MORE_SEEDS,
     ROUND,
     TASKS,
-    Setting,
+    CorridorSetting,
     at_length,
     made,
     on_both,
@@ -35,10 +26,9 @@ from preftd._src.paper.corridors.studies import (
 from preftd._src.paper.figures import FORMS, PaperFigure, form_look
 from preftd._src.paper.measures import part
 from preftd._src.paper.study import Found
-from preftd._src.report.figures.end_labels import SIZE
 from preftd._src.report.figures.layout import LEVEL, mark_decades, write_note
 from preftd._src.report.figures.lines import Shown, attach
-from preftd._src.style import COLUMN, LABEL_SIZE, MARK, THIN, Band
+from preftd._src.style import COLUMN, LABEL_SIZE, MARK, SMALL_SIZE, THIN, Band
 from preftd._src.theory.crossing import CrossingView
 from preftd.learners import Linear
 from preftd.preferences import Observability
@@ -59,7 +49,7 @@ SETTLED = 0.25
 
 STEADY = on_both(
     "steady",
-    Setting(
+    CorridorSetting(
         {"PTD": PTD()},
         learners={label: Linear(view) for label, view in VIEWS.items()},
         step_sizes={"PTD": STEP_SIZES},
@@ -114,7 +104,7 @@ def _steady(results: Found) -> Figure:
         row[0].set_ylabel(f"{title_of(task)}\nmean squared error left")
     for axes in every[-1]:
         axes.set_xlabel("constant step size")
-    figure.axes[0].legend(frameon=False, fontsize=SIZE, loc="upper left", handlelength=3.5)
+    figure.axes[0].legend(frameon=False, fontsize=SMALL_SIZE, loc="upper left", handlelength=3.5)
     write_note(figure, NOTE)
     return figure
 
@@ -159,10 +149,8 @@ def _draw_found(axes: Axes, results: Results, length: int, label: str) -> None:
 FIGURES = (PaperFigure("steady", STUDIES, _steady),)
 
 
-AS_EXACT = Region(0.95, 1.05)
 ONLINE = STEP_SIZES[:-1]
 """Step sizes of online PTD."""
-EFFECT = f"mean error after {SETTLED * 100:g} % of {EPISODES:,} episodes, over the exact one"
 
 
 def _errors(learner: str, step_sizes: Sequence[float], *, over_exact: bool = False) -> Cases:
@@ -185,39 +173,13 @@ def _errors(learner: str, step_sizes: Sequence[float], *, over_exact: bool = Fal
     )
 
 
-CLAIMS = (
-    difference(
-        "held_error_is_exact",
-        "At a constant step size, the error that PTD keeps in the held view is the one that theory "
-        "gives, to within 5 %, on both tasks at lengths 5 and 25.",
-        EFFECT,
-        AS_EXACT,
-        _errors("held", STEP_SIZES, over_exact=True),
-        "With β of 0 and 1 the held view is TD(0) on the chain of observable states: the first two "
-        "moments of its weights solve a linear system (`theory.steady_state`). Hidden states have "
-        "no part in it, so that neither the length nor what they show matters.",
-    ),
-    difference(
-        "online_error_is_exact",
-        f"So is the error that the paper's online PTD keeps, at step sizes up to {ONLINE[-1]:g} "
-        f"(at {STEP_SIZES[-1]:g}, its variance is near to growing without bound).",
-        EFFECT,
-        AS_EXACT,
-        _errors("online", ONLINE, over_exact=True),
-        "Weights that move while hidden states are crossed are random linear maps of themselves, "
-        "whose moments are known as well. The largest step size was left out after it was seen: "
-        "there, in the longer double corridor, 100 seeds give 0.97 with a standard error of 0.02.",
-    ),
-    ratio(
-        "online_keeps_more_than_held",
-        f"The paper's online PTD keeps more error than the held view, at a step size of "
-        f"{ROUND['PTD']:g}.",
-        f"mean error after {SETTLED * 100:g} % of {EPISODES:,} episodes, online over held",
-        LARGER,
-        _errors("online", [ROUND["PTD"]]) / _errors("held", [ROUND["PTD"]]),
-        "A hidden state is valued twice, with weights that changed in between. Each crossing takes "
-        "about α² n times the variance of what n hidden states show from the weight of the state "
-        "before them (`theory.crossing`). At half the step size, which was tried first, the exact "
-        "errors differ by 3 % only in the corridor of length 5, and these seeds are inconclusive.",
-    ),
+CLAIMS = claimed(
+    "corridors",
+    {
+        "held_error_is_exact": _errors("held", STEP_SIZES, over_exact=True),
+        "online_error_is_exact": _errors("online", ONLINE, over_exact=True),
+        "online_keeps_more_than_held": (
+            _errors("online", [ROUND["PTD"]]) / _errors("held", [ROUND["PTD"]])
+        ),
+    },
 )

@@ -76,7 +76,7 @@ def made(task: str, length: int) -> Task:
     return make(task, length=length)
 
 
-class Setting(NamedTuple):
+class CorridorSetting(NamedTuple):
     """A study of either task, as data.
 
     Step sizes are searched over the first 100 episodes, if they are not given.
@@ -114,23 +114,24 @@ class Setting(NamedTuple):
         )
 
 
-def on_both(name: str, setting: Setting) -> dict[str, PaperStudy]:
+def on_both(name: str, setting: CorridorSetting) -> dict[str, PaperStudy]:
     """A study of each task, by task."""
     return {task: PaperStudy(f"{task} {name}", partial(setting.study, task)) for task in TASKS}
 
 
 FOUR_METHODS = on_both(
-    "four methods", Setting(METHODS, more={"ETD-fixed": MORE_FOR_SMALL_INTEREST})
+    "four methods", CorridorSetting(METHODS, more={"ETD-fixed": MORE_FOR_SMALL_INTEREST})
 )
 """Figures 3, A.2 and A.3: learning curves, and the search behind them."""
 _INTERESTS = {label: ETD(interest=interest) for interest, label in ETD_LABELS.items()}
 WITH_INTERESTS = on_both(
-    "interests", Setting(_INTERESTS, more=dict.fromkeys(_INTERESTS, MORE_FOR_SMALL_INTEREST))
+    "interests",
+    CorridorSetting(_INTERESTS, more=dict.fromkeys(_INTERESTS, MORE_FOR_SMALL_INTEREST)),
 )
 """ETD-fixed with the three interests that the paper chose from."""
 CONSTANT_LAMBDA = on_both(
     "constant lambda",
-    Setting(
+    CorridorSetting(
         {"ETD, interest 1": ETD(interest=1.0)},
         {f"λ = {value:g}": Constant(1 - value) for value in (0.1, 0.5, 0.9)},
     ),
@@ -138,7 +139,7 @@ CONSTANT_LAMBDA = on_both(
 """Figure A.4: ETD with interest 1 and one λ for all states."""
 BETWEEN = on_both(
     "between",
-    Setting(
+    CorridorSetting(
         {
             "PTD": PTD(),
             "ETD-variable": ETD_VARIABLE,
@@ -155,7 +156,7 @@ BETWEEN = on_both(
 """Figure A.5: PTD and ETD-variable with values that are neither 0 nor 1."""
 TRUE_ONLINE = on_both(
     "true online",
-    Setting(
+    CorridorSetting(
         {rule: METHODS[rule] for rule in ("TD(λ)", "ETD-variable", "PTD")},
         learners=FORMS,
         seeds=MORE_SEEDS,
@@ -164,7 +165,7 @@ TRUE_ONLINE = on_both(
 """Beyond the paper: three methods in both forms, on more seeds, as some differ little."""
 IN_VIEWS = on_both(
     "views",
-    Setting(
+    CorridorSetting(
         AT_TRUTH,
         learners=VIEWS,
         more=dict.fromkeys(AT_TRUTH, MORE_STEP_SIZES),
@@ -174,7 +175,7 @@ IN_VIEWS = on_both(
 """Beyond the paper: both methods whose limit has no error, in three views."""
 BY_LENGTH = on_both(
     "by length",
-    Setting(
+    CorridorSetting(
         {"PTD": PTD()},
         learners=FORMS,
         step_sizes={"PTD": [ROUND["PTD"]]},
@@ -185,7 +186,7 @@ BY_LENGTH = on_both(
 """Both forms of PTD at one step size for all lengths, so that nothing else differs."""
 TO_THE_LIMIT = on_both(
     "to the limit",
-    Setting(
+    CorridorSetting(
         METHODS,
         step_sizes={rule: [Decreasing(size, delay=2000)] for rule, size in ROUND.items()},
         lengths=(5,),
@@ -195,7 +196,7 @@ TO_THE_LIMIT = on_both(
 """The four methods for many episodes, with decreasing step sizes: they reach their limits."""
 CONSTANT_STEPS = on_both(
     "constant steps",
-    Setting(
+    CorridorSetting(
         METHODS,
         step_sizes={rule: [size / part for part in PARTS] for rule, size in ROUND.items()},
         lengths=(5,),

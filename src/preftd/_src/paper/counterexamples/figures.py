@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import matplotlib as mpl
 import numpy as np
@@ -15,12 +15,13 @@ from numpy.typing import ArrayLike
 from preftd._src.arrays import Dense, Vector
 from preftd._src.files import refuse_others, write_output
 from preftd._src.paper.claim import Verdict
-from preftd._src.report.figures.end_labels import SIZE
 from preftd._src.report.figures.layout import mark_decades, write_note
 from preftd._src.report.figures.lines import Shown, attach
 from preftd._src.style import (
+    DARK_SHADE,
     PAGE,
     PAPER_RC,
+    SMALL_SIZE,
     THICK,
     THIN,
     Band,
@@ -110,8 +111,8 @@ def _draw_weights(axis: Axes, name: str, diagnoses: Sequence[Diagnosis], seeds: 
         expected = np.nan_to_num(size_of_values(mean, features), nan=FAR, posinf=FAR)
         colour, line, *_ = look_of(names[i])
         label = f"{names[i]}, α = {alphas[i]:g}"
-        drawn: list[Artist] = []
-        drawn.append(axis.fill_between(times, low, high, color=colour, alpha=0.25, linewidth=0))
+        shade: Any = {"color": colour, "alpha": DARK_SHADE, "linewidth": 0}
+        drawn: list[Artist] = [axis.fill_between(times, low, high, **shade)]
         drawn += axis.plot(
             times, middle, color=colour, linestyle=line, linewidth=THICK, label=label
         )
@@ -152,7 +153,7 @@ def _draw_column_sums(axis: Axes, diagnoses: Sequence[Diagnosis]) -> None:
                 textcoords="offset points",
                 ha="center",
                 va="bottom" if height >= 0 else "top",
-                fontsize=SIZE,
+                fontsize=SMALL_SIZE,
             )
             attach([number], d.rule.name)
     axis.axhline(0, color="black", linewidth=THIN)

@@ -28,9 +28,8 @@ from preftd._src.paper.drop_outs.studies import (
 )
 from preftd._src.paper.figures import PaperFigure, draw_marks, seeds_with
 from preftd._src.paper.study import Found, PaperStudy
-from preftd._src.report.figures.end_labels import Label, label_ends
 from preftd._src.report.figures.layout import LEVEL, write_note
-from preftd._src.report.figures.lines import Line, draw_line
+from preftd._src.report.figures.lines import Label, Line, draw_line, label_ends
 from preftd._src.style import DOTTED, FAINT, PAGE, SHADE, WIDTH, Band, Look, look_of
 
 TITLES = {

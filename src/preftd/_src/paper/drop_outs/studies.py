@@ -78,7 +78,7 @@ def _learner(features: str, view: str, gain: str) -> ActorCritic:
     return ActorCritic(Actor(bias=True, gain=GAINS[gain]), own)
 
 
-class Setting(NamedTuple):
+class DropOutSetting(NamedTuple):
     """A study of a critic with some features, as data.
 
     features    what the critic sees
@@ -121,7 +121,7 @@ class Setting(NamedTuple):
         )
 
 
-def _kept(name: str, setting: Setting) -> PaperStudy:
+def _kept(name: str, setting: DropOutSetting) -> PaperStudy:
     return PaperStudy(name, setting.study, long_search=True, kept_every=KEPT_EVERY)
 
 
@@ -129,13 +129,14 @@ BLIND_RULE, BLIND_LEARNER = {"TD(0.9)": TD()}, {"": ("backward", "actor 1")}
 """TD(0.9), which treats all observations alike."""
 EVERY_TASK = [(rate, shown) for shown in SHOWN for rate in RATES]
 FACTORIAL = {
-    one: _kept(f"drop-outs, {one}", Setting(one, CRITICS, _labelled(VIEWS))) for one in FEATURES
+    one: _kept(f"drop-outs, {one}", DropOutSetting(one, CRITICS, _labelled(VIEWS)))
+    for one in FEATURES
 }
 """Both critics, both weights of the actor, three views; half of the observations are noise."""
 WEAKLY = {
     one: _kept(
         f"drop-outs with a weak preference, {one}",
-        Setting(
+        DropOutSetting(
             one,
             CRITICS,
             _labelled(["backward"]),
@@ -148,16 +149,17 @@ WEAKLY = {
 """The paper's critic with λ = 0.9 at real observations, so that it bootstraps less."""
 WITHOUT = {
     one: _kept(
-        f"drop-outs without preferences, {one}", Setting(one, BLIND_RULE, BLIND_LEARNER, BLIND)
+        f"drop-outs without preferences, {one}",
+        DropOutSetting(one, BLIND_RULE, BLIND_LEARNER, BLIND),
     )
     for one in FEATURES
 }
 BY_RATE = _kept(
-    "drop-outs by rate", Setting("tiles", METHODS, _labelled(["held"]), tasks=EVERY_TASK)
+    "drop-outs by rate", DropOutSetting("tiles", METHODS, _labelled(["held"]), tasks=EVERY_TASK)
 )
 """Held critics with tiles, by the share of observations that are dropped."""
 WITHOUT_BY_RATE = _kept(
     "drop-outs by rate without preferences",
-    Setting("tiles", BLIND_RULE, BLIND_LEARNER, BLIND, EVERY_TASK),
+    DropOutSetting("tiles", BLIND_RULE, BLIND_LEARNER, BLIND, EVERY_TASK),
 )
 STUDIES = (*FACTORIAL.values(), *WEAKLY.values(), *WITHOUT.values(), BY_RATE, WITHOUT_BY_RATE)

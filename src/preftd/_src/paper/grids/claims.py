@@ -1,11 +1,13 @@
-"""Claims about linear learners on trained features (figures 4, A.7, A.8), and the features.
+"""Claims about trained features (figures 4, A.7, A.8) and networks (5, 6, A.9 to A.12).
 
-Beyond the paper, also about true online and held learners.
+Networks have the forward view (figures 5, A.9, A.10) or the backward one (6, A.11, A.12). Beyond
+the paper, also about true online and held learners. Views are compared seed by seed: all of them
+learn from the same episodes.
 """
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -14,43 +16,43 @@ from preftd._src.arrays import Vector
 from preftd._src.experiments.learning import task_of
 from preftd._src.experiments.results import Results
 from preftd._src.paper.claim import (
-    ALIKE,
-    LARGER,
-    NOT_LARGER,
-    SAME,
-    SMALLER,
     Cases,
+    Compared,
     Quantity,
-    Region,
+    Runs,
     Sample,
-    about,
     averaged,
-    difference,
-    methods,
-    ratio,
+    claimed,
+    pairs,
     reported,
     rows,
     tried,
 )
-from preftd._src.paper.corridors.beyond_claims import NAMES, held_over_others
+from preftd._src.paper.corridors.claims import NAMES, held_over_others
+from preftd._src.paper.corridors.studies import METHODS
 from preftd._src.paper.grids.studies import (
     FEATURE_NET,
+    NETWORKS,
     SEMI_LINEAR,
     SEMI_LINEAR_VIEWS,
     SIZES,
     TASKS,
+    WIDTHS,
     at_size,
     grid,
     with_best_interest,
+    with_units,
 )
-from preftd._src.paper.measures import CEILING, error_of_zero, failing_from, part, widths
+from preftd._src.paper.measures import (
+    CEILING,
+    error_of_zero,
+    failing_from,
+    from_median,
+    part,
+    widths,
+)
 
-CURVES = ("4", "A.8")
 OTHERS = ("TD(λ)", "ETD-fixed", "ETD-variable")
-SEVERAL = (
-    "On a grid the follow-on trace counts, with discount, the observable cells seen so far: ETD's "
-    "gain depends on the way that led to a state, PTD's is 1 at every observable one."
-)
 VIEWS = ("online", "true online")
 """With which the held one is compared."""
 
@@ -154,154 +156,187 @@ def zeros(task: str, size: int, seeds: tuple[int, ...]) -> Vector:
     return np.array([error_of_zero(task_of(source, seed)) for seed in seeds])
 
 
-FEATURES_LEARN = ratio(
-    "feature_net_learns",
-    "The networks whose hidden layers give the features have learned something: at the end "
-    "their error is less than half of that of predicting 0, at all sizes.",
-    "error of feature nets in the last 5 episodes, over that of predicting 0",
-    Region(high=0.5),
-    {
+NARROW = (1, 2, 4)
+"""Units of networks that are called narrow."""
+GOOD = ("ETD-variable", "PTD")
+LARGEST, LARGEST_OF_BOTH = 0.1, 0.05
+"""Step sizes: the largest of the backward view, and of those that the forward view has as well."""
+
+
+class Net(NamedTuple):
+    """Networks of a width on a task of a size."""
+
+    task: str
+    size: int
+    units: int
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Those of its runs."""
+        return {"task": at_size(self.size), "learner": with_units(self.units)}
+
+    def over_zero(self, error: Sample) -> Sample:
+        """An error over that of predicting 0."""
+        return over_zero(self.task, self.size)(error)
+
+    def error(self, rule: str, view: str) -> Quantity:
+        """The score on fresh seeds with the step size that was chosen."""
+        return Quantity.of(
+            NETWORKS[self.task, view],
+            lambda results: reported_scores(results, rule=rule, **self.labels),
+        )
+
+    def tried(self, rule: str, view: str, **labels: float) -> Runs:
+        """Runs of the search."""
+        return tried(NETWORKS[self.task, view], rule=rule, **self.labels, **labels)
+
+    def error_at(self, step_size: float, rule: str, view: str) -> Quantity:
+        """The score with this step size, on the seeds of the search."""
+        return self.tried(rule, view, step_size=step_size).score.then(capped)
+
+
+def each_net(
+    quantity: Callable[[Net], Quantity],
+    sizes: Sequence[int] = SIZES,
+    widths: Sequence[int] = WIDTHS,
+) -> Cases:
+    """A quantity for each task, size and width of the network, by the name of all three."""
+    return Cases(
+        {
+            f"{title}, {size} × {size}, {with_units(units)}": quantity(Net(task, size, units))
+            for task, title in TASKS.items()
+            for size in sizes
+            for units in widths
+        }
+    )
+
+
+def net_errors(
+    rule: str, view: str, sizes: Sequence[int] = SIZES, widths: Sequence[int] = WIDTHS
+) -> Cases:
+    """Scores on fresh seeds of many networks."""
+    return each_net(lambda net: net.error(rule, view), sizes, widths)
+
+
+def net_spread(rule: str, view: str, widths: Sequence[int] = WIDTHS) -> Cases:
+    """How far each seed's error lies from the median, as a share of that of predicting 0."""
+    return each_net(
+        lambda net: net.error(rule, view).then(from_median).then(net.over_zero), widths=widths
+    )
+
+
+def net_tolerance(rule: str, view: str) -> Cases:
+    """Over how many decades of step sizes the error of networks is more than halfway down."""
+    return each_net(lambda net: net.tried(rule, view).by(decades, net.task, net.size))
+
+
+def _less_tolerant(view: str) -> Cases:
+    """How many decades of step sizes work for ETD-variable, less those for PTD."""
+    return net_tolerance("ETD-variable", view) - net_tolerance("PTD", view)
+
+
+def _views(
+    one: str, other: str, rules: Sequence[str], widths: Sequence[int] = WIDTHS
+) -> dict[str, Cases]:
+    """Errors in one view over those in another."""
+    return {
+        rule: net_errors(rule, one, widths=widths) / net_errors(rule, other, widths=widths)
+        for rule in rules
+    }
+
+
+def _lost_if_narrow(net: Net) -> Quantity:
+    """PTD's error with few units over that with 16 units, at size 16 over this size."""
+    large, small = (
+        one.error("PTD", "forward") / one._replace(units=16).error("PTD", "forward")
+        for one in (net._replace(size=16), net)
+    )
+    return large / small
+
+
+def _largest_over_zero(rule: str) -> Cases:
+    """Errors of the backward view with the largest step size over those of predicting 0."""
+    return each_net(lambda net: net.error_at(LARGEST, rule, "backward").then(net.over_zero))
+
+
+def _backward_over_forward(rule: str) -> Cases:
+    """Errors with the largest step size that both views have."""
+    return each_net(
+        lambda net: (
+            net.error_at(LARGEST_OF_BOTH, rule, "backward")
+            / net.error_at(LARGEST_OF_BOTH, rule, "forward")
+        )
+    )
+
+
+_forward, _backward = (partial(net_errors, view=view) for view in ("forward", "backward"))
+LEARNED: dict[str, Compared] = {
+    "feature_net_learns": {
         f"{size} × {size}": reported(FEATURE_NET, task=at_size(size))
         .by(part, 0.9, 1.0)
         .then(over_zero("open_grid", size))
         for size in SIZES
-    },
-)
-CLAIMS = about(
-    CURVES,
-    methods(
-        "semi_linear_td_worst",
-        "TD(λ) has the largest error, on both tasks at all sizes.",
-        linear_errors,
-        [("TD(λ)", other) for other in (*OTHERS[1:], "PTD")],
-        LARGER,
-    ),
-    ratio(
-        "semi_linear_etd_fixed_falls_off",
-        "ETD-fixed falls off significantly as the grid of task 1 grows: its error over PTD's is at "
-        "least a tenth larger at size 16 than at size 8.",
-        "ETD-fixed's error over PTD's, size 16 over size 8",
-        Region(low=ALIKE),
-        {"task 1": _falls_behind("task 1")},
-    ),
-    ratio(
-        "semi_linear_etd_fixed_learns_less",
-        "The same without PTD beside it: what it leaves of the error of predicting 0 is at least a "
-        "tenth larger at size 16 than at size 8.",
-        "what ETD-fixed leaves of the error of predicting 0, size 16 over size 8",
-        Region(low=ALIKE),
-        {"task 1": _left_by_etd_fixed(16) / _left_by_etd_fixed(8)},
-        "At size 16 curves have half as many episodes, and four times as many cells to learn.",
-    ),
-    ratio(
-        "semi_linear_etd_fixed_task_2",
-        "On task 2 it falls off only marginally: by less than on task 1.",
-        "what ETD-fixed loses on PTD from size 8 to 16",
-        SMALLER,
-        {"task 2 over task 1": _falls_behind("task 2") / _falls_behind("task 1")},
-    ),
-    methods(
-        "semi_linear_etd_variable_above_fixed",
-        "ETD-variable does better than ETD-fixed, on both tasks at all sizes.",
-        linear_errors,
-        [("ETD-variable", "ETD-fixed")],
-        SMALLER,
-    ),
-    methods(
-        "semi_linear_ptd_best",
-        "PTD has the least error, on both tasks at all sizes.",
-        linear_errors,
-        [("PTD", other) for other in OTHERS],
-        SMALLER,
-    ),
-    methods(
-        "semi_linear_etd_variable_equal",
-        "At sizes 8 and 12 ETD-variable and PTD do the same: their errors differ by less than "
-        "10 %, on both tasks.",
-        partial(linear_errors, sizes=(8, 12)),
-        [("ETD-variable", "PTD")],
-        SAME,
-    ),
-    methods(
-        "semi_linear_etd_variable_worse_at_16",
-        "At size 16 ETD-variable is worse than PTD, on both tasks.",
-        partial(linear_errors, sizes=(16,)),
-        [("ETD-variable", "PTD")],
-        LARGER,
-        SEVERAL,
-    ),
-)
-CLAIMS += about(
-    ("A.7",),
-    difference(
-        "semi_linear_etd_variable_sensitive",
-        "ETD-variable is more sensitive to the step size than PTD: fewer decades of step sizes "
-        "bring its error at least halfway down to its least.",
-        "decades of step sizes that work, ETD-variable less PTD",
-        Region(high=0),
-        linear_tolerance("ETD-variable") - linear_tolerance("PTD"),
-        SEVERAL,
-    ),
-)
-CLAIMS += (
-    ratio(
-        "semi_linear_true_online_ptd_lower",
-        "True online PTD has a lower error than the paper's online form with trained features too, "
-        "on both tasks at all sizes, each with its own step size.",
-        "PTD's error, true online over online, each at its best",
-        SMALLER,
-        linear_errors("PTD", form="true online") / linear_errors("PTD"),
-    ),
-)
-
-CLAIMS += (
-    *held_over_others(
-        "semi_linear_held",
+    }
+}
+LINEAR: dict[str, Compared] = {
+    "td_worst": pairs(linear_errors, *(("TD(λ)", other) for other in (*OTHERS[1:], "PTD"))),
+    "etd_fixed_falls_off": {"task 1": _falls_behind("task 1")},
+    "etd_fixed_learns_less": {"task 1": _left_by_etd_fixed(16) / _left_by_etd_fixed(8)},
+    "etd_fixed_task_2": {"task 2 over task 1": _falls_behind("task 2") / _falls_behind("task 1")},
+    "etd_variable_above_fixed": pairs(linear_errors, ("ETD-variable", "ETD-fixed")),
+    "ptd_best": pairs(linear_errors, *(("PTD", other) for other in OTHERS)),
+    "etd_variable_equal": pairs(partial(linear_errors, sizes=(8, 12)), ("ETD-variable", "PTD")),
+    "etd_variable_worse_at_16": pairs(partial(linear_errors, sizes=(16,)), ("ETD-variable", "PTD")),
+    "etd_variable_sensitive": linear_tolerance("ETD-variable") - linear_tolerance("PTD"),
+    "true_online_ptd_lower": linear_errors("PTD", form="true online") / linear_errors("PTD"),
+    **held_over_others(
+        "held",
         view_errors,
-        (
-            "below_true_online",
-            "Held {rule} has a lower error than true online {rule} with trained features, on both "
-            "tasks at all sizes, each with its own step size.",
-            "true online",
-            SMALLER,
-            "Trained features of observable cells overlap: what a true online learner adds while "
-            "hidden cells are crossed enters the value of the next observable cell, from which the "
-            "target is made.",
-        ),
-        (
-            "below_online",
-            "Held {rule} also has a lower error than the paper's online form with trained "
-            "features, on both tasks at all sizes, each with its own step size.",
-            "online",
-            SMALLER,
-            "",
-        ),
-        (
-            "meets_online",
-            "If not lower, held {rule}'s error with trained features is at most a tenth above that "
-            "of the paper's online form, on both tasks at all sizes.",
-            "online",
-            NOT_LARGER,
-            "",
-        ),
+        {
+            "below_true_online": "true online",
+            "below_online": "online",
+            "meets_online": "online",
+        },
     ),
-    ratio(
-        "semi_linear_held_diverges_later",
-        "Held PTD and ETD-variable diverge only with larger step sizes than online and true online "
-        "ones, with trained features on both tasks at all sizes.",
-        "least step size that diverges, held over another view",
-        LARGER,
-        _later(as_zero=False),
+    "held_diverges_later": _later(as_zero=False),
+    "held_useful_longer": _later(as_zero=True),
+}
+OF_NETWORKS: dict[str, Compared] = {
+    "forward_td_poor": pairs(_forward, *(("TD(λ)", other) for other in GOOD)),
+    "forward_etd_fixed_above_td": pairs(_forward, ("ETD-fixed", "TD(λ)")),
+    "forward_etd_fixed_high": pairs(_forward, *(("ETD-fixed", other) for other in GOOD)),
+    "forward_ptd_best": pairs(
+        _forward, *(("PTD", other) for other in ("TD(λ)", "ETD-fixed", "ETD-variable"))
     ),
-    ratio(
-        "semi_linear_held_useful_longer",
-        "Held PTD and ETD-variable do better than predicting 0 up to larger step sizes than online "
-        "and true online ones, with trained features on both tasks at all sizes.",
-        "least step size that is worse than predicting 0, held over another view",
-        LARGER,
-        _later(as_zero=True),
-        "A run that does not diverge may still be worse than no prediction at all.",
+    "forward_ptd_high_if_narrow": {
+        f"16 × 16 over {setting}": quantity
+        for setting, quantity in each_net(_lost_if_narrow, (8, 12), NARROW).items()
+    },
+    "forward_etd_variable_similar": pairs(_forward, ("ETD-variable", "PTD")),
+    "forward_etd_variable_more_variance": (
+        net_spread("ETD-variable", "forward") - net_spread("PTD", "forward")
     ),
+    "forward_etd_variable_sensitive": _less_tolerant("forward"),
+    "backward_above_forward": _views("backward", "forward", tuple(METHODS)),
+    "backward_above_forward_if_narrow": _views("backward", "forward", GOOD, NARROW),
+    "backward_more_variance_if_narrow": {
+        rule: net_spread(rule, "backward", NARROW) - net_spread(rule, "forward", NARROW)
+        for rule in GOOD
+    },
+    "backward_meets_forward": _views("backward", "forward", GOOD, (16,)),
+    "backward_unstable": {rule: _largest_over_zero(rule) for rule in GOOD},
+    "backward_unstable_beside_forward": {rule: _backward_over_forward(rule) for rule in GOOD},
+    "backward_td_and_etd_fixed_poor": pairs(
+        _backward, *((one, other) for one in ("TD(λ)", "ETD-fixed") for other in GOOD)
+    ),
+    "backward_ptd_ahead_at_16": pairs(partial(_backward, sizes=(16,)), ("ETD-variable", "PTD")),
+    "backward_etd_variable_sensitive": _less_tolerant("backward"),
+    "held_below_backward": _views("held", "backward", ("PTD",)),
+    "held_meets_forward": _views("held", "forward", ("PTD",)),
+}
+CLAIMS = (
+    *claimed("grids", LEARNED),
+    *averaged(*claimed("grids", {f"semi_linear_{name}": one for name, one in LINEAR.items()})),
+    *averaged(*claimed("grids", OF_NETWORKS)),
 )
-CLAIMS = (FEATURES_LEARN, *averaged(*CLAIMS))
 """Cases of most are many, so that averages over them are judged as well."""

@@ -42,9 +42,8 @@ from preftd._src.paper.grids.studies import (
     with_units,
 )
 from preftd._src.paper.study import Found, PaperStudy
-from preftd._src.report.figures.end_labels import Label
 from preftd._src.report.figures.layout import step_size_note
-from preftd._src.report.figures.lines import Panel, drawable, panels, with_diverged
+from preftd._src.report.figures.lines import Label, Panel, drawable, panels, with_diverged
 from preftd._src.report.figures.study import draw_curves, draw_widths
 
 CURVE_LEVEL, WIDTH_LEVEL = 0.5, 0.9

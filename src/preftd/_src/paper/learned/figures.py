@@ -34,14 +34,13 @@ from preftd._src.paper.learned.studies import (
 )
 from preftd._src.paper.stored import seeds_told
 from preftd._src.paper.study import Found
-from preftd._src.report.figures.end_labels import Label, label_ends
 from preftd._src.report.figures.layout import (
     LEVEL,
     rows_of_panels,
     write_axis_labels,
     write_note,
 )
-from preftd._src.report.figures.lines import Line, Shown, attach, draw_line
+from preftd._src.report.figures.lines import Label, Line, Shown, attach, draw_line, label_ends
 from preftd._src.style import (
     DOTTED,
     EDGE,

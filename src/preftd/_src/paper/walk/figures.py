@@ -15,11 +15,10 @@ from preftd._src.experiments.results import Results
 from preftd._src.paper.figures import PaperFigure
 from preftd._src.paper.study import Found
 from preftd._src.paper.walk.studies import BY_BETA, BY_LAMBDA, ETD_LABELS, VALUES
-from preftd._src.report.figures.end_labels import SIZE
 from preftd._src.report.figures.layout import LEVEL, outer_axes, rows_of_panels, write_axis_labels
 from preftd._src.report.figures.lines import Shown, attach, method_of
 from preftd._src.report.figures.study import set_step_size_axis
-from preftd._src.style import INK, PAGE, Band
+from preftd._src.style import INK, PAGE, SMALL_SIZE, Band
 
 RANGE = (0.2, 0.6)
 """Of the errors, as in the paper; before learning it is 0.55."""
@@ -92,7 +91,7 @@ def _draw_curves(axes: Axes, panel: Curves) -> None:
     error, step_size, name = min(optima)
     axes.plot(step_size, error, "o", markersize=RING, markerfacecolor="none", markeredgecolor=INK)
     text = f"least: {error:.3f}\n{name}, α = {step_size:g}"
-    axes.text(0.04, 0.04, text, transform=axes.transAxes, fontsize=SIZE, va="bottom")
+    axes.text(0.04, 0.04, text, transform=axes.transAxes, fontsize=SMALL_SIZE, va="bottom")
 
 
 def _draw_scale(figure: Figure, every: Sequence[Axes], label: str) -> None:

@@ -16,16 +16,6 @@ from preftd._src.arrays import InputError, Vector
 from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import ALGORITHM, STEP_SIZE, Results
 from preftd._src.names import nearest
-from preftd._src.report.figures.end_labels import (
-    ROW,
-    SIZE,
-    Label,
-    cross_rows,
-    crosses_note,
-    draw_crosses,
-    label_ends,
-    write_cross_counts,
-)
 from preftd._src.report.figures.layout import (
     LEVEL,
     MEANS,
@@ -44,20 +34,38 @@ from preftd._src.report.figures.layout import (
     write_title,
 )
 from preftd._src.report.figures.lines import (
+    ROW,
+    Label,
     Line,
     Panel,
     Shown,
     attach,
     axis_values,
+    cross_rows,
+    crosses_note,
+    draw_crosses,
     draw_line,
     drawable,
     height_of,
+    label_ends,
     method_of,
     panels,
     step_sizes_of,
     with_diverged,
+    write_cross_counts,
 )
-from preftd._src.style import LABEL_SIZE, POINTS, RC, TYPED, Band, lay_out, number_text, save_figure
+from preftd._src.style import (
+    LABEL_SIZE,
+    MEDIUM,
+    POINTS,
+    RC,
+    SMALL_SIZE,
+    TYPED,
+    Band,
+    lay_out,
+    number_text,
+    save_figure,
+)
 
 MOST_POINTS = 400
 """The largest number of episodes drawn per curve."""
@@ -311,7 +319,7 @@ def _ring(axes: Axes, line: Line, rings: pl.DataFrame) -> None:
             markersize=RING,
             markerfacecolor="none",
             markeredgecolor=line.look.colour,
-            markeredgewidth=1,
+            markeredgewidth=MEDIUM,
         )
         attach(ring, line.label)
 
@@ -421,7 +429,7 @@ def _draw_bar(axes: Axes, row: int, line: Line, results: Results) -> None:
         1.03,
         row,
         _numbers(line, fine),
-        fontsize=SIZE,
+        fontsize=SMALL_SIZE,
         va="center",
         transform=axes.get_yaxis_transform(),
     )
@@ -453,7 +461,7 @@ def _fit(every: list[Axes], drawn: list[Panel], results: Results) -> None:
         own = [line.label for line in panel.lines]
         axes.set(xlim=(low, high), ylim=(len(own) - 0.5, -0.5))
         shown = own if axes in left or own != names else [""] * len(own)
-        axes.set_yticks(range(len(own)), shown, fontsize=SIZE, **TYPED)
+        axes.set_yticks(range(len(own)), shown, fontsize=SMALL_SIZE, **TYPED)
         axes.tick_params(axis="y", length=0)
 
 
