@@ -3,6 +3,7 @@
 import os
 import sys
 import unicodedata
+from collections.abc import Sequence
 from typing import TextIO
 
 KEPT = "\n\t"
@@ -34,6 +35,23 @@ def print_line(text: str, stream: TextIO | None = None) -> None:
     into = stream or sys.stdout
     into.write(f"{printable(text)}\n")  # at once, as another thread may have something to say
     into.flush()
+
+
+def aligned(rows: Sequence[Sequence[str]], gap: str = "  ") -> list[str]:
+    """Return the lines of a table, whose first row is its head.
+
+    Examples
+    --------
+    >>> aligned([("task", "steps"), ("corridor", "7")])
+    ['task      steps', '--------  -----', 'corridor  7']
+
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    head, *below = rows
+    return [
+        gap.join(part.ljust(width) for part, width in zip(row, widths, strict=True)).rstrip()
+        for row in (head, ["-" * width for width in widths], *below)
+    ]
 
 
 def standard_error() -> TextIO:

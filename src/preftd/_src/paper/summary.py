@@ -15,6 +15,7 @@ from preftd._src.paper.order import Order, stored, without_search
 from preftd._src.paper.stored import on_file_note
 from preftd._src.paper.study import Found
 from preftd._src.style import number_text
+from preftd._src.terminal import aligned
 
 HEAD = ("claim", "effect", "interval", "claimed", "verdict")
 WIDTH, INDENT = 100, "  "
@@ -76,13 +77,7 @@ def few_seeds(found: Found) -> Iterator[str]:
 
 def table(rows: Sequence[Answer]) -> str:
     """Name, effect, interval and verdict of each claim; then its statement and explanation."""
-    cells = [HEAD, *((row.claim.name, *_cells(row.finding)) for row in rows)]
-    widths = [max(len(line[i]) for line in cells) for i in range(len(HEAD))]
-    cells.insert(1, tuple("-" * width for width in widths))
-    lines = [
-        "  ".join(part.ljust(width) for part, width in zip(line, widths, strict=True)).rstrip()
-        for line in cells
-    ]
+    lines = aligned([HEAD, *((row.claim.name, *_cells(row.finding)) for row in rows)])
     lines += ["", fill(LEGEND, WIDTH), ""]
     for row in rows:
         lines += [row.claim.name, *(_wrapped(text) for text in details(row)), ""]

@@ -17,6 +17,7 @@ from preftd._src.experiments.statistics import summarise
 from preftd._src.experiments.store import Store
 from preftd._src.experiments.study import Study
 from preftd._src.style import labels, number_text
+from preftd._src.terminal import aligned
 
 LEVEL = 0.95
 HEAD = ("task", "algorithm", "step size", "score", "IQM", "last episode", "diverged")
@@ -70,16 +71,9 @@ def table_of(results: Results) -> StudyTable:
 def table(results: Results) -> str:
     """Return the same as plain text."""
     head, below, legend = table_of(results)
-    rows = [head, *below]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    rows.insert(1, tuple("-" * width for width in widths))
-    lines = [
-        GAP.join(part.ljust(width) for part, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
-    wide = max(len(name) for name in HEAD) + len(GAP)
-    lines += ["", *(f"{name.ljust(wide)}{text}" for name, text in legend)]
-    return "\n".join(lines) + "\n"
+    wide = max(map(len, HEAD)) + len(GAP)
+    told = [f"{name.ljust(wide)}{text}" for name, text in legend]
+    return "\n".join([*aligned([head, *below], GAP), "", *told]) + "\n"
 
 
 def _seeds(results: Results) -> list[int]:
