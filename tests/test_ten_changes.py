@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,7 +20,6 @@ from preftd._src.experiments.measures import MEASURES, Measure
 from preftd._src.learners.linear.state import VIEWS
 from preftd._src.logs.encoders import ENCODERS
 from preftd._src.logs.source import SOURCES, LogSource
-from preftd._src.paper.claim import difference
 from preftd._src.paper.contents import CLAIMS, FIGURES
 from preftd._src.paper.experiment import FigureWords
 from preftd._src.paper.figures import PaperFigure
@@ -143,6 +143,6 @@ def test_a_figure_of_the_paper(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 
 def test_a_claim_of_the_paper(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     known = next(claim for claim in CLAIMS.values() if not claim.studies)  # theory decides
-    mine = difference("mine", "It is so.", known.effect, known.region, known.groups)
+    mine = replace(known, name="mine", statement="It is so.")
     monkeypatch.setitem(CLAIMS, "mine", mine)
     assert "It is so." in run("claims", "mine", "--out", tmp_path / "out").stdout

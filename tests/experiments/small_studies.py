@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any, final
 
 from preftd import PTD, TD, tasks
-from preftd._src.experiments.cells import Cell, Expansion
+from preftd._src.experiments.cells import Expansion, StudyCell
 from preftd._src.experiments.jobs import Job, JobResult, compute, jobs
 from preftd._src.experiments.store import Store, rows_of
 from preftd._src.files import RECORD
@@ -45,12 +45,12 @@ def the_job(study: Study) -> Job:
     return job
 
 
-def report_cells(study: Study) -> list[Cell]:
+def report_cells(study: Study) -> list[StudyCell]:
     """All cells of a study without a search."""
     return [cell for group in Expansion(study).report({}) for cell in group.cells]
 
 
-def search_cells(study: Study) -> list[Cell]:
+def search_cells(study: Study) -> list[StudyCell]:
     """The cells of a study's search."""
     return [cell for group in Expansion(study).search for cell in group.cells]
 

@@ -12,7 +12,7 @@ from preftd._src.learners.step_size import StepSize
 from preftd._src.learners.steps import Steps
 from preftd._src.randomness import generator
 from preftd._src.rules.follow_on import accumulate
-from preftd._src.tasks.sampler import Buffers, Position, draw_steps
+from preftd._src.tasks.sampler import Buffers, SamplerPosition, draw_steps
 from preftd.learners import Decreasing, Episode, Linear
 from preftd.preferences import Observability
 from preftd.rules import RULES, stream_coefficients
@@ -37,7 +37,7 @@ def test_drawing_steps_compiled_equals_drawing_them_in_python(name: str, episode
             0,
             episodes,
             len(task.table.fixed),
-            Position(-1, 0, True, 0),
+            SamplerPosition(-1, 0, True, 0),
         )
         results.append((position, buffers))
     (compiled, compiled_buffers), (plain, plain_buffers) = results

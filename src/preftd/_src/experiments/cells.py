@@ -55,7 +55,7 @@ class TaskFailure(NamedTuple):
     traceback: str
 
 
-class Cell(NamedTuple):
+class StudyCell(NamedTuple):
     """One run."""
 
     id: str
@@ -95,10 +95,10 @@ class CellGroup(NamedTuple):
         return [trial + setting.id for setting in self.settings]
 
     @property
-    def cells(self) -> list[Cell]:
+    def cells(self) -> list[StudyCell]:
         """Its cells one by one."""
         named = zip(self.ids, self.settings, strict=True)
-        return [Cell(name, self.stage, self.trial, setting) for name, setting in named]
+        return [StudyCell(name, self.stage, self.trial, setting) for name, setting in named]
 
 
 def ids_of(groups: Iterable[CellGroup]) -> list[str]:

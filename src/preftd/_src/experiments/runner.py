@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from preftd._src.experiments.axes import Labels
 from preftd._src.experiments.cells import (
-    Cell,
     CellGroup,
     Choice,
     Expansion,
     Setting,
+    StudyCell,
     ids_of,
     units_of,
 )
@@ -136,7 +136,7 @@ KINDS = 5
 class Failed(NamedTuple):
     """A cell that raised."""
 
-    cell: Cell
+    cell: StudyCell
     failure: Failure
 
 

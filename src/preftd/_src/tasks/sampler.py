@@ -124,7 +124,7 @@ class Buffers(NamedTuple):
         return type(self)(*(np.concatenate([a, np.empty_like(a)]) for a in self))
 
 
-class Position(NamedTuple):
+class SamplerPosition(NamedTuple):
     """Where a sampler continues."""
 
     state: int
@@ -145,8 +145,8 @@ def draw_steps(
     written: int,
     episodes: int,
     first_vector: int,
-    position: Position,
-) -> tuple[int, int, Position]:
+    position: SamplerPosition,
+) -> tuple[int, int, SamplerPosition]:
     """Draw until the buffers are full or `episodes` episodes have ended (−1: no limit).
 
     Returns the number of steps written, the number of episodes still missing, and the new position.
@@ -192,7 +192,7 @@ def draw_steps(
         # After the end there is no next state; the last one stands in, with a discount of 0.
         buffers.code_tp1[written] = code
         written += 1
-    return written, episodes, Position(state, code, is_first, fresh)
+    return written, episodes, SamplerPosition(state, code, is_first, fresh)
 
 
 @final
@@ -222,7 +222,7 @@ class Sampler:
         self._moves = generator(*key, "moves")
         self._rewards = generator(*key, "rewards")
         self._noise = generator(*key, "noise")
-        self._position = Position(state=-1, code=0, is_first=True, fresh=0)
+        self._position = SamplerPosition(state=-1, code=0, is_first=True, fresh=0)
         self._before: tuple[float, int | None, float | None] = (0.0, None, None)
         self._capacity = _CAPACITY
         # The features of the current state, if they were drawn afresh: the next step starts there.
@@ -315,10 +315,10 @@ class Sampler:
         self._task.features.draw(states, self._noise, vectors[known:])
         return vectors
 
-    def _remember(self, position: Position, vectors: Dense) -> None:
+    def _remember(self, position: SamplerPosition, vectors: Dense) -> None:
         """Remember where the take ended; fresh features there are held for the next take."""
         row = -1 - position.code
         fresh = position.state >= 0 and row >= len(self._fixed)
         self._held = vectors[row : row + 1].copy() if fresh else vectors[:0].copy()
         code = -1 - len(self._fixed) if fresh else position.code
-        self._position = Position(position.state, code, position.is_first, 0)
+        self._position = SamplerPosition(position.state, code, position.is_first, 0)
