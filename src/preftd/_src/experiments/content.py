@@ -240,7 +240,7 @@ def _function(function: types.FunctionType, describe: Describe) -> Plain:
     names = {step.argval for step in steps if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
     used = sorted(name for name in names & scope.keys() if not _is_special(name))
     imported = sorted({step.argval for step in steps if step.opname == "IMPORT_NAME"})
-    closure = [_held(cell) for cell in function.__closure__ or ()]
+    closure = [_enclosed(cell) for cell in function.__closure__ or ()]
     given = (function.__defaults__, function.__kwdefaults__, closure, vars(function))
     return {
         "name": function.__name__.strip("<>"),
@@ -346,7 +346,7 @@ def _instructions(code: types.CodeType) -> Iterator[dis.Instruction]:
             yield from _instructions(part)
 
 
-def _held(cell: types.CellType) -> Any:
+def _enclosed(cell: types.CellType) -> Any:
     """What a function closes over; a stand-in for what has no value yet."""
     try:
         return cell.cell_contents

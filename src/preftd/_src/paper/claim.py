@@ -451,6 +451,10 @@ STATISTICS = {"ratio": RATIO, "mean": MEAN}
 def stated(folder: str) -> Mapping[str, Claim]:
     """What the `claims.toml` of a folder claims, by name; nothing is compared yet.
 
+    A row has fields of `Claim`: the statement, the effect, and if there are any the figures of the
+    paper and an explanation. `claimed` is a statistic and a region, such as "ratio > 1" or "mean
+    -0.1 to 0.1"; intervals of ratios are those of their logarithms.
+
     A row that has a table `each` stands for several claims: {each} is a key of the table in the
     name, and what it stands for in the texts.
     """
