@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from commands import run
 from logs.made_logs import COLUMNS, gappy
 from preftd import PTD, LinearLearner, tasks
-from preftd._src.experiments.measures import MEASURES, Measure
+from preftd._src.experiments.measures import MEASURES, KnownMeasure, Measure
 from preftd._src.learners.linear.state import VIEWS
 from preftd._src.logs.encoders import ENCODERS
 from preftd._src.logs.source import SOURCES, LogSource
@@ -83,7 +83,8 @@ def test_an_online_view(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_measure(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(MEASURES, "mine", Measure("mine", "my own", maximise=True))
+    mine = Measure("mine", "my own", maximise=True)
+    monkeypatch.setitem(MEASURES, "mine", KnownMeasure(mine))
     assert (Score("mine").name, Score("mine").best) == ("my own", "largest")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import nan
 from sys import float_info
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
 import polars as pl
@@ -77,38 +77,9 @@ class Measure:
 
 ERROR = Measure("error", "mean squared error")
 """Mean over the observable states of (prediction − value)²."""
-UPDATED = Measure("updated", "share of steps that update")
-"""Share of the steps of the episode whose gain is above 0."""
-MEASURES = {
-    measure.name: measure
-    for measure in (
-        ERROR,
-        Measure("return", "return", maximise=True),
-        UPDATED,
-        Measure("discounted", "discounted return", maximise=True),
-        Measure("steps", "steps per episode", maximise=True),
-        Measure("preferred", "share of steps with β = 1"),
-    )
-}
-"""Measures that have names.
-
-A return is the sum of the rewards of the episode: discounted by learners that predict it, plain by
-those that act, which also yield the discounted sum."""
 
 
-def as_measure(name: str, given: Any) -> Measure:
-    """A measure, from itself or the name of a known one."""
-    if isinstance(given, Measure):
-        return given
-    if not isinstance(given, str) or given not in MEASURES:
-        raise InputError(
-            f"{name} is {short(given)}: give one of {', '.join(MEASURES)}, or a measure of your "
-            'own, such as Measure("length", maximise=True).'
-        )
-    return MEASURES[given]
-
-
-def returns(experience: Experience) -> Vector:
+def returns(experience: Experience, _: Vector | None = None) -> Vector:
     """The discounted return of each of some whole episodes, shape (episodes,).
 
     Examples
@@ -139,16 +110,50 @@ def updated(experience: Experience, gain: Vector | None) -> Vector:
     return np.add.reduceat((gain > 0).astype(np.float64), starts) / lengths
 
 
-OF_EXPERIENCE: dict[str, Callable[[Experience, Vector | None], Vector]] = {
-    "return": lambda experience, _: returns(experience),
-    "updated": updated,
-}
-"""Measures of whole episodes that do not depend on the learner, given the gains if they are known:
-with the error, those that every learner yields that learns from a task's experience."""
-
-
 def _lengths(experience: Experience) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
     return np.diff(np.flatnonzero(experience.is_last), prepend=-1)
+
+
+class KnownMeasure(NamedTuple):
+    """A measure that has a name."""
+
+    measure: Measure
+    of_experience: Callable[[Experience, Vector | None], Vector] | None = None
+    """Computes it from whole episodes, and their gains if these are known; None if it depends on
+    the learner. All learners that learn from a task's experience yield what has one."""
+
+
+UPDATED = Measure("updated", "share of steps that update")
+"""Share of the steps of the episode whose gain is above 0."""
+MEASURES = {
+    row.measure.name: row
+    for row in (
+        KnownMeasure(ERROR),
+        KnownMeasure(Measure("return", "return", maximise=True), returns),
+        KnownMeasure(UPDATED, updated),
+        KnownMeasure(Measure("discounted", "discounted return", maximise=True)),
+        KnownMeasure(Measure("steps", "steps per episode", maximise=True)),
+        KnownMeasure(Measure("preferred", "share of steps with β = 1")),
+    )
+}
+"""Measures that have names; those that only learners that act yield have no function.
+
+A return is the sum of the rewards of the episode: discounted by learners that predict it, plain by
+those that act, which also yield the discounted sum."""
+OF_EXPERIENCE = {name: row.of_experience for name, row in MEASURES.items() if row.of_experience}
+"""Functions of measures that are computed from experience."""
+
+
+def as_measure(name: str, given: Any) -> Measure:
+    """A measure, from itself or the name of a known one."""
+    if isinstance(given, Measure):
+        return given
+    if not isinstance(given, str) or given not in MEASURES:
+        raise InputError(
+            f"{name} is {short(given)}: give one of {', '.join(MEASURES)}, or a measure of your "
+            'own, such as Measure("length", maximise=True).'
+        )
+    return MEASURES[given].measure
 
 
 ERRORS = {"mse": "mean squared error", "rmse": "root mean squared error"}
@@ -224,7 +229,8 @@ class Score:
     @property
     def measure(self) -> Measure:
         """What is measured, and whether more of it is better."""
-        known = MEASURES.get(self._column, Measure(self._column))
+        row = MEASURES.get(self._column)
+        known = row.measure if row else Measure(self._column)
         label = ERRORS.get(self.kind, known.label)
         return Measure(
             known.name, label, known.maximise if self.maximise is None else self.maximise
