@@ -33,7 +33,7 @@ from preftd._src.torch.learner import ModuleLearner
 from preftd._src.torch.modules import as_input
 from preftd._src.torch.optimiser import MOST_STREAMS, per_stream
 from preftd._src.torch.sgd import HeldSGD, TraceSGD
-from preftd._src.torch.stepping import VectorTransition, values_in, vector_step
+from preftd._src.torch.stepping import Moment, Stepper
 from preftd.experience import Experience
 from preftd.rules import Carried, Rule, stream_coefficients
 
@@ -80,6 +80,7 @@ class VectorValueLearner(ModuleLearner, Learner):
         ModuleLearner.__init__(self, module, optimiser, view, bounded, size, self.streams)
         Learner.__init__(self, int(np.prod(self._shape)), rule)
         self._follow_on, self._discount_t = np.zeros(self.streams), np.zeros(self.streams)
+        self._stepper = Stepper(self._parts)
         self._memories = [Memory() for _ in range(self.streams)]
 
     @property
@@ -94,7 +95,7 @@ class VectorValueLearner(ModuleLearner, Learner):
             x = as_input("features", features, self._shape, rows=True)
             if x.shape == self._shape:
                 raise InputError("features is one input: give rows, one for each.")
-            return values_in(self._parts, x)
+            return self._parts.values(x)
 
     def update(  # noqa: PLR0913  (transitions, and their signals)
         self,
@@ -153,9 +154,9 @@ class VectorValueLearner(ModuleLearner, Learner):
             ends = n["discount"] == 0
             last, end = (ends | cut) & present, np.where(ends, 1.0, n["next_beta"])
             step = (n["discount"], n["beta"], decay[0], gain[0], self._discount_t)
-            now = VectorTransition(rows[0], n["reward"], rows[1], *step, last, end, present)
+            now = Moment(rows[0], n["reward"], rows[1], *step, last, end, present)
             with self._parts.all_or_nothing():
-                delta = vector_step(self._parts, now)
+                delta: Vector = self._stepper.step(now)
             self._follow_on = np.where(present, follow_on, self._follow_on)
             going_on = np.where(last, 0.0, n["discount"])
             self._discount_t = np.where(present, going_on, self._discount_t)
@@ -201,7 +202,7 @@ class VectorValueLearner(ModuleLearner, Learner):
             steps = [Steps.of(one, made, final_beta) for one, made in pairs]
             with self._parts.all_or_nothing():
                 for t in range(max(map(len, given))):
-                    vector_step(self._parts, VectorTransition.at(steps, t, self._shape))
+                    self._stepper.step(Moment.at(steps, t, self._shape))
             for i, stream in enumerate(given):
                 self._follow_on[i] = found[i].carried.follow_on
                 self._memories[i] = Memory(*found[i].carried[1:])
