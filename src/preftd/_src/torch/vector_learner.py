@@ -15,6 +15,7 @@ from preftd._src.arrays import (
     as_count,
     check_not_negative,
     check_unit_interval,
+    one_or_each,
     short,
 )
 from preftd._src.learners.base import (
@@ -31,7 +32,7 @@ from preftd._src.learners.steps import Steps
 from preftd._src.learners.transition import check_follow_on, check_holds
 from preftd._src.torch.learner import ModuleLearner
 from preftd._src.torch.modules import as_input
-from preftd._src.torch.optimiser import MOST_STREAMS, per_stream
+from preftd._src.torch.optimiser import MOST_STREAMS
 from preftd._src.torch.sgd import HeldSGD, TraceSGD
 from preftd._src.torch.stepping import Moment, Stepper
 from preftd.experience import Experience
@@ -138,16 +139,16 @@ class VectorValueLearner(ModuleLearner, Learner):
             rows = self._rows("features", features), self._rows("next_features", next_features)
             given = {"reward": reward, "discount": discount, "beta": beta, "rho": rho}
             given |= {"truncated": truncated, "next_beta": next_beta, "active": active}
-            n = {name: per_stream(name, one, self.streams) for name, one in given.items()}
+            given |= {} if interest is None else {"interest": interest}
+            n = {name: one_or_each(name, one, self.streams) for name, one in given.items()}
             for name in ("discount", "next_beta"):
                 check_unit_interval(name, n[name])
             cut, present = (self._flags(name, n[name]) for name in ("truncated", "active"))
-            own = None if interest is None else per_stream("interest", interest, self.streams)[None]
             (decay, gain), follow_on = self.rule.stream(
                 self._follow_on,
                 discount_t=self._discount_t[None],
                 beta=n["beta"][None],
-                interest=own,
+                interest=n["interest"][None] if "interest" in n else None,
                 rho=n["rho"][None],
             )
             check_follow_on(follow_on)
