@@ -221,8 +221,9 @@ class Experience:
         if last is None:  # last rows are final observations: the steps before them are the last
             is_last[:-1] |= cut[1:]
             per_step = [None if one is None else one[~cut] for one in per_step]
-        code_t, code_tp1, *others, taken, ratios = per_step
-        return cls(width, code_t, code_tp1, rows, *others, action=taken, rho=ratios)
+        code_t, code_tp1, paid, *others, taken, ratios = per_step
+        known: Any = {"action": taken, "rho": ratios}
+        return cls(width, code_t, code_tp1, rows, paid, *others, **known)
 
     def features(self, which: slice | NDArray[np.intp] = slice(None)) -> Dense:
         """Return x_t as vectors, shape (steps, size).

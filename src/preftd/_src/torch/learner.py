@@ -14,7 +14,7 @@ from torch import nn
 
 from preftd._src.arrays import Dense, InputError, Vector, as_count, as_flag, number, short, whole
 from preftd._src.learners.base import Memory, StreamLearner, are_flags, refuse_unless
-from preftd._src.learners.custom import errors_until_divergence
+from preftd._src.learners.custom import Lanes
 from preftd._src.learners.step_size import Decreasing, as_step_sizes
 from preftd._src.learners.steps import Steps, check_steps
 from preftd._src.learners.transition import MOST_FEATURES, Given, Pair, Transition
@@ -316,12 +316,11 @@ class TorchModule:
 
 
 @final
-class ModuleBatch:
+class ModuleBatch(Lanes):
     """Modules of one seed that learn from the same steps, each with its step size."""
 
     def __init__(self, learners: Sequence[ValueLearner], seed: SupportsIndex) -> None:
-        self.learners = learners
-        self._diverged = [False for _ in learners]
+        super().__init__(learners)
         self._states = [_first_state(seed) for _ in learners]
 
     def learn(self, steps: Steps, scored: Scored) -> Dense:
@@ -330,18 +329,13 @@ class ModuleBatch:
         They are infinite from the episode on in which a module diverges.
         """
         check_steps(steps, self.learners[0].size, scored)
-        pieces = [steps.part(which) for which in steps.episodes()]
-        errors = np.full((len(pieces), len(self.learners)), np.inf)
-        for lane, learner in enumerate(self.learners):
-            if self._diverged[lane]:
-                continue
-            with _drawing(self._states[lane]) as drawn:
-                learn, predict = learner._learn_steps, learner.predict
-                found = errors_until_divergence(learn, predict, pieces, scored)
-            errors[: len(found), lane] = found
-            self._diverged[lane] = len(found) < len(pieces)
-            self._states[lane] = drawn[0]
-        return errors
+        return self._errors([steps.part(which) for which in steps.episodes()], scored)
+
+    @contextmanager
+    def _learning(self, lane: int) -> Iterator[Callable[[Any], Any]]:
+        with _drawing(self._states[lane]) as drawn:
+            yield self.learners[lane]._learn_steps
+        self._states[lane] = drawn[0]
 
 
 def _first_state(seed: SupportsIndex) -> torch.Tensor:
