@@ -230,7 +230,7 @@ class Experience:
 
         Parameters
         ----------
-        which : slice or array of integers
+        which : slice, or array of integers of shape (n,)
             The steps (default: all).
 
         """
@@ -241,7 +241,7 @@ class Experience:
 
         Parameters
         ----------
-        which : slice or array of integers
+        which : slice, or array of integers of shape (n,)
             The steps (default: all).
 
         """

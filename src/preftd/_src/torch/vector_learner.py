@@ -123,9 +123,9 @@ class VectorValueLearner(ModuleLearner, Learner):
             of the next episode.
         reward, discount, beta, interest, rho, truncated
             As for `LinearLearner.update`.
-        next_beta : float or array
+        next_beta : float or array of shape (streams,)
             β of `next_features` where an episode is truncated, in the held view.
-        active : bool or array
+        active : bool or array of shape (streams,)
             Whether a stream has a transition now. A vector environment that resets in the step
             after the end has none in that step.
 
