@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from preftd._src.arrays import (
     Dense,
     InputError,
-    Vector,
     as_array,
     as_count,
     as_flags,
@@ -23,7 +22,6 @@ from preftd._src.arrays import (
     check_unit_interval,
     number,
     one_or_each,
-    vector_of,
 )
 from preftd._src.experience.indices import LARGEST, Indices, as_indices
 from preftd._src.names import nearest
@@ -258,20 +256,3 @@ def final_rows(
 def flags(name: str, given: ArrayLike, steps: int) -> NDArray[np.bool_]:
     """Return true or false for each step."""
     return as_flags(name, one_or_each(name, given, steps))
-
-
-def as_actions(given: ArrayLike, steps: int) -> NDArray[np.int32]:
-    """Return the action of each step, checked to be an integer."""
-    array = vector_of("action", given, steps)
-    broken = (array != np.floor(array)) | (np.abs(array) > LARGEST)
-    if broken.any():
-        step = int(np.argmax(broken))
-        raise InputError(f"action[{step}] is {array[step]:g}: give integers below 2³¹.")
-    return array.astype(np.int32)
-
-
-def as_ratios(given: ArrayLike, steps: int) -> Vector:
-    """Return the importance ratio of each step, checked not to be negative."""
-    ratios = one_or_each("rho", given, steps)
-    check_not_negative("rho", ratios)
-    return ratios

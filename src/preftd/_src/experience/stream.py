@@ -37,10 +37,9 @@ from preftd._src.arrays import (
     check_unit_interval,
     one_or_each,
     short,
+    vector_of,
 )
 from preftd._src.experience.fields import (
-    as_actions,
-    as_ratios,
     checked_fields,
     coded,
     final_rows,
@@ -215,8 +214,8 @@ class Experience:
         discount_t[is_first] = 0.0
         per_step: list[Any] = [
             codes, following, rewards, discount_tp1, discount_t, is_first,
-            is_last, None if action is None else as_actions(action, steps),
-            None if rho is None else as_ratios(rho, steps),
+            is_last, None if action is None else vector_of("action", action, steps),
+            None if rho is None else one_or_each("rho", rho, steps),
         ]  # fmt: skip
         if last is None:  # last rows are final observations: the steps before them are the last
             is_last[:-1] |= cut[1:]

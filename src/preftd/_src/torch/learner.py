@@ -15,7 +15,7 @@ from torch import nn
 from preftd._src.arrays import Dense, InputError, Vector, as_count, as_flag, number, short, whole
 from preftd._src.learners.base import Memory, StreamLearner, are_flags, refuse_unless
 from preftd._src.learners.custom import Lanes
-from preftd._src.learners.step_size import Decreasing, as_step_sizes
+from preftd._src.learners.step_size import as_fixed_sizes
 from preftd._src.learners.steps import Steps, check_steps
 from preftd._src.learners.transition import MOST_FEATURES, Given, Pair, Transition
 from preftd._src.names import is_text, nearest
@@ -307,12 +307,8 @@ class TorchModule:
     def start(self, size: int, step_sizes: Any, seed: SupportsIndex) -> ModuleBatch:
         """The modules of a seed, one for each step size; they start alike."""
         rule = TD()  # a study brings the coefficients of its own
-        made = []
-        for alpha in as_step_sizes(step_sizes):
-            if isinstance(alpha, Decreasing):
-                raise InputError("the step size of a module does not change: give a number.")
-            made.append(self.learner(size, rule, alpha, seed))
-        return ModuleBatch(made, seed)
+        sizes = as_fixed_sizes("modules", step_sizes)
+        return ModuleBatch([self.learner(size, rule, alpha, seed) for alpha in sizes], seed)
 
 
 @final
