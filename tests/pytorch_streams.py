@@ -7,8 +7,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from preftd._src.learners.returns import returns_by_recursion
 from preftd.torch import beta_advantages
+from returns_reference import returns_by_recursion
 
 LAYOUTS = [((9,), 0), ((9, 5), 0), ((5, 9), 1), ((3, 9, 4), 1), ((6, 9, 1), -2), ((4, 1), 1)]
 """Shapes, and the axis of time in each."""

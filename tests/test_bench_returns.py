@@ -8,7 +8,7 @@ import pytest
 from benchmarks import returns
 from benchmarks.returns_peers import PEERS
 from benchmarks.timing import MissingError
-from preftd._src.learners.returns import returns_by_recursion
+from returns_reference import returns_by_recursion
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # other libraries warn when they are loaded
 WITH_GRADIENTS = ("ours, torch", "TorchRL serial", "TorchRL vectorised", "rlax, jit")

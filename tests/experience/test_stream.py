@@ -176,7 +176,7 @@ def test_importance_ratios_are_numbers_of_0_or_more() -> None:
     assert kept.rho.tolist() == [0, 2.5]
     with pytest.raises(InputError, match=r"rho\[1\] is -1"):
         Experience.from_log([[1.0], [2.0]], [0, 0], rho=[0, -1], **log)
-    with pytest.raises(InputError, match=r"action\[1\] is 0\.5: give integers"):
+    with pytest.raises(InputError, match=r"action holds 0\.5 at \[1\]: give whole"):
         Experience.from_log([[1.0], [2.0]], [0, 0], action=[0, 0.5], **log)
     with pytest.raises(InputError, match=r"action has shape \(1,\)"):
         Experience.from_log([[1.0], [2.0]], [0, 0], action=[0], **log)

@@ -1,4 +1,4 @@
-"""Streams for least squares."""
+"""Streams for least squares, and the readable reference."""
 
 from typing import Any
 
@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from preftd import Experience
-from preftd._src.arrays import Vector
-from preftd.learners import LeastSquaresLearner
+from preftd._src.arrays import Dense, Vector
+from preftd.learners import Episode, LeastSquaresLearner
 from preftd.rules import RULES
 
 modes = pytest.mark.parametrize("recursive", [False, True], ids=["batch", "recursive"])
@@ -48,3 +48,26 @@ def feed(learner: LeastSquaresLearner, e: Experience, beta: Vector, **more: Vect
 def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
     """To the bit."""
     return one.keys() == other.keys() and all(np.array_equal(one[k], other[k]) for k in one)
+
+
+def add_episode(A: Dense, b: Vector, episode: Episode) -> tuple[Dense, Vector]:
+    """A + Σ_t e_t (x_t − γ_{t+1} x_{t+1})ᵀ and b + Σ_t e_t r_{t+1}.
+
+    Parameters
+    ----------
+    A : array of shape (size, size)
+    b : array of shape (size,)
+    episode : Episode
+
+    """
+    e = np.zeros(b.size)
+    for t, x in enumerate(episode.features):
+        e = episode.decay[t] * e + episode.gain[t] * x
+        A = A + np.outer(e, x - episode.discount_tp1[t] * episode.next_features[t])
+        b = b + episode.reward[t] * e
+    return A, b
+
+
+def solution(A: Dense, b: Vector, regularisation: float) -> Vector:
+    """The weights w with (A + ε I) w = b, shape (size,)."""
+    return np.asarray(np.linalg.solve(A + regularisation * np.eye(b.size), b))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from learners.least_squares_cases import feed, modes, rules, same, stream
+from learners.least_squares_cases import add_episode, feed, modes, rules, same, solution, stream
 from preftd import (
     ETD,
     PTD,
@@ -16,7 +16,6 @@ from preftd import (
     tasks,
 )
 from preftd._src.arrays import Dense, Vector
-from preftd._src.learners.least_squares.systems import add_episode, solution
 from preftd.experience import Indices
 from preftd.learners import Episode, LeastSquares, LeastSquaresLearner, LinearLearner, Steps
 from preftd.preferences import Observability

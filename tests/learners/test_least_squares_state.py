@@ -212,7 +212,7 @@ def test_bad_settings_are_refused() -> None:
     for size, rule, more, match in [
         (0, TD(), {}, "size is 0"),
         (1.5, TD(), {}, "whole number"),
-        (1, "td", {}, "give a rule"),
+        (1, "td", {}, "give an instance"),
         (1, TD(), {"regularisation": -1.0}, "0 or more"),
         (1, TD(), {"regularisation": np.nan}, "regularisation is nan"),
         (1, TD(), {"regularisation": 0, "recursive": True}, "more than 0 if recursive"),

@@ -272,7 +272,7 @@ def test_settings_that_make_no_sense_are_refused() -> None:
     bad: list[tuple[dict[str, Any], str]] = [
         ({"size": 0}, "size is 0: give a whole number from 1"),
         ({"size": 1.5}, "whole number"),
-        ({"rule": "td"}, "give a rule"),
+        ({"rule": "td"}, "give an instance"),
         ({"step_size": 0.0}, "above 0"),
         ({"step_size": np.nan}, "finite"),
         ({"step_size": [0.1]}, "one number, or 2"),

@@ -180,9 +180,9 @@ def test_a_bad_update_is_refused_and_changes_nothing(
 
 def test_what_makes_no_sense_is_refused() -> None:
     bad: list[tuple[Any, str]] = [
-        (lambda: NetworkLearner(2, "td", 0.1, 3), "give a rule"),  # type: ignore[arg-type]
+        (lambda: NetworkLearner(2, "td", 0.1, 3), "give an instance"),  # type: ignore[arg-type]
         (lambda: NetworkLearner(2, TD(), -0.1, 3), "above 0"),
-        (lambda: NetworkLearner(2, TD(), Decreasing(0.1), 3), "does not change"),  # type: ignore[arg-type]
+        (lambda: NetworkLearner(2, TD(), Decreasing(0.1), 3), "do not change"),  # type: ignore[arg-type]
         (lambda: NetworkLearner(0, TD(), 0.1, 3), "size is 0"),
         (lambda: NetworkLearner(2, TD(), 0.1, 3, view="held", optimiser="adam"), "adam"),
         (lambda: NetworkLearner(2, TD(), 0.1, 3, view="forward").update(**GOOD), "call learn"),

@@ -151,7 +151,7 @@ def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(InputError, match=r"^gain\[0\] is inf"):
         offline_update(np.array([np.inf, 1.0]), np.ones(2), [[1.0], [1.0]])
     c = case(0)
-    with pytest.raises(InputError, match=r"^weights has shape \(2,\) but there are 4 features"):
+    with pytest.raises(InputError, match=r"^weights has shape \(2,\): give 4 numbers"):
         forward_update(c.experience, c.signals("td"), [1, 2])
     with pytest.raises(InputError, match=r"^experience is None: give an Experience"):
         forward_update(None, c.signals("td"), c.weights)  # type: ignore[arg-type]

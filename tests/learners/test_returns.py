@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from preftd import InputError
-from preftd._src.learners.returns import layout_of, returns_by_recursion
+from preftd._src.learners.returns import layout_of
 from preftd.learners import beta_advantages, beta_returns
+from returns_reference import returns_by_recursion
 
 seeds = st.integers(0, 2**32 - 1)
 LAYOUTS = [

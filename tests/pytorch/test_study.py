@@ -119,7 +119,7 @@ def test_bad_specifications_are_refused() -> None:
         TorchModule(tanh_units(3))
     with pytest.raises(InputError, match="view"):
         TorchModule(tanh_units, "forward")
-    with pytest.raises(InputError, match="does not change"):
+    with pytest.raises(InputError, match="do not change"):
         TorchModule(tanh_units).start(3, [Decreasing(0.1)], 0)
     with pytest.raises(InputError, match=r"give a torch\.nn\.Module"):
         TorchModule(lambda size: size).start(3, [0.1], 0)  # type: ignore[arg-type,return-value]

@@ -217,6 +217,22 @@ def per_state(name: str, given: ArrayLike, states: int) -> Vector:
     return array
 
 
+def one_or_each(name: str, given: ArrayLike, count: int) -> Vector:
+    """Return numbers of shape (count,), from one for all or one for each; a read-only view."""
+    array = as_array(name, given)
+    if array.shape not in ((), (count,)):
+        raise InputError(f"{name} has shape {array.shape}: give one number, or {count}.")
+    return np.broadcast_to(array, (count,))
+
+
+def vector_of(name: str, given: ArrayLike, count: int) -> Vector:
+    """Return numbers of shape (count,)."""
+    array = as_array(name, given)
+    if array.shape != (count,):
+        raise InputError(f"{name} has shape {array.shape}: give {count} numbers.")
+    return array
+
+
 def number(name: str, given: ArrayLike) -> float:
     """Return one finite number; booleans are refused."""
     array = as_array(name, given)

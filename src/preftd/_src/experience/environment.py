@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias, final
 
 import numpy as np
@@ -330,15 +330,11 @@ class VectorRecorder:
                 f"environments is {short(environments)}: give a gymnasium.vector.VectorEnv, such "
                 'as gymnasium.make_vec("CartPole-v1", num_envs=4).'
             )
-        self._environments, self._act = environments, _acting(policy)
-        self._mode = _autoreset_mode(environments)
+        self._act = _acting(policy)
         if encoder is None:
             encoder = encoder_for(environments.single_observation_space)
         self._writers = [Writer(encoder, discount) for _ in range(environments.num_envs)]
-        self._over = np.zeros(environments.num_envs, dtype=np.bool_)
-        self._observations, info = environments.reset(seed=_as_seed(seed))
-        for i, writer in enumerate(self._writers):
-            writer.begin(self._observations[i], info_of(info, i))
+        self._streams = VectorStreams(environments, self._writers, _as_seed(seed))
 
     def take(self, calls: int) -> list[Experience]:
         """Record the next calls of `step`; unfinished episodes continue in the next take.
@@ -355,31 +351,67 @@ class VectorRecorder:
 
         """
         for _ in range(as_count("calls", calls, 0, LARGEST)):
-            if self._mode is AutoresetMode.DISABLED and self._over.any():
-                self._reset(self._over)
-            actions = self._act(self._observations)
-            seen, rewards, terminated, truncated, info = self._environments.step(actions)
-            ended = terminated | truncated
-            for i, writer in enumerate(self._writers):
-                if self._mode is AutoresetMode.NEXT_STEP and self._over[i]:
-                    writer.begin(seen[i], info_of(info, i))
-                    continue
-                reset_at_once = self._mode is AutoresetMode.SAME_STEP and ended[i]
-                last = info["final_obs"][i] if reset_at_once else seen[i]
-                writer.step(
-                    actions[i], rewards[i], last, terminated[i], truncated[i], info_of(info, i)
-                )
-                if reset_at_once:
-                    writer.begin(seen[i], info_of(info, i))
-            self._observations = seen
-            self._over = ended & (self._mode is not AutoresetMode.SAME_STEP)
+            for _ in self._streams.call(lambda seen, _: self._act(seen)):
+                pass
         return [writer.take() for writer in self._writers]
 
-    def _reset(self, over: NDArray[np.bool_]) -> None:
-        """Reset the environments whose episodes have ended."""
-        self._observations, info = self._environments.reset(options={"reset_mask": over})
-        for i in np.flatnonzero(over):
-            self._writers[i].begin(self._observations[i], info_of(info, int(i)))
+
+class OneStream(Protocol):
+    """What a vector environment feeds with the episodes of one of its environments."""
+
+    def begin(self, observation: Any, info: Mapping[str, Any]) -> None:
+        """Start an episode with this observation."""
+
+    def step(
+        self, action: Any, reward: Any, seen: Any, terminated: Any, truncated: Any, info: Any
+    ) -> Any:
+        """Take in what an action led to."""
+
+
+@final
+class VectorStreams:
+    """The streams of a vector environment, one for each of its environments; resets all of them.
+
+    Parameters
+    ----------
+    environments : gymnasium.vector.VectorEnv
+    streams : sequence of OneStream
+    seed : int, optional
+        Passed to the first reset.
+
+    """
+
+    def __init__(self, environments: Any, streams: Sequence[OneStream], seed: int | None) -> None:
+        self._environments, self._streams = environments, streams
+        self._mode = _autoreset_mode(environments)
+        self._begin(np.ones(len(streams), dtype=np.bool_), seed=seed)
+
+    def _begin(self, where: NDArray[np.bool_], **options: Any) -> None:
+        """Reset some environments."""
+        self._seen, info = self._environments.reset(**options)
+        self._over = np.zeros(len(self._streams), dtype=np.bool_)
+        for i in np.flatnonzero(where).tolist():
+            self._streams[i].begin(self._seen[i], info_of(info, i))
+
+    def call(self, act: Callable[[Any, NDArray[np.bool_]], Any]) -> Iterator[Any]:
+        """Call `step` once, and yield what each stream makes of it, in the order of environments.
+
+        act  gives the actions for observations, and for those that are only reset by this call
+        """
+        mode = self._mode
+        if mode is AutoresetMode.DISABLED and self._over.any():
+            self._begin(self._over, options={"reset_mask": self._over})
+        actions, over = act(self._seen, self._over), self._over
+        seen, rewards, terminated, truncated, info = self._environments.step(actions)
+        ended = (terminated | truncated) & ~over
+        for i, stream in enumerate(self._streams):
+            own, at_once = info_of(info, i), mode is AutoresetMode.SAME_STEP and ended[i]
+            if not over[i]:
+                last = info["final_obs"][i] if at_once else seen[i]
+                yield stream.step(actions[i], rewards[i], last, terminated[i], truncated[i], own)
+            if over[i] or at_once:
+                stream.begin(seen[i], own)
+        self._seen, self._over = seen, ended & (mode is not AutoresetMode.SAME_STEP)
 
 
 def encoder_for(space: spaces.Space[Any]) -> Encoder:

@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from preftd._src.arrays import (
     Dense,
     InputError,
-    Vector,
     as_array,
     as_count,
     as_flags,
@@ -22,6 +21,7 @@ from preftd._src.arrays import (
     check_not_negative,
     check_unit_interval,
     number,
+    one_or_each,
 )
 from preftd._src.experience.indices import LARGEST, Indices, as_indices
 from preftd._src.names import nearest
@@ -150,9 +150,11 @@ def _check_ranges(found: Mapping[str, Any]) -> None:
 
 def _check_episodes(found: Mapping[str, Any]) -> None:
     """Refuse starts, ends and discounts of steps that contradict each other."""
-    first, last, into = found["is_first"], found["is_last"], found["discount_t"]
-    if first.size and first[0] and into[0] != 0:
-        raise InputError(f"discount_t[0] is {into[0]:g} where an episode starts: give 0 there.")
+    first, last, discount_t = found["is_first"], found["is_last"], found["discount_t"]
+    if first.size and first[0] and discount_t[0] != 0:
+        raise InputError(
+            f"discount_t[0] is {discount_t[0]:g} where an episode starts: give 0 there."
+        )
     apart = first[1:] != last[:-1]
     if apart.any():
         t = int(np.argmax(apart)) + 1
@@ -161,14 +163,14 @@ def _check_episodes(found: Mapping[str, Any]) -> None:
             "start where the one before has ended, and only there."
         )
     # Where an episode starts, its discount is 0; elsewhere it is that of the step before.
-    odd = into[1:] != found["discount_tp1"][:-1] * ~first[1:]
+    odd = discount_t[1:] != found["discount_tp1"][:-1] * ~first[1:]
     if odd.any():
         t = int(np.argmax(odd)) + 1
         before = "an episode starts" if first[t] else f"discount_tp1[{t - 1}] is"
         value = "" if first[t] else f" {found['discount_tp1'][t - 1]:g}"
         raise InputError(
-            f"discount_t[{t}] is {into[t]:g}, but {before}{value}: give that of the step before, "
-            "and 0 where an episode starts."
+            f"discount_t[{t}] is {discount_t[t]:g}, but {before}{value}: give that of the step "
+            "before, and 0 where an episode starts."
         )
 
 
@@ -251,33 +253,6 @@ def final_rows(
     return codes, rows
 
 
-def numbers_per_step(name: str, given: ArrayLike, steps: int) -> Vector:
-    """Return a number for each step, from one for all or one for each."""
-    array = as_array(name, given)
-    if array.shape not in ((), (steps,)):
-        raise InputError(f"{name} has shape {array.shape}: give one number, or {steps}.")
-    return np.broadcast_to(array, (steps,))
-
-
 def flags(name: str, given: ArrayLike, steps: int) -> NDArray[np.bool_]:
     """Return true or false for each step."""
-    return as_flags(name, numbers_per_step(name, given, steps))
-
-
-def as_actions(given: ArrayLike, steps: int) -> NDArray[np.int32]:
-    """Return the action of each step, checked to be an integer."""
-    array = as_array("action", given)
-    if array.shape != (steps,):
-        raise InputError(f"action has shape {array.shape}: give an integer for each step.")
-    broken = (array != np.floor(array)) | (np.abs(array) > LARGEST)
-    if broken.any():
-        step = int(np.argmax(broken))
-        raise InputError(f"action[{step}] is {array[step]:g}: give integers below 2³¹.")
-    return array.astype(np.int32)
-
-
-def as_ratios(given: ArrayLike, steps: int) -> Vector:
-    """Return the importance ratio of each step, checked not to be negative."""
-    ratios = numbers_per_step("rho", given, steps)
-    check_not_negative("rho", ratios)
-    return ratios
+    return as_flags(name, one_or_each(name, given, steps))

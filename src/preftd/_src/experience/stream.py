@@ -35,16 +35,15 @@ from preftd._src.arrays import (
     as_array,
     as_count,
     check_unit_interval,
+    one_or_each,
     short,
+    vector_of,
 )
 from preftd._src.experience.fields import (
-    as_actions,
-    as_ratios,
     checked_fields,
     coded,
     final_rows,
     flags,
-    numbers_per_step,
     read_only_view,
 )
 from preftd._src.experience.indices import Indices, chosen_rows
@@ -195,7 +194,7 @@ class Experience:
         cut = flags("truncated", False if truncated is None else truncated, steps) & ~stop
         if steps:
             cut[-1] = not stop[-1]
-        discount_tp1 = np.where(stop, 0.0, numbers_per_step("discount", discount, steps))
+        discount_tp1 = np.where(stop, 0.0, one_or_each("discount", discount, steps))
         check_unit_interval("discount", discount_tp1)
         is_last = stop | cut
         is_first = np.concatenate([[True], is_last[:-1]])[:steps]
@@ -211,26 +210,26 @@ class Experience:
         if last is not None:
             following[cut] = np.where(last < 0, last - len(rows), last)
             rows = np.concatenate([rows, last_rows])
-        before = np.concatenate([[0.0], discount_tp1[:-1]])[:steps]
+        discount_t = np.concatenate([[0.0], discount_tp1[:-1]])[:steps]
+        discount_t[is_first] = 0.0
         per_step: list[Any] = [
-            codes, following, rewards, discount_tp1, np.where(is_first, 0.0, before), is_first,
-            is_last, None if action is None else as_actions(action, steps),
-            None if rho is None else as_ratios(rho, steps),
+            codes, following, rewards, discount_tp1, discount_t, is_first,
+            is_last, None if action is None else vector_of("action", action, steps),
+            None if rho is None else one_or_each("rho", rho, steps),
         ]  # fmt: skip
         if last is None:  # last rows are final observations: the steps before them are the last
             is_last[:-1] |= cut[1:]
             per_step = [None if one is None else one[~cut] for one in per_step]
-        code_t, code_tp1, paid, after, into, begins, ends, taken, ratios = per_step
-        return cls(
-            width, code_t, code_tp1, rows, paid, after, into, begins, ends, action=taken, rho=ratios
-        )
+        code_t, code_tp1, paid, *others, taken, ratios = per_step
+        known: Any = {"action": taken, "rho": ratios}
+        return cls(width, code_t, code_tp1, rows, paid, *others, **known)
 
     def features(self, which: slice | NDArray[np.intp] = slice(None)) -> Dense:
         """Return x_t as vectors, shape (steps, size).
 
         Parameters
         ----------
-        which : slice or array of integers
+        which : slice, or array of integers of shape (n,)
             The steps (default: all).
 
         """
@@ -241,7 +240,7 @@ class Experience:
 
         Parameters
         ----------
-        which : slice or array of integers
+        which : slice, or array of integers of shape (n,)
             The steps (default: all).
 
         """

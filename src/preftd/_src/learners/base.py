@@ -35,12 +35,12 @@ from preftd._src.learners.transition import (
     as_pair,
     check_follow_on,
     check_holds,
-    check_rule,
     end_share,
     numbers_of,
 )
+from preftd._src.preferences.signal import as_experience
 from preftd._src.rules.interest import interest_along
-from preftd._src.rules.rule import broadcast
+from preftd._src.rules.rule import as_rule, broadcast
 from preftd._src.rules.stream import ratios
 from preftd._src.turns import Turn
 from preftd.experience import Experience, Indices
@@ -102,7 +102,7 @@ class Learner(ABC):
     """Learns by a rule, from one thread at a time; prints itself and saves its state."""
 
     def __init__(self, size: int, rule: Rule) -> None:
-        check_rule(rule)
+        as_rule(rule)
         self.size, self.rule, self._turn = size, rule, Turn()
 
     __repr__ = described
@@ -458,10 +458,7 @@ def one_of(preference: Any, beta: ArrayLike | None) -> Signal | None:
 
 def check_size(experience: Experience, size: int) -> None:
     """Refuse what is no experience, or has another number of features."""
-    given: object = experience
-    if not isinstance(given, Experience):
-        raise InputError(f"experience is {short(given)}: give an Experience.")
-    if experience.size != size:
+    if as_experience(experience).size != size:
         raise InputError(
             f"the experience has {experience.size} features, the learner {size}: "
             "make the learner with as many."

@@ -9,7 +9,8 @@ an object with
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol, SupportsIndex, final
 
@@ -52,23 +53,34 @@ class Specification(Protocol):
         """The learners of a seed, for inputs of so many features."""
 
 
-def errors_until_divergence(
-    learn: Callable[[Any], Any],
-    predict: Callable[[Dense], Any],
-    pieces: Iterable[Any],
-    scored: Scored,
-) -> list[float]:
-    """The mean squared error after each piece of a stream, up to the one in which it diverges."""
-    shown, errors = scored_features(scored), []
-    for piece in pieces:
-        try:
-            learn(piece)
-        except DivergedError:
-            break
-        with np.errstate(over="ignore", invalid="ignore"):
-            values = np.asarray(predict(shown))
-        errors.append(mean_squared_error(values, scored))
-    return errors
+class Lanes:
+    """Learners of one seed, one for each step size, each of which learns until it diverges."""
+
+    def __init__(self, learners: Sequence[Any]) -> None:
+        self.learners = learners
+        self._diverged = [False for _ in learners]
+
+    def _learning(self, lane: int) -> AbstractContextManager[Callable[[Any], Any]]:
+        """How a learner learns a piece of a stream, and what holds while it does."""
+        raise NotImplementedError
+
+    def _errors(self, pieces: Sequence[Any], scored: Scored) -> Dense:
+        """Mean squared errors after each piece, pieces × step sizes; infinite once diverged."""
+        shown, errors = scored_features(scored), np.full((len(pieces), len(self.learners)), np.inf)
+        for lane, learner in enumerate(self.learners):
+            if self._diverged[lane]:
+                continue
+            with self._learning(lane) as learn:
+                for i, piece in enumerate(pieces):
+                    try:
+                        learn(piece)
+                    except DivergedError:
+                        self._diverged[lane] = True
+                        break
+                    with np.errstate(over="ignore", invalid="ignore"):
+                        values = np.asarray(learner.predict(shown))
+                    errors[i, lane] = mean_squared_error(values, scored)
+        return errors
 
 
 class Episode(NamedTuple):

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd._src.arrays import Dense, InputError, Vector, as_array
+from preftd._src.arrays import Dense, InputError, Vector, as_array, vector_of
 from preftd._src.experience.stream import Codes
 from preftd._src.kernels import kernel
 from preftd._src.learners.steps import check_signals
@@ -84,12 +84,7 @@ def forward_update(
 
     """
     check_signals(experience, signals)
-    w = as_array("weights", weights)
-    if w.shape != (experience.size,):
-        raise InputError(
-            f"weights has shape {w.shape} but there are {experience.size} features: "
-            "give one for each."
-        )
+    w = vector_of("weights", weights, experience.size)
     decay, gain = signals.coefficients
     value_t = values_along(experience, experience.code_t, w)
     value_tp1 = values_along(experience, experience.code_tp1, w)

@@ -14,14 +14,15 @@ from typing import Any, ClassVar, Self, SupportsIndex, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd._src.arrays import MOST_STEPS, Dense, InputError, Vector, as_count, short, whole
+from preftd._src.arrays import MOST_STEPS, Dense, InputError, Vector, as_count, instance, whole
 from preftd._src.learners.base import Learner, check_size
 from preftd._src.learners.linear.batch import Linear, LinearBatch
 from preftd._src.learners.linear.learner import LinearLearner
 from preftd._src.learners.network.batch import Network, NetworkBatch
 from preftd._src.learners.step_size import Decreasing, StepSize, as_step_size
 from preftd._src.learners.steps import Steps, check_steps
-from preftd._src.learners.transition import after_the_end, as_features, as_vector, check_rule
+from preftd._src.learners.transition import after_the_end, as_features, as_vector
+from preftd._src.rules.rule import as_rule
 from preftd._src.tasks.scored import Scored
 from preftd.experience import Experience, Indices
 from preftd.preferences import Signal, as_preference
@@ -29,12 +30,6 @@ from preftd.rules import Rule, stream_coefficients
 from preftd.tasks import Task
 
 Codes = NDArray[np.int32]
-
-
-def _check_kind(name: str, given: object, kind: type) -> None:
-    """Refuse what is not of a type."""
-    if not isinstance(given, kind):
-        raise InputError(f"{name} is {short(given)}: give one, of type {kind.__name__}.")
 
 
 @final
@@ -62,9 +57,9 @@ class Training:
     episodes: int
 
     def __post_init__(self) -> None:
-        _check_kind("task", self.task, Task)
-        _check_kind("network", self.network, Network)
-        check_rule(self.rule)
+        instance("task", self.task, Task, "a Task")
+        instance("network", self.network, Network, "a Network")
+        as_rule(self.rule)
         object.__setattr__(self, "preference", as_preference(self.preference))
         object.__setattr__(self, "step_size", as_step_size("step_size", self.step_size))
         episodes = as_count("episodes", self.episodes, 1, MOST_STEPS)
@@ -110,8 +105,8 @@ class Pretrained:
     takes_step_size: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        _check_kind("training", self.training, Training)
-        _check_kind("linear", self.linear, Linear)
+        instance("training", self.training, Training, "a Training")
+        instance("linear", self.linear, Linear, "Linear(...)")
 
     @property
     def label(self) -> str:
@@ -177,7 +172,7 @@ class PretrainedLearner(Learner):
         bounded: bool = False,
         seed: SupportsIndex = 0,
     ) -> None:
-        _check_kind("training", training, Training)
+        instance("training", training, Training, "a Training")
         super().__init__(training.task.features.size, rule)
         self._layer = _layer(training, whole("seed", seed))
         self.units, self.view = training.network.units, view

@@ -120,6 +120,15 @@ def as_step_sizes(given: Any) -> tuple[StepSize, ...]:
     return tuple(as_step_size(f"step_sizes[{i}]", size) for i, size in sizes)
 
 
+def as_fixed_sizes(learners: str, given: Any) -> tuple[float, ...]:
+    """Several step sizes, of which none decreases."""
+    sizes = as_step_sizes(given)
+    fixed = tuple(alpha for alpha in sizes if not isinstance(alpha, Decreasing))
+    if len(fixed) < len(sizes):
+        raise InputError(f"the step sizes of {learners} do not change: give numbers.")
+    return fixed
+
+
 def listed(name: str, given: Any) -> list[Any]:
     """What was given as a list, if it has entries; letters and names are none."""
     try:

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd._src.arrays import Dense, InputError, Vector, as_array, check_unit_interval, short
+from preftd._src.arrays import Dense, InputError, Vector, as_array, check_unit_interval, instance
 from preftd._src.experience.fields import is_within
 from preftd._src.kernels import kernel
+from preftd._src.preferences.signal import as_experience
 from preftd._src.rules.rule import broadcast
 from preftd._src.tasks.scored import Scored
 from preftd.experience import Experience
@@ -107,10 +108,8 @@ class Steps(NamedTuple):
 
 def check_signals(experience: Any, signals: Any) -> None:
     """Refuse what is no experience, or no signals of it."""
-    if not isinstance(experience, Experience):
-        raise InputError(f"experience is {short(experience)}: give an Experience.")
-    if not isinstance(signals, StreamCoefficients):
-        raise InputError(f"signals is {short(signals)}: give those of stream_coefficients(...).")
+    as_experience(experience)
+    instance("signals", signals, StreamCoefficients, "those of stream_coefficients(...)")
     if signals.beta.shape != (len(experience),):
         raise InputError(
             f"signals are those of {signals.beta.size} steps, the experience has "
@@ -150,9 +149,7 @@ def check_steps(steps: Steps, size: int, scored: Scored | None = None) -> None:
 
     It is called where kernels are, since arrays may have changed since they were packed.
     """
-    given: Any = steps
-    if not isinstance(given, Steps):
-        raise InputError(f"steps is {short(given)}: give what Steps.of returns.")
+    instance("steps", steps, Steps, "what Steps.of returns")
     if steps.dense.shape[1:] != (size,):
         raise InputError(
             f"the steps have {steps.dense.shape[1]} features, the learner {size}: "

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd._src.arrays import InputError, Vector, as_array, check_unit_interval, short, unit
+from preftd._src.arrays import InputError, Vector, as_array, check_unit_interval, unit
 from preftd._src.experience.indices import Indices, as_indices
 from preftd._src.learners.steps import Steps, has_weight
 from preftd._src.rules.rule import broadcast
@@ -177,12 +177,6 @@ def check_discount(discount: float) -> None:
     """Refuse one outside [0, 1]."""
     if not 0 <= discount <= 1:
         raise InputError(f"discount is {discount}: it must lie in [0, 1].")
-
-
-def check_rule(rule: Any) -> None:
-    """Refuse what is no rule."""
-    if not isinstance(rule, Rule):
-        raise InputError(f"rule is {short(rule)}: give a rule, such as PTD().")
 
 
 def check_features_finite(x: NDArray[Any], x_next: NDArray[Any], waits: bool = False) -> None:

@@ -8,14 +8,15 @@ ahead to the end of the episode, nor with least squares, whose weights are not t
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, SupportsIndex, final
 
 import numpy as np
 
 from preftd._src.arrays import Dense, InputError
-from preftd._src.learners.custom import Specification, errors_until_divergence
+from preftd._src.learners.custom import Lanes, Specification
 from preftd._src.learners.growth import GrowthWarning
 from preftd._src.learners.step_size import StepSize
 from preftd._src.learners.steps import UNFINISHED
@@ -26,7 +27,7 @@ from preftd.rules import Rule
 
 
 @final
-class WatchingBatch:
+class WatchingBatch(Lanes):
     """Learners of one seed in a study, one for each step size, watched by a signal each.
 
     Parameters
@@ -60,8 +61,7 @@ class WatchingBatch:
                 "that learns at every step, such as Linear()."
             )
         self._preference = preference
-        self.learners = [maker.learner(size, rule, alpha, seed) for alpha in step_sizes]
-        self._diverged = [False for _ in self.learners]
+        super().__init__([maker.learner(size, rule, alpha, seed) for alpha in step_sizes])
 
     def learn(self, experience: Experience, scored: Scored) -> Dense:
         """Learn from whole episodes.
@@ -82,16 +82,12 @@ class WatchingBatch:
         if len(experience) and not experience.is_last[-1]:
             raise InputError(UNFINISHED)
         ends = np.flatnonzero(experience.is_last) + 1
-        errors = np.full((ends.size, len(self.learners)), np.inf)
         firsts = np.append(0, ends[:-1])
-        pieces = [experience[a:b] for a, b in zip(firsts.tolist(), ends.tolist(), strict=False)]
-        for lane, learner in enumerate(self.learners):
-            if self._diverged[lane]:
-                continue
-            with warnings.catch_warnings():  # a study marks what diverges
-                warnings.simplefilter("ignore", GrowthWarning)
-                learn = partial(learner.learn, preference=self._preference)
-                found = errors_until_divergence(learn, learner.predict, pieces, scored)
-            errors[: len(found), lane] = found
-            self._diverged[lane] = len(found) < len(pieces)
-        return errors
+        spans = zip(firsts.tolist(), ends.tolist(), strict=False)
+        return self._errors([experience[a:b] for a, b in spans], scored)
+
+    @contextmanager
+    def _learning(self, lane: int) -> Iterator[Callable[[Any], Any]]:
+        with warnings.catch_warnings():  # a study marks what diverges
+            warnings.simplefilter("ignore", GrowthWarning)
+            yield partial(self.learners[lane].learn, preference=self._preference)

@@ -24,7 +24,16 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from preftd._src.arrays import Dense, InputError, MatrixLike, Vector, as_array, number, unit
+from preftd._src.arrays import (
+    Dense,
+    InputError,
+    MatrixLike,
+    Vector,
+    number,
+    one_or_each,
+    unit,
+    vector_of,
+)
 from preftd._src.names import nearest
 from preftd.tasks import Features
 
@@ -97,20 +106,13 @@ def crossing(
 
     """
     nearest("view", view, VIEWS)
-    w, x, y = (as_array(name, a) for name, a in (("weights", weights), ("x", x), ("y", y)))
     seen = hidden if isinstance(hidden, Features) else Features(hidden)
-    for name, vector in (("weights", w), ("x", x), ("y", y)):
-        if vector.shape != (seen.size,):
-            raise InputError(f"{name} has shape {vector.shape}: give {seen.size} numbers.")
+    given = {"weights": weights, "x": x, "y": y}
+    w, x, y = (vector_of(name, one, seen.size) for name, one in given.items())
     alpha = number("step_size", step_size)
     if not alpha > 0:
         raise InputError(f"step_size is {alpha:g}: give a number above 0.")
-    paid = as_array("reward", reward)
-    if paid.shape not in ((), (seen.states + 1,)):
-        raise InputError(
-            f"reward has shape {paid.shape}: give one number, or {seen.states + 1}, one a step."
-        )
-    paid = np.broadcast_to(paid, seen.states + 1)
+    paid = one_or_each("reward", reward, seen.states + 1)
     kappa = alpha * unit("discount", discount) ** np.arange(seen.states + 2)
     with np.errstate(over="ignore", invalid="ignore"):
         try:

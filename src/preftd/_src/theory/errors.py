@@ -20,9 +20,9 @@ from preftd._src.arrays import (
     InputError,
     MatrixLike,
     Vector,
-    as_array,
     check_not_negative,
     per_state,
+    vector_of,
 )
 from preftd._src.theory.bootstrapping import as_process
 from preftd._src.theory.expected_update import expected_update
@@ -55,7 +55,7 @@ def value_error(
 
     """
     features = Features.of(features, as_process(process).states)
-    w = _weights(weights, features)
+    w = vector_of("weights", weights, features.size)
     states = process.visits if over is None else _state_weights(over, process)
     with np.errstate(over="ignore", invalid="ignore"):
         bias = features.predict(w) - process.values
@@ -114,7 +114,7 @@ def projected_bellman_error(
     """
     features = Features.of(features, as_process(process).states)
     key = expected_update(process, features, rule, beta, lambda_).key
-    w = _weights(weights, features)
+    w = vector_of("weights", weights, features.size)
     with np.errstate(over="ignore", invalid="ignore"):
         step = key.b - key.A @ w
         if not np.isfinite(step).all():
@@ -138,17 +138,6 @@ def _solve_gram(gram: Dense, target: Vector) -> Vector:
     scale[scale == 0] = 1
     scaled = gram / np.outer(scale, scale)
     return np.asarray(np.linalg.lstsq(scaled, target / scale, rcond=None)[0] / scale)
-
-
-def _weights(given: ArrayLike, features: Features) -> Vector:
-    """The weights, checked to be one for each feature."""
-    weights = as_array("weights", given)
-    if weights.shape != (features.size,):
-        raise InputError(
-            f"weights has shape {weights.shape} but there are {features.size} features: "
-            "give one for each."
-        )
-    return weights
 
 
 def _state_weights(over: ArrayLike, process: MarkovRewardProcess) -> Vector:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from preftd._src.arrays import Dense, InputError, Vector, as_array, instance, unit
+from preftd._src.arrays import Dense, Vector, instance, unit, vector_of
 from preftd._src.tasks.task import as_task, changed
 from preftd.tasks import Outcomes, Task
 
@@ -66,9 +66,7 @@ def action_values(outcomes: Outcomes, discount: float, values: Vector) -> Dense:
     """
     instance("outcomes", outcomes, Outcomes, "those of a task, task.outcomes")
     discount = unit("discount", discount)
-    given = as_array("values", values)
-    if given.shape != (outcomes.states,):
-        raise InputError(f"values has shape {given.shape}: give one for each state.")
+    given = vector_of("values", values, outcomes.states)
     following = np.where(outcomes.ends, 0.0, given[outcomes.next_state])
     found = np.zeros((outcomes.states, outcomes.actions))
     expected = outcomes.probability * (outcomes.reward + discount * following)

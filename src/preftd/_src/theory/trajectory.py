@@ -25,6 +25,7 @@ from preftd._src.arrays import (
     instance,
     number,
     short,
+    vector_of,
 )
 from preftd._src.rules.rule import as_rule
 from preftd._src.theory.bootstrapping import as_process, expected_gain
@@ -66,11 +67,8 @@ def mean_trajectory(
     A, b = _as_key(key)
     size = b.size
     steps = as_count("steps", steps, 0, MOST_NUMBERS // size)
-    w = np.zeros(size) if start is None else as_array("start", start)
-    if w.shape != (size,):
-        raise InputError(f"start has shape {w.shape}: give {size} weights.")
     trajectory = np.empty((steps + 1, size))
-    trajectory[0] = w
+    trajectory[0] = 0.0 if start is None else vector_of("start", start, size)
     with np.errstate(over="ignore", invalid="ignore"):
         for t, alpha in zip(range(steps), _schedule(step_size, steps), strict=False):
             trajectory[t + 1] = trajectory[t] + alpha * (b - A @ trajectory[t])

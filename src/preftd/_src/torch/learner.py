@@ -14,8 +14,8 @@ from torch import nn
 
 from preftd._src.arrays import Dense, InputError, Vector, as_count, as_flag, number, short, whole
 from preftd._src.learners.base import Memory, StreamLearner, are_flags, refuse_unless
-from preftd._src.learners.custom import errors_until_divergence
-from preftd._src.learners.step_size import Decreasing, as_step_sizes
+from preftd._src.learners.custom import Lanes
+from preftd._src.learners.step_size import as_fixed_sizes
 from preftd._src.learners.steps import Steps, check_steps
 from preftd._src.learners.transition import MOST_FEATURES, Given, Pair, Transition
 from preftd._src.names import is_text, nearest
@@ -26,13 +26,11 @@ from preftd._src.torch.modules import (
     Parts,
     as_input,
     as_module,
-    as_tensor,
     input_shape,
     optimiser_for,
-    values_of,
 )
 from preftd._src.torch.sgd import HeldSGD, TraceSGD
-from preftd._src.torch.stepping import Stepper
+from preftd._src.torch.stepping import Moment, Stepper
 from preftd.experience import Experience, Visit
 from preftd.preferences import as_preference
 from preftd.rules import TD, Rule
@@ -127,11 +125,7 @@ class ValueLearner(ModuleLearner, StreamLearner):
         """
         with self._turn:
             x = as_input("features", features, self._shape, rows=True)
-            if x.shape == self._shape:
-                return self._stepper.value(x)
-            with torch.no_grad():
-                given = as_tensor(x, next(self.module.parameters()))
-                return values_of(self.module, given).cpu().double().numpy()
+            return self._parts.value(x) if x.shape == self._shape else self._parts.values(x)
 
     def update(  # noqa: PLR0913  (a transition, and its signals)
         self,
@@ -182,7 +176,7 @@ class ValueLearner(ModuleLearner, StreamLearner):
             return self._advance(now)
 
     def _advance(self, now: Transition) -> float:
-        delta = self._stepper.step(now)
+        delta: float = self._stepper.step(Moment.of(now))
         self._reward_t = now.reward if now.end_share is None else 0.0
         return delta
 
@@ -201,28 +195,27 @@ class ValueLearner(ModuleLearner, StreamLearner):
         self._parts.check_finite()
 
     def _own_arrays(self) -> dict[str, NDArray[Any]]:
-        stepper = self._stepper
-        kept = {"reward_t": self._reward_t, "ahead": stepper.ahead, "known": float(stepper.known)}
+        ahead, known = self._stepper.ahead, bool(np.isfinite(self._stepper.ahead))
+        kept = {"reward_t": self._reward_t, "ahead": ahead if known else 0.0, "known": float(known)}
         return {name: np.array(one) for name, one in kept.items()} | self._parts.arrays()
 
     def _put_own(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         refuse_unless(are_flags(arrays["known"]), "known")
         self._parts.put_arrays(arrays)
-        self._reward_t, self._stepper.ahead = float(arrays["reward_t"]), float(arrays["ahead"])
-        self._stepper.known = bool(arrays["known"])
+        self._reward_t = float(arrays["reward_t"])
+        self._stepper.ahead = float(arrays["ahead"]) if arrays["known"] else np.nan
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
         """Put everything back if something is raised, or weights are not finite: on its device."""
-        stepper = self._stepper
         before = self._follow_on, self._discount_t, self._reward_t, self.memory
-        seen = stepper.ahead, stepper.known
+        ahead = self._stepper.ahead
         try:
             with self._parts.all_or_nothing():
                 yield
         except BaseException:
             self._follow_on, self._discount_t, self._reward_t, self.memory = before
-            stepper.ahead, stepper.known = seen
+            self._stepper.ahead = ahead
             raise
 
     def _beta(self, x: Any, beta: Any, rho: Any) -> tuple[Any, Any]:
@@ -240,7 +233,7 @@ class ValueLearner(ModuleLearner, StreamLearner):
             rho=number("rho", rho),
         )
         if signal.watches_learner:
-            visit = visit._replace(value=self._stepper.value(x), td_error=self.memory.td_error)
+            visit = visit._replace(value=self._parts.value(x), td_error=self.memory.td_error)
         return signal.step(visit, self.memory.preference)
 
     def _leave(self) -> None:
@@ -314,21 +307,16 @@ class TorchModule:
     def start(self, size: int, step_sizes: Any, seed: SupportsIndex) -> ModuleBatch:
         """The modules of a seed, one for each step size; they start alike."""
         rule = TD()  # a study brings the coefficients of its own
-        made = []
-        for alpha in as_step_sizes(step_sizes):
-            if isinstance(alpha, Decreasing):
-                raise InputError("the step size of a module does not change: give a number.")
-            made.append(self.learner(size, rule, alpha, seed))
-        return ModuleBatch(made, seed)
+        sizes = as_fixed_sizes("modules", step_sizes)
+        return ModuleBatch([self.learner(size, rule, alpha, seed) for alpha in sizes], seed)
 
 
 @final
-class ModuleBatch:
+class ModuleBatch(Lanes):
     """Modules of one seed that learn from the same steps, each with its step size."""
 
     def __init__(self, learners: Sequence[ValueLearner], seed: SupportsIndex) -> None:
-        self.learners = learners
-        self._diverged = [False for _ in learners]
+        super().__init__(learners)
         self._states = [_first_state(seed) for _ in learners]
 
     def learn(self, steps: Steps, scored: Scored) -> Dense:
@@ -337,18 +325,13 @@ class ModuleBatch:
         They are infinite from the episode on in which a module diverges.
         """
         check_steps(steps, self.learners[0].size, scored)
-        pieces = [steps.part(which) for which in steps.episodes()]
-        errors = np.full((len(pieces), len(self.learners)), np.inf)
-        for lane, learner in enumerate(self.learners):
-            if self._diverged[lane]:
-                continue
-            with _drawing(self._states[lane]) as drawn:
-                learn, predict = learner._learn_steps, learner.predict
-                found = errors_until_divergence(learn, predict, pieces, scored)
-            errors[: len(found), lane] = found
-            self._diverged[lane] = len(found) < len(pieces)
-            self._states[lane] = drawn[0]
-        return errors
+        return self._errors([steps.part(which) for which in steps.episodes()], scored)
+
+    @contextmanager
+    def _learning(self, lane: int) -> Iterator[Callable[[Any], Any]]:
+        with _drawing(self._states[lane]) as drawn:
+            yield self.learners[lane]._learn_steps
+        self._states[lane] = drawn[0]
 
 
 def _first_state(seed: SupportsIndex) -> torch.Tensor:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.func import functional_call, grad_and_value, vmap
 
-from preftd._src.arrays import InputError, as_array, as_count, number, short
+from preftd._src.arrays import InputError, Vector, as_array, as_count, number, short
 from preftd._src.learners.transition import MOST_FEATURES, DivergedError, as_features, as_vector
 from preftd._src.names import nearest
 from preftd._src.torch.sgd import HeldSGD, TraceSGD
@@ -178,6 +178,17 @@ class Parts:
                 "the optimiser has parameters that are not the module's: make it with "
                 "module.parameters()."
             )
+
+    def values(self, x: NDArray[Any]) -> Vector:
+        """The values of inputs in rows, shape (n,)."""
+        with torch.no_grad():
+            found = values_of(self.module, as_tensor(x, self.weights[0]))
+        return found.cpu().double().numpy()
+
+    def value(self, x: NDArray[Any]) -> float:
+        """The value of one input."""
+        with torch.no_grad():
+            return float(values_of(self.module, as_tensor(x, self.weights[0])[None])[0])
 
     def tensors(self) -> dict[str, Tensor]:
         """All of them as they are."""

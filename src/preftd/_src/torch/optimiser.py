@@ -20,12 +20,11 @@ from torch._compile import _disable_dynamo
 
 from preftd._src.arrays import (
     InputError,
-    Vector,
-    as_array,
     as_count,
     as_flag,
     check_not_negative,
     number,
+    one_or_each,
     short,
 )
 from preftd._src.learners.bounding import bounded_gain
@@ -41,17 +40,9 @@ def as_factor(name: str, given: Any, streams: int | None, like: Tensor) -> Facto
         if not math.isfinite(one):
             raise InputError(f"{name} is {one}: give a finite number.")
         return fitting(one, like)
-    array = per_stream(name, _on_cpu(given), streams)
+    array = one_or_each(name, _on_cpu(given), streams)
     fitting(float(np.abs(array).max()), like)
     return torch.tensor(array, dtype=like.dtype, device=like.device)
-
-
-def per_stream(name: str, given: Any, streams: int) -> Vector:
-    """Finite numbers of shape (streams,), from one for all or one for each."""
-    array = as_array(name, given)
-    if array.shape not in ((), (streams,)):
-        raise InputError(f"{name} has shape {array.shape}: give one number, or {streams}.")
-    return np.broadcast_to(array, (streams,))
 
 
 def fitting(factor: float, like: Tensor) -> float:

@@ -15,6 +15,7 @@ from preftd._src.arrays import (
     as_count,
     check_not_negative,
     check_unit_interval,
+    one_or_each,
     short,
 )
 from preftd._src.learners.base import (
@@ -31,9 +32,9 @@ from preftd._src.learners.steps import Steps
 from preftd._src.learners.transition import check_follow_on, check_holds
 from preftd._src.torch.learner import ModuleLearner
 from preftd._src.torch.modules import as_input
-from preftd._src.torch.optimiser import MOST_STREAMS, per_stream
+from preftd._src.torch.optimiser import MOST_STREAMS
 from preftd._src.torch.sgd import HeldSGD, TraceSGD
-from preftd._src.torch.stepping import VectorTransition, values_in, vector_step
+from preftd._src.torch.stepping import Moment, Stepper
 from preftd.experience import Experience
 from preftd.rules import Carried, Rule, stream_coefficients
 
@@ -80,6 +81,7 @@ class VectorValueLearner(ModuleLearner, Learner):
         ModuleLearner.__init__(self, module, optimiser, view, bounded, size, self.streams)
         Learner.__init__(self, int(np.prod(self._shape)), rule)
         self._follow_on, self._discount_t = np.zeros(self.streams), np.zeros(self.streams)
+        self._stepper = Stepper(self._parts)
         self._memories = [Memory() for _ in range(self.streams)]
 
     @property
@@ -94,7 +96,7 @@ class VectorValueLearner(ModuleLearner, Learner):
             x = as_input("features", features, self._shape, rows=True)
             if x.shape == self._shape:
                 raise InputError("features is one input: give rows, one for each.")
-            return values_in(self._parts, x)
+            return self._parts.values(x)
 
     def update(  # noqa: PLR0913  (transitions, and their signals)
         self,
@@ -121,9 +123,9 @@ class VectorValueLearner(ModuleLearner, Learner):
             of the next episode.
         reward, discount, beta, interest, rho, truncated
             As for `LinearLearner.update`.
-        next_beta : float or array
+        next_beta : float or array of shape (streams,)
             β of `next_features` where an episode is truncated, in the held view.
-        active : bool or array
+        active : bool or array of shape (streams,)
             Whether a stream has a transition now. A vector environment that resets in the step
             after the end has none in that step.
 
@@ -137,25 +139,25 @@ class VectorValueLearner(ModuleLearner, Learner):
             rows = self._rows("features", features), self._rows("next_features", next_features)
             given = {"reward": reward, "discount": discount, "beta": beta, "rho": rho}
             given |= {"truncated": truncated, "next_beta": next_beta, "active": active}
-            n = {name: per_stream(name, one, self.streams) for name, one in given.items()}
+            given |= {} if interest is None else {"interest": interest}
+            n = {name: one_or_each(name, one, self.streams) for name, one in given.items()}
             for name in ("discount", "next_beta"):
                 check_unit_interval(name, n[name])
             cut, present = (self._flags(name, n[name]) for name in ("truncated", "active"))
-            own = None if interest is None else per_stream("interest", interest, self.streams)[None]
             (decay, gain), follow_on = self.rule.stream(
                 self._follow_on,
                 discount_t=self._discount_t[None],
                 beta=n["beta"][None],
-                interest=own,
+                interest=n["interest"][None] if "interest" in n else None,
                 rho=n["rho"][None],
             )
             check_follow_on(follow_on)
             ends = n["discount"] == 0
             last, end = (ends | cut) & present, np.where(ends, 1.0, n["next_beta"])
             step = (n["discount"], n["beta"], decay[0], gain[0], self._discount_t)
-            now = VectorTransition(rows[0], n["reward"], rows[1], *step, last, end, present)
+            now = Moment(rows[0], n["reward"], rows[1], *step, last, end, present)
             with self._parts.all_or_nothing():
-                delta = vector_step(self._parts, now)
+                delta: Vector = self._stepper.step(now)
             self._follow_on = np.where(present, follow_on, self._follow_on)
             going_on = np.where(last, 0.0, n["discount"])
             self._discount_t = np.where(present, going_on, self._discount_t)
@@ -201,7 +203,7 @@ class VectorValueLearner(ModuleLearner, Learner):
             steps = [Steps.of(one, made, final_beta) for one, made in pairs]
             with self._parts.all_or_nothing():
                 for t in range(max(map(len, given))):
-                    vector_step(self._parts, VectorTransition.at(steps, t, self._shape))
+                    self._stepper.step(Moment.at(steps, t, self._shape))
             for i, stream in enumerate(given):
                 self._follow_on[i] = found[i].carried.follow_on
                 self._memories[i] = Memory(*found[i].carried[1:])

@@ -347,8 +347,8 @@ def _step(
     t = now.t
     value = value_of(weights, features, t)
     value_next = value_of(weights, features, t + 1) if now.discount != 0.0 else 0.0
-    before = stream.old[0] if view == TRUE_ONLINE and now.discount_t != 0.0 else value
-    delta = now.reward + now.discount * value_next - before
+    old_value = stream.old[0] if view == TRUE_ONLINE and now.discount_t != 0.0 else value
+    delta = now.reward + now.discount * value_next - old_value
     if not (math.isfinite(delta) and math.isfinite(value)):
         return np.nan
     trace, sparse = stream.trace, features.sparse
@@ -360,7 +360,7 @@ def _step(
         overlap = value_of(trace, features, t)
         _enter(stream, now.gain * (1 - overlap) * alpha, features, t)
         _mix(weights, 1.0, delta, trace, stream, sparse)
-        _add(weights, now.gain * (before - value) * alpha, features, t)
+        _add(weights, now.gain * (old_value - value) * alpha, features, t)
         stream.old[0] = value_next
     return delta
 

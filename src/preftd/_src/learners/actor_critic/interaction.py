@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from gymnasium import spaces
-from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from preftd._src.arrays import InputError, Vector, short
-from preftd._src.experience.environment import info_of, state_of
+from preftd._src.experience.environment import VectorStreams, state_of
 from preftd._src.learners.base import Memory
 from preftd._src.rules.interest import interest_at
 from preftd.experience import Visit
@@ -51,7 +50,7 @@ class _Walk:
     def begin(self, observation: Any, info: Any) -> None:
         """Start an episode."""
         self._learner.stream(self._number).abandon()
-        self._x, self._info = observation, info
+        self._x, self._info = _flat(observation), info
         self._led: tuple[float, int | None] = (0.0, None)
         self._weight, self._paid, self._sum = 1.0, 0.0, 0.0
         self._steps = self._preferred = 0
@@ -62,9 +61,11 @@ class _Walk:
         return self._action
 
     def step(
-        self, reward: float, observation: Any, terminated: bool, truncated: bool, info: Any
+        self, action: Any, reward: Any, seen: Any, terminated: Any, truncated: Any, info: Any
     ) -> tuple[float, float, int, float] | None:
         """Learn from what the action led to; what happened in the episode, if it has ended."""
+        del action  # it is known
+        reward, observation, truncated = float(reward), _flat(seen), bool(truncated)
         learner, stream = self._learner, self._learner.stream(self._number)
         visit = self._visit(stream.discount_t, stream.memory.td_error)
         beta, remembered = self._signal.step(visit, stream.memory.preference)
@@ -126,11 +127,12 @@ def learn_single(
     for _ in range(episodes):
         observation, info = environment.reset(seed=seed)
         seed = None
-        walk.begin(_flat(observation), info)
+        walk.begin(observation, info)
         found = None
         while found is None:
-            seen, reward, terminated, truncated, info = environment.step(first + walk.act())
-            found = walk.step(float(reward), _flat(seen), bool(terminated), bool(truncated), info)
+            action = first + walk.act()
+            seen, reward, terminated, truncated, info = environment.step(action)
+            found = walk.step(action, reward, seen, terminated, truncated, info)
         ended.append(found)
     return _episodes(ended)
 
@@ -145,36 +147,19 @@ def learn_vector(
 ) -> Episodes:
     """Learn until so many episodes of a vector environment have ended."""
     first, count = _first_action(learner, environments), environments.num_envs
-    mode = AutoresetMode(environments.metadata["autoreset_mode"])
     walks = [_Walk(learner, i, signal, discount) for i in range(count)]
-    seen, info = environments.reset(seed=seed)
-    for i, walk in enumerate(walks):
-        walk.begin(_flat(seen[i]), info_of(info, i))
-    over = np.zeros(count, np.bool_)
+    streams = VectorStreams(environments, walks, seed)
+
+    def act(_: Any, over: NDArray[np.bool_]) -> NDArray[Any]:
+        """Draw actions, but not for those that are only reset."""
+        return np.array([first + (0 if over[i] else walks[i].act()) for i in range(count)])
+
     ended: list[tuple[float, float, int, float]] = []
     while len(ended) < episodes:
-        if mode is AutoresetMode.DISABLED and over.any():
-            seen, info = environments.reset(options={"reset_mask": over})
-            for i in np.flatnonzero(over).tolist():
-                walks[i].begin(_flat(seen[i]), info_of(info, i))
-            over[:] = False
-        # Those that are only reset by the next call draw no action.
-        actions = np.array([first + (0 if over[i] else walks[i].act()) for i in range(count)])
-        seen, rewards, terminated, truncated, info = environments.step(actions)
-        for i, walk in enumerate(walks):
-            begins = bool(over[i])
-            over[i] = not begins and bool(terminated[i] or truncated[i])
-            at_once = bool(over[i]) and mode is AutoresetMode.SAME_STEP
-            if not begins:
-                last = info["final_obs"][i] if at_once else seen[i]
-                stop, cut = bool(terminated[i]), bool(truncated[i])
-                found = walk.step(float(rewards[i]), _flat(last), stop, cut, info_of(info, i))
-                ended += [found] if found is not None else []
-                if len(ended) == episodes:
-                    break
-            if begins or at_once:
-                walk.begin(_flat(seen[i]), info_of(info, i))
-                over[i] = False
+        for found in streams.call(act):
+            ended += [found] if found is not None else []
+            if len(ended) == episodes:
+                break
     for i in range(count):
         learner.stream(i).abandon()
     return _episodes(ended)

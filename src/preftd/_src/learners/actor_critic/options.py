@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, final
 
-from preftd._src.arrays import InputError, as_count, as_flag, short, unit
+from preftd._src.arrays import InputError, as_count, as_flag, instance, short, unit
 from preftd._src.experience.encoders import Encoder
 from preftd._src.learners.step_size import StepSizePair
 from preftd._src.learners.transition import MOST_FEATURES
@@ -133,18 +133,13 @@ def changed(given: Actor | Critic) -> list[str]:
 
 def as_pair(given: Any) -> StepSizePair:
     """The step sizes of actor and critic."""
-    if not isinstance(given, StepSizePair):
-        raise InputError(
-            f"step_size is {short(given)}: give StepSizePair(actor=0.01, critic=0.001)."
-        )
-    return given
+    return instance("step_size", given, StepSizePair, "StepSizePair(actor=0.01, critic=0.001)")
 
 
 def check_parts(actor: object, critic: object) -> None:
     """Refuse what is no actor or critic."""
-    for name, given, kind in (("actor", actor, Actor), ("critic", critic, Critic)):
-        if not isinstance(given, kind):
-            raise InputError(f"{name} is {short(given)}: give one, such as {kind.__name__}().")
+    instance("actor", actor, Actor, "one, such as Actor()")
+    instance("critic", critic, Critic, "one, such as Critic()")
 
 
 def as_discount(given: Any) -> float:

@@ -19,7 +19,8 @@ from preftd._src.learners.actor_critic.options import (
     check_parts,
 )
 from preftd._src.learners.step_size import StepSizePair, listed
-from preftd._src.learners.transition import DivergedError, check_rule
+from preftd._src.learners.transition import DivergedError
+from preftd._src.rules.rule import as_rule
 from preftd.preferences import Signal, as_preference
 from preftd.rules import Rule
 from preftd.tasks import Task
@@ -109,7 +110,7 @@ class ActorCritic:
         """
         from preftd._src.learners.actor_critic.run import compiled_run  # noqa: PLC0415  (compiles)
 
-        check_rule(rule)
+        as_rule(rule)
         signal, first = as_preference(preference), as_count("seed", seed, 0)
         pairs = [as_pair(given) for given in listed("step_sizes", step_sizes)]
         count = as_count("episodes", episodes, 1, MOST_STEPS)

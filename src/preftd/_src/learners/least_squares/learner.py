@@ -154,8 +154,8 @@ class LeastSquaresLearner(StreamLearner):
         begun, complete, rows = self._begun, [], self._rows
         if now.gain != 0 or (now.beta != 0 and now.discount_t != 0):
             if begun.waits:
-                into = discount_into(now.discount_t, now.beta, now.decay)
-                row = (begun.fade * into, begun.paid, 1.0)
+                discount = begun.fade * discount_into(now.discount_t, now.beta, now.decay)
+                row = (discount, begun.paid, 1.0)
                 self._check(prepare(begun.trace, begun.features, x, row, rows[0]), x, x)
                 complete.append((begun.paid, rows[0]))
             trace, fade = np.empty(self.size), begun.fade if begun.waits else 0.0

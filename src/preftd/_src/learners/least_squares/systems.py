@@ -9,8 +9,8 @@ are 0, so that e only decays, and the features of all steps between have no part
 x_m: what is seen in between has no part in the weights, at no time.
 
 Two classes keep the system, with the same methods: `Sums` and `Inverse`. Rows are checked before
-anything is written, so that one which is refused leaves no trace. `add_episode` and `solution` say
-the same for a whole episode, written to be read.
+anything is written, so that one which is refused leaves no trace. The readable reference is in
+`tests/learners/least_squares_cases.py`.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from preftd._src.arrays import Dense, InputError, Vector
 from preftd._src.kernels import kernel
-from preftd._src.learners.custom import Episode
 from preftd._src.learners.steps import Steps, compiled_discount_into, decoded
 from preftd._src.learners.transition import DivergedError, refused_step
 
@@ -39,29 +38,6 @@ _SINGULAR = (
     "{} makes the system singular, or nearly so, or its inverse too large: "
     "use another regularisation, or recursive=False."
 )
-
-
-def add_episode(A: Dense, b: Vector, episode: Episode) -> tuple[Dense, Vector]:
-    """A + Σ_t e_t (x_t − γ_{t+1} x_{t+1})ᵀ and b + Σ_t e_t r_{t+1}.
-
-    Parameters
-    ----------
-    A : array of shape (size, size)
-    b : array of shape (size,)
-    episode : Episode
-
-    """
-    e = np.zeros(b.size)
-    for t, x in enumerate(episode.features):
-        e = episode.decay[t] * e + episode.gain[t] * x
-        A = A + np.outer(e, x - episode.discount_tp1[t] * episode.next_features[t])
-        b = b + episode.reward[t] * e
-    return A, b
-
-
-def solution(A: Dense, b: Vector, regularisation: float) -> Vector:
-    """The weights w with (A + ε I) w = b, shape (size,)."""
-    return np.asarray(np.linalg.solve(A + regularisation * np.eye(b.size), b))
 
 
 class Rows(NamedTuple):

@@ -213,7 +213,7 @@ def learn_true_online(
     x, x_next = np.zeros(features), np.zeros(features)
     trace, old, alphas = np.zeros(weights.size), np.zeros(columns), step_sizes.reshape(-1)
     at, following, dense, active = steps.code_t, steps.code_tp1, steps.dense, steps.active
-    rewards, discounts, intos = steps.reward, steps.discount_tp1, steps.discount_t
+    rewards, discounts_t, discounts_tp1 = steps.reward, steps.discount_t, steps.discount_tp1
     decays, gains, ends = steps.decay, steps.gain, steps.is_last
     one, minus, episode = eight(1.0), eight(-1.0), 0
     for t in range(at.size):
@@ -230,13 +230,13 @@ def learn_true_online(
                 value = multiply_add(x_i, w, value)
                 value_next = multiply_add(eight(x_next[i]), w, value_next)
                 overlap = multiply_add(x_i, load(trace, k), overlap)
-            before = value if intos[t] == 0.0 else load(old, c)
+            old_value = value if discounts_t[t] == 0.0 else load(old, c)
             store(old, c, value_next)
-            delta = multiply_add(minus, before, eight(rewards[t]))
-            delta = multiply_add(eight(discounts[t]), value_next, delta)
+            delta = multiply_add(minus, old_value, eight(rewards[t]))
+            delta = multiply_add(eight(discounts_tp1[t]), value_next, delta)
             step = times(eight(gains[t]), load(alphas, now + c))
             seen = times(step, multiply_add(times(minus, decay), overlap, one))
-            correction = times(step, multiply_add(minus, value, before))
+            correction = times(step, multiply_add(minus, value, old_value))
             for i in range(features):
                 k, x_i = i * columns + c, eight(x[i])
                 e = multiply_add(decay, load(trace, k), times(seen, x_i))

@@ -56,6 +56,8 @@ BACKWARD, TRUE_ONLINE, HELD = (0, None), (1, None), (None, 1)
 compiled: it then has no code for what that stands for, and compiling takes half as long."""
 View: TypeAlias = int | None
 Held: TypeAlias = int | None
+Many: TypeAlias = int | None
+"""None if there is one prediction, which is known in the same way."""
 
 SCALE, WEIGHTS, TRACE, PENDING = range(4)
 """Rows of `memory`, an array of shape (3 or 4, features × predictions). Only the held view has
@@ -126,14 +128,14 @@ def _online_factors(is_true: bool, work: Dense, lane: int) -> bool:
     value, decay = work[VALUE, lane], work[DECAY, lane]
     step = work[STEP_SIZE, lane] * work[GAIN, lane]
     keeps = is_true and work[DISCOUNT_T, lane] != 0.0
-    before = work[OLD_VALUE, lane] if keeps else value
-    delta = work[REWARD, lane] + work[DISCOUNT, lane] * work[NEXT_VALUE, lane] - before
+    old_value = work[OLD_VALUE, lane] if keeps else value
+    delta = work[REWARD, lane] + work[DISCOUNT, lane] * work[NEXT_VALUE, lane] - old_value
     work[TD_ERROR, lane] = delta
     work[TRACE_KEPT, lane] = decay
     if is_true:
         work[FEATURES_TO_TRACE, lane] = step * (1.0 - decay * work[TRACE_VALUE, lane])
         work[NEW_TRACE_TO_WEIGHTS, lane] = delta
-        work[FEATURES_TO_WEIGHTS, lane] = step * (before - value)
+        work[FEATURES_TO_WEIGHTS, lane] = step * (old_value - value)
     else:
         work[FEATURES_TO_TRACE, lane] = work[GAIN, lane]
         work[NEW_TRACE_TO_WEIGHTS, lane] = work[STEP_SIZE, lane] * delta
@@ -346,16 +348,23 @@ def _end(memory: Dense, work: Dense) -> None:
 
 
 @inlined
-def _step(x: Vector, x_next: Vector, view: View, held: Held, memory: Dense, work: Dense) -> bool:
-    """One step of one prediction; returns False, with nothing learned, if it may not be taken."""
-    size = _look_one(x, x_next, held, memory, work)
+def _step(
+    x: Vector, x_next: Vector, view: View, held: Held, many: Many, memory: Dense, work: Dense
+) -> bool:
+    """One step of all predictions; returns False, with nothing learned, if it may not be taken."""
+    if many is None:
+        size = _look_one(x, x_next, held, memory, work)
+    else:
+        size = _look(x, x_next, held, memory, work)
     if not factors(view, held, True, work):
         return False
     used = any_used(held, work)
     if not may_step(held, size if used else 0.0, work):
         return False
-    if used:
+    if used and many is None:
         _move_one(x, held, memory, work)
+    elif used:
+        _move(x, held, memory, work)
     if conclude(held, True, work) and held is not None:
         _end(memory, work)
     return True
@@ -365,18 +374,8 @@ def _step(x: Vector, x_next: Vector, view: View, held: Held, memory: Dense, work
 def step_many(
     x: Vector, x_next: Vector, view: View, held: Held, memory: Dense, work: Dense
 ) -> bool:
-    """The same for many predictions."""
-    size = _look(x, x_next, held, memory, work)
-    if not factors(view, held, True, work):
-        return False
-    used = any_used(held, work)
-    if not may_step(held, size if used else 0.0, work):
-        return False
-    if used:
-        _move(x, held, memory, work)
-    if conclude(held, True, work) and held is not None:
-        _end(memory, work)
-    return True
+    """One step of many predictions; returns False, with nothing learned, if it may not be taken."""
+    return bool(_step(x, x_next, view, held, 1, memory, work))
 
 
 @compiled
@@ -400,7 +399,7 @@ def step_one(  # noqa: PLR0913, PLR0917  (unpacking from Python would take longe
     work[REWARD, 0], work[DISCOUNT, 0], work[DISCOUNT_T, 0] = reward, discount, discount_t
     work[DECAY, 0], work[GAIN, 0], work[STEP_SIZE, 0] = decay, gain, alpha
     work[BETA, 0], work[END, 0] = beta, end
-    if not _step(x, x_next, view, held, memory, work):
+    if not _step(x, x_next, view, held, None, memory, work):
         return None
     return float(work[TD_ERROR, 0])
 
@@ -454,6 +453,6 @@ def learn_vectors(
             add_features(steps.code_t[t], steps.dense, steps.active, 1.0, x)
         if held is None or (ends and steps.final_beta[t] != 0.0):
             add_features(steps.code_tp1[t], steps.dense, steps.active, 1.0, x_next)
-        if not _step(x, x_next, view, held, memory, work):
+        if not _step(x, x_next, view, held, None, memory, work):
             return t
     return steps.code_t.size

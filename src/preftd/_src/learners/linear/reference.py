@@ -58,13 +58,13 @@ def true_online(w: Vector, episode: Episode, step_size: ArrayLike) -> Dense:
     """
     x, x_next, reward, _, discount, _, decay, gain = episode
     alpha, weights, e = np.broadcast_to(step_size, x.shape), np.empty(x.shape), np.zeros(w.size)
-    before = w @ x[0]
+    old_value = w @ x[0]
     for t in range(len(x)):
         value, value_next = w @ x[t], w @ x_next[t]
-        delta = reward[t] + discount[t] * value_next - before
+        delta = reward[t] + discount[t] * value_next - old_value
         e = decay[t] * e + gain[t] * (1 - decay[t] * (e @ x[t])) * alpha[t] * x[t]
-        w = w + delta * e + gain[t] * (before - value) * alpha[t] * x[t]
-        weights[t], before = w, value_next
+        w = w + delta * e + gain[t] * (old_value - value) * alpha[t] * x[t]
+        weights[t], old_value = w, value_next
     return weights
 
 

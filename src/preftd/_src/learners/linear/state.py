@@ -7,46 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from preftd._src.arrays import Dense, Vector
+from preftd._src.learners import growth
 from preftd._src.learners.base import are_counts, are_flags, refuse_unless
-from preftd._src.learners.growth import (
-    CAREFUL,
-    GREW,
-    OLD_VALUE,
-    PEAK,
-    PENDING_BOUND,
-    SCALE_BOUND,
-    STEPS,
-    TD_ERROR,
-    TOO_LARGE,
-    TRACE_BOUND,
-    WEIGHT_BOUND,
-    warn_of_growth,
-)
+from preftd._src.learners.linear import online_kernel as online
 from preftd._src.learners.linear.batch_kernel import (
     learn_lanes,
     learn_lanes_forward,
     learn_true_online,
 )
 from preftd._src.learners.linear.held_kernel import learn_held
-from preftd._src.learners.linear.online_kernel import (
-    BACKWARD,
-    FADE,
-    HELD,
-    KNOWN,
-    LAZY,
-    NUMBERS,
-    PAID,
-    PENDING,
-    SCALE,
-    SHARED_BOUND,
-    TRACE,
-    TRUE_ONLINE,
-    WEIGHTS,
-    WORK_ROWS,
-    learn_vectors,
-    leave,
-    step_many,
-)
 from preftd._src.learners.linear.sparse_kernel import (
     LARGE,
     SMALL,
@@ -81,10 +50,10 @@ class View(NamedTuple):
 
 
 VIEWS = {
-    "backward": View("", learn_lanes, BACKWARD),
+    "backward": View("", learn_lanes, online.BACKWARD),
     "forward": View("forward view", learn_lanes_forward, None),
-    "true_online": View("true online", learn_true_online, TRUE_ONLINE),
-    "held": View("held", learn_held, HELD),
+    "true_online": View("true online", learn_true_online, online.TRUE_ONLINE),
+    "held": View("held", learn_held, online.HELD),
 }
 """The views of linear learning.
 
@@ -109,20 +78,20 @@ class LinearState:
 
     def __init__(self, scale: Vector, predictions: int | None, view: str) -> None:
         columns, code = predictions or 1, VIEWS[view].code
-        self.code = BACKWARD if code is None else code  # the forward view has weights only
-        self.holds = self.code == HELD
+        self.code = online.BACKWARD if code is None else code  # the forward view has weights only
+        self.holds = self.code == online.HELD
         # All in one array: handing over another takes as long as a step.
-        self.memory = np.zeros((PENDING + self.holds, scale.size * columns))
-        self.memory[SCALE, : scale.size] = scale
+        self.memory = np.zeros((online.PENDING + self.holds, scale.size * columns))
+        self.memory[online.SCALE, : scale.size] = scale
         parts = self.memory.reshape(-1, scale.size, columns)
-        self.weights, self.trace = parts[WEIGHTS], parts[TRACE]
-        self.pending = parts[PENDING] if self.holds else np.zeros((0, columns))
+        self.weights, self.trace = parts[online.WEIGHTS], parts[online.TRACE]
+        self.pending = parts[online.PENDING] if self.holds else np.zeros((0, columns))
         self.scale = np.array(scale)
-        self.work = np.zeros((WORK_ROWS, columns))
-        self.work[SCALE_BOUND] = np.max(scale)
+        self.work = np.zeros((online.WORK_ROWS, columns))
+        self.work[growth.SCALE_BOUND] = np.max(scale)
         self.column = self.work[:, 0]
         self.numbers, self.held, self.value = (
-            self.work[rows] for rows in (NUMBERS, LAZY, OLD_VALUE)
+            self.work[rows] for rows in (online.NUMBERS, online.LAZY, growth.OLD_VALUE)
         )
         self._made_with = (np.array(scale), predictions, view)
         self.steps = 0
@@ -146,9 +115,9 @@ class LinearState:
         if self.sparse is None:
             if self.holds:
                 with np.errstate(over="ignore", invalid="ignore"):  # `measure` will see it
-                    self.pending += self.work[PAID] * self.trace
-                    self.trace *= self.work[FADE]
-                self.work[FADE], self.work[PAID] = 1.0, 0.0
+                    self.pending += self.work[online.PAID] * self.trace
+                    self.trace *= self.work[online.FADE]
+                self.work[online.FADE], self.work[online.PAID] = 1.0, 0.0
             self.sparse = SparseState.of(self.weights, self.trace, self.pending)
             self.measure()
         return self.sparse
@@ -158,7 +127,7 @@ class LinearState:
         if self.sparse is not None:
             settle(self.sparse)
             self.sparse = None
-            self.work[SHARED_BOUND] = 0.0
+            self.work[online.SHARED_BOUND] = 0.0
             self.measure()
 
     def settled(self) -> Dense:
@@ -201,18 +170,18 @@ class LinearState:
         """Learn from a step, or return None."""
         if x.dtype == np.float64:
             self.for_vectors()
-            learned = step_many(x, y, *self.code, self.memory, self.work)
+            learned = online.step_many(x, y, *self.code, self.memory, self.work)
         else:
             sparse = self.for_indices()
             learned = step_indices(x, y, *self.code, self.scale, sparse, self.work)
-        return self.work[TD_ERROR].copy() if learned else None
+        return self.work[growth.TD_ERROR].copy() if learned else None
 
     def carefully(self, step: Callable[[], Found | None]) -> Found | None:
         """What a step gives; or None, with nothing changed, if it or a number after it is bad."""
         before, work = self.arrays(), self.work.copy()
-        self.work[CAREFUL] = 1.0
+        self.work[growth.CAREFUL] = 1.0
         found = step()
-        self.work[CAREFUL] = 0.0
+        self.work[growth.CAREFUL] = 0.0
         if found is None or not self.measure():
             self.work[:] = work
             self._put(before)
@@ -234,7 +203,7 @@ class LinearState:
 
     def _leave(self, alpha: float) -> None:
         self.for_vectors()
-        leave(alpha, self.memory, self.work)
+        online.leave(alpha, self.memory, self.work)
         self.measure()
 
     def learn(self, steps: Steps, step_sizes: Vector, begun: bool) -> int:
@@ -265,7 +234,7 @@ class LinearState:
             self._leave(float(step_sizes[0]))
         if (steps.code_t < 0).any() or (steps.code_tp1 < 0).any():
             self.for_vectors()
-            return int(learn_vectors(steps, *self.code, step_sizes, self.memory, self.work))
+            return int(online.learn_vectors(steps, *self.code, step_sizes, self.memory, self.work))
         sparse = self.for_indices()
         return int(learn_indices(steps, *self.code, step_sizes, self.scale, sparse, self.work))
 
@@ -276,10 +245,10 @@ class LinearState:
             sparse = self.sparse.copied()
             settle(sparse)
             weights, trace, pending = sparse.weights, sparse.z, sparse.pending
-        bounds = {WEIGHT_BOUND: weights, TRACE_BOUND: trace, PENDING_BOUND: pending}
-        for row, array in bounds.items():
+        rows = [growth.WEIGHT_BOUND, growth.TRACE_BOUND, growth.PENDING_BOUND]
+        for row, array in zip(rows, (weights, trace, pending), strict=True):
             self.work[row] = np.abs(array).max(axis=0, initial=0.0)
-        return bool(np.isfinite(self.work[list(bounds)]).all())
+        return bool(np.isfinite(self.work[rows]).all())
 
     def check_growth(self, x: NDArray[Any]) -> None:
         """Warn once if a prediction is too large; x tells the size of features.
@@ -288,15 +257,16 @@ class LinearState:
         not known, predictions may be as large as any of features of that size: max |w| Σ |x|. It
         stays unknown as long as x is not finite.
         """
-        if self.work[PEAK].min() < 0:
+        steps, peak, grew = (self.work[r] for r in (growth.STEPS, growth.PEAK, growth.GREW))
+        if peak.min() < 0:
             size = np.abs(x).sum() if x.dtype == np.float64 else x.size
             with np.errstate(over="ignore"):
                 scale = np.abs(self.settled()).max(axis=0) * size
-            self.work[PEAK] = np.where(np.isfinite(scale), scale, -1.0)
-        elif (self.work[GREW] == TOO_LARGE).any():
-            warn_of_growth(int(self.work[STEPS][self.work[GREW] == TOO_LARGE].min()), 5)
-            self.work[PEAK] = np.inf  # once is enough
-        self.work[GREW] = 0.0
+            peak[:] = np.where(np.isfinite(scale), scale, -1.0)
+        elif (grew == growth.TOO_LARGE).any():
+            growth.warn_of_growth(int(steps[grew == growth.TOO_LARGE].min()), 5)
+            peak[:] = np.inf  # once is enough
+        grew[:] = 0.0
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Copies of everything."""
@@ -334,13 +304,13 @@ class LinearState:
 
     def _check_held(self, held: NDArray[Any]) -> None:
         """Refuse S and L that cannot be; while features are indices, they are 1 and 0."""
-        fade, paid, known = (held[row - FADE] for row in (FADE, PAID, KNOWN))
+        fade, paid, _, known = held
         refuse_unless(are_flags(known) and (fade >= 0).all(), "held")
         refuse_unless(self.sparse is None or ((fade == 1) & (paid == 0)).all(), "held")
 
     def forget_growth(self) -> None:
         """What rewards were like before is not known."""
-        self.work[PEAK], self.work[STEPS] = -1.0, float(self.steps)
+        self.work[growth.PEAK], self.work[growth.STEPS] = -1.0, float(self.steps)
 
     def _put(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Return to what `arrays` wrote down."""

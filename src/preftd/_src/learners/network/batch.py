@@ -10,9 +10,8 @@ held      an update is applied as its target completes; with β ∈ {0, 1}, one 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, SupportsIndex, final
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +20,6 @@ from preftd._src.arrays import (
     Dense,
     InputError,
     Vector,
-    are_flags,
     as_array,
     as_count,
     as_flag,
@@ -33,7 +31,7 @@ from preftd._src.learners.network.backward import SHORT, learn_backward
 from preftd._src.learners.network.forward import learn_adam, learn_forward
 from preftd._src.learners.network.held import learn_held
 from preftd._src.learners.network.layers import INITS, Lesson, Parameters, Weights, rectify
-from preftd._src.learners.step_size import Decreasing
+from preftd._src.learners.step_size import as_fixed_sizes
 from preftd._src.learners.steps import UNFINISHED, Steps, check_steps
 from preftd._src.learners.transition import MOST_FEATURES
 from preftd._src.learners.vectors import WIDTH, aligned
@@ -122,9 +120,7 @@ class Network:
 
         return NetworkLearner(size, rule, step_size, **vars(self), seed=seed)
 
-    def start(
-        self, size: SupportsIndex, step_sizes: ArrayLike, seed: SupportsIndex
-    ) -> NetworkBatch:
+    def start(self, size: SupportsIndex, step_sizes: Any, seed: SupportsIndex) -> NetworkBatch:
         """The networks of a seed, one for each step size; they start alike, whatever the view."""
         return NetworkBatch(self, size, step_sizes, seed)
 
@@ -134,18 +130,11 @@ class NetworkBatch:
     """Networks that learn from the same steps, each with its step size."""
 
     def __init__(
-        self, spec: Network, size: SupportsIndex, step_sizes: ArrayLike, seed: SupportsIndex
+        self, spec: Network, size: SupportsIndex, step_sizes: Any, seed: SupportsIndex
     ) -> None:
         self.spec, self.size = spec, as_count("size", size, 1, MOST_FEATURES)
-        if isinstance(step_sizes, Sequence) and any(isinstance(a, Decreasing) for a in step_sizes):
-            raise InputError("the step sizes of networks do not change: give numbers.")
-        given = as_array("step sizes", step_sizes)
-        if given.ndim != 1 or given.size == 0:
-            raise InputError(f"step sizes have shape {given.shape}: give a row of numbers.")
-        if are_flags(step_sizes):
-            raise InputError("step sizes are true or false: give a row of numbers.")
-        self.step_sizes = np.array(given)
-        lanes, units = given.size, spec.units
+        self.step_sizes = np.array(as_fixed_sizes("networks", step_sizes))
+        lanes, units = self.step_sizes.size, spec.units
         self._columns = -(-lanes * units // WIDTH) * WIDTH
         drawn = INITS[spec.init](self.size, units, whole("seed", seed))
         self._weights = Weights(

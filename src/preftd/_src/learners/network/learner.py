@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, SupportsIndex, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd._src.arrays import InputError, Vector, check_not_negative, read_only
+from preftd._src.arrays import Vector, check_not_negative, read_only
 from preftd._src.learners.base import StreamLearner, are_counts, are_flags, refuse_unless
 from preftd._src.learners.bounding import bounded_gain
 from preftd._src.learners.growth import (
@@ -28,7 +28,7 @@ from preftd._src.learners.growth import (
 )
 from preftd._src.learners.network.batch import VIEWS, Network
 from preftd._src.learners.network.layers import Parameters
-from preftd._src.learners.step_size import Decreasing, as_step_size
+from preftd._src.learners.step_size import as_step_size
 from preftd._src.learners.steps import Steps, has_weight, nothing_scored
 from preftd._src.learners.transition import (
     DivergedError,
@@ -119,12 +119,11 @@ class NetworkLearner(StreamLearner):
         seed: SupportsIndex = 0,
     ) -> None:
         alpha = as_step_size("step_size", step_size)
-        if isinstance(alpha, Decreasing):
-            raise InputError("the step size of a network does not change: give a number.")
         spec = Network(units, view, optimiser, init, bounded)
         self._batch = spec.start(size, [alpha], seed)
         super().__init__(self._batch.size, rule)
-        self.step_size, self.view, self.units, self.bounded = alpha, view, spec.units, spec.bounded
+        self.step_size, self.view = float(self._batch.step_sizes[0]), view
+        self.units, self.bounded = spec.units, spec.bounded
         self._online = self._watchable = VIEWS[view]
         self._holds = view == "held"
         self._state = State.of(self._batch.parameters(0).flat())
