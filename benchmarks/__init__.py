@@ -29,6 +29,7 @@ BENCHMARKS = {
         "ray",
         "learned",
         "returns",
+        "jax",
         "tokens",
         "rivals",
         "transfer",
