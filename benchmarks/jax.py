@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -55,8 +56,8 @@ def table(
 
 def _jax() -> Any:
     try:
-        import jax  # noqa: PLC0415  (it is an extra)
-        import optax  # noqa: F401, PLC0415
+        jax: Any = import_module("jax")
+        import_module("optax")
     except ModuleNotFoundError as error:
         raise MissingError(f"no {error.name}") from None
     jax.config.update("jax_enable_x64", True)  # or it would compute float64 in float32
@@ -166,8 +167,8 @@ def _linear_by_hand(jax: Any, steps: Steps, view: str, alphas: Any) -> Callable[
     if view != "backward":
         raise MissingError("–")
     every = slice(None)
-    given = (steps.features(every), steps.reward, steps.next_features(every))
-    given += (steps.discount_tp1, steps.decay, steps.gain)
+    features = steps.features(every), steps.reward, steps.next_features(every)
+    given = (*features, steps.discount_tp1, steps.decay, steps.gain)
 
     def step(alpha: Any, carry: Any, now: Any) -> Any:
         (w, e), (x, r, x_next, discount, decay, gain) = carry, now

@@ -10,6 +10,7 @@ except ModuleNotFoundError as error:
         f"{error.name} is not installed: install it with pip install 'preftd[jax]'", name=error.name
     ) from None
 
+from preftd._src.jax.arrays import checked
 from preftd._src.jax.coefficients import coefficients
 from preftd._src.jax.learners import Learner, LearnerState, Transition, linear, value_learner
 from preftd._src.jax.returns import beta_advantages, beta_returns
@@ -38,6 +39,7 @@ __all__ = [
     "beta_advantages",
     "beta_returns",
     "bounded",
+    "checked",
     "coefficients",
     "held",
     "linear",

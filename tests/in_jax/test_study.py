@@ -18,6 +18,7 @@ from preftd.jax import JaxModule
 from preftd.learners import Decreasing
 from preftd.preferences import Observability
 
+THREE: Any = 3
 CORRIDOR = tasks.make("corridor", length=3)
 
 
@@ -88,10 +89,10 @@ def test_seeds_pieces_and_what_diverges() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: JaxModule(3, jnp.dot), "init is 3: give a function"),
-        (lambda: JaxModule(zeros, 3), "apply is 3: give a function"),
+        (lambda: JaxModule(THREE, jnp.dot), "init is 3: give a function"),
+        (lambda: JaxModule(zeros, THREE), "apply is 3: give a function"),
         (lambda: JaxModule(zeros, jnp.dot, "true_online"), "there is no view 'true_online'"),
-        (lambda: JaxModule(zeros, jnp.dot, name=3), "name is 3: give a name, as text"),
+        (lambda: JaxModule(zeros, jnp.dot, name=THREE), "name is 3: give a name, as text"),
         (lambda: JaxModule(zeros, jnp.dot).start(3, [Decreasing(0.1)], 0), "does not change"),
     ],
 )

@@ -17,6 +17,7 @@ from preftd.jax import bounded, held, obgd, trace
 from preftd.torch import HeldSGD, TraceSGD
 
 STREAMS, STEPS, ALPHA = 3, 9, 0.2
+A_CLASS: Any = PTD
 SHAPES = {"a": (2, 3), "b": (4,)}
 
 
@@ -138,7 +139,7 @@ def test_a_step_without_error_moves_nothing_and_has_gradients() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: trace(PTD), "rule is <class"),
+        (lambda: trace(A_CLASS), "rule is <class"),
         (lambda: bounded(0.0), r"step_size is 0\.0: give a number above 0"),
         (lambda: obgd(0.1, kappa=-1.0), r"kappa is -1\.0: give a number above 0"),
         (lambda: updated(trace(), decay=0.5), "decay and gain are missing: give both, or a rule"),

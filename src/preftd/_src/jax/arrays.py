@@ -1,13 +1,13 @@
 """Checks of arrays: shapes and dtypes while JAX traces, values if `checkify` asks for them.
 
 JAX cannot raise inside of `jit`. What is known there, such as shapes, dtypes and single numbers, is
-refused with the usual sentences; entries of arrays that are traced are looked at only under
-`checkify.checkify`.
+refused with the usual sentences; entries of arrays that are traced are looked at only in what
+`checked` calls.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 import jax
@@ -106,17 +106,54 @@ def alike(given: Mapping[str, Any], shape: tuple[int, ...] | None = None) -> dic
     return found
 
 
+_is_checked: Any = jax.make_user_context(False)  # type: ignore[no-untyped-call]
+"""Part of what `jax.jit` remembers traced functions by."""
+
+
+def checked(function: Callable[..., Any]) -> Callable[..., tuple[checkify.Error, Any]]:
+    """Return a function that also looks at the entries of arrays, within `jax.jit` too.
+
+    It is `jax.experimental.checkify.checkify`, and nothing is checked without it: that would make
+    each call slower.
+
+    Parameters
+    ----------
+    function : callable
+        It calls functions of `preftd.jax`; it may be compiled.
+
+    Returns
+    -------
+    callable
+        It returns an error, whose `throw()` raises if there was one, and what `function` returns.
+
+    Examples
+    --------
+    >>> from preftd.jax import beta_returns
+    >>> returns = jax.jit(lambda beta: beta_returns(jnp.ones(2), 1.0, beta, discount=0.9))
+    >>> error, _ = checked(returns)(jnp.array([0.5, 1.5]))
+    >>> print(error.get())
+    beta_tp1 holds 1.5: every entry must lie in [0, 1]. (`check` failed)
+
+    """
+
+    def run(*given: Any, **named: Any) -> tuple[checkify.Error, Any]:
+        with _is_checked(True):
+            return checkify.checkify(function)(*given, **named)
+
+    return run
+
+
 def look(name: str, array: Any) -> None:
-    """Refuse entries out of range; of an array that is traced, only under `checkify`."""
+    """Refuse entries out of range; of an array that is traced, only in what `checked` calls."""
     if "value" in name:
         return
     for must in dict.fromkeys(("be a finite number", MUST.get(name, "be a finite number"))):
         refuse, is_fine = CHECKS[must]
         if not isinstance(array, jax.core.Tracer):
             refuse(name, np.asarray(array))
-        elif array.size:
+        elif array.size and _is_checked.value:
             fine = is_fine(array).reshape(-1)
             wrong = array.reshape(-1)[jnp.argmin(fine)]
-            checkify.debug_check(
+            checkify.check(
                 fine.all(), f"{name} holds {{wrong}}: every entry must {must}.", wrong=wrong
             )

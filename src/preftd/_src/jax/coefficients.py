@@ -7,8 +7,8 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
-from preftd._src.arrays import InputError, time_axis
-from preftd._src.jax.arrays import Array, Number, alike, common_shape, floats
+from preftd._src.arrays import InputError, common_shape, time_axis
+from preftd._src.jax.arrays import Array, Number, alike, floats
 from preftd._src.rules.interest import FromBeta, without_state
 from preftd._src.rules.rule import Coefficients, Rule, as_rule
 
@@ -75,11 +75,13 @@ def coefficients(
         ready = {name: jnp.moveaxis(one, at, 0) for name, one in alike(given, shape).items()}
     share, into, ratio = ready["beta"], ready["discount_t"], ready["rho"]
     held = alike({"carried": before}, share.shape[1:])["carried"].astype(share.dtype)
-    own = follow_on = jnp.zeros_like(share)
+    own: Any = jnp.zeros_like(share)
+    follow_on = own
     if rule.interest is not None:
         own = ready["interest"]
         held, follow_on = lax.scan(_follow, held, (into, own, ratio))
-    found = ratio * (into * (1 - share)), ratio * rule.gain(share, own, follow_on)
+    weight: Any = rule.gain(share, own, follow_on)  # type: ignore[type-var]
+    found = ratio * (into * (1 - share)), ratio * weight
     decay, gain = (one[0] if axis is None else jnp.moveaxis(one, 0, at) for one in found)
     return Coefficients(decay, gain), held
 

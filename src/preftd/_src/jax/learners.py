@@ -80,19 +80,16 @@ class Step(NamedTuple):
     end: Array
     """β of what an episode shows last; 1 if it terminates."""
 
-    def shown(self, is_held: bool) -> tuple[Step, Array]:
-        """The step with features that are safe to compute with, and whether its δ is known.
+    def shown(self) -> tuple[Step, Array]:
+        """The step with features that are safe in the held view, and whether its δ is known.
 
-        In the held view x is read where β or gain is not 0, and x' at the end of an episode; other
-        features may be NaN, of which δ is NaN then, and nothing else.
+        There x is read where β or gain is not 0, and x' at the end of an episode; other features
+        may be NaN, of which δ is NaN then, and nothing else.
         """
-        reads = jnp.array(True), self.discount != 0
-        if is_held:
-            at_end = self.last & (self.end != 0)
-            reads = (self.beta != 0) | (self.gain != 0), reads[1] & at_end
-        x, known = _safe(self.x, reads[0])
-        x_next, known_next = _safe(self.x_next, reads[1])
-        return self._replace(x=x, x_next=x_next), known & (known_next | (self.discount == 0))
+        goes_on = self.discount != 0
+        x, known = _safe(self.x, (self.beta != 0) | (self.gain != 0))
+        x_next, known_next = _safe(self.x_next, goes_on & self.last & (self.end != 0))
+        return self._replace(x=x, x_next=x_next), known & (known_next | ~goes_on)
 
 
 def _safe(x: Array, is_read: Array) -> tuple[Array, Array]:
@@ -210,13 +207,13 @@ def following(
         return v.reshape(())
 
     def ahead(params: Tree, step: Step) -> Array:
-        return jnp.where(step.discount == 0, 0, step.discount * value(params, step.x_next))
+        x_next = jnp.where(step.discount == 0, 0, step.x_next)
+        return jnp.where(step.discount == 0, 0, step.discount * value(params, x_next))
 
     if not isinstance(optimiser, Held):
         moving = optax.with_extra_args_support(optimiser)
 
         def backward(params: Tree, memory: Tree, step: Step) -> tuple[Tree, Tree, Array]:
-            step, _ = step.shown(is_held=False)
             v, slope = jax.value_and_grad(value)(params, step.x)
             delta = step.reward + ahead(params, step) - v
             numbers = {"td_error": delta, "decay": step.decay, "gain": step.gain}
@@ -234,7 +231,7 @@ def following(
 
     def hold(params: Tree, memory: Tree, step: Step) -> tuple[Tree, Tree, Array]:
         """See `preftd._src.torch.stepping`."""
-        step, known = step.shown(is_held=True)
+        step, known = step.shown()
         used = (step.beta != 0) | (step.gain != 0)
         v = jnp.where(used, value(params, step.x), 0)
         memory = holding.amend(memory, step.discount_t * v)
@@ -384,7 +381,7 @@ def linear(
                 f"features have shape {step.x.shape}, next_features {step.x_next.shape}: give "
                 f"{w.shape}."
             )
-        step, known = step.shown(is_held)
+        step, known = step.shown() if is_held else (step, True)
         e, p, old_value = memory
         x, x_next = step.x, jnp.where(step.discount == 0, 0, step.x_next)
         if bounds:

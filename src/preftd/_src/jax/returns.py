@@ -102,23 +102,34 @@ def _computed(*given: Any, axis: int, value_t: Any = None) -> Array:
     if value_t is not None:
         ready["value_t"] = floats("value_t", value_t)
     shape = common_shape({name: jnp.shape(one) for name, one in ready.items()})
-    return _returns(alike(ready, shape), time_axis(axis, shape))
+    given_at_all = {name: one for name, one in ready.items() if one is not False}
+    found: Array = _returns(given_at_all, shape, axis)
+    return found
 
 
-@partial(jax.jit, static_argnames="axis")
-def _returns(given: dict[str, Array], axis: int) -> Array:
-    base = given.pop("value_t", None)
-    moved = {name: jnp.moveaxis(one, axis, 0) for name, one in given.items()}
-    if len(moved["truncated"]):  # the last step bootstraps in full
-        moved["truncated"] = moved["truncated"].at[-1].set(True)
-    G = jnp.moveaxis(recurrence(_parts_of_return, moved, True), 0, axis)
-    return G if base is None else G - base
+@partial(jax.jit, static_argnums=(1, 2))
+def _returns(given: dict[str, Any], shape: tuple[int, ...], axis: int) -> Array:
+    at, value_t = time_axis(axis, shape), given.pop("value_t", 0)
+    every = {name: jnp.moveaxis(one, at, 0) for name, one in alike(given, shape).items()}
+    if not shape[at]:
+        return every["reward"]
+    last = every["value_tp1"][-1]  # the last step bootstraps in full
+    if "terminated" in every:
+        last = jnp.where(every["terminated"][-1], 0, last)
+    same = {name: every.pop(name).ravel()[0] for name, one in given.items() if not jnp.ndim(one)}
+    G: Array = recurrence(_parts_of_return, every, same, last, True)
+    return jnp.moveaxis(G, 0, at) - value_t
 
 
-def _parts_of_return(x: dict[str, Array]) -> tuple[Array, Array]:
+def _parts_of_return(now: dict[str, Array], same: dict[str, Array]) -> tuple[Array, Array]:
     """What multiplies G_{t+1} in G_t, and what is added."""
-    stops, cut, v, beta = x["terminated"], x["truncated"], x["value_tp1"], x["beta_tp1"]
-    known = jnp.isfinite(v) | (~stops & (cut | (beta != 0)))  # else it is not read
-    v, share = jnp.where(known, v, 0), jnp.where(cut, 1, jnp.where(known, beta, 0))
-    onwards = jnp.where(stops, 0, x["discount"])
-    return onwards * (1 - share), x["reward"] + onwards * share * v
+    x = now | same
+    v, share, onwards = x["value_tp1"], x["beta_tp1"], x["discount"]
+    if "truncated" in x:
+        share = jnp.where(x["truncated"], 1, share)
+    if "terminated" in x:
+        onwards = jnp.where(x["terminated"], 0, onwards)
+    weight = onwards * share
+    known = jnp.isfinite(v) | (weight != 0)  # else it is not read
+    v, weight = jnp.where(known, v, 0), jnp.where(known, weight, 0)
+    return onwards - weight, x["reward"] + weight * v

@@ -110,22 +110,15 @@ class JaxBatch:
         check_steps(steps, self._size, scored)
         episodes = sum(1 for _ in steps.episodes())
         every = slice(None)
-        given = Step(
-            steps.features(every),
-            steps.reward,
-            steps.next_features(every),
-            steps.discount_tp1,
-            steps.discount_t,
-            steps.beta,
-            steps.decay,
-            steps.gain,
-            steps.is_last,
-            steps.final_beta,
-        )
+        shapes = steps.features(every), steps.reward, steps.next_features(every)
+        more = steps.discount_tp1, steps.discount_t, steps.beta, steps.decay, steps.gain
+        given: tuple[Any, ...] = (*shapes, *more, steps.is_last, steps.final_beta)
         count = len(steps.reward)
         room = 1 << max(count - 1, 63).bit_length()  # few lengths, since each is compiled
         with jax.enable_x64(True):
-            padded = [np.pad(one, [(0, room - count)] + [(0, 0)] * (one.ndim - 1)) for one in given]
+            padded: list[Any] = [
+                np.pad(one, [(0, room - count)] + [(0, 0)] * (one.ndim - 1)) for one in given
+            ]
             shown = scored_features(scored), scored.values
             self._state, errors = _learned(
                 self._spec, self._step_sizes, self._state, Step(*padded), count, shown
@@ -133,7 +126,7 @@ class JaxBatch:
             return np.array(errors)[:episodes]
 
 
-def _begin(spec: JaxModule, params: Tree, alpha: Array) -> tuple[Tree, Tree]:
+def _begin(spec: JaxModule, params: Tree, alpha: Any) -> tuple[Tree, Tree]:
     own = jax.tree.map(lambda one: jnp.asarray(one, jnp.float64), params)
     return own, _optimiser(spec, alpha).init(own)
 
@@ -144,8 +137,9 @@ def _learned(
 ) -> tuple[Any, Array]:
     """All lanes after some steps, and their errors after each episode."""
 
-    def lane(alpha: Array, state: Any, step: Step) -> Any:
-        return following(spec.apply, _optimiser(spec, alpha))(*state, step)[:2]
+    def lane(alpha: Array, state: tuple[Tree, Tree], step: Step) -> tuple[Tree, Tree]:
+        params, memory, _ = following(spec.apply, _optimiser(spec, alpha))(*state, step)
+        return params, memory
 
     def error(params: Tree) -> Array:
         values = jax.vmap(lambda x: jnp.asarray(spec.apply(params, x)).reshape(()))(shown[0])

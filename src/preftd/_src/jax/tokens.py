@@ -110,8 +110,8 @@ def token_advantages(  # noqa: PLR0913  (what a response may be made of)
     starts = tokens.turn_starts(_ids("turn", turns.ids, tokens.reward.shape))
     if turns.two_level:
         return tokens.in_two_levels(starts, within, between, masked_reward)
-    here = (jnp.where(starts, *pair) for pair in zip(between, within, strict=True))
-    return tokens.advantages(*here, within[0], masked_reward)
+    gamma, lam = (jnp.where(starts, *pair) for pair in zip(between, within, strict=True))
+    return tokens.advantages(gamma, lam, within[0], masked_reward)
 
 
 class _Tokens(NamedTuple):
@@ -181,7 +181,8 @@ class _Tokens(NamedTuple):
     ) -> TokenAdvantages:
         """One pass backward over each row; what follows a response costs `after`."""
         trained, paid = self.trained, self.reward != 0
-        share = {"discount": gamma, "keep": gamma * lam, "drop": 0.0}.get(masked_reward, 1.0)
+        shares: dict[str, Any] = {"discount": gamma, "keep": gamma * lam}
+        share = shares.get(masked_reward, 1.0)
         lost = ~trained if masked_reward == "drop" else self.before_trained
         reward = jnp.where(lost, 0, jnp.where(trained, 1, share) * self.reward)
         ahead = jnp.where(self.before_trained, 0, after * self.following)

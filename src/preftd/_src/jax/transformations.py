@@ -270,6 +270,7 @@ def _times(factor: Any, tree: Tree) -> Tree:
 
 def _faded(traces: Tree, decay: Any, gradients: Tree, gain: Any) -> Tree:
     """Traces after a step: decay e + gain ∇v."""
-    if jax.tree.structure(traces) != jax.tree.structure(gradients):
+    kinds: list[Any] = [jax.tree.structure(one) for one in (traces, gradients)]
+    if kinds[0] != kinds[1]:
         raise InputError("gradients are another tree than params: give the gradient of the value.")
     return _sum(_times(decay, traces), _times(gain, gradients))
