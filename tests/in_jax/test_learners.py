@@ -201,7 +201,7 @@ def showing(stream: Transition, hidden: Any, what: float) -> Transition:
     return stream._replace(features=rows, next_features=after)
 
 
-@pytest.mark.parametrize("kind", ["linear", "network"])
+@pytest.mark.parametrize("kind", ["linear", pytest.param("network", marks=pytest.mark.slow)])
 def test_what_hidden_steps_show_changes_neither_weights_nor_their_gradients(kind: str) -> None:
     stream, hidden = hidden_stream()
     start = jax.tree.map(jnp.asarray, tuple(network("TD", "held", False).parameters))

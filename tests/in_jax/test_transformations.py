@@ -131,7 +131,7 @@ def test_a_step_without_error_moves_nothing_and_has_gradients() -> None:
         numbers = {"td_error": td_error, "decay": 0.5, "gain": 0.0}
         return transformation.update(gradient, state, **numbers)[0].sum()
 
-    found = jax.value_and_grad(size, (0, 1))(0.0, jnp.full(2, jnp.nan))
+    found = jax.jit(jax.value_and_grad(size, (0, 1)))(0.0, jnp.full(2, jnp.nan))
     for one in jax.tree.leaves(found):
         np.testing.assert_array_equal(one, np.zeros_like(one))
 

@@ -74,7 +74,9 @@ def flags(name: str, given: Any) -> Array | bool:
 
 def is_array(given: Any) -> bool:
     """Return whether this is an array of JAX or NumPy; none with a mask or of objects."""
-    return isinstance(given, jax.Array) or (type(given) is np.ndarray and given.dtype != object)
+    if type(given) is np.ndarray:
+        return given.dtype != object and given.dtype.isnative
+    return isinstance(given, jax.Array)
 
 
 def alike(given: Mapping[str, Any], shape: tuple[int, ...] | None = None) -> dict[str, Array]:

@@ -91,7 +91,7 @@ def beta_advantages(
 
     """
     given = (reward, value_tp1, beta_tp1, discount, terminated, truncated)
-    return _computed(*given, axis=axis, value_t=value_t)
+    return _computed(*given, axis=axis, value_t=floats("value_t", value_t))
 
 
 def _computed(*given: Any, axis: int, value_t: Any = None) -> Array:
@@ -100,23 +100,24 @@ def _computed(*given: Any, axis: int, value_t: Any = None) -> Array:
     pairs = zip(names, given, strict=True)
     ready = {name: (flags if name[0] == "t" else floats)(name, one) for name, one in pairs}
     if value_t is not None:
-        ready["value_t"] = floats("value_t", value_t)
+        ready["value_t"] = value_t
     shape = common_shape({name: jnp.shape(one) for name, one in ready.items()})
     given_at_all = {name: one for name, one in ready.items() if one is not False}
-    found: Array = _returns(given_at_all, shape, axis)
+    found: Array = _returns(given_at_all, shape, time_axis(axis, shape))
     return found
 
 
 @partial(jax.jit, static_argnums=(1, 2))
-def _returns(given: dict[str, Any], shape: tuple[int, ...], axis: int) -> Array:
-    at, value_t = time_axis(axis, shape), given.pop("value_t", 0)
+def _returns(given: dict[str, Any], shape: tuple[int, ...], at: int) -> Array:
+    value_t = given.pop("value_t", 0)
     every = {name: jnp.moveaxis(one, at, 0) for name, one in alike(given, shape).items()}
     if not shape[at]:
         return every["reward"]
     last = every["value_tp1"][-1]  # the last step bootstraps in full
     if "terminated" in every:
         last = jnp.where(every["terminated"][-1], 0, last)
-    same = {name: every.pop(name).ravel()[0] for name, one in given.items() if not jnp.ndim(one)}
+    numbers = [name for name, one in given.items() if not jnp.ndim(one)]
+    same = {name: jnp.asarray(given[name], every.pop(name).dtype) for name in numbers}
     G: Array = recurrence(_parts_of_return, every, same, last, True)
     return jnp.moveaxis(G, 0, at) - value_t
 

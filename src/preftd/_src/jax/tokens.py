@@ -131,13 +131,14 @@ class _Tokens(NamedTuple):
     def of(
         cls, reward: Any, value: Any, mask: Any, segment: Any, truncated: Any, final_value: Any
     ) -> _Tokens:
-        shape = jnp.shape(floats("reward", reward))
-        if len(shape) != 2 or jnp.shape(value) != shape or jnp.shape(mask) != shape:
+        numbers = {"reward": floats("reward", reward), "value": floats("value", value)}
+        numbers["mask"] = flags("mask", mask)
+        shape = jnp.shape(reward)
+        if len(shape) != 2 or any(jnp.shape(one) != shape for one in numbers.values()):
             raise InputError(
                 f"reward has shape {shape}, value {jnp.shape(value)} and mask {jnp.shape(mask)}: "
                 "give all as (batch, tokens)."
             )
-        numbers = {"reward": reward, "value": floats("value", value), "mask": flags("mask", mask)}
         is_packed = segment is not None
         last = jnp.ones(shape, bool)
         if is_packed:
