@@ -3,6 +3,7 @@
 import signal
 from collections import Counter
 from collections.abc import Iterator
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -17,6 +18,16 @@ settings.load_profile("fixed")
 
 collect_ignore_glob = ["docs/conf.py", "docs/gallery/*", "docs/_build/*", "docs/pictures/*"]
 """The settings of the site, what its build writes, and scripts that draw when they are imported."""
+
+HAS_JAX = find_spec("jax") is not None and find_spec("optax") is not None
+if not HAS_JAX:
+    collect_ignore_glob += ["docs/jax.md", "src/preftd/jax.py", "src/preftd/_src/jax/*"]
+    collect_ignore_glob += ["tests/in_jax/*"]
+
+
+def pytest_report_header() -> str | None:
+    """Say what is left out."""
+    return None if HAS_JAX else "jax or optax is not installed: tests of preftd.jax are left out"
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -30,6 +30,7 @@ BENCHMARKS = {
         "ray",
         "learned",
         "returns",
+        "jax",
         "tokens",
         "rivals",
         "transfer",

@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = [
     "experience",
     "experiments",
+    "jax",
     "learners",
     "logs",
     "preferences",

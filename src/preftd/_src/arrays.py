@@ -8,7 +8,7 @@ import operator
 import re
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -266,6 +266,32 @@ def as_distribution(name: str, given: ArrayLike, states: int) -> Vector:
     if abs(total - 1) > SUM_TOLERANCE:
         raise InputError(f"{name} sums to {total:.10g}, not 1: divide it by its sum.")
     return array
+
+
+def time_axis(axis: int, shape: tuple[int, ...]) -> int:
+    """Return the time axis, counted from 0."""
+    at = whole("axis", axis)
+    if not -len(shape) <= at < len(shape):
+        raise InputError(
+            f"axis is {at} but the arrays have {len(shape)} axes: name the axis of time."
+        )
+    return at % len(shape)
+
+
+def common_shape(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    """Return the shape that all are broadcast to."""
+    different = {shape for shape in shapes.values() if shape}
+    if not different:
+        raise InputError(f"{next(iter(shapes))} is one number: give one for each step.")
+    if len(different) == 1:
+        return different.pop()
+    try:
+        return np.broadcast_shapes(*different)
+    except ValueError:
+        told = ", ".join(f"{name} {shape}" for name, shape in shapes.items() if shape)
+        raise InputError(
+            f"shapes do not fit together ({told}): give one number for each step of each stream."
+        ) from None
 
 
 LONGEST = 100

@@ -6,6 +6,7 @@ from fuzz.row import Row
 from fuzz.rows import (
     experience,
     experiments,
+    jax,
     learners,
     logs,
     preferences,
@@ -35,6 +36,7 @@ PACKAGES = (
     report,
     ray,
     torch,
+    jax,
     sb3,
     torchrl,
     registration,

@@ -28,12 +28,12 @@ from numba import boolean, float32, float64, types
 from numpy.typing import ArrayLike, NDArray
 
 from preftd._src.arrays import (
-    InputError,
     as_array,
     as_flags,
     check_finite,
     check_unit_interval,
-    whole,
+    common_shape,
+    time_axis,
 )
 from preftd._src.kernels import kernel
 
@@ -175,32 +175,6 @@ def refuse_wrong(given: Mapping[str, Array], axis: int) -> None:
     is_read = (beta != 0) | ((truncated | (at == shape[axis] - 1)) & ~terminated)
     is_one_number = value_tp1.ndim == 0 and is_read.any()
     check_finite("value_tp1", value_tp1 if is_one_number else np.where(is_read, value_tp1, 0.0))
-
-
-def time_axis(axis: int, shape: tuple[int, ...]) -> int:
-    """Return the time axis, counted from 0."""
-    at = whole("axis", axis)
-    if not -len(shape) <= at < len(shape):
-        raise InputError(
-            f"axis is {at} but the arrays have {len(shape)} axes: name the axis of time."
-        )
-    return at % len(shape)
-
-
-def common_shape(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
-    """Return the shape that all are broadcast to."""
-    different = {shape for shape in shapes.values() if shape}
-    if not different:
-        raise InputError(f"{next(iter(shapes))} is one number: give one for each step.")
-    if len(different) == 1:
-        return different.pop()
-    try:
-        return np.broadcast_shapes(*different)
-    except ValueError:
-        told = ", ".join(f"{name} {shape}" for name, shape in shapes.items() if shape)
-        raise InputError(
-            f"shapes do not fit together ({told}): give one number for each step of each stream."
-        ) from None
 
 
 def _floats(name: str, given: Any) -> Array:

@@ -14,8 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from preftd._src.arrays import InputError, as_flag, short
-from preftd._src.learners.returns import ORDER, Array, common_shape, refuse_wrong, time_axis
+from preftd._src.arrays import InputError, as_flag, common_shape, short, time_axis
+from preftd._src.learners.returns import ORDER, Array, refuse_wrong
 from preftd._src.torch.returns_autograd import (
     KINDS,
     as_tensors,

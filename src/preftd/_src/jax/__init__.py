@@ -1,0 +1,1 @@
+"""Preferences in JAX: returns, traces and learners as pure functions."""

@@ -1,0 +1,161 @@
+"""Checks of arrays: shapes and dtypes while JAX traces, values if `checkify` asks for them.
+
+JAX cannot raise inside of `jit`. What is known there, such as shapes, dtypes and single numbers, is
+refused with the usual sentences; entries of arrays that are traced are looked at only in what
+`checked` calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.experimental import checkify
+
+from preftd._src.arrays import (
+    InputError,
+    as_flag,
+    check_finite,
+    check_not_negative,
+    check_unit_interval,
+    common_shape,
+    number,
+    short,
+)
+
+Array: TypeAlias = jax.Array
+Number: TypeAlias = Array | float
+"""A number, or an array whose shape broadcasts against the others."""
+
+CHECKS: dict[str, Any] = {
+    "lie in [0, 1]": (check_unit_interval, lambda x: (x >= 0) & (x <= 1)),
+    "be 0 or more": (check_not_negative, lambda x: x >= 0),
+    "be a finite number": (check_finite, jnp.isfinite),
+}
+MUST = {
+    **dict.fromkeys(
+        ("beta", "beta_tp1", "discount", "discount_t", "gamma", "lam"), "lie in [0, 1]"
+    ),
+    **dict.fromkeys(("interest", "rho", "carried"), "be 0 or more"),
+}
+"""What every entry must. Values are not checked: they may be NaN where they are not read."""
+
+
+def floats(name: str, given: Any) -> Number:
+    """Return floating-point numbers: an array of any shape, or one number."""
+    if is_array(given):
+        if not jnp.issubdtype(given.dtype, jnp.floating):
+            raise InputError(
+                f"{name} is an array of {given.dtype}: give floating-point numbers, such as "
+                f"{name}.astype(float)."
+            )
+        look(name, given)
+        return given  # type: ignore[no-any-return]
+    if not isinstance(given, int | float | np.number):
+        raise InputError(f"{name} is {short(given)}: give an array of JAX or NumPy, or one number.")
+    one = number(name, given)
+    look(name, np.array(one))
+    return one
+
+
+def flags(name: str, given: Any) -> Array | bool:
+    """Return booleans: an array of any shape, or one."""
+    if not is_array(given):
+        return as_flag(name, given)
+    if given.dtype != jnp.bool_:
+        raise InputError(
+            f"{name} is an array of {given.dtype}: give booleans, such as {name}.astype(bool)."
+        )
+    return given  # type: ignore[no-any-return]
+
+
+def is_array(given: Any) -> bool:
+    """Return whether this is an array of JAX or NumPy; none with a mask or of objects."""
+    if type(given) is np.ndarray:
+        return given.dtype != object and given.dtype.isnative
+    return isinstance(given, jax.Array)
+
+
+def alike(given: Mapping[str, Any], shape: tuple[int, ...] | None = None) -> dict[str, Array]:
+    """Return arrays of one shape, those of floats in one dtype; booleans stay what they are.
+
+    Parameters
+    ----------
+    given : mapping of str to array or number
+        What `floats` and `flags` return.
+    shape : tuple of int, optional
+        That of all (default: what they broadcast to).
+
+    """
+    if shape is None:
+        shape = common_shape({name: jnp.shape(one) for name, one in given.items()})
+    is_flag = {name: jnp.result_type(one) == jnp.bool_ for name, one in given.items()}
+    numbers = [one for name, one in given.items() if not is_flag[name]]
+    kind = jnp.result_type(float, *numbers) if numbers else jnp.bool_
+    found = {}
+    for name, one in given.items():
+        array = jnp.asarray(one, jnp.bool_ if is_flag[name] else kind)
+        try:
+            found[name] = jnp.broadcast_to(array, shape)
+        except ValueError:
+            raise InputError(
+                f"{name} has shape {array.shape}, which does not fit {shape}: give one number, or "
+                "an array of that shape."
+            ) from None
+    return found
+
+
+_is_checked: Any = jax.make_user_context(False)  # type: ignore[no-untyped-call]
+"""Part of what `jax.jit` remembers traced functions by."""
+
+
+def checked(function: Callable[..., Any]) -> Callable[..., tuple[checkify.Error, Any]]:
+    """Return a function that also looks at the entries of arrays, within `jax.jit` too.
+
+    It is `jax.experimental.checkify.checkify`, and nothing is checked without it: that would make
+    each call slower.
+
+    Parameters
+    ----------
+    function : callable
+        It calls functions of `preftd.jax`; it may be compiled.
+
+    Returns
+    -------
+    callable
+        It returns an error, whose `throw()` raises if there was one, and what `function` returns.
+
+    Examples
+    --------
+    >>> from preftd.jax import beta_returns
+    >>> returns = jax.jit(lambda beta: beta_returns(jnp.ones(2), 1.0, beta, discount=0.9))
+    >>> error, _ = checked(returns)(jnp.array([0.5, 1.5]))
+    >>> print(error.get())
+    beta_tp1 holds 1.5: every entry must lie in [0, 1]. (`check` failed)
+
+    """
+
+    def run(*given: Any, **named: Any) -> tuple[checkify.Error, Any]:
+        with _is_checked(True):
+            return checkify.checkify(function)(*given, **named)
+
+    return run
+
+
+def look(name: str, array: Any) -> None:
+    """Refuse entries out of range; of an array that is traced, only in what `checked` calls."""
+    if "value" in name:
+        return
+    for must in dict.fromkeys(("be a finite number", MUST.get(name, "be a finite number"))):
+        refuse, is_fine = CHECKS[must]
+        if not isinstance(array, jax.core.Tracer):
+            refuse(name, np.asarray(array))
+        elif array.size and _is_checked.value:
+            fine = is_fine(array).reshape(-1)
+            wrong = array.reshape(-1)[jnp.argmin(fine)]
+            checkify.check(
+                fine.all(), f"{name} holds {{wrong}}: every entry must {must}.", wrong=wrong
+            )

@@ -1,0 +1,159 @@
+"""Traces in JAX are transformations of optax, and do what the optimisers of torch do."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+import torch
+
+from preftd import ETD, PTD, InputError
+from preftd.jax import bounded, held, obgd, trace
+from preftd.torch import HeldSGD, TraceSGD
+
+STREAMS, STEPS, ALPHA = 3, 9, 0.2
+A_CLASS: Any = PTD
+SHAPES = {"a": (2, 3), "b": (4,)}
+
+
+def drawn() -> dict[str, Any]:
+    """Numbers of each step and stream, and gradients of two parameters."""
+    draw, shape = np.random.default_rng(0), (STEPS, STREAMS)
+    given: dict[str, Any] = {name: draw.random(shape) for name in ("decay", "gain", "beta")}
+    given["td_error"] = 3 * draw.normal(size=shape)
+    given["last"] = draw.random(shape) < 0.2
+    given["gradients"] = {k: draw.normal(size=(*shape, *own)) for k, own in SHAPES.items()}
+    given["gain"][2], given["beta"][3] = 0.0, 0.0
+    for one in given["gradients"].values():
+        one[2] = np.nan  # is not read: the gain is 0
+    return given
+
+
+def by_torch(kind: Any, given: dict[str, Any], **options: Any) -> dict[str, Any]:
+    weights = {k: torch.zeros(own, dtype=torch.float64) for k, own in SHAPES.items()}
+    optimiser = kind(list(weights.values()), lr=ALPHA, streams=STREAMS, **options)
+    for t in range(STEPS):
+        slopes = [torch.from_numpy(one[t]) for one in given["gradients"].values()]
+        optimiser.step(given["td_error"][t], given["decay"][t], given["gain"][t], slopes)
+        if kind is HeldSGD:
+            optimiser.amend(given["beta"][t])
+            optimiser.release(given["beta"][t], given["last"][t])
+    return {k: one.numpy() for k, one in weights.items()}
+
+
+def params() -> dict[str, Any]:
+    return {k: jnp.zeros(own) for k, own in SHAPES.items()}
+
+
+def states(init: Any) -> Any:
+    """Those of all streams."""
+    return jax.vmap(lambda _: init(params()))(jnp.arange(STREAMS))
+
+
+def moved(weights: Any, updates: Any) -> Any:
+    """Streams share weights: what they add is summed."""
+    return optax.apply_updates(weights, jax.tree.map(lambda one: one.sum(0), updates))
+
+
+@pytest.mark.parametrize("bounds", [False, True])
+def test_traces_of_many_streams_are_those_of_torch(bounds: bool) -> None:
+    given = drawn()
+    before = bounded(ALPHA) if bounds else optax.identity()
+    transformation = optax.chain(before, trace(), optax.scale(ALPHA))
+
+    def step(carry: Any, now: Any) -> Any:
+        weights, state = carry
+        numbers = {name: now[name] for name in ("td_error", "decay", "gain")}
+        updates, state = jax.vmap(
+            lambda g, s, numbers: transformation.update(g, s, None, **numbers)
+        )(now["gradients"], state, numbers)
+        return (moved(weights, updates), state), None
+
+    start = params(), states(transformation.init)
+    found = jax.jit(partial(jax.lax.scan, step))(start, given)[0][0]
+    for name, other in by_torch(TraceSGD, given, bounded=bounds).items():
+        np.testing.assert_allclose(found[name], other, rtol=1e-12)
+
+
+@pytest.mark.parametrize("bounds", [False, True])
+def test_held_updates_of_many_streams_are_those_of_torch(bounds: bool) -> None:
+    given = drawn()
+    holding = held(before=bounded(ALPHA) if bounds else None, after=optax.scale(ALPHA))
+
+    def one(state: Any, now: Any) -> Any:
+        numbers = {name: now[name] for name in ("td_error", "decay", "gain")}
+        state = holding.amend(holding.hold(now["gradients"], state, **numbers), now["beta"])
+        return holding.release(state, now["beta"], now["last"])
+
+    def step(carry: Any, now: Any) -> Any:
+        updates, state = jax.vmap(one)(carry[1], now)
+        return (moved(carry[0], updates), state), None
+
+    found = jax.jit(partial(jax.lax.scan, step))((params(), states(holding.init)), given)[0][0]
+    for name, other in by_torch(HeldSGD, given, bounded=bounds).items():
+        np.testing.assert_allclose(found[name], other, rtol=1e-12, atol=1e-13)
+
+
+def test_a_rule_makes_decay_and_gain_and_schedules_follow() -> None:
+    rule, half = ETD(), optax.exponential_decay(1.0, 1, 0.5)
+    transformation = optax.chain(trace(rule), optax.scale_by_schedule(half))
+    state, carried, e = transformation.init(jnp.zeros(1)), 0.0, 0.0
+    holding = held(rule, after=optax.scale_by_schedule(half))
+    kept = holding.init(jnp.zeros(1))
+    for t, (discount_t, beta) in enumerate([(0.0, 1.0), (0.9, 0.5), (0.9, 0.25)]):
+        signals = {"beta": beta, "discount_t": discount_t, "rho": 0.5}
+        (decay, gain), carried = rule.step(carried, **signals)
+        e = decay * e + gain * 3.0
+        updates, state = transformation.update(jnp.array([3.0]), state, td_error=2.0, **signals)
+        assert updates[0] == pytest.approx(0.5**t * 2.0 * e, rel=1e-12)
+        kept = holding.hold(jnp.array([3.0]), kept, td_error=2.0, **signals)
+        released, kept = holding.release(kept, 1.0)
+        assert released[0] == pytest.approx(0.5**t * 2.0 * e, rel=1e-12)
+
+
+def test_a_decay_of_0_empties_a_trace_whatever_it_holds() -> None:
+    state = trace().init(jnp.zeros(1))._replace(trace=jnp.array([jnp.inf]))
+    numbers = {"td_error": 1.0, "decay": 0.0, "gain": 1.0}
+    updates, _ = trace().update(jnp.ones(1), state, **numbers)
+    assert updates[0] == 1.0
+
+
+def test_a_step_without_error_moves_nothing_and_has_gradients() -> None:
+    transformation = optax.chain(bounded(0.1), trace(), obgd(0.1))
+    state = transformation.init(jnp.zeros(2))
+
+    def size(td_error: Any, gradient: Any) -> Any:
+        numbers = {"td_error": td_error, "decay": 0.5, "gain": 0.0}
+        return transformation.update(gradient, state, **numbers)[0].sum()
+
+    found = jax.jit(jax.value_and_grad(size, (0, 1)))(0.0, jnp.full(2, jnp.nan))
+    for one in jax.tree.leaves(found):
+        np.testing.assert_array_equal(one, np.zeros_like(one))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: trace(A_CLASS), "rule is <class"),
+        (lambda: bounded(0.0), r"step_size is 0\.0: give a number above 0"),
+        (lambda: obgd(0.1, kappa=-1.0), r"kappa is -1\.0: give a number above 0"),
+        (lambda: updated(trace(), decay=0.5), "decay and gain are missing: give both, or a rule"),
+        (lambda: updated(trace(PTD()), beta=0.5), "decay and gain are missing"),
+        (lambda: updated(trace(PTD()), beta=1.5, discount_t=1.0), r"beta is 1\.5: every entry"),
+        (lambda: updated(bounded(0.1)), "gain is missing: give update the decay and gain"),
+        (lambda: updated(trace(), (jnp.ones(1),), decay=0.5, gain=1.0), "another tree than params"),
+    ],
+)
+def test_what_is_missing_or_does_not_fit_is_refused(call: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        call()
+
+
+def updated(transformation: Any, gradient: Any = None, **numbers: Any) -> Any:
+    given = jnp.ones(1) if gradient is None else gradient
+    return transformation.update(given, transformation.init(jnp.ones(1)), td_error=1.0, **numbers)
