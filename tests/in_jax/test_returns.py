@@ -108,20 +108,20 @@ def test_vmap_and_second_derivatives_forward_over_reverse() -> None:
 def test_a_tree_is_the_same_recurrence(reverse: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Which platforms other than the CPU scan."""
     draw = np.random.default_rng(0)
-    pair = jnp.array(draw.random((21, 2))), jnp.array(draw.normal(size=(21, 2)))
+    pair = {"a": jnp.array(draw.random((21, 2))), "b": jnp.array(draw.normal(size=(21, 2)))}
 
     start = jnp.full(2, 0.5)
 
     def found(pair: Any) -> Any:
         y, slopes = jax.vjp(
-            lambda pair: recurrence(lambda xs, _: xs, pair, None, start, reverse), pair
+            lambda pair: recurrence(lambda x, _: (x["a"], x["b"]), pair, {}, start, reverse), pair
         )
         return y, slopes(y)
 
     expected = jax.jit(found)(pair)
     step = -1 if reverse else 1
     by_hand, last = [], np.full(2, 0.5)
-    for a, b in zip(*(np.asarray(one)[::step] for one in pair), strict=True):
+    for a, b in zip(*(np.asarray(one)[::step] for one in pair.values()), strict=True):
         last = a * last + b
         by_hand.append(last)
     np.testing.assert_allclose(expected[0], by_hand[::step], rtol=1e-13)

@@ -116,7 +116,7 @@ def _returns(given: dict[str, Any], shape: tuple[int, ...], at: int) -> Array:
     last = every["value_tp1"][-1]  # the last step bootstraps in full
     if "terminated" in every:
         last = jnp.where(every["terminated"][-1], 0, last)
-    numbers = [name for name, one in given.items() if not jnp.ndim(one)]
+    numbers = [name for name, one in given.items() if not jnp.ndim(one) and name[0] != "t"]
     same = {name: jnp.asarray(given[name], every.pop(name).dtype) for name in numbers}
     G: Array = recurrence(_parts_of_return, every, same, last, True)
     return jnp.moveaxis(G, 0, at) - value_t
