@@ -75,7 +75,7 @@ def flags(name: str, given: Any) -> Array | bool:
 def is_array(given: Any) -> bool:
     """Return whether this is an array of JAX or NumPy; none with a mask or of objects."""
     if type(given) is np.ndarray:
-        return given.dtype != object and given.dtype.isnative
+        return bool(given.dtype != object and given.dtype.isnative)
     return isinstance(given, jax.Array)
 
 

@@ -119,7 +119,8 @@ def _returns(given: dict[str, Any], shape: tuple[int, ...], at: int) -> Array:
     numbers = [name for name, one in given.items() if not jnp.ndim(one) and name[0] != "t"]
     same = {name: jnp.asarray(given[name], every.pop(name).dtype) for name in numbers}
     G: Array = recurrence(_parts_of_return, every, same, last, True)
-    return jnp.moveaxis(G, 0, at) - value_t
+    found: Array = jnp.moveaxis(G, 0, at) - value_t
+    return found
 
 
 def _parts_of_return(now: dict[str, Array], same: dict[str, Array]) -> tuple[Array, Array]:
