@@ -98,7 +98,8 @@ def test_vmap_and_second_derivatives_forward_over_reverse() -> None:
         return preftd.torch.beta_advantages(**tensors | {"beta_tp1": beta}).pow(3).sum()
 
     tensors: dict[str, Any] = streams((4, 3))._asdict()
-    expected: Any = torch.autograd.functional.hessian(theirs, tensors["beta_tp1"])
+    hessian: Any = torch.autograd.functional.hessian
+    expected = hessian(theirs, tensors["beta_tp1"])
     twice: Any = jax.jacfwd(jax.jacrev(total))
     found = jax.jit(twice)(given["beta_tp1"])
     np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-11)
