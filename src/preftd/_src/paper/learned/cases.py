@@ -5,11 +5,12 @@ jitter     noise of this standard deviation is added to every observation
 sensor     a sensor that fails for 20 steps on average, and works for 50
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
 from typing import Any, NamedTuple
 
 from preftd import tasks
+from preftd._src.paper.learned.kinds import NOTHING_WRONG, WRONG, Kind
 from preftd._src.paper.learned.streams import ContinuousWalk, Ride
 from preftd._src.tasks.chains import geometric_corridor
 from preftd._src.tasks.grids import open_grid
@@ -157,6 +158,22 @@ def _sensors() -> Iterator[Case]:
         yield Case(f"cart pole, {dropped:g} dropped", "streams", ride, hidden=True)
 
 
+def _kinds(kinds: Mapping[str, Kind], *, hidden: bool) -> Iterator[Case]:
+    for name, kind in kinds.items():
+        yield Case(name, "kinds" if kind.ends else "continuing kinds", kind, hidden)
+
+
+SECTIONS_OF_KINDS: dict[str, tuple[Case, ...]] = {
+    "nothing wrong": (
+        *_kinds(NOTHING_WRONG, hidden=False),
+        Case("pendulum", "streams", Ride("pendulum"), hidden=False),
+    ),
+    "what goes wrong": (
+        *_kinds(WRONG, hidden=True),
+        Case("pendulum with noise", "streams", Ride("pendulum", 0.5), hidden=True),
+    ),
+}
+"""Kinds of streams, beyond the tasks of the paper."""
 SECTIONS: dict[str, tuple[Case, ...]] = {
     "corridors": (*_corridors(),),
     "random lengths": (*_geometric(),),
@@ -169,6 +186,8 @@ SECTIONS: dict[str, tuple[Case, ...]] = {
 """All cases, in the order of tables."""
 CASES = {case.name: case for cases in SECTIONS.values() for case in cases}
 """All cases by name."""
+KINDS = {case.name: case for cases in SECTIONS_OF_KINDS.values() for case in cases}
+"""All kinds of streams by name."""
 
 
 def of_group(group: str) -> dict[str, Any]:

@@ -90,6 +90,11 @@ class Scores:
         td, oracle = self.best(TD_LAMBDA), self.best(ORACLE)
         return _ratio(td - of, td - oracle)
 
+    def gained(self, of: Vector) -> Estimate:
+        """The share of the oracle's gain over the better of β ≡ 1 and TD(λ)."""
+        better = self.best(ONE, TD_LAMBDA)
+        return _ratio(better - of, better - self.best(ORACLE))
+
     def loss(self, of: Vector) -> Estimate:
         """How much larger the error of a method is than the better of β ≡ 1 and TD(λ)."""
         found = _ratio(of, self.best(ONE, TD_LAMBDA))

@@ -159,6 +159,8 @@ GROUPS = {
     "large grids": Group(40, 4),
     "networks": Group(100, 10),
     "streams": Group(100, 10),
+    "kinds": Group(100, 10),
+    "continuing kinds": Group(10, 1),
 }
 
 
@@ -168,7 +170,7 @@ def _learners(group: str, rule: Rule) -> dict[str, Any]:
         return {name: Network(UNITS, "held", bounded=name == BOUNDED) for name in (BOUNDED, PLAIN)}
     view = "true_online" if isinstance(rule, TD) else "held"
     linear = {name: Linear(view, bounded=name == BOUNDED) for name in (BOUNDED, PLAIN)}
-    if group == "streams":
+    if group in ("streams", "kinds", "continuing kinds"):
         return {name: Streamed(learner) for name, learner in linear.items()}
     return dict(linear)
 
