@@ -1,8 +1,8 @@
 """Streams with continuous observations, for which there is no table of outcomes.
 
-Episodes are simulated by a fixed policy: a walk on a line, a mountain car and a
-pendulum that swing up, and a cart that balances a pole. The values of the walk are exact; those of rides are means over rollouts,
-and `MonteCarlo.error` says how precise these are.
+Episodes are simulated by a fixed policy: a walk on a line, a mountain car and a pendulum that swing
+up, and a cart that balances a pole. The values of the walk are exact; those of rides are means over
+rollouts, and `MonteCarlo.error` says how precise these are.
 """
 
 import math
@@ -120,7 +120,7 @@ def move(kind: int, state: Vector, chance: float, generator: np.random.Generator
     if kind == PENDULUM:
         state[1] += 0.1 * (push - 5.0 * math.sin(state[0]))
         state[0] += 0.1 * state[1]
-        return abs(state[0]) >= 2.5
+        return bool(abs(state[0]) >= 2.5)
     velocity = state[1] + 0.001 * push - 0.0025 * math.cos(3 * state[0])
     velocity = min(max(velocity, -0.07), 0.07)
     state[0] = min(max(state[0] + velocity, -1.2), 0.6)
