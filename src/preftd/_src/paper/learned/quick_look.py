@@ -25,7 +25,7 @@ from preftd._src.experiments.executors import Here
 from preftd._src.experiments.results import Results
 from preftd._src.experiments.runner import run
 from preftd._src.experiments.study import Study
-from preftd._src.paper.learned.cases import CASES, KINDS, Case
+from preftd._src.paper.learned.cases import CASES, Case
 from preftd._src.paper.learned.scores import Estimate, Scores
 from preftd._src.paper.learned.streams import drawn
 from preftd._src.paper.learned.studies import (
@@ -83,17 +83,11 @@ def rates(case: Case, episodes: int, seeds: int = 5) -> tuple[float, float, floa
 
 def lines(names: list[str], folder: Path, seeds: int) -> Iterator[str]:
     """A line for each case."""
-    chosen = [case for case in CASES.values() if not names or any(n in case.name for n in names)]
-    yield from _lines(chosen, folder, seeds)
-
-
-def kind_lines(names: list[str], folder: Path, seeds: int) -> Iterator[str]:
-    """The same for kinds of streams."""
-    chosen = [case for case in KINDS.values() if not names or any(n in case.name for n in names)]
-    yield from _lines(chosen, folder, seeds)
-
-
-def _lines(chosen: list[Case], folder: Path, seeds: int) -> Iterator[str]:
+    chosen = [
+        case
+        for case in CASES.values()
+        if not names or case.group in names or any(name in case.name for name in names)
+    ]
     methods = (ORACLE, ONE, TD_LAMBDA, RANDOM)
     width = max((len(case.name) for case in chosen), default=4)
     yield (
@@ -103,11 +97,7 @@ def _lines(chosen: list[Case], folder: Path, seeds: int) -> Iterator[str]:
     )
     for case in chosen:
         found = look(case, folder, seeds)
-        has_gain = found.has_gain
-        share = _percent(found.share(found.learned())) if has_gain else "no gain"
-        if case.name in KINDS:
-            has_gain = found.best(ORACLE).mean() <= 0.9 * found.best(ONE, TD_LAMBDA).mean()
-            share = _percent(found.gained(found.learned())) if has_gain else "no gain"
+        share = _percent(found.share(found.learned())) if found.has_gain else "no gain"
         errors = "  ".join(f"{found.best(name).mean():<8.4f}" for name in methods)
         episodes = ptd_study(case.group, "quick look", {case.name: case.source}).episodes
         observable, hidden, micro = rates(case, episodes)

@@ -146,10 +146,14 @@ class Group(NamedTuple):
 
     episodes  of each run
     kept      over how many episodes stored runs are averaged
+    others    methods over which the oracle's gain is measured, the better of them
+    streamed  whether they are streams of their own, not tasks
     """
 
     episodes: int
     kept: int
+    others: tuple[str, ...] = (TD_LAMBDA,)
+    streamed: bool = False
 
 
 GROUPS = {
@@ -158,9 +162,9 @@ GROUPS = {
     "grids": Group(100, 10),
     "large grids": Group(40, 4),
     "networks": Group(100, 10),
-    "streams": Group(100, 10),
-    "kinds": Group(100, 10),
-    "continuing kinds": Group(10, 1),
+    "streams": Group(100, 10, streamed=True),
+    "kinds": Group(100, 10, (ONE, TD_LAMBDA), streamed=True),
+    "continuing kinds": Group(10, 1, (ONE, TD_LAMBDA), streamed=True),
 }
 
 
@@ -170,7 +174,7 @@ def _learners(group: str, rule: Rule) -> dict[str, Any]:
         return {name: Network(UNITS, "held", bounded=name == BOUNDED) for name in (BOUNDED, PLAIN)}
     view = "true_online" if isinstance(rule, TD) else "held"
     linear = {name: Linear(view, bounded=name == BOUNDED) for name in (BOUNDED, PLAIN)}
-    if group in ("streams", "kinds", "continuing kinds"):
+    if GROUPS[group].streamed:
         return {name: Streamed(learner) for name, learner in linear.items()}
     return dict(linear)
 
