@@ -11,7 +11,7 @@ from preftd._src.arrays import Vector
 from preftd._src.experiments.executors import Here
 from preftd._src.experiments.runner import run
 from preftd._src.paper.learned import streams
-from preftd._src.paper.learned.cases import CASES, SECTIONS
+from preftd._src.paper.learned.cases import CASES, KINDS, SECTIONS
 from preftd._src.paper.learned.quick_look import look, rates
 from preftd._src.paper.learned.scores import Scores
 from preftd._src.paper.learned.streams import ContinuousWalk, Ride, Streamed, monte_carlo
@@ -35,7 +35,8 @@ CORRIDOR = tasks.make("corridor", length=5)
 
 
 def test_every_case_is_in_one_section_and_has_a_study() -> None:
-    assert sum(map(len, SECTIONS.values())) == len(CASES) > 80
+    every = (*SECTIONS.values(), *KINDS.values())
+    assert sum(map(len, every)) == len(CASES) > 120
     assert {case.group for case in CASES.values()} == set(GROUPS)
     for case in CASES.values():
         if not GROUPS[case.group].streamed:

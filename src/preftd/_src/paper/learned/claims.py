@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 from preftd._src.paper.claim import Compared, Quantity, Region, Sample, difference
-from preftd._src.paper.learned.cases import CASES
+from preftd._src.paper.learned.cases import CASES, KINDS, SECTIONS
 from preftd._src.paper.learned.rivals import RIVALS
 from preftd._src.paper.learned.scores import Scores
 from preftd._src.paper.learned.studies import (
@@ -27,8 +27,10 @@ from preftd._src.paper.learned.studies import (
 from preftd._src.paper.study import Found, PaperStudy
 
 Measure = Callable[[Scores], Sample]
-HIDDEN = [case.name for case in CASES.values() if case.hidden]
-OBSERVABLE = [case.name for case in CASES.values() if not case.hidden]
+OF_TASKS = [case for cases in SECTIONS.values() for case in cases]
+HIDDEN = [case.name for case in OF_TASKS if case.hidden]
+OBSERVABLE = [case.name for case in OF_TASKS if not case.hidden]
+NOTHING_WRONG, WRONG = ([case.name for case in cases] for cases in KINDS.values())
 ALIKE = [name for name in CASES if name.startswith("geometric") and "aliased" in name]
 OF_RIVALS = [case for cases in ON.values() for case in cases if CASES[case].hidden]
 MEANT = (
@@ -103,6 +105,31 @@ CLAIMS = (
         ABOVE,
         Region(high=0.01),
         _each(OBSERVABLE, lambda one: one.loss_sample(one.learned())),
+    ),
+    difference(
+        "learned_does_no_harm_to_ordinary_data",
+        "On streams of other kinds in which nothing is wrong, learned preferences lose at most 2 % "
+        "against the better of β ≡ 1 and TD(λ).",
+        ABOVE,
+        Region(high=0.02),
+        _each(NOTHING_WRONG, lambda one: one.loss_sample(one.learned())),
+    ),
+    difference(
+        "learned_reaches_the_oracle_whatever_fails",
+        "On streams of other kinds, however observations fail, learned preferences reach at least "
+        "90 % of an oracle's gain over the better of β ≡ 1 and TD(λ). Where the oracle gains less "
+        "than a tenth: the better of the two errors, over that of the learned preferences.",
+        SHARE,
+        Region(low=0.9),
+        _each(WRONG, lambda one: one.reached_sample(one.learned())),
+    ),
+    difference(
+        "learned_does_no_harm_whatever_fails",
+        "On the same streams, learned preferences lose at most 5 % against the better of β ≡ 1 and "
+        "TD(λ).",
+        ABOVE,
+        Region(high=0.05),
+        _each(WRONG, lambda one: one.loss_sample(one.learned())),
     ),
     difference(
         "learned_beats_no_preference",

@@ -64,14 +64,14 @@ def _images(x: Dense) -> Dense:
 
 
 def _hand(rng: Generator, x: Dense, bad: Flags) -> Dense:
-    """A dark hand from below, which covers a row of pixels more or fewer at each step."""
+    """A dark hand from below, which moves by a pixel or none at each step."""
     seen = _images(x)
     side = seen.shape[1]
-    covered = side // 2
+    high, wide, left = side // 2, side - 3, 0
     for t in np.flatnonzero(bad):
-        covered = int(np.clip(covered + rng.integers(-1, 2), side // 2, side))
-        left = rng.integers(0, 2)
-        seen[t, side - covered :, left : left + side - 1] = -1.0
+        high = int(np.clip(high + rng.integers(-1, 2), side // 2, side))
+        left = int(np.clip(left + rng.integers(-1, 2), 0, side - wide))
+        seen[t, side - high :, left : left + wide] = -1.0
     return seen.reshape(x.shape)
 
 

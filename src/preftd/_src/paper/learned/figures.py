@@ -1,5 +1,7 @@
 """Figures of learned preferences: shares of the oracle's gain, curves, and published methods."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
 from matplotlib.artist import Artist
@@ -10,7 +12,7 @@ from matplotlib.ticker import NullFormatter
 from preftd._src.arrays import Vector
 from preftd._src.experiments.statistics import summarise
 from preftd._src.paper.figures import PaperFigure, seeds_with
-from preftd._src.paper.learned.cases import CASES, SECTIONS
+from preftd._src.paper.learned.cases import CASES, KINDS, SECTIONS, Case
 from preftd._src.paper.learned.rivals import RIVALS
 from preftd._src.paper.learned.scores import Estimate, Scores, mean_estimate, scores_of
 from preftd._src.paper.learned.studies import (
@@ -112,6 +114,8 @@ COLUMNS = (
     ("grids", "grids of 16 × 16", "networks", "sensors that fail", "all observable"),
 )
 """Sections one below the other."""
+HARMLESS = ("all observable", "nothing wrong")
+"""Sections in which there is nothing to gain."""
 ROW, HEAD = 0.135, 0.4
 """Heights of a case and of a title, in inches."""
 GOAL = 0.95
@@ -128,6 +132,15 @@ SHARES_NOTE = (
     "chosen. {seeds}; 95 % intervals by a paired bootstrap. Hollow: the oracle gains less than a "
     "tenth, and what is shown is the better error of β ≡ 1 and TD(λ) over that of the learned "
     "preferences. Marks at an edge lie beyond it."
+)
+
+
+KINDS_NOTE = (
+    "Left: what is lost where nothing is wrong. Right: the share of an oracle's gain over the "
+    "better of β ≡ 1 and TD(λ), where observations fail; grey: β = 1 by chance. Hollow: the oracle "
+    "gains less than a tenth, and what is shown is the better error of β ≡ 1 and TD(λ) over that "
+    "of the learned preferences. {seeds}; 95 % intervals by a paired bootstrap. Marks at an edge "
+    "lie beyond it."
 )
 
 
@@ -148,33 +161,48 @@ def _mark_share(
     )
 
 
-def _sections(found: Found) -> dict[str, dict[str, tuple[Scores, str]]]:
-    """By section and row, the scores of a case, and the learned preference that is shown."""
-    scores = scores_of(found.values(), CASES)
-    rows = {
+Rows = dict[str, tuple[Scores, str]]
+"""By row, the scores of a case, and the learned preference that is shown."""
+
+
+def _rows(found: Found, sections: dict[str, tuple[Case, ...]]) -> dict[str, Rows]:
+    """Rows by section."""
+    names = [case.name for cases in sections.values() for case in cases]
+    scores = scores_of(found.values(), names)
+    return {
         title: {case.name: (scores[case.name], LEARNED) for case in cases}
-        for title, cases in SECTIONS.items()
+        for title, cases in sections.items()
     }
-    rows[IN_UNITS_TITLE] = {
-        f"{name}, {units}": (scores[name], units) for name in IN_UNITS for units in OTHER_UNITS
-    }
-    return rows
 
 
 def _draw_shares(found: Found) -> Figure:
-    rows = _sections(found)
-    heights = [[len(rows[name]) * ROW + HEAD for name in column] for column in COLUMNS]
-    tall = max(map(sum, heights))
-    figure = Figure(figsize=(PAGE, tall + 0.3), layout="constrained")
-    columns = figure.add_gridspec(1, len(COLUMNS))
-    for number, (names, high) in enumerate(zip(COLUMNS, heights, strict=True)):
+    rows = _rows(found, SECTIONS)
+    every = {name: one for section in rows.values() for name, (one, _) in section.items()}
+    rows[IN_UNITS_TITLE] = {
+        f"{name}, {units}": (every[name], units) for name in IN_UNITS for units in OTHER_UNITS
+    }
+    return _draw_columns(rows, COLUMNS, SHARES_NOTE, seeds_told(found[OF_LEARNED[0]].reported))
+
+
+def _draw_kinds(found: Found) -> Figure:
+    told = seeds_told(found[BY_PTD["kinds"]].reported)
+    return _draw_columns(_rows(found, KINDS), [[name] for name in KINDS], KINDS_NOTE, told)
+
+
+def _draw_columns(
+    rows: dict[str, Rows], named: Sequence[Sequence[str]], note: str, seeds: str
+) -> Figure:
+    """Columns of sections, one below the other."""
+    heights = [[len(rows[name]) * ROW + HEAD for name in column] for column in named]
+    figure = Figure(figsize=(PAGE, max(map(sum, heights)) + 0.3), layout="constrained")
+    columns = figure.add_gridspec(1, len(named))
+    for number, (names, high) in enumerate(zip(named, heights, strict=True)):
         panels = columns[0, number].subgridspec(len(names), 1, height_ratios=high)
         for row, name in enumerate(names):
             axes = figure.add_subplot(panels[row, 0])
-            _draw_section(axes, rows[name], is_observable=name == "all observable")
+            _draw_section(axes, rows[name], is_observable=name in HARMLESS)
             axes.set_title(name, loc="left", pad=3)
-    runs = found[OF_LEARNED[0]].reported
-    write_note(figure, SHARES_NOTE.format(seeds=f"Means of {seeds_told(runs)}"))
+    write_note(figure, note.format(seeds=f"Means of {seeds}"))
     return figure
 
 
@@ -340,6 +368,12 @@ def _mark_error(
 _GROUPS = {CASES[case].group for case in WITH_RIVALS}
 FIGURES = (
     PaperFigure("learned", OF_LEARNED, _draw_shares, RC),
+    PaperFigure(
+        "learned_kinds",
+        tuple(by[group] for by in (BY_PTD, BY_TD) for group in ("kinds", "continuing kinds")),
+        _draw_kinds,
+        RC,
+    ),
     PaperFigure("learned_curves", (*BY_PTD.values(), *BY_TD.values()), _draw_curves, RC),
     PaperFigure(
         "learned_rivals",

@@ -8,7 +8,7 @@ import numpy as np
 from preftd._src.arrays import InputError
 from preftd._src.experiments.results import Results
 from preftd._src.files import write_whole
-from preftd._src.paper.learned.cases import CASES, SECTIONS
+from preftd._src.paper.learned.cases import CASES, KINDS, SECTIONS, Case
 from preftd._src.paper.learned.scores import Estimate, Scores, scores_of
 from preftd._src.paper.learned.studies import (
     BOUNDED,
@@ -30,7 +30,7 @@ COLUMNS = (
     *("case", "share", "95 %", "with returns", "loss", "95 %", "learned", ORACLE, ONE),
     *(TD_LAMBDA, f"{TD_LAMBDA}, {PLAIN}", RANDOM),
 )
-GOAL, SMALL = 0.95, 0.01
+OF_TASKS, OF_KINDS = (0.95, 0.01), (0.9, 0.02)
 """The share that is aimed at, and the largest loss."""
 BEGIN = "<!-- written by `python -m preftd._src.paper.learned --table docs/learned.md` -->"
 END = "<!-- end of the table -->"
@@ -49,36 +49,42 @@ def scores_on_file() -> dict[str, Scores]:
     return scores_of(map(on_file, OF_LEARNED), CASES)
 
 
-def summary(scores: Mapping[str, Scores]) -> str:
-    """Two sentences on all cases."""
-    shares = [one.share(one.learned()).centre for one in scores.values() if one.has_gain]
-    reached, median = sum(share >= GOAL for share in shares), float(np.median(shares))
-    losses = {
-        case.name: scores[case.name].loss(scores[case.name].learned()).centre
-        for case in CASES.values()
-        if not case.hidden
-    }
-    worst = max(losses, key=losses.__getitem__)
-    small = sum(loss <= SMALL for loss in losses.values())
+def summary(
+    scores: Mapping[str, Scores],
+    sections: Mapping[str, tuple[Case, ...]],
+    goal: float,
+    small: float,
+) -> str:
+    """Two sentences on some cases, with the share that is aimed at and the largest loss."""
+    every = [case for cases in sections.values() for case in cases]
+    gaining = [scores[case.name] for case in every if scores[case.name].has_gain]
+    shares = [one.share(one.learned()).centre for one in gaining]
+    losses = {case: scores[case.name].loss(scores[case.name].learned()).centre for case in every}
+    clean = {case.name: loss for case, loss in losses.items() if not case.hidden}
+    worst = max(clean, key=clean.__getitem__)
     return (
-        f"The oracle gains in {len(shares)} cases. In {reached} of them at least "
-        f"{_percent(GOAL)} of its gain is reached; the median is {_percent(median)}."
-        f"\nWhere all is observable, the loss is at most {_percent(SMALL)} in {small} of "
-        f"{len(losses)} cases, and largest for {worst} ({_percent(losses[worst])})."
+        f"The oracle gains in {len(shares)} cases. In {sum(share >= goal for share in shares)} of "
+        f"them at least {_percent(goal)} of its gain is reached; the median is "
+        f"{_percent(float(np.median(shares)))}."
+        f"\nWhere nothing is hidden, the loss is at most {_percent(small)} in "
+        f"{sum(loss <= small for loss in clean.values())} of {len(clean)} cases, and largest for "
+        f"{worst} ({_percent(clean[worst])})."
     )
 
 
 def table_lines(scores: Mapping[str, Scores]) -> Iterator[str]:
-    """A summary, and the lines of two tables: all cases, and shares in other units."""
-    yield from (summary(scores), "")
-    yield _row(COLUMNS)
-    yield _line(COLUMNS)
-    for section, cases in SECTIONS.items():
-        yield _row([f"**{section}**", *[""] * (len(COLUMNS) - 1)])
-        for case in cases:
-            yield _row([case.name, *_cells(scores[case.name])])
+    """Tables of tasks and of kinds of streams, each with a summary, and shares in other units."""
+    for sections, goal, small in ((SECTIONS, *OF_TASKS), (KINDS, *OF_KINDS)):
+        yield from (summary(scores, sections, goal, small), "")
+        yield _row(COLUMNS)
+        yield _line(COLUMNS)
+        for section, cases in sections.items():
+            yield _row([f"**{section}**", *[""] * (len(COLUMNS) - 1)])
+            for case in cases:
+                yield _row([case.name, *_cells(scores[case.name])])
+        yield ""
     units = ("case", "share", *OTHER_UNITS)
-    yield from ("", _row(units), _line(units))
+    yield from (_row(units), _line(units))
     for name in IN_UNITS:
         one = scores[name]
         every = [one.learned(), *(one.learned(other) for other in OTHER_UNITS)]
