@@ -23,12 +23,10 @@ from preftd._src.paper.learned.studies import (
     ORACLE,
     PLAIN,
     TD_LAMBDA,
-    AtRandom,
-    LearnedThrough,
     ptd_study,
 )
 from preftd.learners import Linear
-from preftd.preferences import Learned, Observability, Signal
+from preftd.preferences import Observability
 from preftd.tasks import Task
 
 CORRIDOR = tasks.make("corridor", length=5)
@@ -47,43 +45,6 @@ def test_every_case_is_in_one_section_and_has_a_study() -> None:
 
 def test_all_episodes_can_be_stored() -> None:
     assert all(group.episodes == 10 * group.kept for group in GROUPS.values())
-
-
-@pytest.mark.parametrize("signal", [AtRandom(), *map(LearnedThrough, ("rotated", "widened"))])
-def test_signals_agree_one_step_at_a_time_and_in_pieces(signal: Signal) -> None:
-    sampler = CORRIDOR.sampler(0)
-    first, second = sampler.episodes(20), sampler.episodes(20)
-    whole, memory = signal.stream(first)
-    more, _ = signal.stream(second, memory)
-    single, memory = list[float](), None
-    for piece in (first, second):
-        for t in range(len(piece)):
-            beta, memory = signal.step(piece.visit(t), memory)
-            single.append(beta)
-    assert single == [*whole, *more]
-
-
-def test_beta_by_chance_is_1_as_often_as_states_are_observable_but_not_there() -> None:
-    drawn = CORRIDOR.sampler(0).episodes(3000)
-    shown, beta = np.asarray(drawn.observable), AtRandom().stream(drawn)[0]
-    assert set(beta) == {0.0, 1.0}
-    assert beta.mean() == pytest.approx(shown.mean(), abs=0.01)
-    assert beta[shown].mean() == pytest.approx(beta[~shown].mean(), abs=0.02)
-
-
-@pytest.mark.parametrize("units", ["rotated", "scaled", "widened"])
-def test_other_units_hold_the_same_and_change_no_cell_that_recurs(units: str) -> None:
-    drawn = CORRIDOR.sampler(0).episodes(50)
-    seen = LearnedThrough(units)._shown(drawn.features())
-    assert np.linalg.matrix_rank(seen - seen.mean(axis=0)) == 3
-    assert seen.shape[1] == (8 if units == "widened" else 3)
-    spread = seen.std(axis=0)
-    assert (spread[:2] == 0).all() == (units == "widened")
-    if units == "scaled":
-        assert spread.max() / spread.min() > 1e5
-    np.testing.assert_array_equal(
-        LearnedThrough(units).stream(drawn)[0], Learned().stream(drawn)[0]
-    )
 
 
 def test_values_of_the_continuous_walk_are_those_of_its_episodes() -> None:

@@ -3,7 +3,7 @@
     python -m preftd._src.paper.learned "corridor 5" "grid 8"     cases whose names contain these
     python -m preftd._src.paper.learned --list                    all names
     python -m preftd._src.paper.learned --seeds 8 --out folder corridor
-    python -m preftd._src.paper.learned kinds "continuing kinds"  all cases of these groups
+    python -m preftd._src.paper.learned kinds                     cases of groups with such names
     python -m preftd._src.paper.learned --ablations               with one thing changed at a time
     python -m preftd._src.paper.learned --table docs/learned.md   write the table of results on file
 

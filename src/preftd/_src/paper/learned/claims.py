@@ -14,13 +14,9 @@ from preftd._src.paper.learned.studies import (
     BY_RIVALS,
     BY_TD,
     CELLS,
-    IN_OTHER_UNITS,
-    IN_UNITS,
     LEARNED,
     ON,
     ORACLE,
-    OTHER_UNITS,
-    RANDOM,
     RIVAL,
     WITH_RETURNS,
 )
@@ -62,17 +58,6 @@ def _each(
         for case in cases
         if CASES[case].group in studies
     }
-
-
-def _in_units(case: str, units: str) -> Quantity:
-    """The share in other units, minus that in the usual ones."""
-
-    def share(preference: str, one: Scores) -> Sample:
-        return one.share_sample(one.learned(preference))
-
-    return _of_case(case, partial(share, units), IN_OTHER_UNITS) - _of_case(
-        case, partial(share, LEARNED), IN_OTHER_UNITS
-    )
 
 
 def _by_rivals(rivals: Iterable[str], measure: Callable[[str, Scores], Sample]) -> Compared:
@@ -148,14 +133,6 @@ CLAIMS = (
         _each(HIDDEN, lambda one: one.loss_sample(one.best(ORACLE))),
     ),
     difference(
-        "chance_is_not_enough",
-        "Wherever some states are hidden, learned preferences have less than half of the error of "
-        "preferences that are 1 by chance, as often as the oracle's.",
-        "error, learned over by chance",
-        Region(high=0.5),
-        _each(HIDDEN, lambda one: one.ratio_sample(one.learned(), one.best(RANDOM))),
-    ),
-    difference(
         "returns_tell_more",
         "In corridors of random length whose hidden states look alike, preferences learned from "
         f"returns as well (linear=True) reach at least 95 % of an oracle's gain. {MEANT}",
@@ -174,15 +151,6 @@ CLAIMS = (
             lambda one: one.ratio_sample(one.learned(BY_RETURNS), one.errors[LEARNED, BOUNDED]),
             WITH_RETURNS,
         ),
-    ),
-    difference(
-        "units_do_not_matter",
-        "If observations are shown to the learned preferences rotated, with scales from 0.001 to "
-        "1000, or with constant and copied entries, they reach the same share of the oracle's "
-        f"gain, within 1 %. {MEANT}",
-        "share in other units, minus share",
-        Region(-0.01, 0.01),
-        {units: {case: _in_units(case, units) for case in IN_UNITS} for units in OTHER_UNITS},
     ),
     difference(
         "rivals_miss_the_oracle",

@@ -1,17 +1,15 @@
-"""Figures of learned preferences: shares of the oracle's gain, curves, and published methods."""
+"""Figures of learned preferences: shares of the oracle's gain, and published methods."""
 
 from collections.abc import Sequence
 
 import numpy as np
-import polars as pl
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
 from preftd._src.arrays import Vector
-from preftd._src.experiments.statistics import summarise
-from preftd._src.paper.figures import PaperFigure, seeds_with
+from preftd._src.paper.figures import PaperFigure
 from preftd._src.paper.learned.cases import CASES, KINDS, SECTIONS, Case
 from preftd._src.paper.learned.rivals import RIVALS
 from preftd._src.paper.learned.scores import Estimate, Scores, mean_estimate, scores_of
@@ -22,32 +20,23 @@ from preftd._src.paper.learned.studies import (
     BY_RIVALS,
     BY_TD,
     CELLS,
-    GROUPS,
-    IN_UNITS,
     LEARNED,
     OF_LEARNED,
     ON,
     ONE,
     ORACLE,
-    OTHER_UNITS,
-    RANDOM,
     RIVAL,
     TD_LAMBDA,
 )
 from preftd._src.paper.stored import seeds_told
 from preftd._src.paper.study import Found
-from preftd._src.report.figures.end_labels import Label, label_ends
 from preftd._src.report.figures.layout import (
-    LEVEL,
     rows_of_panels,
-    write_axis_labels,
     write_note,
 )
-from preftd._src.report.figures.lines import Line, Shown, attach, draw_line
+from preftd._src.report.figures.lines import Shown, attach
 from preftd._src.style import (
-    DOTTED,
     EDGE,
-    FAINT,
     HAIR,
     LABEL_SIZE,
     LOOKS,
@@ -56,7 +45,6 @@ from preftd._src.style import (
     PAGE,
     RC,
     SMALL_SIZE,
-    WIDTH,
     Band,
     Look,
     number_text,
@@ -67,7 +55,6 @@ LOOK = {
     ORACLE: OTHERS[0],
     ONE: LOOKS["ETD"],
     TD_LAMBDA: LOOKS["TD(λ)"],
-    RANDOM: Look(FAINT, DOTTED, "", "x"),
 }
 """The look of each method that every case has."""
 TITLE, TICK = SMALL_SIZE, NOTE_SIZE
@@ -108,9 +95,8 @@ def _mark(
 
 # Shares of the oracle's gain, case by case.
 
-IN_UNITS_TITLE = "in other units"
 COLUMNS = (
-    ("corridors", "random lengths", IN_UNITS_TITLE),
+    ("corridors", "random lengths"),
     ("grids", "grids of 16 × 16", "networks", "sensors that fail", "all observable"),
 )
 """Sections one below the other."""
@@ -125,9 +111,8 @@ LOSSES = (-0.03, 0.4)
 """Ranges of axes."""
 SHARES_NOTE = (
     "Black: preferences learned from observations alone. 0 %: TD(λ), λ = 1 − β of an oracle that "
-    "is told which states are observable; 100 %: PTD with its β. Blue: β ≡ 1; grey: β = 1 by "
-    "chance, as often as the oracle's; pink: learned from returns too (linear=True). Errors are "
-    "averaged over all episodes. Of each method the better of bounded and other steps counts, of "
+    "is told which states are observable; 100 %: PTD with its β. Blue: β ≡ 1; pink: learned "
+    "from returns too (linear=True). Errors are averaged over all episodes. Of each method the better of bounded and other steps counts, of "
     "learned preferences the one that was better on 8 other seeds, on which all step sizes were "
     "chosen. {seeds}; 95 % intervals by a paired bootstrap. Hollow: the oracle gains less than a "
     "tenth, and what is shown is the better error of β ≡ 1 and TD(λ) over that of the learned "
@@ -137,7 +122,7 @@ SHARES_NOTE = (
 
 KINDS_NOTE = (
     "Left: what is lost where nothing is wrong. Right: the share of an oracle's gain over the "
-    "better of β ≡ 1 and TD(λ), where observations fail; grey: β = 1 by chance. Hollow: the oracle "
+    "better of β ≡ 1 and TD(λ), where observations fail. Hollow: the oracle "
     "gains less than a tenth, and what is shown is the better error of β ≡ 1 and TD(λ) over that "
     "of the learned preferences. {seeds}; 95 % intervals by a paired bootstrap. Marks at an edge "
     "lie beyond it."
@@ -177,10 +162,6 @@ def _rows(found: Found, sections: dict[str, tuple[Case, ...]]) -> dict[str, Rows
 
 def _draw_shares(found: Found) -> Figure:
     rows = _rows(found, SECTIONS)
-    every = {name: one for section in rows.values() for name, (one, _) in section.items()}
-    rows[IN_UNITS_TITLE] = {
-        f"{name}, {units}": (every[name], units) for name in IN_UNITS for units in OTHER_UNITS
-    }
     return _draw_columns(rows, COLUMNS, SHARES_NOTE, seeds_told(found[OF_LEARNED[0]].reported))
 
 
@@ -219,7 +200,7 @@ def _draw_section(axes: Axes, rows: dict[str, tuple[Scores, str]], *, is_observa
             _mark_share(axes, row, one.loss(learned), LEARNED)
             continue
         if one.has_gain:
-            methods = (RANDOM, ONE, *([BY_RETURNS] if (BY_RETURNS, BOUNDED) in one.errors else []))
+            methods = (ONE, *([BY_RETURNS] if (BY_RETURNS, BOUNDED) in one.errors else []))
             for method in methods:
                 _mark_share(axes, row, one.share(one.best(method)), method)
             _mark_share(axes, row, one.share(learned), LEARNED)
@@ -232,77 +213,6 @@ def _draw_section(axes: Axes, rows: dict[str, tuple[Scores, str]], *, is_observa
     what = "error above the better of β ≡ 1 and TD(λ)" if is_observable else ""
     axes.set_xlabel(what, fontsize=TICK, labelpad=1)
     axes.tick_params(axis="y", length=0)
-
-
-# Errors over episodes.
-
-CURVES = (
-    "corridor 25",
-    "double corridor 15, jitter 0.1",
-    "corridor 25, aliased",
-    "cross grid 8",
-    "random walk 19, failing sensor",
-    "geometric corridor 10, aliased",
-)
-"""Cases with a panel, in rows of three."""
-LARGEST = 1e3
-"""Errors above this many times the smallest are not shown."""
-CURVES_NOTE = (
-    "{seeds}. Each method has the step size that was best on 8 other seeds. Of bounded and other "
-    "steps the better is shown, for learned preferences the one that was better on those seeds. "
-    "TD(λ): λ = 1 − β of the oracle. Points are means over a tenth of the episodes."
-)
-
-
-def _draw_curves(found: Found) -> Figure:
-    figure, every = rows_of_panels(2, 3, 1.9, PAGE)
-    labelled = []
-    for axes, name in zip(every, CURVES, strict=True):
-        labels = _draw_curves_of(axes, found, name)
-        axes.set_title(name, loc="left", fontsize=TITLE)
-        labelled.append((axes, labels))
-    runs = found[BY_PTD["corridors"]].reported
-    note = CURVES_NOTE.format(seeds=seeds_with(runs, LEVEL))
-    write_axis_labels(figure, every, "episode", "mean squared error", note)
-    label_ends(figure, [labelled[2], labelled[5]])
-    return figure
-
-
-def _draw_curves_of(axes: Axes, found: Found, name: str) -> list[Label]:
-    """The errors of all methods on a case; returns names of lines."""
-    group = CASES[name].group
-    kept, labels, lines = GROUPS[group].kept, [], []
-    for method, look in LOOK.items():
-        results = next(
-            found[study]
-            for study in (BY_PTD[group], BY_TD[group])
-            if method in set(found[study].runs["preference"])
-        )
-        runs = results.reported.filter(task=name, preference=method)
-        searched = results.chosen.filter(task=name, preference=method)
-        learner = _best_learner(searched if method == LEARNED else runs)
-        runs = runs.filter(learner=learner)
-        numbers = pl.int_ranges(0, pl.col("error").list.len())
-        long = runs.select("seed", "diverged", "error", numbers.alias("episode")).explode(
-            "error", "episode", empty_as_null=False
-        )
-        long = long.with_columns((pl.col("episode") + 0.5) * kept).rename({"error": "score"})
-        lines.append(Line(method, look, summarise(long, ["episode"], level=LEVEL), WIDTH))
-    least = min(float(line.rows["centre"].min()) for line in lines)  # type: ignore[arg-type]
-    most = max(float(line.rows["centre"].max()) for line in lines)  # type: ignore[arg-type]
-    axes.set(yscale="log", ylim=(least / 1.3, min(most * 1.3, LARGEST * least)))
-    axes.set_xlim(0, GROUPS[group].episodes)
-    axes.yaxis.set_minor_formatter(NullFormatter())
-    for line in lines:
-        end = draw_line(axes, line, "episode", line.rows, marked=False)
-        labels.append(Label(line.label, line.look, end))
-    return labels
-
-
-def _best_learner(runs: pl.DataFrame) -> str:
-    """The learner with the least mean error."""
-    means = runs.group_by("learner").agg(pl.col("score").mean()).sort("score", "learner")
-    return str(means["learner"][0])
 
 
 # Published methods.
@@ -374,7 +284,6 @@ FIGURES = (
         _draw_kinds,
         RC,
     ),
-    PaperFigure("learned_curves", (*BY_PTD.values(), *BY_TD.values()), _draw_curves, RC),
     PaperFigure(
         "learned_rivals",
         (

@@ -33,7 +33,6 @@ from preftd._src.paper.learned.studies import (
     LEARNED,
     ONE,
     ORACLE,
-    RANDOM,
     TD_LAMBDA,
     ptd_study,
     td_study,
@@ -86,9 +85,9 @@ def lines(names: list[str], folder: Path, seeds: int) -> Iterator[str]:
     chosen = [
         case
         for case in CASES.values()
-        if not names or case.group in names or any(name in case.name for name in names)
+        if not names or any(name in text for name in names for text in (case.name, case.group))
     ]
-    methods = (ORACLE, ONE, TD_LAMBDA, RANDOM)
+    methods = (ORACLE, ONE, TD_LAMBDA)
     width = max((len(case.name) for case in chosen), default=4)
     yield (
         f"{'case'.ljust(width)}  {'share (95 %)':24}  {'loss (95 %)':24}  learned  "

@@ -13,13 +13,10 @@ from preftd._src.paper.learned.scores import Estimate, Scores, scores_of
 from preftd._src.paper.learned.studies import (
     BOUNDED,
     BY_RETURNS,
-    IN_UNITS,
     OF_LEARNED,
     ONE,
     ORACLE,
-    OTHER_UNITS,
     PLAIN,
-    RANDOM,
     TD_LAMBDA,
 )
 from preftd._src.paper.stored import RUNS, SEARCHES, read_runs, read_search, together
@@ -28,7 +25,7 @@ from preftd._src.style import number_text
 
 COLUMNS = (
     *("case", "share", "95 %", "with returns", "loss", "95 %", "learned", ORACLE, ONE),
-    *(TD_LAMBDA, f"{TD_LAMBDA}, {PLAIN}", RANDOM),
+    *(TD_LAMBDA, f"{TD_LAMBDA}, {PLAIN}"),
 )
 OF_TASKS, OF_KINDS = (0.95, 0.01), (0.9, 0.02)
 """The share that is aimed at, and the largest loss."""
@@ -73,7 +70,7 @@ def summary(
 
 
 def table_lines(scores: Mapping[str, Scores]) -> Iterator[str]:
-    """Tables of tasks and of kinds of streams, each with a summary, and shares in other units."""
+    """Tables of tasks and of kinds of streams, each with a summary."""
     for sections, goal, small in ((SECTIONS, *OF_TASKS), (KINDS, *OF_KINDS)):
         yield from (summary(scores, sections, goal, small), "")
         yield _row(COLUMNS)
@@ -83,12 +80,6 @@ def table_lines(scores: Mapping[str, Scores]) -> Iterator[str]:
             for case in cases:
                 yield _row([case.name, *_cells(scores[case.name])])
         yield ""
-    units = ("case", "share", *OTHER_UNITS)
-    yield from (_row(units), _line(units))
-    for name in IN_UNITS:
-        one = scores[name]
-        every = [one.learned(), *(one.learned(other) for other in OTHER_UNITS)]
-        yield _row([name, *(_percent(one.share(own).centre) for own in every)])
 
 
 def _cells(one: Scores) -> list[str]:
@@ -102,7 +93,6 @@ def _cells(one: Scores) -> list[str]:
         one.best(ORACLE),
         one.best(ONE),
         *(one.errors[TD_LAMBDA, learner] for learner in (BOUNDED, PLAIN)),
-        one.best(RANDOM),
     ]
     return [
         *(_percent(share.centre), _interval(share), _percent(by_returns.centre)),
