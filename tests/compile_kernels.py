@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from benchmarks.published import RIVALS
 from logs.made_logs import COLUMNS, gappy
 from preftd import (
     ETD,
@@ -24,7 +25,6 @@ from preftd import (
     evaluate,
     tasks,
 )
-from preftd._src.paper.learned.rivals import RIVALS
 from preftd._src.paper.learned.streams import NUMBERS, rides
 from preftd._src.tasks.control_kernel import reset_kernel, step_kernel
 from preftd.experience import Indices, TileCoding

@@ -4,9 +4,9 @@ import pytest
 
 from benchmarks import rivals
 from benchmarks.learned import GOALS, Halves, contenders, streams, table
+from benchmarks.published import RIVALS, LambdaGreedy
 from benchmarks.rivals import Drawn
 from benchmarks.timing import compete
-from preftd._src.paper.learned.rivals import RIVALS, LambdaGreedy
 
 
 def test_a_row_for_each_stream() -> None:

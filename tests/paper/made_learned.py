@@ -9,26 +9,22 @@ from made_runs import frame, run
 from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import Results
 from preftd._src.paper.learned.cases import CASES, of_group
-from preftd._src.paper.learned.rivals import RIVALS
 from preftd._src.paper.learned.studies import (
     BOUNDED,
     BY_PTD,
     BY_RETURNS,
-    BY_RIVALS,
     BY_TD,
     LEARNED,
-    ON,
     ONE,
     ORACLE,
     PLAIN,
-    RIVAL,
     TD_LAMBDA,
     WITH_RETURNS,
 )
 from preftd._src.paper.study import PaperStudy
 
-TRUE = {LEARNED: 1.01, ORACLE: 1.0, ONE: 5.0, TD_LAMBDA: 4.0, RIVAL: 3.9}
-FALSE = {LEARNED: 4.5, ORACLE: 4.2, ONE: 5.0, TD_LAMBDA: 4.0, RIVAL: 4.3}
+TRUE = {LEARNED: 1.01, ORACLE: 1.0, ONE: 5.0, TD_LAMBDA: 4.0}
+FALSE = {LEARNED: 4.5, ORACLE: 4.2, ONE: 5.0, TD_LAMBDA: 4.0}
 """Errors where some states are hidden."""
 OBSERVABLE = {True: 0.9, False: 1.5}
 """Errors of learned preferences where none is hidden."""
@@ -74,6 +70,4 @@ def learned_results(true: bool, seeds: int, noise: float) -> dict[PaperStudy, Re
         found[BY_TD[group]] = made(cases, [TD_LAMBDA], both)
     for group, study in WITH_RETURNS.items():
         found[study] = made(list(of_group(group)), [BY_RETURNS], [BOUNDED])
-    for group, study in BY_RIVALS.items():
-        found[study] = made(list(ON[group]), [RIVAL], list(RIVALS))
     return found

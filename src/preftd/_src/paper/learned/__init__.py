@@ -16,9 +16,5 @@ EXPERIMENT = Experiment(
             "What is lost where nothing is wrong with observations, and the share of an oracle's "
             "gain that is reached where they fail.",
         ),
-        learned_rivals=(
-            "Beyond the paper: learned preferences beside ways of the literature",
-            "Errors beside ways of the literature to set λ or β; smaller is better.",
-        ),
     ),
 )

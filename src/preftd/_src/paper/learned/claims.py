@@ -1,23 +1,17 @@
-"""Claims beyond the paper: about learned preferences, and published methods to learn one, or λ."""
+"""Claims beyond the paper, about learned preferences."""
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 
-from preftd._src.paper.claim import Compared, Quantity, Region, Sample, difference
+from preftd._src.paper.claim import Quantity, Region, Sample, difference
 from preftd._src.paper.learned.cases import CASES, KINDS, SECTIONS
-from preftd._src.paper.learned.rivals import RIVALS
 from preftd._src.paper.learned.scores import Scores
 from preftd._src.paper.learned.studies import (
     BOUNDED,
     BY_PTD,
     BY_RETURNS,
-    BY_RIVALS,
     BY_TD,
-    CELLS,
     LEARNED,
-    ON,
     ORACLE,
-    RIVAL,
     WITH_RETURNS,
 )
 from preftd._src.paper.study import Found, PaperStudy
@@ -28,7 +22,6 @@ HIDDEN = [case.name for case in OF_TASKS if case.hidden]
 OBSERVABLE = [case.name for case in OF_TASKS if not case.hidden]
 NOTHING_WRONG, WRONG = ([case.name for case in cases] for cases in KINDS.values())
 ALIKE = [name for name in CASES if name.startswith("geometric") and "aliased" in name]
-OF_RIVALS = [case for cases in ON.values() for case in cases if CASES[case].hidden]
 MEANT = (
     "The share is (TD(λ) − learned) / (TD(λ) − oracle), of mean squared errors averaged over all "
     "episodes, where TD(λ) is the better of bounded and other steps."
@@ -58,19 +51,6 @@ def _each(
         for case in cases
         if CASES[case].group in studies
     }
-
-
-def _by_rivals(rivals: Iterable[str], measure: Callable[[str, Scores], Sample]) -> Compared:
-    """Quantities by published method and case."""
-    return {rival: _each(OF_RIVALS, partial(measure, rival), BY_RIVALS) for rival in rivals}
-
-
-def _rival_share(rival: str, one: Scores) -> Sample:
-    return one.share_sample(one.errors[RIVAL, rival])
-
-
-def _over_rival(rival: str, one: Scores) -> Sample:
-    return one.ratio_sample(one.learned(), one.errors[RIVAL, rival])
 
 
 CLAIMS = (
@@ -151,34 +131,5 @@ CLAIMS = (
             lambda one: one.ratio_sample(one.learned(BY_RETURNS), one.errors[LEARNED, BOUNDED]),
             WITH_RETURNS,
         ),
-    ),
-    difference(
-        "rivals_miss_the_oracle",
-        "Ways of the literature to set λ or β from the stream, with beliefs that are linear in the "
-        "features, reach less than half of an oracle's gain over TD(λ) in each of some cases with "
-        f"hidden states. {MEANT}",
-        SHARE,
-        Region(high=0.5),
-        _by_rivals((name for name in RIVALS if not name.endswith(CELLS)), _rival_share),
-        "They judge observations by predictions and rewards. Beliefs that are linear in noise are "
-        "the same for hidden states and for the states that they hide.",
-    ),
-    difference(
-        "rivals_with_cells_miss_the_oracle",
-        "So do the same ways if their beliefs are a table of the observations that repeat exactly, "
-        "in which all that are new share one entry.",
-        SHARE,
-        Region(high=0.5),
-        _by_rivals((name for name in RIVALS if name.endswith(CELLS)), _rival_share),
-        "The table gives away that noise does not repeat, which is half of what learned "
-        "preferences find out. It helps as long as observable states repeat exactly: with jitter, "
-        "all observations share one entry.",
-    ),
-    difference(
-        "learned_beats_rivals",
-        "Learned preferences have a smaller error than each of these ways, in each of these cases.",
-        "error, learned over rival",
-        Region(high=1.0),
-        _by_rivals(RIVALS, _over_rival),
     ),
 )

@@ -6,39 +6,30 @@ import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter
 
-from preftd._src.arrays import Vector
 from preftd._src.paper.figures import PaperFigure
-from preftd._src.paper.learned.cases import CASES, KINDS, SECTIONS, Case
-from preftd._src.paper.learned.rivals import RIVALS
-from preftd._src.paper.learned.scores import Estimate, Scores, mean_estimate, scores_of
+from preftd._src.paper.learned.cases import KINDS, SECTIONS, Case
+from preftd._src.paper.learned.scores import Estimate, Scores, scores_of
 from preftd._src.paper.learned.studies import (
     BOUNDED,
     BY_PTD,
     BY_RETURNS,
-    BY_RIVALS,
     BY_TD,
-    CELLS,
     LEARNED,
     OF_LEARNED,
-    ON,
     ONE,
     ORACLE,
-    RIVAL,
     TD_LAMBDA,
 )
 from preftd._src.paper.stored import seeds_told
 from preftd._src.paper.study import Found
 from preftd._src.report.figures.layout import (
-    rows_of_panels,
     write_note,
 )
 from preftd._src.report.figures.lines import Shown, attach
 from preftd._src.style import (
     EDGE,
     HAIR,
-    LABEL_SIZE,
     LOOKS,
     NOTE_SIZE,
     OTHERS,
@@ -111,15 +102,13 @@ LOSSES = (-0.03, 0.4)
 """Ranges of axes."""
 SHARES_NOTE = (
     "Black: preferences learned from observations alone. 0 %: TD(λ), λ = 1 − β of an oracle that "
-    "is told which states are observable; 100 %: PTD with its β. Blue: β ≡ 1; pink: learned "
-    "from returns too (linear=True). Errors are averaged over all episodes. Of each method the better of bounded and other steps counts, of "
-    "learned preferences the one that was better on 8 other seeds, on which all step sizes were "
-    "chosen. {seeds}; 95 % intervals by a paired bootstrap. Hollow: the oracle gains less than a "
-    "tenth, and what is shown is the better error of β ≡ 1 and TD(λ) over that of the learned "
-    "preferences. Marks at an edge lie beyond it."
+    "is told which states are observable; 100 %: PTD with its β. Blue: β ≡ 1; pink: learned from "
+    "returns too (linear=True). Errors are averaged over all episodes. Of each method the better "
+    "of bounded and other steps counts, of learned preferences the one that was better on 8 other "
+    "seeds, on which all step sizes were chosen. {seeds}; 95 % intervals by a paired bootstrap. "
+    "Hollow: the oracle gains less than a tenth, and what is shown is the better error of β ≡ 1 "
+    "and TD(λ) over that of the learned preferences. Marks at an edge lie beyond it."
 )
-
-
 KINDS_NOTE = (
     "Left: what is lost where nothing is wrong. Right: the share of an oracle's gain over the "
     "better of β ≡ 1 and TD(λ), where observations fail. Hollow: the oracle "
@@ -215,83 +204,12 @@ def _draw_section(axes: Axes, rows: dict[str, tuple[Scores, str]], *, is_observa
     axes.tick_params(axis="y", length=0)
 
 
-# Published methods.
-
-RIVAL_LOOK = Look(OTHERS[3].colour, "solid", "", "D")
-WITH_RIVALS = [case for cases in ON.values() for case in cases]
-ACROSS = 3
-MOST = 30.0
-"""Errors above so many times the least are marked at the edge."""
-RIVALS_NOTE = (
-    "Mean squared errors, averaged over all episodes, with 95 % intervals by a bootstrap; {seeds}, "
-    "step sizes chosen on 8 other seeds. Diamonds: ways of the literature, with beliefs linear in "
-    "the features (filled) or in a table of the observations that repeat exactly (hollow). Marks "
-    "at the right edge lie beyond it."
-)
-
-
-def _draw_rivals(found: Found) -> Figure:
-    scores = scores_of(found.values(), WITH_RIVALS)
-    down = -(-len(WITH_RIVALS) // ACROSS)
-    figure, every = rows_of_panels(down, ACROSS, 2.0, PAGE)
-    for number, (axes, case) in enumerate(zip(every, WITH_RIVALS, strict=False)):
-        _draw_rivals_of(axes, scores[case], is_named=number % ACROSS == 0)
-        axes.set_title(case, loc="left", fontsize=TITLE)
-        if number >= len(WITH_RIVALS) - ACROSS:
-            axes.set_xlabel("mean squared error", fontsize=LABEL_SIZE)
-    for axes in every[len(WITH_RIVALS) :]:
-        axes.remove()
-    runs = found[BY_RIVALS["corridors"]].reported
-    write_note(figure, RIVALS_NOTE.format(seeds=f"means of {seeds_told(runs)}"))
-    return figure
-
-
-def _draw_rivals_of(axes: Axes, one: Scores, *, is_named: bool) -> None:
-    """A row for each method."""
-    ways = [name for name in RIVALS if not name.endswith(CELLS)]
-    names = [*LOOK, *ways]
-    least = min(float(own.mean()) for own in (*map(one.best, LOOK), one.best(RIVAL)))
-    span = (0.7 * least, MOST * least)
-    axes.set(xscale="log", xlim=span)
-    for row, name in enumerate(names):
-        if name in LOOK:
-            own = one.learned() if name == LEARNED else one.best(name)
-            _mark_error(axes, row, own, (name, LOOK[name]))
-            continue
-        for ending, shift in (("", -0.15), (CELLS, 0.15)):
-            own = one.errors[RIVAL, name + ending]
-            named = (name + ending, RIVAL_LOOK)
-            _mark_error(axes, row + shift, own, named, is_filled=not ending)
-    axes.set(yticks=range(len(names)), ylim=(len(names) - 0.4, -0.6))
-    axes.set_yticklabels(names if is_named else [], fontsize=6)
-    axes.tick_params(axis="y", length=0)
-    axes.tick_params(axis="x", labelsize=TICK)
-    axes.xaxis.set_minor_formatter(NullFormatter())
-
-
-def _mark_error(
-    axes: Axes, row: float, errors: Vector, named: tuple[str, Look], *, is_filled: bool = True
-) -> None:
-    _mark(axes, row, mean_estimate(errors), named, size=2.8, interval=0.8, is_filled=is_filled)
-
-
-_GROUPS = {CASES[case].group for case in WITH_RIVALS}
 FIGURES = (
     PaperFigure("learned", OF_LEARNED, _draw_shares, RC),
     PaperFigure(
         "learned_kinds",
         tuple(by[group] for by in (BY_PTD, BY_TD) for group in ("kinds", "continuing kinds")),
         _draw_kinds,
-        RC,
-    ),
-    PaperFigure(
-        "learned_rivals",
-        (
-            *(study for group, study in BY_PTD.items() if group in _GROUPS),
-            *(study for group, study in BY_TD.items() if group in _GROUPS),
-            *BY_RIVALS.values(),
-        ),
-        _draw_rivals,
         RC,
     ),
 )

@@ -1,8 +1,7 @@
 """Studies of learned preferences: each case with all methods, whose step sizes are searched.
 
 PTD is given β by three preferences: learned, by an oracle that is told which states are observable,
-and β ≡ 1. TD(λ) has λ = 1 − β of the oracle. All of them learn with bounded steps and without. Published methods to learn a preference or λ take part in some
-of the cases.
+and β ≡ 1. TD(λ) has λ = 1 − β of the oracle. All of them learn with bounded steps and without.
 """
 
 from __future__ import annotations
@@ -12,8 +11,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from preftd._src.experiments.study import Search, Study
-from preftd._src.paper.learned.cases import CASES, of_group
-from preftd._src.paper.learned.rivals import RIVALS
+from preftd._src.paper.learned.cases import of_group
 from preftd._src.paper.learned.streams import Streamed
 from preftd._src.paper.study import PaperStudy
 from preftd.learners import Linear, Network
@@ -28,23 +26,6 @@ BOUNDED, PLAIN = "bounded", "not bounded"
 LEARNED, ORACLE, ONE, TD_LAMBDA = "learned", "oracle", "β ≡ 1", "TD(λ)"
 BY_RETURNS = "learned, linear=True"
 """Methods."""
-RIVAL, CELLS = "rival", ", cells"
-"""The label of the preference of published methods, which they do not use; what the names of those
-end in whose beliefs are a table of observations that repeat."""
-ON: Mapping[str, tuple[str, ...]] = {
-    "corridors": (
-        "corridor 5",
-        "corridor 25",
-        "corridor 5, aliased",
-        "double corridor 15",
-        "double corridor 15, jitter 0.1",
-        "geometric corridor 10",
-    ),
-    "walks": ("random walk 19, failing sensor", "random walk 19"),
-    "grids": ("cross grid 8",),
-}
-"""Their cases, by group."""
-
 
 PREFERENCES = {
     LEARNED: Learned(),
@@ -133,15 +114,6 @@ def returns_study(group: str, name: str) -> Study:
     return _study(name, group, None, PTD(), {BY_RETURNS: Learned(linear=True)}, ONLY_BOUNDED)
 
 
-def rivals_study(group: str, name: str) -> Study:
-    """Published methods, which learn a preference or λ by themselves."""
-    return _study(name, group, _sources(ON[group]), PTD(), {RIVAL: Constant(1.0)}, RIVALS)
-
-
-def _sources(cases: Iterable[str]) -> dict[str, Any]:
-    return {case: CASES[case].source for case in cases}
-
-
 def _kept(name: str, group: str, build: Callable[..., Study]) -> PaperStudy:
     return PaperStudy(name, build, long_search=True, kept_every=GROUPS[group].kept)
 
@@ -159,5 +131,4 @@ def _by_group(
 BY_PTD, BY_TD = _by_group("", ptd_study), _by_group(", TD", td_study)
 WITH_RETURNS = _by_group(", returns", returns_study, SEEN_BY_LEARNERS)
 OF_LEARNED = (*BY_PTD.values(), *BY_TD.values(), *WITH_RETURNS.values())
-BY_RIVALS = _by_group(", rivals", rivals_study, ON)
-STUDIES = (*OF_LEARNED, *BY_RIVALS.values())
+STUDIES = OF_LEARNED
