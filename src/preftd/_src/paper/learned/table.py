@@ -1,6 +1,6 @@
-"""The table of all cases as Markdown, from the results on file, so that no figure is typed."""
+"""Tables of all cases as Markdown, from the results on file, so that no figure is typed."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -29,9 +29,8 @@ COLUMNS = (
 )
 OF_TASKS, OF_KINDS = (0.95, 0.01), (0.9, 0.02)
 """The share that is aimed at, and the largest loss."""
-BEGIN = "<!-- written by `python -m preftd._src.paper.learned --table docs/learned.md` -->"
-END = "<!-- end of the table -->"
-"""What a page has before and after the table."""
+PAGES = {"summary": "learned.md", "tables": "learned_results.md"}
+"""Pages of the documentation, by what is written into them."""
 
 
 def on_file(study: PaperStudy) -> Results:
@@ -48,38 +47,40 @@ def scores_on_file() -> dict[str, Scores]:
 
 def summary(
     scores: Mapping[str, Scores],
+    what: str,
     sections: Mapping[str, tuple[Case, ...]],
     goal: float,
     small: float,
 ) -> str:
-    """Two sentences on some cases, with the share that is aimed at and the largest loss."""
+    """A line on some cases, with the share that is aimed at and the largest loss."""
     every = [case for cases in sections.values() for case in cases]
     gaining = [scores[case.name] for case in every if scores[case.name].has_gain]
     shares = [one.share(one.learned()).centre for one in gaining]
     losses = {case: scores[case.name].loss(scores[case.name].learned()).centre for case in every}
     clean = {case.name: loss for case, loss in losses.items() if not case.hidden}
     worst = max(clean, key=clean.__getitem__)
+    harmed = sum(loss > 0.05 for loss in losses.values())
     return (
-        f"The oracle gains in {len(shares)} cases. In {sum(share >= goal for share in shares)} of "
-        f"them at least {_percent(goal)} of its gain is reached; the median is "
-        f"{_percent(float(np.median(shares)))}."
-        f"\nWhere nothing is hidden, the loss is at most {_percent(small)} in "
-        f"{sum(loss <= small for loss in clean.values())} of {len(clean)} cases, and largest for "
-        f"{worst} ({_percent(clean[worst])})."
+        f"- **{what}**: the oracle gains in {len(shares)} of {len(every)}. Of its gain, the median "
+        f"is {_percent(float(np.median(shares)))}; in {sum(share >= goal for share in shares)} "
+        f"cases it is at least {_percent(goal)}. Where nothing is wrong, the loss is at most "
+        f"{_percent(small)} in {sum(loss <= small for loss in clean.values())} of {len(clean)} "
+        f"cases, and largest for {worst} ({_percent(clean[worst])}). Of all cases, {harmed} lose "
+        "more than 5 %."
     )
 
 
 def table_lines(scores: Mapping[str, Scores]) -> Iterator[str]:
-    """Tables of tasks and of kinds of streams, each with a summary."""
-    for sections, goal, small in ((SECTIONS, *OF_TASKS), (KINDS, *OF_KINDS)):
-        yield from (summary(scores, sections, goal, small), "")
+    """Tables of tasks and of kinds of streams."""
+    for sections in (SECTIONS, KINDS):
         yield _row(COLUMNS)
         yield _line(COLUMNS)
         for section, cases in sections.items():
             yield _row([f"**{section}**", *[""] * (len(COLUMNS) - 1)])
             for case in cases:
                 yield _row([case.name, *_cells(scores[case.name])])
-        yield ""
+        if sections is SECTIONS:
+            yield ""
 
 
 def _cells(one: Scores) -> list[str]:
@@ -119,13 +120,24 @@ def _line(columns: tuple[str, ...]) -> str:
     return f"|---|{'---:|' * (len(columns) - 1)}"
 
 
-def write_table(page: Path) -> None:
-    """Write the tables into a page, between the two marks that it has."""
+def write_tables(folder: Path) -> None:
+    """Write a summary and the tables into pages of a folder."""
+    scores = scores_on_file()
+    summaries = (
+        summary(scores, *of)
+        for of in (("tasks", SECTIONS, *OF_TASKS), ("other kinds of streams", KINDS, *OF_KINDS))
+    )
+    put(folder / PAGES["summary"], "summary", summaries)
+    put(folder / PAGES["tables"], "tables", table_lines(scores))
+
+
+def put(page: Path, name: str, lines: Iterable[str]) -> None:
+    """Write lines into a page, between the two marks that it has for them."""
+    begin, end = f"<!-- {name} -->", f"<!-- end of the {name} -->"
     text = page.read_text(encoding="utf-8")
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise InputError(f"{page} has no place for the table: add the lines {BEGIN} and {END}.")
-    lines = "\n".join(table_lines(scores_on_file()))
-    whole = f"{before}{BEGIN}\n\n{lines}\n\n{END}{after}"
+    before, found, rest = text.partition(begin)
+    _, ended, after = rest.partition(end)
+    if not found or not ended:
+        raise InputError(f"{page} has no place for the {name}: add the lines {begin} and {end}.")
+    whole = "\n".join([before + begin, "", *lines, "", end + after])
     write_whole(page, lambda file: file.write(whole.encode()))
