@@ -29,6 +29,8 @@ COLUMNS = (
 )
 OF_TASKS, OF_KINDS = (0.95, 0.01), (0.9, 0.02)
 """The share that is aimed at, and the largest loss."""
+DIVERGED = np.array([np.nan])
+"""In place of errors where all step sizes diverged."""
 PAGES = {"summary": "learned.md", "tables": "learned_results.md"}
 """Pages of the documentation, by what is written into them."""
 
@@ -93,12 +95,12 @@ def _cells(one: Scores) -> list[str]:
         one.learned(),
         one.best(ORACLE),
         one.best(ONE),
-        *(one.errors[TD_LAMBDA, learner] for learner in (BOUNDED, PLAIN)),
+        *(one.errors.get((TD_LAMBDA, learner), DIVERGED) for learner in (BOUNDED, PLAIN)),
     ]
     return [
         *(_percent(share.centre), _interval(share), _percent(by_returns.centre)),
         *(_percent(loss.centre), _interval(loss)),
-        *(number_text(float(own.mean())) for own in errors),
+        *(number_text(float(own.mean())) if own is not DIVERGED else "–" for own in errors),
     ]
 
 
