@@ -62,7 +62,13 @@ def test_values_of_the_continuous_walk_are_those_of_its_episodes() -> None:
 
 @pytest.mark.parametrize(
     "ride",
-    [Ride("mountain car, tiles"), pytest.param(Ride("cart pole", 0.5), marks=pytest.mark.slow)],
+    [
+        Ride("mountain car, tiles"),
+        *(
+            pytest.param(Ride(*of), marks=pytest.mark.slow)
+            for of in (("cart pole", 0.5), ("pendulum",))
+        ),
+    ],
 )
 def test_values_of_rides_are_those_of_their_episodes(ride: Ride) -> None:
     known = monte_carlo(ride.kind)
@@ -70,7 +76,7 @@ def test_values_of_rides_are_those_of_their_episodes(ride: Ride) -> None:
     rng = np.random.default_rng(1)
     for state, value in list(zip(known.states, known.values, strict=True))[:3]:
         lengths = streams.lengths_from(ride.kind, state, 2000, rng)
-        sign = -1 if ride.kind == streams.MOUNTAIN_CAR else 1
+        sign = 1 if ride.kind == streams.CART_POLE else -1
         returns = sign * np.array([sum(0.99**k for k in range(n)) for n in lengths])
         assert value == pytest.approx(returns.mean(), abs=5 * returns.std() / 2000**0.5 + 0.5)
 
