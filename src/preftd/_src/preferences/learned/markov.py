@@ -154,6 +154,20 @@ def markov_evidence(s: State, row: int) -> float:
 
 
 @kernel
+def ask_if_void(s: State) -> None:
+    """Find out whether most cells fail."""
+    tested, failing = 0, 0
+    for group in range(2):
+        used = s.head.atoms_used if group == 0 else s.head.clusters_used
+        for k in range(int(used)):
+            cell = s.cells[group * ATOMS + k]
+            if cell.is_cell > 0.0 and cell.visits >= 8.0:
+                tested += 1
+                failing += cell.distrusted_at > 0.0
+    s.head.void = failing >= 3 and 2 * failing > tested
+
+
+@kernel
 def judge(s: State, row: int) -> None:
     """Note since when a cell is one, and at visits 1, 2, 4, … how its evidence has grown."""
     cell = s.cells[row]
