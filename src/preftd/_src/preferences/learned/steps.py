@@ -48,6 +48,7 @@ from preftd._src.preferences.learned.widths import (
     best_width,
     compare_with_cells,
     is_near,
+    is_tied,
     follows_nearly,
     is_scored,
     keep_recent,
@@ -123,7 +124,7 @@ def _near(s: State, is_first: bool) -> float:
     if s.head.loose < LEAST or dim == 0.0:
         return UNKNOWN
     s.head.apart = 0.0
-    if s.head.atoms_used >= 3 and s.head.repeats > s.head.loose / 64.0 and s.head.close + 0.5 < 0.5 * (s.head.met + 1.0):
+    if s.head.atoms_used >= 3 and s.head.repeats > s.head.loose / 64.0 and not is_tied(s, 0.5):
         return UNKNOWN
     apart = stands_apart(s, dim)
     s.head.apart = apart
@@ -140,7 +141,7 @@ def _near(s: State, is_first: bool) -> float:
                 is_tile = s.head.lead > 0.0  # cells that do not predict are not tested
                 return 1.0 if is_tile or is_trusted(s, ATOMS + k) else 0.0
     if not apart:
-        return 1.0 if s.head.loose >= 64.0 else UNKNOWN
+        return 1.0 if s.head.loose >= (64.0 if s.head.repeats == 0.0 else 128.0) else UNKNOWN
     return 1.0 if is_near(s, s.x, is_first, dim, background) else UNKNOWN
 
 
@@ -170,7 +171,7 @@ def learn(s: State, is_last: bool) -> int:
         judge(s, row)
     head.waiting = 0.0
     head.follows = head.found != NOTHING
-    head.after_atom = head.found >= 0.0
+    head.after_atom = head.found >= 0.0 or (row >= 0 and s.cells[row].is_cell > 0.0)
     if head.follows > 0.0:
         s.recent[BEFORE_IT * RECENT] = s.x
     return row
@@ -186,9 +187,7 @@ def _learn_loose(s: State, is_last: bool) -> int:
     if head.loose >= LEAST and dim > 0.0:
         background = log_background(s, s.x, dim)
         scored, gained = is_scored(s), 0.0
-        if head.after_atom > 0.0 and e != 0:
-            head.met += 1.0
-            head.close += follows_nearly(s, s.x, dim, background)
+        near = follows_nearly(s, s.x, dim, background)
         if scored:
             gained = score_widths(s, s.x, e, dim, background)
             if e != 0 and head.follows > 0.0:
@@ -207,12 +206,18 @@ def _learn_loose(s: State, is_last: bool) -> int:
                 name_presumed(s, head.fingerprint, s.cells[row].name)
             if scored:
                 compare_with_cells(s, gained, head.mix - background)
+            if head.after_atom > 0.0 and e != 0 and (row < 0 or s.cells[row].name != head.here):
+                head.met += 1.0
+                head.close += near
             if e != 0:
                 is_cell = row >= 0 and s.cells[row].is_cell > 0.0
                 name = s.cells[row].name if is_cell else 0.0
                 count_context(s, context_of(s), name, share_of(s, k if is_cell else -1))
         else:
             head.totals[e] += 1.0
+            if head.after_atom > 0.0 and e != 0:
+                head.met += 1.0
+                head.close += near
     widen_metric(s, s.x)
     if head.width >= 0:
         tighten(s)
