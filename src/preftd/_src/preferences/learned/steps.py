@@ -122,7 +122,7 @@ def _near(s: State, is_first: bool) -> float:
     if s.head.repeats > 0.0 and is_made_of_values(s, s.x):
         return 1.0
     if s.head.loose < LEAST or dim == 0.0:
-        return UNKNOWN
+        return 1.0
     s.head.apart = 0.0
     if s.head.atoms_used >= 3 and s.head.repeats > s.head.loose / 64.0 and not is_tied(s, 0.5):
         return UNKNOWN
@@ -141,7 +141,7 @@ def _near(s: State, is_first: bool) -> float:
                 is_tile = s.head.lead > 0.0  # cells that do not predict are not tested
                 return 1.0 if is_tile or is_trusted(s, ATOMS + k) else 0.0
     if not apart:
-        return 1.0 if s.head.loose >= (64.0 if s.head.repeats == 0.0 else 128.0) else UNKNOWN
+        return 1.0
     return 1.0 if is_near(s, s.x, is_first, dim, background) else UNKNOWN
 
 

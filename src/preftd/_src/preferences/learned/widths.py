@@ -171,7 +171,7 @@ def strongest_width(s: State, dim: float, before: bool, least: float) -> int:
 @kernel
 def stands_apart(s: State, dim: float) -> bool:
     """Whether what explains observations best leaves room for others."""
-    best, most, room = -1, ODDS, False
+    best, most, room = -1, SWITCH, False
     for j in range(1, WIDTHS):
         found = _evidence(s, j)
         if found > most:
