@@ -118,6 +118,8 @@ class Head:
     """Whether the observation before was seen exactly before it."""
     valued: float
     """Keys in `values`."""
+    arrived: float
+    """Finite observations that have arrived."""
     void: float
     """Whether most cells fail the Markov test, which then says nothing about cells."""
 
@@ -283,6 +285,13 @@ class State(NamedTuple):
     """Sums of squared deviations from cells, shape (dim,)."""
     tight: Vector
     """One over the variance of each entry within cells, shape (dim,)."""
+    centre: Vector
+    usual: Vector
+    """The mean of each entry and its mean deviation, of late, shape (dim,)."""
+    stays: Vector
+    """How often each entry stays the same, shape (dim,)."""
+    odd: Vector
+    """The last value of each entry that was far from all others, shape (dim,)."""
     recent: Dense
     """The last observations of each class of moments, and the last of all, shape
     (CLASSES * RECENT + 1, dim)."""
@@ -309,7 +318,7 @@ class State(NamedTuple):
 _HEAD, _TABLES, _RETURNS = map(_record, (Head, Tables, Returns))
 HEAD, TABLES, RETURNS = (int(kind.itemsize) // 8 for kind in (_HEAD, _TABLES, _RETURNS))
 """How many numbers the fixed parts have."""
-ENTRIES, KEPT = 10, CLASSES * RECENT
+ENTRIES, KEPT = 14, CLASSES * RECENT
 """Vectors with a number for each entry; recent observations that are kept."""
 
 
@@ -355,6 +364,10 @@ def read_state(memory: Any) -> State:
         entries[7],
         entries[8],
         entries[9],
+        entries[10],
+        entries[11],
+        entries[12],
+        entries[13],
         recent,
         stamps,
         centres,

@@ -41,7 +41,7 @@ from preftd._src.preferences.learned.memory import (
     fingerprint,
     state_of,
 )
-from preftd._src.preferences.learned.metric import log_background, widen_metric
+from preftd._src.preferences.learned.metric import is_missing, log_background, widen_metric
 from preftd._src.preferences.learned.returns import is_trusted, learn_outcome
 from preftd._src.preferences.learned.widths import (
     LEAST,
@@ -92,8 +92,11 @@ def arrive(s: State, x: Vector, is_first: bool) -> float:
     """Decide on an observation, which then waits to be learned from."""
     head, finite = s.head, True
     for i in range(x.size):
-        s.x[i] = x[i] + 0.0  # there is one zero
         finite &= math.isfinite(x[i])
+    if finite:
+        finite = not is_missing(s, x)
+    for i in range(x.size):
+        s.x[i] = x[i] + 0.0  # there is one zero
     if is_first:
         head.last, head.since = 0.0, 0.0
     head.waiting, head.is_first = 1.0, is_first
