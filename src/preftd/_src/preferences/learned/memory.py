@@ -22,6 +22,7 @@ PRESUMED = 8
 """New observations that are trusted before anything is known about them."""
 SEEN, INDEX, COUNTS, CLOCK = 4096, 1024, 1 << 15, 1 << 13
 """Rooms of the hash tables; each takes entries up to three quarters, `SEEN` up to one half."""
+VALUES = 1 << 13
 SLOTS, LONGEST_EPISODE = 32, 4096
 """Cells whose returns are counted, and the steps of an episode, at most."""
 
@@ -104,6 +105,23 @@ class Head:
     """Evidence for the clock."""
     mix: float
     """The logarithm of the density of all cells and the background."""
+    apart: float
+    """Whether observations that recur stand apart from others."""
+    met: float
+    close: float
+    """Observations that were never seen exactly, after one that was; and those near that one."""
+    repeats: float
+    """Observations that were seen exactly before."""
+    new: float
+    """The step when something new was found to recur."""
+    after_atom: float
+    """Whether the observation before was seen exactly before it."""
+    valued: float
+    """Keys in `values`."""
+    arrived: float
+    """Finite observations that have arrived."""
+    void: float
+    """Whether most cells fail the Markov test, which then says nothing about cells."""
 
 
 class Cell:
@@ -216,6 +234,8 @@ class Tables:
     """Of the Markov test."""
     clock: Annotated[MutableSequence[Table], 1, _record(Table, keys=CLOCK, values=CLOCK)]
     presumed: Annotated[MutableSequence[Presumed], PRESUMED, _record(Presumed)]
+    values: Annotated[Vector, VALUES]
+    """Hash table of the numbers in observations that repeat exactly, by entry."""
 
 
 class Returns:
@@ -265,6 +285,13 @@ class State(NamedTuple):
     """Sums of squared deviations from cells, shape (dim,)."""
     tight: Vector
     """One over the variance of each entry within cells, shape (dim,)."""
+    centre: Vector
+    usual: Vector
+    """The mean of each entry and its mean deviation, of late, shape (dim,)."""
+    stays: Vector
+    """How often each entry stays the same, shape (dim,)."""
+    odd: Vector
+    """The last value of each entry that was far from all others, shape (dim,)."""
     recent: Dense
     """The last observations of each class of moments, and the last of all, shape
     (CLASSES * RECENT + 1, dim)."""
@@ -282,6 +309,7 @@ class State(NamedTuple):
     counts: Table
     clock: Table
     presumed: MutableSequence[Presumed]
+    values: Vector
     """As in `Tables`."""
     returns: MutableSequence[Returns]
     """One record if the learner is linear, else none."""
@@ -290,7 +318,7 @@ class State(NamedTuple):
 _HEAD, _TABLES, _RETURNS = map(_record, (Head, Tables, Returns))
 HEAD, TABLES, RETURNS = (int(kind.itemsize) // 8 for kind in (_HEAD, _TABLES, _RETURNS))
 """How many numbers the fixed parts have."""
-ENTRIES, KEPT = 10, CLASSES * RECENT
+ENTRIES, KEPT = 14, CLASSES * RECENT
 """Vectors with a number for each entry; recent observations that are kept."""
 
 
@@ -336,6 +364,10 @@ def read_state(memory: Any) -> State:
         entries[7],
         entries[8],
         entries[9],
+        entries[10],
+        entries[11],
+        entries[12],
+        entries[13],
         recent,
         stamps,
         centres,
@@ -348,6 +380,7 @@ def read_state(memory: Any) -> State:
         tables.counts[0],
         tables.clock[0],
         tables.presumed[:],
+        tables.values,
         memory[at + TABLES :].view(_RETURNS),
     )
 
@@ -383,6 +416,14 @@ def key_of(a: float, b: float, c: float, d: float) -> float:
     hashed = _START
     for number in (float(a), float(b), float(c), float(d)):
         hashed = _mixed(hashed, np.uint64(np.int64(number)))
+    return np.float64((_mixed(hashed, _ONE) >> _BITS) + _ONE)
+
+
+@kernel
+def value_key(entry: int, value: float) -> float:
+    """A key of a number in an entry."""
+    word = np.array([value]).view(np.uint64)[0]
+    hashed = _mixed(_mixed(_START, word), np.uint64(entry))
     return np.float64((_mixed(hashed, _ONE) >> _BITS) + _ONE)
 
 

@@ -25,6 +25,8 @@ from preftd._src.preferences.learned.memory import State
 RANGE = 10.0
 """Scales that outliers may have: e^−RANGE to e^RANGE."""
 ROUNDING = 1e-9
+ODD, FIRST, LATELY = 30.0, 16.0, 0.01
+"""Mean deviations that make a value odd; observations before that; the weight of the last one."""
 fast = kernel(fastmath={"contract", "reassoc"})
 
 
@@ -45,6 +47,38 @@ def log_background(s: State, x: Vector, dim: float) -> float:
     outlier = math.lgamma(0.5 * dim) + 0.5 * dim * math.log(2.0 / r2)
     outlier -= math.log(2.0 * RANGE) + math.log(n + 1.0)
     return max(normal, outlier) + math.log1p(math.exp(-abs(normal - outlier)))
+
+
+@kernel
+def is_missing(s: State, x: Vector) -> bool:
+    """Whether an entry that varies is far from all its usual values and the same as once before.
+
+    Such values stand for what is missing, as −999 does. If they differ, they become usual in time.
+    """
+    s.head.arrived += 1.0
+    rate, missing = max(1.0 / s.head.arrived, LATELY), False
+    for i in range(x.size):
+        away = abs(x[i] - s.centre[i])
+        if s.head.arrived > FIRST and s.stays[i] < 0.5 and away > ODD * s.usual[i]:
+            if x[i] == s.odd[i]:
+                missing = True
+                _take_back(s, i)
+                continue
+            s.odd[i] = x[i]
+            away = 4.0 * s.usual[i]
+        s.stays[i] += rate * ((x[i] == s.x[i]) - s.stays[i])
+        s.centre[i] += rate * math.copysign(away, x[i] - s.centre[i])
+        s.usual[i] += rate * (away - s.usual[i])
+    return missing
+
+
+@kernel
+def _take_back(s: State, i: int) -> None:
+    """Forget what an odd value has done to the deviation of its entry."""
+    usual = s.head.loose * s.usual[i] ** 2
+    if s.squares[i] > 100.0 * usual:
+        s.mean[i], s.squares[i] = s.centre[i], 1.5 * usual
+        s.weight[i] = s.head.loose / s.squares[i] if s.leader[i] == i and usual > 0.0 else 0.0
 
 
 @kernel

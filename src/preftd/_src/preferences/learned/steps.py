@@ -19,6 +19,7 @@ from preftd._src.preferences.learned.cells import (
     evidence_of_cluster,
     find_atom,
     has_recurred,
+    is_made_of_values,
     keep_atom,
     measure,
     name_presumed,
@@ -29,7 +30,7 @@ from preftd._src.preferences.learned.cells import (
     tighten,
     visit_atom,
 )
-from preftd._src.preferences.learned.markov import follow, judge
+from preftd._src.preferences.learned.markov import ask_if_void, follow, judge
 from preftd._src.preferences.learned.memory import (
     ATOMS,
     BEFORE_IT,
@@ -40,16 +41,19 @@ from preftd._src.preferences.learned.memory import (
     fingerprint,
     state_of,
 )
-from preftd._src.preferences.learned.metric import log_background, widen_metric
+from preftd._src.preferences.learned.metric import is_missing, log_background, widen_metric
 from preftd._src.preferences.learned.returns import is_trusted, learn_outcome
 from preftd._src.preferences.learned.widths import (
     LEAST,
     best_width,
     compare_with_cells,
     is_near,
+    is_tied,
+    follows_nearly,
     is_scored,
     keep_recent,
     score_widths,
+    stands_apart,
     start_spread,
 )
 
@@ -74,6 +78,8 @@ def run(
     """
     s = state_of(memory)
     for t in range(betas.size):
+        if s.head.step % 64.0 == 0.0:
+            ask_if_void(s)
         if s.head.waiting > 0.0:
             row = learn(s, is_first[t])
             if len(s.returns) > 0:
@@ -86,8 +92,11 @@ def arrive(s: State, x: Vector, is_first: bool) -> float:
     """Decide on an observation, which then waits to be learned from."""
     head, finite = s.head, True
     for i in range(x.size):
-        s.x[i] = x[i] + 0.0  # there is one zero
         finite &= math.isfinite(x[i])
+    if finite:
+        finite = not is_missing(s, x)
+    for i in range(x.size):
+        s.x[i] = x[i] + 0.0  # there is one zero
     if is_first:
         head.last, head.since = 0.0, 0.0
     head.waiting, head.is_first = 1.0, is_first
@@ -113,10 +122,17 @@ def arrive(s: State, x: Vector, is_first: bool) -> float:
 def _near(s: State, is_first: bool) -> float:
     """β of an observation that was never seen exactly, or UNKNOWN."""
     dim = s.head.varying
+    if s.head.repeats > 0.0 and is_made_of_values(s, s.x):
+        return 1.0
     if s.head.loose < LEAST or dim == 0.0:
+        return 1.0
+    s.head.apart = 0.0
+    if s.head.atoms_used >= 3 and s.head.repeats > s.head.loose / 64.0 and not is_tied(s, 0.5):
         return UNKNOWN
+    apart = stands_apart(s, dim)
+    s.head.apart = apart
     background = log_background(s, s.x, dim)
-    if s.head.width >= 0:
+    if apart and s.head.width >= 0:
         measure(s, s.x)
         e, context = 0 if is_first else 1, -1.0
         if not is_first and s.head.rhythm > 0.0:
@@ -127,6 +143,8 @@ def _near(s: State, is_first: bool) -> float:
             if cell.is_cell > 0.0 or evidence_of_cluster(s, k, fit - rest, e) > ENOUGH:
                 is_tile = s.head.lead > 0.0  # cells that do not predict are not tested
                 return 1.0 if is_tile or is_trusted(s, ATOMS + k) else 0.0
+    if not apart:
+        return 1.0
     return 1.0 if is_near(s, s.x, is_first, dim, background) else UNKNOWN
 
 
@@ -142,6 +160,7 @@ def learn(s: State, is_last: bool) -> int:
         if row >= 0 and found == ONCE:
             has_recurred(s, head.fingerprint, 0.0)
         known = found != NEW
+        s.head.repeats += found != NEW
         if row >= 0:
             visit_atom(s, row)
         elif found == NEW:
@@ -155,6 +174,7 @@ def learn(s: State, is_last: bool) -> int:
         judge(s, row)
     head.waiting = 0.0
     head.follows = head.found != NOTHING
+    head.after_atom = head.found >= 0.0 or (row >= 0 and s.cells[row].is_cell > 0.0)
     if head.follows > 0.0:
         s.recent[BEFORE_IT * RECENT] = s.x
     return row
@@ -170,6 +190,7 @@ def _learn_loose(s: State, is_last: bool) -> int:
     if head.loose >= LEAST and dim > 0.0:
         background = log_background(s, s.x, dim)
         scored, gained = is_scored(s), 0.0
+        near = follows_nearly(s, s.x, dim, background)
         if scored:
             gained = score_widths(s, s.x, e, dim, background)
             if e != 0 and head.follows > 0.0:
@@ -188,12 +209,18 @@ def _learn_loose(s: State, is_last: bool) -> int:
                 name_presumed(s, head.fingerprint, s.cells[row].name)
             if scored:
                 compare_with_cells(s, gained, head.mix - background)
+            if head.after_atom > 0.0 and e != 0 and (row < 0 or s.cells[row].name != head.here):
+                head.met += 1.0
+                head.close += near
             if e != 0:
                 is_cell = row >= 0 and s.cells[row].is_cell > 0.0
                 name = s.cells[row].name if is_cell else 0.0
                 count_context(s, context_of(s), name, share_of(s, k if is_cell else -1))
         else:
             head.totals[e] += 1.0
+            if head.after_atom > 0.0 and e != 0:
+                head.met += 1.0
+                head.close += near
     widen_metric(s, s.x)
     if head.width >= 0:
         tighten(s)

@@ -36,6 +36,7 @@ ODDS = math.log(1000.0)
 SWITCH = math.log(20.0)
 """A width elsewhere is put to use if its Bayes factor against the one in use exceeds 20."""
 LN2 = math.log(2.0)
+LIKELIER = math.log(3.0)
 FEW = 2.0
 """Visits that the width in use counts for in the variance within cells."""
 NEAR, NARROWER = 0.5, 3.0
@@ -64,7 +65,7 @@ def score_widths(s: State, x: Vector, e: int, dim: float, background: float) -> 
     if kept == 0 or dim == 0.0:
         return 0.0
     used, gained = strongest_width(s, dim, e == BEFORE_IT, -np.inf), 0.0
-    density, top = np.zeros(WIDTHS), _widest(dim)
+    density, top = np.zeros(WIDTHS), 1
     narrow, peak = 0.25 * 4.0**top, dim * LN2 * (top - 0.5) - background
     far = max(0.5 * dim, peak + 20.0)  # beyond, what it adds to the ratio is below e^−20
     for k in range(e * RECENT, e * RECENT + kept):
@@ -105,6 +106,12 @@ def score_widths(s: State, x: Vector, e: int, dim: float, background: float) -> 
 def _widest(dim: float) -> int:
     """The widest width with room."""
     return int(ROOM / (dim * LN2)) + 1
+
+
+@kernel
+def _widest_before(dim: float) -> int:
+    """The widest width that tells what follows nearly from what does not."""
+    return max(_widest(dim + 0.5), 2)
 
 
 @kernel
@@ -154,11 +161,47 @@ def _evidence(s: State, j: int) -> float:
 def strongest_width(s: State, dim: float, before: bool, least: float) -> int:
     """The width with the most evidence, of all classes or of the one before; −1 if below least."""
     best, most = -1, least
-    for j in range(_widest(dim), WIDTHS):
+    for j in range(_widest_before(dim) if before else _widest(dim), WIDTHS):
         found = s.widths[BEFORE_IT].evidence[j] if before else _evidence(s, j)
         if found > most:
             best, most = j, found
     return best
+
+
+@kernel
+def stands_apart(s: State, dim: float) -> bool:
+    """Whether what explains observations best leaves room for others."""
+    best, most, room = -1, SWITCH, False
+    for j in range(1, WIDTHS):
+        found = _evidence(s, j)
+        if found > most:
+            best, most, room = j, found, j >= _widest(dim)
+            hits = 0.0
+            for e in range(CLASSES):
+                hits += s.widths[e].hits[j]
+            room = room and found > LIKELIER * hits
+        found = s.widths[BEFORE_IT].evidence[j]
+        if found > most:
+            hits = s.widths[BEFORE_IT].hits[j]
+            room = j >= _widest_before(dim) and found > LIKELIER * hits
+            best, most = j, found
+    return room
+
+
+@kernel
+def is_tied(s: State, least: float) -> bool:
+    """Whether what follows a cell is rather near it than not."""
+    return bool(s.head.close + 0.5 >= least * (s.head.met + 1.0))
+
+
+@kernel
+def follows_nearly(s: State, x: Vector, dim: float, background: float) -> bool:
+    """Whether x is rather near the observation before than not."""
+    along = strongest_width(s, dim, True, ODDS)
+    if along < 0 or s.head.follows == 0.0:
+        return False
+    share, ratio = _explained(s, x, BEFORE_IT, along, dim * LN2 * (along - 0.5) - background)
+    return bool(share * ratio > 1.0 - share)
 
 
 @kernel
@@ -174,7 +217,7 @@ def keep_recent(s: State, x: Vector, e: int) -> None:
 @kernel
 def is_near(s: State, x: Vector, is_first: bool, dim: float, background: float) -> bool:
     """Whether x is rather near what was seen lately than not, if kernels may decide."""
-    along = strongest_width(s, dim, True, ODDS)
+    along = strongest_width(s, dim, True, ODDS) if is_tied(s, 0.125) else -1
     if along < 0 and s.head.lead < 0.0:
         return False
     width = strongest_width(s, dim, False, ODDS)
