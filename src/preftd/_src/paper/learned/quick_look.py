@@ -117,9 +117,15 @@ SHOWN = (
     "corridor 5, aliased",
     "corridor 25, jitter 0.1",
     "double corridor 15, aliased, jitter 0.05",
-    "geometric corridor 10, jitter 0.1",
-    "random walk 19, jitter 0.05",
     "continuous walk",
+    "fast rows",
+    "categories",
+    "plane",
+    "breaks for good",
+    "noise with memory",
+    "stuck at the last value",
+    "fog in a plane",
+    "fast rows, one column at −999",
 )
 """Cases that every change is tried on."""
 PACKAGE = Path(__file__).parents[3]
@@ -137,6 +143,19 @@ class Change(NamedTuple):
 
 CHANGES = (
     Change(
+        "what recurs need not stand apart", "steps.py", "    if not apart:", "    if dim < 0.0:"
+    ),
+    Change("as likely as others is enough", "widths.py", "math.log(3.0)", "math.log(1.0)"),
+    Change("ten times as likely is needed", "widths.py", "math.log(3.0)", "math.log(10.0)"),
+    Change("no test is void", "markov.py", "failing >= 3 and", "failing < 0 and"),
+    Change("presumption does not end", "cells.py", "2.0 * s.head.new + 64.0", "1e18"),
+    Change(
+        "categories are not known", "steps.py", "if s.head.repeats > 0.0 and", "if dim < 0.0 and"
+    ),
+    Change(
+        "no value is missing", "metric.py", "ODD, FIRST, LATELY = 30.0", "ODD, FIRST, LATELY = 1e18"
+    ),
+    Change(
         "nothing is presumed",
         "cells.py",
         "if presumed.fingerprint == 0.0:",
@@ -153,7 +172,7 @@ CHANGES = (
     Change(
         "the observation before is not compared with",
         "widths.py",
-        "along = strongest_width(s, dim, True, ODDS)",
+        "along = strongest_width(s, dim, True, ODDS) if is_tied(s, 0.125) else -1",
         "along = -1",
     ),
     Change(
