@@ -51,7 +51,6 @@ from preftd._src.preferences.learned.memory import (
     CLOCK,
     CLUSTERS,
     NO_CELL,
-    PRESUMED,
     SEEN,
     VALUES,
     State,
@@ -74,6 +73,8 @@ SOME = 10.0
 ALIKE = 16.0
 """Squared deviations between two centres, beyond their own noise, up to which cells are one: at
 four deviations, one visit in 40 is nearer to the other centre."""
+LATELY, SOME_RECUR = 8.0, 1.0 / 4.0
+"""New observations of late, and the share of them that must recur."""
 LONGEST = 63
 """Steps that the clock tells apart."""
 MANY, LOG_PI = math.log(CLUSTERS), math.log(math.pi)
@@ -103,7 +104,7 @@ def keep_atom(s: State, key: float, found: int) -> int:
         at = slot_of(s.known.keys, key)
         s.known.keys[at], s.known.values[at] = key, row
         s.head.atoms_used += 1
-        s.head.new = s.head.step
+        note_new(s)
         return row
     at = slot_of(s.seen.young, key)
     if s.seen.young[at] == 0.0:
@@ -156,33 +157,17 @@ def is_made_of_values(s: State, x: Vector) -> bool:
 
 @kernel
 def presume(s: State) -> float:
-    """β of the observation that waits, which is new: 1 if there is room."""
-    if s.head.step > 2.0 * s.head.new + 64.0:
-        return 0.0
-    for one in range(PRESUMED):
-        presumed = s.presumed[one]
-        if presumed.fingerprint == 0.0:
-            presumed.fingerprint, presumed.cluster = s.head.fingerprint, 0.0
-            return 1.0
-    return 0.0
+    """β of the observation that waits, which is new: 1 if new ones recur."""
+    recur = s.head.recurring > SOME_RECUR and s.head.step <= 2.0 * s.head.new + 64.0
+    s.head.recurring -= s.head.recurring / LATELY
+    return 1.0 if recur else 0.0
 
 
 @kernel
-def name_presumed(s: State, key: float, name: float) -> None:
-    """Note the cluster that a presumed observation is in."""
-    for one in range(PRESUMED):
-        if s.presumed[one].fingerprint == key:
-            s.presumed[one].cluster = name
-
-
-@kernel
-def has_recurred(s: State, key: float, name: float) -> None:
-    """Make room: observations with this fingerprint, or in this cluster, recur (0: none)."""
-    for one in range(PRESUMED):
-        presumed = s.presumed[one]
-        if (key > 0.0 and presumed.fingerprint == key) or (name > 0.0 and presumed.cluster == name):
-            presumed.fingerprint, presumed.cluster = 0.0, 0.0
-            s.head.new = s.head.step
+def note_new(s: State) -> None:
+    """Something new was found to recur."""
+    s.head.recurring = min(s.head.recurring + 1.0 / LATELY, 1.0)
+    s.head.new = s.head.step
 
 
 # The clock.
@@ -352,15 +337,11 @@ def _join(s: State, x: Vector, k: int, fit: float, e: int) -> None:
             s.head.plain[z] -= cell.hits[z] if now else -cell.hits[z]
     elif now:
         s.head.plain[e] -= 1.0
-    if now and not was and s.head.apart > 0.0:
-        s.head.new = s.head.step
     if now:
         n, centre = cell.visits, s.centres[ATOMS + k]
         s.head.scattered += 1.0
         for i in range(x.size):
             s.scatter[i] += (x[i] - centre[i]) ** 2 * n / (n + 1.0)
-        if s.head.apart > 0.0:
-            has_recurred(s, 0.0, cell.name)
     cell.is_cell = 1.0 if now else 0.0
 
 

@@ -18,8 +18,6 @@ CELLS = ATOMS + CLUSTERS
 EXPERTS, CLASSES, WIDTHS, RECENT, MARKS = 5, 3, 20, 64, 16
 BEFORE_IT = CLASSES
 """The last of the groups that observations are compared with: the observation before, alone."""
-PRESUMED = 8
-"""New observations that are trusted before anything is known about them."""
 SEEN, INDEX, COUNTS, CLOCK = 4096, 1024, 1 << 15, 1 << 13
 """Rooms of the hash tables; each takes entries up to three quarters, `SEEN` up to one half."""
 VALUES = 1 << 13
@@ -114,6 +112,8 @@ class Head:
     """Observations that were seen exactly before."""
     new: float
     """The step when something new was found to recur."""
+    recurring: float
+    """The share of new observations that are found to recur, of late."""
     after_atom: float
     """Whether the observation before was seen exactly before it."""
     valued: float
@@ -171,13 +171,6 @@ class Table:
     values: Vector
 
 
-class Presumed:
-    """An observation that is presumed to recur, and the name of its cluster."""
-
-    fingerprint: float
-    cluster: float
-
-
 class Slot:
     """The returns of a cell."""
 
@@ -233,7 +226,6 @@ class Tables:
     counts: Annotated[MutableSequence[Table], 1, _record(Table, keys=COUNTS, values=COUNTS)]
     """Of the Markov test."""
     clock: Annotated[MutableSequence[Table], 1, _record(Table, keys=CLOCK, values=CLOCK)]
-    presumed: Annotated[MutableSequence[Presumed], PRESUMED, _record(Presumed)]
     values: Annotated[Vector, VALUES]
     """Hash table of the numbers in observations that repeat exactly, by entry."""
 
@@ -285,13 +277,13 @@ class State(NamedTuple):
     """Sums of squared deviations from cells, shape (dim,)."""
     tight: Vector
     """One over the variance of each entry within cells, shape (dim,)."""
-    centre: Vector
-    usual: Vector
-    """The mean of each entry and its mean deviation, of late, shape (dim,)."""
-    stays: Vector
-    """How often each entry stays the same, shape (dim,)."""
     odd: Vector
-    """The last value of each entry that was far from all others, shape (dim,)."""
+    """The value of each entry that is farthest off, shape (dim,)."""
+    centre: Vector
+    range: Vector
+    """The mean of all others, and how far off they are at most, shape (dim,)."""
+    stays: Vector
+    """How often each entry stayed the same, shape (dim,)."""
     recent: Dense
     """The last observations of each class of moments, and the last of all, shape
     (CLASSES * RECENT + 1, dim)."""
@@ -308,7 +300,6 @@ class State(NamedTuple):
     known: Table
     counts: Table
     clock: Table
-    presumed: MutableSequence[Presumed]
     values: Vector
     """As in `Tables`."""
     returns: MutableSequence[Returns]
@@ -332,6 +323,7 @@ def fresh(dim: int, linear: bool = False) -> Vector:
     """A memory that has seen nothing."""
     memory = np.zeros(size_of(dim, linear))
     head = read_head(memory)
+    head.recurring = 1.0
     head.dim, head.width, head.names = dim, -1, 2  # 1 and 2 are END and BEGIN
     return memory
 
@@ -379,7 +371,6 @@ def read_state(memory: Any) -> State:
         tables.known[0],
         tables.counts[0],
         tables.clock[0],
-        tables.presumed[:],
         tables.values,
         memory[at + TABLES :].view(_RETURNS),
     )

@@ -25,8 +25,8 @@ from preftd._src.preferences.learned.memory import State
 RANGE = 10.0
 """Scales that outliers may have: e^−RANGE to e^RANGE."""
 ROUNDING = 1e-9
-ODD, FIRST, LATELY = 30.0, 16.0, 0.01
-"""Mean deviations that make a value odd; observations before that; the weight of the last one."""
+ODD, FIRST = 10.0, 16.0
+"""How much farther than all others an odd value is; observations before one is found."""
 fast = kernel(fastmath={"contract", "reassoc"})
 
 
@@ -51,34 +51,27 @@ def log_background(s: State, x: Vector, dim: float) -> float:
 
 @kernel
 def is_missing(s: State, x: Vector) -> bool:
-    """Whether an entry that varies is far from all its usual values and the same as once before.
+    """Whether an entry that varies is farther off than all others, and exactly as far as before.
 
-    Such values stand for what is missing, as −999 does. If they differ, they become usual in time.
+    Such values stand for what is missing, as −999 does.
     """
     s.head.arrived += 1.0
-    rate, missing = max(1.0 / s.head.arrived, LATELY), False
+    n, missing = s.head.arrived, False
     for i in range(x.size):
         away = abs(x[i] - s.centre[i])
-        if s.head.arrived > FIRST and s.stays[i] < 0.5 and away > ODD * s.usual[i]:
-            if x[i] == s.odd[i]:
-                missing = True
-                _take_back(s, i)
-                continue
+        s.stays[i] += x[i] == s.x[i]
+        if n > 1.0 and x[i] == s.odd[i]:
+            varies = n > FIRST and s.stays[i] < 0.5 * n and s.range[i] > 0.0
+            missing |= varies and away > ODD * s.range[i]
+            continue
+        most = abs(s.odd[i] - s.centre[i])
+        if n == 1.0 or away > most:
             s.odd[i] = x[i]
-            away = 4.0 * s.usual[i]
-        s.stays[i] += rate * ((x[i] == s.x[i]) - s.stays[i])
-        s.centre[i] += rate * math.copysign(away, x[i] - s.centre[i])
-        s.usual[i] += rate * (away - s.usual[i])
+            away = most if n > 1.0 else 0.0
+        else:
+            s.centre[i] += (x[i] - s.centre[i]) / n
+        s.range[i] = max(s.range[i], away)
     return missing
-
-
-@kernel
-def _take_back(s: State, i: int) -> None:
-    """Forget what an odd value has done to the deviation of its entry."""
-    usual = s.head.loose * s.usual[i] ** 2
-    if s.squares[i] > 100.0 * usual:
-        s.mean[i], s.squares[i] = s.centre[i], 1.5 * usual
-        s.weight[i] = s.head.loose / s.squares[i] if s.leader[i] == i and usual > 0.0 else 0.0
 
 
 @kernel

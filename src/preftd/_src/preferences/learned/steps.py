@@ -18,11 +18,9 @@ from preftd._src.preferences.learned.cells import (
     count_context,
     evidence_of_cluster,
     find_atom,
-    has_recurred,
     is_made_of_values,
     keep_atom,
     measure,
-    name_presumed,
     nearest_cluster,
     place,
     presume,
@@ -93,8 +91,8 @@ def arrive(s: State, x: Vector, is_first: bool) -> float:
     head, finite = s.head, True
     for i in range(x.size):
         finite &= math.isfinite(x[i])
-    if finite:
-        finite = not is_missing(s, x)
+    if finite and is_missing(s, x):
+        finite = False
     for i in range(x.size):
         s.x[i] = x[i] + 0.0  # there is one zero
     if is_first:
@@ -157,8 +155,6 @@ def learn(s: State, is_last: bool) -> int:
     if head.found != NOTHING:
         found = int(head.found)
         row = keep_atom(s, head.fingerprint, found)
-        if row >= 0 and found == ONCE:
-            has_recurred(s, head.fingerprint, 0.0)
         known = found != NEW
         s.head.repeats += found != NEW
         if row >= 0:
@@ -205,8 +201,6 @@ def _learn_loose(s: State, is_last: bool) -> int:
         if width >= 0:
             k = place(s, s.x, e, dim, background)
             row = ATOMS + k if k >= 0 else -1
-            if k >= 0:
-                name_presumed(s, head.fingerprint, s.cells[row].name)
             if scored:
                 compare_with_cells(s, gained, head.mix - background)
             if head.after_atom > 0.0 and e != 0 and (row < 0 or s.cells[row].name != head.here):
@@ -250,6 +244,4 @@ def _rebuild(s: State, dim: float) -> None:
         x = s.recent[at]
         tighten(s)
         measure(s, x)
-        k = place(s, x, at // RECENT, dim, log_background(s, x, dim))
-        if k >= 0:
-            name_presumed(s, fingerprint(x), s.cells[ATOMS + k].name)
+        place(s, x, at // RECENT, dim, log_background(s, x, dim))
