@@ -153,16 +153,11 @@ CHANGES = (
         "categories are not known", "steps.py", "if s.head.repeats > 0.0 and", "if dim < 0.0 and"
     ),
     Change(
-        "no value is missing", "metric.py", "ODD, FIRST, LATELY = 30.0", "ODD, FIRST, LATELY = 1e18"
+        "no value is missing", "metric.py", "ODD, FIRST = 10.0", "ODD, FIRST = 1e18"
     ),
-    Change(
-        "nothing is presumed",
-        "cells.py",
-        "if presumed.fingerprint == 0.0:",
-        "if presumed.fingerprint < 0.0:",
-    ),
-    Change("4 are presumed", "memory.py", "PRESUMED = 8", "PRESUMED = 4"),
-    Change("16 are presumed", "memory.py", "PRESUMED = 8", "PRESUMED = 16"),
+    Change("nothing is presumed", "cells.py", "return 1.0 if recur else 0.0", "return 0.0"),
+    Change("half of what is new must recur", "cells.py", "8.0, 1.0 / 4.0", "8.0, 1.0 / 2.0"),
+    Change("one in 8 of what is new must recur", "cells.py", "8.0, 1.0 / 4.0", "8.0, 1.0 / 8.0"),
     Change(
         "nearness does not count",
         "steps.py",
