@@ -152,9 +152,7 @@ CHANGES = (
     Change(
         "categories are not known", "steps.py", "if s.head.repeats > 0.0 and", "if dim < 0.0 and"
     ),
-    Change(
-        "no value is missing", "metric.py", "ODD, FIRST = 10.0", "ODD, FIRST = 1e18"
-    ),
+    Change("no value is missing", "metric.py", "ODD, FIRST = 10.0", "ODD, FIRST = 1e18"),
     Change("nothing is presumed", "cells.py", "return 1.0 if recur else 0.0", "return 0.0"),
     Change("half of what is new must recur", "cells.py", "8.0, 1.0 / 4.0", "8.0, 1.0 / 2.0"),
     Change("one in 8 of what is new must recur", "cells.py", "8.0, 1.0 / 4.0", "8.0, 1.0 / 8.0"),
