@@ -63,12 +63,12 @@ def summary(
     worst = max(clean, key=clean.__getitem__)
     harmed = sum(loss > 0.05 for loss in losses.values())
     return (
-        f"- **{what}**: the oracle gains in {len(shares)} of {len(every)}. Of its gain, the median "
-        f"is {_percent(float(np.median(shares)))}; in {sum(share >= goal for share in shares)} "
-        f"cases it is at least {_percent(goal)}. Where nothing is wrong, the loss is at most "
-        f"{_percent(small)} in {sum(loss <= small for loss in clean.values())} of {len(clean)} "
-        f"cases, and largest for {worst} ({_percent(clean[worst])}). Of all cases, {harmed} lose "
-        "more than 5 %."
+        f"- **{what}**: the oracle gains in {len(shares)} of {len(every)} cases. The median share "
+        f"of its gain is {_percent(float(np.median(shares)))}, and at least {_percent(goal)} is "
+        f"reached in {sum(share >= goal for share in shares)}. Where nothing is wrong, the loss is "
+        f"at most {_percent(small)} in {sum(loss <= small for loss in clean.values())} of "
+        f"{len(clean)} cases, and largest for {worst} ({_percent(clean[worst])}). Of all cases, "
+        f"{harmed} lose more than 5 %."
     )
 
 
