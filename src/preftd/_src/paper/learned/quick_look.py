@@ -150,11 +150,40 @@ CHANGES = (
     Change(
         "nothing is presumed",
         "cells.py",
-        "if presumed.fingerprint == 0.0:",
-        "if presumed.fingerprint < 0.0:",
+        "SOME_RECUR, AT_FIRST = 8.0, 1.0 / 4.0",
+        "SOME_RECUR, AT_FIRST = 8.0, 2.0",
     ),
-    Change("4 are presumed", "memory.py", "PRESUMED = 8", "PRESUMED = 4"),
-    Change("16 are presumed", "memory.py", "PRESUMED = 8", "PRESUMED = 16"),
+    Change(
+        "half of the new ones must recur",
+        "cells.py",
+        "8.0, 1.0 / 4.0, 64.0",
+        "8.0, 1.0 / 2.0, 64.0",
+    ),
+    Change("presumption never ends", "cells.py", "8.0, 1.0 / 4.0, 64.0", "8.0, 1.0 / 4.0, 1e18"),
+    Change(
+        "nothing is ever one group", "steps.py", "if head.apart == 0.0:", "if head.apart < 0.0:"
+    ),
+    Change(
+        "what is new may be made of known numbers and is not trusted",
+        "steps.py",
+        "if is_made_of_values(s, s.x):",
+        "if False:",
+    ),
+    Change(
+        "what never repeats is always of one kind",
+        "steps.py",
+        "if is_world(s) and not is_tied(s, TIED):",
+        "if False:",
+    ),
+    Change(
+        "the Markov test is never void", "markov.py", "failing >= FAILING and", "failing > 1e9 and"
+    ),
+    Change(
+        "nothing stands for what is missing",
+        "metric.py",
+        "ODD, BEGINNING = 10.0",
+        "ODD, BEGINNING = 1e30",
+    ),
     Change(
         "nearness does not count",
         "steps.py",
@@ -164,7 +193,7 @@ CHANGES = (
     Change(
         "the observation before is not compared with",
         "widths.py",
-        "along = strongest_width(s, dim, True, ODDS)",
+        "along = int(s.head.along) if is_tied(s, GRADUAL) else -1",
         "along = -1",
     ),
     Change(
@@ -173,11 +202,11 @@ CHANGES = (
         "if along < 0 and s.head.lead < 0.0:",
         "if along < -1:",
     ),
-    Change("no clock", "steps.py", "s.head.rhythm > 0.0", "s.head.rhythm > 1e9"),
-    Change("the clock always counts", "steps.py", "s.head.rhythm > 0.0", "s.head.rhythm > -1e9"),
+    Change("no clock", "steps.py", "head.rhythm > 0.0", "head.rhythm > 1e9"),
+    Change("the clock always counts", "steps.py", "head.rhythm > 0.0", "head.rhythm > -1e9"),
     Change("the clock counts 15 steps", "cells.py", "LONGEST = 63", "LONGEST = 15"),
     Change("no Markov test", "markov.py", "markov_evidence(s, row) > ODDS", "False"),
-    Change("tiles are tested too", "steps.py", "is_tile = s.head.lead > 0.0", "is_tile = False"),
+    Change("tiles are tested too", "steps.py", "is_tile = head.lead > 0.0", "is_tile = False"),
     Change(
         "a cell that is several states is distrusted",
         "markov.py",
@@ -205,7 +234,7 @@ CHANGES = (
     Change("kernels as wide as cells", "widths.py", "NARROWER = 0.5, 3.0", "NARROWER = 0.5, 0.0"),
     Change("32 recent observations", "memory.py", "20, 64, 16", "20, 32, 16"),
     Change("128 recent observations", "memory.py", "20, 64, 16", "20, 128, 16"),
-    Change("widths learn in part from 512 on", "widths.py", "PART = 4096.0", "PART = 512.0"),
+    Change("widths learn in part from 4096 on", "widths.py", "PART = 512.0", "PART = 4096.0"),
 )
 
 

@@ -122,7 +122,11 @@ def arrive(s: State, x: Vector, is_first: bool) -> float:
 def _near(s: State, is_first: bool) -> float:
     """β of an observation that was never seen exactly, or UNKNOWN."""
     head, dim = s.head, s.head.varying
-    if head.loose < LEAST or dim == 0.0 or is_made_of_values(s, s.x):
+    if head.loose < LEAST or dim == 0.0:
+        return 1.0
+    if head.width >= 0:
+        measure(s, s.x)  # to learn from it, too
+    if is_made_of_values(s, s.x):
         return 1.0
     if is_world(s) and not is_tied(s, TIED):
         return UNKNOWN
@@ -130,7 +134,6 @@ def _near(s: State, is_first: bool) -> float:
         return 1.0
     background = log_background(s, s.x, dim)
     if head.width >= 0:
-        measure(s, s.x)
         e, context = 0 if is_first else 1, -1.0
         if not is_first and head.rhythm > 0.0:
             context = context_of(s)
