@@ -116,11 +116,16 @@ class Reference:
         known_numbers = all((i, value) in self.numbers for i, value in enumerate(x.tolist()))
         if self.metric.n < LEAST or self.metric.dim == 0 or known_numbers:
             return 1.0
-        is_world = len(self.atoms) >= STATES and self.repeats > self.metric.n / ROWS
-        if is_world and not self.kernels.is_tied(TIED):
+        if self._is_world() and not self.kernels.is_tied(TIED):
             return None
-        if not self.kernels.apart:
-            return 1.0
+        return self._near(x, is_first) if self.kernels.apart else 1.0
+
+    def _is_world(self) -> bool:
+        """Whether what repeats exactly is more than a default value, and more than chance."""
+        return len(self.atoms) >= STATES and self.repeats > self.metric.n / ROWS
+
+    def _near(self, x: Vector, is_first: bool) -> float | None:
+        """β if what recurs stands apart."""
         classes = [FIRST] if is_first else [OTHER, LAST]
         if self.width >= 0:
             context = None if is_first or self.rhythm <= 0 else self._context()
@@ -160,7 +165,7 @@ class Reference:
             self.seen.add(key)
             found = self._learn_loose(x, FIRST if is_first else LAST if is_last else OTHER)
             name, known = (0, False) if found is None else (found.name, found.visits > 1)
-            in_cell = found is not None and found.is_cell
+            in_cell = found is not None and found.is_cell and not self._is_world()
         self.since += 1
         if name and trusted:
             self.last, self.since = name, 0

@@ -39,8 +39,8 @@ END, BEGIN = 1.0, 2.0
 PRIOR, LONG = 0.5, 63.0
 """Visits that a successor counts in advance; steps in a cell that expert 3 tells apart."""
 TESTED, FAILING, CHECKED = 8.0, 3, 64.0
-"""The test is void if most cells with so many visits fail, and at least so many; this is asked after
-so many steps each."""
+"""The test is void if most cells with so many visits fail, at least so many of them; the steps
+between two times that this is asked."""
 KINDS = 20.0
 """The kind of key under which the number of successors is counted."""
 

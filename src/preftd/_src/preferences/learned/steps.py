@@ -170,7 +170,9 @@ def learn(s: State, is_last: bool) -> int:
         judge(s, row)
     head.waiting = 0.0
     head.follows = head.found != NOTHING
-    head.after_cell = head.found >= 0.0 or (row >= 0 and s.cells[row].is_cell > 0.0)
+    head.after_cell = head.found >= 0.0
+    if row >= ATOMS and not is_world(s):
+        head.after_cell = s.cells[row].is_cell
     if head.follows > 0.0:
         s.recent[BEFORE_IT * RECENT] = s.x
     return row

@@ -36,8 +36,8 @@ ODDS = math.log(1000.0)
 SWITCH = math.log(20.0)
 """A width elsewhere is put to use if its Bayes factor against the one in use exceeds 20."""
 LN2 = math.log(2.0)
-LIKELIER = math.log(3.0)
-"""Observations that a width recognises must be three times as likely by it, on average."""
+LIKELIER = math.log(4.0)
+"""Observations that a width recognises must be four times as likely by it, on average."""
 FIRST = 1
 """The widest width: half a deviation."""
 GRADUAL, TIED = 1.0 / 8.0, 0.5
