@@ -32,6 +32,7 @@ BENCHMARKS = {
         "tokens",
         "rivals",
         "transfer",
+        "parts",
         "logs",
         "optimisers",
     )

@@ -163,17 +163,6 @@ def _kinds(kinds: Mapping[str, Kind], *, hidden: bool) -> Iterator[Case]:
         yield Case(name, "kinds" if kind.ends else "continuing kinds", kind, hidden)
 
 
-SECTIONS_OF_KINDS: dict[str, tuple[Case, ...]] = {
-    "nothing wrong": (
-        *_kinds(NOTHING_WRONG, hidden=False),
-        Case("pendulum", "streams", Ride("pendulum"), hidden=False),
-    ),
-    "what goes wrong": (
-        *_kinds(WRONG, hidden=True),
-        Case("pendulum with noise", "streams", Ride("pendulum", 0.5), hidden=True),
-    ),
-}
-"""Kinds of streams, beyond the tasks of the paper."""
 SECTIONS: dict[str, tuple[Case, ...]] = {
     "corridors": (*_corridors(),),
     "random lengths": (*_geometric(),),
@@ -183,11 +172,20 @@ SECTIONS: dict[str, tuple[Case, ...]] = {
     "sensors that fail": (*_sensors(),),
     "all observable": (*_observable(),),
 }
-"""All cases, in the order of tables."""
-CASES = {case.name: case for cases in SECTIONS.values() for case in cases}
+"""Tasks of the paper and others like them, in the order of tables."""
+KINDS: dict[str, tuple[Case, ...]] = {
+    "nothing wrong": (
+        *_kinds(NOTHING_WRONG, hidden=False),
+        Case("pendulum", "kinds", Ride("pendulum"), hidden=False),
+    ),
+    "what goes wrong": (
+        *_kinds(WRONG, hidden=True),
+        Case("pendulum with noise", "kinds", Ride("pendulum", 0.5), hidden=True),
+    ),
+}
+"""Kinds of streams that have nothing to do with these tasks."""
+CASES = {case.name: case for cases in (*SECTIONS.values(), *KINDS.values()) for case in cases}
 """All cases by name."""
-KINDS = {case.name: case for cases in SECTIONS_OF_KINDS.values() for case in cases}
-"""All kinds of streams by name."""
 
 
 def of_group(group: str) -> dict[str, Any]:

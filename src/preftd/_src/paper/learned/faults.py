@@ -45,8 +45,8 @@ NOISES: Mapping[str, Callable[[Generator, tuple[int, ...]], Dense]] = {
 
 
 def _drifting(rng: Generator, x: Dense, bad: Flags) -> Dense:
-    """What is seen leaves the truth in small steps, until the sensor is set right."""
-    seen, away, step = x.copy(), np.zeros(x.shape[1]), 0.5 * x.std()
+    """What is seen leaves the truth step by step, until the sensor is set right."""
+    seen, away, step = x.copy(), np.zeros(x.shape[1]), x.std()
     for t in range(len(x)):
         away = (away + step * rng.standard_normal(x.shape[1])) * bad[t]
         seen[t] += away
@@ -64,14 +64,14 @@ def _images(x: Dense) -> Dense:
 
 
 def _hand(rng: Generator, x: Dense, bad: Flags) -> Dense:
-    """A dark hand from below, which covers a row of pixels more or fewer at each step."""
+    """A dark hand from below, which moves by a pixel or none at each step."""
     seen = _images(x)
     side = seen.shape[1]
-    covered = side // 2
+    high, wide, left = side // 2, side - 3, 0
     for t in np.flatnonzero(bad):
-        covered = int(np.clip(covered + rng.integers(-1, 2), side // 2, side))
-        left = rng.integers(0, 2)
-        seen[t, side - covered :, left : left + side - 1] = 0.0
+        high = int(np.clip(high + rng.integers(-1, 2), side // 2, side))
+        left = int(np.clip(left + rng.integers(-1, 2), 0, side - wide))
+        seen[t, side - high :, left : left + wide] = -1.0
     return seen.reshape(x.shape)
 
 

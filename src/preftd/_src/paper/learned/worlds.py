@@ -97,20 +97,25 @@ def _ring(count: int) -> Dense:
     return np.asarray(0.8 * np.roll(np.eye(count), 1, 1) + 0.2 * np.roll(np.eye(count), -1, 1))
 
 
+def _both(line: Dense) -> Dense:
+    """Moves along two lines at a time."""
+    return np.asarray(np.kron(line, line), np.float64)
+
+
 @cache
 def _plane(side: int) -> tuple[Dense, Dense]:
     """Three moves of a fine line in both directions at a time, and places in [0, 1]²."""
     line = np.linalg.matrix_power(_line(side, 1 / 3), 3)
     at = np.linspace(0.0, 1.0, side)
-    return np.kron(line, line), np.stack(np.meshgrid(at, at, indexing="ij"), -1).reshape(-1, 2)
+    return _both(line), np.stack(np.meshgrid(at, at, indexing="ij"), -1).reshape(-1, 2)
 
 
 def _images(side: int, pixels: int, rng: np.random.Generator) -> Dense:
-    """A bright spot at each place of a grid, before a picture of grey."""
+    """A bright spot at each place of a grid, before a faint picture; 0 is grey."""
     at, grid = np.linspace(0.5, pixels - 1.5, side), np.arange(pixels)
     spot = np.exp(-0.5 * (grid - at[:, None]) ** 2)
     spots = np.asarray(np.einsum("ai,bj->abij", spot, spot).reshape(side**2, -1))
-    return np.asarray(0.3 + 0.2 * rng.random(pixels**2) + spots)
+    return np.asarray(0.1 * rng.standard_normal(pixels**2) + spots)
 
 
 @cache
@@ -134,7 +139,7 @@ def _chains(name: str) -> tuple[Chain, ...]:
         "counts": (
             *(Chain(_line(n, 0.2), np.linspace(0, n / 4, n)[:, None]) for n in (6, 9, 12, 20)),
         ),
-        "images": (Chain(np.kron(_line(6, 0.2), _line(6, 0.2)), _images(6, 8, rng)),),
+        "images": (Chain(_both(_line(6, 0.2)), _images(6, 8, rng)),),
     }
     return worlds[name]
 
