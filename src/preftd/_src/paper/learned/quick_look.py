@@ -143,19 +143,45 @@ class Change(NamedTuple):
 
 CHANGES = (
     Change(
-        "what recurs need not stand apart", "steps.py", "    if not apart:", "    if dim < 0.0:"
+        "nothing is presumed",
+        "cells.py",
+        "SOME_RECUR, AT_FIRST = 8.0, 1.0 / 4.0",
+        "SOME_RECUR, AT_FIRST = 8.0, 2.0",
     ),
-    Change("as likely as others is enough", "widths.py", "math.log(3.0)", "math.log(1.0)"),
-    Change("ten times as likely is needed", "widths.py", "math.log(3.0)", "math.log(10.0)"),
-    Change("no test is void", "markov.py", "failing >= 3 and", "failing < 0 and"),
-    Change("presumption does not end", "cells.py", "2.0 * s.head.new + 64.0", "1e18"),
     Change(
-        "categories are not known", "steps.py", "if s.head.repeats > 0.0 and", "if dim < 0.0 and"
+        "half of the new ones must recur",
+        "cells.py",
+        "8.0, 1.0 / 4.0, 64.0",
+        "8.0, 1.0 / 2.0, 64.0",
     ),
-    Change("no value is missing", "metric.py", "ODD, FIRST = 10.0", "ODD, FIRST = 1e18"),
-    Change("nothing is presumed", "cells.py", "return 1.0 if recur else 0.0", "return 0.0"),
-    Change("half of what is new must recur", "cells.py", "8.0, 1.0 / 4.0", "8.0, 1.0 / 2.0"),
-    Change("one in 8 of what is new must recur", "cells.py", "8.0, 1.0 / 4.0", "8.0, 1.0 / 8.0"),
+    Change("one in 8 of the new ones must recur", "cells.py", "8.0, 1.0 / 4.0", "8.0, 1.0 / 8.0"),
+    Change("as likely as others is enough", "widths.py", "math.log(4.0)", "math.log(1.0)"),
+    Change("ten times as likely is needed", "widths.py", "math.log(4.0)", "math.log(10.0)"),
+    Change("presumption never ends", "cells.py", "8.0, 1.0 / 4.0, 64.0", "8.0, 1.0 / 4.0, 1e18"),
+    Change(
+        "nothing is ever one group", "steps.py", "if head.apart == 0.0:", "if head.apart < 0.0:"
+    ),
+    Change(
+        "known numbers do not count",
+        "steps.py",
+        "if is_made_of_values(s, s.x):",
+        "if False:",
+    ),
+    Change(
+        "what never repeats is always of one kind",
+        "steps.py",
+        "if is_world(s) and not is_tied(s, TIED):",
+        "if False:",
+    ),
+    Change(
+        "the Markov test is never void", "markov.py", "failing >= FAILING and", "failing > 1e9 and"
+    ),
+    Change(
+        "nothing stands for what is missing",
+        "metric.py",
+        "ODD, BEGINNING = 10.0",
+        "ODD, BEGINNING = 1e30",
+    ),
     Change(
         "nearness does not count",
         "steps.py",
@@ -165,7 +191,7 @@ CHANGES = (
     Change(
         "the observation before is not compared with",
         "widths.py",
-        "along = strongest_width(s, dim, True, ODDS) if is_tied(s, 0.125) else -1",
+        "along = int(s.head.along) if is_tied(s, GRADUAL) else -1",
         "along = -1",
     ),
     Change(
@@ -174,11 +200,11 @@ CHANGES = (
         "if along < 0 and s.head.lead < 0.0:",
         "if along < -1:",
     ),
-    Change("no clock", "steps.py", "s.head.rhythm > 0.0", "s.head.rhythm > 1e9"),
-    Change("the clock always counts", "steps.py", "s.head.rhythm > 0.0", "s.head.rhythm > -1e9"),
+    Change("no clock", "steps.py", "head.rhythm > 0.0", "head.rhythm > 1e9"),
+    Change("the clock always counts", "steps.py", "head.rhythm > 0.0", "head.rhythm > -1e9"),
     Change("the clock counts 15 steps", "cells.py", "LONGEST = 63", "LONGEST = 15"),
     Change("no Markov test", "markov.py", "markov_evidence(s, row) > ODDS", "False"),
-    Change("tiles are tested too", "steps.py", "is_tile = s.head.lead > 0.0", "is_tile = False"),
+    Change("tiles are tested too", "steps.py", "is_tile = head.lead > 0.0", "is_tile = False"),
     Change(
         "a cell that is several states is distrusted",
         "markov.py",
@@ -206,7 +232,7 @@ CHANGES = (
     Change("kernels as wide as cells", "widths.py", "NARROWER = 0.5, 3.0", "NARROWER = 0.5, 0.0"),
     Change("32 recent observations", "memory.py", "20, 64, 16", "20, 32, 16"),
     Change("128 recent observations", "memory.py", "20, 64, 16", "20, 128, 16"),
-    Change("widths learn in part from 512 on", "widths.py", "PART = 4096.0", "PART = 512.0"),
+    Change("widths learn in part from 4096 on", "widths.py", "PART = 512.0", "PART = 4096.0"),
 )
 
 

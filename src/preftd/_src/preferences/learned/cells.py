@@ -73,8 +73,10 @@ SOME = 10.0
 ALIKE = 16.0
 """Squared deviations between two centres, beyond their own noise, up to which cells are one: at
 four deviations, one visit in 40 is nearer to the other centre."""
-LATELY, SOME_RECUR = 8.0, 1.0 / 4.0
-"""New observations of late, and the share of them that must recur."""
+LATELY, SOME_RECUR, AT_FIRST = 8.0, 1.0 / 4.0, 64.0
+"""New observations of late, the share of them that must recur, and steps until nothing new need."""
+STATES, ROWS = 3.0, 64.0
+"""Different observations that repeat, and one in how many does, before they are a world."""
 LONGEST = 63
 """Steps that the clock tells apart."""
 MANY, LOG_PI = math.log(CLUSTERS), math.log(math.pi)
@@ -132,6 +134,12 @@ def visit_atom(s: State, row: int) -> None:
 
 
 @kernel
+def is_world(s: State) -> bool:
+    """Whether what repeats exactly is more than a default value, and more than chance."""
+    return bool(s.head.atoms_used >= STATES and s.head.repeats > s.head.loose / ROWS)
+
+
+@kernel
 def keep_values(s: State) -> None:
     """Remember the numbers of the observation that waits."""
     for i in range(s.x.size):
@@ -158,7 +166,7 @@ def is_made_of_values(s: State, x: Vector) -> bool:
 @kernel
 def presume(s: State) -> float:
     """β of the observation that waits, which is new: 1 if new ones recur."""
-    recur = s.head.recurring > SOME_RECUR and s.head.step <= 2.0 * s.head.new + 64.0
+    recur = s.head.recurring > SOME_RECUR and s.head.step <= 2.0 * s.head.new + AT_FIRST
     s.head.recurring -= s.head.recurring / LATELY
     return 1.0 if recur else 0.0
 

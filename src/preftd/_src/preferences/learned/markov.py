@@ -38,6 +38,9 @@ END, BEGIN = 1.0, 2.0
 """Names of what is no cell: the end of an episode, and what is before its start."""
 PRIOR, LONG = 0.5, 63.0
 """Visits that a successor counts in advance; steps in a cell that expert 3 tells apart."""
+TESTED, FAILING, CHECKED = 8.0, 3, 64.0
+"""The test is void if most cells with so many visits fail, at least so many of them; the steps
+between two times that this is asked."""
 KINDS = 20.0
 """The kind of key under which the number of successors is counted."""
 
@@ -163,10 +166,10 @@ def ask_if_void(s: State) -> None:
         used = s.head.atoms_used if group == 0 else s.head.clusters_used
         for k in range(int(used)):
             cell = s.cells[group * ATOMS + k]
-            if cell.is_cell > 0.0 and cell.visits >= 8.0:
+            if cell.is_cell > 0.0 and cell.visits >= TESTED:
                 tested += 1
                 failing += cell.distrusted_at > 0.0
-    s.head.void = failing >= 3 and 2 * failing > tested
+    s.head.void = failing >= FAILING and 2 * failing > tested
 
 
 @kernel

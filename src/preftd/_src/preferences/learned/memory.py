@@ -105,17 +105,20 @@ class Head:
     """The logarithm of the density of all cells and the background."""
     apart: float
     """Whether observations that recur stand apart from others."""
+    near: float
+    along: float
+    """The widths at which recent observations and the one before predict best, or −1."""
     met: float
     close: float
-    """Observations that were never seen exactly, after one that was; and those near that one."""
+    """Observations that never repeat, after a cell that they are not in, and those near that."""
     repeats: float
     """Observations that were seen exactly before."""
     new: float
     """The step when something new was found to recur."""
     recurring: float
     """The share of new observations that are found to recur, of late."""
-    after_atom: float
-    """Whether the observation before was seen exactly before it."""
+    after_cell: float
+    """Whether the observation before was in a cell."""
     valued: float
     """Keys in `values`."""
     arrived: float
@@ -324,7 +327,13 @@ def fresh(dim: int, linear: bool = False) -> Vector:
     memory = np.zeros(size_of(dim, linear))
     head = read_head(memory)
     head.recurring = 1.0
-    head.dim, head.width, head.names = dim, -1, 2  # 1 and 2 are END and BEGIN
+    head.dim, head.width, head.near, head.along, head.names = (
+        dim,
+        -1,
+        -1,
+        -1,
+        2,
+    )  # 1 and 2 are END and BEGIN
     return memory
 
 

@@ -25,7 +25,7 @@ from preftd._src.preferences.learned.memory import State
 RANGE = 10.0
 """Scales that outliers may have: e^−RANGE to e^RANGE."""
 ROUNDING = 1e-9
-ODD, FIRST = 10.0, 16.0
+ODD, BEGINNING = 10.0, 16.0
 """How much farther than all others an odd value is; observations before one is found."""
 fast = kernel(fastmath={"contract", "reassoc"})
 
@@ -61,7 +61,7 @@ def is_missing(s: State, x: Vector) -> bool:
         away = abs(x[i] - s.centre[i])
         s.stays[i] += x[i] == s.x[i]
         if n > 1.0 and x[i] == s.odd[i]:
-            varies = n > FIRST and s.stays[i] < 0.5 * n and s.range[i] > 0.0
+            varies = n > BEGINNING and s.stays[i] < 0.5 * n and s.range[i] > 0.0
             missing |= varies and away > ODD * s.range[i]
             continue
         most = abs(s.odd[i] - s.centre[i])

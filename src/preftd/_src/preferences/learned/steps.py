@@ -19,6 +19,7 @@ from preftd._src.preferences.learned.cells import (
     evidence_of_cluster,
     find_atom,
     is_made_of_values,
+    is_world,
     keep_atom,
     measure,
     nearest_cluster,
@@ -28,7 +29,7 @@ from preftd._src.preferences.learned.cells import (
     tighten,
     visit_atom,
 )
-from preftd._src.preferences.learned.markov import ask_if_void, follow, judge
+from preftd._src.preferences.learned.markov import CHECKED, ask_if_void, follow, judge
 from preftd._src.preferences.learned.memory import (
     ATOMS,
     BEFORE_IT,
@@ -43,15 +44,16 @@ from preftd._src.preferences.learned.metric import is_missing, log_background, w
 from preftd._src.preferences.learned.returns import is_trusted, learn_outcome
 from preftd._src.preferences.learned.widths import (
     LEAST,
+    TIED,
     best_width,
+    choose_widths,
     compare_with_cells,
-    is_near,
-    is_tied,
     follows_nearly,
+    is_near,
     is_scored,
+    is_tied,
     keep_recent,
     score_widths,
-    stands_apart,
     start_spread,
 )
 
@@ -76,7 +78,7 @@ def run(
     """
     s = state_of(memory)
     for t in range(betas.size):
-        if s.head.step % 64.0 == 0.0:
+        if s.head.step % CHECKED == 0.0:
             ask_if_void(s)
         if s.head.waiting > 0.0:
             row = learn(s, is_first[t])
@@ -119,30 +121,28 @@ def arrive(s: State, x: Vector, is_first: bool) -> float:
 @kernel
 def _near(s: State, is_first: bool) -> float:
     """β of an observation that was never seen exactly, or UNKNOWN."""
-    dim = s.head.varying
-    if s.head.repeats > 0.0 and is_made_of_values(s, s.x):
+    head, dim = s.head, s.head.varying
+    if head.loose < LEAST or dim == 0.0:
         return 1.0
-    if s.head.loose < LEAST or dim == 0.0:
+    if head.width >= 0:
+        measure(s, s.x)  # to learn from it, too
+    if is_made_of_values(s, s.x):
         return 1.0
-    s.head.apart = 0.0
-    if s.head.atoms_used >= 3 and s.head.repeats > s.head.loose / 64.0 and not is_tied(s, 0.5):
+    if is_world(s) and not is_tied(s, TIED):
         return UNKNOWN
-    apart = stands_apart(s, dim)
-    s.head.apart = apart
+    if head.apart == 0.0:
+        return 1.0
     background = log_background(s, s.x, dim)
-    if apart and s.head.width >= 0:
-        measure(s, s.x)
+    if head.width >= 0:
         e, context = 0 if is_first else 1, -1.0
-        if not is_first and s.head.rhythm > 0.0:
+        if not is_first and head.rhythm > 0.0:
             context = context_of(s)
         k, fit, rest = nearest_cluster(s, e, dim, background, not is_first, context)
         if k >= 0:
             cell = s.cells[ATOMS + k]
             if cell.is_cell > 0.0 or evidence_of_cluster(s, k, fit - rest, e) > ENOUGH:
-                is_tile = s.head.lead > 0.0  # cells that do not predict are not tested
+                is_tile = head.lead > 0.0  # cells that do not predict are not tested
                 return 1.0 if is_tile or is_trusted(s, ATOMS + k) else 0.0
-    if not apart:
-        return 1.0
     return 1.0 if is_near(s, s.x, is_first, dim, background) else UNKNOWN
 
 
@@ -170,7 +170,9 @@ def learn(s: State, is_last: bool) -> int:
         judge(s, row)
     head.waiting = 0.0
     head.follows = head.found != NOTHING
-    head.after_atom = head.found >= 0.0 or (row >= 0 and s.cells[row].is_cell > 0.0)
+    head.after_cell = head.found >= 0.0
+    if row >= ATOMS and not is_world(s):
+        head.after_cell = s.cells[row].is_cell
     if head.follows > 0.0:
         s.recent[BEFORE_IT * RECENT] = s.x
     return row
@@ -191,6 +193,7 @@ def _learn_loose(s: State, is_last: bool) -> int:
             gained = score_widths(s, s.x, e, dim, background)
             if e != 0 and head.follows > 0.0:
                 score_widths(s, s.x, BEFORE_IT, dim, background)
+            choose_widths(s, dim)
         width = best_width(s, dim)
         if width != head.width:
             head.width = width
@@ -203,18 +206,15 @@ def _learn_loose(s: State, is_last: bool) -> int:
             row = ATOMS + k if k >= 0 else -1
             if scored:
                 compare_with_cells(s, gained, head.mix - background)
-            if head.after_atom > 0.0 and e != 0 and (row < 0 or s.cells[row].name != head.here):
-                head.met += 1.0
-                head.close += near
             if e != 0:
                 is_cell = row >= 0 and s.cells[row].is_cell > 0.0
                 name = s.cells[row].name if is_cell else 0.0
                 count_context(s, context_of(s), name, share_of(s, k if is_cell else -1))
         else:
             head.totals[e] += 1.0
-            if head.after_atom > 0.0 and e != 0:
-                head.met += 1.0
-                head.close += near
+        if head.after_cell > 0.0 and e != 0 and (row < 0 or s.cells[row].name != head.here):
+            head.met += 1.0
+            head.close += near
     widen_metric(s, s.x)
     if head.width >= 0:
         tighten(s)
