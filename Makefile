@@ -42,7 +42,7 @@ types: $(READY)
 
 # Compiled once here, or each worker of the test run would compile the same kernels.
 kernels: $(READY)
-	$(VENV)/bin/python tests/compile_kernels.py
+	PYTHONPATH=. $(VENV)/bin/python tests/compile_kernels.py
 
 bench: $(READY)
 	$(VENV)/bin/python -m benchmarks $(BENCH)

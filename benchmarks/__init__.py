@@ -34,6 +34,7 @@ BENCHMARKS = {
         "tokens",
         "rivals",
         "transfer",
+        "parts",
         "logs",
         "optimisers",
     )

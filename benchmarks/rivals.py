@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.published import RIVALS
 from preftd import PTD
 from preftd._src.arrays import Vector
 from preftd._src.experience.stream import Flags
@@ -19,7 +20,6 @@ from preftd._src.learners.custom import Specification
 from preftd._src.learners.steps import Steps
 from preftd._src.paper.learned.cases import CASES
 from preftd._src.paper.learned.quick_look import look
-from preftd._src.paper.learned.rivals import RIVALS
 from preftd._src.paper.learned.scores import Scores
 from preftd._src.paper.learned.studies import GROUPS, LEARNED, LINEAR_SIZES, ONE, ORACLE, TD_LAMBDA
 from preftd._src.tasks.scored import Scored

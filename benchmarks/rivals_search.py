@@ -9,16 +9,16 @@ from itertools import product
 
 import numpy as np
 
-from benchmarks.rivals import SHOWN, Drawn, rival_errors
-from preftd._src.experiments.study import FIRST_SEARCH_SEED
-from preftd._src.learners.custom import Specification
-from preftd._src.paper.learned.rivals import (
+from benchmarks.published import (
     AdaptiveTD,
     DiscerningTD,
     LambdaDiscrepancy,
     LambdaGreedy,
     MetaGradient,
 )
+from benchmarks.rivals import SHOWN, Drawn, rival_errors
+from preftd._src.experiments.study import FIRST_SEARCH_SEED
+from preftd._src.learners.custom import Specification
 
 RATES = (0.03, 0.1, 0.3)
 

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import torch
 
+from benchmarks.published import RIVALS
 from learners.all_learners import LEARNERS, ONLINE, SIZE, STREAMS, update
 from logs.made_logs import COLUMNS, gappy
 from preferences.made_streams import continuous_walk, geometric, of_task
 from preftd import ETD, PTD, ActorCritic, Critic, Experience, LinearLearner, StepSizePair, tasks
-from preftd._src.paper.learned.rivals import RIVALS
+from preftd._src.paper.learned.kinds import NOTHING_WRONG
 from preftd._src.paper.learned.streams import NUMBERS, rides
 from preftd.experience import Fourier, Indices, TileCoding
 from preftd.learners import (
@@ -44,6 +45,7 @@ def run_all_kernels() -> None:
     _learned()
     for kind in NUMBERS:
         rides(kind, 1, np.random.default_rng(0))
+    NOTHING_WRONG["walk"].episodes(0, 1)
     _long_segments()
     _control()
     _returns()

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from benchmarks.published import RIVALS
 from logs.made_logs import COLUMNS, gappy
 from preftd import (
     ETD,
@@ -24,7 +25,7 @@ from preftd import (
     evaluate,
     tasks,
 )
-from preftd._src.paper.learned.rivals import RIVALS
+from preftd._src.paper.learned.kinds import NOTHING_WRONG
 from preftd._src.paper.learned.streams import NUMBERS, rides
 from preftd._src.tasks.control_kernel import reset_kernel, step_kernel
 from preftd.experience import Indices, TileCoding
@@ -91,9 +92,10 @@ def _rivals(_: str) -> None:
         evaluate(task, PTD(), Constant(1.0), [0.01], 2, 1, learner=rival, workers=1)
 
 
-def _rides(_: str) -> None:
+def _streams(_: str) -> None:
     for kind in NUMBERS:
         rides(kind, 1, np.random.default_rng(0))
+    NOTHING_WRONG["walk"].episodes(0, 1)
 
 
 def _control(_: str) -> None:
@@ -141,7 +143,7 @@ JOBS: list[tuple[Callable[[str], None], str]] = [
     (_loaded, "preftd.torch"),
     (_control, ""),
     (_rivals, ""),
-    (_rides, ""),
+    (_streams, ""),
 ]
 """The longest first, so that no core waits for the other at the end."""
 

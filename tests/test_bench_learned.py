@@ -1,12 +1,15 @@
 """Benches of learned preferences, and of other ways; tests do not judge the speed."""
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 
-from benchmarks import rivals
+from benchmarks import parts, rivals
 from benchmarks.learned import GOALS, Halves, contenders, streams, table
+from benchmarks.published import RIVALS, LambdaGreedy
 from benchmarks.rivals import Drawn
 from benchmarks.timing import compete
-from preftd._src.paper.learned.rivals import RIVALS, LambdaGreedy
 
 
 def test_a_row_for_each_stream() -> None:
@@ -45,3 +48,29 @@ def test_the_trust_of_a_fixed_preference_is_that_preference() -> None:
     assert found.trust == pytest.approx((0.3, 0.3))
     expected = [rivals.rival_errors(fixed, drawn, s).min() for s, drawn in reported.items()]
     assert (found.errors >= expected).all()
+
+
+def test_bad_entries_become_the_last_good_value_or_what_the_good_ones_predict() -> None:
+    x = np.array([[1.0, 2.0], [7.0, 4.0], [9.0, 6.0]])
+    good = np.array([[True, False], [False, True], [False, True]])
+    np.testing.assert_array_equal(parts.by_last(x, good), [[1, 0], [1, 4], [1, 6]])
+    first = np.random.default_rng(0).standard_normal(3000)
+    rows = np.stack([first, 2 * first + 1], axis=1)
+    seen = np.ones(rows.shape, np.bool_)
+    seen[2000:, 1] = False
+    filled = parts.by_prediction(np.where(seen, rows, 99.0), seen)
+    np.testing.assert_allclose(filled, rows, atol=0.05)
+    np.testing.assert_array_equal(filled[:2000], rows[:2000])
+
+
+def test_sentinels_are_values_that_come_back_where_all_others_are_new() -> None:
+    x = np.random.default_rng(0).standard_normal((200, 2))
+    x[30::10, 0], x[:, 1] = -999.0, np.arange(200) % 7
+    assert np.flatnonzero(parts.is_sentinel(x)[:, 0]).tolist() == [*range(40, 200, 10)]
+    assert not parts.is_sentinel(x)[:, 1].any()
+
+
+@pytest.mark.slow
+def test_the_table_of_parts_in_the_docs_is_what_the_benchmark_prints() -> None:
+    page = Path(__file__).parent.parent / "docs" / "learned_results.md"
+    assert "\n".join(parts.table()) in page.read_text(encoding="utf-8")

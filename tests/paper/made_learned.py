@@ -9,33 +9,25 @@ from made_runs import frame, run
 from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import Results
 from preftd._src.paper.learned.cases import CASES, of_group
-from preftd._src.paper.learned.rivals import RIVALS
 from preftd._src.paper.learned.studies import (
     BOUNDED,
     BY_PTD,
     BY_RETURNS,
-    BY_RIVALS,
     BY_TD,
-    IN_OTHER_UNITS,
-    IN_UNITS,
     LEARNED,
-    ON,
     ONE,
     ORACLE,
-    OTHER_UNITS,
     PLAIN,
-    RANDOM,
-    RIVAL,
     TD_LAMBDA,
     WITH_RETURNS,
 )
 from preftd._src.paper.study import PaperStudy
 
-TRUE = {LEARNED: 1.01, ORACLE: 1.0, ONE: 5.0, RANDOM: 5.0, TD_LAMBDA: 4.0, RIVAL: 3.9}
-FALSE = {LEARNED: 4.5, ORACLE: 4.2, ONE: 5.0, RANDOM: 5.0, TD_LAMBDA: 4.0, RIVAL: 4.3}
+TRUE = {LEARNED: 1.01, ORACLE: 1.0, ONE: 5.0, TD_LAMBDA: 4.0}
+FALSE = {LEARNED: 4.5, ORACLE: 4.2, ONE: 5.0, TD_LAMBDA: 4.0}
 """Errors where some states are hidden."""
-OBSERVABLE, UNITS = {True: 0.9, False: 1.5}, {True: 1.01, False: 5.0}
-"""Errors of learned preferences where none is hidden, and of those learned from other units."""
+OBSERVABLE = {True: 0.9, False: 1.5}
+"""Errors of learned preferences where none is hidden."""
 EPISODES = 10
 
 
@@ -43,8 +35,6 @@ def _level(case: str, method: str, true: bool) -> float:
     """The mean error of a method."""
     if method == BY_RETURNS:
         return _level(case, LEARNED, true) * (1.0 if true else 1.1)
-    if method in OTHER_UNITS:
-        return UNITS[true]
     if CASES[case].hidden:
         return (TRUE if true else FALSE)[method]
     return OBSERVABLE[true] if method == LEARNED else 1.0
@@ -76,11 +66,8 @@ def learned_results(true: bool, seeds: int, noise: float) -> dict[PaperStudy, Re
     found = {}
     for group, study in BY_PTD.items():
         cases = list(of_group(group))
-        found[study] = made(cases, [LEARNED, ORACLE, ONE, RANDOM], both)
+        found[study] = made(cases, [LEARNED, ORACLE, ONE], both)
         found[BY_TD[group]] = made(cases, [TD_LAMBDA], both)
     for group, study in WITH_RETURNS.items():
         found[study] = made(list(of_group(group)), [BY_RETURNS], [BOUNDED])
-    found[IN_OTHER_UNITS] = made(list(IN_UNITS), list(OTHER_UNITS), [BOUNDED])
-    for group, study in BY_RIVALS.items():
-        found[study] = made(list(ON[group]), [RIVAL], list(RIVALS))
     return found

@@ -11,7 +11,7 @@ from preftd._src.arrays import Vector
 from preftd._src.experiments.executors import Here
 from preftd._src.experiments.runner import run
 from preftd._src.paper.learned import streams
-from preftd._src.paper.learned.cases import CASES, SECTIONS
+from preftd._src.paper.learned.cases import CASES, KINDS, SECTIONS
 from preftd._src.paper.learned.quick_look import look, rates
 from preftd._src.paper.learned.scores import Scores
 from preftd._src.paper.learned.streams import ContinuousWalk, Ride, Streamed, monte_carlo
@@ -23,22 +23,21 @@ from preftd._src.paper.learned.studies import (
     ORACLE,
     PLAIN,
     TD_LAMBDA,
-    AtRandom,
-    LearnedThrough,
     ptd_study,
 )
 from preftd.learners import Linear
-from preftd.preferences import Learned, Observability, Signal
+from preftd.preferences import Observability
 from preftd.tasks import Task
 
 CORRIDOR = tasks.make("corridor", length=5)
 
 
 def test_every_case_is_in_one_section_and_has_a_study() -> None:
-    assert sum(map(len, SECTIONS.values())) == len(CASES) > 80
+    every = (*SECTIONS.values(), *KINDS.values())
+    assert sum(map(len, every)) == len(CASES) > 120
     assert {case.group for case in CASES.values()} == set(GROUPS)
     for case in CASES.values():
-        if case.group != "streams":
+        if not GROUPS[case.group].streamed:
             task = case.source(3)
             assert isinstance(task, Task)
             assert task.observable.all() != case.hidden
@@ -46,43 +45,6 @@ def test_every_case_is_in_one_section_and_has_a_study() -> None:
 
 def test_all_episodes_can_be_stored() -> None:
     assert all(group.episodes == 10 * group.kept for group in GROUPS.values())
-
-
-@pytest.mark.parametrize("signal", [AtRandom(), *map(LearnedThrough, ("rotated", "widened"))])
-def test_signals_agree_one_step_at_a_time_and_in_pieces(signal: Signal) -> None:
-    sampler = CORRIDOR.sampler(0)
-    first, second = sampler.episodes(20), sampler.episodes(20)
-    whole, memory = signal.stream(first)
-    more, _ = signal.stream(second, memory)
-    single, memory = list[float](), None
-    for piece in (first, second):
-        for t in range(len(piece)):
-            beta, memory = signal.step(piece.visit(t), memory)
-            single.append(beta)
-    assert single == [*whole, *more]
-
-
-def test_beta_by_chance_is_1_as_often_as_states_are_observable_but_not_there() -> None:
-    drawn = CORRIDOR.sampler(0).episodes(3000)
-    shown, beta = np.asarray(drawn.observable), AtRandom().stream(drawn)[0]
-    assert set(beta) == {0.0, 1.0}
-    assert beta.mean() == pytest.approx(shown.mean(), abs=0.01)
-    assert beta[shown].mean() == pytest.approx(beta[~shown].mean(), abs=0.02)
-
-
-@pytest.mark.parametrize("units", ["rotated", "scaled", "widened"])
-def test_other_units_hold_the_same_and_change_no_cell_that_recurs(units: str) -> None:
-    drawn = CORRIDOR.sampler(0).episodes(50)
-    seen = LearnedThrough(units)._shown(drawn.features())
-    assert np.linalg.matrix_rank(seen - seen.mean(axis=0)) == 3
-    assert seen.shape[1] == (8 if units == "widened" else 3)
-    spread = seen.std(axis=0)
-    assert (spread[:2] == 0).all() == (units == "widened")
-    if units == "scaled":
-        assert spread.max() / spread.min() > 1e5
-    np.testing.assert_array_equal(
-        LearnedThrough(units).stream(drawn)[0], Learned().stream(drawn)[0]
-    )
 
 
 def test_values_of_the_continuous_walk_are_those_of_its_episodes() -> None:
@@ -100,7 +62,13 @@ def test_values_of_the_continuous_walk_are_those_of_its_episodes() -> None:
 
 @pytest.mark.parametrize(
     "ride",
-    [Ride("mountain car, tiles"), pytest.param(Ride("cart pole", 0.5), marks=pytest.mark.slow)],
+    [
+        Ride("mountain car, tiles"),
+        *(
+            pytest.param(Ride(*of), marks=pytest.mark.slow)
+            for of in (("cart pole", 0.5), ("pendulum",))
+        ),
+    ],
 )
 def test_values_of_rides_are_those_of_their_episodes(ride: Ride) -> None:
     known = monte_carlo(ride.kind)
@@ -108,7 +76,7 @@ def test_values_of_rides_are_those_of_their_episodes(ride: Ride) -> None:
     rng = np.random.default_rng(1)
     for state, value in list(zip(known.states, known.values, strict=True))[:3]:
         lengths = streams.lengths_from(ride.kind, state, 2000, rng)
-        sign = -1 if ride.kind == streams.MOUNTAIN_CAR else 1
+        sign = 1 if ride.kind == streams.CART_POLE else -1
         returns = sign * np.array([sum(0.99**k for k in range(n)) for n in lengths])
         assert value == pytest.approx(returns.mean(), abs=5 * returns.std() / 2000**0.5 + 0.5)
 

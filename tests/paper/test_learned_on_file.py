@@ -1,6 +1,5 @@
 """The benchmark of learned preferences on file: the table of the docs, the figures, the claims."""
 
-import re
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -17,17 +16,17 @@ from preftd._src.paper.learned import studies
 from preftd._src.paper.learned.cases import CASES
 from preftd._src.paper.learned.studies import BOUNDED, GROUPS, LEARNED, ORACLE, ptd_study
 from preftd._src.paper.learned.table import (
-    BEGIN,
-    END,
+    PAGES,
     on_file,
+    put,
     scores_on_file,
     table_lines,
-    write_table,
+    write_tables,
 )
 from preftd._src.paper.stored import shortened
 from preftd._src.paper.study import PaperStudy
 
-DOCS = Path(__file__).parents[2] / "docs" / "learned.md"
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 @cache
@@ -35,13 +34,14 @@ def found() -> dict[PaperStudy, Results]:
     return {one: on_file(one) for one in studies.STUDIES}
 
 
-def test_the_table_of_the_docs_is_that_on_file(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text(DOCS.read_text())
-    write_table(page)
-    assert page.read_text() == DOCS.read_text(), (
-        "write it with `python -m preftd._src.paper.learned --table docs/learned.md`"
-    )
+def test_the_tables_of_the_docs_are_those_on_file(tmp_path: Path) -> None:
+    for page in PAGES.values():
+        (tmp_path / page).write_text((DOCS / page).read_text())
+    write_tables(tmp_path)
+    for page in PAGES.values():
+        assert (tmp_path / page).read_text() == (DOCS / page).read_text(), (
+            "write them with `python -m preftd._src.paper.learned --tables docs`"
+        )
 
 
 def test_the_table_has_a_row_for_each_case_and_its_numbers_are_those_of_the_scores() -> None:
@@ -58,9 +58,9 @@ def test_the_table_has_a_row_for_each_case_and_its_numbers_are_those_of_the_scor
 
 def test_a_page_without_a_place_for_the_table_is_refused(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    page.write_text(f"{BEGIN} but no end")
-    with pytest.raises(InputError, match=re.escape(f"add the lines {BEGIN} and {END}")):
-        write_table(page)
+    page.write_text("<!-- tables --> but no end")
+    with pytest.raises(InputError, match="no place for the tables: add the lines <!-- tables -->"):
+        put(page, "tables", [])
 
 
 @pytest.mark.parametrize("preference", [LEARNED, ORACLE])
@@ -82,10 +82,10 @@ def test_the_runs_on_file_are_those_of_the_code(preference: str, tmp_path: Path)
     assert anew.runs["error"].to_list() == kept["error"].to_list()
 
 
-@pytest.mark.parametrize("name", ["learned", "learned_curves", "learned_rivals"])
+@pytest.mark.parametrize("name", ["learned", "learned_kinds"])
 def test_figures_are_drawn_from_what_is_on_file(name: str) -> None:
     drawn = FIGURES[name].draw(found())
-    assert len(drawn.axes) >= 6
+    assert len(drawn.axes) >= 2
     assert all(axes.lines for axes in drawn.axes)
 
 

@@ -10,12 +10,24 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from preferences.learned_reference_parts import Kernels, MarkovTest, Metric, Values
+from preferences.learned_reference_parts import Kernels, MarkovTest, Metric, Odd, Values
 from preftd._src.arrays import Vector
-from preftd._src.preferences.learned.cells import ALIKE, ENOUGH, FAR, LONGEST, SOME
-from preftd._src.preferences.learned.memory import BEFORE_IT, CLASSES, PRESUMED
+from preftd._src.preferences.learned.cells import (
+    ALIKE,
+    AT_FIRST,
+    ENOUGH,
+    FAR,
+    LATELY,
+    LONGEST,
+    ROWS,
+    SOME,
+    SOME_RECUR,
+    STATES,
+)
+from preftd._src.preferences.learned.markov import CHECKED, FAILING, TESTED
+from preftd._src.preferences.learned.memory import BEFORE_IT, CLASSES
 from preftd._src.preferences.learned.metric import RANGE
-from preftd._src.preferences.learned.widths import ALL, FEW, LEAST, ODDS, PART
+from preftd._src.preferences.learned.widths import ALL, FEW, LEAST, ODDS, PART, ROOM, TIED
 
 FIRST, OTHER, LAST = range(CLASSES)
 
@@ -52,7 +64,10 @@ class Reference:
         self.metric, self.markov = Metric(size), MarkovTest(self._is_several, self._leave)
         self.values = Values(self.markov.is_distrusted) if linear else None
         self.names, self.seen, self.atoms = 2, set[bytes](), dict[bytes, int]()
-        self.kernels, self.presumed = Kernels(self.metric), dict[bytes, int]()
+        self.kernels, self.odd = Kernels(self.metric), Odd(size)
+        self.visits_of, self.numbers = Counter[bytes](), set[tuple[int, float]]()
+        self.repeats, self.recurring, self.new, self.is_void = 0, 1.0, 0, False
+        self.after_cell = False
         self.width, self.start, self.time, self.follows = -1, 0.0, 0, False
         self.clock, self.last, self.since = Counter[tuple[int, ...]](), 0, 0
         self.rhythm = 0.0
@@ -66,19 +81,31 @@ class Reference:
 
     def step(self, x: Vector, is_first: bool, outcome: tuple[float, float] = (0.0, 0.0)) -> float:
         """Learn from the observation before, then decide on x, which the outcome led to."""
+        if self.time % CHECKED == 0:
+            self.is_void = self._fails()
         if self.waiting is not None:
             name = self._learn(*self.waiting, is_last=is_first)
             if self.values is not None:
                 self.values.follow(name, outcome, self._cells() if is_first else None)
         if is_first:
             self.last, self.since = 0, 0
+        if self.odd.is_missing(x):
+            self.waiting = x * math.nan, is_first, False
+            return 0.0
         beta = self._decide(x, is_first)
         self.waiting = x, is_first, beta is not None and beta > 0
         if beta is None:  # it is like none before
-            beta = float(len(self.presumed) < PRESUMED)
-            if beta:
-                self.presumed[x.tobytes()] = 0
+            beta = float(self.recurring > SOME_RECUR and self.time <= 2 * self.new + AT_FIRST)
+            self.recurring -= self.recurring / LATELY
         return beta
+
+    def _fails(self) -> bool:
+        """Whether most cells fail the Markov test."""
+        cells = [(name, self.visits_of[key]) for key, name in self.atoms.items()]
+        cells += [(one.name, one.visits) for one in self.clusters if one.is_cell]
+        tested = [name for name, visits in cells if visits >= TESTED]
+        failing = sum(self.markov.is_distrusted(name) for name in tested)
+        return failing >= FAILING and 2 * failing > len(tested)
 
     def _decide(self, x: Vector, is_first: bool) -> float | None:
         key = x.tobytes()
@@ -86,8 +113,19 @@ class Reference:
             return self._trust(self.atoms[key])
         if key in self.seen:
             return 1.0
-        if self.metric.n < LEAST or self.metric.dim == 0:
+        known_numbers = all((i, value) in self.numbers for i, value in enumerate(x.tolist()))
+        if self.metric.n < LEAST or self.metric.dim == 0 or known_numbers:
+            return 1.0
+        if self._is_world() and not self.kernels.is_tied(TIED):
             return None
+        return self._near(x, is_first) if self.kernels.apart else 1.0
+
+    def _is_world(self) -> bool:
+        """Whether what repeats exactly is more than a default value, and more than chance."""
+        return len(self.atoms) >= STATES and self.repeats > self.metric.n / ROWS
+
+    def _near(self, x: Vector, is_first: bool) -> float | None:
+        """β if what recurs stands apart."""
         classes = [FIRST] if is_first else [OTHER, LAST]
         if self.width >= 0:
             context = None if is_first or self.rhythm <= 0 else self._context()
@@ -101,7 +139,7 @@ class Reference:
 
     def _trust(self, name: int) -> float:
         held = self.values is not None and name in self.values.held
-        return float(not held and not self.markov.is_distrusted(name))
+        return float(not held and (self.is_void or not self.markov.is_distrusted(name)))
 
     def _cells(self) -> dict[int, Vector]:
         """The centres of all cells, by name."""
@@ -111,23 +149,30 @@ class Reference:
     def _learn(self, x: Vector, is_first: bool, trusted: bool, *, is_last: bool) -> int:
         """Learn from x; returns the name of its cell or cluster, or 0."""
         self.time += 1
-        key, name, known = x.tobytes(), 0, True
+        key, name, known, in_cell = x.tobytes(), 0, True, False
+        is_odd = bool(np.isnan(x).any())
+        self.repeats += key in self.seen
         if key in self.seen and key not in self.atoms:
             self.names += 1
             self.atoms[key] = self.names
-            self.presumed.pop(key, None)
+            self.recurring, self.new = min(self.recurring + 1 / LATELY, 1.0), self.time
+            self.visits_of[key] = 1
+            self.numbers.update(enumerate(x.tolist()))
         if key in self.atoms:
-            name = self.atoms[key]
-        else:
+            name, in_cell = self.atoms[key], True
+            self.visits_of[key] += 1
+        elif not is_odd:
             self.seen.add(key)
             found = self._learn_loose(x, FIRST if is_first else LAST if is_last else OTHER)
             name, known = (0, False) if found is None else (found.name, found.visits > 1)
+            in_cell = found is not None and found.is_cell and not self._is_world()
         self.since += 1
         if name and trusted:
             self.last, self.since = name, 0
-        self.markov.follow(name, x, known, is_first, is_last)
-        self.follows = True
-        self.kernels.keep(BEFORE_IT, self.time, x)
+        self.markov.follow(name, x, known and not is_odd, is_first, is_last)
+        self.follows, self.after_cell = not is_odd, in_cell
+        if not is_odd:
+            self.kernels.keep(BEFORE_IT, self.time, x)
         return name
 
     def _learn_loose(self, x: Vector, e: int) -> Cluster | None:
@@ -135,10 +180,12 @@ class Reference:
         found = None
         if self.metric.n >= LEAST and self.metric.dim > 0:
             scored, gained = self.metric.n < ALL or self.metric.n % PART == 0, 0.0
+            is_near = self.follows and self.kernels.follows_nearly(x)
             if scored:
                 gained = self.kernels.score(x, e)
                 if e != FIRST:
                     self.kernels.score(x, BEFORE_IT)
+                self.kernels.choose()
             width = self.kernels.best(self.width, self._spread() if self.width >= 0 else 1.0)
             if width != self.width:
                 self.width, self.start = width, self.kernels.start_spread(width)
@@ -154,6 +201,10 @@ class Reference:
                     self._count(found if found.is_cell else None)
             else:
                 self.totals[e] += 1
+            stays = found is not None and found.name == self.markov.here
+            if self.after_cell and e != FIRST and not stays:
+                self.kernels.met += 1
+                self.kernels.close += is_near
         self.metric.widen(x)
         self.kernels.keep(e, self.time, x)
         return found
@@ -171,6 +222,10 @@ class Reference:
         self.clock.update([context, key])
 
     def _spread(self) -> float:
+        """The variance within cells, which leaves room for others."""
+        return min(self._found_spread(), math.exp(-2 * ROOM / self.metric.dim))
+
+    def _found_spread(self) -> float:
         scatter = float((self.scatter * self.metric.weight).sum()) / self.metric.dim
         return (scatter + FEW * self.start) / (self.visits + FEW)
 
@@ -185,7 +240,6 @@ class Reference:
             self.names += 1
             found = Cluster(self.names, x, self.totals.copy())
             self.clusters.append(found)
-            self._name_presumed(x, found)
             return found, mix
         variance = self._variance()
         now = self._recurrence(found, fit - rest, e) > (0 if found.is_cell else ENOUGH)
@@ -198,8 +252,6 @@ class Reference:
             self.plain[e] -= 1
         found.is_cell = now
         if now:
-            for key in [key for key, name in self.presumed.items() if name == found.name]:
-                del self.presumed[key]
             self.scatter += (x - found.centre) ** 2 * found.visits / (found.visits + 1)
             self.visits += 1
         self.totals[e] += 1
@@ -207,12 +259,7 @@ class Reference:
         found.centre = found.centre + (x - found.centre) / found.visits
         if found.is_cell:
             self._absorb(found, variance)
-        self._name_presumed(x, found)
         return found, mix
-
-    def _name_presumed(self, x: Vector, found: Cluster) -> None:
-        if x.tobytes() in self.presumed:
-            self.presumed[x.tobytes()] = found.name
 
     def _absorb(self, cell: Cluster, variance: Vector) -> None:
         """Make one cell of two that cannot be told apart."""
@@ -288,7 +335,9 @@ class Reference:
         """The variance within cells of each entry that counts."""
         weight = self.metric.weight[self.metric.weight > 0]
         scatter = self.scatter[self.metric.weight > 0]
-        return np.asarray((scatter + SOME * self._spread() / weight) / (self.visits + SOME))
+        found = self._found_spread()
+        variance = (scatter + SOME * found / weight) / (self.visits + SOME)
+        return np.asarray(variance * self._spread() / found)
 
     def _recurrence(self, cluster: Cluster, fit: float, e: int) -> float:
         """Evidence that a cluster is a cell, with a visit of class e added."""

@@ -9,14 +9,23 @@ import numpy as np
 from preftd._src.arrays import Dense, Vector
 from preftd._src.preferences.learned.markov import BEGIN, END, LONG, PRIOR
 from preftd._src.preferences.learned.memory import BEFORE_IT, CLASSES, EXPERTS, RECENT, WIDTHS
-from preftd._src.preferences.learned.metric import RANGE, ROUNDING
+from preftd._src.preferences.learned.metric import BEGINNING, ODD, RANGE, ROUNDING
 from preftd._src.preferences.learned.returns import (
     FAINT,
     FIRST_TEST,
     GROWTH_OF_TESTS,
     LEAST_VARIANCE,
 )
-from preftd._src.preferences.learned.widths import NARROWER, NEAR, ODDS, ROOM, SWITCH
+from preftd._src.preferences.learned.widths import (
+    FIRST,
+    GRADUAL,
+    LIKELIER,
+    NARROWER,
+    NEAR,
+    ODDS,
+    ROOM,
+    SWITCH,
+)
 
 NONE = 0
 """The cell before, where an episode starts."""
@@ -71,6 +80,32 @@ def _same(scaled: Vector, other: Vector) -> bool:
     return bool((abs(scaled - other) <= ROUNDING * (1 + abs(other))).all())
 
 
+class Odd:
+    """Values that stand for what is missing: far from all others, and always the same."""
+
+    def __init__(self, size: int) -> None:
+        self.past: list[Vector] = []
+        self.odd, self.centre, self.range, self.stays = np.zeros((4, size))
+
+    def is_missing(self, x: Vector) -> bool:
+        """Whether x has such a value; it is kept."""
+        self.past.append(x)
+        n, missing = len(self.past), False
+        for i, value in enumerate(x.tolist()):
+            away, most = abs(value - self.centre[i]), abs(self.odd[i] - self.centre[i])
+            self.stays[i] += value == (self.past[-2][i] if n > 1 else 0.0)
+            if n > 1 and value == self.odd[i]:
+                varies = n > BEGINNING and self.stays[i] < n / 2 and self.range[i] > 0
+                missing |= bool(varies and away > ODD * self.range[i])
+            elif n == 1 or away > most:
+                self.odd[i] = value
+                self.range[i] = max(self.range[i], most if n > 1 else 0.0)
+            else:
+                self.centre[i] += (value - self.centre[i]) / n
+                self.range[i] = max(self.range[i], away)
+        return missing
+
+
 class Kernels:
     """Evidence for each width, by group: the classes of moments, and the observation before."""
 
@@ -80,6 +115,31 @@ class Kernels:
         self.evidence, self.hits = np.zeros((2, CLASSES + 1, WIDTHS))
         self.scored = np.zeros(CLASSES + 1)
         self.lead = 0.0
+        self.near = self.along = -1
+        self.apart, self.met, self.close = False, 0, 0
+
+    def choose(self) -> None:
+        """Find the widths that predict best, and whether what they recognise stands apart."""
+        self.near, self.along = self.strongest(False, ODDS), self.strongest(True, ODDS)
+        found = []
+        for j in range(FIRST, WIDTHS):
+            hits = self.hits[:CLASSES, j].sum()
+            found.append((self.of_classes()[j], hits, j >= self.widest()))
+            evidence, hits = self.evidence[BEFORE_IT, j], self.hits[BEFORE_IT, j]
+            found.append((evidence, hits, j >= self.widest_before()))
+        most, hits, has_room = max(found, key=lambda one: one[0])
+        self.apart = bool(most > SWITCH and has_room and most > LIKELIER * hits)
+
+    def is_tied(self, least: float) -> bool:
+        """Whether at least this share of what follows a cell is near it."""
+        return self.close + 0.5 >= least * (self.met + 1)
+
+    def follows_nearly(self, x: Vector) -> bool:
+        """Whether x is rather near the observation before than not."""
+        if self.along < 0:
+            return False
+        share, ratio = self._explained(x, BEFORE_IT, self.along)
+        return share * ratio > 1 - share
 
     def keep(self, group: int, time: int, x: Vector) -> None:
         """Remember x as the last of a group."""
@@ -91,7 +151,7 @@ class Kernels:
         if not self.recent[group]:
             return 0.0
         used, gained = self.strongest(group == BEFORE_IT, -math.inf), np.zeros(WIDTHS)
-        for j in range(self.widest(), WIDTHS):
+        for j in range(FIRST, WIDTHS):
             share, ratio = self._explained(x, group, j)
             whole = 1 - share + share * ratio
             gained[j] = math.log(whole)
@@ -111,6 +171,10 @@ class Kernels:
         """The widest width with room for cells."""
         return int(ROOM / (self.metric.dim * math.log(2))) + 1
 
+    def widest_before(self) -> int:
+        """The widest width that tells what follows nearly from what does not."""
+        return max(int(ROOM / ((self.metric.dim + 0.5) * math.log(2))) + 1, 2)
+
     def of_classes(self) -> Vector:
         """The evidence for each width, of all classes together."""
         return np.asarray(self.evidence[:CLASSES].sum(axis=0))
@@ -118,7 +182,8 @@ class Kernels:
     def strongest(self, before: bool, least: float) -> int:
         """The width with the most evidence; −1 if that is not above `least`."""
         found = self.evidence[BEFORE_IT] if before else self.of_classes()
-        best = self.widest() + int(found[self.widest() :].argmax())
+        top = self.widest_before() if before else self.widest()
+        best = top + int(found[top:].argmax())
         return best if found[best] > least else -1
 
     def best(self, now: int, spread: float) -> int:
@@ -145,7 +210,7 @@ class Kernels:
 
     def is_near(self, x: Vector, classes: list[int], totals: Vector, follows: bool) -> bool:
         """Whether x is rather near what was seen lately, or just before, than not."""
-        along, width = self.strongest(True, ODDS), self.strongest(False, ODDS)
+        along, width = self.along if self.is_tied(GRADUAL) else -1, self.near
         if along < 0 and self.lead < 0:
             return False
         near, far = 0.0, 1.0
@@ -156,10 +221,7 @@ class Kernels:
                 far += totals[e] * (1 - share)
         if near > far:
             return True
-        if along < 0 or not follows:
-            return False
-        share, ratio = self._explained(x, BEFORE_IT, along)
-        return share * ratio > 1 - share
+        return along >= 0 and follows and self.follows_nearly(x)
 
     def compare_with_cells(self, kernels: float, cells: float) -> None:
         """Add to the lead over cells."""
@@ -225,16 +287,17 @@ class MarkovTest:
         share = {y: (count + PRIOR) / whole for y, count in after.items()}
         octave = int(math.log2(self.dwell))
         stays, returns = share.get(self.here, 0.0), share.get(self.before, 0.0)
+        returns /= 1 - stays if stays < 1 else 1.0
         stay, back = int(then == self.here), int(then == self.before)
         experts = (
             ((0, self.before), then, share.get(then, 0.0)),
             ((1, self.dwell), stay, stays if stay else 1 - stays),
             ((2, octave), stay, stays if stay else 1 - stays),
             ((3, self.before, min(self.dwell, int(LONG))), then, share.get(then, 0.0)),
-            ((4, octave), back, returns if back else 1 - returns),
+            ((4, octave), back, returns if back else 1 - returns),  # if it moves
         )
         for expert, (context, outcome, plain) in enumerate(experts):
-            if expert in (0, 3, 4) and self.before == 0:
+            if (expert in (0, 3, 4) and self.before == 0) or (expert == 4 and stay):
                 continue
             counts = self.contexts[(self.here, *context)]
             if then in after:

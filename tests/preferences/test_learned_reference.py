@@ -51,7 +51,9 @@ def test_the_kernels_agree_with_the_reference(name: str) -> None:
     assert_close(s.widths["evidence"], reference.kernels.evidence)
     assert s.head.lead == pytest.approx(reference.kernels.lead, rel=1e-7, abs=1e-7)
     assert s.head.rhythm == pytest.approx(reference.rhythm, rel=1e-7, abs=1e-7)
-    assert (s.presumed["fingerprint"] > 0).sum() == len(reference.presumed)
+    assert s.head.apart == reference.kernels.apart
+    assert (s.head.met, s.head.close) == (reference.kernels.met, reference.kernels.close)
+    assert s.head.recurring == pytest.approx(reference.recurring, rel=1e-12)
     assert s.head.clusters_used == len(reference.clusters)
     for row, cluster in enumerate(reference.clusters, ATOMS):
         assert_close(s.centres[row], cluster.centre)

@@ -3,8 +3,9 @@
     python -m preftd._src.paper.learned "corridor 5" "grid 8"     cases whose names contain these
     python -m preftd._src.paper.learned --list                    all names
     python -m preftd._src.paper.learned --seeds 8 --out folder corridor
+    python -m preftd._src.paper.learned kinds                     cases of groups with such names
     python -m preftd._src.paper.learned --ablations               with one thing changed at a time
-    python -m preftd._src.paper.learned --table docs/learned.md   write the table of results on file
+    python -m preftd._src.paper.learned --tables docs             write tables of results on file
 
 What does not depend on learned preferences is kept in the folder (default: results/learned);
 learned preferences are always recomputed.
@@ -15,24 +16,26 @@ from pathlib import Path
 
 from preftd._src.paper.learned.cases import CASES
 from preftd._src.paper.learned.quick_look import ablation_lines, lines
-from preftd._src.paper.learned.table import write_table
+from preftd._src.paper.learned.table import write_tables
 
 
 def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="python -m preftd._src.paper.learned")
-    parser.add_argument("names", nargs="*", help="parts of names of cases (default: all)")
+    parser.add_argument(
+        "names", nargs="*", help="parts of names of cases, or groups (default: all)"
+    )
     parser.add_argument("--list", action="store_true", help="list all names")
     parser.add_argument("--ablations", action="store_true", help="names are of changes")
     parser.add_argument("--seeds", type=int, default=20)
-    parser.add_argument("--table", type=Path, help="write the table on file into this page")
+    parser.add_argument("--tables", type=Path, help="write tables on file into pages of a folder")
     parser.add_argument("--out", type=Path, default=Path("results/learned"))
     asked = parser.parse_args()
     if asked.list:
         print(*CASES, sep="\n")
         return
-    if asked.table is not None:
-        write_table(asked.table)
+    if asked.tables is not None:
+        write_tables(asked.tables)
         return
     made = ablation_lines if asked.ablations else lines
     for line in made(asked.names, asked.out, asked.seeds):

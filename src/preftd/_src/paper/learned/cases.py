@@ -5,11 +5,12 @@ jitter     noise of this standard deviation is added to every observation
 sensor     a sensor that fails for 20 steps on average, and works for 50
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
 from typing import Any, NamedTuple
 
 from preftd import tasks
+from preftd._src.paper.learned.kinds import NOTHING_WRONG, WRONG, Kind
 from preftd._src.paper.learned.streams import ContinuousWalk, Ride
 from preftd._src.tasks.chains import geometric_corridor
 from preftd._src.tasks.grids import open_grid
@@ -157,6 +158,11 @@ def _sensors() -> Iterator[Case]:
         yield Case(f"cart pole, {dropped:g} dropped", "streams", ride, hidden=True)
 
 
+def _kinds(kinds: Mapping[str, Kind], *, hidden: bool) -> Iterator[Case]:
+    for name, kind in kinds.items():
+        yield Case(name, "kinds" if kind.ends else "continuing kinds", kind, hidden)
+
+
 SECTIONS: dict[str, tuple[Case, ...]] = {
     "corridors": (*_corridors(),),
     "random lengths": (*_geometric(),),
@@ -166,8 +172,19 @@ SECTIONS: dict[str, tuple[Case, ...]] = {
     "sensors that fail": (*_sensors(),),
     "all observable": (*_observable(),),
 }
-"""All cases, in the order of tables."""
-CASES = {case.name: case for cases in SECTIONS.values() for case in cases}
+"""Tasks of the paper and others like them, in the order of tables."""
+KINDS: dict[str, tuple[Case, ...]] = {
+    "nothing wrong": (
+        *_kinds(NOTHING_WRONG, hidden=False),
+        Case("pendulum", "kinds", Ride("pendulum"), hidden=False),
+    ),
+    "what goes wrong": (
+        *_kinds(WRONG, hidden=True),
+        Case("pendulum with noise", "kinds", Ride("pendulum", 0.5), hidden=True),
+    ),
+}
+"""Kinds of streams that have nothing to do with these tasks."""
+CASES = {case.name: case for cases in (*SECTIONS.values(), *KINDS.values()) for case in cases}
 """All cases by name."""
 
 

@@ -1,59 +1,41 @@
-"""Figures of learned preferences: shares of the oracle's gain, curves, and published methods."""
+"""Figures of learned preferences: shares of the oracle's gain, and published methods."""
+
+from collections.abc import Sequence
 
 import numpy as np
-import polars as pl
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter
 
-from preftd._src.arrays import Vector
-from preftd._src.experiments.statistics import summarise
-from preftd._src.paper.figures import PaperFigure, seeds_with
-from preftd._src.paper.learned.cases import CASES, SECTIONS
-from preftd._src.paper.learned.rivals import RIVALS
-from preftd._src.paper.learned.scores import Estimate, Scores, mean_estimate, scores_of
+from preftd._src.paper.figures import PaperFigure
+from preftd._src.paper.learned.cases import KINDS, SECTIONS, Case
+from preftd._src.paper.learned.scores import Estimate, Scores, scores_of
 from preftd._src.paper.learned.studies import (
     BOUNDED,
     BY_PTD,
     BY_RETURNS,
-    BY_RIVALS,
     BY_TD,
-    CELLS,
-    GROUPS,
-    IN_UNITS,
     LEARNED,
     OF_LEARNED,
-    ON,
     ONE,
     ORACLE,
-    OTHER_UNITS,
-    RANDOM,
-    RIVAL,
     TD_LAMBDA,
 )
 from preftd._src.paper.stored import seeds_told
 from preftd._src.paper.study import Found
 from preftd._src.report.figures.layout import (
-    LEVEL,
-    rows_of_panels,
-    write_axis_labels,
     write_note,
 )
-from preftd._src.report.figures.lines import Label, Line, Shown, attach, draw_line, label_ends
+from preftd._src.report.figures.lines import Shown, attach
 from preftd._src.style import (
-    DOTTED,
     EDGE,
-    FAINT,
     HAIR,
-    LABEL_SIZE,
     LOOKS,
     NOTE_SIZE,
     OTHERS,
     PAGE,
     RC,
     SMALL_SIZE,
-    WIDTH,
     Band,
     Look,
     number_text,
@@ -64,7 +46,6 @@ LOOK = {
     ORACLE: OTHERS[0],
     ONE: LOOKS["ETD"],
     TD_LAMBDA: LOOKS["TD(λ)"],
-    RANDOM: Look(FAINT, DOTTED, "", "x"),
 }
 """The look of each method that every case has."""
 TITLE, TICK = SMALL_SIZE, NOTE_SIZE
@@ -105,28 +86,35 @@ def _mark(
 
 # Shares of the oracle's gain, case by case.
 
-IN_UNITS_TITLE = "in other units"
 COLUMNS = (
-    ("corridors", "random lengths", IN_UNITS_TITLE),
+    ("corridors", "random lengths"),
     ("grids", "grids of 16 × 16", "networks", "sensors that fail", "all observable"),
 )
 """Sections one below the other."""
+HARMLESS = ("all observable", "nothing wrong")
+"""Sections in which there is nothing to gain."""
+GOALS = {"all observable": 0.01, "nothing wrong": 0.02, "what goes wrong": 0.9}
+"""The loss that is allowed, or the share that is aimed at; 0.95 elsewhere."""
 ROW, HEAD = 0.135, 0.4
 """Heights of a case and of a title, in inches."""
-GOAL = 0.95
-"""The share that is aimed at."""
 SHARES = (-0.5, 1.1)
 LOSSES = (-0.03, 0.4)
 """Ranges of axes."""
 SHARES_NOTE = (
     "Black: preferences learned from observations alone. 0 %: TD(λ), λ = 1 − β of an oracle that "
-    "is told which states are observable; 100 %: PTD with its β. Blue: β ≡ 1; grey: β = 1 by "
-    "chance, as often as the oracle's; pink: learned from returns too (linear=True). Errors are "
-    "averaged over all episodes. Of each method the better of bounded and other steps counts, of "
-    "learned preferences the one that was better on 8 other seeds, on which all step sizes were "
-    "chosen. {seeds}; 95 % intervals by a paired bootstrap. Hollow: the oracle gains less than a "
-    "tenth, and what is shown is the better error of β ≡ 1 and TD(λ) over that of the learned "
-    "preferences. Marks at an edge lie beyond it."
+    "is told which states are observable; 100 %: PTD with its β. Blue: β ≡ 1; pink: learned from "
+    "returns too (linear=True). Errors are averaged over all episodes. Of each method the better "
+    "of bounded and other steps counts, of learned preferences the one that was better on 8 other "
+    "seeds, on which all step sizes were chosen. {seeds}; 95 % intervals by a paired bootstrap. "
+    "Hollow: the oracle gains less than a tenth, and what is shown is the better error of β ≡ 1 "
+    "and TD(λ) over that of the learned preferences. Marks at an edge lie beyond it."
+)
+KINDS_NOTE = (
+    "Left: what is lost where nothing is wrong. Right: the share of an oracle's gain over the "
+    "better of β ≡ 1 and TD(λ), where observations fail. Hollow: the oracle "
+    "gains less than a tenth, and what is shown is the better error of β ≡ 1 and TD(λ) over that "
+    "of the learned preferences. {seeds}; 95 % intervals by a paired bootstrap. Marks at an edge "
+    "lie beyond it."
 )
 
 
@@ -147,40 +135,51 @@ def _mark_share(
     )
 
 
-def _sections(found: Found) -> dict[str, dict[str, tuple[Scores, str]]]:
-    """By section and row, the scores of a case, and the learned preference that is shown."""
-    scores = scores_of(found.values(), CASES)
-    rows = {
+Rows = dict[str, tuple[Scores, str]]
+"""By row, the scores of a case, and the learned preference that is shown."""
+
+
+def _rows(found: Found, sections: dict[str, tuple[Case, ...]]) -> dict[str, Rows]:
+    """Rows by section."""
+    names = [case.name for cases in sections.values() for case in cases]
+    scores = scores_of(found.values(), names)
+    return {
         title: {case.name: (scores[case.name], LEARNED) for case in cases}
-        for title, cases in SECTIONS.items()
+        for title, cases in sections.items()
     }
-    rows[IN_UNITS_TITLE] = {
-        f"{name}, {units}": (scores[name], units) for name in IN_UNITS for units in OTHER_UNITS
-    }
-    return rows
 
 
 def _draw_shares(found: Found) -> Figure:
-    rows = _sections(found)
-    heights = [[len(rows[name]) * ROW + HEAD for name in column] for column in COLUMNS]
-    tall = max(map(sum, heights))
-    figure = Figure(figsize=(PAGE, tall + 0.3), layout="constrained")
-    columns = figure.add_gridspec(1, len(COLUMNS))
-    for number, (names, high) in enumerate(zip(COLUMNS, heights, strict=True)):
+    rows = _rows(found, SECTIONS)
+    return _draw_columns(rows, COLUMNS, SHARES_NOTE, seeds_told(found[OF_LEARNED[0]].reported))
+
+
+def _draw_kinds(found: Found) -> Figure:
+    told = seeds_told(found[BY_PTD["kinds"]].reported)
+    return _draw_columns(_rows(found, KINDS), [[name] for name in KINDS], KINDS_NOTE, told)
+
+
+def _draw_columns(
+    rows: dict[str, Rows], named: Sequence[Sequence[str]], note: str, seeds: str
+) -> Figure:
+    """Columns of sections, one below the other."""
+    heights = [[len(rows[name]) * ROW + HEAD for name in column] for column in named]
+    figure = Figure(figsize=(PAGE, max(map(sum, heights)) + 0.3), layout="constrained")
+    columns = figure.add_gridspec(1, len(named))
+    for number, (names, high) in enumerate(zip(named, heights, strict=True)):
         panels = columns[0, number].subgridspec(len(names), 1, height_ratios=high)
         for row, name in enumerate(names):
             axes = figure.add_subplot(panels[row, 0])
-            _draw_section(axes, rows[name], is_observable=name == "all observable")
+            _draw_section(axes, rows[name], name in HARMLESS, GOALS.get(name, 0.95))
             axes.set_title(name, loc="left", pad=3)
-    runs = found[OF_LEARNED[0]].reported
-    write_note(figure, SHARES_NOTE.format(seeds=f"Means of {seeds_told(runs)}"))
+    write_note(figure, note.format(seeds=f"Means of {seeds}"))
     return figure
 
 
-def _draw_section(axes: Axes, rows: dict[str, tuple[Scores, str]], *, is_observable: bool) -> None:
+def _draw_section(axes: Axes, rows: Rows, is_observable: bool, goal: float) -> None:
     """A row for each case."""
     axes.set_xlim(*(LOSSES if is_observable else SHARES))
-    ends, goal = ([0], 0.01) if is_observable else ([0, 1], GOAL)
+    ends = [0] if is_observable else [0, 1]
     for place in (*ends, goal):
         line = (0, (2, 2)) if place == goal else "solid"
         axes.axvline(place, color="#BBBBBB", linewidth=HAIR, linestyle=line)
@@ -190,7 +189,7 @@ def _draw_section(axes: Axes, rows: dict[str, tuple[Scores, str]], *, is_observa
             _mark_share(axes, row, one.loss(learned), LEARNED)
             continue
         if one.has_gain:
-            methods = (RANDOM, ONE, *([BY_RETURNS] if (BY_RETURNS, BOUNDED) in one.errors else []))
+            methods = (ONE, *([BY_RETURNS] if (BY_RETURNS, BOUNDED) in one.errors else []))
             for method in methods:
                 _mark_share(axes, row, one.share(one.best(method)), method)
             _mark_share(axes, row, one.share(learned), LEARNED)
@@ -205,149 +204,12 @@ def _draw_section(axes: Axes, rows: dict[str, tuple[Scores, str]], *, is_observa
     axes.tick_params(axis="y", length=0)
 
 
-# Errors over episodes.
-
-CURVES = (
-    "corridor 25",
-    "double corridor 15, jitter 0.1",
-    "corridor 25, aliased",
-    "cross grid 8",
-    "random walk 19, failing sensor",
-    "geometric corridor 10, aliased",
-)
-"""Cases with a panel, in rows of three."""
-LARGEST = 1e3
-"""Errors above this many times the smallest are not shown."""
-CURVES_NOTE = (
-    "{seeds}. Each method has the step size that was best on 8 other seeds. Of bounded and other "
-    "steps the better is shown, for learned preferences the one that was better on those seeds. "
-    "TD(λ): λ = 1 − β of the oracle. Points are means over a tenth of the episodes."
-)
-
-
-def _draw_curves(found: Found) -> Figure:
-    figure, every = rows_of_panels(2, 3, 1.9, PAGE)
-    labelled = []
-    for axes, name in zip(every, CURVES, strict=True):
-        labels = _draw_curves_of(axes, found, name)
-        axes.set_title(name, loc="left", fontsize=TITLE)
-        labelled.append((axes, labels))
-    runs = found[BY_PTD["corridors"]].reported
-    note = CURVES_NOTE.format(seeds=seeds_with(runs, LEVEL))
-    write_axis_labels(figure, every, "episode", "mean squared error", note)
-    label_ends(figure, [labelled[2], labelled[5]])
-    return figure
-
-
-def _draw_curves_of(axes: Axes, found: Found, name: str) -> list[Label]:
-    """The errors of all methods on a case; returns names of lines."""
-    group = CASES[name].group
-    kept, labels, lines = GROUPS[group].kept, [], []
-    for method, look in LOOK.items():
-        results = next(
-            found[study]
-            for study in (BY_PTD[group], BY_TD[group])
-            if method in set(found[study].runs["preference"])
-        )
-        runs = results.reported.filter(task=name, preference=method)
-        searched = results.chosen.filter(task=name, preference=method)
-        learner = _best_learner(searched if method == LEARNED else runs)
-        runs = runs.filter(learner=learner)
-        numbers = pl.int_ranges(0, pl.col("error").list.len())
-        long = runs.select("seed", "diverged", "error", numbers.alias("episode")).explode(
-            "error", "episode", empty_as_null=False
-        )
-        long = long.with_columns((pl.col("episode") + 0.5) * kept).rename({"error": "score"})
-        lines.append(Line(method, look, summarise(long, ["episode"], level=LEVEL), WIDTH))
-    least = min(float(line.rows["centre"].min()) for line in lines)  # type: ignore[arg-type]
-    most = max(float(line.rows["centre"].max()) for line in lines)  # type: ignore[arg-type]
-    axes.set(yscale="log", ylim=(least / 1.3, min(most * 1.3, LARGEST * least)))
-    axes.set_xlim(0, GROUPS[group].episodes)
-    axes.yaxis.set_minor_formatter(NullFormatter())
-    for line in lines:
-        end = draw_line(axes, line, "episode", line.rows, marked=False)
-        labels.append(Label(line.label, line.look, end))
-    return labels
-
-
-def _best_learner(runs: pl.DataFrame) -> str:
-    """The learner with the least mean error."""
-    means = runs.group_by("learner").agg(pl.col("score").mean()).sort("score", "learner")
-    return str(means["learner"][0])
-
-
-# Published methods.
-
-RIVAL_LOOK = Look(OTHERS[3].colour, "solid", "", "D")
-WITH_RIVALS = [case for cases in ON.values() for case in cases]
-ACROSS = 3
-MOST = 30.0
-"""Errors above so many times the least are marked at the edge."""
-RIVALS_NOTE = (
-    "Mean squared errors, averaged over all episodes, with 95 % intervals by a bootstrap; {seeds}, "
-    "step sizes chosen on 8 other seeds. Diamonds: ways of the literature, with beliefs linear in "
-    "the features (filled) or in a table of the observations that repeat exactly (hollow). Marks "
-    "at the right edge lie beyond it."
-)
-
-
-def _draw_rivals(found: Found) -> Figure:
-    scores = scores_of(found.values(), WITH_RIVALS)
-    down = -(-len(WITH_RIVALS) // ACROSS)
-    figure, every = rows_of_panels(down, ACROSS, 2.0, PAGE)
-    for number, (axes, case) in enumerate(zip(every, WITH_RIVALS, strict=False)):
-        _draw_rivals_of(axes, scores[case], is_named=number % ACROSS == 0)
-        axes.set_title(case, loc="left", fontsize=TITLE)
-        if number >= len(WITH_RIVALS) - ACROSS:
-            axes.set_xlabel("mean squared error", fontsize=LABEL_SIZE)
-    for axes in every[len(WITH_RIVALS) :]:
-        axes.remove()
-    runs = found[BY_RIVALS["corridors"]].reported
-    write_note(figure, RIVALS_NOTE.format(seeds=f"means of {seeds_told(runs)}"))
-    return figure
-
-
-def _draw_rivals_of(axes: Axes, one: Scores, *, is_named: bool) -> None:
-    """A row for each method."""
-    ways = [name for name in RIVALS if not name.endswith(CELLS)]
-    names = [*LOOK, *ways]
-    least = min(float(own.mean()) for own in (*map(one.best, LOOK), one.best(RIVAL)))
-    span = (0.7 * least, MOST * least)
-    axes.set(xscale="log", xlim=span)
-    for row, name in enumerate(names):
-        if name in LOOK:
-            own = one.learned() if name == LEARNED else one.best(name)
-            _mark_error(axes, row, own, (name, LOOK[name]))
-            continue
-        for ending, shift in (("", -0.15), (CELLS, 0.15)):
-            own = one.errors[RIVAL, name + ending]
-            named = (name + ending, RIVAL_LOOK)
-            _mark_error(axes, row + shift, own, named, is_filled=not ending)
-    axes.set(yticks=range(len(names)), ylim=(len(names) - 0.4, -0.6))
-    axes.set_yticklabels(names if is_named else [], fontsize=6)
-    axes.tick_params(axis="y", length=0)
-    axes.tick_params(axis="x", labelsize=TICK)
-    axes.xaxis.set_minor_formatter(NullFormatter())
-
-
-def _mark_error(
-    axes: Axes, row: float, errors: Vector, named: tuple[str, Look], *, is_filled: bool = True
-) -> None:
-    _mark(axes, row, mean_estimate(errors), named, size=2.8, interval=0.8, is_filled=is_filled)
-
-
-_GROUPS = {CASES[case].group for case in WITH_RIVALS}
 FIGURES = (
     PaperFigure("learned", OF_LEARNED, _draw_shares, RC),
-    PaperFigure("learned_curves", (*BY_PTD.values(), *BY_TD.values()), _draw_curves, RC),
     PaperFigure(
-        "learned_rivals",
-        (
-            *(study for group, study in BY_PTD.items() if group in _GROUPS),
-            *(study for group, study in BY_TD.items() if group in _GROUPS),
-            *BY_RIVALS.values(),
-        ),
-        _draw_rivals,
+        "learned_kinds",
+        tuple(by[group] for by in (BY_PTD, BY_TD) for group in ("kinds", "continuing kinds")),
+        _draw_kinds,
         RC,
     ),
 )

@@ -1,6 +1,7 @@
 """Scores of learned preferences, from the errors of all methods on a case.
 
-    share   (TD(λ) − learned) / (TD(λ) − oracle), where the oracle gains a tenth or more
+    share   (TD(λ) − learned) / (TD(λ) − oracle), where the oracle gains a tenth or more; of
+            kinds of streams, with the better of β ≡ 1 and TD(λ) in place of TD(λ)
     loss    learned / the better of β ≡ 1 and TD(λ), − 1
 
 Errors are mean squared errors, averaged over all episodes, so that the time until a preference is
@@ -20,10 +21,11 @@ from numpy.typing import NDArray
 from preftd._src.arrays import InputError, Vector
 from preftd._src.experiments.results import Results
 from preftd._src.paper.claim import Sample
-from preftd._src.paper.learned.studies import LEARNED, ONE, ORACLE, TD_LAMBDA
+from preftd._src.paper.learned.cases import CASES
+from preftd._src.paper.learned.studies import GROUPS, LEARNED, ONE, ORACLE, TD_LAMBDA
 
 GAIN = 0.9
-"""The oracle gains if its error is at most this share of that of TD(λ)."""
+"""The oracle gains if its error is at most this share of that of what it is compared with."""
 DRAWS, LEVEL = 2000, 0.95
 """Of the bootstrap, which draws seeds: errors of a seed stay together."""
 
@@ -48,6 +50,8 @@ class Scores:
         Those that are reported, ascending.
     searched
         By method and learner, the error of the chosen step size on the seeds of the search.
+    others
+        Methods over which gains are measured.
     """
 
     def __init__(
@@ -55,8 +59,10 @@ class Scores:
         errors: Mapping[tuple[str, str], Vector],
         seeds: tuple[int, ...],
         searched: Mapping[tuple[str, str], float],
+        others: tuple[str, ...] = (TD_LAMBDA,),
     ) -> None:
         self.errors, self.seeds, self.searched = dict(errors), seeds, dict(searched)
+        self.others = others
 
     @classmethod
     def of(cls, found: Iterable[Results], case: str) -> "Scores":
@@ -67,7 +73,8 @@ class Scores:
         seeds = {one.seeds for one in samples.values()}
         if len(seeds) != 1:
             raise InputError(f"the runs of {case!r} have different seeds, or there are none.")
-        return cls({of: one.values for of, one in samples.items()}, seeds.pop(), searched)
+        others = GROUPS[CASES[case].group].others
+        return cls({of: one.values for of, one in samples.items()}, seeds.pop(), searched, others)
 
     def best(self, *methods: str) -> Vector:
         """The errors of the best of some methods and learners, shape (seeds,)."""
@@ -82,13 +89,13 @@ class Scores:
 
     @cached_property
     def has_gain(self) -> bool:
-        """Whether the oracle gains over TD(λ)."""
-        return bool(self.best(ORACLE).mean() <= GAIN * self.best(TD_LAMBDA).mean())
+        """Whether the oracle gains over TD(λ), or over the better of TD(λ) and β ≡ 1."""
+        return bool(self.best(ORACLE).mean() <= GAIN * self.best(*self.others).mean())
 
     def share(self, of: Vector) -> Estimate:
-        """The share of the oracle's gain over TD(λ) that a method reaches."""
-        td, oracle = self.best(TD_LAMBDA), self.best(ORACLE)
-        return _ratio(td - of, td - oracle)
+        """The share of the oracle's gain that a method reaches."""
+        other, oracle = self.best(*self.others), self.best(ORACLE)
+        return _ratio(other - of, other - oracle)
 
     def loss(self, of: Vector) -> Estimate:
         """How much larger the error of a method is than the better of β ≡ 1 and TD(λ)."""
@@ -111,8 +118,8 @@ class Scores:
 
     def share_sample(self, of: Vector) -> Sample:
         """The share as a number per seed: its mean is the share, its spread that of the ratio."""
-        td, oracle = self.best(TD_LAMBDA), self.best(ORACLE)
-        return Sample(self.seeds, _linearised(td - of, td - oracle))
+        other, oracle = self.best(*self.others), self.best(ORACLE)
+        return Sample(self.seeds, _linearised(other - of, other - oracle))
 
     def loss_sample(self, of: Vector) -> Sample:
         """The loss as a number per seed, likewise."""

@@ -1,8 +1,8 @@
 """Streams with continuous observations, for which there is no table of outcomes.
 
-Episodes are simulated by a fixed policy: a walk on a line, a mountain car that swings up, and a
-cart that balances a pole. The values of the walk are exact; those of rides are means over rollouts,
-and `MonteCarlo.error` says how precise these are.
+Episodes are simulated by a fixed policy: a walk on a line, a mountain car and a pendulum that swing
+up, and a cart that balances a pole. The values of the walk are exact; those of rides are means over
+rollouts, and `MonteCarlo.error` says how precise these are.
 """
 
 import math
@@ -21,6 +21,7 @@ from preftd._src.experiments.learning import RunningCoefficients
 from preftd._src.kernels import kernel
 from preftd._src.learners.custom import Specification
 from preftd._src.learners.steps import Steps
+from preftd._src.paper.learned.kinds import Kind
 from preftd._src.randomness import generator
 from preftd._src.tasks import cartpole_kernel
 from preftd._src.tasks.control import SPREAD
@@ -29,13 +30,15 @@ from preftd.experience import Experience, Fourier, TileCoding
 from preftd.preferences import Signal
 from preftd.rules import Rule
 
-MOUNTAIN_CAR, CART_POLE = 0, 1
-NUMBERS = {MOUNTAIN_CAR: 2, CART_POLE: 4}
+MOUNTAIN_CAR, CART_POLE, PENDULUM = 0, 1, 2
+NUMBERS = {MOUNTAIN_CAR: 2, CART_POLE: 4, PENDULUM: 2}
 """Numbers in a state: position and velocity, and for the pole angle and angular velocity."""
 MOST = 2000
 """Steps after which a ride is cut; both policies come to an end long before."""
-RANDOM = {MOUNTAIN_CAR: 0.3, CART_POLE: 0.5}
+RANDOM = {MOUNTAIN_CAR: 0.3, CART_POLE: 0.5, PENDULUM: 0.3}
 """The share of actions that are drawn at random."""
+SPREADS = {CART_POLE: np.array(SPREAD), PENDULUM: np.array([1.0, 2.0])}
+"""The deviation of noise in place of dropped observations."""
 SCORED, ROLLOUTS, DISCOUNT = 50, 4000, 0.99
 """States of a ride that are scored, rollouts from each, and its discount."""
 
@@ -104,7 +107,7 @@ class ContinuousWalk:
 def move(kind: int, state: Vector, chance: float, generator: np.random.Generator) -> bool:
     """Change `state` by an action of the policy; return whether the episode ends.
 
-    The car is pushed the way it moves, the cart the way its pole leans.
+    Car and pendulum are pushed the way they move, the cart the way its pole leans.
     """
     if kind == CART_POLE:
         action = 1 if state[2] + 0.5 * state[3] > 0 else 0
@@ -114,6 +117,10 @@ def move(kind: int, state: Vector, chance: float, generator: np.random.Generator
     push = 1.0 if state[1] >= 0 else -1.0
     if generator.random() < chance:
         push = math.floor(3 * generator.random()) - 1.0
+    if kind == PENDULUM:
+        state[1] += 0.1 * (push - 5.0 * math.sin(state[0]))
+        state[0] += 0.1 * state[1]
+        return bool(abs(state[0]) >= 2.5)
     velocity = state[1] + 0.001 * push - 0.0025 * math.cos(3 * state[0])
     velocity = min(max(velocity, -0.07), 0.07)
     state[0] = min(max(state[0] + velocity, -1.2), 0.6)
@@ -145,6 +152,8 @@ def starts(kind: int, count: int, generator: np.random.Generator) -> Dense:
     """So many first states, shape (count, numbers)."""
     if kind == CART_POLE:
         return generator.uniform(-0.05, 0.05, (count, 4))
+    if kind == PENDULUM:
+        return generator.uniform(-0.5, 0.5, (count, 2))
     return np.stack([generator.uniform(-0.6, -0.4, count), np.zeros(count)], axis=1)
 
 
@@ -185,7 +194,7 @@ def monte_carlo(kind: int) -> MonteCarlo:
     visited, _ = rides(kind, SCORED, rng)
     states = visited[rng.choice(len(visited), SCORED, replace=False)]
     lengths = np.array([lengths_from(kind, state, ROLLOUTS, rng) for state in states])
-    returns = (1 - DISCOUNT**lengths) / (1 - DISCOUNT) * (-1 if kind == MOUNTAIN_CAR else 1)
+    returns = (1 - DISCOUNT**lengths) / (1 - DISCOUNT) * (1 if kind == CART_POLE else -1)
     error = float((returns.var(axis=1, ddof=1) / ROLLOUTS).mean())
     return MonteCarlo(states, returns.mean(axis=1), error)
 
@@ -193,6 +202,7 @@ def monte_carlo(kind: int) -> MonteCarlo:
 ENCODERS: dict[str, Encoder] = {
     "mountain car, cosines": Fourier([-1.2, -0.07], [0.6, 0.07], 5),
     "mountain car, tiles": TileCoding([-1.2, -0.07], [0.6, 0.07], [6, 6], 8),
+    "pendulum": Fourier([-2.5, -5.0], [2.5, 5.0], 4),
     "cart pole": Fourier([-2.4, -3.0, -0.21, -3.0], [2.4, 3.0, 0.21, 3.0], 2),
 }
 """What turns the numbers of a state into features."""
@@ -201,7 +211,7 @@ ENCODERS: dict[str, Encoder] = {
 @final
 @dataclass(frozen=True)
 class Ride:
-    """A ride by a fixed policy; each step pays −1 (mountain car) or +1 (cart pole).
+    """A ride by a fixed policy; each step pays −1, or +1 (cart pole).
 
     Parameters
     ----------
@@ -217,7 +227,8 @@ class Ride:
     @property
     def kind(self) -> int:
         """Which policy and physics."""
-        return CART_POLE if self.encoder.startswith("cart pole") else MOUNTAIN_CAR
+        kinds = {"cart pole": CART_POLE, "pendulum": PENDULUM}
+        return kinds.get(self.encoder, MOUNTAIN_CAR)
 
     @property
     def name(self) -> str:
@@ -241,9 +252,10 @@ class Ride:
         seen, lengths = rides(self.kind, count, rng)
         shown = rng.random(len(seen)) >= self.dropped
         if not shown.all():
-            seen[~shown] = np.array(SPREAD) * rng.standard_normal((int((~shown).sum()), 4))
+            noise = rng.standard_normal((int((~shown).sum()), seen.shape[1]))
+            seen[~shown] = SPREADS[self.kind] * noise
         last = np.isin(np.arange(len(seen)), lengths.cumsum() - 1)
-        reward = np.full(len(seen), -1.0 if self.kind == MOUNTAIN_CAR else 1.0)
+        reward = np.full(len(seen), 1.0 if self.kind == CART_POLE else -1.0)
         log = Experience.from_log(self._features(seen), reward, discount=DISCOUNT, terminated=last)
         return replace(log, observable=shown, observation=seen)
 
@@ -267,7 +279,7 @@ def _scored(features: Dense, values: Vector) -> Scored:
 
 # Learners on streams.
 
-Stream: TypeAlias = ContinuousWalk | Ride
+Stream: TypeAlias = ContinuousWalk | Ride | Kind
 """A task whose episodes are simulated."""
 
 

@@ -1,6 +1,6 @@
-"""The table of all cases as Markdown, from the results on file, so that no figure is typed."""
+"""Tables of all cases as Markdown, from the results on file, so that no figure is typed."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -8,18 +8,15 @@ import numpy as np
 from preftd._src.arrays import InputError
 from preftd._src.experiments.results import Results
 from preftd._src.files import write_whole
-from preftd._src.paper.learned.cases import CASES, SECTIONS
+from preftd._src.paper.learned.cases import CASES, KINDS, SECTIONS, Case
 from preftd._src.paper.learned.scores import Estimate, Scores, scores_of
 from preftd._src.paper.learned.studies import (
     BOUNDED,
     BY_RETURNS,
-    IN_UNITS,
     OF_LEARNED,
     ONE,
     ORACLE,
-    OTHER_UNITS,
     PLAIN,
-    RANDOM,
     TD_LAMBDA,
 )
 from preftd._src.paper.stored import RUNS, SEARCHES, read_runs, read_search, together
@@ -28,13 +25,14 @@ from preftd._src.style import number_text
 
 COLUMNS = (
     *("case", "share", "95 %", "with returns", "loss", "95 %", "learned", ORACLE, ONE),
-    *(TD_LAMBDA, f"{TD_LAMBDA}, {PLAIN}", RANDOM),
+    *(TD_LAMBDA, f"{TD_LAMBDA}, {PLAIN}"),
 )
-GOAL, SMALL = 0.95, 0.01
+OF_TASKS, OF_KINDS = (0.95, 0.01), (0.9, 0.02)
 """The share that is aimed at, and the largest loss."""
-BEGIN = "<!-- written by `python -m preftd._src.paper.learned --table docs/learned.md` -->"
-END = "<!-- end of the table -->"
-"""What a page has before and after the table."""
+DIVERGED = np.array([np.nan])
+"""In place of errors where all step sizes diverged."""
+PAGES = {"summary": "learned.md", "tables": "learned_results.md"}
+"""Pages of the documentation, by what is written into them."""
 
 
 def on_file(study: PaperStudy) -> Results:
@@ -49,40 +47,42 @@ def scores_on_file() -> dict[str, Scores]:
     return scores_of(map(on_file, OF_LEARNED), CASES)
 
 
-def summary(scores: Mapping[str, Scores]) -> str:
-    """Two sentences on all cases."""
-    shares = [one.share(one.learned()).centre for one in scores.values() if one.has_gain]
-    reached, median = sum(share >= GOAL for share in shares), float(np.median(shares))
-    losses = {
-        case.name: scores[case.name].loss(scores[case.name].learned()).centre
-        for case in CASES.values()
-        if not case.hidden
-    }
-    worst = max(losses, key=losses.__getitem__)
-    small = sum(loss <= SMALL for loss in losses.values())
+def summary(
+    scores: Mapping[str, Scores],
+    what: str,
+    sections: Mapping[str, tuple[Case, ...]],
+    goal: float,
+    small: float,
+) -> str:
+    """A line on some cases, with the share that is aimed at and the largest loss."""
+    every = [case for cases in sections.values() for case in cases]
+    gaining = [scores[case.name] for case in every if scores[case.name].has_gain]
+    shares = [one.share(one.learned()).centre for one in gaining]
+    losses = {case: scores[case.name].loss(scores[case.name].learned()).centre for case in every}
+    clean = {case.name: loss for case, loss in losses.items() if not case.hidden}
+    worst = max(clean, key=clean.__getitem__)
+    harmed = sum(loss > 0.05 for loss in losses.values())
     return (
-        f"The oracle gains in {len(shares)} cases. In {reached} of them at least "
-        f"{_percent(GOAL)} of its gain is reached; the median is {_percent(median)}."
-        f"\nWhere all is observable, the loss is at most {_percent(SMALL)} in {small} of "
-        f"{len(losses)} cases, and largest for {worst} ({_percent(losses[worst])})."
+        f"- **{what}**: the oracle gains in {len(shares)} of {len(every)} cases. The median share "
+        f"of its gain is {_percent(float(np.median(shares)))}, and at least {_percent(goal)} is "
+        f"reached in {sum(share >= goal for share in shares)}. Where nothing is wrong, the loss is "
+        f"at most {_percent(small)} in {sum(loss <= small for loss in clean.values())} of "
+        f"{len(clean)} cases, and largest for {worst} ({_percent(clean[worst])}). Of all cases, "
+        f"{harmed} lose more than 5 %."
     )
 
 
 def table_lines(scores: Mapping[str, Scores]) -> Iterator[str]:
-    """A summary, and the lines of two tables: all cases, and shares in other units."""
-    yield from (summary(scores), "")
-    yield _row(COLUMNS)
-    yield _line(COLUMNS)
-    for section, cases in SECTIONS.items():
-        yield _row([f"**{section}**", *[""] * (len(COLUMNS) - 1)])
-        for case in cases:
-            yield _row([case.name, *_cells(scores[case.name])])
-    units = ("case", "share", *OTHER_UNITS)
-    yield from ("", _row(units), _line(units))
-    for name in IN_UNITS:
-        one = scores[name]
-        every = [one.learned(), *(one.learned(other) for other in OTHER_UNITS)]
-        yield _row([name, *(_percent(one.share(own).centre) for own in every)])
+    """Tables of tasks and of kinds of streams."""
+    for sections in (SECTIONS, KINDS):
+        yield _row(COLUMNS)
+        yield _line(COLUMNS)
+        for section, cases in sections.items():
+            yield _row([f"**{section}**", *[""] * (len(COLUMNS) - 1)])
+            for case in cases:
+                yield _row([case.name, *_cells(scores[case.name])])
+        if sections is SECTIONS:
+            yield ""
 
 
 def _cells(one: Scores) -> list[str]:
@@ -95,13 +95,12 @@ def _cells(one: Scores) -> list[str]:
         one.learned(),
         one.best(ORACLE),
         one.best(ONE),
-        *(one.errors[TD_LAMBDA, learner] for learner in (BOUNDED, PLAIN)),
-        one.best(RANDOM),
+        *(one.errors.get((TD_LAMBDA, learner), DIVERGED) for learner in (BOUNDED, PLAIN)),
     ]
     return [
         *(_percent(share.centre), _interval(share), _percent(by_returns.centre)),
         *(_percent(loss.centre), _interval(loss)),
-        *(number_text(float(own.mean())) for own in errors),
+        *(number_text(float(own.mean())) if own is not DIVERGED else "–" for own in errors),
     ]
 
 
@@ -123,13 +122,24 @@ def _line(columns: tuple[str, ...]) -> str:
     return f"|---|{'---:|' * (len(columns) - 1)}"
 
 
-def write_table(page: Path) -> None:
-    """Write the tables into a page, between the two marks that it has."""
+def write_tables(folder: Path) -> None:
+    """Write a summary and the tables into pages of a folder."""
+    scores = scores_on_file()
+    summaries = (
+        summary(scores, *of)
+        for of in (("tasks", SECTIONS, *OF_TASKS), ("other kinds of streams", KINDS, *OF_KINDS))
+    )
+    put(folder / PAGES["summary"], "summary", summaries)
+    put(folder / PAGES["tables"], "tables", table_lines(scores))
+
+
+def put(page: Path, name: str, lines: Iterable[str]) -> None:
+    """Write lines into a page, between the two marks that it has for them."""
+    begin, end = f"<!-- {name} -->", f"<!-- end of the {name} -->"
     text = page.read_text(encoding="utf-8")
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise InputError(f"{page} has no place for the table: add the lines {BEGIN} and {END}.")
-    lines = "\n".join(table_lines(scores_on_file()))
-    whole = f"{before}{BEGIN}\n\n{lines}\n\n{END}{after}"
+    before, found, rest = text.partition(begin)
+    _, ended, after = rest.partition(end)
+    if not found or not ended:
+        raise InputError(f"{page} has no place for the {name}: add the lines {begin} and {end}.")
+    whole = "\n".join([before + begin, "", *lines, "", end + after])
     write_whole(page, lambda file: file.write(whole.encode()))

@@ -51,15 +51,16 @@ from preftd._src.preferences.learned.memory import (
     CLOCK,
     CLUSTERS,
     NO_CELL,
-    PRESUMED,
     SEEN,
+    VALUES,
     State,
     count_of,
     key_of,
     slot_of,
+    value_key,
 )
 from preftd._src.preferences.learned.metric import squared
-from preftd._src.preferences.learned.widths import FEW, ODDS
+from preftd._src.preferences.learned.widths import FEW, ODDS, ROOM
 
 NEW, ONCE = -2, -1
 """What is found of an observation that is no atom: it is new, or was seen and has no row."""
@@ -72,6 +73,10 @@ SOME = 10.0
 ALIKE = 16.0
 """Squared deviations between two centres, beyond their own noise, up to which cells are one: at
 four deviations, one visit in 40 is nearer to the other centre."""
+LATELY, SOME_RECUR, AT_FIRST = 8.0, 1.0 / 4.0, 64.0
+"""New observations of late, the share of them that must recur, and steps until nothing new need."""
+STATES, ROWS = 3.0, 64.0
+"""Different observations that repeat, and one in how many does, before they are a world."""
 LONGEST = 63
 """Steps that the clock tells apart."""
 MANY, LOG_PI = math.log(CLUSTERS), math.log(math.pi)
@@ -101,6 +106,7 @@ def keep_atom(s: State, key: float, found: int) -> int:
         at = slot_of(s.known.keys, key)
         s.known.keys[at], s.known.values[at] = key, row
         s.head.atoms_used += 1
+        note_new(s)
         return row
     at = slot_of(s.seen.young, key)
     if s.seen.young[at] == 0.0:
@@ -122,8 +128,36 @@ def visit_atom(s: State, row: int) -> None:
         cell.name, cell.born = s.head.names, s.head.step
         cell.visits, cell.is_cell = 1.0, 1.0
         s.centres[row] = s.x
+        keep_values(s)
     cell.visits += 1.0
     cell.visited = s.head.step
+
+
+@kernel
+def is_world(s: State) -> bool:
+    """Whether what repeats exactly is more than a default value, and more than chance."""
+    return bool(s.head.atoms_used >= STATES and s.head.repeats > s.head.loose / ROWS)
+
+
+@kernel
+def keep_values(s: State) -> None:
+    """Remember the numbers of the observation that waits."""
+    for i in range(s.x.size):
+        key = value_key(i, s.x[i])
+        at = slot_of(s.values, key)
+        if s.values[at] == 0.0 and s.head.valued < (VALUES * 3) // 4:
+            s.values[at] = key
+            s.head.valued += 1.0
+
+
+@kernel
+def is_made_of_values(s: State, x: Vector) -> bool:
+    """Whether all numbers in x were in observations that repeat."""
+    for i in range(x.size):
+        key = value_key(i, x[i])
+        if s.values[slot_of(s.values, key)] != key:
+            return False
+    return True
 
 
 # Presumption.
@@ -131,30 +165,17 @@ def visit_atom(s: State, row: int) -> None:
 
 @kernel
 def presume(s: State) -> float:
-    """β of the observation that waits, which is new: 1 if there is room."""
-    for one in range(PRESUMED):
-        presumed = s.presumed[one]
-        if presumed.fingerprint == 0.0:
-            presumed.fingerprint, presumed.cluster = s.head.fingerprint, 0.0
-            return 1.0
-    return 0.0
+    """β of the observation that waits, which is new: 1 if new ones recur."""
+    recur = s.head.recurring > SOME_RECUR and s.head.step <= 2.0 * s.head.new + AT_FIRST
+    s.head.recurring -= s.head.recurring / LATELY
+    return 1.0 if recur else 0.0
 
 
 @kernel
-def name_presumed(s: State, key: float, name: float) -> None:
-    """Note the cluster that a presumed observation is in."""
-    for one in range(PRESUMED):
-        if s.presumed[one].fingerprint == key:
-            s.presumed[one].cluster = name
-
-
-@kernel
-def has_recurred(s: State, key: float, name: float) -> None:
-    """Make room: observations with this fingerprint, or in this cluster, recur (0: none)."""
-    for one in range(PRESUMED):
-        presumed = s.presumed[one]
-        if (key > 0.0 and presumed.fingerprint == key) or (name > 0.0 and presumed.cluster == name):
-            presumed.fingerprint, presumed.cluster = 0.0, 0.0
+def note_new(s: State) -> None:
+    """Something new was found to recur."""
+    s.head.recurring = min(s.head.recurring + 1.0 / LATELY, 1.0)
+    s.head.new = s.head.step
 
 
 # The clock.
@@ -205,10 +226,12 @@ def tighten(s: State) -> None:
     for i in range(s.tight.size):
         mean += s.scatter[i] * s.weight[i] / s.head.varying
     spread = (mean + FEW * s.head.start) / (visits + FEW)
-    s.head.spread = spread
+    most = math.exp(-2.0 * ROOM / s.head.varying)
+    s.head.spread = min(spread, most)
     for i in range(s.tight.size):
         if s.weight[i] > 0.0:
             variance = (s.scatter[i] + SOME * spread / s.weight[i]) / (visits + SOME)
+            variance *= s.head.spread / spread
             s.tight[i] = 1.0 / variance
             product *= s.tight[i] / s.weight[i]
             if not 1e-30 < product < 1e30:
@@ -327,7 +350,6 @@ def _join(s: State, x: Vector, k: int, fit: float, e: int) -> None:
         s.head.scattered += 1.0
         for i in range(x.size):
             s.scatter[i] += (x[i] - centre[i]) ** 2 * n / (n + 1.0)
-        has_recurred(s, 0.0, cell.name)
     cell.is_cell = 1.0 if now else 0.0
 
 

@@ -38,6 +38,9 @@ END, BEGIN = 1.0, 2.0
 """Names of what is no cell: the end of an episode, and what is before its start."""
 PRIOR, LONG = 0.5, 63.0
 """Visits that a successor counts in advance; steps in a cell that expert 3 tells apart."""
+TESTED, FAILING, CHECKED = 8.0, 3, 64.0
+"""The test is void if most cells with so many visits fail, at least so many of them; the steps
+between two times that this is asked."""
 KINDS = 20.0
 """The kind of key under which the number of successors is counted."""
 
@@ -101,11 +104,13 @@ def _add_evidence(
     visits = _slot(s, here, 0, 0, 0)
     n, ys = counts.values[visits], _slot(s, here, 1, then, 0)
     seen, kinds = counts.values[ys], _slot(s, here, KINDS, 0, 0)
+    stays = count_of(counts, key_of(here, 1, here, 0))
     whole = n + PRIOR * counts.values[kinds]
+    moves = whole - (stays + PRIOR if stays > 0.0 else 0.0)
     octave = math.floor(math.log2(dwell))
     for expert in range(EXPERTS):
         by_past = expert in (0, 3, 4)
-        if by_past and before == 0.0:
+        if (by_past and before == 0.0) or (expert == 4 and then == here):
             continue
         context, outcome, often, binary = before, then, seen, False
         if expert == 3:
@@ -115,7 +120,7 @@ def _add_evidence(
             context, binary = (dwell if expert == 1 else octave), True
             often = count_of(counts, key_of(here, 1, other, 0))
             outcome = 1.0 if then == other else 0.0
-        plain = (often + PRIOR) / whole if often > 0.0 else 0.0
+        plain = (often + PRIOR) / (moves if expert == 4 else whole) if often > 0.0 else 0.0
         if binary and outcome == 0.0:
             plain = 1.0 - plain
         met = _slot(s, here, 2 + 2 * expert, context, 0)
@@ -151,6 +156,20 @@ def markov_evidence(s: State, row: int) -> float:
     for one in evidence:
         total += math.exp(one - most)
     return float(most + math.log(total / EXPERTS))
+
+
+@kernel
+def ask_if_void(s: State) -> None:
+    """Find out whether most cells fail."""
+    tested, failing = 0, 0
+    for group in range(2):
+        used = s.head.atoms_used if group == 0 else s.head.clusters_used
+        for k in range(int(used)):
+            cell = s.cells[group * ATOMS + k]
+            if cell.is_cell > 0.0 and cell.visits >= TESTED:
+                tested += 1
+                failing += cell.distrusted_at > 0.0
+    s.head.void = failing >= FAILING and 2 * failing > tested
 
 
 @kernel

@@ -18,10 +18,9 @@ CELLS = ATOMS + CLUSTERS
 EXPERTS, CLASSES, WIDTHS, RECENT, MARKS = 5, 3, 20, 64, 16
 BEFORE_IT = CLASSES
 """The last of the groups that observations are compared with: the observation before, alone."""
-PRESUMED = 8
-"""New observations that are trusted before anything is known about them."""
 SEEN, INDEX, COUNTS, CLOCK = 4096, 1024, 1 << 15, 1 << 13
 """Rooms of the hash tables; each takes entries up to three quarters, `SEEN` up to one half."""
+VALUES = 1 << 13
 SLOTS, LONGEST_EPISODE = 32, 4096
 """Cells whose returns are counted, and the steps of an episode, at most."""
 
@@ -104,6 +103,28 @@ class Head:
     """Evidence for the clock."""
     mix: float
     """The logarithm of the density of all cells and the background."""
+    apart: float
+    """Whether observations that recur stand apart from others."""
+    near: float
+    along: float
+    """The widths at which recent observations and the one before predict best, or −1."""
+    met: float
+    close: float
+    """Observations that never repeat, after a cell that they are not in, and those near that."""
+    repeats: float
+    """Observations that were seen exactly before."""
+    new: float
+    """The step when something new was found to recur."""
+    recurring: float
+    """The share of new observations that are found to recur, of late."""
+    after_cell: float
+    """Whether the observation before was in a cell."""
+    valued: float
+    """Keys in `values`."""
+    arrived: float
+    """Finite observations that have arrived."""
+    void: float
+    """Whether most cells fail the Markov test, which then says nothing about cells."""
 
 
 class Cell:
@@ -151,13 +172,6 @@ class Table:
 
     keys: Vector
     values: Vector
-
-
-class Presumed:
-    """An observation that is presumed to recur, and the name of its cluster."""
-
-    fingerprint: float
-    cluster: float
 
 
 class Slot:
@@ -215,7 +229,8 @@ class Tables:
     counts: Annotated[MutableSequence[Table], 1, _record(Table, keys=COUNTS, values=COUNTS)]
     """Of the Markov test."""
     clock: Annotated[MutableSequence[Table], 1, _record(Table, keys=CLOCK, values=CLOCK)]
-    presumed: Annotated[MutableSequence[Presumed], PRESUMED, _record(Presumed)]
+    values: Annotated[Vector, VALUES]
+    """Hash table of the numbers in observations that repeat exactly, by entry."""
 
 
 class Returns:
@@ -265,6 +280,13 @@ class State(NamedTuple):
     """Sums of squared deviations from cells, shape (dim,)."""
     tight: Vector
     """One over the variance of each entry within cells, shape (dim,)."""
+    odd: Vector
+    """The value of each entry that is farthest off, shape (dim,)."""
+    centre: Vector
+    range: Vector
+    """The mean of all others, and how far off they are at most, shape (dim,)."""
+    stays: Vector
+    """How often each entry stayed the same, shape (dim,)."""
     recent: Dense
     """The last observations of each class of moments, and the last of all, shape
     (CLASSES * RECENT + 1, dim)."""
@@ -281,7 +303,7 @@ class State(NamedTuple):
     known: Table
     counts: Table
     clock: Table
-    presumed: MutableSequence[Presumed]
+    values: Vector
     """As in `Tables`."""
     returns: MutableSequence[Returns]
     """One record if the learner is linear, else none."""
@@ -290,7 +312,7 @@ class State(NamedTuple):
 _HEAD, _TABLES, _RETURNS = map(_record, (Head, Tables, Returns))
 HEAD, TABLES, RETURNS = (int(kind.itemsize) // 8 for kind in (_HEAD, _TABLES, _RETURNS))
 """How many numbers the fixed parts have."""
-ENTRIES, KEPT = 10, CLASSES * RECENT
+ENTRIES, KEPT = 14, CLASSES * RECENT
 """Vectors with a number for each entry; recent observations that are kept."""
 
 
@@ -304,7 +326,14 @@ def fresh(dim: int, linear: bool = False) -> Vector:
     """A memory that has seen nothing."""
     memory = np.zeros(size_of(dim, linear))
     head = read_head(memory)
-    head.dim, head.width, head.names = dim, -1, 2  # 1 and 2 are END and BEGIN
+    head.recurring = 1.0
+    head.dim, head.width, head.near, head.along, head.names = (
+        dim,
+        -1,
+        -1,
+        -1,
+        2,
+    )  # 1 and 2 are END and BEGIN
     return memory
 
 
@@ -336,6 +365,10 @@ def read_state(memory: Any) -> State:
         entries[7],
         entries[8],
         entries[9],
+        entries[10],
+        entries[11],
+        entries[12],
+        entries[13],
         recent,
         stamps,
         centres,
@@ -347,7 +380,7 @@ def read_state(memory: Any) -> State:
         tables.known[0],
         tables.counts[0],
         tables.clock[0],
-        tables.presumed[:],
+        tables.values,
         memory[at + TABLES :].view(_RETURNS),
     )
 
@@ -383,6 +416,14 @@ def key_of(a: float, b: float, c: float, d: float) -> float:
     hashed = _START
     for number in (float(a), float(b), float(c), float(d)):
         hashed = _mixed(hashed, np.uint64(np.int64(number)))
+    return np.float64((_mixed(hashed, _ONE) >> _BITS) + _ONE)
+
+
+@kernel
+def value_key(entry: int, value: float) -> float:
+    """A key of a number in an entry."""
+    word = np.array([value]).view(np.uint64)[0]
+    hashed = _mixed(_mixed(_START, word), np.uint64(entry))
     return np.float64((_mixed(hashed, _ONE) >> _BITS) + _ONE)
 
 

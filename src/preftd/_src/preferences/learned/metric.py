@@ -25,6 +25,8 @@ from preftd._src.preferences.learned.memory import State
 RANGE = 10.0
 """Scales that outliers may have: e^−RANGE to e^RANGE."""
 ROUNDING = 1e-9
+ODD, BEGINNING = 10.0, 16.0
+"""How much farther than all others an odd value is; observations before one is found."""
 fast = kernel(fastmath={"contract", "reassoc"})
 
 
@@ -45,6 +47,31 @@ def log_background(s: State, x: Vector, dim: float) -> float:
     outlier = math.lgamma(0.5 * dim) + 0.5 * dim * math.log(2.0 / r2)
     outlier -= math.log(2.0 * RANGE) + math.log(n + 1.0)
     return max(normal, outlier) + math.log1p(math.exp(-abs(normal - outlier)))
+
+
+@kernel
+def is_missing(s: State, x: Vector) -> bool:
+    """Whether an entry that varies is farther off than all others, and exactly as far as before.
+
+    Such values stand for what is missing, as −999 does.
+    """
+    s.head.arrived += 1.0
+    n, missing = s.head.arrived, False
+    for i in range(x.size):
+        away = abs(x[i] - s.centre[i])
+        s.stays[i] += x[i] == s.x[i]
+        if n > 1.0 and x[i] == s.odd[i]:
+            varies = n > BEGINNING and s.stays[i] < 0.5 * n and s.range[i] > 0.0
+            missing |= varies and away > ODD * s.range[i]
+            continue
+        most = abs(s.odd[i] - s.centre[i])
+        if n == 1.0 or away > most:
+            s.odd[i] = x[i]
+            away = most if n > 1.0 else 0.0
+        else:
+            s.centre[i] += (x[i] - s.centre[i]) / n
+        s.range[i] = max(s.range[i], away)
+    return missing
 
 
 @kernel

@@ -72,7 +72,7 @@ def is_trusted(s: State, row: int) -> bool:
     """Whether a cell passes both tests."""
     if len(s.returns) > 0 and s.returns[0].held[row] == s.cells[row].name:
         return False
-    return bool(s.cells[row].distrusted_at == 0.0)
+    return bool(s.cells[row].distrusted_at == 0.0 or s.head.void > 0.0)
 
 
 def value_evidence(s: State, row: int) -> tuple[int, float]:

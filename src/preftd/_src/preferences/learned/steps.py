@@ -18,10 +18,10 @@ from preftd._src.preferences.learned.cells import (
     count_context,
     evidence_of_cluster,
     find_atom,
-    has_recurred,
+    is_made_of_values,
+    is_world,
     keep_atom,
     measure,
-    name_presumed,
     nearest_cluster,
     place,
     presume,
@@ -29,7 +29,7 @@ from preftd._src.preferences.learned.cells import (
     tighten,
     visit_atom,
 )
-from preftd._src.preferences.learned.markov import follow, judge
+from preftd._src.preferences.learned.markov import CHECKED, ask_if_void, follow, judge
 from preftd._src.preferences.learned.memory import (
     ATOMS,
     BEFORE_IT,
@@ -40,14 +40,18 @@ from preftd._src.preferences.learned.memory import (
     fingerprint,
     state_of,
 )
-from preftd._src.preferences.learned.metric import log_background, widen_metric
+from preftd._src.preferences.learned.metric import is_missing, log_background, widen_metric
 from preftd._src.preferences.learned.returns import is_trusted, learn_outcome
 from preftd._src.preferences.learned.widths import (
     LEAST,
+    TIED,
     best_width,
+    choose_widths,
     compare_with_cells,
+    follows_nearly,
     is_near,
     is_scored,
+    is_tied,
     keep_recent,
     score_widths,
     start_spread,
@@ -74,6 +78,8 @@ def run(
     """
     s = state_of(memory)
     for t in range(betas.size):
+        if s.head.step % CHECKED == 0.0:
+            ask_if_void(s)
         if s.head.waiting > 0.0:
             row = learn(s, is_first[t])
             if len(s.returns) > 0:
@@ -86,8 +92,11 @@ def arrive(s: State, x: Vector, is_first: bool) -> float:
     """Decide on an observation, which then waits to be learned from."""
     head, finite = s.head, True
     for i in range(x.size):
-        s.x[i] = x[i] + 0.0  # there is one zero
         finite &= math.isfinite(x[i])
+    if finite and is_missing(s, x):
+        finite = False
+    for i in range(x.size):
+        s.x[i] = x[i] + 0.0  # there is one zero
     if is_first:
         head.last, head.since = 0.0, 0.0
     head.waiting, head.is_first = 1.0, is_first
@@ -112,20 +121,27 @@ def arrive(s: State, x: Vector, is_first: bool) -> float:
 @kernel
 def _near(s: State, is_first: bool) -> float:
     """β of an observation that was never seen exactly, or UNKNOWN."""
-    dim = s.head.varying
-    if s.head.loose < LEAST or dim == 0.0:
+    head, dim = s.head, s.head.varying
+    if head.loose < LEAST or dim == 0.0:
+        return 1.0
+    if head.width >= 0:
+        measure(s, s.x)  # to learn from it, too
+    if is_made_of_values(s, s.x):
+        return 1.0
+    if is_world(s) and not is_tied(s, TIED):
         return UNKNOWN
+    if head.apart == 0.0:
+        return 1.0
     background = log_background(s, s.x, dim)
-    if s.head.width >= 0:
-        measure(s, s.x)
+    if head.width >= 0:
         e, context = 0 if is_first else 1, -1.0
-        if not is_first and s.head.rhythm > 0.0:
+        if not is_first and head.rhythm > 0.0:
             context = context_of(s)
         k, fit, rest = nearest_cluster(s, e, dim, background, not is_first, context)
         if k >= 0:
             cell = s.cells[ATOMS + k]
             if cell.is_cell > 0.0 or evidence_of_cluster(s, k, fit - rest, e) > ENOUGH:
-                is_tile = s.head.lead > 0.0  # cells that do not predict are not tested
+                is_tile = head.lead > 0.0  # cells that do not predict are not tested
                 return 1.0 if is_tile or is_trusted(s, ATOMS + k) else 0.0
     return 1.0 if is_near(s, s.x, is_first, dim, background) else UNKNOWN
 
@@ -139,9 +155,8 @@ def learn(s: State, is_last: bool) -> int:
     if head.found != NOTHING:
         found = int(head.found)
         row = keep_atom(s, head.fingerprint, found)
-        if row >= 0 and found == ONCE:
-            has_recurred(s, head.fingerprint, 0.0)
         known = found != NEW
+        s.head.repeats += found != NEW
         if row >= 0:
             visit_atom(s, row)
         elif found == NEW:
@@ -155,6 +170,9 @@ def learn(s: State, is_last: bool) -> int:
         judge(s, row)
     head.waiting = 0.0
     head.follows = head.found != NOTHING
+    head.after_cell = head.found >= 0.0
+    if row >= ATOMS and not is_world(s):
+        head.after_cell = s.cells[row].is_cell
     if head.follows > 0.0:
         s.recent[BEFORE_IT * RECENT] = s.x
     return row
@@ -170,10 +188,12 @@ def _learn_loose(s: State, is_last: bool) -> int:
     if head.loose >= LEAST and dim > 0.0:
         background = log_background(s, s.x, dim)
         scored, gained = is_scored(s), 0.0
+        near = follows_nearly(s, s.x, dim, background)
         if scored:
             gained = score_widths(s, s.x, e, dim, background)
             if e != 0 and head.follows > 0.0:
                 score_widths(s, s.x, BEFORE_IT, dim, background)
+            choose_widths(s, dim)
         width = best_width(s, dim)
         if width != head.width:
             head.width = width
@@ -184,8 +204,6 @@ def _learn_loose(s: State, is_last: bool) -> int:
         if width >= 0:
             k = place(s, s.x, e, dim, background)
             row = ATOMS + k if k >= 0 else -1
-            if k >= 0:
-                name_presumed(s, head.fingerprint, s.cells[row].name)
             if scored:
                 compare_with_cells(s, gained, head.mix - background)
             if e != 0:
@@ -194,6 +212,9 @@ def _learn_loose(s: State, is_last: bool) -> int:
                 count_context(s, context_of(s), name, share_of(s, k if is_cell else -1))
         else:
             head.totals[e] += 1.0
+        if head.after_cell > 0.0 and e != 0 and (row < 0 or s.cells[row].name != head.here):
+            head.met += 1.0
+            head.close += near
     widen_metric(s, s.x)
     if head.width >= 0:
         tighten(s)
@@ -223,6 +244,4 @@ def _rebuild(s: State, dim: float) -> None:
         x = s.recent[at]
         tighten(s)
         measure(s, x)
-        k = place(s, x, at // RECENT, dim, log_background(s, x, dim))
-        if k >= 0:
-            name_presumed(s, fingerprint(x), s.cells[ATOMS + k].name)
+        place(s, x, at // RECENT, dim, log_background(s, x, dim))

@@ -36,12 +36,19 @@ ODDS = math.log(1000.0)
 SWITCH = math.log(20.0)
 """A width elsewhere is put to use if its Bayes factor against the one in use exceeds 20."""
 LN2 = math.log(2.0)
+LIKELIER = math.log(4.0)
+"""Observations that a width recognises must be four times as likely by it, on average."""
+FIRST = 1
+"""The widest width: half a deviation."""
+GRADUAL, TIED = 1.0 / 8.0, 0.5
+"""Shares of what follows a cell that must be near it: where states change gradually, and where what
+never repeats is of one kind with what does."""
 FEW = 2.0
 """Visits that the width in use counts for in the variance within cells."""
 NEAR, NARROWER = 0.5, 3.0
 """Octaves between the width within cells and that of the best kernels: NEAR to either side, and
 NARROWER / √(D + 4) to the narrow side, as kernels around many observations are narrower."""
-ALL, PART = 4096.0, 8.0
+ALL, PART = 512.0, 8.0
 """Widths learn from the first ALL observations, then from one in PART: most of the time is spent
 here, and little is left to learn."""
 LEAST = 4
@@ -64,7 +71,7 @@ def score_widths(s: State, x: Vector, e: int, dim: float, background: float) -> 
     if kept == 0 or dim == 0.0:
         return 0.0
     used, gained = strongest_width(s, dim, e == BEFORE_IT, -np.inf), 0.0
-    density, top = np.zeros(WIDTHS), _widest(dim)
+    density, top = np.zeros(WIDTHS), FIRST
     narrow, peak = 0.25 * 4.0**top, dim * LN2 * (top - 0.5) - background
     far = max(0.5 * dim, peak + 20.0)  # beyond, what it adds to the ratio is below e^−20
     for k in range(e * RECENT, e * RECENT + kept):
@@ -102,9 +109,15 @@ def score_widths(s: State, x: Vector, e: int, dim: float, background: float) -> 
 
 
 @kernel
-def _widest(dim: float) -> int:
+def widest(dim: float) -> int:
     """The widest width with room."""
     return int(ROOM / (dim * LN2)) + 1
+
+
+@kernel
+def widest_before(dim: float) -> int:
+    """The widest width that tells what follows nearly from what does not."""
+    return max(widest(dim + 0.5), 2)
 
 
 @kernel
@@ -114,7 +127,7 @@ def start_spread(s: State, j: int, dim: float) -> float:
     Evidence is about a + b j − c 4^j: the height of a density falls with its width, the distances
     of visits count less.
     """
-    if j <= _widest(dim) or j + 1 >= WIDTHS:
+    if j <= widest(dim) or j + 1 >= WIDTHS:
         return 4.0**-j
     here = _evidence(s, j)
     up, down = _evidence(s, j + 1) - here, here - _evidence(s, j - 1)
@@ -134,7 +147,7 @@ def best_width(s: State, dim: float) -> int:
         low, high = place - NEAR, place + NEAR + NARROWER / math.sqrt(dim + 4.0)
         near = min(max(int(0.5 * (low + high) + 0.5), 0), WIDTHS - 1)
         best, most = now, SWITCH + _evidence(s, near)
-    for j in range(_widest(dim), WIDTHS):
+    for j in range(widest(dim), WIDTHS):
         found = _evidence(s, j)
         if found > most and not low <= j <= high:
             most, best = found, j
@@ -154,11 +167,46 @@ def _evidence(s: State, j: int) -> float:
 def strongest_width(s: State, dim: float, before: bool, least: float) -> int:
     """The width with the most evidence, of all classes or of the one before; −1 if below least."""
     best, most = -1, least
-    for j in range(_widest(dim), WIDTHS):
+    for j in range(widest_before(dim) if before else widest(dim), WIDTHS):
         found = s.widths[BEFORE_IT].evidence[j] if before else _evidence(s, j)
         if found > most:
             best, most = j, found
     return best
+
+
+@kernel
+def choose_widths(s: State, dim: float) -> None:
+    """Find the widths that predict best, and whether what they recognise stands apart."""
+    head, most = s.head, SWITCH
+    head.near = strongest_width(s, dim, False, ODDS)
+    head.along = strongest_width(s, dim, True, ODDS)
+    head.apart = 0.0
+    for j in range(FIRST, WIDTHS):
+        hits = 0.0
+        for e in range(CLASSES):
+            hits += s.widths[e].hits[j]
+        found = _evidence(s, j)
+        if found > most:
+            most, head.apart = found, j >= widest(dim) and found > LIKELIER * hits
+        found, hits = s.widths[BEFORE_IT].evidence[j], s.widths[BEFORE_IT].hits[j]
+        if found > most:
+            most, head.apart = found, j >= widest_before(dim) and found > LIKELIER * hits
+
+
+@kernel
+def is_tied(s: State, least: float) -> bool:
+    """Whether at least this share of what follows a cell is near it."""
+    return bool(s.head.close + 0.5 >= least * (s.head.met + 1.0))
+
+
+@kernel
+def follows_nearly(s: State, x: Vector, dim: float, background: float) -> bool:
+    """Whether x is rather near the observation before than not."""
+    along = int(s.head.along)
+    if along < 0 or s.head.follows == 0.0:
+        return False
+    share, ratio = _explained(s, x, BEFORE_IT, along, dim * LN2 * (along - 0.5) - background)
+    return bool(share * ratio > 1.0 - share)
 
 
 @kernel
@@ -174,10 +222,10 @@ def keep_recent(s: State, x: Vector, e: int) -> None:
 @kernel
 def is_near(s: State, x: Vector, is_first: bool, dim: float, background: float) -> bool:
     """Whether x is rather near what was seen lately than not, if kernels may decide."""
-    along = strongest_width(s, dim, True, ODDS)
+    along = int(s.head.along) if is_tied(s, GRADUAL) else -1
     if along < 0 and s.head.lead < 0.0:
         return False
-    width = strongest_width(s, dim, False, ODDS)
+    width = int(s.head.near)
     if width >= 0:
         near, far = 0.0, 1.0
         for e in range(CLASSES):

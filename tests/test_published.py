@@ -7,13 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from paper import rivals_reference as reference
-from preftd import PTD, TD, Linear, evaluate, tasks
-from preftd._src.arrays import Dense, InputError
-from preftd._src.learners.custom import Episode, Specification
-from preftd._src.learners.linear import reference as views
-from preftd._src.learners.steps import Steps
-from preftd._src.paper.learned.rivals import (
+import published_reference as reference
+from benchmarks.published import (
     RIVALS,
     AdaptiveTD,
     DiscerningTD,
@@ -21,9 +16,14 @@ from preftd._src.paper.learned.rivals import (
     LambdaGreedy,
     MetaGradient,
 )
-from preftd._src.paper.learned.rivals.batch import Cells, Lesson
-from preftd._src.paper.learned.rivals.beliefs import learn_adaptively
-from preftd._src.paper.learned.rivals.meta_gradient import gradient, learn_forward, learn_preference
+from benchmarks.published.batch import Cells, Lesson
+from benchmarks.published.beliefs import learn_adaptively
+from benchmarks.published.meta_gradient import gradient, learn_forward, learn_preference
+from preftd import PTD, TD, Linear, evaluate, tasks
+from preftd._src.arrays import Dense, InputError
+from preftd._src.learners.custom import Episode, Specification
+from preftd._src.learners.linear import reference as views
+from preftd._src.learners.steps import Steps
 from preftd._src.tasks.scored import Scored
 from preftd.experience import Experience
 from preftd.learners import Decreasing

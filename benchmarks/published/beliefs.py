@@ -9,11 +9,7 @@ from typing import TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from preftd._src.arrays import Dense, Vector
-from preftd._src.kernels import kernel
-from preftd._src.learners.bounding import compiled_bounded_gain
-from preftd._src.names import nearest
-from preftd._src.paper.learned.rivals.batch import (
+from benchmarks.published.batch import (
     Lesson,
     Rival,
     Teach,
@@ -21,6 +17,10 @@ from preftd._src.paper.learned.rivals.batch import (
     regress,
     returns,
 )
+from preftd._src.arrays import Dense, Vector
+from preftd._src.kernels import kernel
+from preftd._src.learners.bounding import compiled_bounded_gain
+from preftd._src.names import nearest
 from preftd._src.randomness import generator
 
 

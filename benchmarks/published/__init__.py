@@ -7,14 +7,14 @@ LambdaDiscrepancy   β is low where TD(0) and TD(1) disagree (after Allen et al.
 DiscerningTD        emphasis by predicted TD errors or noise (Ma, 2023)
 """
 
-from preftd._src.learners.custom import Specification
-from preftd._src.paper.learned.rivals.beliefs import (
+from benchmarks.published.beliefs import (
     AdaptiveTD,
     DiscerningTD,
     LambdaDiscrepancy,
     LambdaGreedy,
 )
-from preftd._src.paper.learned.rivals.meta_gradient import MetaGradient
+from benchmarks.published.meta_gradient import MetaGradient
+from preftd._src.learners.custom import Specification
 
 __all__ = [
     "RIVALS",

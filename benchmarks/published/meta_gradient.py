@@ -15,10 +15,10 @@ from typing import final
 
 import numpy as np
 
+from benchmarks.published.batch import Lesson, Rival, Teach
 from preftd._src.arrays import Dense, Vector
 from preftd._src.kernels import kernel
 from preftd._src.learners.bounding import compiled_bounded_gain
-from preftd._src.paper.learned.rivals.batch import Lesson, Rival, Teach
 
 MEMORY = 0.01
 """How fast the mean square of the gradient is forgotten."""

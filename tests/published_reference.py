@@ -8,16 +8,16 @@ these; the preference of meta-gradients is compared with finite differences of `
 import numpy as np
 from numpy.typing import NDArray
 
-from preftd._src.arrays import Dense, Vector
-from preftd._src.learners.custom import Episode
-from preftd._src.learners.linear import reference as views
-from preftd._src.paper.learned.rivals import (
+from benchmarks.published import (
     AdaptiveTD,
     DiscerningTD,
     LambdaDiscrepancy,
     LambdaGreedy,
 )
-from preftd._src.paper.learned.rivals.batch import Lesson
+from benchmarks.published.batch import Lesson
+from preftd._src.arrays import Dense, Vector
+from preftd._src.learners.custom import Episode
+from preftd._src.learners.linear import reference as views
 
 
 def bounded_episode(lesson: Lesson, beta: Vector, alpha: Vector, preferential: bool) -> Episode:
