@@ -170,7 +170,7 @@ def learn(s: State, is_last: bool) -> int:
         judge(s, row)
     head.waiting = 0.0
     head.follows = head.found != NOTHING
-    head.after_cell = head.found >= 0.0
+    head.after_cell = 0 <= row < ATOMS
     if row >= ATOMS and not is_world(s):
         head.after_cell = s.cells[row].is_cell
     if head.follows > 0.0:
