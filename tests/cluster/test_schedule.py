@@ -267,6 +267,23 @@ def test_tasks_take_some_seconds_whatever_was_estimated(
     assert np.mean(middle) > min(SECONDS, 0.5 * pace) / 2
 
 
+def test_tasks_are_no_shorter_after_nodes_were_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers, tasks, wait, submit = count(), count(), SimulatedCluster.wait, SimulatedCluster.submit
+
+    def lossy(self: SimulatedCluster, refs: Sequence[int], seconds: float) -> list[Any]:
+        found = wait(self, refs, seconds)
+        return [(ref, NODE_LOST if 20 <= next(answers) < 40 else one) for ref, one in found]
+
+    def counted(self: SimulatedCluster, jobs: Sequence[Job], node: str | None) -> int:
+        next(tasks)
+        return submit(self, jobs, node)
+
+    monkeypatch.setattr(SimulatedCluster, "wait", lossy)
+    monkeypatch.setattr(SimulatedCluster, "submit", counted)
+    simulated_seconds(SimulatedCluster(8, 8, lambda job: 0.1 * job.work), many(2000), 0)
+    assert next(tasks) < 300
+
+
 def test_simulated_tasks_share_cores() -> None:
     def seconds(cpus: int, cores: int) -> float:
         return simulated_seconds(SimulatedCluster(cpus, cores, lambda job: job.work), many(400), 0)

@@ -151,7 +151,7 @@ def test_a_visit_knows_what_led_to_it() -> None:
 
 @pytest.mark.parametrize("cut", [1, 2, 3])
 def test_a_visit_knows_what_led_to_it_across_pieces(cut: int) -> None:
-    task = tasks.make("random_walk")
+    task = tasks.make("random_grid", size=3)
     whole = task.sampler(0).steps(40)
     sampler = task.sampler(0)
     pieces = [sampler.steps(10 * cut), sampler.steps(40 - 10 * cut)]

@@ -217,6 +217,16 @@ def test_regularisation_pulls_weights_to_0(recursive: bool) -> None:
     assert 0 < sizes[-1] < 1e-6
 
 
+@modes
+def test_an_episode_that_is_left_ends_as_if_truncated(recursive: bool) -> None:
+    left, cut = (LeastSquaresLearner(2, TD(), recursive=recursive) for _ in range(2))
+    for learner, truncated in ((left, False), (cut, True)):
+        learner.update([1.0, 0.0], 1.0, [0.5, 1.0], discount=0.5, beta=1.0, truncated=truncated)
+        other = Experience.from_log([[0.0, 1.0]], [2.0], discount=0.5, terminated=[1])
+        learner.learn(other, beta=1.0)
+    np.testing.assert_array_equal(left.weights, cut.weights)
+
+
 def test_what_no_update_has_seen_is_left_at_0() -> None:
     task = tasks.make("corridor", length=3)
     shown = np.eye(task.states)

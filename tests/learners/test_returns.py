@@ -270,3 +270,9 @@ def test_what_overflows_is_seen_to_have_done_so(kind: Any) -> None:
     most = np.full((3, 2), np.finfo(kind).max)
     for axis in (0, 1):
         assert not np.isfinite(beta_returns(most, most, 0.0, discount=1.0, axis=axis)).all()
+
+
+def test_what_follows_a_termination_is_not_read_though_a_value_is_missing() -> None:
+    nan, ends = np.nan, [False, True]
+    found = beta_advantages([0, 1], [nan, 0], [4, nan], 0, discount=0.5, terminated=ends)
+    np.testing.assert_array_equal(found, [nan, 1])

@@ -11,7 +11,7 @@ import pytest
 
 from logs.made_logs import first_part, gappy, settings_of
 from preftd import ETD, PTD, TD, LeastSquaresLearner, tasks, theory
-from preftd._src.logs import table
+from preftd._src.logs import encoding, table
 from preftd._src.logs.least_squares import add_up, part_sums, solve, solved
 from preftd.logs import LogColumns, fit
 
@@ -47,6 +47,7 @@ def test_parts_and_pieces_change_nothing(
     settings, plan = settings_of(gappy(), tmp_path, rules=("td0", "etd"), **named)
     whole = part_sums(settings, plan.parts[0])
     monkeypatch.setattr(table, "CHUNK", 37)
+    monkeypatch.setattr(encoding, "BLOCK", 4)
     for rows in (90, 333):
         settings, plan = settings_of(gappy(), tmp_path, rows, ("td0", "etd"), **named)
         assert len(plan.parts) > 1

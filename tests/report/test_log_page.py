@@ -94,6 +94,20 @@ def test_methods_without_weights_of_features_are_not_in_their_table(found: LogEv
     assert len(log_page.weights_table(summary, summary["questions"][0])[0][1]) == 3
 
 
+def test_the_lead_names_the_best_method_and_those_whose_intervals_overlap(
+    found: LogEvaluation,
+) -> None:
+    ends = {"td0": (1.5, 1.8, 2.0), "td": (1.1, 1.3, 1.6), "ptd": (0.9, 1.0, 1.2)}
+    question = found.summary["questions"][0]
+    errors = [
+        error | dict(zip(("rmse_low", "rmse", "rmse_high"), ends[error["arm"]], strict=True))
+        for error in question["errors"]
+    ]
+    said = list(log_page.lead({**found.summary, "questions": [question | {"errors": errors}]}))[-1]
+    assert ": PTD has the least held-out error, 1 [0.9, 1.2], which is " in said
+    assert said.endswith("; its interval overlaps with that of TD(λ).")
+
+
 def test_errors_in_the_figure_are_those_of_the_summary(page: str, found: LogEvaluation) -> None:
     errors = found.summary["questions"][0]["errors"]
     lines = {line["label"]: line for line in numbers(page)["errors"]}

@@ -34,6 +34,15 @@ def on_policy(policy: Dense) -> Task:
     return Task("on policy", ROWS, FEATURES, 0.95, start=[1, 0, 0, 0], policy=policy)
 
 
+def test_where_the_target_policy_never_goes_it_need_not_end_episodes() -> None:
+    moves = tasks.Outcomes.deterministic([[-1, 1], [1, -1]], 1.0)
+    task = Task(
+        "loops in state 1", moves, np.eye(2), 0.5,
+        start=[1, 0], policy=[0, 0], behaviour=np.full((2, 2), 0.5),
+    )  # fmt: skip
+    np.testing.assert_allclose(task.values, [1, 2])
+
+
 def test_values_are_those_of_the_target_and_visits_those_of_the_behaviour() -> None:
     task = off_policy()
     np.testing.assert_array_equal(task.values, on_policy(TARGET).values)

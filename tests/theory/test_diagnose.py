@@ -91,6 +91,13 @@ def test_redundant_features_are_distinguished_from_hidden_states() -> None:
     assert "w[0] + w[1] − w[2]" in str(found)
 
 
+def test_a_state_that_is_not_visited_in_the_long_run_cannot_determine_anything() -> None:
+    process = MarkovRewardProcess([[1.0, 0.0], [1.0, 0.0]], 1, 0.9)
+    found = diagnose(process, np.eye(2), PTD(), beta=1)
+    assert (found.undetermined.shape[1], found.would_determine.size) == (1, 0)
+    assert "drop features: no visited state distinguishes them." in str(found)
+
+
 def test_negative_numbers_have_a_minus_sign() -> None:
     process, features, lambda_ = counterexample()
     text = report(compare(process, features, [TD(), PTD()], lambda_=lambda_))
