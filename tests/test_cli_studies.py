@@ -44,7 +44,7 @@ def small(tmp_path: Path) -> Path:
 
 
 def test_the_example_ends_in_figures_and_a_table(tmp_path: Path) -> None:
-    done = run("run", EXAMPLE, "--seeds", "3", "--out", tmp_path)
+    done = run("run", EXAMPLE, "--seeds", "3", "--out", tmp_path, "--workers", "1")
     assert done.returncode == 0, done.stderr
     assert "PTD, clarity" in done.stdout
     written = [Path(line.removeprefix("wrote ")) for line in re.findall("wrote .*", done.stdout)]
@@ -84,7 +84,7 @@ def test_a_study_that_diverges_everywhere_is_shown_and_the_next_is_run(
     wild = SMALL.replace("study =", "wild =").replace("[0.1, 0.5]", "[50, 100]")
     small.write_text(wild.replace('"small"', '"wild"').replace("episodes=20", "episodes=200"))
     small.write_text(small.read_text() + SMALL)
-    done = run("run", small, "--out", tmp_path)
+    done = run("run", small, "--out", tmp_path, "--workers", "1")
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("none: all diverged") == 2
     assert (
@@ -141,7 +141,7 @@ def test_a_preference_that_raises_is_reported_and_the_others_go_on(tmp_path: Pat
         'preferences={"good": Observability(), "bad": Function(lambda x: 1 / 0)}',
     )
     path.write_text(lines)
-    done = run("run", path, "--out", tmp_path / "out")
+    done = run("run", path, "--out", tmp_path / "out", "--workers", "1")
     assert done.returncode == 1
     assert "ZeroDivisionError: division by zero" in done.stderr
     assert re.search(r"preference +Function\(function=lambda#[0-9a-f]{8}\)", done.stderr)

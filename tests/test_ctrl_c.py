@@ -103,7 +103,7 @@ def test_while_modules_are_loaded(module: str, tmp_path: Path) -> None:
 def test_while_a_study_is(moment: str, tmp_path: Path) -> None:
     study = tmp_path / "small.py"
     study.write_text(STUDIES[moment])
-    done = stopped("run", study, "--out", tmp_path / "out")
+    done = stopped("run", study, "--out", tmp_path / "out", "--workers", "1")
     assert done.returncode == 130, done.stderr
     said = [line for line in done.stderr.splitlines() if "cells" not in line]
     assert len(said) == 1
@@ -177,7 +177,7 @@ def test_200_interrupts_at_random_moments_each_end_the_command(tmp_path: Path) -
 def test_when_all_is_done_nothing_happens(tmp_path: Path) -> None:
     study = tmp_path / "small.py"
     study.write_text(STUDIES["when all is done"])
-    done = stopped("run", study, "--out", tmp_path / "out")
+    done = stopped("run", study, "--out", tmp_path / "out", "--workers", "1")
     assert done.returncode == 0
     assert "stopped" not in done.stderr
     assert "Traceback" not in done.stderr

@@ -30,13 +30,11 @@ def a_job_for_each_seed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("a_job_for_each_seed")
-def test_any_number_of_workers_writes_the_same_bytes(tmp_path: Path) -> None:
+def test_two_workers_write_the_same_bytes_as_this_process(tmp_path: Path) -> None:
     study = small(seeds=5, search=Search(seeds=3), learners=[Linear(), Network(units=2)])
     run(study, tmp_path / "here", executor=Here(), progress=Told())
-    for workers in (1, 3):
-        folder = tmp_path / str(workers)
-        run(study, folder, workers=workers, progress=Told())
-        assert stored_files(folder) == stored_files(tmp_path / "here")
+    run(study, tmp_path / "workers", workers=2, progress=Told())
+    assert stored_files(tmp_path / "workers") == stored_files(tmp_path / "here")
     assert len(stored_files(tmp_path / "here")) == 8
 
 

@@ -43,7 +43,8 @@ def test_expected_updates_reach_the_fixed_point_under_a_robbins_monro_schedule(
     assume(np.abs(found.eigenvalues).max() / slowest < 30)
     # Σ α_t = ∞ and Σ α_t² < ∞; the distance then falls like t^(−2) or faster.
     begin = np.ceil(4 * np.abs(found.eigenvalues).max() / slowest)
-    end = mean_trajectory(found.key, lambda t: 2 / slowest / (t + begin), 4000)[-1]
+    step_sizes = 2 / slowest / (np.arange(4000) + begin)
+    end = mean_trajectory(found.key, step_sizes, 4000)[-1]
     assert found.fixed_point is not None
     distance = np.linalg.norm(end - found.fixed_point)
     assert distance < 1e-2 * max(float(np.linalg.norm(found.fixed_point)), 1e-12)

@@ -104,12 +104,19 @@ def test_titles_are_wrapped_to_their_panel_and_complete(name: str, case: str) ->
     assert figure.axes[0].get_window_extent().height > 0.9 * plain
 
 
-@pytest.mark.parametrize("name", ["curves", "step_sizes", "widths", "bars"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "curves",
+        "bars",
+        *(pytest.param(n, marks=pytest.mark.slow) for n in ("step_sizes", "widths")),
+    ],
+)
 def test_labels_are_shown_as_typed_and_never_as_mathematics(name: str, tmp_path: Path) -> None:
     runs = called(CASES["dollars"].filter(pl.col("rule") != "TD"), learner="${}$")
-    written_to = draw(Results(runs, Score()), [name], tmp_path, "mine")[name].paths
-    assert all(path.stat().st_size for path in written_to), r"$\bad$ is no valid formula"
-    shown = " ".join(written(drawn(name, Results(runs, Score())))).replace("\n", " ")
+    figure, paths = draw(Results(runs, Score()), [name], tmp_path, "mine")[name]
+    assert all(path.stat().st_size for path in paths), r"$\bad$ is no valid formula"
+    shown = " ".join(written(figure)).replace("\n", " ")
     assert r"$\bad PTD$" in shown
     assert "$5 or $10, corridor 0" in shown
 
