@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from preftd import ETD, TD, InputError
+from preftd import ETD, TD, InputError, tasks
 from preftd.experience import Indices
-from preftd.learners import LinearLearner
+from preftd.learners import Decreasing, LinearLearner
 
 
 def sent(learner: LinearLearner) -> LinearLearner:
@@ -76,3 +76,12 @@ def test_truncated_is_true_or_false(truncated: Any) -> None:
         learner.update([1.0, 0.0], 1.0, [0.0, 1.0], discount=0.9, beta=1.0, truncated=truncated)
     for name, array in learner.state_dict().items():
         np.testing.assert_array_equal(array, before[name])
+
+
+def test_a_step_size_goes_on_decreasing_from_one_stream_to_the_next() -> None:
+    e = tasks.make("corridor", length=3).sampler(0).episodes(6)
+    whole, pieces = (LinearLearner(3, TD(), Decreasing(0.5, delay=5)) for _ in range(2))
+    whole.learn(e, beta=1.0)
+    for piece in (e[:7], e[7:]):
+        pieces.learn(piece, beta=1.0)
+    np.testing.assert_array_equal(pieces.weights, whole.weights)

@@ -123,3 +123,11 @@ def test_what_hidden_states_show_does_not_leak_in() -> None:
         weights("true_online", 1.0), weights("true_online", 0.0), rtol=0, atol=1e-12
     )
     assert np.abs(weights("backward", 1.0) - weights("backward", 0.0)).max() > 1e-3
+
+
+def test_the_error_of_a_first_step_does_not_know_the_episode_before() -> None:
+    learner = LinearLearner(1, PTD(), 0.5, view="true_online")
+    learner.update([1.0], 1.0, [0.5], discount=0.9, beta=1.0)
+    learner.update([0.5], 1.0, [2.0], discount=0.9, beta=1.0, truncated=True)
+    value = learner.predict([1.0])
+    assert learner.update([1.0], 2.0, None, discount=0.0, beta=1.0) == 2.0 - value
