@@ -18,7 +18,7 @@ from preftd._src.paper.contents import CLAIMS, FIGURES
 from preftd._src.paper.counterexamples.figures import chain_verdicts, chains
 from preftd._src.paper.page import Overall, figures_of, heading, in_order, overall, write_paper_page
 from preftd._src.paper.registry import FINDINGS, WORDS
-from preftd._src.paper.summary import TestedClaim
+from preftd._src.paper.summary import ClaimAnswer
 from preftd._src.report.figures.lines import Shown, attach
 from preftd._src.report.page.plot import plot_of
 from preftd._src.style import Band
@@ -36,11 +36,11 @@ def figure() -> Figure:
     return made
 
 
-def answered() -> list[TestedClaim]:
+def answered() -> list[ClaimAnswer]:
     """What results say about all claims: those about the walk are wrong, the others right."""
     cases = {True: (Case("", 0.5, 0.4, 0.6),), False: (Case("", 2.0, 1.5, 2.5),)}
     return [
-        TestedClaim(claim, Finding("a number", Region(high=1), cases[not name.startswith("walk_")]))
+        ClaimAnswer(claim, Finding("a number", Region(high=1), cases[not name.startswith("walk_")]))
         for name, claim in CLAIMS.items()
     ]
 

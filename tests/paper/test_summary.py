@@ -20,7 +20,7 @@ from preftd._src.paper.contents import CLAIMS
 from preftd._src.paper.grids.studies import FEATURE_NET, SEEDS
 from preftd._src.paper.order import Order
 from preftd._src.paper.summary import (
-    TestedClaim,
+    ClaimAnswer,
     ask,
     claim_lines,
     details,
@@ -69,15 +69,15 @@ def test_the_verdict_of_the_table_is_that_of_the_finding() -> None:
 
 def test_it_says_in_how_many_cases_a_claim_holds() -> None:
     cases = (Case("a", 2, 1.5, 3), Case("b", 1, 0.5, 1.5), Case("c", float("inf"), 0, float("inf")))
-    row = TestedClaim(CLAIMS["limit_reached"], Finding("a ratio", Region(low=1), cases))
+    row = ClaimAnswer(CLAIMS["limit_reached"], Finding("a ratio", Region(low=1), cases))
     measured = list(details(row))[1]
     assert measured == (
         "Measured: a ratio, from 1.00 to 2.00; reproduced in 1 of 3 cases, the weakest is c."
     )
-    alone = TestedClaim(CLAIMS["limit_reached"], Finding("a ratio", Region(low=1), cases[:1]))
+    alone = ClaimAnswer(CLAIMS["limit_reached"], Finding("a ratio", Region(low=1), cases[:1]))
     assert list(details(alone))[1] == "Measured: a ratio."
     averages = (Case("x over y", 2, 1.5, 3), Case("", 3, 2.5, 3.5))
-    many = TestedClaim(CLAIMS["limit_reached"], Finding("a ratio", Region(low=1), cases, averages))
+    many = ClaimAnswer(CLAIMS["limit_reached"], Finding("a ratio", Region(low=1), cases, averages))
     told = "On average: x over y 2.00 [1.50, 3.00], 3.00 [2.50, 3.50]: reproduced."
     assert list(details(many))[2] == told
 

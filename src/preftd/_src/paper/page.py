@@ -32,7 +32,7 @@ from preftd._src.paper.registry import FINDINGS, WORDS
 from preftd._src.paper.study import Found, FoundOnDemand
 from preftd._src.paper.summary import (
     LEGEND,
-    TestedClaim,
+    ClaimAnswer,
     ask,
     averages,
     effect_text,
@@ -120,13 +120,13 @@ def stored_page(order: Order) -> Iterator[str]:
     yield f"wrote {write_paper_page(order.out, *answers(found), plots)}"
 
 
-def answers(found: Found) -> tuple[list[TestedClaim], str]:
+def answers(found: Found) -> tuple[list[ClaimAnswer], str]:
     """What results say about all claims that they can decide, and a remark if seeds are few."""
     return ask(list(CLAIMS.values()), found), " ".join(few_seeds(found)).strip()
 
 
 def write_paper_page(
-    out: Path, answered: Sequence[TestedClaim], remark: str, plots: Mapping[str, Plot]
+    out: Path, answered: Sequence[ClaimAnswer], remark: str, plots: Mapping[str, Plot]
 ) -> Path:
     """Write the page into a results folder.
 
@@ -134,7 +134,7 @@ def write_paper_page(
     ----------
     out : Path
         The results folder.
-    answered : sequence of TestedClaim
+    answered : sequence of ClaimAnswer
         What results say about claims; others count as not tested.
     remark : str
         What is said above the findings; it may be empty.

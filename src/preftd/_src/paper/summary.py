@@ -27,17 +27,17 @@ LEGEND = (
 )
 
 
-class TestedClaim(NamedTuple):
+class ClaimAnswer(NamedTuple):
     """A claim and what was found."""
 
     claim: Claim
     finding: Finding
 
 
-def ask(claims: Sequence[Claim], found: Found) -> list[TestedClaim]:
+def ask(claims: Sequence[Claim], found: Found) -> list[ClaimAnswer]:
     """The findings on those claims whose studies have results."""
     return [
-        TestedClaim(claim, claim.test(found))
+        ClaimAnswer(claim, claim.test(found))
         for claim in claims
         if all(study in found for study in claim.studies)
     ]
@@ -75,7 +75,7 @@ def few_seeds(found: Found) -> Iterator[str]:
         yield from ("", note)
 
 
-def table(rows: Sequence[TestedClaim]) -> str:
+def table(rows: Sequence[ClaimAnswer]) -> str:
     """Name, effect, interval and verdict of each claim; then its statement and explanation."""
     lines = aligned([HEAD, *((row.claim.name, *_cells(row.finding)) for row in rows)])
     lines += ["", fill(LEGEND, WIDTH), ""]
@@ -84,7 +84,7 @@ def table(rows: Sequence[TestedClaim]) -> str:
     return "\n".join(lines)
 
 
-def details(row: TestedClaim) -> Iterator[str]:
+def details(row: ClaimAnswer) -> Iterator[str]:
     """What is claimed, what was measured, and what explains it."""
     claim, finding = row
     yield f"Claim ({about(claim)}): {claim.statement}"
