@@ -95,13 +95,13 @@ class Held(NamedTuple):
     """The functions of updates that are held back; all are pure."""
 
     init: Callable[[Tree], HeldState]
-    """init(params): the state before the first step."""
+    """``init(params)``: the state before the first step."""
     hold: Callable[..., HeldState]
-    """hold(gradients, state, *, td_error, decay, gain): e ← decay e + gain ∇v(x), P ← P + δ e."""
+    """``hold(gradients, state, *, td_error, decay, gain)``: e ← decay e + gain ∇v(x), P ← P + δ e."""
     amend: Callable[[HeldState, Any], HeldState]
-    """amend(state, change): P ← P + change · e, to add to the TD error of the last step."""
+    """``amend(state, change)``: P ← P + change · e, to add to the TD error of the last step."""
     release: Callable[..., tuple[Tree, HeldState]]
-    """release(state, beta, last=False, params=None): returns β P, P ← (1 − β) P; 0 if last."""
+    """``release(state, beta, last=False, params=None)``: returns β P, P ← (1 − β) P; 0 if last."""
 
 
 def held(
