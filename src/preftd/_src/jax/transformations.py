@@ -97,7 +97,10 @@ class Held(NamedTuple):
     init: Callable[[Tree], HeldState]
     """``init(params)``: the state before the first step."""
     hold: Callable[..., HeldState]
-    """``hold(gradients, state, *, td_error, decay, gain)``: e ← decay e + gain ∇v(x), P ← P + δ e."""
+    """``hold(gradients, state, *, td_error, decay, gain)``.
+
+    e ← decay e + gain ∇v(x), P ← P + δ e.
+    """
     amend: Callable[[HeldState, Any], HeldState]
     """``amend(state, change)``: P ← P + change · e, to add to the TD error of the last step."""
     release: Callable[..., tuple[Tree, HeldState]]
