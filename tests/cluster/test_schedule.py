@@ -203,6 +203,13 @@ def test_a_copy_that_waits_behind_the_first_is_moved_to_another_node(some: list[
     assert [node for _, node in cluster.tasks if node] == ["node 0", "node 1"]
 
 
+def test_a_task_that_is_slow_everywhere_is_started_a_few_times_only(some: list[Job]) -> None:
+    slow = some[-1].id
+    cluster = MadeUp(cpus=4, fate=lambda jobs, _: 100.0 if slow in [j.id for j in jobs] else 0.1)
+    check(list(Schedule(cluster, some).run()), some)
+    assert [node for _, node in cluster.tasks if node] == ["usual"] * 5  # after 2, 4, … 32 s
+
+
 def test_a_copy_that_is_lost_does_not_end_the_first(some: list[Job]) -> None:
     slow = some[-1].id
 

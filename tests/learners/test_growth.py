@@ -67,12 +67,12 @@ def test_a_stream_warns_at_the_same_step(view: str, few: bool) -> None:
 
 @views
 def test_what_rewards_explain_gives_no_warning(view: str) -> None:
-    """Values of 1 / (1 − γ) = 1000 with rewards of 1, and large ones with large rewards."""
-    for reward in (1e-8, 1.0, 1e8):
+    """Values of 1 / (1 − γ) = 1000 times the reward, be it small, negative or large."""
+    for reward in (1e-8, -1.0, 1e8):
         learner = LinearLearner(1, TD(), 0.5, view=view)
         for _ in range(6_000):
             learner.update([1.0], reward, [1.0], discount=0.999, beta=1.0)
-        assert learner.predict([1.0]) > 900 * reward
+        assert learner.predict([1.0]) / reward > 900
 
 
 def test_what_was_learned_before_gives_no_warning() -> None:
