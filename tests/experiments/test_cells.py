@@ -16,7 +16,7 @@ from preftd._src.experiments.axes import Labels
 from preftd._src.experiments.cells import Expansion, TaskFailure, ids_of
 from preftd._src.experiments.content import SCHEMA
 from preftd._src.experiments.jobs import Job, jobs
-from preftd._src.experiments.runner import gather
+from preftd._src.experiments.runner import Plan, gather
 from preftd._src.experiments.store import Store
 from preftd.experiments import Score, Search, Study
 from preftd.preferences import Constant, Function, Observability
@@ -244,6 +244,7 @@ def test_the_same_under_two_labels_is_computed_once_and_shown_twice(tmp_path: Pa
     store = Store(tmp_path)
     for job in found:
         keep(store, job)
+    assert Plan(built, store).counts() == (4, 0)
     runs = gather(built, groups, store)
     assert runs.height == 16
     assert runs["cell"].to_list() == [cell.id for cell in cells]

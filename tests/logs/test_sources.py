@@ -10,10 +10,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from logs.made_logs import COLUMNS, gappy
+from logs.made_logs import COLUMNS, gappy, settings_of
 from preftd import ETD, PTD, InputError
 from preftd._src.logs.arms import questions_of
 from preftd._src.logs.encoders import as_encoder
+from preftd._src.logs.parts import read_steps
 from preftd._src.logs.source import _natural, open_source
 from preftd._src.report.log_page import write_log_page
 from preftd.logs import LogColumns, LogEvaluation, fit
@@ -162,6 +163,9 @@ def test_ratios_come_from_probabilities_and_may_be_clipped(tmp_path: Path) -> No
     many = (log["rho"] > 0.75).sum()
     assert clipped.summary["notes"][-1] == f"Ratios above 0.75 become that, in {many} rows."
     assert expected.summary["notes"][-1] == "Ratios are not clipped."
+    named |= {"rho": "rho", "clip": 0.75, "episode": None, "terminated": None}
+    settings, plan = settings_of(log, tmp_path / "blocks", 97, **named)
+    assert sum(read_steps(settings, part).clipped for part in plan.parts) == many
     returns = expected.predictions()["return"].to_numpy()
     t = int(np.flatnonzero(log["end"].to_numpy())[0])
     assert returns[t] == pytest.approx(log["rho"][t] * log["r"][t])

@@ -82,8 +82,8 @@ def test_streams_add_up_if_weights_hardly_move(view: str, rule: str) -> None:
 
 @views
 def test_a_stream_without_a_step_waits(view: str) -> None:
-    one = VectorValueLearner(two_layers(7), PTD(), 0.1, 1, view=view)
-    pair = VectorValueLearner(two_layers(7), PTD(), 0.1, 2, view=view)
+    one = VectorValueLearner(two_layers(7), ETD(), 0.1, 1, view=view)
+    pair = VectorValueLearner(two_layers(7), ETD(), 0.1, 2, view=view)
     pair.module.load_state_dict(one.module.state_dict())
     for t, given in enumerate(transitions(1)):
         together(one, [given])

@@ -1,8 +1,9 @@
-"""Results as text: the table of a study, and the status of a folder with any manifests."""
+"""Results as text: the table of a study, and what is said of a folder with any manifests."""
 
 import json
 import os
 import random
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from preftd._src.experiments.manifest import Manifest
 from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import Results
 from preftd._src.report import tables
+from preftd._src.report.page.render import provenance
 from preftd._src.report.tables import HEAD, NumberCell, table, table_of
 from preftd._src.terminal import printable
 
@@ -178,6 +180,14 @@ def test_every_manifest_is_a_line(
     with capsys.disabled():
         print(f"\n{count} manifests, {refused} of them cannot be read")
     assert count // 4 < refused < count
+
+
+def test_a_page_names_the_last_run_that_computed_something(tmp_path: Path) -> None:
+    for day, computed in ((1, 4), (2, 0)):
+        begun = Manifest(study="mine", command=["preftd"], started=f"2026-01-0{day}T00:00:00+00:00")
+        over = replace(begun, ended=begun.started.replace(":00+", ":07+"))
+        replace(over, state="finished", computed=computed).write(tmp_path / "runs")
+    assert provenance(tmp_path).runs == [("mine", "2026-01-01 00:00:00", "7 s", "finished")]
 
 
 def test_a_file_with_a_name_that_steers_the_terminal_is_shown_with_escapes(tmp_path: Path) -> None:

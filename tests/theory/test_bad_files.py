@@ -118,6 +118,7 @@ BAD_NPZ: dict[str, tuple[bytes, str]] = {
     "NPZ cut short": (npz()[:-30], "not an NPZ file"),
     "damaged NPZ": (damaged(npz()), "not an NPZ file"),
     "array cut short": (zipped(npy(np.eye(2))[:-4]), "not an NPZ file"),
+    "array with more after it": (zipped(npy(np.eye(2)) + b"more"), "not an NPZ file"),
     "array with half a header": (zipped(header("(2, ")), "not an NPZ file"),
     "array with a long header": (zipped(header(f"{'1' * 20_000}, }}")), "not an NPZ file"),
     "array said to be vast": (zipped(header("(10000000, 10000000)}")), "not an NPZ file"),
