@@ -170,7 +170,7 @@ def test_scores_are_read_from_results(tmp_path: Path) -> None:
 def test_a_quick_look_computes_learned_preferences_anew(tmp_path: Path) -> None:
     found = look(CASES["corridor 5"], tmp_path, seeds=2)
     assert found.share(found.learned()).centre > 0.9
-    observable, hidden, micro = rates(CASES["corridor 5"], episodes=50, seeds=1)
+    observable, hidden, micro = rates(CASES["corridor 5"], episodes=200, seeds=1)
     assert observable > 0.9
     assert hidden < 0.1
     assert 0.01 < micro < 1e5
