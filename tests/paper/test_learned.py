@@ -183,7 +183,7 @@ LEAST = {
     "corridor 5": 0.96,
     "corridor 5, aliased": 0.93,
     "corridor 5, jitter 0.05": 0.90,
-    "corridor 25": 0.96,
+    "corridor 25": 0.94,
     "corridor 25, aliased": 0.93,
     "double corridor 5": 0.96,
     "double corridor 5, jitter 0.05": 0.95,
