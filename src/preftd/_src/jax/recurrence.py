@@ -34,7 +34,7 @@ def recurrence(
     same : dict of numbers
         What is the same at all steps.
     start : array of shape (...)
-        What stands for y before the first step.
+        The y before the first step.
     reverse : bool
         Whether time runs backward: y_t = a_t y_{t+1} + b_t.
 

@@ -32,7 +32,7 @@ class JaxModule:
     Parameters
     ----------
     init : callable
-        init(key, size) gives the parameters for inputs of so many features.
+        init(key, size) gives the parameters for inputs of `size` features.
     apply : callable
         apply(params, features) gives the value of one input.
     view : {"backward", "held"}

@@ -107,7 +107,7 @@ CHANGES: Mapping[str, Callable[[Generator, Dense, Flags], Dense]] = {
     "texture": _texture,
     "blob": _blob,
 }
-"""What is seen, from what there is and where it fails."""
+"""Makes observations from true ones and the steps that fail."""
 
 
 @final

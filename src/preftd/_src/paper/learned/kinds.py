@@ -49,7 +49,7 @@ class Kind:
     Parameters
     ----------
     world, fault
-        What there is, and what goes wrong with it.
+        The world, and the fault of its sensor.
     ends
         Whether episodes end; else pieces of ten times the length are cut from one stream.
     irrelevant
@@ -89,11 +89,11 @@ class Kind:
         return Scored(-1 - np.arange(SCORED, dtype=np.int32), chosen, chosen @ self.weights)
 
     def episodes(self, seed: int, count: int) -> Experience:
-        """So many episodes of a seed."""
+        """Return `count` episodes of a seed."""
         return self.draw(seed, count).experience
 
     def draw(self, seed: int, count: int) -> Seen:
-        """The same, with what is good and what there is."""
+        """Also return which rows are good, and the true observations."""
         rng = generator(self.name, seed)
         lengths = rng.geometric(1 / LONG, count) if self.ends else np.full(count, 10 * LONG)
         steps = int(lengths.sum())
