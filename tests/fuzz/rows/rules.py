@@ -90,6 +90,7 @@ ROWS = [
         "rules.stream_coefficients",
         along_beta,
         free={
+            "preference": "None",
             "beta": "one entry",
             "interest": "None, huge, huge entry, one entry",
             "rho": "huge entry, one entry",
