@@ -10,7 +10,6 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from benchmarks.published import RIVALS
 from logs.made_logs import COLUMNS, gappy
 from preftd import (
     ETD,
@@ -86,12 +85,6 @@ def _learned(_: str) -> None:
         Learned(linear).stream(tasks.make("corridor", length=2).sampler(0).episodes(2))
 
 
-def _rivals(_: str) -> None:
-    task = tasks.make("corridor", length=2)
-    for rival in RIVALS.values():
-        evaluate(task, PTD(), Constant(1.0), [0.01], 2, 1, learner=rival, workers=1)
-
-
 def _streams(_: str) -> None:
     for kind in NUMBERS:
         rides(kind, 1, np.random.default_rng(0))
@@ -142,7 +135,6 @@ JOBS: list[tuple[Callable[[str], None], str]] = [
     (_least_squares, ""),
     (_loaded, "preftd.torch"),
     (_control, ""),
-    (_rivals, ""),
     (_streams, ""),
 ]
 """The longest first, so that no core waits for the other at the end."""

@@ -28,6 +28,7 @@ def test_times_are_per_step() -> None:
     assert 10 < times["linear"] < times["later"] < 1e6, "ns per step"
 
 
+@pytest.mark.slow  # their kernels are compiled for benchmarks alone
 def test_other_ways_to_learn_a_preference_have_rows_in_two_tables() -> None:
     chosen = {name: RIVALS[name] for name in ("λ-greedy", "λ-discrepancy, cells")}
     lines = list(rivals.table(["corridor 5", "random walk 19"], chosen, searched=1, seeds=2))

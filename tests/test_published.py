@@ -30,6 +30,8 @@ from preftd.learners import Decreasing
 from preftd.preferences import Constant
 from preftd.rules import Rule, stream_coefficients
 
+pytestmark = pytest.mark.slow  # their kernels are compiled for benchmarks alone
+
 CORRIDOR = tasks.make("corridor", length=2)
 STEP_SIZES = [0.5, 0.1]
 
