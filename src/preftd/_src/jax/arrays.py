@@ -37,7 +37,8 @@ CHECKS: dict[str, Any] = {
 }
 MUST = {
     **dict.fromkeys(
-        ("beta", "beta_tp1", "discount", "discount_t", "gamma", "lam"), "lie in [0, 1]"
+        ("beta", "beta_tp1", "next_beta", "discount", "discount_t", "gamma", "lam"),
+        "lie in [0, 1]",
     ),
     **dict.fromkeys(("interest", "rho", "carried"), "be 0 or more"),
 }
@@ -59,6 +60,14 @@ def floats(name: str, given: Any) -> Number:
     one = number(name, given)
     look(name, np.array(one))
     return one
+
+
+def one_number(name: str, given: Any) -> Number:
+    """Return one floating-point number."""
+    found = floats(name, given)
+    if jnp.shape(found):
+        raise InputError(f"{name} has shape {jnp.shape(found)}: give one number.")
+    return found
 
 
 def flags(name: str, given: Any) -> Array | bool:

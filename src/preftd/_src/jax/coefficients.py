@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from preftd._src.arrays import InputError, common_shape, time_axis
-from preftd._src.jax.arrays import Array, Number, alike, floats
+from preftd._src.jax.arrays import Array, Number, alike, floats, one_number
 from preftd._src.rules.interest import FromBeta, without_state
 from preftd._src.rules.rule import Coefficients, Rule, as_rule
 
@@ -62,8 +62,9 @@ def coefficients(
     as_rule(rule)
     given: dict[str, Any] = {"beta": beta, "discount_t": discount_t, "rho": rho}
     given = {name: floats(name, one) for name, one in given.items()}
+    own_interest = None if interest is None else floats("interest", interest)
     if rule.interest is not None:
-        given["interest"] = floats("interest", _interest(rule, interest, given["beta"]))
+        given["interest"] = floats("interest", _interest(rule, own_interest, given["beta"]))
     before = floats("carried", carried)
     if axis is None:
         shape = jnp.broadcast_shapes(*map(jnp.shape, (*given.values(), before)))
@@ -107,7 +108,7 @@ def given_or_made(
     """Decay and gain of one step, given or made by the rule, and what to carry."""
     decay, gain = given.get("decay"), given.get("gain")
     if decay is not None and gain is not None:
-        return decay, gain, carried
+        return one_number("decay", decay), one_number("gain", gain), carried
     names = ("beta", "discount_t", "interest", "rho")
     signals = {name: given[name] for name in names if given.get(name) is not None}
     if rule is None or not {"beta", "discount_t"} <= signals.keys():
@@ -115,5 +116,6 @@ def given_or_made(
             "decay and gain are missing: give both, or a rule to the transformation, and beta and "
             "discount_t to its update."
         )
-    found, carried = coefficients(rule, **signals, carried=carried, axis=None)
-    return found.decay, found.gain, carried
+    signals = {name: one_number(name, one) for name, one in signals.items()}
+    found, held = coefficients(rule, **signals, carried=carried, axis=None)
+    return found.decay, found.gain, held.astype(carried.dtype)

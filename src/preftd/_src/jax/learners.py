@@ -98,6 +98,17 @@ def _safe(x: Array, is_read: Array) -> tuple[Array, Array]:
     return jnp.where(known, x, 0), known
 
 
+def _real(name: str, given: Any) -> Array:
+    """Features as an array; integers may be what they are."""
+    try:
+        found = jnp.asarray(given)
+    except (TypeError, ValueError):
+        found = jnp.zeros(0, complex)
+    if jnp.iscomplexobj(found):
+        raise InputError(f"{name} is {short(given)}: give an array of real numbers.")
+    return found
+
+
 Advance = Callable[[Tree, Tree, Step], tuple[Tree, Tree, Array]]
 """advance(params, memory, step): both after the step, and δ; this is all that views differ in."""
 
@@ -113,16 +124,20 @@ def _learner(rule: Rule, init: Callable[[Tree], tuple[Tree, Tree]], advance: Adv
     def step(state: LearnerState, transition: Transition) -> tuple[LearnerState, Array]:
         if not isinstance(transition, Transition):
             raise InputError(f"transition is {short(transition)}: give a Transition.")
+        if not isinstance(state, LearnerState):
+            raise InputError(f"state is {short(state)}: give what init or the last step returned.")
         given = {"reward": transition.reward, "discount": transition.discount}
         given |= {"beta": transition.beta, "next_beta": _or(transition.next_beta, 1.0)}
         given |= {"rho": _or(transition.rho, 1.0)}
+        if transition.interest is not None:
+            given["interest"] = transition.interest
         now = alike({name: floats(name, one) for name, one in given.items()}, ())
         now = {name: one.astype(state.discount_t.dtype) for name, one in now.items()}
         (decay, gain), carried = coefficients(
             rule,
             beta=now["beta"],
             discount_t=state.discount_t,
-            interest=transition.interest,
+            interest=now.get("interest"),
             rho=now["rho"],
             carried=state.carried,
             axis=None,
@@ -130,9 +145,9 @@ def _learner(rule: Rule, init: Callable[[Tree], tuple[Tree, Tree]], advance: Adv
         terminated = now["discount"] == 0
         last = terminated | jnp.asarray(flags("truncated", _or(transition.truncated, False)))
         read = Step(
-            jnp.asarray(transition.features),
+            _real("features", transition.features),
             now["reward"],
-            jnp.asarray(transition.next_features),
+            _real("next_features", transition.next_features),
             now["discount"],
             state.discount_t,
             now["beta"],
@@ -382,7 +397,7 @@ def linear(
                 f"{w.shape}."
             )
         step, known = step.shown() if is_held else (step, True)
-        e, p, old_value = memory
+        began, (e, p, old_value) = w, memory
         x, x_next = step.x, jnp.where(step.discount == 0, 0, step.x_next)
         if bounds:
             reach = alpha * (x @ x)
@@ -399,6 +414,7 @@ def linear(
             w = w + share * (p + step.discount * (w @ x_next) * new)
             new, p = (jnp.where(step.last, 0, one) for one in (new, p))
         delta = jnp.where(known, m.delta, jnp.nan) if is_held else m.delta
-        return w, (new, p, dots.w_next), delta
+        w, *memory = (one.astype(began.dtype) for one in (w, new, p, dots.w_next))
+        return w, tuple(memory), delta
 
     return _learner(rule, init, advance)

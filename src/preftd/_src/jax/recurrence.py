@@ -1,13 +1,13 @@
 """The recurrence of everything here: y_t = a_t y_{t−1} + b_t, or in reverse.
 
-On the CPU it is one scan, which was faster at each shape that was measured, and its gradient is one
-scan the other way round that computes a_t again: arrays of them would cost more than the scan.
-Elsewhere, a scan would start each step by itself, so long streams are scanned as a tree.
+On the CPU it is one scan, which was faster at each shape that was measured. Elsewhere, a scan would
+start each step by itself, so long streams are scanned as a tree.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax
@@ -43,51 +43,31 @@ def recurrence(
     return (as_tree if is_tree else as_scan)(affine, xs, same, start, reverse)
 
 
-def _scanned(affine: Affine, xs: dict[str, Array], same: Any, start: Array, reverse: bool) -> Array:
+@partial(jax.custom_jvp, nondiff_argnums=(0, 4))
+def as_scan(affine: Affine, xs: dict[str, Array], same: Any, start: Array, reverse: bool) -> Array:
+    """One after the other; arrays of a_t and b_t would cost more than the scan."""
+    return _scanned(lambda x: affine(x, same), xs, start, reverse)
+
+
+@as_scan.defjvp
+def _tangent(affine: Affine, reverse: bool, given: Any, tangents: Any) -> tuple[Array, Array]:
+    """y_t and its tangent, dy_t = a_t dy_{t−1} + (da_t y_{t−1} + db_t): the same recurrence."""
+    (xs, same, start), (dxs, dsame, dstart) = given, tangents
+    (a, b), (da, db) = jax.jvp(affine, (xs, same), (dxs, dsame))
+    y = _scanned(lambda x: x, (a, b), start, reverse)
+    ends = (y[1:], start[None]) if reverse else (start[None], y[:-1])
+    c = da * jnp.concatenate(ends) + db
+    return y, _scanned(lambda x: x, (a, c), dstart, reverse)
+
+
+def _scanned(affine: Callable[[Any], Any], xs: Any, start: Array, reverse: bool) -> Array:
     def step(y: Array, x: Any) -> tuple[Array, Array]:
-        a, b = affine(x, same)
+        a, b = affine(x)
         y = a * y + b
         return y, y
 
     found: Array = lax.scan(step, start, xs, reverse=reverse)[1]
     return found
-
-
-as_scan = jax.custom_vjp(_scanned, nondiff_argnums=(0, 4))
-"""One after the other."""
-
-
-def _forward(affine: Affine, xs: Any, same: Any, start: Any, reverse: bool) -> Any:
-    """Also return what the gradient needs: what it is for, apart from the rest."""
-    parts = [
-        {name: one.value for name, one in given.items() if one.perturbed == is_wanted}
-        for given in (xs, same)
-        for is_wanted in (True, False)
-    ]
-    y = _scanned(affine, parts[0] | parts[1], parts[2] | parts[3], start.value, reverse)
-    return y, (parts, start.value, y)
-
-
-def _backward(affine: Affine, reverse: bool, kept: Any, above: Any) -> Any:
-    """L_t = ∂/∂y_t: what comes from above, and a_{t+1} L_{t+1}."""
-    (wanted, others, numbers, fixed), start, y = kept
-    first = start[None]
-    before = jnp.concatenate([y[1:], first] if reverse else [first, y[:-1]])[: len(y)]
-
-    def step(carry: Any, now: Any) -> Any:
-        (later, of_same), (u, x, others, y) = carry, now
-        (a, _), back = jax.vjp(lambda x, same: affine(x | others, same | fixed), x, numbers)
-        L = u + later
-        dx, here = back((L * y, L))
-        return (a * L, jax.tree.map(jnp.add, of_same, here)), dx
-
-    nothing = jnp.zeros_like(start), jax.tree.map(jnp.zeros_like, numbers)
-    steps = above, wanted, others, before
-    (into, of_same), slopes = lax.scan(step, nothing, steps, reverse=not reverse)
-    return slopes | dict.fromkeys(others), of_same | dict.fromkeys(fixed), into
-
-
-as_scan.defvjp(_forward, _backward, symbolic_zeros=True)
 
 
 def as_tree(affine: Affine, xs: Any, same: Any, start: Array, reverse: bool) -> Array:

@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 
 from preftd._src.arrays import common_shape, time_axis
 from preftd._src.jax.arrays import Array, Number, alike, flags, floats
@@ -112,11 +113,11 @@ def _returns(given: dict[str, Any], shape: tuple[int, ...], at: int) -> Array:
     value_t = given.pop("value_t", 0)
     every = {name: jnp.moveaxis(one, at, 0) for name, one in alike(given, shape).items()}
     if not shape[at]:
-        return every["reward"]
+        return jnp.moveaxis(every["reward"], 0, at)
     last = every["value_tp1"][-1]  # the last step bootstraps in full
     if "terminated" in every:
         last = jnp.where(every["terminated"][-1], 0, last)
-    numbers = [name for name, one in given.items() if not jnp.ndim(one) and name[0] != "t"]
+    numbers = [name for name in ("beta_tp1", "discount") if not jnp.ndim(given[name])]
     same = {name: jnp.asarray(given[name], every.pop(name).dtype) for name in numbers}
     G: Array = recurrence(_parts_of_return, every, same, last, True)
     found: Array = jnp.moveaxis(G, 0, at) - value_t
@@ -132,6 +133,6 @@ def _parts_of_return(now: dict[str, Array], same: dict[str, Array]) -> tuple[Arr
     if "terminated" in x:
         onwards = jnp.where(x["terminated"], 0, onwards)
     weight = onwards * share
-    known = jnp.isfinite(v) | (weight != 0)  # else it is not read
-    v, weight = jnp.where(known, v, 0), jnp.where(known, weight, 0)
-    return onwards - weight, x["reward"] + weight * v
+    known = jnp.isfinite(v) | (weight != 0)  # else it is not read, and has no gradient
+    weight = jnp.where(known, weight, lax.stop_gradient(weight))
+    return onwards - weight, x["reward"] + weight * jnp.where(known, v, 0)

@@ -15,8 +15,8 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from preftd._src.arrays import InputError, number
-from preftd._src.jax.arrays import Array
+from preftd._src.arrays import InputError, number, short
+from preftd._src.jax.arrays import Array, flags, one_number
 from preftd._src.jax.coefficients import given_or_made
 from preftd._src.rules.rule import Rule, as_rule
 
@@ -86,7 +86,7 @@ def trace(rule: Rule | None = None) -> optax.GradientTransformationExtraArgs:
     ) -> tuple[Tree, TraceState]:
         decay, gain, carried = given_or_made(rule, state.carried, given)
         faded = _faded(state.trace, decay, updates, gain)
-        return _times(td_error, faded), TraceState(faded, carried)
+        return _times(one_number("td_error", td_error), faded), TraceState(faded, carried)
 
     return optax.GradientTransformationExtraArgs(init, update)
 
@@ -150,17 +150,15 @@ def held(
 
     """
     _check_rule(rule)
-    enter, leave = (
-        optax.with_extra_args_support(optax.identity() if one is None else one)
-        for one in (before, after)
-    )
+    enter, leave = _transformation("before", before), _transformation("after", after)
 
     def init(params: Tree) -> HeldState:
-        nothing = _zeros(params)
-        return HeldState(nothing, nothing, jnp.zeros(()), enter.init(params), leave.init(params))
+        empty = _zeros(params), _zeros(params)
+        return HeldState(*empty, jnp.zeros(()), enter.init(params), leave.init(params))
 
     def hold(gradients: Tree, state: HeldState, *, td_error: Any, **given: Any) -> HeldState:
         decay, gain, carried = given_or_made(rule, state.carried, given)
+        td_error = one_number("td_error", td_error)
         given |= {"td_error": td_error, "decay": decay, "gain": gain}
         gradients, entered = enter.update(gradients, state.before, None, **given)
         faded = _faded(state.trace, decay, gradients, gain)
@@ -168,12 +166,14 @@ def held(
         return HeldState(faded, pending, carried, entered, state.after)
 
     def amend(state: HeldState, change: Any) -> HeldState:
+        change = one_number("change", change)
         return state._replace(pending=_sum(state.pending, _times(change, state.trace)))
 
     def release(
         state: HeldState, beta: Any, last: Any = False, params: Tree = None
     ) -> tuple[Tree, HeldState]:
-        keep = (1 - jnp.asarray(beta)) * ~jnp.asarray(last, bool)
+        beta = one_number("beta", beta)
+        keep = (1 - jnp.asarray(beta)) * ~jnp.asarray(flags("last", last))
         updates, left = leave.update(_times(beta, state.pending), state.after, params)
         return updates, state._replace(pending=_times(keep, state.pending), after=left)
 
@@ -201,7 +201,7 @@ def bounded(step_size: Any) -> optax.GradientTransformationExtraArgs:
     ) -> tuple[Tree, Any]:
         if gain is None:
             raise InputError("gain is missing: give update the decay and gain of the step.")
-        updates = _read(gain, updates)
+        updates = _read(one_number("gain", gain), updates)
         reach = gain * alpha * optax.tree_utils.tree_norm(updates, squared=True)
         share = 1 / jnp.where(reach > 1, reach, 1)
         return jax.tree.map(lambda g: (share * g).astype(g.dtype), updates), state
@@ -228,7 +228,7 @@ def obgd(step_size: Any, kappa: Any = 2.0) -> optax.GradientTransformationExtraA
     def update(
         updates: Tree, state: Any, _params: Tree = None, *, td_error: Any, **_: Any
     ) -> tuple[Tree, Any]:
-        size = jnp.abs(jnp.asarray(td_error))  # |δ e|₁ is this times |e|₁
+        size = jnp.abs(jnp.asarray(one_number("td_error", td_error)))  # |δ e|₁ is this times |e|₁
         along = optax.tree_utils.tree_norm(updates, 1) / jnp.where(size == 0, 1, size)
         share = 1 / jnp.maximum(alpha * jnp.maximum(size, 1) * along, 1)
         return _times(share, updates), state
@@ -238,6 +238,13 @@ def obgd(step_size: Any, kappa: Any = 2.0) -> optax.GradientTransformationExtraA
 
 def _stateless(_: Tree) -> optax.EmptyState:
     return optax.EmptyState()
+
+
+def _transformation(name: str, given: Any) -> optax.GradientTransformationExtraArgs:
+    made = optax.identity() if given is None else given
+    if not isinstance(made, optax.GradientTransformation):
+        raise InputError(f"{name} is {short(given)}: give a transformation of optax.")
+    return optax.with_extra_args_support(made)
 
 
 def _check_rule(rule: Any) -> None:
@@ -276,4 +283,10 @@ def _faded(traces: Tree, decay: Any, gradients: Tree, gain: Any) -> Tree:
     kinds: list[Any] = [jax.tree.structure(one) for one in (traces, gradients)]
     if kinds[0] != kinds[1]:
         raise InputError("gradients are another tree than params: give the gradient of the value.")
+    for e, slope in zip(*map(jax.tree.leaves, (traces, gradients)), strict=True):
+        if e.shape != jnp.shape(slope):
+            raise InputError(
+                f"a gradient has shape {jnp.shape(slope)}, its parameter {e.shape}: give the "
+                "gradient of the value."
+            )
     return _sum(_times(decay, traces), _times(gain, gradients))
