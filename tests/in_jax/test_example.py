@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium
+import jax
 import numpy as np
 import pytest
 
@@ -15,7 +16,7 @@ FILE = str(Path(__file__).parents[2] / "examples" / "jax_actor_critic.py")
 
 
 def test_its_environment_is_that_of_gymnasium() -> None:
-    cartpole: Any = runpy.run_path(FILE)["cartpole"]
+    cartpole: Any = jax.jit(runpy.run_path(FILE)["cartpole"])
     theirs: Any = gymnasium.make("CartPole-v1").unwrapped
     theirs.reset(seed=0)
     for action in np.random.default_rng(0).integers(0, 2, 40):

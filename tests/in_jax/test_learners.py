@@ -140,7 +140,7 @@ def test_td_errors_are_those_of_single_updates() -> None:
     x, x_next = e.features(slice(None)), e.next_features(slice(None))
     for view in VIEWS:
         learner = LinearLearner(SIZE, RULES["ETD"], ALPHA, view=view)
-        for t, found in enumerate(learned()["linear", view, False][1][index]):
+        for t, found in enumerate(np.asarray(learned()["linear", view, False][1])[index]):
             step: dict[str, Any] = {
                 "discount": e.discount_tp1[t],
                 "truncated": bool(e.is_last[t] and e.discount_tp1[t]),
@@ -176,9 +176,28 @@ def test_seeds_and_step_sizes_in_one_call() -> None:
     keys = jax.random.split(jax.random.key(0), 2)
     found = jax.jit(jax.vmap(jax.vmap(run, (None, 0)), (0, None)))(keys, own * ALPHA)
     assert found.shape == (2, 3, SIZE)
-    learner = linear(SIZE, PTD(), 2 * ALPHA, view="held", bounded=True)
-    one = jax.lax.scan(learner.step, learner.init(draw(keys[1])), stream)[0].params
-    np.testing.assert_allclose(found[1, 2], one, rtol=1e-12)
+    one = LinearLearner(SIZE, PTD(), 2 * ALPHA, view="held", bounded=True)
+    one.load_state_dict(one.state_dict() | {"weights": np.asarray(draw(keys[1]))[:, None]})
+    one.learn(STREAM.experience, beta=STREAM.beta, rho=STREAM.rho, final_beta=0.7)
+    np.testing.assert_allclose(found[1, 2], one.weights, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [jnp.float32, jnp.bfloat16])
+def test_weights_keep_their_type_next_to_a_stream_in_float64(kind: Any) -> None:
+    start, stream = np.zeros(SIZE, kind), transitions(STREAM)
+    learners = [linear(SIZE, ETD(), jnp.asarray(0.1), view=view, bounded=True) for view in VIEWS]
+    learners += [value_learner(jnp.dot, ETD(), optimiser(view, True)) for view in VIEWS[::2]]
+    for one in learners:
+        state, _ = jax.eval_shape(partial(jax.lax.scan, one.step), one.init(start), stream)
+        assert state.params.dtype == kind
+
+
+def test_states_can_be_donated() -> None:
+    one = jax.tree.map(lambda x: x[0], transitions(STREAM))
+    for learner in (linear(SIZE, TD(), ALPHA), value_learner(jnp.dot, TD(), held())):
+        step = jax.jit(learner.step, donate_argnums=0)
+        state, _ = step(step(learner.init(jnp.zeros(SIZE)), one)[0], one)
+        assert np.isfinite(state.params).all()
 
 
 WILD = [np.nan, -99.0]
@@ -292,6 +311,20 @@ wrong: Any = {"TD": TD, "text": "no", "number": 3}
         (lambda: stepped(single(beta=1.5)), r"beta is 1\.5: every entry must lie in \[0, 1\]"),
         (lambda: stepped(single(reward=np.ones(2))), r"reward has shape \(2,\), which does not"),
         (lambda: stepped(single(truncated=np.ones(()))), "truncated is an array of float64: give"),
+        (
+            lambda: stepped(single(next_beta=2.0)),
+            r"next_beta is 2: every entry must lie in \[0, 1\]",
+        ),
+        (lambda: stepped(single(interest=-1.0)), "interest is -1: every entry must be 0 or more"),
+        (lambda: stepped(single(features=None)), "features is None: give an array of real numbers"),
+        (
+            lambda: stepped(single(features=1j * np.ones(2))),
+            "features is array.*: give an array of r",
+        ),
+        (
+            lambda: linear(2, PTD(), 0.1).step(wrong["number"], single()),
+            "state is 3: give what init",
+        ),
         (lambda: stepped((1.0, 2.0)), r"transition is \(1\.0, 2\.0\): give a Transition"),
         (lambda: stepped(single(), lambda w, x: w * x), r"apply gave shape \(2,\): let it give"),
     ],

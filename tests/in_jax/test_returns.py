@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import jax
@@ -26,13 +27,19 @@ def arrays(given: Streams) -> dict[str, Any]:
     return {name: one.numpy() for name, one in given._asdict().items()}
 
 
-def cubes(given: dict[str, Any], ends: dict[str, Any], axis: int) -> Any:
-    """The gradient from above is not the same everywhere."""
-    found = beta_advantages(**given, **ends, axis=axis)
-    return (jnp.where(jnp.isnan(found), 0, found) ** 3).sum(), found
+@partial(jax.jit, static_argnums=3)
+def answers(given: dict[str, Any], ends: dict[str, Any], along: dict[str, Any], axis: int) -> Any:
+    """Advantages, returns, a gradient, and in forward mode its product with a direction."""
 
+    def cubes(given: dict[str, Any]) -> Any:
+        """The gradient from above is not the same everywhere."""
+        found = beta_advantages(**given, **ends, axis=axis)
+        return (jnp.where(jnp.isnan(found), 0, found) ** 3).sum(), found
 
-both = jax.jit(jax.value_and_grad(cubes, has_aux=True), static_argnums=2)
+    (_, found), slopes = jax.value_and_grad(cubes, has_aux=True)(given)
+    _, slope, _ = jax.jvp(cubes, (given,), (along,), has_aux=True)
+    returns = {name: one for name, one in given.items() if name != "value_t"}
+    return found, beta_returns(**returns, **ends, axis=axis), slopes, slope
 
 
 def with_unread(given: Streams, axis: int, what: float) -> Streams:
@@ -47,7 +54,7 @@ def with_unread(given: Streams, axis: int, what: float) -> Streams:
     return given._replace(beta_tp1=beta, value_t=own, value_tp1=ahead)
 
 
-@pytest.mark.parametrize(("shape", "axis"), LAYOUTS[1:])
+@pytest.mark.parametrize(("shape", "axis"), LAYOUTS[2:5])
 @pytest.mark.parametrize("what", [None, np.nan, np.inf])
 def test_they_and_their_gradients_are_those_of_numpy_and_torch(
     shape: tuple[int, ...], axis: int, what: float | None
@@ -58,38 +65,59 @@ def test_they_and_their_gradients_are_those_of_numpy_and_torch(
         given = given._replace(value_t=torch.nan_to_num(given.value_t, nan=torch.nan, posinf=3.0))
     floats = {name: one for name, one in arrays(given).items() if name in FLOATS}
     ends = {name: one for name, one in arrays(given).items() if name not in FLOATS}
-    (_, found), slopes = both(floats, ends, axis)
+    along = {name: np.cos(np.arange(one.size)).reshape(shape) for name, one in floats.items()}
+    found, returns, slopes, slope = answers(floats, ends, along, axis)
     expected = learners.beta_advantages(**floats, **ends, axis=axis)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
-    G = beta_returns(
-        **{name: one for name, one in arrays(given).items() if name != "value_t"}, axis=axis
-    )
-    np.testing.assert_allclose(G - given.value_t.numpy(), expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(returns - given.value_t.numpy(), expected, rtol=0, atol=1e-12)
     leaves = given.floats()
     theirs = preftd.torch.beta_advantages(**given.with_floats(leaves)._asdict(), axis=axis)
     total = torch.where(theirs.isnan(), 0.0, theirs).pow(3).sum()
     for name, gradient in zip(FLOATS, torch.autograd.grad(total, leaves), strict=True):
         np.testing.assert_allclose(slopes[name], gradient, rtol=1e-11, atol=1e-12, err_msg=name)
+    forward = sum(np.vdot(along[name], slopes[name]) for name in FLOATS)
+    np.testing.assert_allclose(slope, forward, rtol=1e-11)
 
 
-def test_single_precision_numbers_and_what_has_no_steps() -> None:
-    given = {
-        name: one.astype("f4") if one.dtype != bool else one
-        for name, one in arrays(streams((7, 3))).items()
-    }
+def in_type(given: Streams, kind: Any) -> dict[str, Any]:
+    one: dict[str, Any] = arrays(given)
+    return {name: x if x.dtype == bool else x.astype(kind) for name, x in one.items()}
+
+
+def test_types_are_kept_and_what_has_no_steps_keeps_its_shape() -> None:
+    given = in_type(streams((7, 3)), "f4")
     found = beta_advantages(**given)
     assert found.dtype == jnp.float32
     np.testing.assert_allclose(found, learners.beta_advantages(**given), rtol=1e-5, atol=1e-6)
-    alone = beta_returns(1.0, jnp.ones(2), 0.5, discount=0.5, terminated=jnp.array([False, True]))
-    np.testing.assert_array_equal(alone, [1.5, 1.0])
-    for shape in ((0, 3), (3, 0)):
-        assert beta_returns(jnp.zeros(shape), 0.0, 0.0, discount=0.9).shape == shape
+    half = in_type(streams((7, 3)), jnp.bfloat16)
+    assert jax.eval_shape(lambda: beta_advantages(**half)).dtype == jnp.bfloat16
+    for shape, axis in (((0, 3), 0), ((3, 0), 0), ((3, 0), 1), ((0, 3), 1)):
+        run = partial(beta_returns, value_tp1=0.0, beta_tp1=0.0, discount=0.9, axis=axis)
+        slope = jax.eval_shape(jax.grad(lambda reward, run=run: run(reward).sum()), np.ones(shape))
+        assert slope.shape == jax.eval_shape(run, np.ones(shape)).shape == shape
 
 
-def test_vmap_and_second_derivatives_forward_over_reverse() -> None:
+def test_one_number_stands_for_all_steps_also_in_both_gradients() -> None:
+    reward = np.arange(4.0)
+
+    def returns(value: Any, beta: Any, discount: Any) -> Any:
+        return beta_returns(reward, value, beta, discount=discount)
+
+    def slopes(numbers: Any) -> Any:
+        every = [jnp.full(4, one) for one in numbers]
+        of_each = [one.sum(1) for one in jax.jacrev(returns, (0, 1, 2))(*every)]
+        return [f(returns, (0, 1, 2))(*numbers) for f in (jax.jacfwd, jax.jacrev)], of_each
+
+    found, expected = jax.jit(slopes)((0.5, 0.25, 0.75))
+    for mode in found:
+        np.testing.assert_allclose(mode, expected, rtol=1e-13)
+
+
+def test_vmap_and_second_derivatives_in_every_mode() -> None:
     given = arrays(streams((4, 3)))
     of_each = jax.jit(jax.vmap(lambda one: beta_advantages(**one), in_axes=1, out_axes=1))(given)
     np.testing.assert_allclose(of_each, beta_advantages(**given), rtol=0, atol=1e-14)
+    x, along = given["beta_tp1"], given["value_t"]
 
     def total(beta: Any) -> Any:
         return (beta_advantages(**given | {"beta_tp1": beta}) ** 3).sum()
@@ -97,35 +125,46 @@ def test_vmap_and_second_derivatives_forward_over_reverse() -> None:
     def theirs(beta: Any) -> Any:
         return preftd.torch.beta_advantages(**tensors | {"beta_tp1": beta}).pow(3).sum()
 
+    def forward(function: Any) -> Any:
+        return lambda x: jax.jvp(function, (x,), (along,))[1]
+
+    def backward(function: Any) -> Any:
+        return jax.grad(lambda x: jnp.vdot(function(x), along))
+
+    @jax.jit
+    def products(x: Any) -> Any:
+        """The Hessian times a direction in three ways, and times that direction again."""
+        slope = jax.grad(total)
+        whole = [found(x) for found in (forward(slope), backward(slope), jax.grad(forward(total)))]
+        return whole, forward(forward(total))(x)
+
     tensors: dict[str, Any] = streams((4, 3))._asdict()
-    hessian: Any = torch.autograd.functional.hessian
-    expected = hessian(theirs, tensors["beta_tp1"])
-    twice: Any = jax.jacfwd(jax.jacrev(total))
-    found = jax.jit(twice)(given["beta_tp1"])
-    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-11)
+    hessian: Any = torch.autograd.functional.hessian(theirs, tensors["beta_tp1"])
+    expected = np.tensordot(hessian, along)
+    whole, number = products(x)
+    for found in whole:
+        np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-11)
+    np.testing.assert_allclose(number, np.vdot(expected, along), rtol=1e-10)
 
 
-@pytest.mark.parametrize("reverse", [False, True])
-def test_a_tree_is_the_same_recurrence(reverse: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tree_is_the_same_recurrence(monkeypatch: pytest.MonkeyPatch) -> None:
     """Which platforms other than the CPU scan."""
     draw = np.random.default_rng(0)
-    pair = {"a": jnp.array(draw.random((21, 2))), "b": jnp.array(draw.normal(size=(21, 2)))}
-
-    start = jnp.full(2, 0.5)
+    pair = {"a": draw.random((21, 2)), "b": draw.normal(size=(21, 2))}
 
     def found(pair: Any) -> Any:
         y, slopes = jax.vjp(
-            lambda pair: recurrence(lambda x, _: (x["a"], x["b"]), pair, {}, start, reverse), pair
+            lambda pair: recurrence(lambda x, _: (x["a"], x["b"]), pair, {}, jnp.full(2, 0.5)),
+            pair,
         )
         return y, slopes(y)
 
     expected = jax.jit(found)(pair)
-    step = -1 if reverse else 1
     by_hand, last = [], np.full(2, 0.5)
-    for a, b in zip(*(np.asarray(one)[::step] for one in pair.values()), strict=True):
+    for a, b in zip(*(one[::-1] for one in pair.values()), strict=True):
         last = a * last + b
         by_hand.append(last)
-    np.testing.assert_allclose(expected[0], by_hand[::step], rtol=1e-13)
+    np.testing.assert_allclose(expected[0], by_hand[::-1], rtol=1e-13)
     monkeypatch.setattr(jax, "default_backend", lambda: "elsewhere")
     anew: Any = jax.clear_caches
     anew()
@@ -192,34 +231,37 @@ def test_coefficients_are_those_of_numpy(rule: str) -> None:
     discount_t[draw.random((9, 4)) < 0.2] = 0.0
     signals: dict[str, Any] = {"beta": beta, "discount_t": discount_t, "rho": draw.random((9, 4))}
     expected, carried = OWN[rule].stream(0.5, **signals)
-    found, held = coefficients(OWN[rule], **signals, carried=0.5)
+
+    @jax.jit
+    def every(signals: dict[str, Any]) -> Any:
+        made = partial(coefficients, OWN[rule], carried=0.5)
+        turned = made(**{name: one.T for name, one in signals.items()}, axis=-1)
+        single = made(**{name: x[0, 0] for name, x in signals.items()}, axis=None)
+        return made(**signals), turned, single
+
+    (found, held), (turned, _), (one_step, into) = every(signals)
     for one, other in ((found.decay, expected.decay), (found.gain, expected.gain)):
         np.testing.assert_allclose(one, other, rtol=1e-14)
     if OWN[rule].interest is not None:
         np.testing.assert_allclose(held, carried, rtol=1e-14)
-    turned, _ = coefficients(
-        OWN[rule], **{name: one.T for name, one in signals.items()}, carried=0.5, axis=-1
-    )
     np.testing.assert_array_equal(turned.gain.T, found.gain)
-    one, into = coefficients(
-        OWN[rule], **{name: x[0, 0] for name, x in signals.items()}, carried=0.5, axis=None
-    )
-    np.testing.assert_array_equal(one, [found.decay[0, 0], found.gain[0, 0]])
+    np.testing.assert_array_equal(one_step, [found.decay[0, 0], found.gain[0, 0]])
     assert into.shape == ()
 
 
 def test_coefficients_that_cannot_be_made_are_refused() -> None:
-    fine: dict[str, Any] = {"beta": jnp.ones(2), "discount_t": jnp.ones(2)}
+    fine: dict[str, Any] = {"beta": np.ones(2), "discount_t": np.ones(2)}
     wrong: list[tuple[Any, dict[str, Any], str]] = [
         (ETD(Observability()), {}, "the rule's interest depends on the state"),
         (PTD, {}, "rule is <class"),
         (ETD(), {"interest": -1.0}, "interest is -1: every entry must be 0 or more"),
+        (PTD(), {"interest": "x"}, "interest is 'x': give an array of JAX or NumPy"),
         (ETD(), {"carried": jnp.ones(3)}, r"carried has shape \(3,\), which does not fit \(\)"),
         (ETD(), {"beta": jnp.ones(3)}, "shapes do not fit together"),
     ]
     for rule, changed, message in wrong:
         with pytest.raises(InputError, match=message):
-            coefficients(rule, **fine | changed)
+            jax.eval_shape(partial(coefficients, rule, **fine | changed))
     of_state, _ = coefficients(ETD(Observability()), **fine, interest=0.5)
     np.testing.assert_array_equal(of_state.gain, [0.5, 1.0])
 
@@ -292,16 +334,16 @@ def test_advantages_of_tokens_are_those_of_torch_with_their_gradients() -> None:
 
 
 def test_tokens_that_do_not_fit_are_refused() -> None:
-    fine: dict[str, Any] = {"reward": jnp.ones((1, 3)), "value": jnp.ones((1, 3))}
-    fine |= {"mask": jnp.ones((1, 3), bool), "gamma": 1.0, "lam": 0.5}
+    fine: dict[str, Any] = {"reward": np.ones((1, 3)), "value": np.ones((1, 3))}
+    fine |= {"mask": np.ones((1, 3), bool), "gamma": 1.0, "lam": 0.5}
     for changed, message in (
-        ({"mask": jnp.ones((1, 2), bool)}, r"give all as \(batch, tokens\)"),
-        ({"mask": jnp.ones((1, 3))}, "mask is an array of float64: give booleans"),
+        ({"mask": np.ones((1, 2), bool)}, r"give all as \(batch, tokens\)"),
+        ({"mask": np.ones((1, 3))}, "mask is an array of float64: give booleans"),
         ({"lam": 1.5}, r"lam is 1\.5: every entry must lie in \[0, 1\]"),
-        ({"gamma": jnp.ones(4)}, r"gamma has shape \(4,\), which does not fit \(1, 3\)"),
-        ({"segment": jnp.ones((1, 3))}, r"segment is .*: give whole numbers of shape \(1, 3\)"),
-        ({"truncated": jnp.ones(3, bool)}, r"truncated has shape \(3,\): give \(1, 3\), read at"),
+        ({"gamma": np.ones(4)}, r"gamma has shape \(4,\), which does not fit \(1, 3\)"),
+        ({"segment": np.ones((1, 3))}, r"segment is .*: give whole numbers of shape \(1, 3\)"),
+        ({"truncated": np.ones(3, bool)}, r"truncated has shape \(3,\): give \(1, 3\), read at"),
         ({"masked_reward": "lost"}, "masked_reward is 'lost': give one of 'carry'"),
     ):
         with pytest.raises(InputError, match=message):
-            token_advantages(**fine | changed)
+            jax.eval_shape(partial(token_advantages, **fine | changed))

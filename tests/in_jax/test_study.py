@@ -35,9 +35,7 @@ def tanh_units(params: Any, x: Any) -> Any:
     return jnp.tanh(x @ params[0]) @ params[1]
 
 
-@pytest.mark.parametrize(
-    ("view", "bounded"), [("backward", False), ("held", False), ("held", True)]
-)
+@pytest.mark.parametrize(("view", "bounded"), [("backward", False), ("held", True)])
 def test_a_linear_function_has_the_errors_of_linear_learning(view: str, bounded: bool) -> None:
     given = (CORRIDOR, PTD(), Observability(0.9, 0.2), [0.05, 0.4], 12, 2)
     one = evaluate(*given, learner=Linear(view, bounded=bounded))

@@ -18,6 +18,7 @@ from preftd.torch import HeldSGD, TraceSGD
 
 STREAMS, STEPS, ALPHA = 3, 9, 0.2
 A_CLASS: Any = PTD
+NOT_ONE: Any = 0.1
 SHAPES = {"a": (2, 3), "b": (4,)}
 
 
@@ -102,24 +103,42 @@ def test_held_updates_of_many_streams_are_those_of_torch(bounds: bool) -> None:
 def test_a_rule_makes_decay_and_gain_and_schedules_follow() -> None:
     rule, half = ETD(), optax.exponential_decay(1.0, 1, 0.5)
     transformation = optax.chain(trace(rule), optax.scale_by_schedule(half))
-    state, carried, e = transformation.init(jnp.zeros(1)), 0.0, 0.0
     holding = held(rule, after=optax.scale_by_schedule(half))
-    kept = holding.init(jnp.zeros(1))
-    for t, (discount_t, beta) in enumerate([(0.0, 1.0), (0.9, 0.5), (0.9, 0.25)]):
-        signals = {"beta": beta, "discount_t": discount_t, "rho": 0.5}
-        (decay, gain), carried = rule.step(carried, **signals)
+    stream = np.array([[0.0, 0.9, 0.9], [1.0, 0.5, 0.25]])
+
+    def step(carry: Any, now: Any) -> Any:
+        numbers = {"discount_t": now[0], "beta": now[1], "rho": 0.5, "td_error": 2.0}
+        gradient = jnp.full_like(carry[1].trace, 3.0)
+        updates, state = transformation.update(gradient, carry[0], **numbers)
+        released, kept = holding.release(holding.hold(gradient, carry[1], **numbers), 1.0)
+        return (state, kept), (updates, released)
+
+    def run(weights: Any) -> Any:
+        begun = transformation.init(weights), holding.init(weights)
+        return jax.lax.scan(step, begun, stream.T)[1]
+
+    found = jax.jit(run)(np.zeros(1))
+    carried, e, expected = 0.0, 0.0, []
+    for t, (discount_t, beta) in enumerate(stream.T.tolist()):
+        (decay, gain), carried = rule.step(carried, beta=beta, discount_t=discount_t, rho=0.5)
         e = decay * e + gain * 3.0
-        updates, state = transformation.update(jnp.array([3.0]), state, td_error=2.0, **signals)
-        assert updates[0] == pytest.approx(0.5**t * 2.0 * e, rel=1e-12)
-        kept = holding.hold(jnp.array([3.0]), kept, td_error=2.0, **signals)
-        released, kept = holding.release(kept, 1.0)
-        assert released[0] == pytest.approx(0.5**t * 2.0 * e, rel=1e-12)
+        expected.append(0.5**t * 2.0 * e)
+    for one in found:
+        np.testing.assert_allclose(one[:, 0], expected, rtol=1e-12)
+    for kind in (jnp.float32, jnp.bfloat16):  # next to numbers in float64
+        assert [one.dtype for one in jax.eval_shape(run, np.zeros(1, kind))] == [kind, kind]
+
+
+def test_buffers_of_states_can_be_donated() -> None:
+    holding, numbers = held(), {"td_error": 1.0, "decay": 0.5, "gain": 1.0}
+    step = jax.jit(lambda state: holding.hold(jnp.ones(2), state, **numbers), donate_argnums=0)
+    np.testing.assert_array_equal(step(step(holding.init(jnp.zeros(2)))).pending, [2.5, 2.5])
 
 
 def test_a_decay_of_0_empties_a_trace_whatever_it_holds() -> None:
-    state = trace().init(jnp.zeros(1))._replace(trace=jnp.array([jnp.inf]))
+    state = trace().init(np.zeros(1))._replace(trace=np.array([np.inf]))
     numbers = {"td_error": 1.0, "decay": 0.0, "gain": 1.0}
-    updates, _ = trace().update(jnp.ones(1), state, **numbers)
+    updates, _ = jax.jit(partial(trace().update, **numbers))(np.ones(1), state)
     assert updates[0] == 1.0
 
 
@@ -146,7 +165,20 @@ def test_a_step_without_error_moves_nothing_and_has_gradients() -> None:
         (lambda: updated(trace(PTD()), beta=0.5), "decay and gain are missing"),
         (lambda: updated(trace(PTD()), beta=1.5, discount_t=1.0), r"beta is 1\.5: every entry"),
         (lambda: updated(bounded(0.1)), "gain is missing: give update the decay and gain"),
-        (lambda: updated(trace(), (jnp.ones(1),), decay=0.5, gain=1.0), "another tree than params"),
+        (lambda: updated(trace(), (np.ones(1),), decay=0.5, gain=1.0), "another tree than params"),
+        (lambda: updated(trace(), np.ones(()), decay=0.5, gain=1.0), r"a gradient has shape \(\),"),
+        (lambda: updated(trace(), decay=np.ones(1), gain=1.0), r"decay has shape \(1,\): give one"),
+        (lambda: updated(trace(), decay=0.5, gain="1"), "gain is '1': give an array of JAX"),
+        (lambda: updated(bounded(0.1), gain=np.ones(2)), r"gain has shape \(2,\): give one number"),
+        (lambda: updated(trace(), decay=1.0, gain=1.0, td_error=np.ones(1)), "td_error has shape"),
+        (lambda: updated(obgd(0.1), td_error=np.nan), "td_error is nan: every entry must be a fin"),
+        (lambda: held(before=NOT_ONE), r"before is 0\.1: give a transformation of optax"),
+        (
+            lambda: held().release(held().init(np.ones(1)), 1.5),
+            r"beta is 1\.5: every entry must lie",
+        ),
+        (lambda: held().release(held().init(np.ones(1)), 1.0, 2), "last is 2: give True or False"),
+        (lambda: held().amend(held().init(np.ones(1)), None), "change is None: give an array"),
     ],
 )
 def test_what_is_missing_or_does_not_fit_is_refused(call: Any, message: str) -> None:
@@ -155,5 +187,6 @@ def test_what_is_missing_or_does_not_fit_is_refused(call: Any, message: str) -> 
 
 
 def updated(transformation: Any, gradient: Any = None, **numbers: Any) -> Any:
-    given = jnp.ones(1) if gradient is None else gradient
-    return transformation.update(given, transformation.init(jnp.ones(1)), td_error=1.0, **numbers)
+    given = np.ones(1) if gradient is None else gradient
+    state, numbers = transformation.init(np.ones(1)), {"td_error": 1.0, **numbers}
+    return jax.eval_shape(lambda: transformation.update(given, state, **numbers))

@@ -1,4 +1,4 @@
-"""The recurrence of everything here: y_t = a_t y_{t−1} + b_t, or in reverse.
+"""The recurrence of returns, backward in time: y_t = a_t y_{t+1} + b_t.
 
 On the CPU it is one scan, which was faster at each shape that was measured. Elsewhere, a scan would
 start each step by itself, so long streams are scanned as a tree.
@@ -21,9 +21,7 @@ FEW = 16
 """So few steps are one scan on any platform."""
 
 
-def recurrence(
-    affine: Affine, xs: dict[str, Array], same: Any, start: Array, reverse: bool
-) -> Array:
+def recurrence(affine: Affine, xs: dict[str, Array], same: Any, last: Array) -> Array:
     """Return all y_t.
 
     Parameters
@@ -33,49 +31,46 @@ def recurrence(
     xs : dict of arrays of shape (steps, ...)
     same : dict of numbers
         What is the same at all steps.
-    start : array of shape (...)
-        The y before the first step.
-    reverse : bool
-        Whether time runs backward: y_t = a_t y_{t+1} + b_t.
+    last : array of shape (...)
+        The y after the last step.
 
     """
     is_tree = jax.default_backend() != "cpu" and len(next(iter(xs.values()))) > FEW
-    return (as_tree if is_tree else as_scan)(affine, xs, same, start, reverse)
+    return (as_tree if is_tree else as_scan)(affine, xs, same, last)
 
 
-@partial(jax.custom_jvp, nondiff_argnums=(0, 4))
-def as_scan(affine: Affine, xs: dict[str, Array], same: Any, start: Array, reverse: bool) -> Array:
+@partial(jax.custom_jvp, nondiff_argnums=(0,))
+def as_scan(affine: Affine, xs: dict[str, Array], same: Any, last: Array) -> Array:
     """One after the other; arrays of a_t and b_t would cost more than the scan."""
-    return _scanned(lambda x: affine(x, same), xs, start, reverse)
+    return _scanned(lambda x: affine(x, same), xs, last)
 
 
 @as_scan.defjvp
-def _tangent(affine: Affine, reverse: bool, given: Any, tangents: Any) -> tuple[Array, Array]:
-    """y_t and its tangent, dy_t = a_t dy_{t−1} + (da_t y_{t−1} + db_t): the same recurrence."""
-    (xs, same, start), (dxs, dsame, dstart) = given, tangents
+def _tangent(affine: Affine, given: Any, tangents: Any) -> tuple[Array, Array]:
+    """y_t and its tangent, the same recurrence: dy_t = a_t dy_{t+1} + (da_t y_{t+1} + db_t)."""
+    (xs, same, last), (dxs, dsame, dlast) = given, tangents
     (a, b), (da, db) = jax.jvp(affine, (xs, same), (dxs, dsame))
-    y = _scanned(lambda x: x, (a, b), start, reverse)
-    ends = (y[1:], start[None]) if reverse else (start[None], y[:-1])
-    c = da * jnp.concatenate(ends) + db
-    return y, _scanned(lambda x: x, (a, c), dstart, reverse)
+    y = _scanned(lambda x: x, (a, b), last)
+    following = jnp.concatenate([y[1:], last[None]])
+    return y, _scanned(lambda x: x, (a, da * following + db), dlast)
 
 
-def _scanned(affine: Callable[[Any], Any], xs: Any, start: Array, reverse: bool) -> Array:
+def _scanned(affine: Callable[[Any], Any], xs: Any, last: Array) -> Array:
     def step(y: Array, x: Any) -> tuple[Array, Array]:
         a, b = affine(x)
         y = a * y + b
         return y, y
 
-    found: Array = lax.scan(step, start, xs, reverse=reverse)[1]
+    found: Array = lax.scan(step, last, xs, reverse=True)[1]
     return found
 
 
-def as_tree(affine: Affine, xs: Any, same: Any, start: Array, reverse: bool) -> Array:
+def as_tree(affine: Affine, xs: Any, same: Any, last: Array) -> Array:
     """Return the same in a number of rounds that grows with the logarithm of steps."""
 
     def joined(one: Any, other: Any) -> tuple[Array, Array]:
         return one[0] * other[0], other[0] * one[1] + other[1]
 
-    a, b = lax.associative_scan(joined, affine(xs, same), reverse=reverse)
-    found: Array = a * start + b
+    a, b = lax.associative_scan(joined, affine(xs, same), reverse=True)
+    found: Array = a * last + b
     return found

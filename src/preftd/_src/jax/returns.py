@@ -119,7 +119,7 @@ def _returns(given: dict[str, Any], shape: tuple[int, ...], at: int) -> Array:
         last = jnp.where(every["terminated"][-1], 0, last)
     numbers = [name for name in ("beta_tp1", "discount") if not jnp.ndim(given[name])]
     same = {name: jnp.asarray(given[name], every.pop(name).dtype) for name in numbers}
-    G: Array = recurrence(_parts_of_return, every, same, last, True)
+    G: Array = recurrence(_parts_of_return, every, same, last)
     found: Array = jnp.moveaxis(G, 0, at) - value_t
     return found
 
