@@ -98,7 +98,7 @@ def test_types_are_kept_and_what_has_no_steps_keeps_its_shape() -> None:
 
 
 def test_one_number_stands_for_all_steps_also_in_both_gradients() -> None:
-    reward = np.arange(4.0)
+    reward = jnp.arange(4.0)
 
     def returns(value: Any, beta: Any, discount: Any) -> Any:
         return beta_returns(reward, value, beta, discount=discount)
@@ -139,7 +139,8 @@ def test_vmap_and_second_derivatives_in_every_mode() -> None:
         return whole, forward(forward(total))(x)
 
     tensors: dict[str, Any] = streams((4, 3))._asdict()
-    hessian: Any = torch.autograd.functional.hessian(theirs, tensors["beta_tp1"])
+    second: Any = torch.autograd.functional.hessian
+    hessian = second(theirs, tensors["beta_tp1"])
     expected = np.tensordot(hessian, along)
     whole, number = products(x)
     for found in whole:
