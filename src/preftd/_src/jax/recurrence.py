@@ -47,12 +47,13 @@ def as_scan(affine: Affine, xs: dict[str, Array], same: Any, last: Array) -> Arr
 
 @as_scan.defjvp
 def _tangent(affine: Affine, given: Any, tangents: Any) -> tuple[Array, Array]:
-    """y_t and its tangent, the same recurrence: dy_t = a_t dy_{t+1} + (da_t y_{t+1} + db_t)."""
-    (xs, same, last), (dxs, dsame, dlast) = given, tangents
-    (a, b), (da, db) = jax.jvp(affine, (xs, same), (dxs, dsame))
-    y = _scanned(lambda x: x, (a, b), last)
-    following = jnp.concatenate([y[1:], last[None]])
-    return y, _scanned(lambda x: x, (a, da * following + db), dlast)
+    """Both from arrays of a_t and b_t: gradients take less time than through `affine`."""
+
+    def through_arrays(xs: Any, same: Any, last: Array) -> Array:
+        return _scanned(lambda x: x, affine(xs, same), last)
+
+    found: tuple[Array, Array] = jax.jvp(through_arrays, given, tangents)
+    return found
 
 
 def _scanned(affine: Callable[[Any], Any], xs: Any, last: Array) -> Array:
