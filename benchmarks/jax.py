@@ -24,7 +24,7 @@ from preftd.rules import stream_coefficients
 
 SECONDS = 10.0
 RETURNS = ("ours, JAX", "rlax, jit", "by hand", "ours, NumPy", "ours, torch")
-LEARNING = ("ours, JAX", "by hand", "ours, NumPy")
+LEARNING = ("ours, JAX", "by hand", "decay given", "ours, NumPy")
 STEP_SIZES = 24
 
 
@@ -144,6 +144,7 @@ def linear(name: str, view: str, episodes: int) -> dict[str, Contender]:
     return {
         "ours, JAX": Contender(in_jax(_linear_ours), updates),
         "by hand": Contender(in_jax(_linear_by_hand), updates),
+        "decay given": Contender(in_jax(_linear_with_decay), updates),
         "ours, NumPy": Contender(lambda _: numpy(), updates),
     }
 
@@ -164,6 +165,27 @@ def _linear_ours(jax: Any, steps: Steps, view: str, alphas: Any) -> Callable[[],
 
 
 def _linear_by_hand(jax: Any, steps: Steps, view: str, alphas: Any) -> Callable[[], Any]:
+    """From what the learner gets: γ_t is carried along."""
+    if view != "backward":
+        raise MissingError("–")
+    every = slice(None)
+    features = steps.features(every), steps.reward, steps.next_features(every)
+    given = (*features, steps.discount_tp1, steps.beta, steps.is_last)
+
+    def step(alpha: Any, carry: Any, now: Any) -> Any:
+        (w, e, discount_t), (x, r, x_next, discount, beta, last) = carry, now
+        e = discount_t * (1 - beta) * e + beta * x
+        w = w + alpha * (r + discount * (w @ x_next) - w @ x) * e
+        return (w, e, jax.numpy.where(last, 0, discount)), None
+
+    def run(alpha: Any, stream: Any) -> Any:
+        nothing = jax.numpy.zeros(steps.dense.shape[1])
+        return jax.lax.scan(partial(step, alpha), (nothing, nothing, 0.0), stream)[0][0]
+
+    return _scan(jax, run, alphas, given)
+
+
+def _linear_with_decay(jax: Any, steps: Steps, view: str, alphas: Any) -> Callable[[], Any]:
     if view != "backward":
         raise MissingError("–")
     every = slice(None)

@@ -113,11 +113,11 @@ def test_a_rule_makes_decay_and_gain_and_schedules_follow() -> None:
         released, kept = holding.release(holding.hold(gradient, carry[1], **numbers), 1.0)
         return (state, kept), (updates, released)
 
-    def run(weights: Any) -> Any:
+    def run(weights: Any, steps: Any) -> Any:
         begun = transformation.init(weights), holding.init(weights)
-        return jax.lax.scan(step, begun, stream.T)[1]
+        return jax.lax.scan(step, begun, steps)[1]
 
-    found = jax.jit(run)(np.zeros(1))
+    found = jax.jit(run)(np.zeros(1), stream.T)
     carried, e, expected = 0.0, 0.0, []
     for t, (discount_t, beta) in enumerate(stream.T.tolist()):
         (decay, gain), carried = rule.step(carried, beta=beta, discount_t=discount_t, rho=0.5)
@@ -125,8 +125,10 @@ def test_a_rule_makes_decay_and_gain_and_schedules_follow() -> None:
         expected.append(0.5**t * 2.0 * e)
     for one in found:
         np.testing.assert_allclose(one[:, 0], expected, rtol=1e-12)
-    for kind in (jnp.float32, jnp.bfloat16):  # next to numbers in float64
-        assert [one.dtype for one in jax.eval_shape(run, np.zeros(1, kind))] == [kind, kind]
+    for kind in (jnp.float32, jnp.bfloat16):
+        for steps in (stream.T, stream.T.astype("f4")):
+            types = jax.eval_shape(run, np.zeros(1, kind), steps)
+            assert [one.dtype for one in types] == [kind, kind]
 
 
 def test_buffers_of_states_can_be_donated() -> None:
