@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import jax.numpy as jnp
+import optax
 
 from fuzz.row import Row
 from preftd import ETD, PTD
-from preftd.jax import held
+from preftd.jax import bounded, held
 
 
 def zeros(_key: Any, size: int) -> Any:
@@ -34,6 +35,11 @@ ROWS = [
         look=number_of_functions,
     ),
     Row(
+        "jax.held",
+        lambda: {"rule": ETD(), "before": bounded(0.5), "after": optax.scale(0.5)},
+        look=number_of_functions,
+    ),
+    Row(
         "jax.linear",
         lambda: {"size": 2, "rule": PTD(), "step_size": 0.5, "view": "held", "bounded": True},
         free={"step_size": "huge", "size": "int32, int64, trillion"},
@@ -55,6 +61,5 @@ COMPILED = "XLA crashes at a bound on memory, as here; refusals are in tests/in_
 UNCHECKED = {
     **dict.fromkeys(("jax.beta_advantages", "jax.beta_returns", "jax.coefficients"), COMPILED),
     **dict.fromkeys(("jax.token_advantages", "jax.JaxModule.start"), COMPILED),
-    "jax.held": "its transformations of optax are any pairs of functions",
     "jax.checked": "as checkify of jax: its function is called later",
 }
