@@ -23,6 +23,7 @@ from preftd._src.logs.encoding import (
     VALUE,
     Encoding,
     add_ages,
+    codes_by_level,
     codes_of,
     is_there,
     last_true,
@@ -331,14 +332,14 @@ def _carried(
 ) -> Dense:
     """What is carried after a range of rows of an episode, with what was known before it."""
     columns, found = encoding.columns, known.copy()
-    levels = dict(zip(columns.categories, encoding.levels, strict=True))
+    codes = dict(zip(columns.categories, map(codes_by_level, encoding.levels), strict=True))
     found[:, AGE] += stop - first
     for what in (VALUE, TRUSTED):
         last = trusted.last_readings(columns.inputs, first, stop, trusted=what == TRUSTED)
         for i, name in enumerate(columns.inputs):
             if name in last:
                 row, read = last[name]
-                own = codes_of(read, levels[name]) if name in levels else numbers_of(read)
+                own = codes_of(read, codes[name]) if name in codes else numbers_of(read)
                 found[i, what] = own[0]
                 if what == VALUE:
                     found[i, AGE] = stop - 1 - row

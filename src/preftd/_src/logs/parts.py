@@ -428,13 +428,13 @@ def pieces(settings: Settings, part: LogPart, steps: PartSteps) -> Iterator[Piec
             which = slice(at, at + frame.height)
             try:
                 given = None if steps.beta is None else steps.beta[which]
-                features, beta, gaps = gatherer.features(frame, begins[which], given)
+                found = gatherer.features(gatherer.columns(frame), begins[which], given)
             except InfiniteError as error:
                 raise InputError(
                     f"feature {error.name!r} is infinite in "
                     f"{table.place(part.start + at + error.row)}: give numbers, or leave it empty."
                 ) from None
-            yield Piece(which, features, beta, gaps, frame)
+            yield Piece(which, found.features, found.beta, found.gaps, frame)
             at += frame.height
 
 
