@@ -46,6 +46,7 @@ def described() -> dict[str, Any]:
         "reward_is": "after",
         "missing_reward": "cut",
         "constant": True,
+        "nulls": ["NA"],
     }
     return found | {
         "categories": ["kind"],
@@ -80,7 +81,7 @@ ROWS: list[Row] = [
               "truncated": NAME, "rho": "word, long word, line", "categories":
               "word, words, long word, line, empty", "discount": "word, long word, line, pair",
               "preference": "word, long word, line, text", "clip": "huge, None",
-              "encoder": "None", "behaviour": "None", "target": "None"}),
+              "encoder": "None", "behaviour": "None", "target": "None", "nulls": "word, words, long word, line, empty, text"}),
     Row("logs.LogColumns.with_fill", lambda: {"fill": "mean"}, columns),
     Row("logs.LogColumns.from_mapping",
         lambda: {"given": {"features": ["x"], "reward": "r", "discount": 0.5}}),

@@ -259,6 +259,8 @@ class LogColumns:
         whose reward it is, as where recording stops.
     constant : bool
         Whether there is also a feature that is always 1.
+    nulls : sequence of str
+        Fields of CSV files that stand for a missing value, such as NA or -999, besides empty ones.
 
     Examples
     --------
@@ -285,6 +287,7 @@ class LogColumns:
     encoder: str | None = None
     missing_reward: str = "refuse"
     constant: bool = True
+    nulls: tuple[str, ...] = ()
 
     if TYPE_CHECKING:
 
@@ -308,6 +311,7 @@ class LogColumns:
             encoder: str | None = None,
             missing_reward: str = "refuse",
             constant: bool = True,
+            nulls: Sequence[str] | str = (),
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -323,6 +327,7 @@ class LogColumns:
             raise InputError("features are missing: name one or more columns.")
         if not self.reward:
             raise InputError("reward is missing: name one or more columns.")
+        put(self, "nulls", _fields(self.nulls))
         put(self, "discount", _discounts(self.discount))
         put(self, "preference", as_trust(self.preference))
         put(self, "constant", as_flag("constant", self.constant))
@@ -442,6 +447,14 @@ def read_toml(given: Path | str) -> dict[str, Any]:
 
 
 _EXAMPLES = {"features": 'features = ["x"]', "reward": 'reward = "r"', "discount": "discount = 0.9"}
+
+
+def _fields(given: Any) -> tuple[str, ...]:
+    """Fields of CSV files; a number is given as it is written there."""
+    several = [given] if isinstance(given, str) else given
+    if not isinstance(several, list | tuple) or not all(is_text(one) and one for one in several):
+        raise InputError(f'nulls is {short(given)}: give texts, such as ["NA", "-999"].')
+    return tuple(dict.fromkeys(several))
 
 
 def _discounts(given: Any) -> tuple[float, ...] | str:

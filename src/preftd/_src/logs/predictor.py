@@ -122,7 +122,7 @@ class Predictor:
 
         Parameters
         ----------
-        frame : polars or pandas frame
+        frame : polars or pandas frame, Arrow table, or DuckDB relation
             As `predict` takes a row. If the log had a column of episodes, it has to be there.
 
         Returns

@@ -91,7 +91,7 @@ class LogEvaluation:
 
         Parameters
         ----------
-        frame : polars or pandas frame
+        frame : polars or pandas frame, Arrow table, or DuckDB relation
             The rows, in order; of one episode, if no column says which they belong to.
         arm : str, optional
             Such as "ptd" (default: the last of least squares).
