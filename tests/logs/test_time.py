@@ -37,7 +37,7 @@ REGULAR: dict[str, tuple[pl.Expr, float | str | None]] = {
 
 
 def fitted(log: pl.DataFrame, folder: Path, **named: Any) -> LogEvaluation:
-    return fit(log, LogColumns(**COLUMNS | named), folder, folds=3)
+    return fit(log, LogColumns(**COLUMNS | named), folder, folds=3, block=17)
 
 
 def same(a: LogEvaluation, b: LogEvaluation) -> bool:
@@ -61,48 +61,56 @@ def test_rows_one_unit_apart_give_the_bits_of_a_log_without_time(
     assert (found.predict(timed) == plain.predict(log)).all()
 
 
-def uneven(seed: int = 3) -> pl.DataFrame:
-    """A log with steps of many lengths, some of which are 0."""
-    rng, log = np.random.default_rng(seed), gappy()
+def uneven(episodes: int = 7) -> pl.DataFrame:
+    """Episodes with steps of many lengths, some of which are 0; each begins at the time 0."""
+    rng, log = np.random.default_rng(3), gappy()
     steps = rng.choice([0.0, 0.25, 1.0, 3.0, 90.0], log.height)
-    return log.with_columns(when=np.cumsum(steps), power=0.9 ** np.append(steps[1:], 0.0))
+    ids = np.arange(log.height) * episodes // log.height
+    steps[1:][np.diff(ids) > 0] = 0.0
+    log = log.with_columns(id=ids, when=steps.cumsum(), power=0.9 ** np.append(steps[1:], 0.0))
+    return log.with_columns(pl.col("when") - pl.col("when").first().over("id"))
 
 
-@pytest.mark.parametrize("part", [1 << 20, 111])
 def test_a_step_is_discounted_by_gamma_to_the_power_of_its_time(
-    part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("preftd._src.logs.parts.PART", part)
+    log, cut = uneven(), {"terminated": None, "preference": "quality"}
+    whole = fitted(log, tmp_path / "whole", time="when", **cut)
+    assert same(whole, fitted(log, tmp_path / "given", discount="power", **cut))
+    monkeypatch.setattr("preftd._src.logs.parts.PART", 50)
     monkeypatch.setattr("preftd._src.logs.scores.BEHIND", 3)
-    log, cut = uneven(), {"episode": None, "preference": "quality"}
-    given = fitted(log, tmp_path / "given", discount="power", **cut)
-    assert same(fitted(log, tmp_path / "timed", time="when", **cut), given)
-    assert given.predictions()["return"].is_not_nan().any()
+    pieces = fitted(log, tmp_path / "pieces", time="when", **cut).predictions()
+    for name in ("return", "value_ptd", "held_ptd"):
+        assert pieces[name].to_numpy() == pytest.approx(
+            whole.predictions()[name].to_numpy(), rel=1e-9, nan_ok=True
+        )
 
 
-@pytest.mark.parametrize("preference", ["age:a:2", "missing:b:2"])
+@pytest.mark.parametrize("preference", ["age:a:40", "missing:b:4000"])
 def test_ages_are_in_units_of_time_whatever_the_parts(
     preference: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    log, name = uneven(), preference.split(":")[1]
+    name = preference.split(":")[1]
+    log = uneven(2).with_columns(pl.when(~pl.col("t").is_between(60, 260)).then(name).alias(name))
     age, expected, read = np.inf, [], ~np.isnan(log[name].fill_null(np.nan).to_numpy())
     for t, passed in enumerate(np.diff(log["when"].to_numpy(), prepend=0.0).tolist()):
         if t == 0 or log["id"][t] != log["id"][t - 1]:
             age = np.inf
         age = 0.0 if read[t] else age + passed
-        expected.append(0.5 ** (age / 2) if name == "a" else float(age <= 2))
-    named = {"preference": preference, "time": "when"}
+        expected.append(0.5 ** (age / 40) if name == "a" else float(age <= 4000))
+    named: dict[str, Any] = {"preference": preference, "time": "when", "terminated": None}
     whole = fitted(log, tmp_path / "whole", **named)
-    assert whole.predictions()["beta"].to_list() == expected
-    for module in ("parts.PART", "table.CHUNK", "encoding.BLOCK", "look.BACK", "look.LOOK"):
-        monkeypatch.setattr(f"preftd._src.logs.{module}", 48)
+    assert whole.predictions()["beta"].to_list() == pytest.approx(expected, rel=1e-12)
+    sizes = {"parts.PART": 50, "table.CHUNK": 40, "encoding.BLOCK": 16, "look.BACK": 8}
+    for name, size in sizes.items():
+        monkeypatch.setattr(f"preftd._src.logs.{name}", size)
     pieces = fitted(log, tmp_path / "pieces", **named)
-    assert pieces.predictions()["beta"].to_list() == expected
+    assert pieces.predictions()["beta"].to_list() == pytest.approx(expected, rel=1e-12)
     settings, plan = settings_of(log, tmp_path, **named)
     trusted = TrustedRows(settings.table, settings.columns, plan)
-    for low in (700, 300, 348, 0):  # the third follows the second, the others need what came before
-        found = trusted.read([], low, low + 48)[1]
-        assert found.tolist() == [beta > 0 for beta in expected[low : low + 48]]
+    for low in (700, 200, 240, 280, 30):  # two follow the one before
+        found = trusted.read([], low, low + 40)[1]
+        assert found.tolist() == [beta > 0 for beta in expected[low : low + 40]]
 
 
 def test_differences_of_times_are_exact_where_numbers_are_large() -> None:

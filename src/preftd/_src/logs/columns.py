@@ -359,7 +359,7 @@ class LogColumns:
             object.__setattr__(self, "time_unit", as_time_unit(self.time_unit))
         if self.time is not None and isinstance(self.discount, str):
             raise InputError(
-                f"discount is the column {self.discount!r}, which says how much each step is "
+                f"discount is the column {short(self.discount)}, which says how much each step is "
                 "discounted, and so does time: give a number, or leave out time."
             )
 

@@ -28,7 +28,6 @@ from preftd._src.logs.arms import Arm, OnlineMethod
 from preftd._src.logs.look import look
 from preftd._src.logs.parts import LogPart, LogPlan, PartSteps, Settings, read_part, read_steps
 from preftd._src.logs.scores import Realised, realised_returns
-from preftd._src.logs.table import LogTable
 from preftd.experience import Experience
 from preftd.preferences import Signal
 from preftd.rules import PTD
@@ -210,8 +209,7 @@ def with_signal(settings: Settings, plan: LogPlan, folder: Path) -> Settings:
     frames = register_io_source(lambda *_: _betas(settings, plan), schema={"beta": pl.Float64()})
     path = folder / BETA
     write_whole(path, lambda file: frames.sink_parquet(Path(file.name)))
-    table = settings.table
-    table = LogTable(table.files, table.label, table.one_source, path)
+    table = settings.table.with_beta(path)
     return look(table, settings.columns, plan, settings.arms, settings.folds)
 
 

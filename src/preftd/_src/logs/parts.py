@@ -192,14 +192,19 @@ def _checked_starts(rows: _CheckedRows, columns: LogColumns) -> Flags:
     return starts
 
 
+class ScatteredError(InputError):
+    """Rows of an episode are not together."""
+
+
 def _refuse_repeated(table: LogTable, name: str, ids: pl.Series, rows: Whole) -> None:
     """Refuse an id of a file that comes again after others."""
     again = ids.is_first_distinct().not_()
     if again.any():
         at = int(again.arg_max() or 0)
-        raise InputError(
+        raise ScatteredError(
             f"episode {ids[at]!r} ({name!r}) begins a second time in {table.place(int(rows[at]))}: "
-            "sort the log by episode, or give each episode its own id."
+            "give each episode its own id, or name a column of order or time, by which rows "
+            "can be put together."
         )
 
 

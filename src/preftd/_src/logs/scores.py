@@ -294,7 +294,9 @@ def _predictions(
     """Rows of predictions.parquet."""
     first, rows = piece.which.start, len(values)
     own, questions = slice(first, first + rows), questions_of(settings.columns)
-    found: dict[str, Any] = {"row": part.start + np.arange(first, first + rows)}
+    found: dict[str, Any] = {
+        "row": settings.table.numbers(part.start + first, part.start + first + rows)
+    }
     for name, ours in log_names(settings.columns, [arm.key for arm in settings.arms]).items():
         found[ours] = steps.frame[name][own]
     found |= {"fold": steps.fold[own].astype(np.int32), "beta": piece.beta[:rows].copy()}

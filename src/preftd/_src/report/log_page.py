@@ -88,10 +88,12 @@ def _figures(log: LogEvaluation) -> Iterator[tuple[str, Figure | None]]:
     yield "errors", errors_figure(summary)
     path = log.folder / PREDICTIONS
     if path.exists():
-        rows = sample(path, summary["log"]["rows"])
-        yield "calibration", calibration_figure(summary, rows)
         names = log_names(log.columns, [arm["key"] for arm in summary["arms"]])
         episode = None if log.columns.episode is None else names[log.columns.episode]
+        rows = sample(path, summary["log"]["rows"])
+        if summary["log"].get("grouped"):  # the log's order is another
+            rows = rows._replace(first=rows.first.sort(episode, maintain_order=True))
+        yield "calibration", calibration_figure(summary, rows)
         yield "episodes", episodes_figure(summary, rows, episode)
         yield "gaps", gaps_figure(summary, rows, episode)
 
