@@ -19,14 +19,22 @@ NAN = float("nan")
 
 
 def fitted(folder: Path, methods: tuple[str, ...] = (), **named: Any) -> LogEvaluation:
-    log = gappy().with_columns(kind=pl.Series(["x", "y", None] * 1000)[: gappy().height])
+    log = timed(gappy()).with_columns(kind=pl.Series(["x", "y", None] * 1000)[: gappy().height])
     columns = LogColumns(**COLUMNS | {"categories": ["kind"]} | named)
     return fit(log, columns, folder, rules=["td", "ptd"], methods=methods, predictions=False)
 
 
+def timed(log: pl.DataFrame) -> pl.DataFrame:
+    """A log with times that are not evenly spaced, as dates and as numbers."""
+    rng = np.random.default_rng(0)
+    log = log.with_columns(hour=rng.integers(1, 2000, log.height).cumsum() / 3600)
+    when = pl.datetime(2024, 5, 1) + pl.duration(seconds=(pl.col("hour") * 3600).round())
+    return log.with_columns(when=when)
+
+
 def rows_by_time() -> pl.DataFrame:
     """Rows of several machines as they come in."""
-    log = gappy(1, episodes=40).with_columns(kind=pl.lit("y"))
+    log = timed(gappy(1, episodes=40)).with_columns(kind=pl.lit("y"))
     return log.sort(pl.int_range(pl.len()).over("id") + pl.col("id") % 7, maintain_order=True)
 
 
@@ -37,6 +45,8 @@ def rows_by_time() -> pl.DataFrame:
         {"preference": "age:2", "encoder": "fourier:2"},
         {"preference": "quality", "encoder": "polynomial:3", "fill": "mean"},
         {"preference": 0.5, "encoder": "tiles:4:2", "fill": "zero"},
+        {"preference": "age:900", "time": "when", "time_unit": "1s"},
+        {"preference": "missing:a:3", "time": "hour", "time_unit": 0.7},
     ],
 )
 def test_rows_one_by_one_in_batches_and_at_once_are_predicted_alike_to_the_bit(
@@ -54,13 +64,15 @@ def test_rows_one_by_one_in_batches_and_at_once_are_predicted_alike_to_the_bit(
         assert single.episodes == batched.episodes
 
 
+@pytest.mark.parametrize("time", [None, "when"])
 @pytest.mark.parametrize("preference", ["age:2", "missing:a:1", "quality"])
 def test_preferences_are_those_with_which_the_log_was_learned_from(
-    tmp_path: Path, preference: str
+    tmp_path: Path, preference: str, time: str | None
 ) -> None:
-    columns = LogColumns(**COLUMNS | {"preference": preference})
-    found = fit(gappy(), columns, tmp_path, rules=["ptd"])
-    shown = found.predictor().predict_rows(gappy())
+    unit = None if time is None else "5m"
+    columns = LogColumns(**COLUMNS | {"preference": preference, "time": time, "time_unit": unit})
+    found = fit(timed(gappy()), columns, tmp_path, rules=["ptd"])
+    shown = found.predictor().predict_rows(timed(gappy()))
     assert shown["beta"].equals(found.predictions()["beta"])
 
 

@@ -58,15 +58,18 @@ def gather_four(
 
 
 @kernel
-def add_ages(column: Vector, begins: NDArray[np.bool_], old: float, age: Vector) -> float:
+def add_ages(
+    column: Vector, begins: NDArray[np.bool_], elapsed: Vector, old: float, age: Vector
+) -> float:
     """Let `age` be at least that of the column's last reading; returns that of the last row.
 
-    old  that of the row before
+    elapsed  the time from the row before
+    old      the age in the row before
     """
     for t in range(column.size):
         if begins[t]:
             old = np.inf
-        old = old + 1.0 if np.isnan(column[t]) else 0.0
+        old = old + elapsed[t] if np.isnan(column[t]) else 0.0
         age[t] = max(age[t], old)
     return old
 
@@ -213,7 +216,11 @@ class Gatherer:
         return [np.array([one]) for one in found]
 
     def features(
-        self, columns: list[Vector], begins: NDArray[np.bool_], beta: Vector | None
+        self,
+        columns: list[Vector],
+        begins: NDArray[np.bool_],
+        beta: Vector | None,
+        elapsed: Vector | None = None,
     ) -> Gathered:
         """Return the features of rows; they are overwritten by the next call.
 
@@ -225,6 +232,8 @@ class Gatherer:
             Whether an episode begins with the row.
         beta : array of shape (rows,), optional
             β, if it does not follow from ages (default: 1 then).
+        elapsed : array of shape (rows,), optional
+            The time from the row before (default: 1).
 
         """
         named, levels, rows = self.encoding.columns, self.encoding.levels, len(begins)
@@ -233,11 +242,12 @@ class Gatherer:
         out, codes, age = self._out[:rows], np.empty((rows, len(levels))), np.zeros(rows)
         numbers = out if self._basis is None else np.empty((rows, len(named.features)))
         beta = np.ones(rows) if beta is None else beta.copy()
+        elapsed = np.ones(rows) if elapsed is None else elapsed
         gaps = np.zeros(len(self.carried), int)
         for low in range(0, rows, BLOCK):
             which = slice(low, min(low + BLOCK, rows))
-            arrays = (begins[which], beta[which], numbers[which], codes[which], age[which])
-            block = _Block(low, len(named.features), *arrays)
+            signals = (begins[which], elapsed[which], beta[which], age[which])
+            block = _Block(low, len(named.features), *signals, numbers[which], codes[which])
             self._write(block, [column[which] for column in columns], gaps)
         at = len(named.features)
         if self._basis is not None:
@@ -293,10 +303,8 @@ class Gatherer:
         """Write the age of each row: that of the oldest input that counts."""
         for i, name in enumerate(self.encoding.columns.inputs):
             if name in self._counted:
-                old = self.carried[i, AGE]
-                self.carried[i, AGE] = (
-                    0.0 if whole[i] else add_ages(columns[i], block.begins, old, block.age)
-                )
+                given = (block.begins, block.elapsed, self.carried[i, AGE], block.age)
+                self.carried[i, AGE] = 0.0 if whole[i] else add_ages(columns[i], *given)
 
 
 class Gathered(NamedTuple):
@@ -308,7 +316,7 @@ class Gathered(NamedTuple):
     gaps: NDArray[np.int64]
     """How many there are of each input."""
     age: Vector
-    """How many rows ago the oldest input that counts was read; 0 if none counts."""
+    """How long ago the oldest input that counts was read; 0 if none counts."""
 
 
 class _Block(NamedTuple):
@@ -319,10 +327,11 @@ class _Block(NamedTuple):
     features: int
     """How many inputs are numbers; codes of categories come after them."""
     begins: NDArray[np.bool_]
+    elapsed: Vector
     beta: Vector
+    age: Vector
     numbers: Dense
     codes: Dense
-    age: Vector
 
     def place(self, i: int) -> tuple[Dense, int]:
         """Return the array that holds input i, and its column."""

@@ -12,8 +12,10 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from preftd._src.arrays import Dense, InputError, Vector, as_count, short
+from preftd._src.logs.clock import all_microseconds, microseconds, units_between
 from preftd._src.logs.columns import Age, Column, LogColumns, Missing
 from preftd._src.logs.encoding import (
     Encoding,
@@ -39,7 +41,8 @@ class Prediction(NamedTuple):
     beta: float
     """NaN if it is not known: the row has no column of it, or a signal needs more than a row."""
     age: float
-    """How many rows ago the oldest of the features that count was read; infinite before that."""
+    """How long ago the oldest of the features that count was read, in rows or, if the log has a
+    column of time, in its units; infinite before that."""
 
 
 class Predictions(NamedTuple):
@@ -50,11 +53,21 @@ class Predictions(NamedTuple):
     age: Vector
 
 
+class _Known(NamedTuple):
+    """What is known of an episode after its last row."""
+
+    carried: Dense
+    """Of each input, as `Gatherer` has it."""
+    time: int | float
+
+
 class _Rows(NamedTuple):
     """Rows as arrays."""
 
     inputs: list[Vector]
     beta: Vector | None
+    time: NDArray[Any] | None
+    """Numbers, if ages depend on them."""
     begins: Flags
     """Whether an episode begins with the row, as its reward is missing."""
     ends: Flags
@@ -77,8 +90,8 @@ class Predictor:
         self._columns, self._values, self._turn = columns, values, Lock()
         self._most = as_count("most", most, 1)
         self._gatherer = Gatherer(encoding, counted=columns.trusted_by or columns.inputs)
-        self._kept: dict[Hashable, Dense] = {}
-        """What is carried of each episode; that which was seen last comes last."""
+        self._kept: dict[Hashable, _Known] = {}
+        """What is known of each episode; that which was seen last comes last."""
 
     def __repr__(self) -> str:
         return f"<Predictor: {len(self._kept):,} episodes kept, at most {self._most:,}>"
@@ -112,9 +125,10 @@ class Predictor:
             if episode is None:
                 raise InputError(f"the row has no {own!r}: give it in the row, or as episode.")
         _check_id(episode)
-        self._check(row)
+        timed = self._check(row, keep=True)
         numbers = {name: np.array([number_of(name, row[name])]) for name in self._asked(row)}
-        rows = self._rows(self._gatherer.row(row), numbers, [(episode, slice(0, 1))])
+        time = np.array([microseconds(self._columns, row[timed])]) if timed is not None else None
+        rows = self._rows(self._gatherer.row(row), numbers, time, [(episode, slice(0, 1))])
         return Prediction(*(float(array[0]) for array in self._advance(rows, keep=True)))
 
     def predict_rows(self, frame: Any) -> pl.DataFrame:
@@ -151,21 +165,29 @@ class Predictor:
 
     def _predicted(self, frame: pl.DataFrame, keep: bool) -> Predictions:
         """Predict rows of a frame; without `keep`, nothing is known before it nor kept after."""
-        self._check(frame.columns)
+        timed, time = self._check(frame.columns, keep), None
         try:
             numbers = {name: numbers_of(frame[name]) for name in self._asked(frame.columns)}
             inputs = self._gatherer.columns(frame)
+            if timed is not None:
+                time = all_microseconds(self._columns, frame[timed])
         except pl.exceptions.PolarsError as error:
             raise InputError(
                 f"the rows cannot be read ({short(error)}): give numbers that are finite."
             ) from None
-        return self._advance(self._rows(inputs, numbers, _runs(self._columns, frame)), keep)
+        return self._advance(self._rows(inputs, numbers, time, _runs(self._columns, frame)), keep)
 
-    def _check(self, names: Any) -> None:
-        """Refuse rows without a column of features; of the others, any may be missing."""
-        for name in self._columns.inputs:
+    def _check(self, names: Any, keep: bool) -> str | None:
+        """Refuse rows without a column of features, or of time if ages depend on it.
+
+        The latter is returned.
+        """
+        columns = self._columns
+        timed = columns.time if keep or columns.ages_by_time else None
+        for name in (*columns.inputs, *([] if timed is None else [timed])):
             if name not in names:
                 nearest("column", name, list(names))
+        return timed
 
     def _asked(self, names: Any) -> Iterator[str]:
         """The columns, besides features, that say something of rows, if they are there."""
@@ -176,7 +198,11 @@ class Predictor:
         return (name for name in own if name is not None and name in names)
 
     def _rows(
-        self, inputs: list[Vector], numbers: Mapping[str, Vector], runs: Sequence[Any]
+        self,
+        inputs: list[Vector],
+        numbers: Mapping[str, Vector],
+        time: NDArray[Any] | None,
+        runs: Sequence[Any],
     ) -> _Rows:
         columns, trust, count = self._columns, self._columns.preference, len(inputs[0])
         begins, ends = np.zeros(count, np.bool_), np.zeros(count, np.bool_)
@@ -198,31 +224,42 @@ class Predictor:
                 raise InputError(
                     f"{trust.name!r} is {beta[row]:g} in row {row}: give numbers in [0, 1]."
                 )
-        return _Rows(inputs, beta, begins, ends, list(runs))
+        return _Rows(inputs, beta, time, begins, ends, list(runs))
 
     def _advance(self, rows: _Rows, keep: bool) -> Predictions:
         """Predict rows, and keep what is known after them if all of them can be used."""
         found = Predictions(*(np.empty(len(rows.begins)) for _ in Predictions._fields))
         with self._turn:
-            after = dict[Hashable, Dense | None]()
+            after = dict[Hashable, _Known | None]()
             for episode, at in rows.runs if keep else _joined(rows):
-                carried = self._kept.get(episode) if keep else None
+                known = self._kept.get(episode) if keep else None
                 begins = rows.begins[at].copy()
                 begins[1:] |= rows.ends[at][:-1]
-                self._gatherer.carried = (
-                    nothing_carried(len(rows.inputs)) if carried is None else carried.copy()
-                )
-                self._predict(rows, at, begins, found)
-                after[episode] = None if rows.ends[at][-1] else self._gatherer.carried
+                carried = self._predict(rows, at, begins, known, found)
+                time = 0 if rows.time is None else rows.time[at][-1].item()
+                after[episode] = None if rows.ends[at][-1] else _Known(carried, time)
             if keep:
                 self._keep(after)
         return found
 
-    def _predict(self, rows: _Rows, at: Whole | slice, begins: Flags, found: Predictions) -> None:
-        """Write what is predicted of the rows of an episode."""
-        beta = None if rows.beta is None else rows.beta[at]
+    def _predict(
+        self,
+        rows: _Rows,
+        at: Whole | slice,
+        begins: Flags,
+        known: _Known | None,
+        found: Predictions,
+    ) -> Dense:
+        """Write what is predicted of the rows of an episode; returns what is carried after them."""
+        carried = nothing_carried(len(rows.inputs)) if known is None else known.carried.copy()
+        inputs, beta = [column[at] for column in rows.inputs], None
+        if rows.beta is not None:
+            beta = rows.beta[at]
+        self._gatherer.carried = carried
         try:
-            made = self._gatherer.features([column[at] for column in rows.inputs], begins, beta)
+            made = self._gatherer.features(
+                inputs, begins, beta, self._passed(rows, at, begins, known)
+            )
         except InfiniteError as error:
             row = np.arange(len(rows.begins))[at][error.row]
             raise InputError(
@@ -231,13 +268,31 @@ class Predictor:
         found.value[at], found.age[at] = self._values(made.features), made.age
         by_age = isinstance(self._columns.preference, Missing | Age)
         found.beta[at] = made.beta if by_age or beta is not None else np.nan
+        return carried
 
-    def _keep(self, after: Mapping[Hashable, Dense | None]) -> None:
+    def _passed(
+        self, rows: _Rows, at: Whole | slice, begins: Flags, known: _Known | None
+    ) -> Vector | None:
+        """The time from the row before of each row of an episode."""
+        if rows.time is None:
+            return None
+        times = rows.time[at]
+        before = times[0].item() if known is None else known.time
+        passed = np.where(begins, 0.0, units_between(self._columns, before, times))
+        if (passed < 0).any():
+            row = np.arange(len(rows.begins))[at][(passed < 0).argmax()]
+            raise InputError(
+                f"time ({self._columns.time!r}) goes back in row {row}: give the rows of an "
+                "episode in order, or end it before another begins."
+            )
+        return passed
+
+    def _keep(self, after: Mapping[Hashable, _Known | None]) -> None:
         """Keep what is known of episodes; those that were seen longest ago are forgotten."""
-        for episode, carried in after.items():
+        for episode, known in after.items():
             self._kept.pop(episode, None)
-            if carried is not None:
-                self._kept[episode] = carried
+            if known is not None:
+                self._kept[episode] = known
         while len(self._kept) > self._most:
             del self._kept[next(iter(self._kept))]
 
