@@ -256,16 +256,16 @@ class Predictor:
         if rows.beta is not None:
             beta = rows.beta[at]
         self._gatherer.carried = carried
+        passed = self._passed(rows, at, begins, known)
+        made = self._gatherer.rows(inputs, begins, beta, passed)
         try:
-            made = self._gatherer.features(
-                inputs, begins, beta, self._passed(rows, at, begins, known)
-            )
+            values = [self._values(features) for _, features in self._gatherer.blocks(made)]
         except InfiniteError as error:
             row = np.arange(len(rows.begins))[at][error.row]
             raise InputError(
                 f"feature {error.name!r} is infinite in row {row}: give a number, or None."
             ) from None
-        found.value[at], found.age[at] = self._values(made.features), made.age
+        found.value[at], found.age[at] = np.concatenate(values), made.age
         by_age = isinstance(self._columns.preference, Missing | Age)
         found.beta[at] = made.beta if by_age or beta is not None else np.nan
         return carried

@@ -218,7 +218,11 @@ def part_scores(
         if not rows:
             continue
         held = np.empty((rows, many))
-        values = _values(piece.features[:rows], weights, steps.fold[own], solution, many)
+        values = np.empty((piece.which.stop - piece.which.start, many))
+        for block, features in piece.blocks:
+            fold = steps.fold[piece.which][block]
+            values[block] = _values(features, weights, fold, solution, many)
+        values = values[:rows]
         before = np.tile(into_rows[own], len(arms))
         into = np.tile(paid[own], len(columns.discounts) * len(arms))
         hold(values, piece.beta[:rows], steps.first[own], before, into, state, held)
