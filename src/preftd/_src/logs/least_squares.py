@@ -501,7 +501,7 @@ def check_ends(
         if not leaves.any():
             raise InputError(f"{question} has no end, as no step terminates: {remedy}")
         for fold in range(len(leaves)):
-            if not np.delete(leaves, fold).any():
+            if len(leaves) > 1 and not np.delete(leaves, fold).any():
                 raise InputError(
                     f"{question} has no end without fold {fold}, as no step terminates in the "
                     "others: give a discount below 1, or a log with more episodes that terminate."

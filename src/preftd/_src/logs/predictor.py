@@ -148,7 +148,21 @@ class Predictor:
         rows = as_frame(frame)
         if self._columns.episode is not None:
             nearest("column", self._columns.episode, rows.columns)
-        return pl.DataFrame(self._predicted(rows, keep=True)._asdict())
+        return pl.DataFrame(self.predictions(rows, keep=True)._asdict())
+
+    def predictions(self, frame: pl.DataFrame, keep: bool = False) -> Predictions:
+        """Predict rows of a frame; without `keep`, nothing is known before nor kept after it."""
+        timed, time = self._check(frame.columns, keep), None
+        try:
+            numbers = {name: numbers_of(frame[name]) for name in self._asked(frame.columns)}
+            inputs = self._gatherer.columns(frame)
+            if timed is not None:
+                time = all_microseconds(self._columns, frame[timed])
+        except pl.exceptions.PolarsError as error:
+            raise InputError(
+                f"the rows cannot be read ({short(error)}): give numbers that are finite."
+            ) from None
+        return self._advance(self._rows(inputs, numbers, time, _runs(self._columns, frame)), keep)
 
     def end(self, episode: Hashable) -> None:
         """Forget an episode; a row of the same id then begins another one.
@@ -162,20 +176,6 @@ class Predictor:
         _check_id(episode)
         with self._turn:
             self._kept.pop(episode, None)
-
-    def _predicted(self, frame: pl.DataFrame, keep: bool) -> Predictions:
-        """Predict rows of a frame; without `keep`, nothing is known before it nor kept after."""
-        timed, time = self._check(frame.columns, keep), None
-        try:
-            numbers = {name: numbers_of(frame[name]) for name in self._asked(frame.columns)}
-            inputs = self._gatherer.columns(frame)
-            if timed is not None:
-                time = all_microseconds(self._columns, frame[timed])
-        except pl.exceptions.PolarsError as error:
-            raise InputError(
-                f"the rows cannot be read ({short(error)}): give numbers that are finite."
-            ) from None
-        return self._advance(self._rows(inputs, numbers, time, _runs(self._columns, frame)), keep)
 
     def _check(self, names: Any, keep: bool) -> str | None:
         """Refuse rows without a column of features, or of time if ages depend on it.
@@ -302,13 +302,6 @@ def _check_id(episode: Hashable) -> None:
         hash(episode)
     except TypeError:
         raise InputError(f"episode is {short(episode)}: give a number or a text.") from None
-
-
-def predict_frame(
-    encoding: Encoding, values: Callable[[Dense], Vector], frame: pl.DataFrame
-) -> Vector:
-    """Return the values of rows that nothing comes before, shape (rows,)."""
-    return Predictor(encoding, values)._predicted(frame, keep=False).value
 
 
 def _runs(columns: LogColumns, frame: pl.DataFrame) -> list[tuple[Hashable, Whole]]:
