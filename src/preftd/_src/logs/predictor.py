@@ -148,9 +148,9 @@ class Predictor:
         rows = as_frame(frame)
         if self._columns.episode is not None:
             nearest("column", self._columns.episode, rows.columns)
-        return pl.DataFrame(self.predictions(rows, keep=True)._asdict())
+        return pl.DataFrame(self._frame(rows, keep=True)._asdict())
 
-    def predictions(self, frame: pl.DataFrame, keep: bool = False) -> Predictions:
+    def _frame(self, frame: pl.DataFrame, keep: bool) -> Predictions:
         """Predict rows of a frame; without `keep`, nothing is known before nor kept after it."""
         timed, time = self._check(frame.columns, keep), None
         try:
@@ -295,6 +295,13 @@ class Predictor:
                 self._kept[episode] = known
         while len(self._kept) > self._most:
             del self._kept[next(iter(self._kept))]
+
+
+def predict_frame(
+    encoding: Encoding, values: Callable[[Dense], Vector], frame: pl.DataFrame
+) -> Predictions:
+    """Return what is predicted of rows that nothing comes before."""
+    return Predictor(encoding, values)._frame(frame, keep=False)
 
 
 def _check_id(episode: Hashable) -> None:

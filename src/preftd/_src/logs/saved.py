@@ -21,7 +21,7 @@ from preftd._src.logs.encoding import Encoding
 from preftd._src.logs.least_squares import Solution
 from preftd._src.logs.online import OnlineValues
 from preftd._src.logs.part_files import PREDICTIONS
-from preftd._src.logs.predictor import MOST, Predictor
+from preftd._src.logs.predictor import MOST, Predictor, predict_frame
 from preftd._src.logs.scores import linear_values
 from preftd._src.logs.source import as_frame
 from preftd._src.logs.summary import (
@@ -103,7 +103,7 @@ class LogEvaluation:
         array of shape (rows,)
 
         """
-        return self.predictor(arm, question).predictions(as_frame(frame)).value
+        return predict_frame(self.encoding, self._values(arm, question), as_frame(frame)).value
 
     def predictor(
         self, arm: str | None = None, question: int | str = 0, most: int = MOST

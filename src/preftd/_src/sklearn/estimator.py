@@ -20,7 +20,7 @@ from sklearn.utils.validation import (
 from preftd._src.arrays import InputError, Vector, short
 from preftd._src.logs.columns import Column, LogColumns, as_trust
 from preftd._src.logs.encoding import is_there
-from preftd._src.logs.predictor import Predictions, Predictor
+from preftd._src.logs.predictor import Predictions, predict_frame
 from preftd._src.logs.scores import linear_values
 from preftd._src.logs.source import as_frame
 from preftd._src.logs.whole import Learned, learn_whole, whole_returns
@@ -179,7 +179,7 @@ class ValueRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _predictions(self, rows: pl.DataFrame, episode: str | None) -> Predictions:
         encoding = self.learned_.encoding
         own = encoding._replace(columns=replace(encoding.columns, episode=episode))
-        return Predictor(own, linear_values(self.learned_.weights)).predictions(rows)
+        return predict_frame(own, linear_values(self.learned_.weights), rows)
 
     def _log(self, X: Any, y: Any, groups: Any, reset: bool) -> tuple[pl.DataFrame, LogColumns]:
         """Rows with their rewards, each episode together, and what the columns are."""
