@@ -10,7 +10,7 @@ from preftd._src.terminal import print_line
 from preftd.failures import InputError
 
 COLUMNS = (
-    *("reward", "discount", "episode", "order", "terminated", "truncated", "preference"),
+    *("reward", "discount", "episode", "order", "time", "terminated", "truncated", "preference"),
     *("rho", "behaviour", "target", "clip", "encoder", "fill", "reward_is", "missing_reward"),
 )
 """Options that are parameters of `LogColumns` with the same name."""
@@ -47,6 +47,7 @@ def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
     ] = None,
     episode: Annotated[str | None, column("Episode ID column.")] = None,
     order: Annotated[str | None, column("What increases within an episode.")] = None,
+    time: Annotated[str | None, column("Time of each row: numbers, dates or times.")] = None,
     terminated: Annotated[str | None, column("Whether the episode ended here.")] = None,
     truncated: Annotated[str | None, column("Whether recording stopped here.")] = None,
     preference: Annotated[
@@ -80,7 +81,10 @@ def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
     ] = None,
     rule: Annotated[
         list[str] | None,
-        typer.Option(help="td0, td, etd or ptd. May be repeated (default: all)."),
+        typer.Option(
+            help="mean, last, ridge, ridge_flags, ridge_trusted, td0, td, etd or ptd. May be "
+            "repeated (default: all)."
+        ),
     ] = None,
     method: Annotated[
         list[str] | None,
@@ -89,10 +93,26 @@ def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
         ),
     ] = None,
     folds: Annotated[int, typer.Option(help="Number of folds that are held out in turn.")] = 5,
+    walk_forward: Annotated[
+        bool,
+        typer.Option(
+            "--walk-forward",
+            help="Cut the log into pieces of time; predict each from those before it.",
+        ),
+    ] = False,
+    test_after: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="Predict only rows with a later time, from the others."),
+    ] = None,
     block: Annotated[
         int | None, typer.Option(help="Cut longer episodes into blocks of this many rows.")
     ] = None,
-    regularisation: Annotated[float, typer.Option(help="ε in (A + ε I) w = b.")] = 1e-6,
+    regularisation: Annotated[
+        float | None,
+        typer.Option(
+            help="ε in (A + ε I) w = b (default: chosen for each method on what it learns from)."
+        ),
+    ] = None,
     predictions: Annotated[
         bool, typer.Option(help="Write a prediction for each row of the log.")
     ] = True,
@@ -123,6 +143,7 @@ def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
     settings: dict[str, Any] = {
         "folds": folds, "block": block, "regularisation": regularisation,
         "predictions": predictions, "methods": method or [],
+        "walk_forward": walk_forward, "test_after": test_after,
     }  # fmt: skip
     if rule is not None:
         settings["rules"] = rule

@@ -259,6 +259,8 @@ class LogColumns:
         whose reward it is, as where recording stops.
     constant : bool
         Whether there is also a feature that is always 1.
+    time : str, optional
+        A column of numbers, dates or times that never goes back within an episode.
 
     Examples
     --------
@@ -285,6 +287,7 @@ class LogColumns:
     encoder: str | None = None
     missing_reward: str = "refuse"
     constant: bool = True
+    time: str | None = None
 
     if TYPE_CHECKING:
 
@@ -308,13 +311,15 @@ class LogColumns:
             encoder: str | None = None,
             missing_reward: str = "refuse",
             constant: bool = True,
+            time: str | None = None,
         ) -> None: ...
 
     def __post_init__(self) -> None:
         put = object.__setattr__
         for field in ("features", "reward", "categories"):
             put(self, field, names(field, getattr(self, field)))
-        for field in ("episode", "order", "terminated", "truncated", "rho", "behaviour", "target"):
+        for field in ("episode", "order", "time", "terminated", "truncated", "rho", "behaviour",
+                      "target"):  # fmt: skip
             given = getattr(self, field)
             function = field == "target" and callable(given) and not isinstance(given, type)
             if given is not None and not function and (not is_text(given) or not given):
@@ -380,7 +385,15 @@ class LogColumns:
     @property
     def of_steps(self) -> tuple[str, ...]:
         """All columns but features and categories, each once."""
-        own = [self.episode, self.order, self.terminated, self.truncated, *self.reward, self.rho]
+        own = [
+            self.episode,
+            self.order,
+            self.time,
+            self.terminated,
+            self.truncated,
+            *self.reward,
+            self.rho,
+        ]
         own += [self.discount] if isinstance(self.discount, str) else []
         own += [self.preference.name] if isinstance(self.preference, Column) else []
         own += [self.behaviour, self.target if isinstance(self.target, str) else None]

@@ -27,7 +27,7 @@ from preftd._src.learners.transition import DivergedError
 from preftd._src.logs.arms import Arm, OnlineMethod
 from preftd._src.logs.look import look
 from preftd._src.logs.parts import LogPart, LogPlan, PartSteps, Settings, read_part, read_steps
-from preftd._src.logs.scores import Realised, realised_returns
+from preftd._src.logs.returns import Realised, realised_returns
 from preftd._src.logs.table import LogTable
 from preftd.experience import Experience
 from preftd.preferences import Signal
@@ -85,11 +85,13 @@ class OnlineFold(NamedTuple):
     method: OnlineMethod
     mean: Vector
     fold: int
+    """The fold that is predicted; all is learned from if it is −1."""
 
     def learned(self) -> dict[str, NDArray[Any]]:
         """Return the state of the learners that were chosen."""
         scale, sizes = self._scale(), self.method.step_sizes
         size, rule = self.settings.encoding.size, self.arm.rule
+        assert rule is not None
         tried = [[self.method.learner(rule, size, one) for one in sizes] for _ in self.mean]
         for part in self.plan.parts:
             self._learn(tried, *self._read(part), scale)
@@ -110,15 +112,16 @@ class OnlineFold(NamedTuple):
 
     def _used(self, steps: PartSteps, beta: Vector) -> NDArray[np.bool_]:
         """Whether the rule learns from what the rows of a part show: PTD does not where β = 0."""
+        assert self.arm.rule is not None
         (_, gain), _ = self.arm.rule.stream(0.0, discount_t=steps.before, beta=beta, rho=steps.rho)
         return np.asarray((beta > 0) | (gain != 0))[: steps.own]
 
     def _kept(self, steps: PartSteps) -> NDArray[np.bool_]:
-        return np.asarray(steps.fold != self.fold)
+        return np.asarray(np.isin(steps.fold, self.settings.split.training(self.fold)))
 
     def _realised(self, part: LogPart, steps: PartSteps) -> Realised:
         """The returns of a part; those of the fold count as not known."""
-        found = realised_returns(self.settings, part, steps, self.mean)
+        found = realised_returns(self.settings, part, steps, self.mean, within=True)
         return found._replace(known=found.known & self._kept(steps)[: steps.own, None])
 
     def _scale(self) -> Vector:
@@ -210,7 +213,7 @@ def with_signal(settings: Settings, plan: LogPlan, folder: Path) -> Settings:
     write_whole(path, lambda file: frames.sink_parquet(Path(file.name)))
     table = settings.table
     table = LogTable(table.files, table.label, table.one_source, path)
-    return look(table, settings.columns, plan, settings.arms, settings.folds)
+    return look(table, settings.columns, plan, settings.arms, settings.regularisation)
 
 
 def _betas(settings: Settings, plan: LogPlan) -> Iterator[pl.DataFrame]:

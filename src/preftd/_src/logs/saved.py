@@ -17,11 +17,12 @@ from preftd._src.experiments.inputs import as_folder
 from preftd._src.files import read_npz
 from preftd._src.logs.arms import as_method, questions_of
 from preftd._src.logs.columns import Column, LogColumns
-from preftd._src.logs.encoding import Encoding, Gatherer, InfiniteError, numbers_of
-from preftd._src.logs.least_squares import Solution
+from preftd._src.logs.encoding import Encoding, Gatherer, InfiniteError, is_there, numbers_of
+from preftd._src.logs.moments import DISTRUST, MISSING
 from preftd._src.logs.online import OnlineValues
 from preftd._src.logs.part_files import PREDICTIONS
 from preftd._src.logs.parts import episode_starts
+from preftd._src.logs.solving import Solution
 from preftd._src.logs.source import as_frame
 from preftd._src.logs.summary import (
     FORM,
@@ -54,8 +55,8 @@ class LogEvaluation:
     summary: Mapping[str, Any]
     """The numbers of summary.json."""
     weights: NDArray[np.float64]
-    """Of all rows, by least squares, shape (arms, features, questions); features are centred and
-    scaled."""
+    """Of all rows, by least squares, shape (arms, features and extras, questions); features are
+    centred and scaled, extras are what only some arms use."""
     encoding: Encoding
     online: tuple[OnlineValues, ...] = ()
 
@@ -114,15 +115,34 @@ class LogEvaluation:
         which = as_count("question", question, 0, len(labels) - 1)
         try:
             begins, beta = episode_starts(self.columns, rows), _beta(self.columns, rows)
-            features = Gatherer(self.encoding).features(rows, begins, beta)[0]
+            features, shown, _ = Gatherer(self.encoding).features(rows, begins, beta)
         except (InfiniteError, pl.exceptions.PolarsError) as error:
             raise InputError(
                 f"the rows cannot be read ({short(error)}): give numbers that are finite."
             ) from None
         chosen = len(self.weights) - 1 if arm is None else keys.index(arm)
         if chosen < len(self.weights):
-            return np.asarray(features @ self.weights[chosen, :, which])
+            own, size = self.weights[chosen, :, which], self.encoding.size
+            return np.asarray(features @ own[:size]) + self._extra(rows, shown, own[size:])
         return self.online[chosen - len(self.weights)].predict(features, -1, which)
+
+    def _extra(self, rows: pl.DataFrame, beta: Vector, weights: Vector) -> Vector:
+        """What an arm predicts from extras."""
+        found = np.zeros(rows.height)
+        for name, weight in zip(self.summary["extras"], weights.tolist(), strict=True):
+            if not weight:
+                continue
+            if name == "1":
+                found += weight
+            elif name == DISTRUST:
+                found += weight * (1.0 - beta)
+            elif name.removesuffix(MISSING) in self.columns.inputs:
+                found += weight * ~is_there(rows[name.removesuffix(MISSING)])
+            else:
+                raise InputError(
+                    "last rewards are known while a log is read only: choose another arm."
+                )
+        return found
 
 
 def _beta(columns: LogColumns, rows: pl.DataFrame) -> Vector | None:
@@ -190,7 +210,8 @@ def _checked(
     levels, box = _levels(arrays, len(columns.categories)), _array(arrays, "box", (2, count))
     encoding = Encoding(columns, centre, scale, mean, levels, box)
     online = [one for one in summary["arms"] if one["method"] != "least squares"]
-    shape = (len(summary["arms"]) - len(online), encoding.size, len(asked))
+    wide = encoding.size + len(summary["extras"])
+    shape = (len(summary["arms"]) - len(online), wide, len(asked))
     whole = _array(arrays, "whole", shape)
     if (scale <= 0).any() or list(encoding.names) != summary["features"]:
         raise ValueError("the features of weights.npz are not those of summary.json")
