@@ -171,7 +171,10 @@ def test_episodes_are_cut_where_a_test_begins(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"test_after": 5}, "test_after needs the time of rows: name its column, as time."),
+        (
+            {"test_after": 5},
+            "test_after needs the time of rows: name its column, as time or order.",
+        ),
         ({"test_after": "x", "time": "when"}, "test_after is 'x': give a time as in the column"),
         ({"test_after": 1e9, "time": "when"}, "test_after is 1000000000.0, and no row is after"),
         ({"test_after": 5, "time": "x"}, "time ('x') goes "),
@@ -200,7 +203,7 @@ def test_a_split_that_cannot_be_is_refused(
 def test_times_are_read_as_the_column_has_them(dtype: Any, after: Any, tmp_path: Path) -> None:
     seconds = series()["when"]
     when = pl.from_epoch(seconds, "s").cast(dtype) if dtype.is_temporal() else seconds.cast(dtype)
-    columns = LogColumns(["x"], "r", 0.8, time="when")
+    columns = LogColumns(["x"], "r", 0.8, order="when")
     found = fit(series().with_columns(when=when), columns, tmp_path, rules=["mean"],
                 test_after=after)  # fmt: skip
     late = found.predictions()["fold"].to_numpy() == 5
@@ -240,3 +243,19 @@ def test_ridge_penalties_are_given_or_chosen(tmp_path: Path) -> None:
     given = fit(gappy(), columns, tmp_path / "given", folds=3, regularisation=0.1)
     assert set(given.summary["questions"][0]["penalties"].values()) == {None}
     assert given.summary["regularisation"] == 0.1
+
+
+def test_arms_with_flags_predict_rows_one_by_one_as_they_do_frames(tmp_path: Path) -> None:
+    log = gappy()
+    found = fit(log, LogColumns(**COLUMNS | {"constant": False}), tmp_path, folds=3)
+    for arm in ("ridge_flags", "mean", "ridge_trusted"):
+        values = found.predict(log, arm)
+        one_by_one = found.predictor(arm)
+        shown = [one_by_one.predict(row).value for row in log.head(40).iter_rows(named=True)]
+        assert shown == values[:40].tolist()
+    flags = found.predict(log, "ridge_flags") - found.predict(
+        log.with_columns(a=1.0), "ridge_flags"
+    )
+    assert np.abs(flags).max() > 0
+    with pytest.raises(InputError, match="the arm last needs the rewards before a row: "):
+        found.predict(log, "last")

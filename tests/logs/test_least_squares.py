@@ -32,8 +32,7 @@ CASES: list[dict[str, Any]] = [
 def test_sums_are_those_of_the_learner(named: dict[str, Any], tmp_path: Path) -> None:
     settings, plan = settings_of(gappy(), tmp_path, rules=tuple(RULES), **named)
     sums = part_sums(settings, plan.parts[0])["sums"].sum(axis=2)
-    discount = settings.columns.discounts[0]
-    experience, beta, final_beta = first_part(settings, plan, discount)
+    experience, beta, final_beta = first_part(settings, plan)
     assert len(plan.parts) == 1
     for a, rule in enumerate(RULES.values()):
         learner = LeastSquaresLearner(experience.size, rule, regularisation=1e-3)

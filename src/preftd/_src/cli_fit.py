@@ -10,8 +10,9 @@ from preftd._src.terminal import print_line
 from preftd.failures import InputError
 
 COLUMNS = (
-    *("reward", "discount", "episode", "order", "time", "terminated", "truncated", "preference"),
+    *("reward", "discount", "episode", "order", "terminated", "truncated", "preference"),
     *("rho", "behaviour", "target", "clip", "encoder", "fill", "reward_is", "missing_reward"),
+    *("time", "time_unit"),
 )
 """Options that are parameters of `LogColumns` with the same name."""
 
@@ -47,7 +48,11 @@ def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
     ] = None,
     episode: Annotated[str | None, column("Episode ID column.")] = None,
     order: Annotated[str | None, column("What increases within an episode.")] = None,
-    time: Annotated[str | None, column("Time of each row: numbers, dates or times.")] = None,
+    time: Annotated[str | None, column("Times of rows: γ then discounts a unit of time.")] = None,
+    time_unit: Annotated[
+        str | None,
+        typer.Option(metavar="UNIT", help="Such as 1s, 5m or 1h; a number if times are numbers."),
+    ] = None,
     terminated: Annotated[str | None, column("Whether the episode ended here.")] = None,
     truncated: Annotated[str | None, column("Whether recording stopped here.")] = None,
     preference: Annotated[
@@ -78,6 +83,12 @@ def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
     ] = None,
     missing_reward: Annotated[
         str | None, typer.Option(help="Refuse rows without a reward, or cut the episode there.")
+    ] = None,
+    null: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="VALUE", help="What stands for a missing value in CSV, as NA. May be repeated."
+        ),
     ] = None,
     rule: Annotated[
         list[str] | None,
@@ -135,7 +146,9 @@ def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
     typed: dict[str, Any] = dict(locals())
     from preftd._src.logs.command import fit_file  # noqa: PLC0415  (help must be quick)
 
-    named = {"features": feature, "categories": category} | {name: typed[name] for name in COLUMNS}
+    named = {"features": feature, "categories": category, "nulls": null} | {
+        name: typed[name] for name in COLUMNS
+    }
     given = {name: value for name, value in named.items() if value is not None}
     if rule == []:
         raise InputError("no rule is given: leave out --rule for all of them.")

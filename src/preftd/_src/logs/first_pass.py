@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from preftd._src.arrays import InputError
-from preftd._src.logs.columns import LogColumns
 from preftd._src.logs.encoding import is_there
 from preftd._src.logs.least_squares import Adder
 from preftd._src.logs.moments import Moments, extras_of, past_of
@@ -32,11 +31,11 @@ def part_sums(settings: Settings, part: LogPart) -> dict[str, NDArray[Any]]:
 
     """
     columns, encoding, folds = settings.columns, settings.encoding, settings.folds
-    steps, extras = read_steps(settings, part), extras_of(settings)
+    steps, extras = read_steps(settings, part), extras_of(encoding, settings.arms)
     size, cumulants = encoding.size, len(columns.reward)
     adders = [
-        Adder(settings.bootstrapped, discount, folds, (size, cumulants))
-        for discount in columns.discounts
+        Adder(settings.bootstrapped, which, folds, (size, cumulants))
+        for which in range(len(columns.discounts))
     ]
     past = past_of(columns, extras, steps)
     rest = any(arm.regression and not arm.regression.trusted for arm in settings.arms)
@@ -71,7 +70,7 @@ def part_sums(settings: Settings, part: LogPart) -> dict[str, NDArray[Any]]:
         "gaps": gaps,
         "trust": trust,
         "seen": seen,
-        **_counts(columns, steps, folds),
+        **_counts(steps, folds),
     }
 
 
@@ -110,11 +109,11 @@ def _count_gaps(gaps: NDArray[np.int64], piece: Piece, bins: NDArray[np.int64]) 
         gaps[:, i] += np.bincount(bins[missing], minlength=BINS)
 
 
-def _counts(columns: LogColumns, steps: PartSteps, folds: int) -> dict[str, NDArray[Any]]:
+def _counts(steps: PartSteps, folds: int) -> dict[str, NDArray[Any]]:
     own = slice(0, steps.own)
-    opens, stops = steps.opens[own], steps.discount[own] == 0
+    opens, stops = steps.opens[own], steps.ends[own]
     units = np.flatnonzero(steps.first[own])
-    lost = [opens * (1 - d * steps.discount[own]) for d in columns.discounts]
+    lost = opens * (1 - steps.discounts[:, own])
     leaves = [
         np.bincount(steps.fold[units], np.add.reduceat(one, units), minlength=folds) for one in lost
     ]

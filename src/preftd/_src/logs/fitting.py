@@ -3,8 +3,8 @@
 The folder of an evaluation holds
 
     predictions.parquet   a row for each row of the log, in order: `row` (its number), the columns
-                          of episode and order, `fold`, `beta`, and for each question (with its
-                          suffix, if there are several) `return` (NaN where it is not known),
+                          of episode, order and time, `fold`, `beta`, and for each question (with
+                          its suffix, if there are several) `return` (NaN where it is not known),
                           `value_ARM` and `held_ARM`, the held-out predictions: v(x), and that of
                           the last trusted row, less what was paid since, as long as dividing by
                           discounts does not double its error
@@ -14,7 +14,8 @@ The folder of an evaluation holds
     summary.json          all that was counted and measured:
 
     log            rows, episodes, units, longest, steps, terminated, final_rows, single_rows,
-                   files; block (rows of a block, or null), source
+                   files; block (rows of a block, or null), source, grouped (whether rows of
+                   episodes were put together)
     columns        text of log.toml
     notes          sentences on what was done with the log that a reader should know
     inputs         for each feature and category: name, missing (rows), share, and mean, scale (of
@@ -75,6 +76,7 @@ from preftd._src.logs import parts as parts_module
 from preftd._src.logs.arms import ARMS, arms_of, log_names, online_arms, questions_of
 from preftd._src.logs.columns import FILLS, LogColumns
 from preftd._src.logs.first_pass import add_up, part_sums
+from preftd._src.logs.grouping import grouped
 from preftd._src.logs.look import check_types, look
 from preftd._src.logs.online import OnlineFold, OnlineValues, with_signal
 from preftd._src.logs.part_files import (
@@ -87,14 +89,14 @@ from preftd._src.logs.part_files import (
     part_folders,
     remove_parts,
 )
-from preftd._src.logs.parts import LogPlan, Settings, plan_parts
+from preftd._src.logs.parts import LogPlan, ScatteredError, Settings, plan_parts
 from preftd._src.logs.saved import FILES, LogEvaluation, load, write_weights
 from preftd._src.logs.scores import part_scores, predictions_file
 from preftd._src.logs.solving import Solution, check_ends, solve
 from preftd._src.logs.source import open_source
-from preftd._src.logs.splits import split_log
+from preftd._src.logs.splits import Pieces, split_log
 from preftd._src.logs.summary import errors_of, summarise_log, summarise_questions
-from preftd._src.logs.table import scan_parquet
+from preftd._src.logs.table import LogTable, scan_parquet
 from preftd.preferences import Signal
 
 DEFAULT = tuple(ARMS)
@@ -128,8 +130,9 @@ def fit(  # noqa: PLR0913  (each is optional)
 
     Parameters
     ----------
-    source : str, path, polars or pandas frame, or iterable of frames
-        A Parquet or CSV file, or a folder of them.
+    source : str, path, frame, Arrow table, DuckDB relation, or iterable of frames
+        A Parquet or CSV file, or a folder of them. Frames are those of polars or pandas, whose
+        index counts as columns where it has names.
     columns : LogColumns
     out : Path or str
         The folder for predictions, weights and the summary. Older ones are replaced; files of yours
@@ -152,7 +155,8 @@ def fit(  # noqa: PLR0913  (each is optional)
         Whether the log is cut into two more pieces of time than folds, and each but the first two
         is predicted from those before it. Returns that end after a piece are not learned from it.
     test_after : number, date, time or str, optional
-        Only rows whose time is later are predicted, from those before. It needs a column of time.
+        Only rows whose time is later are predicted, from those before. It needs a column
+        of time, or one of order that is a time.
     regularisation : float, optional
         ε in (A + ε I) w = b of all arms; features are scaled to a variance of 1. Default: a share
         of the mean of A's diagonal, chosen for each arm by its error on trusted rows of folds that
@@ -208,7 +212,7 @@ def fit(  # noqa: PLR0913  (each is optional)
         described += [walk, repr(test_after)]
         parts_folder = open_parts(folder, *described)
         try:
-            table = open_source(source, parts_folder)
+            table = open_source(source, parts_folder, columns.nulls)
             for file in table.files:
                 if file.path.parent != parts_folder and is_result(file.path, folder):
                     raise InputError(
@@ -217,7 +221,7 @@ def fit(  # noqa: PLR0913  (each is optional)
                     )
             check_types(table, columns)
             split = partial(split_log, walk_forward=walk, test_after=test_after)
-            plan = plan_parts(table, columns, folds, parts_module.PART, block, split)
+            table, plan = _planned(table, columns, folds, block, split, parts_folder)
             settings = look(table, columns, plan, arms, ridge)
             if isinstance(columns.preference, Signal):
                 settings = with_signal(settings, plan, parts_folder)
@@ -242,6 +246,24 @@ def fit(  # noqa: PLR0913  (each is optional)
         for one in part_folders(folder):  # also those of other settings: nobody else is at work
             remove_parts(one)
     return load(folder)
+
+
+def _planned(
+    table: LogTable,
+    columns: LogColumns,
+    folds: int,
+    block: int | None,
+    split: Callable[..., Pieces],
+    folder: Path,
+) -> tuple[LogTable, LogPlan]:
+    """A log, with the rows of each episode together, and its parts."""
+    try:
+        return table, plan_parts(table, columns, folds, parts_module.PART, block, split)
+    except ScatteredError:
+        if columns.order is None and columns.time is None:
+            raise
+    table = grouped(table, columns, folder)
+    return table, plan_parts(table, columns, folds, parts_module.PART, block, split)
 
 
 def described(settings: Settings, plan: LogPlan) -> list[Any]:
@@ -359,6 +381,8 @@ def _write_all(
     remove_output(folder / "summary.json")
     if kept:
         frames = scan_parquet(kept)
+        if settings.table.origin is not None:
+            frames = frames.sort("row")
         write_output(folder / PREDICTIONS, lambda file: frames.sink_parquet(Path(file.name)))
     else:
         remove_output(folder / PREDICTIONS)

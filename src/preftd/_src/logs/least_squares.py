@@ -213,16 +213,16 @@ def add_shared(
 
 @final
 class Adder:
-    """Adds the rows of a part to the sums of all arms, at one discount.
+    """Adds the rows of a part to the sums of all arms, at one of the discounts.
 
     Rows that have no trace but their own, and in which arms do not differ, are added once for all
     of these arms: those without a follow-on, and each of the others alone.
     """
 
     def __init__(
-        self, arms: tuple[Arm, ...], discount: float, folds: int, sizes: tuple[int, int]
+        self, arms: tuple[Arm, ...], which: int, folds: int, sizes: tuple[int, int]
     ) -> None:
-        self._arms, self._discount = arms, discount
+        self._arms, self._which = arms, which
         plain = [a for a, arm in enumerate(arms) if arm.rule and arm.rule.interest is None]
         self._alike = [plain] * bool(plain) + [[a] for a in range(len(arms)) if a not in plain]
         self._waiting = [new_waiting(folds, *sizes) for _ in arms]
@@ -233,7 +233,7 @@ class Adder:
         """Add a piece."""
         which, x = piece.which, piece.features
         first, rewards = steps.first[which], steps.rewards[which]
-        before, after = (self._discount * d for d in (steps.before[which], steps.discount[which]))
+        before, after = steps.before(self._which)[which], steps.discounts[self._which, which]
         shared = np.empty(len(x), np.bool_)
         marks = Marks(first, steps.opens[which], steps.closes[which], steps.fold[which], shared)
         found = []

@@ -9,6 +9,7 @@ the rest (w = 1 − β), so that what is shown where β = 0 has no part in the f
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, final
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from preftd._src.arrays import Dense, Vector
 from preftd._src.kernels import kernel
-from preftd._src.logs.arms import questions_of
+from preftd._src.logs.arms import Arm, questions_of
 from preftd._src.logs.columns import LogColumns, Missing
 from preftd._src.logs.encoding import Encoding, is_there
 from preftd._src.logs.least_squares import Marks, Signals, add_shared, flush, new_waiting
@@ -51,6 +52,20 @@ class Extras(NamedTuple):
             *(("1",) if self.constant else ()),
         )
 
+    def of_inputs(self, inputs: Sequence[Vector], columns: LogColumns, beta: Vector) -> Dense:
+        """Return flags and the constant of rows, shape (rows, extras), where 0 stands for rewards.
+
+        inputs  columns of features and categories, NaN where they are missing
+        """
+        found = np.zeros((len(beta), len(self.names)))
+        for i, name in enumerate(self.missing):
+            found[:, i] = np.isnan(inputs[columns.inputs.index(name)])
+        if self.distrust:
+            found[:, len(self.missing)] = 1.0 - beta
+        if self.constant:
+            found[:, -1] = 1.0
+        return found
+
     @property
     def flags(self) -> int:
         """How many columns are flags."""
@@ -72,14 +87,10 @@ class Extras(NamedTuple):
         return np.array(found)
 
 
-NONE = Extras((), False, (), False)
-"""No such columns."""
-
-
-def extras_of(settings: Settings) -> Extras:
-    """Return the columns that the arms of an evaluation use besides features."""
-    encoding, columns = settings.encoding, settings.columns
-    uses = {use for arm in settings.arms if arm.regression for use in arm.regression.uses}
+def extras_of(encoding: Encoding, arms: Sequence[Arm]) -> Extras:
+    """Return the columns that arms use besides features."""
+    columns = encoding.columns
+    uses = {use for arm in arms if arm.regression for use in arm.regression.uses}
     flags, trust = "flags" in uses, columns.preference
     own = isinstance(trust, float) or (isinstance(trust, Missing) and not trust.limit)
     labels = tuple(question.label for question in questions_of(columns))
@@ -92,20 +103,17 @@ def extras_of(settings: Settings) -> Extras:
 
 
 @kernel
-def past_rewards(
-    reward: Vector, discount: Vector, first: NDArray[np.bool_], gamma: float, out: Vector
-) -> None:
+def past_rewards(reward: Vector, discount: Vector, first: NDArray[np.bool_], out: Vector) -> None:
     """Write the mean of the rewards before each row, discounted backwards; 0 at the first row.
 
-    reward, discount  of the step that leaves the row, before it is multiplied by γ
+    reward, discount  of the step that leaves the row
     """
     total = weight = 0.0
     for t in range(reward.size):
         if first[t]:
             total = weight = 0.0
         out[t] = total / weight if weight > 0.0 else 0.0
-        fade = gamma * discount[t]
-        total, weight = reward[t] + fade * total, 1.0 + fade * weight
+        total, weight = reward[t] + discount[t] * total, 1.0 + discount[t] * weight
 
 
 def past_of(columns: LogColumns, extras: Extras, steps: PartSteps) -> Dense:
@@ -114,7 +122,7 @@ def past_of(columns: LogColumns, extras: Extras, steps: PartSteps) -> Dense:
     for q in range(len(extras.past)):
         d, c = divmod(q, len(columns.reward))
         own, out = np.ascontiguousarray(steps.rewards[:, c]), np.empty(len(found))
-        past_rewards(own, steps.discount, steps.first, columns.discounts[d], out)
+        past_rewards(own, steps.discounts[d], steps.first, out)
         found[:, q] = out
     return found
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +16,8 @@ UNKNOWN = 0.01
 ROUNDING = 1e-13
 """A share of a return that is lost in rounding: rows farther ahead are not read, and returns that
 differ by less than this share of their mean are the same."""
+BEHIND = 256
+"""Rows after a part that are read at first to complete its returns; then twice as many."""
 FARTHEST = 1 << 18
 """So many rows after a part are read at most to complete its returns."""
 
@@ -64,7 +65,7 @@ class _Joined(NamedTuple):
     """The steps of a part, and those after it that complete its returns."""
 
     rewards: Dense
-    discount: Vector
+    discounts: Dense
     rho: Vector
     opens: NDArray[np.bool_]
     stays: NDArray[np.bool_]
@@ -90,7 +91,7 @@ def realised_returns(
     found, unknown = (np.empty((rows, mean.size)) for _ in range(2))
     for q in range(mean.size):
         d, c = divmod(q, len(columns.reward))
-        out, share = _returns(joined, joined.rewards[:, c], columns.discounts[d], mean[q])
+        out, share = _returns(joined, joined.rewards[:, c], d, mean[q])
         found[:, q], unknown[:, q] = out[:rows], share[:rows]
     own = joined.opens[:rows, None]
     return Realised(np.where(own, found, np.nan), (unknown <= UNKNOWN) & own)
@@ -102,23 +103,27 @@ def training_returns(settings: Settings, part: LogPart, steps: PartSteps, which:
     The returns have a column for each cumulant, up to where recording (or the fold) stops, and one
     more for the share of the mean return that is to be added. Those that are not known are 0.
     """
-    gamma, rows = settings.columns.discounts[which], steps.own
-    joined = _join(settings, part, steps, True)
+    rows, joined = steps.own, _join(settings, part, steps, True)
     found = np.empty((rows, joined.rewards.shape[1] + 1))
     for c, reward in enumerate(joined.rewards.T):
-        found[:, c] = _returns(joined, reward, gamma, 0.0)[0][:rows]
-    out, unknown = _returns(joined, np.zeros(len(joined.opens)), gamma, 1.0)
+        found[:, c] = _returns(joined, reward, which, 0.0)[0][:rows]
+    out, unknown = _returns(joined, np.zeros(len(joined.opens)), which, 1.0)
     found[:, -1] = out[:rows]
     known = (unknown[:rows] <= UNKNOWN) & joined.opens[:rows]
     found[~known] = 0.0
     return Realised(found, known)
 
 
-def _returns(joined: _Joined, reward: Vector, gamma: float, end: float) -> tuple[Vector, Vector]:
-    """The returns of a cumulant, and how much of each is not known."""
+def _returns(joined: _Joined, reward: Vector, which: int, end: float) -> tuple[Vector, Vector]:
+    """The returns of a cumulant at one discount, and how much of each is not known."""
     out, unknown = np.empty(len(reward)), np.empty(len(reward))
-    discount = gamma * joined.discount
-    given = (np.ascontiguousarray(reward), discount, joined.rho, joined.stays, joined.opens)
+    given = (
+        np.ascontiguousarray(reward),
+        joined.discounts[which],
+        joined.rho,
+        joined.stays,
+        joined.opens,
+    )
     returns(*given, end, out, unknown)
     return out, unknown
 
@@ -126,33 +131,30 @@ def _returns(joined: _Joined, reward: Vector, gamma: float, end: float) -> tuple
 def _join(settings: Settings, part: LogPart, steps: PartSteps, within: bool) -> _Joined:
     reach = part.fold_reach if within else part.reach
     joined = [steps, *_ahead(settings, part, reach)]
-    rewards, discount, rho, opens = (
+    rewards, rho, opens = (
         np.concatenate([getattr(one, name)[: one.own] for one in joined])
-        for name in ("rewards", "discount", "rho", "opens")
+        for name in ("rewards", "rho", "opens")
     )
+    discounts = np.concatenate([one.discounts[:, : one.own] for one in joined], axis=1)
     stays = np.ones(len(opens), np.bool_)
     ends = part.fresh[1:].copy()
     if within:
         ends[:-1] |= part.folds[1:] != part.folds[:-1]
         ends[-1] |= part.fold_reach == part.stop
     stays[(part.starts[1:] - part.start - 1)[ends]] = False
-    return _Joined(rewards, discount, rho, opens, stays)
+    return _Joined(rewards, discounts, rho, opens, stays)
 
 
 def _ahead(settings: Settings, part: LogPart, reach: int) -> list[PartSteps]:
     """The steps after a part that belong to its last episode, as many as returns need."""
-    need = max(_horizon(discount) for discount in settings.columns.discounts)
-    stop = min(part.stop + min(need, FARTHEST), reach)
-    if part.fresh[-1] or stop <= part.stop:
-        return []
-    starts, fresh = np.array([part.stop, stop]), np.array([False, stop == part.reach])
-    none = np.zeros(1, np.int64)
-    more = LogPart(-1, part.stop, stop, starts, fresh, none, none, part.reach, part.reach)
-    return [read_steps(settings, more)]
-
-
-def _horizon(discount: float) -> int:
-    """After how many steps a discount leaves nothing but rounding."""
-    if discount >= 1:
-        return FARTHEST
-    return 1 if discount <= ROUNDING else math.ceil(math.log(ROUNDING) / math.log(discount))
+    found, start, many = list[PartSteps](), part.stop, BEHIND
+    left, none = np.ones(len(settings.columns.discounts)), np.zeros(1, np.int64)
+    farthest = part.stop if part.fresh[-1] else min(reach, part.stop + FARTHEST)
+    while start < farthest and left.max() > ROUNDING:
+        stop = min(start + many, farthest)
+        starts, fresh = np.array([start, stop]), np.array([False, stop == part.reach])
+        more = LogPart(-1, start, stop, starts, fresh, none, none, part.reach, part.reach)
+        found.append(read_steps(settings, more))
+        left *= found[-1].discounts[:, : stop - start].prod(axis=1)
+        start, many = stop, 2 * many
+    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, final
@@ -12,16 +12,17 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from preftd._src.arrays import InputError, Vector, as_count, short
+from preftd._src.arrays import Dense, InputError, Vector, as_count, short
 from preftd._src.experiments.inputs import as_folder
 from preftd._src.files import read_npz
-from preftd._src.logs.arms import as_method, questions_of
-from preftd._src.logs.columns import Column, LogColumns
-from preftd._src.logs.encoding import Encoding, Gatherer, InfiniteError, is_there, numbers_of
-from preftd._src.logs.moments import DISTRUST, MISSING
+from preftd._src.logs.arms import ARMS, as_method, questions_of
+from preftd._src.logs.columns import LogColumns
+from preftd._src.logs.encoding import Encoding
+from preftd._src.logs.moments import MISSING, Extras, extras_of
 from preftd._src.logs.online import OnlineValues
 from preftd._src.logs.part_files import PREDICTIONS
-from preftd._src.logs.parts import episode_starts
+from preftd._src.logs.predictor import MOST, Predictor, predict_frame
+from preftd._src.logs.scores import linear_values
 from preftd._src.logs.solving import Solution
 from preftd._src.logs.source import as_frame
 from preftd._src.logs.summary import (
@@ -85,13 +86,14 @@ class LogEvaluation:
         """Predict the values of rows, which need only the columns of features.
 
         What is missing is filled as it was in the log, also by what the columns of episodes, their
-        ends and the preference say, if they are there. A value of a category that is not among
-        those of the log's trusted rows has no feature, like the most frequent one.
+        ends and the preference say, if they are there. Other columns are ignored. A value of a
+        category that is not among those of the log's trusted rows has no feature, like the most
+        frequent one.
 
         Parameters
         ----------
-        frame : polars or pandas frame
-            The rows, in order; of one episode, if no column says where others begin.
+        frame : polars or pandas frame, Arrow table, or DuckDB relation
+            The rows, in order; of one episode, if no column says which they belong to.
         arm : str, optional
             Such as "ptd" (default: the last of least squares).
         question : int or str
@@ -102,9 +104,32 @@ class LogEvaluation:
         array of shape (rows,)
 
         """
-        rows = as_frame(frame)
-        for name in self.columns.inputs:
-            nearest("column", name, rows.columns)
+        return predict_frame(self.predictor(arm, question), as_frame(frame))
+
+    def predictor(
+        self, arm: str | None = None, question: int | str = 0, most: int = MOST
+    ) -> Predictor:
+        """Return what predicts rows as they come in, and keeps the last readings of each episode.
+
+        Parameters
+        ----------
+        arm, question
+            As for `predict`.
+        most : int
+            Episodes that are kept; then the one that was seen longest ago is forgotten, and a row
+            of it begins another one.
+
+        Returns
+        -------
+        Predictor
+
+        """
+        return Predictor(self.encoding, *self._values(arm, question, most))
+
+    def _values(
+        self, arm: str | None, question: int | str, most: int
+    ) -> tuple[Callable[[Dense], Vector], int, Extras | None]:
+        """What turns features, and extras if there are any, into values of an arm."""
         keys = [one["key"] for one in self.summary["arms"]]
         labels = [one["label"] for one in self.summary["questions"]]
         if arm is not None:
@@ -113,44 +138,18 @@ class LogEvaluation:
             nearest("question", question, labels)
             question = labels.index(question)
         which = as_count("question", question, 0, len(labels) - 1)
-        try:
-            begins, beta = episode_starts(self.columns, rows), _beta(self.columns, rows)
-            features, shown, _ = Gatherer(self.encoding).features(rows, begins, beta)
-        except (InfiniteError, pl.exceptions.PolarsError) as error:
-            raise InputError(
-                f"the rows cannot be read ({short(error)}): give numbers that are finite."
-            ) from None
         chosen = len(self.weights) - 1 if arm is None else keys.index(arm)
         if chosen < len(self.weights):
             own, size = self.weights[chosen, :, which], self.encoding.size
-            return np.asarray(features @ own[:size]) + self._extra(rows, shown, own[size:])
-        return self.online[chosen - len(self.weights)].predict(features, -1, which)
-
-    def _extra(self, rows: pl.DataFrame, beta: Vector, weights: Vector) -> Vector:
-        """What an arm predicts from extras."""
-        found = np.zeros(rows.height)
-        for name, weight in zip(self.summary["extras"], weights.tolist(), strict=True):
-            if not weight:
-                continue
-            if name == "1":
-                found += weight
-            elif name == DISTRUST:
-                found += weight * (1.0 - beta)
-            elif name.removesuffix(MISSING) in self.columns.inputs:
-                found += weight * ~is_there(rows[name.removesuffix(MISSING)])
-            else:
+            if keys[chosen] == "last":
                 raise InputError(
-                    "last rewards are known while a log is read only: choose another arm."
+                    "the arm last needs the rewards before a row: predict by another one."
                 )
-        return found
-
-
-def _beta(columns: LogColumns, rows: pl.DataFrame) -> Vector | None:
-    """β of rows, if it is a number, or a column that is there."""
-    trust = columns.preference
-    if isinstance(trust, Column) and trust.name in rows.columns:
-        return numbers_of(rows[trust.name])
-    return np.full(rows.height, trust) if isinstance(trust, float) else None
+            if not own[size:].any():
+                return linear_values(own[:size]), most, None
+            arms = [ARMS[key] for key in keys if key in ARMS]
+            return linear_values(own), most, extras_of(self.encoding, arms)
+        return self.online[chosen - len(self.weights)].values(-1, which), most, None
 
 
 def write_weights(file: BinaryIO, e: Encoding, solution: Solution) -> None:
@@ -208,7 +207,11 @@ def _checked(
     count, asked = len(columns.features), questions_of(columns)
     centre, scale, mean = (_array(arrays, name, (count,)) for name in ("centre", "scale", "mean"))
     levels, box = _levels(arrays, len(columns.categories)), _array(arrays, "box", (2, count))
-    encoding = Encoding(columns, centre, scale, mean, levels, box)
+    shown = (one.removesuffix(MISSING) for one in summary["extras"] if one.endswith(MISSING))
+    encoding = Encoding(columns, centre, scale, mean, levels, box, tuple(shown))
+    arms = [ARMS[one["key"]] for one in summary["arms"] if one["key"] in ARMS]
+    if list(extras_of(encoding, arms).names) != summary["extras"]:
+        raise ValueError("the extras of summary.json are not those of its arms")
     online = [one for one in summary["arms"] if one["method"] != "least squares"]
     wide = encoding.size + len(summary["extras"])
     shape = (len(summary["arms"]) - len(online), wide, len(asked))

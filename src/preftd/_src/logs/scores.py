@@ -5,7 +5,7 @@ Errors have intervals, for which groups of units are resampled.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,23 @@ def predict_rows(
             x = features[t, i]
             for k in range(out.shape[1]):
                 out[t, k] += x * w[i, k]
+
+
+def row_products(features: Dense, weights: Dense) -> Dense:
+    """The product of rows and weights, shape (rows, columns): each row as if it were alone.
+
+    BLAS adds in another order if there are more rows.
+    """
+    found = np.empty((len(features), weights.shape[1]))
+    every = np.ascontiguousarray(weights)[None]
+    predict_rows(features, every, np.zeros(len(features), np.int64), found)
+    return found
+
+
+def linear_values(weights: Vector) -> Callable[[Dense], Vector]:
+    """Return what turns features into values w·x, row for row."""
+    column = np.array(weights)[:, None]
+    return lambda features: row_products(features, column)[:, 0]
 
 
 @kernel
@@ -156,7 +173,8 @@ def part_scores(
     holds = [a for a, arm in enumerate(arms) if arm.rule is not None]
     which = np.array([a * len(questions) + q for a in holds for q in range(len(questions))], int)
     state, written = np.zeros((3, len(which))), list[pl.DataFrame]()
-    gamma = np.repeat(columns.discounts, len(columns.reward))
+    into_rows = np.array([steps.before(d) for d in range(len(columns.discounts))])
+    into_rows = np.repeat(into_rows, len(columns.reward), axis=0).T
     paid = np.vstack([np.zeros((1, steps.rewards.shape[1])), steps.rewards[:-1]])
     tested = steps.fold >= settings.split.tested
     for piece in pieces(settings, part, steps):
@@ -166,7 +184,7 @@ def part_scores(
             continue
         values, held = _values(settings, steps, piece, rows, weights, solution, past)
         kept = np.empty((rows, len(which)))
-        before = np.tile(steps.before[own, None] * gamma, len(holds))
+        before = np.tile(into_rows[own], len(holds))
         into = np.tile(paid[own], len(columns.discounts) * len(holds))
         beta = piece.beta[:rows]
         hold(
@@ -236,7 +254,7 @@ def _values(
             k = weights.shape[2] + i * questions + q
             for one in np.unique(fold[fold >= settings.split.tested]).tolist():
                 which = fold == one
-                found[which, k] = online.predict(piece.features[:rows][which], one, q)
+                found[which, k] = online.values(one, q)(piece.features[:rows][which])
             found[fold < settings.split.tested, k] = np.nan
     return found, np.full(found.shape, np.nan)
 
@@ -253,7 +271,9 @@ def _predictions(
     """Rows of predictions.parquet."""
     first, rows = piece.which.start, len(values)
     own, questions = slice(first, first + rows), questions_of(settings.columns)
-    found: dict[str, Any] = {"row": part.start + np.arange(first, first + rows)}
+    found: dict[str, Any] = {
+        "row": settings.table.numbers(part.start + first, part.start + first + rows)
+    }
     for name, ours in log_names(settings.columns, [arm.key for arm in settings.arms]).items():
         found[ours] = steps.frame[name][own]
     found |= {"fold": steps.fold[own].astype(np.int32), "beta": piece.beta[:rows].copy()}

@@ -91,7 +91,11 @@ class _Mean(NamedTuple):
 
 def solve(settings: Settings, total: Mapping[str, NDArray[Any]]) -> Solution:
     """Return the weights, from the sums of all parts; questions are discounts, then cumulants."""
-    arms, split, extras = settings.least_squares, settings.split, extras_of(settings)
+    arms, split, extras = (
+        settings.least_squares,
+        settings.split,
+        extras_of(settings.encoding, settings.arms),
+    )
     cumulants = len(settings.columns.reward)
     discounts, wide = len(settings.columns.discounts), settings.encoding.size + len(extras.names)
     held_out = np.zeros((len(arms), split.folds, wide, discounts, cumulants))

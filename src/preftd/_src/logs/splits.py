@@ -94,7 +94,8 @@ def split_log(
     walk_forward : bool
         Whether each fold is predicted from those before it only.
     test_after : number, date, time or str, optional
-        Rows whose time is later are tested; it is read as the type of the time column.
+        Rows whose time is later are tested; it is read as the type of the column of time, or of
+        order if there is none.
 
     """
     few = len(begins) < FEW * folds
@@ -103,10 +104,13 @@ def split_log(
     split = Split(folds + LEARNED, True, LEARNED)
     if test_after is not None:
         split = Split(folds + 1, True, folds)
-    if columns.time is not None:
-        found = _by_time(table, columns, begins, split, test_after)
+    name = columns.time
+    if test_after is not None and name is None:
+        name = columns.order
+    if name is not None:
+        found = _by_time(table, name, begins, split, test_after)
     elif test_after is not None:
-        raise InputError("test_after needs the time of rows: name its column, as time.")
+        raise InputError("test_after needs the time of rows: name its column, as time or order.")
     else:
         found = _by_row(table, begins, split, few)
     counts = np.bincount(found.folds, np.diff([*found.starts, table.rows]), split.folds)
@@ -130,12 +134,8 @@ def _by_row(table: LogTable, begins: Whole, split: Split, few: bool) -> Pieces:
     return Pieces(split, starts, np.asarray(last % split.folds, dtype=np.int64))
 
 
-def _by_time(
-    table: LogTable, columns: LogColumns, begins: Whole, split: Split, test_after: Any
-) -> Pieces:
+def _by_time(table: LogTable, name: str, begins: Whole, split: Split, test_after: Any) -> Pieces:
     """Pieces of time, whose ends are the same for all episodes."""
-    name = columns.time
-    assert name is not None
     edges = _edges(table, name, split, test_after)
     starts, folds = list[Whole](), list[Whole]()
     before = -1
