@@ -259,3 +259,25 @@ def test_arms_with_flags_predict_rows_one_by_one_as_they_do_frames(tmp_path: Pat
     assert np.abs(flags).max() > 0
     with pytest.raises(InputError, match="the arm last needs the rewards before a row: "):
         found.predict(log, "last")
+
+
+def test_boosting_is_that_of_scikit_learn_on_the_other_folds(tmp_path: Path) -> None:
+    pytest.importorskip("sklearn")
+    from sklearn.ensemble import HistGradientBoostingRegressor  # noqa: PLC0415  (an extra)
+
+    log, columns = gappy(episodes=200), LogColumns(**COLUMNS)
+    found = fit(log, columns, tmp_path, rules=["ridge"], methods=["boosting"], folds=3)
+    shown = found.predictions()
+    fold, G = shown["fold"].to_numpy(), shown["return"].to_numpy()
+    settings, plan = settings_of(log, tmp_path / "parts")
+    _, x, _ = read_part(settings, plan.parts[0])
+    z = np.column_stack([x, log["a"].is_nan(), log["b"].is_null()])
+    for held in range(3):
+        model = HistGradientBoostingRegressor(early_stopping=False, random_state=0)
+        kept, rows = (fold != held) & ~np.isnan(G), fold == held
+        expected = model.fit(z[kept], G[kept]).predict(z[rows])
+        assert shown["value_boosting"].to_numpy()[rows] == pytest.approx(expected)
+    assert found.summary["arms"][-1]["label"] == "gradient boosting"
+    assert found.predict(log).shape == (log.height,)
+    with pytest.raises(InputError, match="boosting is compared, not stored: "):
+        found.predict(log, "boosting")

@@ -100,7 +100,8 @@ def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
     method: Annotated[
         list[str] | None,
         typer.Option(
-            help="Besides least squares: linear, linear:STEP_SIZE, network or network:UNITS."
+            help="Besides least squares: linear, linear:STEP_SIZE, network, network:UNITS or "
+            "boosting."
         ),
     ] = None,
     folds: Annotated[int, typer.Option(help="Number of folds that are held out in turn.")] = 5,

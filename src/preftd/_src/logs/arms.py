@@ -51,6 +51,10 @@ class OnlineMethod(NamedTuple):
         return NetworkLearner(size, rule, step_size, self.units, view="held", bounded=True, seed=0)
 
 
+BOOSTING = "boosting"
+"""The method that learns from realised returns by gradient boosting; nothing of it is stored."""
+
+
 class Regression(NamedTuple):
     """Normal equations of realised returns: Σ w z zᵀ and Σ w z G over rows with a known return."""
 
@@ -74,6 +78,11 @@ class Arm(NamedTuple):
     """Whether the rule sees the preference, rather than 1."""
     method: OnlineMethod | None = None
     """How it learns, if not by least squares."""
+
+    @property
+    def solves(self) -> bool:
+        """Whether its weights solve a system of least squares."""
+        return self.method is None and self.key != BOOSTING
 
     def beta(self, beta: Vector) -> Vector:
         """β as this arm has it."""
@@ -147,14 +156,17 @@ def online_arms(arms: tuple[Arm, ...], methods: Any) -> tuple[Arm, ...]:
     if not isinstance(methods, Sequence) or isinstance(methods, str):
         raise InputError(f'methods is {short(methods)}: give a list, such as ["linear"].')
     last = next((arm for arm in reversed(arms) if arm.rule is not None), None)
-    if methods and last is None:
-        raise InputError("methods need a rule: give one among rules, such as ptd.")
-    found = list[Arm]()
+    found, boosted = list[Arm](), list[Arm]()
     for given in methods:
+        if given == BOOSTING:
+            boosted.append(Arm(BOOSTING, "gradient boosting"))
+            continue
         method = as_method(given)
-        assert last is not None
+        if last is None:
+            raise InputError(f"method {given} needs a rule: give one among rules, such as ptd.")
         key, label = f"{last.key}_{method.kind}", f"{last.label}, {method.label}"
         found.append(last._replace(key=key, label=label, method=method))
+    found += boosted  # they come last, as nothing of them is stored
     if len({arm.key for arm in found}) < len(found):
         raise InputError(f"methods is {short(methods)}: give each kind once.")
     return tuple(found)
@@ -172,7 +184,9 @@ def as_method(given: Any) -> OnlineMethod:
     if not isinstance(given, str):
         raise InputError(f"a method is {short(given)}: give a text, such as linear or network:32.")
     kind, *numbers = given.split(":")
-    nearest("method", kind, METHODS)
+    nearest("method", kind, [*METHODS, BOOSTING])
+    if kind == BOOSTING:
+        raise InputError(f"method is {short(given)}: give boosting without a number.")
     units = UNITS
     try:
         if kind == "network" and numbers:

@@ -57,8 +57,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, final
 
+import numpy as np
+
 import preftd
-from preftd._src.arrays import InputError, as_count, as_flag, short
+from preftd._src.arrays import Dense, InputError, as_count, as_flag, short
 from preftd._src.experiments.content import content
 from preftd._src.experiments.executors import Executor, Here
 from preftd._src.experiments.inputs import as_folder, check_methods
@@ -73,7 +75,8 @@ from preftd._src.files import (
 )
 from preftd._src.learners.least_squares.learner import check_regularisation
 from preftd._src.logs import parts as parts_module
-from preftd._src.logs.arms import ARMS, arms_of, log_names, online_arms, questions_of
+from preftd._src.logs.arms import ARMS, BOOSTING, arms_of, log_names, online_arms, questions_of
+from preftd._src.logs.boosting import BoostedFold, check_rows
 from preftd._src.logs.columns import FILLS, LogColumns
 from preftd._src.logs.first_pass import add_up, part_sums
 from preftd._src.logs.grouping import grouped
@@ -146,7 +149,9 @@ def fit(  # noqa: PLR0913  (each is optional)
     methods : sequence of str
         What else to learn, with the last rule: "linear" (the held view of the linear learner, once
         through the log), "network" (the same with 32 hidden units); or with a step size and another
-        number of units, "linear:0.1" or "network:64:0.01".
+        number of units, "linear:0.1" or "network:64:0.01". "boosting" is gradient boosting on
+        realised returns, by scikit-learn (an extra), with flags of what is missing; it is only
+        compared, and cannot predict later.
     folds : int
         The log is split into so many by episodes; predictions of each come from the others. A log
         of fewer than two episodes for each fold is cut into pieces of time instead, as with
@@ -227,7 +232,9 @@ def fit(  # noqa: PLR0913  (each is optional)
                 settings = with_signal(settings, plan, parts_folder)
             passes = Passes(settings, plan, PartFiles(parts_folder, where, told))
             total, solution = passes.sums()
-            solution = solution._replace(online=passes.online(solution))
+            solution = solution._replace(
+                online=passes.online(solution), boosted=passes.boosted(solution)
+            )
             scores, kept = passes.scores(solution, written)
         except InputError:
             if parts_folder not in known:
@@ -324,6 +331,26 @@ class Passes:
             none: tuple[dict[str, Any], ...] = ({},) * settings.split.tested
             found.append(OnlineValues(arm.key, arm.method, (*none, *states)))
         return tuple(found)
+
+    def boosted(self, solution: Solution) -> Dense | None:
+        """What boosting predicts of all rows, if it is asked for."""
+        settings, plan = self.settings, self.plan
+        if all(arm.key != BOOSTING for arm in settings.arms):
+            return None
+        check_rows(settings.table.rows)
+        key, folds = key_of(BOOSTING, *described(settings, plan)), settings.folds
+        work = [
+            PartWork(
+                f"{key}-{fold}",
+                settings.table.rows,
+                BoostedFold(settings, plan, solution.mean, fold).predicted,
+            )
+            for fold in range(settings.split.tested, folds)
+        ]
+        found = np.full((settings.table.rows, solution.mean.size), np.nan)
+        for one in self.files.compute("gradient boosting", work):
+            found[one["rows"]] = one["values"]
+        return found
 
     def scores(self, solution: Solution, written: bool) -> tuple[dict[str, Any], list[Path]]:
         """Second pass: the errors of all parts, and the files of their predictions."""

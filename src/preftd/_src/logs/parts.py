@@ -492,7 +492,7 @@ class Settings(NamedTuple):
     @property
     def least_squares(self) -> tuple[Arm, ...]:
         """The arms whose weights solve a system; they come before the others."""
-        return tuple(arm for arm in self.arms if arm.method is None)
+        return tuple(arm for arm in self.arms if arm.solves)
 
     @property
     def bootstrapped(self) -> tuple[Arm, ...]:

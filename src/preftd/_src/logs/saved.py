@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from preftd._src.arrays import Dense, InputError, Vector, as_count, short
 from preftd._src.experiments.inputs import as_folder
 from preftd._src.files import read_npz
-from preftd._src.logs.arms import ARMS, as_method, questions_of
+from preftd._src.logs.arms import ARMS, BOOSTING, as_method, questions_of
 from preftd._src.logs.columns import LogColumns
 from preftd._src.logs.encoding import Encoding
 from preftd._src.logs.moments import MISSING, Extras, extras_of
@@ -27,6 +27,7 @@ from preftd._src.logs.solving import Solution
 from preftd._src.logs.source import as_frame
 from preftd._src.logs.summary import (
     FORM,
+    LEAST_SQUARES,
     NUMBER,
     check_form,
     check_sizes,
@@ -149,6 +150,10 @@ class LogEvaluation:
                 return linear_values(own[:size]), most, None
             arms = [ARMS[key] for key in keys if key in ARMS]
             return linear_values(own), most, extras_of(self.encoding, arms)
+        if keys[chosen] == BOOSTING:
+            raise InputError(
+                "boosting is compared, not stored: fit it with scikit-learn, or choose another arm."
+            )
         return self.online[chosen - len(self.weights)].values(-1, which), most, None
 
 
@@ -212,9 +217,10 @@ def _checked(
     arms = [ARMS[one["key"]] for one in summary["arms"] if one["key"] in ARMS]
     if list(extras_of(encoding, arms).names) != summary["extras"]:
         raise ValueError("the extras of summary.json are not those of its arms")
-    online = [one for one in summary["arms"] if one["method"] != "least squares"]
+    online = [one for one in summary["arms"] if one["method"] not in (LEAST_SQUARES, BOOSTING)]
     wide = encoding.size + len(summary["extras"])
-    shape = (len(summary["arms"]) - len(online), wide, len(asked))
+    solved = [one for one in summary["arms"] if one["method"] == LEAST_SQUARES]
+    shape = (len(solved), wide, len(asked))
     whole = _array(arrays, "whole", shape)
     if (scale <= 0).any() or list(encoding.names) != summary["features"]:
         raise ValueError("the features of weights.npz are not those of summary.json")

@@ -182,7 +182,7 @@ def part_scores(
         rows = own.stop - own.start
         if rows <= 0:
             continue
-        values, held = _values(settings, steps, piece, rows, weights, solution, past)
+        values, held = _values(settings, part.start, steps, piece, rows, weights, solution, past)
         kept = np.empty((rows, len(which)))
         before = np.tile(into_rows[own], len(holds))
         into = np.tile(paid[own], len(columns.discounts) * len(holds))
@@ -224,6 +224,7 @@ def predictions_file(stem: str, part: LogPart) -> Path:
 
 def _values(
     settings: Settings,
+    first: int,
     steps: PartSteps,
     piece: Piece,
     rows: int,
@@ -234,6 +235,8 @@ def _values(
     """Held-out predictions of the first rows of a piece, shape (rows, arms × questions).
 
     Twice: of values, and an array for held predictions, which has NaN.
+
+    first  the row with which the part begins
     """
     features = piece.features[:rows]
     size, questions = features.shape[1], solution.mean.size
@@ -256,6 +259,8 @@ def _values(
                 which = fold == one
                 found[which, k] = online.values(one, q)(piece.features[:rows][which])
             found[fold < settings.split.tested, k] = np.nan
+    if solution.boosted is not None:
+        found[:, -questions:] = solution.boosted[first + own.start : first + own.stop]
     return found, np.full(found.shape, np.nan)
 
 
@@ -332,7 +337,7 @@ def error_table(
                      "count": int(total[:, ROWS].sum()), **_interval("rmse", rmse),
                      **_interval("relative", rmse / spread)}
                 )  # fmt: skip
-        last = [arm for arm in arms if arm.method is None][-1]
+        last = [arm for arm in arms if arm.solves][-1]
         pairs = [(name, arm.key, name) for name in KINDS for arm in arms if arm != last]
         for name, key, other in [*pairs, ("held", last.key, "value")]:
             if (last.key, name) not in found or (key, other) not in found:

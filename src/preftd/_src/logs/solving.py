@@ -47,6 +47,8 @@ class Solution(NamedTuple):
     extras: Extras = Extras((), False, (), False)
     online: tuple[Any, ...] = ()
     """What other methods have learned, an `OnlineValues` each."""
+    boosted: Dense | None = None
+    """Predictions of all rows by boosting, shape (rows, questions); NaN where it was not tested."""
 
 
 class System(NamedTuple):

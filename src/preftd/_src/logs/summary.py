@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from preftd._src.arrays import short
-from preftd._src.logs.arms import Question, questions_of
+from preftd._src.logs.arms import BOOSTING, Question, questions_of
 from preftd._src.logs.columns import text_of
 from preftd._src.logs.parts import LogPlan, Settings
 from preftd._src.logs.returns import UNKNOWN
@@ -23,6 +23,7 @@ from preftd._src.logs.solving import Solution
 from preftd.rules import RULES
 
 NUMBER = float | None
+LEAST_SQUARES = "least squares"
 DIFFERENT, SELECTED = 0.2, 0.05
 """Rows with an error are a selected group if the mean of a feature differs by so many standard
 deviations from that of other rows, or the mean of β by so much, and these are so large a share."""
@@ -122,7 +123,7 @@ def summarise_log(
         "bins": _bins(total),
         "arms": [
             {"key": arm.key, "label": arm.label,
-             "method": "least squares" if arm.method is None else arm.method.text}
+             "method": arm.method.text if arm.method else LEAST_SQUARES if arm.solves else BOOSTING}
             for arm in settings.arms
         ],
         "questions": questions,
