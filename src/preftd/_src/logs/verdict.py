@@ -55,7 +55,8 @@ def _use(
     rest = [labels[key] for key in alike if key != use]
     also = f"; nor can {listed(rest)}" if rest else ""
     least = f"{started(labels[best])} has the least held-out error, {span}"
-    return f"{where}: use {labels[use]}. {least}, but {labels[use]}, which is simpler, cannot be told from it{also}."
+    rest_of = f"but {labels[use]}, which is simpler, cannot be told from it{also}"
+    return f"{where}: use {labels[use]}. {least}, {rest_of}."
 
 
 def _worth(one: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[str]:
