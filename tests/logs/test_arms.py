@@ -232,7 +232,7 @@ def test_the_simplest_of_the_arms_that_cannot_be_told_apart_is_recommended(tmp_p
     assert "ridge, which is simpler, cannot be told from it. PTD has 50 % less error" in text
     errors["ptd"] = 0.5 * noise[3]
     (text,) = judged(errors, tmp_path / "far")
-    assert text.startswith("On all rows (60 rows): use PTD, which has the least held-out error,")
+    assert text.startswith("On all rows (60 rows): use PTD. It has the least held-out error,")
     assert "The best of the regressions, ridge, has 41.5 % more error" in text
 
 

@@ -48,16 +48,15 @@ def _use(
     span = f"{number_text(own['rmse'])}{ends(own, 'rmse')}"
     alike = [m["arm"] for m in one["more"] if (m["more_low"] or 0.0) <= 0 and m["arm"] != best]
     if use == best:
-        text = f"{where}: use {labels[use]}, which has the least held-out error, {span}."
+        text = f"{where}: use {labels[use]}. It has the least held-out error, {span}."
         if alike:
-            text += f" {listed([labels[key] for key in alike])} cannot be told from it."
+            text += f" {started(listed([labels[key] for key in alike]))} cannot be told from it."
         return text
     rest = [labels[key] for key in alike if key != use]
     also = f"; nor can {listed(rest)}" if rest else ""
-    return (
-        f"{where}: use {labels[use]}. {labels[best]} has the least held-out error, {span}, but "
-        f"{labels[use]}, which is simpler, cannot be told from it{also}."
-    )
+    least = f"{started(labels[best])} has the least held-out error, {span}"
+    rest_of = f"but {labels[use]}, which is simpler, cannot be told from it{also}"
+    return f"{where}: use {labels[use]}. {least}, {rest_of}."
 
 
 def _worth(one: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[str]:
@@ -69,7 +68,8 @@ def _worth(one: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[str]:
             yield "So nothing is known to be better than the mean return."
             return
         low, own, high = (_less(mean[f"more{end}"]) for end in ("_low", "", "_high"))
-        yield f"{labels[best]} has {own} % less error than the mean return ({low} to {high} %)."
+        less = f"{own} % less error than the mean return ({low} to {high} %)"
+        yield f"{started(labels[best])} has {less}."
     regressions = [key for key in more if key in ARMS and ARMS[key].regression is not None]
     if best in regressions:
         others, kind = [key for key in more if key not in regressions], "of the others"
@@ -103,6 +103,11 @@ def ends(row: Mapping[str, Any], name: str) -> str:
 def listed(names: Sequence[str], word: str = "and") -> str:
     """Return names as a sentence has them."""
     return names[0] if len(names) == 1 else f"{'; '.join(names[:-1])} {word} {names[-1]}"
+
+
+def started(text: str) -> str:
+    """Return a text as it begins a sentence."""
+    return text[:1].upper() + text[1:]
 
 
 def split_text(summary: Mapping[str, Any]) -> str:
