@@ -45,6 +45,7 @@ def part_sums(settings: Settings, part: LogPart) -> dict[str, NDArray[Any]]:
         realised.append(training_returns(settings, part, steps, d))
     gaps = np.zeros((BINS, len(columns.inputs)), np.int64)
     trust, seen = np.zeros((BINS, 2)), np.zeros(3, np.int64)
+    edges = -(-np.arange(BINS + 1) * settings.table.rows // BINS)  # the first row of each bin
     for chunk in chunks(settings, part, steps):
         signals = [adder.signals(steps, chunk) for adder in adders]
         for piece in chunk.pieces:
@@ -53,9 +54,9 @@ def part_sums(settings: Settings, part: LogPart) -> dict[str, NDArray[Any]]:
             for one, known in zip(moments, realised, strict=True):
                 one.add(steps, piece, past, known)
         own = chunk.beta[: steps.own - chunk.which.start]
-        rows = part.start + chunk.which.start + np.arange(len(own))
-        bins = rows * BINS // settings.table.rows
-        trust[:, 0] += np.bincount(bins, minlength=BINS)
+        ends = np.clip(edges - part.start - chunk.which.start, 0, len(own))
+        bins = np.repeat(np.arange(BINS), np.diff(ends))
+        trust[:, 0] += np.diff(ends)
         trust[:, 1] += np.bincount(bins, own, minlength=BINS)
         seen += ((own >= 0.5).sum(), (own == 0).sum(), len(own))
         if chunk.gaps.any():

@@ -239,7 +239,7 @@ class Adder:
         """Return what each rule makes of the rows of a chunk, and what rows are for it."""
         which = chunk.which
         first, opens = steps.first[which], steps.opens[which]
-        before, after = steps.before(self._which)[which], steps.discounts[self._which, which]
+        before, after = steps.before(self._which, which), steps.discounts[self._which, which]
         found = []
         for a, arm in enumerate(self._arms):
             assert arm.rule is not None
@@ -255,7 +255,7 @@ class Adder:
         marks = [Marks(first, opens, steps.closes[which], steps.fold[which], opens)] * len(found)
         for group in self._alike:
             shared = np.empty(len(first), np.bool_)
-            decay, gain, beta = (np.array([found[a][i] for a in group]) for i in range(3))
+            decay, gain, beta = (np.stack([found[a][i] for a in group]) for i in range(3))
             find_shared(decay, gain, beta, found[group[0]], marks[group[0]], shared)
             last = slice(encoding.BLOCK - 1, None, encoding.BLOCK)
             shared[last] &= after[last] == 0  # the next row is in another block

@@ -28,6 +28,8 @@ PART = 1 << 20
 """Rows of a part, about: some seconds of work, and what an interrupt may lose."""
 LONGEST = 1 << 20
 """Rows of a unit at most: the last part of an episode that is longer is read in one go."""
+TOGETHER = 1 << 15
+"""Rows of a chunk: arrays of them are short enough for memory that was used before."""
 BLOCKS = 10
 """So many blocks there are for each fold, about, if there are few episodes."""
 
@@ -255,9 +257,11 @@ class PartSteps(NamedTuple):
     frame: pl.DataFrame
     """What was read, all columns but features."""
 
-    def before(self, which: int) -> Vector:
+    def before(self, which: int, rows: slice = slice(None)) -> Vector:
         """Return one discount of the step that leaves the row before; 0 at the first row."""
-        return np.concatenate([[0.0], self.discounts[which, :-1]])
+        first, stop, _ = rows.indices(self.discounts.shape[1])
+        known = self.discounts[which, max(first - 1, 0) : max(stop - 1, 0)]
+        return known if first else np.concatenate([[0.0], known])
 
 
 def read_steps(settings: Settings, part: LogPart) -> PartSteps:
@@ -540,13 +544,18 @@ def chunks(settings: Settings, part: LogPart, steps: PartSteps) -> Iterator[Chun
     begins = part.begins(count)
     for low, high in table.chunks(part.start, part.start + count):
         for frame in in_one_piece(table.read(columns.inputs, low, high)):
-            which = slice(at, at + frame.height)
-            given = None if steps.beta is None else steps.beta[which]
-            passed = None if steps.elapsed is None else steps.elapsed[which]
-            rows = gatherer.rows(gatherer.columns(frame), begins[which], given, passed)
-            found = _pieces(gatherer, rows, frame, at, table.place, part.start)
-            yield Chunk(which, rows.beta, rows.gaps, frame, found)
-            at += frame.height
+            inputs = gatherer.columns(frame)
+            for first in range(0, frame.height, TOGETHER):
+                some = slice(first, min(first + TOGETHER, frame.height))
+                which = slice(at, at + some.stop - first)
+                given = None if steps.beta is None else steps.beta[which]
+                passed = None if steps.elapsed is None else steps.elapsed[which]
+                own = [column[some] for column in inputs]
+                rows = gatherer.rows(own, begins[which], given, passed)
+                shown = frame[some]
+                found = _pieces(gatherer, rows, shown, at, table.place, part.start)
+                yield Chunk(which, rows.beta, rows.gaps, shown, found)
+                at = which.stop
 
 
 def pieces(settings: Settings, part: LogPart, steps: PartSteps) -> Iterator[Piece]:
