@@ -85,7 +85,10 @@ def flush(waiting: Waiting, fold: int) -> None:
     count = waiting.filled[fold]
     if count > 0:
         left, right = waiting.left[fold][:count], waiting.right[fold][:count]
-        waiting.sums[fold] += np.dot(left.T, right)
+        product, sums = np.dot(left.T, right), waiting.sums
+        for i in range(product.shape[0]):  # sums[fold] += product takes seconds to compile
+            for j in range(product.shape[1]):
+                sums[fold, i, j] += product[i, j]
         waiting.filled[fold] = 0
 
 
