@@ -83,7 +83,7 @@ def written_out(given: Any, gamma: Any) -> torch.Tensor:
     """G = r + γ (β V' + (1 − β) G'), with β, V' and G' of the next state; a loop."""
     after = given["next"]
     returns = torch.zeros(BATCH, STEPS, 1, dtype=torch.float64)
-    gamma = torch.as_tensor(gamma).expand(returns.shape)
+    gamma = torch.as_tensor(gamma, dtype=torch.float64).expand(returns.shape)
     for i in range(BATCH):
         for t in reversed(range(STEPS)):
             value, beta = after["state_value"][i, t], after["beta"][i, t]
