@@ -61,7 +61,7 @@ def settings_of(
     return look(table, columns, plan, arms_of(rules), 3), plan
 
 
-def first_part(settings: Settings, plan: LogPlan, discount: float) -> LogStream:
-    """The steps of the first part as learners take them."""
+def first_part(settings: Settings, plan: LogPlan, discount: int = 0) -> LogStream:
+    """The steps of the first part as learners take them, at one of the discounts."""
     steps, features, beta = read_part(settings, plan.parts[0])
     return stream_of(steps, features, beta, discount, 0)

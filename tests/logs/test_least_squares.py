@@ -31,8 +31,7 @@ CASES: list[dict[str, Any]] = [
 def test_sums_are_those_of_the_learner(named: dict[str, Any], tmp_path: Path) -> None:
     settings, plan = settings_of(gappy(), tmp_path, rules=tuple(RULES), **named)
     found = solve(part_sums(settings, plan.parts[0]), 1e-3).whole
-    discount = settings.columns.discounts[0]
-    experience, beta, final_beta = first_part(settings, plan, discount)
+    experience, beta, final_beta = first_part(settings, plan)
     assert len(plan.parts) == 1
     for a, rule in enumerate(RULES.values()):
         learner = LeastSquaresLearner(experience.size, rule, regularisation=1e-3)

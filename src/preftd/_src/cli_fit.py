@@ -12,6 +12,7 @@ from preftd.failures import InputError
 COLUMNS = (
     *("reward", "discount", "episode", "order", "terminated", "truncated", "preference"),
     *("rho", "behaviour", "target", "clip", "encoder", "fill", "reward_is", "missing_reward"),
+    *("time", "time_unit"),
 )
 """Options that are parameters of `LogColumns` with the same name."""
 
@@ -47,6 +48,11 @@ def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
     ] = None,
     episode: Annotated[str | None, column("Episode ID column.")] = None,
     order: Annotated[str | None, column("What increases within an episode.")] = None,
+    time: Annotated[str | None, column("Times of rows: γ then discounts a unit of time.")] = None,
+    time_unit: Annotated[
+        str | None,
+        typer.Option(metavar="UNIT", help="Such as 1s, 5m or 1h; a number if times are numbers."),
+    ] = None,
     terminated: Annotated[str | None, column("Whether the episode ended here.")] = None,
     truncated: Annotated[str | None, column("Whether recording stopped here.")] = None,
     preference: Annotated[

@@ -52,6 +52,8 @@ def described() -> dict[str, Any]:
         "encoder": "polynomial:2",
         "behaviour": None,
         "target": None,
+        "time": "t",
+        "time_unit": "5m",
     }
 
 
@@ -80,7 +82,8 @@ ROWS: list[Row] = [
               "truncated": NAME, "rho": "word, long word, line", "categories":
               "word, words, long word, line, empty", "discount": "word, long word, line, pair",
               "preference": "word, long word, line, text", "clip": "huge, None",
-              "encoder": "None", "behaviour": "None", "target": "None"}),
+              "encoder": "None", "behaviour": "None", "target": "None",
+              "time": "word, long word, line", "time_unit": "number, huge, None"}),
     Row("logs.LogColumns.with_fill", lambda: {"fill": "mean"}, columns),
     Row("logs.LogColumns.from_mapping",
         lambda: {"given": {"features": ["x"], "reward": "r", "discount": 0.5}}),

@@ -71,11 +71,13 @@ class Question(NamedTuple):
     """A number, or the name of a column."""
     suffix: str
     """What the names of its columns end with."""
+    per: str = ""
+    """The time after which the discount applies, if that is not a step."""
 
     @property
     def label(self) -> str:
         """As shown to people."""
-        return f"{self.cumulant}, γ = {self.discount}"
+        return f"{self.cumulant}, γ = {self.discount}{self.per}"
 
 
 def arms_of(rules: Sequence[Any]) -> tuple[Arm, ...]:
@@ -150,11 +152,16 @@ def questions_of(columns: LogColumns) -> tuple[Question, ...]:
     """Return what is predicted, discounts within cumulants; suffixes say no more than they must."""
     discounts = (columns.discount,) if isinstance(columns.discount, str) else columns.discount
     several = len(columns.reward) > 1, len(discounts) > 1
-    found = []
+    per, found = "", []
+    if columns.time is not None:
+        per = f" per {columns.time_unit or 1}"
+        per += "" if isinstance(columns.time_unit, str) else f" of {columns.time}"
     for discount in discounts:
         for cumulant in columns.reward:
             names = (f"_{cumulant}" if several[0] else "", f"_{_text(discount)}")
-            found.append(Question(cumulant, discount, "".join(names if several[1] else names[:1])))
+            found.append(
+                Question(cumulant, discount, "".join(names if several[1] else names[:1]), per)
+            )
     return tuple(found)
 
 
@@ -166,7 +173,7 @@ def _text(discount: float | str) -> str:
 
 
 def log_names(columns: LogColumns, keys: Sequence[str]) -> dict[str, str]:
-    """Return what predictions call the log's columns of episodes and order.
+    """Return what predictions call the log's columns of episodes, order and time.
 
     Parameters
     ----------
@@ -191,7 +198,7 @@ def log_names(columns: LogColumns, keys: Sequence[str]) -> dict[str, str]:
                 f"rules ({', '.join(keys)}): rename a reward or a rule."
             )
     found: dict[str, str] = {}
-    for own in (columns.episode, columns.order):
+    for own in (columns.episode, columns.order, columns.time):
         if own is not None and own not in found:
             name = own
             while name in ours or name in found.values():

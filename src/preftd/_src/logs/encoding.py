@@ -55,15 +55,18 @@ def gather_four(
 
 
 @kernel
-def add_ages(column: Vector, begins: NDArray[np.bool_], old: float, age: Vector) -> float:
+def add_ages(
+    column: Vector, begins: NDArray[np.bool_], elapsed: Vector, old: float, age: Vector
+) -> float:
     """Let `age` be at least that of the column's last reading; returns that of the last row.
 
-    old  that of the row before
+    elapsed  the time from the row before
+    old      the age in the row before
     """
     for t in range(column.size):
         if begins[t]:
             old = np.inf
-        old = old + 1.0 if np.isnan(column[t]) else 0.0
+        old = old + elapsed[t] if np.isnan(column[t]) else 0.0
         age[t] = max(age[t], old)
     return old
 
@@ -188,7 +191,11 @@ class Gatherer:
         self._basis, self._adds_constant = e.basis, e.adds_constant
 
     def features(
-        self, frame: pl.DataFrame, begins: NDArray[np.bool_], beta: Vector | None
+        self,
+        frame: pl.DataFrame,
+        begins: NDArray[np.bool_],
+        beta: Vector | None,
+        elapsed: Vector | None = None,
     ) -> tuple[Dense, Vector, NDArray[np.int64]]:
         """Return features, shape (rows, size), β of each row, and gaps of each input.
 
@@ -201,6 +208,8 @@ class Gatherer:
             Whether an episode begins with the row.
         beta : array of shape (rows,), optional
             β, if it does not follow from ages (default: 1 then).
+        elapsed : array of shape (rows,), optional
+            The time from the row before (default: 1).
 
         """
         named, levels, rows = self.encoding.columns, self.encoding.levels, frame.height
@@ -209,6 +218,7 @@ class Gatherer:
         out, codes = self._out[:rows], np.empty((rows, len(levels)))
         numbers = out if self._basis is None else np.empty((rows, len(named.features)))
         beta = np.ones(rows) if beta is None else beta.copy()
+        elapsed = np.ones(rows) if elapsed is None else elapsed
         gaps = np.zeros(len(self._carried), int)
         columns = [numbers_of(frame[name]) for name in named.features]
         columns += [
@@ -216,7 +226,7 @@ class Gatherer:
         ]
         for low in range(0, rows, BLOCK):
             which = slice(low, min(low + BLOCK, rows))
-            arrays = (begins[which], beta[which], numbers[which], codes[which])
+            arrays = (begins[which], elapsed[which], beta[which], numbers[which], codes[which])
             block = _Block(low, len(named.features), *arrays)
             self._write(block, [column[which] for column in columns], gaps)
         at = len(named.features)
@@ -273,10 +283,8 @@ class Gatherer:
         age, named = np.zeros(len(block.beta)), self.encoding.columns
         for i, name in enumerate(named.inputs):
             if name in named.trusted_by:
-                old = self._carried[i, AGE]
-                self._carried[i, AGE] = (
-                    0.0 if whole[i] else add_ages(columns[i], block.begins, old, age)
-                )
+                given = (block.begins, block.elapsed, self._carried[i, AGE], age)
+                self._carried[i, AGE] = 0.0 if whole[i] else add_ages(columns[i], *given)
         return age
 
 
@@ -288,6 +296,7 @@ class _Block(NamedTuple):
     features: int
     """How many inputs are numbers; codes of categories come after them."""
     begins: NDArray[np.bool_]
+    elapsed: Vector
     beta: Vector
     numbers: Dense
     codes: Dense

@@ -3,8 +3,8 @@
 The folder of an evaluation holds
 
     predictions.parquet   a row for each row of the log, in order: `row` (its number), the columns
-                          of episode and order, `fold`, `beta`, and for each question (with its
-                          suffix, if there are several) `return` (NaN where it is not known),
+                          of episode, order and time, `fold`, `beta`, and for each question (with
+                          its suffix, if there are several) `return` (NaN where it is not known),
                           `value_ARM` and `held_ARM`, the held-out predictions: v(x), and that of
                           the last trusted row, less what was paid since, as long as dividing by
                           discounts does not double its error
@@ -14,7 +14,8 @@ The folder of an evaluation holds
     summary.json          all that was counted and measured:
 
     log            rows, episodes, units, longest, steps, terminated, final_rows, single_rows,
-                   files; block (rows of a block, or null), source
+                   files; block (rows of a block, or null), source, grouped (whether rows of
+                   episodes were put together)
     columns        text of log.toml
     notes          sentences on what was done with the log that a reader should know
     inputs         for each feature and category: name, missing (rows), share, and mean, scale (of
@@ -66,6 +67,7 @@ from preftd._src.learners.least_squares.learner import check_regularisation
 from preftd._src.logs import parts as parts_module
 from preftd._src.logs.arms import arms_of, log_names, online_arms, questions_of
 from preftd._src.logs.columns import FILLS, LogColumns
+from preftd._src.logs.grouping import grouped
 from preftd._src.logs.least_squares import Solution, add_up, check_ends, part_sums, solve
 from preftd._src.logs.look import check_types, look
 from preftd._src.logs.online import OnlineFold, OnlineValues, with_signal
@@ -79,12 +81,12 @@ from preftd._src.logs.part_files import (
     part_folders,
     remove_parts,
 )
-from preftd._src.logs.parts import LogPlan, Settings, plan_parts
+from preftd._src.logs.parts import LogPlan, ScatteredError, Settings, plan_parts
 from preftd._src.logs.saved import FILES, LogEvaluation, load, write_weights
 from preftd._src.logs.scores import part_scores, predictions_file
 from preftd._src.logs.source import open_source
 from preftd._src.logs.summary import errors_of, summarise_log, summarise_questions
-from preftd._src.logs.table import scan_parquet
+from preftd._src.logs.table import LogTable, scan_parquet
 from preftd.preferences import Signal
 
 ARMS = ("td0", "td", "etd", "ptd")
@@ -190,7 +192,7 @@ def fit(  # noqa: PLR0913  (each is optional)
                         "them, or copy the log first."
                     )
             check_types(table, columns)
-            plan = plan_parts(table, columns, folds, parts_module.PART, block)
+            table, plan = _planned(table, columns, folds, block, parts_folder)
             settings = look(table, columns, plan, arms, folds)
             if isinstance(columns.preference, Signal):
                 settings = with_signal(settings, plan, parts_folder)
@@ -210,6 +212,19 @@ def fit(  # noqa: PLR0913  (each is optional)
         for one in part_folders(folder):  # also those of other settings: nobody else is at work
             remove_parts(one)
     return load(folder)
+
+
+def _planned(
+    table: LogTable, columns: LogColumns, folds: int, block: int | None, folder: Path
+) -> tuple[LogTable, LogPlan]:
+    """A log, with the rows of each episode together, and its parts."""
+    try:
+        return table, plan_parts(table, columns, folds, parts_module.PART, block)
+    except ScatteredError:
+        if columns.order is None and columns.time is None:
+            raise
+    table = grouped(table, columns, folder)
+    return table, plan_parts(table, columns, folds, parts_module.PART, block)
 
 
 def described(settings: Settings, plan: LogPlan) -> list[Any]:
@@ -326,6 +341,8 @@ def _write_all(
     remove_output(folder / "summary.json")
     if kept:
         frames = scan_parquet(kept)
+        if settings.table.origin is not None:
+            frames = frames.sort("row")
         write_output(folder / PREDICTIONS, lambda file: frames.sink_parquet(Path(file.name)))
     else:
         remove_output(folder / PREDICTIONS)

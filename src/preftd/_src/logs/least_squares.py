@@ -18,7 +18,6 @@ from preftd._src.arrays import Dense, InputError, Vector
 from preftd._src.kernels import kernel
 from preftd._src.learners.least_squares.systems import _UNSEEN
 from preftd._src.logs.arms import Arm
-from preftd._src.logs.columns import LogColumns
 from preftd._src.logs.encoding import is_there
 from preftd._src.logs.parts import LogPart, PartSteps, Piece, Settings, pieces, read_steps
 
@@ -235,8 +234,8 @@ def part_sums(settings: Settings, part: LogPart) -> dict[str, NDArray[Any]]:
     steps = read_steps(settings, part)
     size, cumulants = encoding.size, len(columns.reward)
     adders = [
-        _Adder(settings.least_squares, discount, folds, (size, cumulants))
-        for discount in columns.discounts
+        _Adder(settings.least_squares, which, folds, (size, cumulants))
+        for which in range(len(columns.discounts))
     ]
     gaps = np.zeros((BINS, len(columns.inputs)), np.int64)
     trust, seen = np.zeros((BINS, 2)), np.zeros(3, np.int64)
@@ -265,22 +264,22 @@ def part_sums(settings: Settings, part: LogPart) -> dict[str, NDArray[Any]]:
         "gaps": gaps,
         "trust": trust,
         "seen": seen,
-        **_counts(columns, steps, folds),
+        **_counts(steps, folds),
     }
 
 
 @final
 class _Adder:
-    """Adds the rows of a part to the sums of all arms, at one discount.
+    """Adds the rows of a part to the sums of all arms, at one of the discounts.
 
     Rows that have no trace but their own, and in which arms do not differ, are added once for all
     of these arms: those without a follow-on, and each of the others alone.
     """
 
     def __init__(
-        self, arms: tuple[Arm, ...], discount: float, folds: int, sizes: tuple[int, int]
+        self, arms: tuple[Arm, ...], which: int, folds: int, sizes: tuple[int, int]
     ) -> None:
-        self._arms, self._discount = arms, discount
+        self._arms, self._which = arms, which
         plain = [a for a, arm in enumerate(arms) if arm.rule.interest is None]
         self._alike = [plain] * bool(plain) + [[a] for a in range(len(arms)) if a not in plain]
         self._waiting = [new_waiting(folds, *sizes) for _ in arms]
@@ -291,7 +290,7 @@ class _Adder:
         """Add a piece."""
         which, x = piece.which, piece.features
         first, rewards = steps.first[which], steps.rewards[which]
-        before, after = (self._discount * d for d in (steps.before[which], steps.discount[which]))
+        before, after = steps.before(self._which)[which], steps.discounts[self._which, which]
         shared = np.empty(len(x), np.bool_)
         marks = Marks(first, steps.opens[which], steps.closes[which], steps.fold[which], shared)
         found = []
@@ -330,11 +329,11 @@ def _count_gaps(gaps: NDArray[np.int64], piece: Piece, bins: NDArray[np.int64]) 
         gaps[:, i] += np.bincount(bins[missing], minlength=BINS)
 
 
-def _counts(columns: LogColumns, steps: PartSteps, folds: int) -> dict[str, NDArray[Any]]:
+def _counts(steps: PartSteps, folds: int) -> dict[str, NDArray[Any]]:
     own = slice(0, steps.own)
-    opens, stops = steps.opens[own], steps.discount[own] == 0
+    opens, stops = steps.opens[own], steps.ends[own]
     units = np.flatnonzero(steps.first[own])
-    lost = [opens * (1 - d * steps.discount[own]) for d in columns.discounts]
+    lost = opens * (1 - steps.discounts[:, own])
     leaves = [
         np.bincount(steps.fold[units], np.add.reduceat(one, units), minlength=folds) for one in lost
     ]

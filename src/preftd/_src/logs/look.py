@@ -16,7 +16,8 @@ import polars as pl
 
 from preftd._src.arrays import LARGE, Dense, InputError, Vector
 from preftd._src.logs.arms import Arm
-from preftd._src.logs.columns import Age, Column, LogColumns, Missing, beta_of_age
+from preftd._src.logs.clock import counts_in_a_unit, elapsed, older
+from preftd._src.logs.columns import ROUNDED, Age, Column, LogColumns, Missing, beta_of_age
 from preftd._src.logs.encoding import (
     AGE,
     TRUSTED,
@@ -71,7 +72,7 @@ def look(
 def check_types(table: LogTable, columns: LogColumns) -> None:
     """Refuse columns that are not there, or hold no numbers where numbers are needed."""
     schema = table.schema(table.names if callable(columns.target) else columns.all)
-    others = {columns.terminated, columns.truncated, columns.episode, columns.order}
+    others = {columns.terminated, columns.truncated, columns.episode, columns.order, columns.time}
     others = (others | {*columns.categories}) - {*columns.features, *columns.reward}
     for name in columns.all:
         if name in others:
@@ -83,6 +84,8 @@ def check_types(table: LogTable, columns: LogColumns) -> None:
             raise InputError(
                 f"column {name!r} holds {schema[name]}{_first_text(table, name)}: {remedy}."
             )
+    if columns.time is not None:
+        counts_in_a_unit(columns, schema[columns.time])
 
 
 def _first_text(table: LogTable, name: str) -> str:
@@ -270,21 +273,46 @@ class TrustedRows:
         within = self.begins[np.searchsorted(self.begins, low) :] - low
         begins, age = np.zeros(frame.height, np.bool_), np.zeros(frame.height)
         begins[within[within < frame.height]] = True
+        passed = self.elapsed(low, low + frame.height)
         for i, name in enumerate(self._columns.trusted_by):
             read = np.where(is_there(frame[name]), 0.0, np.nan)
-            self._old[i] = add_ages(read, begins, self._old[i], age)
+            self._old[i] = add_ages(read, begins, passed, self._old[i], age)
         self._stop = low + frame.height
         return age
+
+    def elapsed(self, low: int, high: int) -> Vector:
+        """Return the time from each row's predecessor to the row; 1 without a column of time."""
+        name = self._columns.time
+        if name is None:
+            return np.ones(high - low)
+        first = max(low - 1, 0)
+        return elapsed(self._columns, self._table.read([name], first, high)[name])[low - first :]
 
     def _ages_before(self, row: int) -> Vector:
         """The age of each input that counts in the row before; infinite if β is then 0 anyway."""
         counted, trust = self._columns.trusted_by, self._columns.preference
-        reach = trust.limit if isinstance(trust, Missing) else 0
-        if isinstance(trust, Age):
-            reach = math.ceil(min(VANISHED * trust.half_life, self._table.rows))
-        first = max(self.episode_of(row - 1) if row else 0, row - reach - 1)
+        assert isinstance(trust, Missing | Age)
+        reach = trust.limit if isinstance(trust, Missing) else VANISHED * trust.half_life
+        first = self._first_within(row, reach) if row else 0
         last = self.last_readings(counted, first, row, trusted=False)
-        return np.array([row - 1 - last[name][0] if name in last else np.inf for name in counted])
+        return np.array(
+            [self.age(last[name][0], row) if name in last else np.inf for name in counted]
+        )
+
+    def age(self, read: int, row: int) -> float:
+        """Return the age, in the row before a row, of what was last read in another."""
+        return older(0.0, self.elapsed(read + 1, row))
+
+    def _first_within(self, row: int, reach: float) -> int:
+        """A row such that what was read before it is, in the row before `row`, older than that."""
+        begins, first, age, many = self.episode_of(row - 1), row, 0.0, BACK
+        if self._columns.time is None:
+            return max(begins, row - 1 - math.ceil(min(reach, row)))
+        while first > begins and age <= reach * ROUNDED:
+            low = max(begins, first - many)
+            age += float(self.elapsed(low + 1, min(first + 1, row)).sum())
+            first, many = low, min(2 * many, CHUNK)
+        return first
 
     def last_readings(
         self, names: Sequence[str], first: int, stop: int, *, trusted: bool
@@ -332,7 +360,9 @@ def _carried(
     """What is carried after a range of rows of an episode, with what was known before it."""
     columns, found = encoding.columns, known.copy()
     levels = dict(zip(columns.categories, encoding.levels, strict=True))
-    found[:, AGE] += stop - first
+    if columns.trusted_by:
+        passed = trusted.elapsed(first, stop)
+        found[:, AGE] = [older(age, passed) for age in found[:, AGE].tolist()]
     for what in (VALUE, TRUSTED):
         last = trusted.last_readings(columns.inputs, first, stop, trusted=what == TRUSTED)
         for i, name in enumerate(columns.inputs):
@@ -341,5 +371,5 @@ def _carried(
                 own = codes_of(read, levels[name]) if name in levels else numbers_of(read)
                 found[i, what] = own[0]
                 if what == VALUE:
-                    found[i, AGE] = stop - 1 - row
+                    found[i, AGE] = trusted.age(row, stop)
     return found

@@ -28,7 +28,6 @@ from preftd._src.logs.arms import Arm, OnlineMethod
 from preftd._src.logs.look import look
 from preftd._src.logs.parts import LogPart, LogPlan, PartSteps, Settings, read_part, read_steps
 from preftd._src.logs.scores import Realised, realised_returns
-from preftd._src.logs.table import LogTable
 from preftd.experience import Experience
 from preftd.preferences import Signal
 from preftd.rules import PTD
@@ -48,15 +47,15 @@ class LogStream(NamedTuple):
 
 
 def stream_of(
-    steps: PartSteps, features: Dense, beta: Vector, discount: float, cumulant: int
+    steps: PartSteps, features: Dense, beta: Vector, discount: int, cumulant: int
 ) -> LogStream:
-    """Steps and features as experience: units are its episodes."""
+    """Steps and features as experience, at one of the discounts: units are its episodes."""
     rows = np.flatnonzero(steps.opens)
-    ends = steps.discount[rows] == 0
+    ends = steps.ends[rows]
     following = np.minimum(rows + 1, len(steps.opens) - 1)
     cut = ~ends & steps.closes[following]
-    after = discount * steps.discount[rows]
-    before = np.where(steps.first[rows], 0.0, discount * steps.before[rows])
+    after = steps.discounts[discount, rows]
+    before = np.where(steps.first[rows], 0.0, steps.before(discount)[rows])
     # A discount of 0 inside of a unit ends an episode for learners, too.
     is_last = ends | cut
     is_first = np.concatenate([[True], is_last[:-1]])[: len(rows)]
@@ -110,7 +109,9 @@ class OnlineFold(NamedTuple):
 
     def _used(self, steps: PartSteps, beta: Vector) -> NDArray[np.bool_]:
         """Whether the rule learns from what the rows of a part show: PTD does not where β = 0."""
-        (_, gain), _ = self.arm.rule.stream(0.0, discount_t=steps.before, beta=beta, rho=steps.rho)
+        (_, gain), _ = self.arm.rule.stream(
+            0.0, discount_t=steps.before(0), beta=beta, rho=steps.rho
+        )
         return np.asarray((beta > 0) | (gain != 0))[: steps.own]
 
     def _kept(self, steps: PartSteps) -> NDArray[np.bool_]:
@@ -144,7 +145,7 @@ class OnlineFold(NamedTuple):
         for q, learners in enumerate(tried):
             d, c = divmod(q, len(columns.reward))
             scaled = kept._replace(rewards=kept.rewards / scale[q])
-            e, own, final_beta = stream_of(scaled, features, beta, columns.discounts[d], c)
+            e, own, final_beta = stream_of(scaled, features, beta, d, c)
             for i, learner in enumerate(learners):
                 if learner is not None and len(e):
                     try:
@@ -208,8 +209,7 @@ def with_signal(settings: Settings, plan: LogPlan, folder: Path) -> Settings:
     frames = register_io_source(lambda *_: _betas(settings, plan), schema={"beta": pl.Float64()})
     path = folder / BETA
     write_whole(path, lambda file: frames.sink_parquet(Path(file.name)))
-    table = settings.table
-    table = LogTable(table.files, table.label, table.one_source, path)
+    table = settings.table.with_beta(path)
     return look(table, settings.columns, plan, settings.arms, settings.folds)
 
 
@@ -226,14 +226,14 @@ def _betas(settings: Settings, plan: LogPlan) -> Iterator[pl.DataFrame]:
         ends = ~steps.opens[own]
         seen = steps._replace(
             rewards=steps.rewards[own],
-            discount=np.where(ends, 0.0, steps.discount[own]),
+            discounts=np.where(ends, 0.0, steps.discounts[:, own]),
+            ends=ends | steps.ends[own],
             first=part.begins(steps.own),
             opens=np.ones(steps.own, np.bool_),
             closes=np.zeros(steps.own, np.bool_),
             rho=steps.rho[own],
         )
-        gamma = settings.columns.discounts[0]
-        experience = stream_of(seen, features[own], beta[own], gamma, 0).experience
+        experience = stream_of(seen, features[own], beta[own], 0, 0).experience
         if part.fresh[0]:
             experience = replace(experience, reward_end=reward)
         else:  # it follows the part before

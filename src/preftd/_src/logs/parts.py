@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from preftd._src.arrays import LARGE, Dense, InputError, Vector, as_array
 from preftd._src.logs.arms import Arm
+from preftd._src.logs.clock import elapsed
 from preftd._src.logs.columns import Column, LogColumns
 from preftd._src.logs.encoding import Encoding, Gatherer, InfiniteError, is_there, numbers_of
 from preftd._src.logs.table import LogTable, in_one_piece
@@ -115,7 +116,10 @@ def folds_of(first: int, count: int, folds: int) -> Whole:
 
 def _episode_starts(table: LogTable, columns: LogColumns) -> tuple[Whole, int]:
     """The rows with which episodes begin, and how many rows have no reward."""
-    named = (columns.episode, columns.order, columns.terminated, columns.truncated)
+    named = (
+        *(columns.episode, columns.order, columns.time),
+        *(columns.terminated, columns.truncated),
+    )
     cuts = columns.reward if columns.missing_reward == "cut" else ()
     wanted = [name for name in dict.fromkeys((*named, *cuts)) if name is not None]
     if not wanted:
@@ -177,19 +181,19 @@ def _checked_starts(rows: _CheckedRows, columns: LogColumns) -> Flags:
             rows.flags(name)
     starts = episode_starts(columns, rows.frame)
     if columns.order is not None:
-        order, table = rows.column(columns.order), rows.table
-        back = np.append(False, (order <= order.shift())[1:].to_numpy())
-        wrong = back & ~starts
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            remedy = "sort the log by episode and order"
-            if rows.first + row in table.first and not table.one_source:
-                remedy = "give files in their order, or a column that tells episodes apart"
-            raise InputError(
-                f"order ({columns.order!r}) goes from {order[row - 1]} to {order[row]} inside an "
-                f"episode, in {rows.place(row)}: {remedy}."
-            )
+        order = rows.column(columns.order)
+        rows.refuse_steps_back("order", order, (order <= order.shift())[1:], starts)
+    if columns.time is not None:
+        time = rows.column(columns.time)
+        if time.dtype.is_float():
+            numbers = numbers_of(time)
+            rows.refuse(columns.time, ~np.isfinite(numbers), numbers, "give the time of each row")
+        rows.refuse_steps_back("time", time, (time < time.shift())[1:], starts)
     return starts
+
+
+class ScatteredError(InputError):
+    """Rows of an episode are not together."""
 
 
 def _refuse_repeated(table: LogTable, name: str, ids: pl.Series, rows: Whole) -> None:
@@ -197,9 +201,10 @@ def _refuse_repeated(table: LogTable, name: str, ids: pl.Series, rows: Whole) ->
     again = ids.is_first_distinct().not_()
     if again.any():
         at = int(again.arg_max() or 0)
-        raise InputError(
+        raise ScatteredError(
             f"episode {ids[at]!r} ({name!r}) begins a second time in {table.place(int(rows[at]))}: "
-            "sort the log by episode, or give each episode its own id."
+            "give each episode its own id, or name a column of order or time, by which rows "
+            "can be put together."
         )
 
 
@@ -208,8 +213,13 @@ class PartSteps(NamedTuple):
 
     rewards: Dense
     """What follows the row, shape (rows, cumulants); 0 where nothing does."""
-    discount: Vector
-    """Of the step that leaves the row, before it is multiplied by γ: 0 where that terminates."""
+    discounts: Dense
+    """Of the step that leaves the row: γ, or γ to the power of its time; 0 where it terminates. The
+    shape is (discounts, rows)."""
+    ends: Flags
+    """Whether the step that leaves the row terminates."""
+    elapsed: Vector | None
+    """The time from the row before, if there is a column of time; 0 where an episode begins."""
     first: Flags
     """Whether a unit begins with the row."""
     opens: Flags
@@ -228,10 +238,9 @@ class PartSteps(NamedTuple):
     frame: pl.DataFrame
     """What was read, all columns but features."""
 
-    @property
-    def before(self) -> Vector:
-        """The discount of the step that leaves the row before; 0 at the first row."""
-        return np.concatenate([[0.0], self.discount[:-1]])
+    def before(self, which: int) -> Vector:
+        """Return one discount of the step that leaves the row before; 0 at the first row."""
+        return np.concatenate([[0.0], self.discounts[which, :-1]])
 
 
 def read_steps(settings: Settings, part: LogPart) -> PartSteps:
@@ -261,7 +270,9 @@ def read_steps(settings: Settings, part: LogPart) -> PartSteps:
         opens |= stops[:count]
     if more:
         opens[-1] = False
-    paid, alive = paid[:count].copy(), alive[:count].copy()
+    paid, ends = paid[:count].copy(), alive[:count] == 0
+    spans = _spans(settings, part, count)
+    discounts = [_powers(gamma, spans, episode_ends) * alive[:count] for gamma in columns.discounts]
     if columns.missing_reward == "cut":
         opens &= ~np.isnan(paid).any(axis=1)
     rows.check_rewards(columns, paid, opens)
@@ -280,7 +291,44 @@ def read_steps(settings: Settings, part: LogPart) -> PartSteps:
     if columns.clip is not None:
         clipped = int((rho[:own] > columns.clip).sum())
         rho = np.minimum(rho, columns.clip)
-    return PartSteps(paid, alive, first, opens, closes, rho, beta, unit, fold, own, clipped, frame)
+    return PartSteps(
+        paid,
+        np.array(discounts),
+        ends,
+        None if spans is None else spans[0],
+        first,
+        opens,
+        closes,
+        rho,
+        beta,
+        unit,
+        fold,
+        own,
+        clipped,
+        frame,
+    )
+
+
+def _spans(settings: Settings, part: LogPart, count: int) -> tuple[Vector, Vector] | None:
+    """The time of the steps into and out of the first rows of a part, if there is a column of it.
+
+    Into the first row of an episode no step leads.
+    """
+    table, columns = settings.table, settings.columns
+    if columns.time is None:
+        return None
+    low = max(part.start - 1, 0)
+    times = table.read([columns.time], low, min(part.start + count + 1, table.rows))
+    passed = np.append(elapsed(columns, times[columns.time])[part.start - low :], 0.0)
+    return np.where(part.begins(count), 0.0, passed[:count]), passed[1 : count + 1]
+
+
+def _powers(gamma: float, spans: tuple[Vector, Vector] | None, episode_ends: Flags) -> Vector:
+    """γ to the power of the time that steps take; what leaves an episode takes none."""
+    if spans is None:
+        return np.full(len(episode_ends), gamma)
+    after = np.where(episode_ends, 0.0, spans[1])
+    return np.where(after == 1.0, gamma, gamma**after)  # powers may differ in their last digit
 
 
 def _units(part: LogPart, count: int, folds: int) -> tuple[Whole, Whole, Flags, Flags, Flags]:
@@ -311,7 +359,7 @@ class _CheckedRows(NamedTuple):
 
     def column(self, name: str) -> pl.Series:
         """Return a column that has neither nulls nor NaN."""
-        self._refuse(name, ~is_there(self.frame[name]), None, "fill the column")
+        self.refuse(name, ~is_there(self.frame[name]), None, "fill the column")
         return self.frame[name]
 
     def flags(self, name: str) -> Flags:
@@ -321,7 +369,7 @@ class _CheckedRows(NamedTuple):
             raise InputError(f"column {name!r} holds {column.dtype}: give flags, or 0 and 1.")
         numbers = numbers_of(column)
         wrong = (numbers != 0) & (numbers != 1)
-        self._refuse(name, wrong, numbers, "give flags, or 0 and 1")
+        self.refuse(name, wrong, numbers, "give flags, or 0 and 1")
         return np.asarray(numbers != 0)
 
     def numbers(self, name: str, low: float, high: float) -> Vector:
@@ -329,15 +377,33 @@ class _CheckedRows(NamedTuple):
         numbers = numbers_of(self.frame[name])
         wrong = ~((numbers >= low) & (numbers <= high) & np.isfinite(numbers))
         span = "0 or more" if high == np.inf else f"in [{low:g}, {high:g}]"
-        self._refuse(name, wrong, numbers, f"give numbers {span}")
+        self.refuse(name, wrong, numbers, f"give numbers {span}")
         return numbers
 
-    def _refuse(self, name: str, wrong: Flags, numbers: Vector | None, remedy: str) -> None:
+    def refuse(self, name: str, wrong: Flags, numbers: Vector | None, remedy: str) -> None:
         """Refuse a column with wrong rows; without numbers, these are missing."""
         if wrong.any():
             row = int(wrong.argmax())
             value = "missing" if numbers is None else _told(numbers[row])
             raise InputError(f"{name!r} is {value} in {self.place(row)}: {remedy}.")
+
+    def refuse_steps_back(
+        self, role: str, column: pl.Series, back: pl.Series, starts: Flags
+    ) -> None:
+        """Refuse a column that goes back, as told of all rows but the first, inside an episode."""
+        wrong = np.append(False, back.to_numpy()) & ~starts
+        if not wrong.any():
+            return
+        row, table = int(np.argmax(wrong)), self.table
+        remedy = f"sort the log by episode and {role}"
+        if self.first + row in table.first and not table.one_source:
+            remedy = "give files in their order, or a column that tells episodes apart"
+        elif isinstance(column.dtype, pl.Datetime) and column.dtype.time_zone is None:
+            remedy += ", and give times in UTC if clocks were put back"
+        raise InputError(
+            f"{role} ({column.name!r}) goes from {column[row - 1]} to {column[row]} inside an "
+            f"episode, in {self.place(row)}: {remedy}."
+        )
 
     def ratios(self, columns: LogColumns) -> Vector:
         """Return the importance ratios, 1 if there are none."""
@@ -359,7 +425,7 @@ class _CheckedRows(NamedTuple):
         target = rows.numbers(named, 0.0, np.inf)
         taken = rows.numbers(columns.behaviour, 0.0, np.inf)
         remedy = "an action that was taken has a probability above 0"
-        self._refuse(columns.behaviour, taken == 0, abs(taken), remedy)
+        self.refuse(columns.behaviour, taken == 0, abs(taken), remedy)
         return target / taken
 
     def check_rewards(self, columns: LogColumns, rewards: Dense, opens: Flags) -> None:
@@ -428,7 +494,8 @@ def pieces(settings: Settings, part: LogPart, steps: PartSteps) -> Iterator[Piec
             which = slice(at, at + frame.height)
             try:
                 given = None if steps.beta is None else steps.beta[which]
-                features, beta, gaps = gatherer.features(frame, begins[which], given)
+                passed = None if steps.elapsed is None else steps.elapsed[which]
+                features, beta, gaps = gatherer.features(frame, begins[which], given, passed)
             except InfiniteError as error:
                 raise InputError(
                     f"feature {error.name!r} is infinite in "

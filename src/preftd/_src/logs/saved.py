@@ -16,6 +16,7 @@ from preftd._src.arrays import InputError, Vector, as_count, short
 from preftd._src.experiments.inputs import as_folder
 from preftd._src.files import read_npz
 from preftd._src.logs.arms import as_method, questions_of
+from preftd._src.logs.clock import elapsed
 from preftd._src.logs.columns import Column, LogColumns
 from preftd._src.logs.encoding import Encoding, Gatherer, InfiniteError, numbers_of
 from preftd._src.logs.least_squares import Solution
@@ -114,7 +115,8 @@ class LogEvaluation:
         which = as_count("question", question, 0, len(labels) - 1)
         try:
             begins, beta = episode_starts(self.columns, rows), _beta(self.columns, rows)
-            features = Gatherer(self.encoding).features(rows, begins, beta)[0]
+            passed = _elapsed(self.columns, rows, begins)
+            features = Gatherer(self.encoding).features(rows, begins, beta, passed)[0]
         except (InfiniteError, pl.exceptions.PolarsError) as error:
             raise InputError(
                 f"the rows cannot be read ({short(error)}): give numbers that are finite."
@@ -131,6 +133,20 @@ def _beta(columns: LogColumns, rows: pl.DataFrame) -> Vector | None:
     if isinstance(trust, Column) and trust.name in rows.columns:
         return numbers_of(rows[trust.name])
     return np.full(rows.height, trust) if isinstance(trust, float) else None
+
+
+def _elapsed(columns: LogColumns, rows: pl.DataFrame, begins: NDArray[np.bool_]) -> Vector | None:
+    """The time from the row before of each row, if ages depend on it."""
+    if columns.time is None or not columns.ages_by_time:
+        return None
+    nearest("column", columns.time, rows.columns)
+    passed = np.where(begins, 0.0, elapsed(columns, rows[columns.time]))
+    if not (passed >= 0).all():
+        row = int(np.argmin(passed >= 0))
+        raise InputError(
+            f"time ({columns.time!r}) is missing or goes back in row {row:,}: give rows in order."
+        )
+    return passed
 
 
 def write_weights(file: BinaryIO, e: Encoding, solution: Solution) -> None:

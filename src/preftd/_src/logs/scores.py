@@ -5,7 +5,6 @@ Errors have intervals, for which groups of units are resampled.
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,6 +28,8 @@ GROUPS = 1000
 ROUNDING = 1e-13
 """A share of a return that is lost in rounding: rows farther ahead are not read, and returns that
 differ by less than this share of their mean are the same."""
+BEHIND = 256
+"""Rows after a part that are read at first to complete its returns; then twice as many."""
 FARTHEST = 1 << 18
 """So many rows after a part are read at most to complete its returns."""
 LEVEL = 0.95
@@ -190,7 +191,8 @@ def part_scores(
     counts = np.zeros((len(questions), groups, 2, 3))
     squares = np.zeros((len(questions), 2, groups, 2, len(arms)))
     state, written = np.zeros((3, many)), list[pl.DataFrame]()
-    gamma = np.repeat(columns.discounts, len(columns.reward))
+    into_rows = np.array([steps.before(d) for d in range(len(columns.discounts))])
+    into_rows = np.repeat(into_rows, len(columns.reward), axis=0).T
     paid = np.vstack([np.zeros((1, steps.rewards.shape[1])), steps.rewards[:-1]])
     for piece in pieces(settings, part, steps):
         own = slice(piece.which.start, min(piece.which.stop, steps.own))
@@ -199,7 +201,7 @@ def part_scores(
             continue
         held = np.empty((rows, many))
         values = _values(piece.features[:rows], weights, steps.fold[own], solution, many)
-        before = np.tile(steps.before[own, None] * gamma, len(arms))
+        before = np.tile(into_rows[own], len(arms))
         into = np.tile(paid[own], len(columns.discounts) * len(arms))
         hold(values, piece.beta[:rows], steps.first[own], before, into, state, held)
         trusted = piece.beta[:rows] >= 0.5
@@ -248,16 +250,17 @@ def realised_returns(settings: Settings, part: LogPart, steps: PartSteps, mean: 
     columns, rows, joined = settings.columns, steps.own, [steps]
     if not part.fresh[-1]:
         joined += _ahead(settings, part)
-    rewards, alive, rho, opens = (
+    rewards, rho, opens = (
         np.concatenate([getattr(one, name)[: one.own] for one in joined])
-        for name in ("rewards", "discount", "rho", "opens")
+        for name in ("rewards", "rho", "opens")
     )
+    discounts = np.concatenate([one.discounts[:, : one.own] for one in joined], axis=1)
     stays = np.ones(len(opens), np.bool_)
     stays[(part.starts[1:] - part.start - 1)[part.fresh[1:]]] = False
     found, unknown = (np.empty((rows, mean.size)) for _ in range(2))
     for q in range(mean.size):
         d, c = divmod(q, len(columns.reward))
-        reward, discount = np.ascontiguousarray(rewards[:, c]), columns.discounts[d] * alive
+        reward, discount = np.ascontiguousarray(rewards[:, c]), discounts[d]
         out, share = np.empty(len(reward)), np.empty(len(reward))
         returns(reward, discount, rho, stays, opens, mean[q], out, share)
         found[:, q], unknown[:, q] = out[:rows], share[:rows]
@@ -267,20 +270,16 @@ def realised_returns(settings: Settings, part: LogPart, steps: PartSteps, mean: 
 
 def _ahead(settings: Settings, part: LogPart) -> list[PartSteps]:
     """The steps after a part that belong to its last episode, as many as returns need."""
-    need = max(_horizon(discount) for discount in settings.columns.discounts)
-    stop = min(part.stop + min(need, FARTHEST), part.reach)
-    if stop <= part.stop:
-        return []
-    starts, fresh = np.array([part.stop, stop]), np.array([False, stop == part.reach])
-    more = LogPart(-1, part.stop, stop, starts, fresh, 0, part.reach)
-    return [read_steps(settings._replace(folds=1), more)]
-
-
-def _horizon(discount: float) -> int:
-    """After how many steps a discount leaves nothing but rounding."""
-    if discount >= 1:
-        return FARTHEST
-    return 1 if discount <= ROUNDING else math.ceil(math.log(ROUNDING) / math.log(discount))
+    found, start, many = list[PartSteps](), part.stop, BEHIND
+    left = np.ones(len(settings.columns.discounts))
+    while start < min(part.reach, part.stop + FARTHEST) and left.max() > ROUNDING:
+        stop = min(start + many, part.reach, part.stop + FARTHEST)
+        starts, fresh = np.array([start, stop]), np.array([False, stop == part.reach])
+        more = LogPart(-1, start, stop, starts, fresh, 0, part.reach)
+        found.append(read_steps(settings._replace(folds=1), more))
+        left *= found[-1].discounts[:, : stop - start].prod(axis=1)
+        start, many = stop, 2 * many
+    return found
 
 
 def _predictions(
@@ -295,7 +294,9 @@ def _predictions(
     """Rows of predictions.parquet."""
     first, rows = piece.which.start, len(values)
     own, questions = slice(first, first + rows), questions_of(settings.columns)
-    found: dict[str, Any] = {"row": part.start + np.arange(first, first + rows)}
+    found: dict[str, Any] = {
+        "row": settings.table.numbers(part.start + first, part.start + first + rows)
+    }
     for name, ours in log_names(settings.columns, [arm.key for arm in settings.arms]).items():
         found[ours] = steps.frame[name][own]
     found |= {"fold": steps.fold[own].astype(np.int32), "beta": piece.beta[:rows].copy()}

@@ -74,10 +74,12 @@ def summarise_log(
 ) -> dict[str, Any]:
     """Return the summary, made of plain numbers, texts, lists and dicts."""
     table, columns, encoding = settings.table, settings.columns, settings.encoding
+    given = table if table.origin is None else table.origin.table
     steps, terminated, final_rows, single = total["counts"].tolist()
     log = {
         "source": table.label,
-        "files": len(table.sources),
+        "files": len(given.sources),
+        "grouped": given is not table,
         "rows": table.rows,
         "episodes": plan.episodes,
         "units": plan.units,
@@ -176,6 +178,11 @@ def _bins(total: dict[str, NDArray[Any]]) -> dict[str, Any]:
 def _notes(settings: Settings, log: dict[str, Any], questions: list[dict[str, Any]]) -> list[str]:
     """Sentences on what was done with the log."""
     notes, columns = [], settings.columns
+    if log["grouped"]:
+        notes.append(
+            f"Rows with the same {columns.episode!r} are not together: they are put together by "
+            f"{columns.episode!r} and {columns.time or columns.order!r}."
+        )
     if log["final_rows"]:
         notes.append(
             f"Episodes that end without termination: {log['final_rows']:,}. The last row of each "

@@ -233,7 +233,9 @@ def episodes_figure(
     figure, panels = rows_of_panels(len(shown), 1, 1.9, wide=PAGE)
     looks, suffix = looks_of_arms(summary), question["suffix"]
     for axes, (title, rows) in zip(panels, shown, strict=True):
-        at = rows["row"].to_numpy() - rows["row"][0]
+        grouped = summary["log"].get("grouped", False)
+        at = (rows["row"] - rows["row"][0]).cast(pl.Float64).to_numpy()
+        at = np.arange(float(rows.height)) if grouped else at
         _shade(axes, at, rows["beta"].to_numpy() < 0.5)
         realised = rows[f"return{suffix}"].to_numpy()
         wide: Any = {"color": RETURN_COLOUR, "linewidth": 2 * WIDTH, "zorder": 1}

@@ -88,10 +88,12 @@ def _figures(log: LogEvaluation) -> Iterator[tuple[str, Figure | None]]:
     yield "errors", errors_figure(summary)
     path = log.folder / PREDICTIONS
     if path.exists():
-        rows = sample(path, summary["log"]["rows"])
-        yield "calibration", calibration_figure(summary, rows)
         names = log_names(log.columns, [arm["key"] for arm in summary["arms"]])
         episode = None if log.columns.episode is None else names[log.columns.episode]
+        rows = sample(path, summary["log"]["rows"])
+        if summary["log"].get("grouped"):  # the log's order is another
+            rows = rows._replace(first=rows.first.sort(episode, maintain_order=True))
+        yield "calibration", calibration_figure(summary, rows)
         yield "episodes", episodes_figure(summary, rows, episode)
         yield "gaps", gaps_figure(summary, rows, episode)
 
@@ -149,7 +151,8 @@ def _part_of_mean(error: Mapping[str, Any]) -> str:
 
 def _facts(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
     log, beta = summary["log"], summary["preference"]
-    trust = told_trust(beta["text"])
+    timed = "\ntime = " in summary["columns"]
+    trust = told_trust(beta["text"], "time unit" if timed else "row")
     ends = f"{log['terminated']:,} terminated, {log['final_rows']:,} end with a last observation"
     features = f"{len(summary['features']):,} from {_counted(len(summary['inputs']), 'column')}"
     folds = f"{summary['folds']} folds by episode; intervals of 95 % over resampled episodes"
@@ -164,8 +167,8 @@ def _facts(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]  # fmt: skip
 
 
-def told_trust(text: str) -> str:
-    """Return in words where β comes from, given the text of a preference.
+def told_trust(text: str, counted: str = "row") -> str:
+    """Return in words where β comes from, given the text of a preference and what ages count.
 
     >>> told_trust("missing:pressure:2")
     '0 where pressure is missing for more than 2 rows, otherwise 1'
@@ -177,12 +180,12 @@ def told_trust(text: str) -> str:
     trust = as_trust(text)
     if isinstance(trust, Missing):
         what = _and(list(trust.features), "or") if trust.features else "a feature"
-        longer = f" for more than {_counted(trust.limit, 'row')}" if trust.limit else ""
+        longer = f" for more than {_counted(trust.limit, counted)}" if trust.limit else ""
         return f"0 where {what} is missing{longer}, otherwise 1"
     if isinstance(trust, Age):
         what = _and(list(trust.features), "or") if trust.features else "any feature"
         halves = number_text(trust.half_life)
-        return f"halves with each {halves} rows since {what} was last read"
+        return f"halves with each {halves} {counted}s since {what} was last read"
     if isinstance(trust, float):
         return f"{trust:g} everywhere"
     column = text.removeprefix("column:")  # without this, it is a signal
