@@ -17,7 +17,7 @@ import polars as pl
 
 from benchmarks.processes import peak_gib, run_program
 from benchmarks.timing import Contender, compete, digits, row
-from preftd._src.experiments.executors import ONE_THREAD
+from preftd._src.experiments.executors import OF_WORKERS
 from preftd._src.logs.arms import arms_of
 from preftd._src.logs.first_pass import part_sums
 from preftd._src.logs.fitting import DEFAULT
@@ -63,7 +63,7 @@ def _cells(ns: dict[str, float]) -> list[str]:
 def _measured(what: str, *given: Any) -> Any:
     """Measure in a process of its own, with one thread."""
     program = (
-        f"import os; os.environ.update({ONE_THREAD!r}); import json; "
+        f"import os; os.environ.update({OF_WORKERS!r}); import json; "
         f"from benchmarks import logs; print(json.dumps(logs.{what}(*{given!r})))"
     )
     return json.loads(run_program(program).printed)

@@ -15,9 +15,11 @@ from preftd import InputError
 from preftd._src.logs import solving, table
 from preftd._src.logs.arms import arms_of
 from preftd._src.logs.first_pass import add_up, part_sums
-from preftd._src.logs.parts import read_part
+from preftd._src.logs.look import look
+from preftd._src.logs.parts import plan_parts, read_part
 from preftd._src.logs.scores import error_table
 from preftd._src.logs.solving import solve
+from preftd._src.logs.source import open_source
 from preftd._src.logs.verdict import verdict
 from preftd.logs import LogColumns, fit
 
@@ -281,3 +283,33 @@ def test_boosting_is_that_of_scikit_learn_on_the_other_folds(tmp_path: Path) -> 
     assert found.predict(log).shape == (log.height,)
     with pytest.raises(InputError, match="boosting is compared, not stored: "):
         found.predict(log, "boosting")
+
+
+def test_a_return_is_learned_from_once_it_is_known(tmp_path: Path) -> None:
+    """Also if that is some pieces of time later; what comes after that piece is not."""
+    log, columns = series(300, 4), LogColumns(["x"], "r", 0.97)
+    table = open_source(log, tmp_path)
+    plan = plan_parts(table, columns, 4, 100)
+    settings = look(table, columns, plan, arms_of(["ridge"]), 1e-6)
+    found = solve(settings, add_up([part_sums(settings, part) for part in plan.parts]))
+    parts = [read_part(settings, part) for part in plan.parts]
+    fold = np.concatenate([steps.fold[: steps.own] for steps, *_ in parts])
+    x = np.concatenate([x[: steps.own] for steps, x, _ in parts])
+    reward = log["r"].to_numpy()
+    needed = int(np.ceil(np.log(0.01) / np.log(0.97)))
+    assert needed > np.bincount(fold).max()  # more than a piece of time
+    for f in range(2, 6):
+        kept = reward[: int((fold < f).sum())]
+        mean = kept.sum() / (0.03 * len(kept))
+        rows, goal = [], []
+        for t in range(len(kept) - needed + 1):
+            end = int((fold <= fold[t + needed - 1]).sum())
+            if end > len(kept):
+                continue
+            weights = 0.97 ** np.arange(end - t)
+            goal.append(weights @ reward[t:end] + 0.97 ** (end - t) * mean)
+            rows.append(t)
+        z, expected = x[rows], np.array([0.0, mean])  # as long as none is known
+        if rows:
+            expected = np.linalg.solve(z.T @ z + np.diag([1e-6, 0.0]), z.T @ np.array(goal))
+        assert found.held_out[0, f, :, 0] == pytest.approx(expected, rel=1e-8)

@@ -15,7 +15,7 @@ from preftd._src.arrays import Dense, InputError, Vector
 from preftd._src.logs.arms import ARMS
 from preftd._src.logs.moments import extras_of, past_of, write_extras
 from preftd._src.logs.parts import LogPlan, Settings, pieces, read_steps
-from preftd._src.logs.returns import realised_returns
+from preftd._src.logs.returns import all_training_returns
 
 MOST_ROWS = 4_000_000
 """A longer log is refused, as its rows would not fit into memory."""
@@ -39,11 +39,10 @@ class BoostedFold(NamedTuple):
                 "preftd[scikit-learn]."
             ) from None
         z, goal, known, fold = self._rows()
-        training = np.isin(fold, self.settings.split.training(self.fold))
         rows = np.flatnonzero(fold == self.fold)
         found = np.empty((len(rows), self.mean.size))
         for q in range(self.mean.size):
-            used = training & known[:, q]
+            used = known[:, q]
             found[:, q] = self.mean[q]
             if used.sum() > 1:
                 # Rows that would be held out to stop early are neighbours of those that are not.
@@ -57,7 +56,7 @@ class BoostedFold(NamedTuple):
         extras = extras_of(settings.encoding, (ARMS["ridge_flags"],))
         for part in self.plan.parts:
             steps = read_steps(settings, part)
-            realised = realised_returns(settings, part, steps, self.mean, within=True)
+            realised = all_training_returns(settings, part, steps, self.mean, self.fold)
             past, z = past_of(settings.columns, extras, steps), list[Dense]()
             for piece in pieces(settings, part, steps):
                 more = np.empty((len(piece.features), len(extras.names)))

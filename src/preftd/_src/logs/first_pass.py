@@ -13,7 +13,7 @@ from preftd._src.logs.encoding import is_there
 from preftd._src.logs.least_squares import Adder
 from preftd._src.logs.moments import Moments, extras_of, past_of
 from preftd._src.logs.parts import Chunk, LogPart, PartSteps, Settings, chunks, read_steps
-from preftd._src.logs.returns import Realised, training_returns
+from preftd._src.logs.returns import Training, training_returns
 
 BINS = 200
 """Of the rows of a log, in which gaps are counted."""
@@ -39,7 +39,7 @@ def part_sums(settings: Settings, part: LogPart) -> dict[str, NDArray[Any]]:
     ]
     past = past_of(columns, extras, steps)
     rest = any(arm.regression and not arm.regression.trusted for arm in settings.arms)
-    moments, realised = list[Moments](), list[Realised]()
+    moments, realised = list[Moments](), list[Training]()
     for d in range(len(columns.discounts) if settings.needs_returns else 0):
         moments.append(Moments(settings, extras, rest))
         realised.append(training_returns(settings, part, steps, d))

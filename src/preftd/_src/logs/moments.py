@@ -22,7 +22,7 @@ from preftd._src.logs.columns import LogColumns, Missing
 from preftd._src.logs.encoding import Encoding, is_there
 from preftd._src.logs.least_squares import Marks, Signals, add_shared, flush, new_waiting
 from preftd._src.logs.parts import PartSteps, Piece, Settings
-from preftd._src.logs.returns import Realised
+from preftd._src.logs.returns import Training
 
 DISTRUST = "1 − β"
 """The flag that is 1 where a row is not trusted."""
@@ -151,10 +151,10 @@ class Moments:
         self._width = self._wide + cumulants + 1
         self._waiting = [new_waiting(settings.folds, self._width, 0) for _ in range(1 + rest)]
 
-    def add(self, steps: PartSteps, piece: Piece, past: Dense, realised: Realised) -> None:
+    def add(self, steps: PartSteps, piece: Piece, past: Dense, realised: Training) -> None:
         """Add a piece.
 
-        realised  of the rows of the part: returns of each cumulant, then the share of the mean
+        realised  of the rows of the part
         """
         which = slice(piece.which.start, min(piece.which.stop, steps.own))
         rows = which.stop - which.start
@@ -167,7 +167,7 @@ class Moments:
             write_extras(self._extras, own, past, z[:, self._size : self._wide])
         z[:, self._wide :] = realised.returns[which]
         nothing, none, beta = np.zeros(rows), np.zeros((rows, 0)), piece.beta[:rows]
-        known, fold = realised.known[which], steps.fold[which]
+        known, fold = realised.known[which], realised.fold[which]
         for waiting, weight in zip(self._waiting, (beta, 1.0 - beta), strict=False):
             counts = known & (weight > 0.0)
             marks = Marks(counts, counts, counts, fold, counts)

@@ -28,7 +28,7 @@ from preftd._src.learners.transition import DivergedError
 from preftd._src.logs.arms import Arm, OnlineMethod
 from preftd._src.logs.look import look
 from preftd._src.logs.parts import LogPart, LogPlan, PartSteps, Settings, read_part, read_steps
-from preftd._src.logs.returns import Realised, realised_returns
+from preftd._src.logs.returns import Realised, all_training_returns
 from preftd._src.logs.scores import linear_values, row_products
 from preftd.experience import Experience
 from preftd.preferences import Signal
@@ -124,8 +124,7 @@ class OnlineFold(NamedTuple):
 
     def _realised(self, part: LogPart, steps: PartSteps) -> Realised:
         """The returns of a part; those of the fold count as not known."""
-        found = realised_returns(self.settings, part, steps, self.mean, within=True)
-        return found._replace(known=found.known & self._kept(steps)[: steps.own, None])
+        return all_training_returns(self.settings, part, steps, self.mean, self.fold)
 
     def _scale(self) -> Vector:
         """The root mean square of returns, shape (questions,)."""

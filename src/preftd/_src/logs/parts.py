@@ -54,8 +54,19 @@ class LogPart(NamedTuple):
     """The fold of each unit, shape (units,)."""
     reach: int
     """The row after the last episode, which may end after the part."""
-    fold_reach: int
-    """The row after what belongs to the last episode and to its last fold."""
+    later: Whole
+    """The first rows of the units of the last episode that come after the part."""
+    later_folds: Whole
+    """The fold of each of them."""
+
+    def after(self, start: int, stop: int) -> LogPart:
+        """Return rows of its last episode that come after it as a part."""
+        first = int(np.searchsorted(self.later, start, side="right")) - 1
+        last = int(np.searchsorted(self.later, stop, side="left"))
+        starts = np.append(np.maximum(self.later[first:last], start), stop)
+        fresh = np.append(np.zeros(last - first, np.bool_), stop == self.reach)
+        folds = self.later_folds[first:last]
+        return LogPart(-1, start, stop, starts, fresh, folds, folds, self.reach, *self[-2:])
 
     def begins(self, count: int) -> Flags:
         """Return whether an episode begins with each of the first rows, shape (count,)."""
@@ -119,13 +130,13 @@ def plan_parts(
     cuts = np.unique(np.searchsorted(starts, np.arange(0, rows, part)))
     cuts = np.append(cuts[cuts < len(starts)], len(starts))
     starts, fresh = np.append(starts, rows), np.append(fresh, True)
-    edges = np.append(starts[:-1][fresh[:-1] | (np.diff(fold, prepend=-1) != 0)], rows)
     parts = []
     for number, (a, b) in enumerate(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)):
         start, stop = int(starts[a]), int(starts[b])
-        reach, fold_reach = (int(one[np.searchsorted(one, stop)]) for one in (over, edges))
+        reach = int(over[np.searchsorted(over, stop)])
+        rest = slice(b, int(np.searchsorted(starts, reach)))
         own = (starts[a : b + 1], fresh[a : b + 1], groups[a:b], fold[a:b])
-        parts.append(LogPart(number, start, stop, *own, reach, fold_reach))
+        parts.append(LogPart(number, start, stop, *own, reach, starts[rest], fold[rest]))
     cut = int(limit) if (blocks > 1).any() else None
     return LogPlan(
         tuple(parts), pieces.split, len(begins), len(groups), int(groups[-1]) + 1,

@@ -54,13 +54,6 @@ def returns(
             unknown[t] = discount[t]
 
 
-class Realised(NamedTuple):
-    """The returns of the rows of a part, shape (rows, questions)."""
-
-    returns: Dense
-    known: NDArray[np.bool_]
-
-
 class _Joined(NamedTuple):
     """The steps of a part, and those after it that complete its returns."""
 
@@ -69,12 +62,66 @@ class _Joined(NamedTuple):
     rho: Vector
     opens: NDArray[np.bool_]
     stays: NDArray[np.bool_]
-    """Whether the next row belongs to the same episode (and fold)."""
+    """Whether the next row belongs to the same episode."""
+    fold: NDArray[np.int64]
 
 
-def realised_returns(
-    settings: Settings, part: LogPart, steps: PartSteps, mean: Vector, within: bool = False
-) -> Realised:
+@kernel
+def complete_later(
+    joined: _Joined,
+    which: int,
+    out: Dense,
+    known: NDArray[np.bool_],
+    when: NDArray[np.int64],
+) -> None:
+    """Write the returns of rows that are known in a later fold only, up to its end, and that fold.
+
+    out, known, when  of the first rows, and changed where a return is not known yet
+    """
+    rewards, rho, stays, fold = joined.rewards, joined.rho, joined.stays, joined.fold
+    opens, discount, cumulants = joined.opens, joined.discounts[which], joined.rewards.shape[1]
+    for t in range(known.size):
+        if known[t] or not opens[t]:
+            continue
+        weight = left = 1.0
+        found, s = -1, t
+        out[t] = 0.0
+        while opens[s] and (found < 0 or fold[s] == found):
+            weight *= rho[s]
+            for c in range(cumulants):
+                out[t, c] += weight * rewards[s, c]
+            weight *= discount[s]
+            left *= discount[s]
+            if found < 0 and left <= UNKNOWN:
+                found = fold[s]
+            if left <= ROUNDING or s + 1 == opens.size or not stays[s]:
+                break
+            s += 1
+        if found < 0:
+            out[t] = 0.0
+        else:
+            out[t, cumulants], known[t], when[t] = weight, True, found
+
+
+class Training(NamedTuple):
+    """What regressions learn from the rows of a part, at one discount."""
+
+    returns: Dense
+    """A column for each cumulant, up to where recording (or the fold) stops, and one more for the
+    share of the mean return that is to be added; 0 where it is not known."""
+    known: NDArray[np.bool_]
+    fold: NDArray[np.int64]
+    """The fold in which the return is known: its own if folds are no pieces of time."""
+
+
+class Realised(NamedTuple):
+    """The returns of the rows of a part, shape (rows, questions)."""
+
+    returns: Dense
+    known: NDArray[np.bool_]
+
+
+def realised_returns(settings: Settings, part: LogPart, steps: PartSteps, mean: Vector) -> Realised:
     """Return the returns of a part; rows after it complete them if its last episode continues.
 
     Parameters
@@ -82,12 +129,9 @@ def realised_returns(
     settings, part, steps
     mean : array of shape (questions,)
         What stands for the return where recording stops.
-    within : bool
-        Whether what comes after a fold, in pieces of time, is not known: weights that are tested on
-        it may not learn from that.
 
     """
-    columns, rows, joined = settings.columns, steps.own, _join(settings, part, steps, within)
+    columns, rows, joined = settings.columns, steps.own, _join(settings, part, steps)
     found, unknown = (np.empty((rows, mean.size)) for _ in range(2))
     for q in range(mean.size):
         d, c = divmod(q, len(columns.reward))
@@ -97,20 +141,43 @@ def realised_returns(
     return Realised(np.where(own, found, np.nan), (unknown <= UNKNOWN) & own)
 
 
-def training_returns(settings: Settings, part: LogPart, steps: PartSteps, which: int) -> Realised:
+def training_returns(settings: Settings, part: LogPart, steps: PartSteps, which: int) -> Training:
     """Return what regressions learn from at one discount, before any mean return is known.
 
-    The returns have a column for each cumulant, up to where recording (or the fold) stops, and one
-    more for the share of the mean return that is to be added. Those that are not known are 0.
+    If folds are pieces of time, nothing that comes after the fold in which a return is known is in
+    it: weights that are tested on the next fold may not know it.
     """
-    rows, joined = steps.own, _join(settings, part, steps, True)
+    rows, joined = steps.own, _join(settings, part, steps)
+    own = joined
+    if settings.split.ordered:
+        ends = np.append(joined.fold[1:] != joined.fold[:-1], True)
+        own = joined._replace(stays=joined.stays & ~ends)
     found = np.empty((rows, joined.rewards.shape[1] + 1))
     for c, reward in enumerate(joined.rewards.T):
-        found[:, c] = _returns(joined, reward, which, 0.0)[0][:rows]
-    out, unknown = _returns(joined, np.zeros(len(joined.opens)), which, 1.0)
+        found[:, c] = _returns(own, reward, which, 0.0)[0][:rows]
+    out, unknown = _returns(own, np.zeros(len(joined.opens)), which, 1.0)
     found[:, -1] = out[:rows]
     known = (unknown[:rows] <= UNKNOWN) & joined.opens[:rows]
     found[~known] = 0.0
+    when = steps.fold[:rows].copy()
+    if settings.split.ordered:
+        complete_later(joined, which, found, known, when)
+    return Training(found, known, when)
+
+
+def all_training_returns(
+    settings: Settings, part: LogPart, steps: PartSteps, mean: Vector, fold: int
+) -> Realised:
+    """Return what may be learned from for a fold, at all discounts; the rest is not known."""
+    found, known = np.empty((steps.own, mean.size)), np.empty((steps.own, mean.size), np.bool_)
+    cumulants, kept = len(settings.columns.reward), settings.split.training(fold)
+    for d in range(mean.size // cumulants):
+        own, every = (
+            training_returns(settings, part, steps, d),
+            slice(d * cumulants, (d + 1) * cumulants),
+        )
+        found[:, every] = own.returns[:, :-1] + own.returns[:, -1:] * mean[every]
+        known[:, every] = (own.known & np.isin(own.fold, kept))[:, None]
     return Realised(found, known)
 
 
@@ -128,33 +195,27 @@ def _returns(joined: _Joined, reward: Vector, which: int, end: float) -> tuple[V
     return out, unknown
 
 
-def _join(settings: Settings, part: LogPart, steps: PartSteps, within: bool) -> _Joined:
-    reach = part.fold_reach if within else part.reach
-    joined = [steps, *_ahead(settings, part, reach)]
-    rewards, rho, opens = (
+def _join(settings: Settings, part: LogPart, steps: PartSteps) -> _Joined:
+    joined = [steps, *_ahead(settings, part)]
+    rewards, rho, opens, fold = (
         np.concatenate([getattr(one, name)[: one.own] for one in joined])
-        for name in ("rewards", "rho", "opens")
+        for name in ("rewards", "rho", "opens", "fold")
     )
     discounts = np.concatenate([one.discounts[:, : one.own] for one in joined], axis=1)
     stays = np.ones(len(opens), np.bool_)
-    ends = part.fresh[1:].copy()
-    if within:
-        ends[:-1] |= part.folds[1:] != part.folds[:-1]
-        ends[-1] |= part.fold_reach == part.stop
-    stays[(part.starts[1:] - part.start - 1)[ends]] = False
-    return _Joined(rewards, discounts, rho, opens, stays)
+    stays[(part.starts[1:] - part.start - 1)[part.fresh[1:]]] = False
+    rewards = np.ascontiguousarray(rewards)
+    return _Joined(rewards, discounts, rho, opens, stays, fold)
 
 
-def _ahead(settings: Settings, part: LogPart, reach: int) -> list[PartSteps]:
+def _ahead(settings: Settings, part: LogPart) -> list[PartSteps]:
     """The steps after a part that belong to its last episode, as many as returns need."""
     found, start, many = list[PartSteps](), part.stop, BEHIND
-    left, none = np.ones(len(settings.columns.discounts)), np.zeros(1, np.int64)
-    farthest = part.stop if part.fresh[-1] else min(reach, part.stop + FARTHEST)
+    left = np.ones(len(settings.columns.discounts))
+    farthest = part.stop if part.fresh[-1] else min(part.reach, part.stop + FARTHEST)
     while start < farthest and left.max() > ROUNDING:
         stop = min(start + many, farthest)
-        starts, fresh = np.array([start, stop]), np.array([False, stop == part.reach])
-        more = LogPart(-1, start, stop, starts, fresh, none, none, part.reach, part.reach)
-        found.append(read_steps(settings, more))
+        found.append(read_steps(settings, part.after(start, stop)))
         left *= found[-1].discounts[:, : stop - start].prod(axis=1)
         start, many = stop, 2 * many
     return found

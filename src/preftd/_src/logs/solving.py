@@ -185,8 +185,13 @@ class _Fits:
 
     def weights(self, fold: int) -> tuple[Dense, Vector]:
         """Return the weights for a fold, shape (size, cumulants), and the shares of penalties."""
-        one = self._system
-        sums, cumulants = one.of(self._split.training(fold)), len(one.cumulants)
+        one, kept = self._system, self._split.training(fold)
+        sums, cumulants = one.of(kept), len(one.cumulants)
+        if one.sums.shape[2] > len(sums) + cumulants and not sums.any():
+            found = np.zeros((len(sums), cumulants))  # no return is known: the mean is left
+            if one.constant:
+                found[-1] = one.mean.of(kept)[one.cumulants]
+            return found, np.full(cumulants, np.nan)
         if self._given is not None:
             found = solved(sums, self._given, one.constant, one.label)
             return found, np.full(cumulants, np.nan)
