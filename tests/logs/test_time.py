@@ -181,5 +181,5 @@ def test_predictions_of_ages_need_the_time_in_order(tmp_path: Path) -> None:
     found = fitted(log, tmp_path / "out", time="when", preference="age:2")
     with pytest.raises(InputError, match="there is no column 'when'"):
         found.predict(log.drop("when"))
-    with pytest.raises(InputError, match=r"time \('when'\) is missing or goes back in row 1: "):
+    with pytest.raises(InputError, match=r"time \('when'\) goes back in row 1: "):
         found.predict(log.filter(id=0).reverse())

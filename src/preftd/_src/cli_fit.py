@@ -84,6 +84,12 @@ def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
     missing_reward: Annotated[
         str | None, typer.Option(help="Refuse rows without a reward, or cut the episode there.")
     ] = None,
+    null: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="VALUE", help="What stands for a missing value in CSV, as NA. May be repeated."
+        ),
+    ] = None,
     rule: Annotated[
         list[str] | None,
         typer.Option(help="td0, td, etd or ptd. May be repeated (default: all)."),
@@ -121,7 +127,9 @@ def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
     typed: dict[str, Any] = dict(locals())
     from preftd._src.logs.command import fit_file  # noqa: PLC0415  (help must be quick)
 
-    named = {"features": feature, "categories": category} | {name: typed[name] for name in COLUMNS}
+    named = {"features": feature, "categories": category, "nulls": null} | {
+        name: typed[name] for name in COLUMNS
+    }
     given = {name: value for name, value in named.items() if value is not None}
     if rule == []:
         raise InputError("no rule is given: leave out --rule for all of them.")

@@ -5,11 +5,13 @@ Without a column of time, each row comes one unit of time after the row before.
 
 from __future__ import annotations
 
+import datetime as dt
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from preftd._src.arrays import InputError, Vector, number, short
 
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
 NANOSECONDS = {
     "us": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9, "d": 86400 * 10**9,
 }  # fmt: skip
+
+
+_MICROSECOND = dt.timedelta(microseconds=1)
 
 
 def as_time_unit(given: float | str) -> float | str:
@@ -84,6 +89,44 @@ def elapsed(columns: LogColumns, times: pl.Series) -> Vector:
     passed = ticks.diff().cast(pl.Float64).to_numpy() / unit
     passed[:1] = 0.0
     return passed
+
+
+def microseconds(columns: LogColumns, given: Any) -> int | float:
+    """Return one time as a number: of microseconds for dates with their times."""
+    if isinstance(columns.time_unit, str):
+        if isinstance(given, np.datetime64):
+            given = given.astype("datetime64[us]").item()
+        if isinstance(given, dt.timedelta):
+            return given // _MICROSECOND
+        if isinstance(given, dt.datetime):
+            zone = None if given.tzinfo is None else dt.UTC
+            return (given - dt.datetime(1970, 1, 1, tzinfo=zone)) // _MICROSECOND
+        if isinstance(given, dt.date):
+            return (given - dt.date(1970, 1, 1)) // _MICROSECOND
+    elif isinstance(given, int | float | np.number) and np.isfinite(given):
+        return int(given) if isinstance(given, int | np.integer) else float(given)
+    wanted = "a date with its time" if isinstance(columns.time_unit, str) else "a number"
+    raise InputError(f"time ({columns.time!r}) is {short(given)}: give {wanted}.")
+
+
+def all_microseconds(columns: LogColumns, times: pl.Series) -> NDArray[Any]:
+    """Return times as `microseconds` does, shape (rows,)."""
+    counts_in_a_unit(columns, times.dtype)
+    if times.null_count() or (times.dtype.is_float() and not times.is_finite().all()):
+        raise InputError(f"time ({columns.time!r}) is missing in some row: give that of each.")
+    if isinstance(times.dtype, pl.Duration):
+        times = times.cast(pl.Duration("us"))
+    elif times.dtype.is_temporal():
+        times = times.cast(pl.Datetime("us", getattr(times.dtype, "time_zone", None)))
+    whole = times.dtype.is_temporal() or times.dtype.is_integer()
+    return times.cast(pl.Int64 if whole else pl.Float64).to_numpy()
+
+
+def units_between(columns: LogColumns, before: int | float, times: NDArray[Any]) -> Vector:
+    """Return the units of time from each row's predecessor to the row, from `microseconds`."""
+    unit = columns.time_unit
+    each = _nanoseconds(unit) / 1000 if isinstance(unit, str) else 1.0 if unit is None else unit
+    return np.diff(times, prepend=before).astype(np.float64) / each
 
 
 def older(age: float, passed: Vector) -> float:

@@ -272,6 +272,8 @@ class LogColumns:
     time_unit : str or float, optional
         The unit: "1s", "5m", "1h" or "1d" for dates with their times, and how much of the column
         it is for numbers (default for these: 1).
+    nulls : sequence of str
+        Fields of CSV files that stand for a missing value, such as NA or -999, besides empty ones.
 
     Examples
     --------
@@ -300,6 +302,7 @@ class LogColumns:
     constant: bool = True
     time: str | None = None
     time_unit: float | str | None = None
+    nulls: tuple[str, ...] = ()
 
     if TYPE_CHECKING:
 
@@ -325,6 +328,7 @@ class LogColumns:
             constant: bool = True,
             time: str | None = None,
             time_unit: float | str | None = None,
+            nulls: Sequence[str] | str = (),
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -340,6 +344,7 @@ class LogColumns:
             raise InputError("features are missing: name one or more columns.")
         if not self.reward:
             raise InputError("reward is missing: name one or more columns.")
+        put(self, "nulls", _fields(self.nulls))
         put(self, "discount", _discounts(self.discount))
         put(self, "preference", as_trust(self.preference))
         put(self, "constant", as_flag("constant", self.constant))
@@ -487,6 +492,14 @@ def read_toml(given: Path | str) -> dict[str, Any]:
 
 
 _EXAMPLES = {"features": 'features = ["x"]', "reward": 'reward = "r"', "discount": "discount = 0.9"}
+
+
+def _fields(given: Any) -> tuple[str, ...]:
+    """Fields of CSV files; a number is given as it is written there."""
+    several = [given] if isinstance(given, str) else given
+    if not isinstance(several, list | tuple) or not all(is_text(one) and one for one in several):
+        raise InputError(f'nulls is {short(given)}: give texts, such as ["NA", "-999"].')
+    return tuple(dict.fromkeys(several))
 
 
 def _discounts(given: Any) -> tuple[float, ...] | str:

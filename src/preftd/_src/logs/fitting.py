@@ -117,8 +117,9 @@ def fit(  # noqa: PLR0913  (each is optional)
 
     Parameters
     ----------
-    source : str, path, polars or pandas frame, or iterable of frames
-        A Parquet or CSV file, or a folder of them.
+    source : str, path, frame, Arrow table, DuckDB relation, or iterable of frames
+        A Parquet or CSV file, or a folder of them. Frames are those of polars or pandas, whose
+        index counts as columns where it has names.
     columns : LogColumns
     out : Path or str
         The folder for predictions, weights and the summary. Older ones are replaced; files of yours
@@ -184,7 +185,7 @@ def fit(  # noqa: PLR0913  (each is optional)
         described = [real, content([columns, arms]), folds, block, ridge, written]
         parts_folder = open_parts(folder, *described)
         try:
-            table = open_source(source, parts_folder)
+            table = open_source(source, parts_folder, columns.nulls)
             for file in table.files:
                 if file.path.parent != parts_folder and is_result(file.path, folder):
                     raise InputError(

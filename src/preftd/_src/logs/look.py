@@ -24,6 +24,7 @@ from preftd._src.logs.encoding import (
     VALUE,
     Encoding,
     add_ages,
+    codes_by_level,
     codes_of,
     is_there,
     last_true,
@@ -359,7 +360,7 @@ def _carried(
 ) -> Dense:
     """What is carried after a range of rows of an episode, with what was known before it."""
     columns, found = encoding.columns, known.copy()
-    levels = dict(zip(columns.categories, encoding.levels, strict=True))
+    codes = dict(zip(columns.categories, map(codes_by_level, encoding.levels), strict=True))
     if columns.trusted_by:
         passed = trusted.elapsed(first, stop)
         found[:, AGE] = [older(age, passed) for age in found[:, AGE].tolist()]
@@ -368,7 +369,7 @@ def _carried(
         for i, name in enumerate(columns.inputs):
             if name in last:
                 row, read = last[name]
-                own = codes_of(read, levels[name]) if name in levels else numbers_of(read)
+                own = codes_of(read, codes[name]) if name in codes else numbers_of(read)
                 found[i, what] = own[0]
                 if what == VALUE:
                     found[i, AGE] = trusted.age(row, stop)

@@ -11,7 +11,7 @@ all rows is computed before anything else.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,11 +23,12 @@ from polars.io.plugins import register_io_source
 
 from preftd._src.arrays import Dense, InputError, Vector
 from preftd._src.files import write_whole
+from preftd._src.learners.network.layers import Parameters
 from preftd._src.learners.transition import DivergedError
 from preftd._src.logs.arms import Arm, OnlineMethod
 from preftd._src.logs.look import look
 from preftd._src.logs.parts import LogPart, LogPlan, PartSteps, Settings, read_part, read_steps
-from preftd._src.logs.scores import Realised, realised_returns
+from preftd._src.logs.scores import Realised, linear_values, realised_returns, row_products
 from preftd.experience import Experience
 from preftd.preferences import Signal
 from preftd.rules import PTD
@@ -188,17 +189,24 @@ class OnlineValues(NamedTuple):
     method: OnlineMethod
     states: tuple[dict[str, NDArray[Any]], ...]
 
-    def predict(self, features: Dense, fold: int, question: int) -> Vector:
-        """Predict the values of rows, shape (rows,); the rule has no part in that."""
-        if not len(features):
-            return np.zeros(0)
-        state = self.states[fold]
-        size = float(state["step_size"][question])
-        learner = self.method.learner(PTD(), features.shape[1], size)
-        mark = f"{question}."
+    def values(self, fold: int, question: int) -> Callable[[Dense], Vector]:
+        """Return what turns features into values, row for row; the rule has no part in that."""
+        state, mark = self.states[fold], f"{question}."
         own = {key[len(mark) :]: one for key, one in state.items() if key.startswith(mark)}
+        size = len(next((own[key] for key in ("weights", "hidden") if key in own), ()))
+        learner = self.method.learner(PTD(), max(size, 1), float(state["step_size"][question]))
         learner.load_state_dict(own)
-        return np.asarray(state["scale"][question] * learner.predict(features))
+        scale = state["scale"][question]
+        if self.method.kind == "linear":
+            return linear_values(scale * own["weights"][:, 0])
+        net = Parameters.of(own, "")
+        out = linear_values(scale * net.out)
+
+        def values(features: Dense) -> Vector:
+            active = np.maximum(row_products(features, net.hidden) + net.hidden_bias, 0)
+            return np.asarray(scale * net.bias + out(active))
+
+        return values
 
 
 def with_signal(settings: Settings, plan: LogPlan, folder: Path) -> Settings:

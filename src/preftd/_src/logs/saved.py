@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, final
@@ -12,17 +12,17 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from preftd._src.arrays import InputError, Vector, as_count, short
+from preftd._src.arrays import Dense, InputError, Vector, as_count, short
 from preftd._src.experiments.inputs import as_folder
 from preftd._src.files import read_npz
 from preftd._src.logs.arms import as_method, questions_of
-from preftd._src.logs.clock import elapsed
-from preftd._src.logs.columns import Column, LogColumns
-from preftd._src.logs.encoding import Encoding, Gatherer, InfiniteError, numbers_of
+from preftd._src.logs.columns import LogColumns
+from preftd._src.logs.encoding import Encoding
 from preftd._src.logs.least_squares import Solution
 from preftd._src.logs.online import OnlineValues
 from preftd._src.logs.part_files import PREDICTIONS
-from preftd._src.logs.parts import episode_starts
+from preftd._src.logs.predictor import MOST, Predictor, predict_frame
+from preftd._src.logs.scores import linear_values
 from preftd._src.logs.source import as_frame
 from preftd._src.logs.summary import (
     FORM,
@@ -85,13 +85,14 @@ class LogEvaluation:
         """Predict the values of rows, which need only the columns of features.
 
         What is missing is filled as it was in the log, also by what the columns of episodes, their
-        ends and the preference say, if they are there. A value of a category that is not among
-        those of the log's trusted rows has no feature, like the most frequent one.
+        ends and the preference say, if they are there. Other columns are ignored. A value of a
+        category that is not among those of the log's trusted rows has no feature, like the most
+        frequent one.
 
         Parameters
         ----------
-        frame : polars or pandas frame
-            The rows, in order; of one episode, if no column says where others begin.
+        frame : polars or pandas frame, Arrow table, or DuckDB relation
+            The rows, in order; of one episode, if no column says which they belong to.
         arm : str, optional
             Such as "ptd" (default: the last of least squares).
         question : int or str
@@ -102,9 +103,30 @@ class LogEvaluation:
         array of shape (rows,)
 
         """
-        rows = as_frame(frame)
-        for name in self.columns.inputs:
-            nearest("column", name, rows.columns)
+        return predict_frame(self.encoding, self._values(arm, question), as_frame(frame)).value
+
+    def predictor(
+        self, arm: str | None = None, question: int | str = 0, most: int = MOST
+    ) -> Predictor:
+        """Return what predicts rows as they come in, and keeps the last readings of each episode.
+
+        Parameters
+        ----------
+        arm, question
+            As for `predict`.
+        most : int
+            Episodes that are kept; then the one that was seen longest ago is forgotten, and a row
+            of it begins another one.
+
+        Returns
+        -------
+        Predictor
+
+        """
+        return Predictor(self.encoding, self._values(arm, question), most)
+
+    def _values(self, arm: str | None, question: int | str) -> Callable[[Dense], Vector]:
+        """What turns features into values of an arm."""
         keys = [one["key"] for one in self.summary["arms"]]
         labels = [one["label"] for one in self.summary["questions"]]
         if arm is not None:
@@ -113,40 +135,10 @@ class LogEvaluation:
             nearest("question", question, labels)
             question = labels.index(question)
         which = as_count("question", question, 0, len(labels) - 1)
-        try:
-            begins, beta = episode_starts(self.columns, rows), _beta(self.columns, rows)
-            passed = _elapsed(self.columns, rows, begins)
-            features = Gatherer(self.encoding).features(rows, begins, beta, passed)[0]
-        except (InfiniteError, pl.exceptions.PolarsError) as error:
-            raise InputError(
-                f"the rows cannot be read ({short(error)}): give numbers that are finite."
-            ) from None
         chosen = len(self.weights) - 1 if arm is None else keys.index(arm)
         if chosen < len(self.weights):
-            return np.asarray(features @ self.weights[chosen, :, which])
-        return self.online[chosen - len(self.weights)].predict(features, -1, which)
-
-
-def _beta(columns: LogColumns, rows: pl.DataFrame) -> Vector | None:
-    """β of rows, if it is a number, or a column that is there."""
-    trust = columns.preference
-    if isinstance(trust, Column) and trust.name in rows.columns:
-        return numbers_of(rows[trust.name])
-    return np.full(rows.height, trust) if isinstance(trust, float) else None
-
-
-def _elapsed(columns: LogColumns, rows: pl.DataFrame, begins: NDArray[np.bool_]) -> Vector | None:
-    """The time from the row before of each row, if ages depend on it."""
-    if columns.time is None or not columns.ages_by_time:
-        return None
-    nearest("column", columns.time, rows.columns)
-    passed = np.where(begins, 0.0, elapsed(columns, rows[columns.time]))
-    if not (passed >= 0).all():
-        row = int(np.argmin(passed >= 0))
-        raise InputError(
-            f"time ({columns.time!r}) is missing or goes back in row {row:,}: give rows in order."
-        )
-    return passed
+            return linear_values(self.weights[chosen, :, which])
+        return self.online[chosen - len(self.weights)].values(-1, which)
 
 
 def write_weights(file: BinaryIO, e: Encoding, solution: Solution) -> None:

@@ -5,6 +5,7 @@ Errors have intervals, for which groups of units are resampled.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -89,6 +90,23 @@ def predict_rows(
             x = features[t, i]
             for k in range(out.shape[1]):
                 out[t, k] += x * w[i, k]
+
+
+def row_products(features: Dense, weights: Dense) -> Dense:
+    """The product of rows and weights, shape (rows, columns): each row as if it were alone.
+
+    BLAS adds in another order if there are more rows.
+    """
+    found = np.empty((len(features), weights.shape[1]))
+    every = np.ascontiguousarray(weights)[None]
+    predict_rows(features, every, np.zeros(len(features), np.int64), found)
+    return found
+
+
+def linear_values(weights: Vector) -> Callable[[Dense], Vector]:
+    """Return what turns features into values w·x, row for row."""
+    column = np.array(weights)[:, None]
+    return lambda features: row_products(features, column)[:, 0]
 
 
 @kernel
@@ -200,7 +218,11 @@ def part_scores(
         if not rows:
             continue
         held = np.empty((rows, many))
-        values = _values(piece.features[:rows], weights, steps.fold[own], solution, many)
+        values = np.empty((piece.which.stop - piece.which.start, many))
+        for block, features in piece.blocks:
+            fold = steps.fold[piece.which][block]
+            values[block] = _values(features, weights, fold, solution, many)
+        values = values[:rows]
         before = np.tile(into_rows[own], len(arms))
         into = np.tile(paid[own], len(columns.discounts) * len(arms))
         hold(values, piece.beta[:rows], steps.first[own], before, into, state, held)
@@ -241,7 +263,7 @@ def _values(
             k = weights.shape[2] + i * questions + q
             for one in np.unique(fold).tolist():
                 rows = fold == one
-                found[rows, k] = online.predict(features[rows], one, q)
+                found[rows, k] = online.values(one, q)(features[rows])
     return found
 
 
