@@ -17,7 +17,7 @@ import polars as pl
 
 from benchmarks.processes import peak_gib, run_program
 from benchmarks.timing import Contender, compete, digits, row
-from preftd._src.experiments.executors import ONE_THREAD
+from preftd._src.command import ONE_THREAD
 from preftd._src.logs.arms import arms_of
 from preftd._src.logs.first_pass import part_sums
 from preftd._src.logs.fitting import DEFAULT

@@ -217,8 +217,9 @@ def test_a_gap_is_filled_by_the_last_trusted_reading_of_its_episode(tmp_path: Pa
     encoding = settings_of(log, tmp_path, preference="quality")[0].encoding
     pieces = [pl.DataFrame({"a": a, "b": [0.0] * len(a)}) for a in ([1.0, 2.0, 9.0], [None, 5.0])]
     gatherer = Gatherer(encoding)
-    first, second = map(gatherer.columns, pieces)
-    gatherer.features(first, np.array([True, False, False]), np.array([1.0, 1.0, 0.0]))
-    found, _, gaps, _ = gatherer.features(second, np.array([False, False]), np.array([1.0, 1.0]))
+    given = [([True, False, False], [1.0, 1.0, 0.0]), ([False, False], [1.0, 1.0])]
+    for piece, (begins, beta) in zip(pieces, given, strict=True):
+        rows = gatherer.rows(gatherer.columns(piece), np.array(begins), np.array(beta))
+        ((_, found),) = gatherer.blocks(rows)
     assert found[0, 0] == pytest.approx((2.0 - encoding.centre[0]) / encoding.scale[0])
-    assert gaps.tolist() == [1, 0]
+    assert rows.gaps.tolist() == [1, 0]

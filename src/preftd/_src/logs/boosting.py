@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from preftd._src.arrays import Dense, InputError, Vector
 from preftd._src.logs.arms import ARMS
-from preftd._src.logs.moments import extras_of, past_of, write_extras
+from preftd._src.logs.moments import extras_of, extras_of_piece, past_of
 from preftd._src.logs.parts import LogPlan, Settings, pieces, read_steps
 from preftd._src.logs.returns import all_training_returns
 
@@ -59,9 +59,9 @@ class BoostedFold(NamedTuple):
             realised = all_training_returns(settings, part, steps, self.mean, self.fold)
             past, z = past_of(settings.columns, extras, steps), list[Dense]()
             for piece in pieces(settings, part, steps):
-                more = np.empty((len(piece.features), len(extras.names)))
-                write_extras(extras, piece, past, more)
-                z.append(np.concatenate([piece.features, more], axis=1))
+                more = extras_of_piece(extras, piece, past)
+                for block, features in piece.blocks:
+                    z.append(np.concatenate([features, more[block]], axis=1))
             own = np.concatenate(z)[: steps.own]
             found.append((own, realised.returns, realised.known, steps.fold[: steps.own]))
         z_all, goal, known, fold = (np.concatenate(arrays) for arrays in zip(*found, strict=True))

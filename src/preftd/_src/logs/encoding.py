@@ -7,7 +7,7 @@ changes no prediction beyond rounding, and weights can be had in the log's own u
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -217,14 +217,14 @@ class Gatherer:
         found += [code_of(given[name], codes) for name, codes in both]
         return [np.array([one]) for one in found]
 
-    def features(
+    def rows(
         self,
         columns: list[Vector],
         begins: NDArray[np.bool_],
         beta: Vector | None,
         elapsed: Vector | None = None,
-    ) -> Gathered:
-        """Return the features of rows; they are overwritten by the next call.
+    ) -> Rows:
+        """Return rows with their ages, and β of them.
 
         Parameters
         ----------
@@ -238,39 +238,53 @@ class Gatherer:
             The time from the row before (default: 1).
 
         """
-        named, levels, rows = self.encoding.columns, self.encoding.levels, len(begins)
-        if len(self._out) < rows:  # memory that is new takes long to get
-            self._out = np.empty((rows, self.encoding.size))
-        out, codes, age = self._out[:rows], np.empty((rows, len(levels))), np.zeros(rows)
-        numbers = out if self._basis is None else np.empty((rows, len(named.features)))
-        beta = np.ones(rows) if beta is None else beta.copy()
-        elapsed = np.ones(rows) if elapsed is None else elapsed
-        gaps = np.zeros(len(self.carried), int)
-        for low in range(0, rows, BLOCK):
-            which = slice(low, min(low + BLOCK, rows))
-            signals = (begins[which], elapsed[which], beta[which], age[which])
-            block = _Block(low, len(named.features), *signals, numbers[which], codes[which])
-            self._write(block, [column[which] for column in columns], gaps)
-        at = len(named.features)
-        if self._basis is not None:
-            kind, encoder = self._basis
-            found = kind.expand(encoder, numbers)[:, kind.constants :]
-            at = found.shape[1]
-            out[:, :at] = found
-        for i, own in enumerate(levels):
-            for code in range(1, len(own)):
-                out[:, at] = codes[:, i] == code
-                at += 1
-        if self._adds_constant:
-            out[:, -1] = 1.0
-        return Gathered(out, beta, gaps, age)
+        count, preference = len(begins), self.encoding.columns.preference
+        age, spans = np.zeros(count), np.ones(count) if elapsed is None else elapsed
+        for i, name in enumerate(self.encoding.columns.inputs):
+            if name in self._counted:
+                self.carried[i, AGE] = add_ages(
+                    columns[i], begins, spans, self.carried[i, AGE], age
+                )
+        if isinstance(preference, Missing | Age):
+            beta = beta_of_age(preference, age)
+        elif beta is None:
+            beta = np.ones(count)
+        return Rows(columns, begins, beta, age, np.zeros(len(self.carried), int))
+
+    def blocks(self, rows: Rows) -> Iterator[tuple[slice, Dense]]:
+        """Yield features of at most `BLOCK` rows at a time, which the next ones overwrite.
+
+        They stay in the cache while they are used.
+        """
+        named, levels = self.encoding.columns, self.encoding.levels
+        for low in range(0, len(rows.begins), BLOCK):
+            which = slice(low, min(low + BLOCK, len(rows.begins)))
+            count = which.stop - low
+            if len(self._out) < count:  # memory that is new takes long to get
+                self._out = np.empty((count, self.encoding.size))
+            out, codes = self._out[:count], np.empty((count, len(levels)))
+            numbers = out if self._basis is None else np.empty((count, len(named.features)))
+            block = _Block(
+                low, len(named.features), rows.begins[which], rows.beta[which], numbers, codes
+            )
+            self._write(block, [column[which] for column in rows.columns], rows.gaps)
+            at = len(named.features)
+            if self._basis is not None:
+                kind, encoder = self._basis
+                found = kind.expand(encoder, numbers)[:, kind.constants :]
+                at = found.shape[1]
+                out[:, :at] = found
+            for i, own in enumerate(levels):
+                for code in range(1, len(own)):
+                    out[:, at] = codes[:, i] == code
+                    at += 1
+            if self._adds_constant:
+                out[:, -1] = 1.0
+            yield which, out
 
     def _write(self, block: _Block, columns: list[Vector], gaps: NDArray[np.int64]) -> None:
-        """Write columns and β: at first those without a gap, as gaps are filled by β."""
-        whole, preference = self._write_whole(block, columns), self.encoding.columns.preference
-        self._add_ages(block, columns, whole)
-        if isinstance(preference, Missing | Age):
-            block.beta[:] = beta_of_age(preference, block.age)
+        """Write columns, at first those without a gap."""
+        whole = self._write_whole(block, columns)
         last, begun = block.last_trusted()
         for i, column in enumerate(columns):
             carried = self.carried[i]
@@ -301,24 +315,17 @@ class Gatherer:
                 whole.append(gather_whole(columns[j], centre[j], factor[j], *block.place(j)))
         return whole
 
-    def _add_ages(self, block: _Block, columns: list[Vector], whole: list[bool]) -> None:
-        """Write the age of each row: that of the oldest input that counts."""
-        for i, name in enumerate(self.encoding.columns.inputs):
-            if name in self._counted:
-                given = (block.begins, block.elapsed, self.carried[i, AGE], block.age)
-                self.carried[i, AGE] = 0.0 if whole[i] else add_ages(columns[i], *given)
 
+class Rows(NamedTuple):
+    """Some rows that are turned into features, and what is known of them before."""
 
-class Gathered(NamedTuple):
-    """Some rows as features."""
-
-    features: Dense
-    """Shape (rows, size)."""
+    columns: list[Vector]
+    begins: NDArray[np.bool_]
     beta: Vector
-    gaps: NDArray[np.int64]
-    """How many there are of each input."""
     age: Vector
     """How long ago the oldest input that counts was read; 0 if none counts."""
+    gaps: NDArray[np.int64]
+    """How many there are of each input; counted while features are made."""
 
 
 class _Block(NamedTuple):
@@ -329,9 +336,7 @@ class _Block(NamedTuple):
     features: int
     """How many inputs are numbers; codes of categories come after them."""
     begins: NDArray[np.bool_]
-    elapsed: Vector
     beta: Vector
-    age: Vector
     numbers: Dense
     codes: Dense
 

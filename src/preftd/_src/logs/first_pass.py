@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from preftd._src.arrays import InputError
 from preftd._src.logs.encoding import is_there
 from preftd._src.logs.least_squares import Adder
-from preftd._src.logs.moments import Moments, extras_of, past_of
+from preftd._src.logs.moments import Moments, extras_of, extras_of_piece, past_of
 from preftd._src.logs.parts import LogPart, PartSteps, Piece, Settings, pieces, read_steps
 from preftd._src.logs.returns import Training, training_returns
 
@@ -46,10 +46,14 @@ def part_sums(settings: Settings, part: LogPart) -> dict[str, NDArray[Any]]:
     gaps = np.zeros((BINS, len(columns.inputs)), np.int64)
     trust, seen = np.zeros((BINS, 2)), np.zeros(3, np.int64)
     for piece in pieces(settings, part, steps):
-        for adder in adders:
-            adder.add(steps, piece)
-        for one, known in zip(moments, realised, strict=True):
-            one.add(steps, piece, past, known)
+        added = [adder.signals(steps, piece) for adder in adders]
+        more = extras_of_piece(extras, piece, past)
+        for block, features in piece.blocks:
+            for adder, signals in zip(adders, added, strict=True):
+                adder.add(steps, piece, block, features, signals)
+            at = slice(piece.which.start + block.start, piece.which.start + block.stop)
+            for one, known in zip(moments, realised, strict=True):
+                one.add(at, features, more[block], piece.beta[block], known)
         own = piece.beta[: steps.own - piece.which.start]
         rows = part.start + piece.which.start + np.arange(len(own))
         bins = rows * BINS // settings.table.rows

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from preftd._src.arrays import Dense, Vector
 from preftd._src.kernels import kernel
+from preftd._src.logs import encoding
 from preftd._src.logs.arms import Arm
 from preftd._src.logs.parts import PartSteps, Piece
 
-BUFFER = 128
+BUFFER = 256
 """Rows of a buffer: with its likes it stays in the cache."""
 WAITS, FADE, FOLD, SLOT, PAID = range(5)
 """What is known of the row that waits, in `Waiting.numbers`; rewards so far begin at PAID."""
@@ -60,6 +61,11 @@ class Marks(NamedTuple):
     fold: NDArray[np.int64]
     shared: NDArray[np.bool_]
     """Whether the row is added by `add_shared`, for several arms at once."""
+
+    def of(self, block: slice) -> Marks:
+        """Return those of a block of rows."""
+        first, opens, closes, fold, shared = self
+        return Marks(first[block], opens[block], closes[block], fold[block], shared[block])
 
 
 def new_waiting(folds: int, size: int, cumulants: int) -> Waiting:
@@ -229,13 +235,11 @@ class Adder:
         self._shared = [new_waiting(folds, *sizes) for _ in self._alike]
         self._carried = np.zeros(len(arms))
 
-    def add(self, steps: PartSteps, piece: Piece) -> None:
-        """Add a piece."""
-        which, x = piece.which, piece.features
-        first, rewards = steps.first[which], steps.rewards[which]
+    def signals(self, steps: PartSteps, piece: Piece) -> list[tuple[Signals, Marks]]:
+        """Return what each rule makes of the rows of a piece, and what rows are for it."""
+        which = piece.which
+        first, opens = steps.first[which], steps.opens[which]
         before, after = steps.before(self._which)[which], steps.discounts[self._which, which]
-        shared = np.empty(len(x), np.bool_)
-        marks = Marks(first, steps.opens[which], steps.closes[which], steps.fold[which], shared)
         found = []
         for a, arm in enumerate(self._arms):
             assert arm.rule is not None
@@ -248,12 +252,35 @@ class Adder:
             )
             self._carried[a] = float(held)
             found.append(Signals(decay, gain, beta, before, after))
-        for group, waiting in zip(self._alike, self._shared, strict=True):
+        marks = [Marks(first, opens, steps.closes[which], steps.fold[which], opens)] * len(found)
+        for group in self._alike:
+            shared = np.empty(len(first), np.bool_)
             decay, gain, beta = (np.array([found[a][i] for a in group]) for i in range(3))
-            find_shared(decay, gain, beta, found[group[0]], marks, marks.shared)
-            add_shared(waiting, x, rewards, found[group[0]], marks)
+            find_shared(decay, gain, beta, found[group[0]], marks[group[0]], shared)
+            last = slice(encoding.BLOCK - 1, None, encoding.BLOCK)
+            shared[last] &= after[last] == 0  # the next row is in another block
             for a in group:
-                add_rows(self._waiting[a], x, rewards, found[a], marks)
+                marks[a] = marks[a]._replace(shared=shared)
+        return list(zip(found, marks, strict=True))
+
+    def add(
+        self,
+        steps: PartSteps,
+        piece: Piece,
+        block: slice,
+        features: Dense,
+        given: list[tuple[Signals, Marks]],
+    ) -> None:
+        """Add a block of a piece."""
+        rewards = steps.rewards[piece.which][block]
+        own = [
+            (Signals(*(array[block] for array in signals)), marks.of(block))
+            for signals, marks in given
+        ]
+        for group, waiting in zip(self._alike, self._shared, strict=True):
+            add_shared(waiting, features, rewards, *own[group[0]])
+            for a in group:
+                add_rows(self._waiting[a], features, rewards, *own[a])
 
     def sums(self) -> NDArray[np.float64]:
         """A and b of each arm and fold."""

@@ -127,9 +127,9 @@ def past_of(columns: LogColumns, extras: Extras, steps: PartSteps) -> Dense:
     return found
 
 
-def write_extras(extras: Extras, piece: Piece, past: Dense, out: Dense) -> None:
-    """Write the extras of a piece, shape (rows, extras)."""
-    at = 0
+def extras_of_piece(extras: Extras, piece: Piece, past: Dense) -> Dense:
+    """Return the extras of the rows of a piece, shape (rows, extras)."""
+    out, at = np.empty((len(piece.beta), len(extras.names))), 0
     for name in extras.missing:
         out[:, at] = ~is_there(piece.frame[name])
         at += 1
@@ -139,6 +139,7 @@ def write_extras(extras: Extras, piece: Piece, past: Dense, out: Dense) -> None:
     out[:, at : at + len(extras.past)] = past[piece.which]
     if extras.constant:
         out[:, -1] = 1.0
+    return out
 
 
 @final
@@ -147,27 +148,27 @@ class Moments:
 
     def __init__(self, settings: Settings, extras: Extras, rest: bool) -> None:
         self._size, cumulants = settings.encoding.size, len(settings.columns.reward)
-        self._extras, self._wide = extras, self._size + len(extras.names)
+        self._wide = self._size + len(extras.names)
         self._width = self._wide + cumulants + 1
         self._waiting = [new_waiting(settings.folds, self._width, 0) for _ in range(1 + rest)]
 
-    def add(self, steps: PartSteps, piece: Piece, past: Dense, realised: Training) -> None:
-        """Add a piece.
+    def add(
+        self, at: slice, features: Dense, more: Dense, beta: Vector, realised: Training
+    ) -> None:
+        """Add a block of rows.
 
-        realised  of the rows of the part
+        at        where they are in the part
+        more      their extras
+        realised  of all rows of the part
         """
-        which = slice(piece.which.start, min(piece.which.stop, steps.own))
-        rows = which.stop - which.start
+        rows = min(at.stop, len(realised.known)) - at.start
         if rows <= 0:
             return
         z = np.empty((rows, self._width))
-        z[:, : self._size] = piece.features[:rows]
-        if self._extras.names:
-            own = piece._replace(frame=piece.frame[:rows], beta=piece.beta[:rows], which=which)
-            write_extras(self._extras, own, past, z[:, self._size : self._wide])
-        z[:, self._wide :] = realised.returns[which]
-        nothing, none, beta = np.zeros(rows), np.zeros((rows, 0)), piece.beta[:rows]
-        known, fold = realised.known[which], realised.fold[which]
+        z[:, : self._size], z[:, self._size : self._wide] = features[:rows], more[:rows]
+        z[:, self._wide :] = realised.returns[at]
+        nothing, none, beta = np.zeros(rows), np.zeros((rows, 0)), beta[:rows]
+        known, fold = realised.known[at], realised.fold[at]
         for waiting, weight in zip(self._waiting, (beta, 1.0 - beta), strict=False):
             counts = known & (weight > 0.0)
             marks = Marks(counts, counts, counts, fold, counts)

@@ -522,14 +522,15 @@ class Settings(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """Some rows of a part with their features, which the next piece overwrites."""
+    """Some rows of a part with their β, and features of a block of them after the other."""
 
     which: slice
-    features: Dense
     beta: Vector
     gaps: Whole
-    """How many there are of each input."""
+    """How many there are of each input, once features were read."""
     frame: pl.DataFrame
+    blocks: Iterator[tuple[slice, Dense]]
+    """Rows of the piece and their features, which the next block overwrites."""
 
 
 def pieces(settings: Settings, part: LogPart, steps: PartSteps) -> Iterator[Piece]:
@@ -542,22 +543,32 @@ def pieces(settings: Settings, part: LogPart, steps: PartSteps) -> Iterator[Piec
     for low, high in table.chunks(part.start, part.start + count):
         for frame in in_one_piece(table.read(columns.inputs, low, high)):
             which = slice(at, at + frame.height)
-            try:
-                given = None if steps.beta is None else steps.beta[which]
-                passed = None if steps.elapsed is None else steps.elapsed[which]
-                found = gatherer.features(gatherer.columns(frame), begins[which], given, passed)
-            except InfiniteError as error:
-                raise InputError(
-                    f"feature {error.name!r} is infinite in "
-                    f"{table.place(part.start + at + error.row)}: give numbers, or leave it empty."
-                ) from None
-            yield Piece(which, found.features, found.beta, found.gaps, frame)
+            given = None if steps.beta is None else steps.beta[which]
+            passed = None if steps.elapsed is None else steps.elapsed[which]
+            rows = gatherer.rows(gatherer.columns(frame), begins[which], given, passed)
+            blocks = _named(table, part.start + at, gatherer.blocks(rows))
+            yield Piece(which, rows.beta, rows.gaps, frame, blocks)
             at += frame.height
+
+
+def _named(
+    table: LogTable, first: int, blocks: Iterator[tuple[slice, Dense]]
+) -> Iterator[tuple[slice, Dense]]:
+    """The same blocks; a message about a number that is infinite names the row of the log."""
+    try:
+        yield from blocks
+    except InfiniteError as error:
+        raise InputError(
+            f"feature {error.name!r} is infinite in {table.place(first + error.row)}: give "
+            "numbers, or leave it empty."
+        ) from None
 
 
 def read_part(settings: Settings, part: LogPart) -> tuple[PartSteps, Dense, Vector]:
     """Read a part in one go: its steps, features and β."""
     steps = read_steps(settings, part)
-    found = [(piece.features.copy(), piece.beta) for piece in pieces(settings, part, steps)]
-    features, beta = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
-    return steps, features, beta
+    features, beta = list[Dense](), list[Vector]()
+    for piece in pieces(settings, part, steps):
+        beta.append(piece.beta)
+        features += [block.copy() for _, block in piece.blocks]
+    return steps, np.concatenate(features), np.concatenate(beta)

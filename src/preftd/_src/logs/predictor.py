@@ -153,7 +153,21 @@ class Predictor:
         rows = as_frame(frame)
         if self._columns.episode is not None:
             nearest("column", self._columns.episode, rows.columns)
-        return pl.DataFrame(self._predicted(rows, keep=True)._asdict())
+        return pl.DataFrame(self._frame(rows, keep=True)._asdict())
+
+    def _frame(self, frame: pl.DataFrame, keep: bool) -> Predictions:
+        """Predict rows of a frame; without `keep`, nothing is known before nor kept after it."""
+        timed, time = self._check(frame.columns, keep), None
+        try:
+            numbers = {name: numbers_of(frame[name]) for name in self._asked(frame.columns)}
+            inputs = self._gatherer.columns(frame)
+            if timed is not None:
+                time = all_microseconds(self._columns, frame[timed])
+        except pl.exceptions.PolarsError as error:
+            raise InputError(
+                f"the rows cannot be read ({short(error)}): give numbers that are finite."
+            ) from None
+        return self._advance(self._rows(inputs, numbers, time, _runs(self._columns, frame)), keep)
 
     def end(self, episode: Hashable) -> None:
         """Forget an episode; a row of the same id then begins another one.
@@ -167,20 +181,6 @@ class Predictor:
         _check_id(episode)
         with self._turn:
             self._kept.pop(episode, None)
-
-    def _predicted(self, frame: pl.DataFrame, keep: bool) -> Predictions:
-        """Predict rows of a frame; without `keep`, nothing is known before it nor kept after."""
-        timed, time = self._check(frame.columns, keep), None
-        try:
-            numbers = {name: numbers_of(frame[name]) for name in self._asked(frame.columns)}
-            inputs = self._gatherer.columns(frame)
-            if timed is not None:
-                time = all_microseconds(self._columns, frame[timed])
-        except pl.exceptions.PolarsError as error:
-            raise InputError(
-                f"the rows cannot be read ({short(error)}): give numbers that are finite."
-            ) from None
-        return self._advance(self._rows(inputs, numbers, time, _runs(self._columns, frame)), keep)
 
     def _check(self, names: Any, keep: bool) -> str | None:
         """Refuse rows without a column of features, or of time if ages depend on it.
@@ -261,20 +261,22 @@ class Predictor:
         if rows.beta is not None:
             beta = rows.beta[at]
         self._gatherer.carried = carried
+        passed = self._passed(rows, at, begins, known)
+        made, values = self._gatherer.rows(inputs, begins, beta, passed), list[Vector]()
         try:
-            made = self._gatherer.features(
-                inputs, begins, beta, self._passed(rows, at, begins, known)
-            )
+            for block, features in self._gatherer.blocks(made):
+                wide = features
+                if self._extras is not None:
+                    some = [column[block] for column in inputs]
+                    more = self._extras.of_inputs(some, self._columns, made.beta[block])
+                    wide = np.concatenate([features, more], axis=1)
+                values.append(self._values(wide))
         except InfiniteError as error:
             row = np.arange(len(rows.begins))[at][error.row]
             raise InputError(
                 f"feature {error.name!r} is infinite in row {row}: give a number, or None."
             ) from None
-        features = made.features
-        if self._extras is not None:
-            more = self._extras.of_inputs(inputs, self._columns, made.beta)
-            features = np.concatenate([features, more], axis=1)
-        found.value[at], found.age[at] = self._values(features), made.age
+        found.value[at], found.age[at] = np.concatenate(values), made.age
         by_age = isinstance(self._columns.preference, Missing | Age)
         found.beta[at] = made.beta if by_age or beta is not None else np.nan
         return carried
@@ -306,16 +308,21 @@ class Predictor:
             del self._kept[next(iter(self._kept))]
 
 
+def predict_frame(
+    encoding: Encoding,
+    values: Callable[[Dense], Vector],
+    frame: pl.DataFrame,
+    extras: Extras | None = None,
+) -> Predictions:
+    """Return what is predicted of rows that nothing comes before."""
+    return Predictor(encoding, values, extras=extras)._frame(frame, keep=False)
+
+
 def _check_id(episode: Hashable) -> None:
     try:
         hash(episode)
     except TypeError:
         raise InputError(f"episode is {short(episode)}: give a number or a text.") from None
-
-
-def predict_frame(predictor: Predictor, frame: pl.DataFrame) -> Vector:
-    """Return the values of rows that nothing comes before, shape (rows,)."""
-    return predictor._predicted(frame, keep=False).value
 
 
 def _runs(columns: LogColumns, frame: pl.DataFrame) -> list[tuple[Hashable, Whole]]:

@@ -218,8 +218,8 @@ def _notes(settings: Settings, log: dict[str, Any], questions: list[dict[str, An
     notes, columns = [], settings.columns
     if log["grouped"]:
         notes.append(
-            f"Rows with the same {columns.episode!r} are not together: they are put together, in "
-            f"the order of the log, as {columns.time or columns.order!r} never goes back in them."
+            f"Rows with the same {columns.episode!r} are not together: they are put together by "
+            f"{columns.episode!r} and {columns.time or columns.order!r}."
         )
     if log["final_rows"]:
         notes.append(
