@@ -30,6 +30,8 @@ LONGEST = 1 << 20
 """Rows of a unit at most: the last part of an episode that is longer is read in one go."""
 BLOCKS = 10
 """So many blocks there are for each fold, about, if there are few episodes."""
+SHORTEST = 8
+"""Rows of these blocks at least."""
 
 Flags = NDArray[np.bool_]
 Whole = NDArray[np.int64]
@@ -117,7 +119,7 @@ def plan_parts(
     pieces = split(table, columns, begins, folds)
     limit = min(LONGEST, block or LONGEST)
     if block is None and few:
-        limit = min(LONGEST, -(-rows // (BLOCKS * folds)))
+        limit = min(LONGEST, max(SHORTEST, -(-rows // (BLOCKS * folds))))
     lengths = np.diff([*pieces.starts, rows])
     blocks = -(-lengths // limit)
     starts = np.repeat(pieces.starts, blocks)

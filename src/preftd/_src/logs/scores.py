@@ -154,7 +154,8 @@ def part_scores(
     dict
         counts and squares, of values and of held predictions, as `add_errors` counts them;
         unknown : rows without a known return, shape (questions,); described : (questions, 2, 4 +
-        features), of rows without an error and with one: how many, Σ β, Σ r, Σ r², Σ x.
+        features), of rows without an error and with one: how many, Σ β, Σ r, those that are known
+        because an episode terminates, Σ x.
 
     """
     columns, arms, questions = settings.columns, settings.arms, questions_of(settings.columns)
@@ -205,7 +206,8 @@ def part_scores(
                 once = counts[q] if kind == 0 else np.zeros_like(counts[q])
                 add_errors(adds, G, scored, beta >= 0.5, group[own], middle, once, squares[q, kind])
             reward = steps.rewards[own, q % len(columns.reward)]
-            numbers = np.column_stack([np.ones(rows), beta, reward, reward**2])
+            ended = realised.ended[own, q]
+            numbers = np.column_stack([np.ones(rows), beta, reward, ended])
             for kind, some in enumerate((~scored, scored)):
                 described[q, kind, :4] += numbers[some].sum(axis=0)
         if stem is not None:
