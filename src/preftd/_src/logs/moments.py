@@ -20,7 +20,6 @@ from preftd._src.kernels import kernel
 from preftd._src.logs.arms import Arm, questions_of
 from preftd._src.logs.columns import LogColumns, Missing
 from preftd._src.logs.encoding import Encoding, is_there
-from preftd._src.logs.least_squares import Marks, Signals, add_shared, flush, new_waiting
 from preftd._src.logs.parts import PartSteps, Piece, Settings
 from preftd._src.logs.returns import Training
 
@@ -150,7 +149,7 @@ class Moments:
         self._size, cumulants = settings.encoding.size, len(settings.columns.reward)
         self._wide = self._size + len(extras.names)
         self._width = self._wide + cumulants + 1
-        self._waiting = [new_waiting(settings.folds, self._width, 0) for _ in range(1 + rest)]
+        self._sums = np.zeros((1 + rest, settings.folds, self._width, self._width))
 
     def add(
         self, at: slice, features: Dense, more: Dense, beta: Vector, realised: Training
@@ -167,16 +166,18 @@ class Moments:
         z = np.empty((rows, self._width))
         z[:, : self._size], z[:, self._size : self._wide] = features[:rows], more[:rows]
         z[:, self._wide :] = realised.returns[at]
-        nothing, none, beta = np.zeros(rows), np.zeros((rows, 0)), beta[:rows]
         known, fold = realised.known[at], realised.fold[at]
-        for waiting, weight in zip(self._waiting, (beta, 1.0 - beta), strict=False):
-            counts = known & (weight > 0.0)
-            marks = Marks(counts, counts, counts, fold, counts)
-            add_shared(waiting, z, none, Signals(nothing, weight, nothing, nothing, nothing), marks)
+        for sums, weight in zip(self._sums, (beta[:rows], 1.0 - beta[:rows]), strict=False):
+            chosen = np.flatnonzero(known & (weight > 0.0))
+            order = chosen[np.argsort(fold[chosen], kind="stable")]
+            own, w = z[order], weight[order, None]
+            scaled = own if (w == 1.0).all() else own * w
+            edges = np.searchsorted(fold[order], np.arange(len(sums) + 1))
+            for f in np.flatnonzero(np.diff(edges)).tolist():
+                some = slice(edges[f], edges[f + 1])
+                with np.errstate(over="ignore", invalid="ignore"):
+                    sums[f] += own[some].T @ scaled[some]
 
     def sums(self) -> NDArray[np.float64]:
         """Σ β z zᵀ and Σ (1 − β) z zᵀ of each fold, shape (1 or 2, folds, width, width)."""
-        for waiting in self._waiting:
-            for fold in range(len(waiting.filled)):
-                flush(waiting, fold)
-        return np.array([waiting.sums for waiting in self._waiting])
+        return self._sums
