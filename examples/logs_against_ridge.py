@@ -1,6 +1,6 @@
 """When does temporal-difference learning beat ridge regression? Logs of several kinds, compared.
 
-    pip install 'preftd[series]' bokeh_sampledata
+    pip install '.[series]' bokeh_sampledata
     python examples/logs_against_ridge.py
 
 Two kinds are measured: the weather at three airports of New York, and the glucose of one person.

@@ -180,6 +180,7 @@ def test_episodes_are_cut_where_a_test_begins(tmp_path: Path) -> None:
         ({"test_after": "x", "time": "when"}, "test_after is 'x': give a time as in the column"),
         ({"test_after": 1e9, "time": "when"}, "test_after is 1000000000.0, and no row is after"),
         ({"test_after": 5, "time": "x"}, "time ('x') goes "),
+        ({"test_after": 5, "walk_forward": True}, "both walk_forward and test_after are given"),
     ],
     ids=str,
 )
@@ -313,3 +314,25 @@ def test_a_return_is_learned_from_once_it_is_known(tmp_path: Path) -> None:
         if rows:
             expected = np.linalg.solve(z.T @ z + np.diag([1e-6, 0.0]), z.T @ np.array(goal))
         assert found.held_out[0, f, :, 0] == pytest.approx(expected, rel=1e-8)
+
+
+def test_scored_rows_that_are_a_selected_group_are_told(tmp_path: Path) -> None:
+    """Few machines fail, whose returns alone are known; their rows are hotter."""
+    rng = np.random.default_rng(0)
+    ids = np.repeat(np.arange(80), 30)
+    fails = ids % 4 == 0
+    log = pl.DataFrame(
+        {"id": ids, "heat": rng.normal(size=len(ids)) + fails, "cost": rng.normal(size=len(ids)),
+         "failed": fails & (np.arange(len(ids)) % 30 == 29)}
+    )  # fmt: skip
+    columns = LogColumns(["heat"], "cost", 0.95, episode="id", terminated="failed")
+    found = fit(log, columns, tmp_path, rules=["ridge"])
+    without, scored = found.summary["questions"][0]["selection"]
+    assert (scored["rows"], scored["ended"], without["rows"]) == (600, 1.0, 1800)
+    expected = log.filter(pl.Series(fails))["heat"].mean()
+    raw = scored["inputs"][0] * log["heat"].std() + log["heat"].mean()
+    assert raw == pytest.approx(expected, rel=1e-3)
+    notes = " ".join(found.summary["notes"])
+    assert "1,740 of 2,400 rows are censored" in notes
+    assert "100% of the rows with an error have one because their episode terminates" in notes
+    assert "They differ from those without one in heat by +0.9 standard deviations" in notes

@@ -171,4 +171,4 @@ def test_a_log_of_which_no_return_is_known_has_no_errors(gaps: bool, tmp_path: P
     assert note in found.summary["notes"]
     assert note in list(lines(found))
     assert [one["rmse"] for one in found.summary["fills"]] == [None] * (6 if gaps else 0)
-    assert "no return is known" in write_log_page(found).read_text(encoding="utf-8")
+    assert "No return is known" in write_log_page(found).read_text(encoding="utf-8")

@@ -218,6 +218,18 @@ def test_many_columns_fit(found: LogEvaluation) -> None:
     assert "74 more inputs have gaps" in " ".join(figure.get_supxlabel().split())
 
 
+def test_episodes_are_shown_where_they_are_predicted(tmp_path: Path) -> None:
+    """A log that is cut into pieces of time has no predictions of the first ones."""
+    found = evaluated(tmp_path, gappy(episodes=2).rename({"a": EVIL}))
+    split = found.summary["split"]
+    assert split["ordered"]
+    path, rows = tmp_path / "predictions.parquet", found.summary["log"]["rows"]
+    shown = log_figures.sample(path, rows, split["tested"]).first
+    assert 0 < shown.height < rows
+    assert shown["value_ptd"].is_finite().all()
+    assert "Predictions over time" in write_log_page(found).read_text(encoding="utf-8")
+
+
 def test_the_command_writes_the_page_unless_told_not_to(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from preftd._src.arrays import Dense, InputError, Vector
 from preftd._src.logs.arms import ARMS
-from preftd._src.logs.moments import extras_of, past_of, write_extras
-from preftd._src.logs.parts import LogPlan, Settings, pieces, read_steps
+from preftd._src.logs.moments import extras_of, extras_of_chunk, past_of
+from preftd._src.logs.parts import LogPlan, Settings, chunks, read_steps
 from preftd._src.logs.returns import all_training_returns
 
 MOST_ROWS = 4_000_000
@@ -58,10 +58,10 @@ class BoostedFold(NamedTuple):
             steps = read_steps(settings, part)
             realised = all_training_returns(settings, part, steps, self.mean, self.fold)
             past, z = past_of(settings.columns, extras, steps), list[Dense]()
-            for piece in pieces(settings, part, steps):
-                more = np.empty((len(piece.features), len(extras.names)))
-                write_extras(extras, piece, past, more)
-                z.append(np.concatenate([piece.features, more], axis=1))
+            for chunk in chunks(settings, part, steps):
+                more = extras_of_chunk(extras, chunk, past)
+                for piece in chunk.pieces:
+                    z.append(np.concatenate([piece.features, more[chunk.rows_of(piece)]], axis=1))
             own = np.concatenate(z)[: steps.own]
             found.append((own, realised.returns, realised.known, steps.fold[: steps.own]))
         z_all, goal, known, fold = (np.concatenate(arrays) for arrays in zip(*found, strict=True))

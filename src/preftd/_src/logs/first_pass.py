@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from preftd._src.arrays import InputError
 from preftd._src.logs.encoding import is_there
 from preftd._src.logs.least_squares import Adder
-from preftd._src.logs.moments import Moments, extras_of, past_of
+from preftd._src.logs.moments import Moments, extras_of, extras_of_chunk, past_of
 from preftd._src.logs.parts import Chunk, LogPart, PartSteps, Settings, chunks, read_steps
 from preftd._src.logs.returns import Training, training_returns
 
@@ -48,17 +48,19 @@ def part_sums(settings: Settings, part: LogPart) -> dict[str, NDArray[Any]]:
     edges = -(-np.arange(BINS + 1) * settings.table.rows // BINS)  # the first row of each bin
     for chunk in chunks(settings, part, steps):
         signals = [adder.signals(steps, chunk) for adder in adders]
+        more = extras_of_chunk(extras, chunk, past)
         for piece in chunk.pieces:
+            own = more[chunk.rows_of(piece)]
             for adder, given in zip(adders, signals, strict=True):
                 adder.add(steps, chunk, piece, given)
             for one, known in zip(moments, realised, strict=True):
-                one.add(steps, piece, past, known)
-        own = chunk.beta[: steps.own - chunk.which.start]
-        ends = np.clip(edges - part.start - chunk.which.start, 0, len(own))
+                one.add(piece.which, piece.features, own, piece.beta, known)
+        beta = chunk.beta[: steps.own - chunk.which.start]
+        ends = np.clip(edges - part.start - chunk.which.start, 0, len(beta))
         bins = np.repeat(np.arange(BINS), np.diff(ends))
         trust[:, 0] += np.diff(ends)
-        trust[:, 1] += np.bincount(bins, own, minlength=BINS)
-        seen += ((own >= 0.5).sum(), (own == 0).sum(), len(own))
+        trust[:, 1] += np.bincount(bins, beta, minlength=BINS)
+        seen += ((beta >= 0.5).sum(), (beta == 0).sum(), len(beta))
         if chunk.gaps.any():
             _count_gaps(gaps, chunk, bins)
     with np.errstate(over="ignore", invalid="ignore"):

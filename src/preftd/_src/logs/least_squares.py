@@ -271,8 +271,7 @@ class Adder:
     ) -> None:
         """Add a piece of a chunk, whose signals are given."""
         features, rewards = piece.features, steps.rewards[piece.which]
-        first = chunk.which.start
-        block = slice(piece.which.start - first, piece.which.stop - first)
+        block = chunk.rows_of(piece)
         own = [
             (Signals(*(array[block] for array in signals)), marks.of(block))
             for signals, marks in given

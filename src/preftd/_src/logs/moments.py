@@ -20,8 +20,7 @@ from preftd._src.kernels import kernel
 from preftd._src.logs.arms import Arm, questions_of
 from preftd._src.logs.columns import LogColumns, Missing
 from preftd._src.logs.encoding import Encoding, is_there
-from preftd._src.logs.least_squares import Marks, Signals, add_shared, flush, new_waiting
-from preftd._src.logs.parts import PartSteps, Piece, Settings
+from preftd._src.logs.parts import Chunk, PartSteps, Settings
 from preftd._src.logs.returns import Training
 
 DISTRUST = "1 − β"
@@ -127,18 +126,19 @@ def past_of(columns: LogColumns, extras: Extras, steps: PartSteps) -> Dense:
     return found
 
 
-def write_extras(extras: Extras, piece: Piece, past: Dense, out: Dense) -> None:
-    """Write the extras of a piece, shape (rows, extras)."""
-    at = 0
+def extras_of_chunk(extras: Extras, chunk: Chunk, past: Dense) -> Dense:
+    """Return the extras of the rows of a chunk, shape (rows, extras)."""
+    out, at = np.empty((len(chunk.beta), len(extras.names))), 0
     for name in extras.missing:
-        out[:, at] = ~is_there(piece.frame[name])
+        out[:, at] = ~is_there(chunk.frame[name])
         at += 1
     if extras.distrust:
-        out[:, at] = 1.0 - piece.beta
+        out[:, at] = 1.0 - chunk.beta
         at += 1
-    out[:, at : at + len(extras.past)] = past[piece.which]
+    out[:, at : at + len(extras.past)] = past[chunk.which]
     if extras.constant:
         out[:, -1] = 1.0
+    return out
 
 
 @final
@@ -147,35 +147,37 @@ class Moments:
 
     def __init__(self, settings: Settings, extras: Extras, rest: bool) -> None:
         self._size, cumulants = settings.encoding.size, len(settings.columns.reward)
-        self._extras, self._wide = extras, self._size + len(extras.names)
+        self._wide = self._size + len(extras.names)
         self._width = self._wide + cumulants + 1
-        self._waiting = [new_waiting(settings.folds, self._width, 0) for _ in range(1 + rest)]
+        self._sums = np.zeros((1 + rest, settings.folds, self._width, self._width))
 
-    def add(self, steps: PartSteps, piece: Piece, past: Dense, realised: Training) -> None:
-        """Add a piece.
+    def add(
+        self, at: slice, features: Dense, more: Dense, beta: Vector, realised: Training
+    ) -> None:
+        """Add a block of rows.
 
-        realised  of the rows of the part
+        at        where they are in the part
+        more      their extras
+        realised  of all rows of the part
         """
-        which = slice(piece.which.start, min(piece.which.stop, steps.own))
-        rows = which.stop - which.start
+        rows = min(at.stop, len(realised.known)) - at.start
         if rows <= 0:
             return
         z = np.empty((rows, self._width))
-        z[:, : self._size] = piece.features[:rows]
-        if self._extras.names:
-            own = piece._replace(frame=piece.frame[:rows], beta=piece.beta[:rows], which=which)
-            write_extras(self._extras, own, past, z[:, self._size : self._wide])
-        z[:, self._wide :] = realised.returns[which]
-        nothing, none, beta = np.zeros(rows), np.zeros((rows, 0)), piece.beta[:rows]
-        known, fold = realised.known[which], realised.fold[which]
-        for waiting, weight in zip(self._waiting, (beta, 1.0 - beta), strict=False):
-            counts = known & (weight > 0.0)
-            marks = Marks(counts, counts, counts, fold, counts)
-            add_shared(waiting, z, none, Signals(nothing, weight, nothing, nothing, nothing), marks)
+        z[:, : self._size], z[:, self._size : self._wide] = features[:rows], more[:rows]
+        z[:, self._wide :] = realised.returns[at]
+        known, fold = realised.known[at], realised.fold[at]
+        for sums, weight in zip(self._sums, (beta[:rows], 1.0 - beta[:rows]), strict=False):
+            chosen = np.flatnonzero(known & (weight > 0.0))
+            order = chosen[np.argsort(fold[chosen], kind="stable")]
+            own, w = z[order], weight[order, None]
+            scaled = own if (w == 1.0).all() else own * w
+            edges = np.searchsorted(fold[order], np.arange(len(sums) + 1))
+            for f in np.flatnonzero(np.diff(edges)).tolist():
+                some = slice(edges[f], edges[f + 1])
+                with np.errstate(over="ignore", invalid="ignore"):
+                    sums[f] += own[some].T @ scaled[some]
 
     def sums(self) -> NDArray[np.float64]:
         """Σ β z zᵀ and Σ (1 − β) z zᵀ of each fold, shape (1 or 2, folds, width, width)."""
-        for waiting in self._waiting:
-            for fold in range(len(waiting.filled)):
-                flush(waiting, fold)
-        return np.array([waiting.sums for waiting in self._waiting])
+        return self._sums

@@ -32,6 +32,8 @@ TOGETHER = 1 << 15
 """Rows of a chunk: arrays of them are short enough for memory that was used before."""
 BLOCKS = 10
 """So many blocks there are for each fold, about, if there are few episodes."""
+SHORTEST = 8
+"""Rows of these blocks at least."""
 
 Flags = NDArray[np.bool_]
 Whole = NDArray[np.int64]
@@ -119,7 +121,7 @@ def plan_parts(
     pieces = split(table, columns, begins, folds)
     limit = min(LONGEST, block or LONGEST)
     if block is None and few:
-        limit = min(LONGEST, -(-rows // (BLOCKS * folds)))
+        limit = min(LONGEST, max(SHORTEST, -(-rows // (BLOCKS * folds))))
     lengths = np.diff([*pieces.starts, rows])
     blocks = -(-lengths // limit)
     starts = np.repeat(pieces.starts, blocks)
@@ -544,6 +546,11 @@ class Chunk(NamedTuple):
     frame: pl.DataFrame
     pieces: Iterator[Piece]
     """Its rows with their features, so few at a time that they stay in the cache."""
+
+    def rows_of(self, piece: Piece) -> slice:
+        """Return which rows of the chunk are a piece."""
+        first = self.which.start
+        return slice(piece.which.start - first, piece.which.stop - first)
 
 
 def chunks(settings: Settings, part: LogPart, steps: PartSteps) -> Iterator[Chunk]:

@@ -119,6 +119,8 @@ class Realised(NamedTuple):
 
     returns: Dense
     known: NDArray[np.bool_]
+    ended: NDArray[np.bool_]
+    """Whether the return is known as the episode terminates."""
 
 
 def realised_returns(settings: Settings, part: LogPart, steps: PartSteps, mean: Vector) -> Realised:
@@ -138,7 +140,8 @@ def realised_returns(settings: Settings, part: LogPart, steps: PartSteps, mean: 
         out, share = _returns(joined, joined.rewards[:, c], d, mean[q])
         found[:, q], unknown[:, q] = out[:rows], share[:rows]
     own = joined.opens[:rows, None]
-    return Realised(np.where(own, found, np.nan), (unknown <= UNKNOWN) & own)
+    known = (unknown <= UNKNOWN) & own
+    return Realised(np.where(own, found, np.nan), known, known & (unknown == 0))
 
 
 def training_returns(settings: Settings, part: LogPart, steps: PartSteps, which: int) -> Training:
@@ -178,7 +181,7 @@ def all_training_returns(
         )
         found[:, every] = own.returns[:, :-1] + own.returns[:, -1:] * mean[every]
         known[:, every] = (own.known & np.isin(own.fold, kept))[:, None]
-    return Realised(found, known)
+    return Realised(found, known, known)
 
 
 def _returns(joined: _Joined, reward: Vector, which: int, end: float) -> tuple[Vector, Vector]:

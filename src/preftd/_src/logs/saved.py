@@ -35,6 +35,7 @@ from preftd._src.logs.summary import (
     read_summary,
 )
 from preftd._src.logs.table import reading, scan_parquet
+from preftd._src.logs.verdict import verdict
 from preftd._src.names import nearest
 
 ONLINE = "online."
@@ -74,6 +75,17 @@ class LogEvaluation:
             for error in question["errors"]
         ]
         return pl.DataFrame(rows, schema=ERRORS)
+
+    def verdict(self, question: int | str = 0) -> list[str]:
+        """Return in sentences which arm to use where readings are good, and which inside gaps.
+
+        Parameters
+        ----------
+        question : int or str
+            The number or the label of a question.
+
+        """
+        return list(verdict(self.summary, self.summary["questions"][self._which(question)]))
 
     def predictions(self) -> pl.DataFrame:
         """Return the held-out predictions of the log's rows."""
@@ -127,18 +139,22 @@ class LogEvaluation:
         """
         return Predictor(self.encoding, *self._values(arm, question, most))
 
+    def _which(self, question: int | str) -> int:
+        """The number of a question, from that or its label."""
+        labels = [one["label"] for one in self.summary["questions"]]
+        if isinstance(question, str):
+            nearest("question", question, labels)
+            question = labels.index(question)
+        return as_count("question", question, 0, len(labels) - 1)
+
     def _values(
         self, arm: str | None, question: int | str, most: int
     ) -> tuple[Callable[[Dense], Vector], int, Extras | None]:
         """What turns features, and extras if there are any, into values of an arm."""
         keys = [one["key"] for one in self.summary["arms"]]
-        labels = [one["label"] for one in self.summary["questions"]]
         if arm is not None:
             nearest("arm", arm, keys)
-        if isinstance(question, str):
-            nearest("question", question, labels)
-            question = labels.index(question)
-        which = as_count("question", question, 0, len(labels) - 1)
+        which = self._which(question)
         chosen = len(self.weights) - 1 if arm is None else keys.index(arm)
         if chosen < len(self.weights):
             own, size = self.weights[chosen, :, which], self.encoding.size

@@ -18,8 +18,8 @@ from preftd._src.experiments.statistics import RESAMPLES
 from preftd._src.files import write_whole
 from preftd._src.kernels import kernel
 from preftd._src.logs.arms import ARMS, Arm, log_names, questions_of
-from preftd._src.logs.moments import past_of, write_extras
-from preftd._src.logs.parts import LogPart, PartSteps, Piece, Settings, pieces, read_steps
+from preftd._src.logs.moments import extras_of_chunk, past_of
+from preftd._src.logs.parts import Chunk, LogPart, PartSteps, Settings, chunks, read_steps
 from preftd._src.logs.returns import ROUNDING, Realised, realised_returns
 from preftd._src.logs.solving import Solution
 from preftd._src.randomness import generator
@@ -154,7 +154,8 @@ def part_scores(
     dict
         counts and squares, of values and of held predictions, as `add_errors` counts them;
         unknown : rows without a known return, shape (questions,); described : (questions, 2, 4 +
-        features), of rows without an error and with one: how many, Σ β, Σ r, Σ r², Σ x.
+        features), of rows without an error and with one: how many, Σ β, Σ r, those that are known
+        because an episode terminates, Σ x.
 
     """
     columns, arms, questions = settings.columns, settings.arms, questions_of(settings.columns)
@@ -176,45 +177,52 @@ def part_scores(
     into_rows = np.array([steps.before(d) for d in range(len(columns.discounts))])
     into_rows = np.repeat(into_rows, len(columns.reward), axis=0).T
     paid = np.vstack([np.zeros((1, steps.rewards.shape[1])), steps.rewards[:-1]])
-    tested = steps.fold >= settings.split.tested
-    for piece in pieces(settings, part, steps):
-        own = slice(piece.which.start, min(piece.which.stop, steps.own))
+    many = len(arms) * len(questions)
+    tested = (steps.fold >= settings.split.tested)[: steps.own, None]
+    known = realised.known[: steps.own] & tested
+    for chunk in chunks(settings, part, steps):
+        own = slice(chunk.which.start, min(chunk.which.stop, steps.own))
         rows = own.stop - own.start
         if rows <= 0:
             continue
-        values, held = _values(settings, part.start, steps, piece, rows, weights, solution, past)
-        kept = np.empty((rows, len(which)))
+        beta, values = chunk.beta[:rows], np.empty((chunk.which.stop - chunk.which.start, many))
+        more = extras_of_chunk(solution.extras, chunk, past)
+        for one in chunk.pieces:
+            block, at = chunk.rows_of(one), one.which
+            values[block] = _values(settings, part.start + at.start, steps.fold[at], one.features,
+                                    more[block], weights, solution)  # fmt: skip
+            _add_means(known[own][block], one.features, described[:, :, 4:])
+        values, kept = values[:rows], np.empty((rows, len(which)))
+        held = np.full(values.shape, np.nan)
         before = np.tile(into_rows[own], len(holds))
         into = np.tile(paid[own], len(columns.discounts) * len(holds))
-        beta = piece.beta[:rows]
-        hold(
-            np.ascontiguousarray(values[:, which]),
-            beta,
-            steps.first[own],
-            before,
-            into,
-            state,
-            kept,
-        )
+        guesses = np.ascontiguousarray(values[:, which])
+        hold(guesses, beta, steps.first[own], before, into, state, kept)
         held[:, which] = kept
         for q, middle in enumerate(solution.mean.tolist()):
-            G, known = realised.returns[own, q].copy(), realised.known[own, q] & tested[own]
+            G, scored = realised.returns[own, q].copy(), known[own, q].copy()
             for kind, predicted in enumerate((values, held)):
                 adds = np.ascontiguousarray(predicted[:, q :: len(questions)])
                 once = counts[q] if kind == 0 else np.zeros_like(counts[q])
-                add_errors(adds, G, known, beta >= 0.5, group[own], middle, once, squares[q, kind])
+                add_errors(adds, G, scored, beta >= 0.5, group[own], middle, once, squares[q, kind])
             reward = steps.rewards[own, q % len(columns.reward)]
-            about = np.column_stack([np.ones(rows), beta, reward, reward**2])
-            for kind, some in enumerate((~known, known)):
-                described[q, kind, :4] += about[some].sum(axis=0)
-                described[q, kind, 4:] += piece.features[:rows][some].sum(axis=0)
+            ended = realised.ended[own, q]
+            numbers = np.column_stack([np.ones(rows), beta, reward, ended])
+            for kind, some in enumerate((~scored, scored)):
+                described[q, kind, :4] += numbers[some].sum(axis=0)
         if stem is not None:
-            written.append(_predictions(settings, part, steps, realised, piece, values, held))
+            written.append(_predictions(settings, part, steps, realised, chunk, values, held))
     if stem is not None:
         write_whole(predictions_file(stem, part), pl.concat(written).write_parquet)
-    known = realised.known[: steps.own]
-    unknown = (~known).sum(axis=0)
+    unknown = (~realised.known[: steps.own]).sum(axis=0)
     return {"counts": counts, "squares": squares, "unknown": unknown, "described": described}
+
+
+def _add_means(known: NDArray[np.bool_], rows: Dense, described: NDArray[np.float64]) -> None:
+    """Add rows without an error, and with one, for each question; known of shape (rows, …)."""
+    for q, scored in enumerate(known.T):
+        for kind, some in enumerate((~scored, scored)):
+            described[q, kind] += rows[: len(some)][some].sum(axis=0)
 
 
 def predictions_file(stem: str, part: LogPart) -> Path:
@@ -225,43 +233,34 @@ def predictions_file(stem: str, part: LogPart) -> Path:
 def _values(
     settings: Settings,
     first: int,
-    steps: PartSteps,
-    piece: Piece,
-    rows: int,
+    fold: NDArray[np.int64],
+    features: Dense,
+    more: Dense,
     weights: NDArray[np.float64],
     solution: Solution,
-    past: Dense,
-) -> tuple[Dense, Dense]:
-    """Held-out predictions of the first rows of a piece, shape (rows, arms × questions).
+) -> Dense:
+    """Held-out predictions of rows, shape (rows, arms × questions).
 
-    Twice: of values, and an array for held predictions, which has NaN.
-
-    first  the row with which the part begins
+    first  the first of the rows, in the log
+    more   their extras
     """
-    features = piece.features[:rows]
-    size, questions = features.shape[1], solution.mean.size
-    own = slice(piece.which.start, piece.which.start + rows)
-    fold = steps.fold[own]
-    if solution.extras.names:
-        wide = np.empty((rows, weights.shape[1]))
-        wide[:, :size] = features
-        some = piece._replace(which=own, frame=piece.frame[:rows], beta=piece.beta[:rows])
-        write_extras(solution.extras, some, past, wide[:, size:])
-        features = wide
+    rows, questions, tested = len(features), solution.mean.size, settings.split.tested
+    wide = np.concatenate([features, more], axis=1) if more.shape[1] else features
     found = np.empty((rows, len(settings.arms) * questions))
     linear = np.empty((rows, weights.shape[2]))
-    predict_rows(features, weights, fold, linear)
+    predict_rows(wide, weights, fold, linear)
     found[:, : weights.shape[2]] = linear
     for i, online in enumerate(solution.online):
         for q in range(questions):
             k = weights.shape[2] + i * questions + q
-            for one in np.unique(fold[fold >= settings.split.tested]).tolist():
+            for one in np.unique(fold[fold >= tested]).tolist():
                 which = fold == one
-                found[which, k] = online.values(one, q)(piece.features[:rows][which])
-            found[fold < settings.split.tested, k] = np.nan
+                found[which, k] = online.values(one, q)(features[which])
+            found[fold < tested, k] = np.nan
     if solution.boosted is not None:
-        found[:, -questions:] = solution.boosted[first + own.start : first + own.stop]
-    return found, np.full(found.shape, np.nan)
+        own = solution.boosted[first : first + rows]
+        found[: len(own), -questions:] = own  # a row more may end the part
+    return found
 
 
 def _predictions(
@@ -269,19 +268,19 @@ def _predictions(
     part: LogPart,
     steps: PartSteps,
     realised: Realised,
-    piece: Piece,
+    chunk: Chunk,
     values: Dense,
     held: Dense,
 ) -> pl.DataFrame:
     """Rows of predictions.parquet."""
-    first, rows = piece.which.start, len(values)
+    first, rows = chunk.which.start, len(values)
     own, questions = slice(first, first + rows), questions_of(settings.columns)
     found: dict[str, Any] = {
         "row": settings.table.numbers(part.start + first, part.start + first + rows)
     }
     for name, ours in log_names(settings.columns, [arm.key for arm in settings.arms]).items():
         found[ours] = steps.frame[name][own]
-    found |= {"fold": steps.fold[own].astype(np.int32), "beta": piece.beta[:rows].copy()}
+    found |= {"fold": steps.fold[own].astype(np.int32), "beta": chunk.beta[:rows].copy()}
     for q, question in enumerate(questions):
         known = realised.known[own, q]
         found[f"return{question.suffix}"] = np.where(known, realised.returns[own, q], np.nan)

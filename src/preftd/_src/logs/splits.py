@@ -98,6 +98,8 @@ def split_log(
         order if there is none.
 
     """
+    if walk_forward and test_after is not None:
+        raise InputError("both walk_forward and test_after are given: give one of the two.")
     few = len(begins) < FEW * folds
     if test_after is None and not walk_forward and not few:
         return Pieces(Split(folds), begins, shuffled(len(begins), folds))

@@ -59,7 +59,10 @@ FORM: dict[str, Any] = {
                 {"rows": str, "best": str | None, "use": str | None,
                  "more": [{"arm": str, **interval("more")}]}
             ],
-            "selection": [{"rows": int, "trusted": NUMBER, "reward": NUMBER, "inputs": [NUMBER]}],
+            "selection": [
+                {"rows": int, "trusted": NUMBER, "reward": NUMBER, "ended": NUMBER,
+                 "inputs": [NUMBER]}
+            ],
             "errors": [
                 {"arm": str, "prediction": str, "rows": str, "count": int,
                  **interval("rmse"), **interval("relative")}
@@ -180,7 +183,7 @@ def _described(settings: Settings, sums: NDArray[np.float64]) -> dict[str, Any]:
     plain = settings.columns.encoder is None
     found = [float(x) if np.isfinite(x) else None for x in means]
     return {
-        "rows": int(rows), "trusted": found[1], "reward": found[2],
+        "rows": int(rows), "trusted": found[1], "reward": found[2], "ended": found[3],
         "inputs": found[4 : 4 + len(names)] if plain else [],
     }  # fmt: skip
 
@@ -276,7 +279,16 @@ def _notes_on_selection(
             f"{UNKNOWN:.0%} of their return comes after the recording: they have no error, and "
             "regressions do not learn from them."
         )
-    if not without["rows"] or not scored["rows"] or settings.split.ordered:
+    if not without["rows"] or not scored["rows"]:
+        return notes
+    if censored >= SELECTED * log["rows"] and scored["ended"] >= 0.5:
+        notes.append(
+            f"{label}: {scored['ended']:.0%} of the rows with an error have one because their "
+            "episode terminates, and returns of the others are mostly not known. Regressions learn "
+            "what follows in episodes that terminate, and errors are those of such episodes: do "
+            "not prefer regressions for that."
+        )
+    if settings.split.ordered:
         return notes
     differ = [
         (abs(b - a), f"{name} by {b - a:+.1f} standard deviations".replace("-", "−"))

@@ -196,9 +196,19 @@ class Sampled(NamedTuple):
     first: pl.DataFrame
 
 
-def sample(path: Path, rows: int) -> Sampled:
-    """Read some of the predictions; memory does not grow with the log."""
-    table, every = scan_parquet(path), max(1, rows // SAMPLE)
+def sample(path: Path, rows: int, tested: int = 0) -> Sampled:
+    """Read some of the predictions; memory does not grow with the log.
+
+    Parameters
+    ----------
+    path : Path
+    rows : int
+        Those of the log.
+    tested : int
+        The first fold that is predicted.
+
+    """
+    table, every = scan_parquet(path).filter(pl.col("fold") >= tested), max(1, rows // SAMPLE)
     some = table.filter(pl.col("row") % every == 0)
     with reading(path):
         spread = some.collect(engine="streaming")

@@ -93,7 +93,7 @@ def _figures(log: LogEvaluation) -> Iterator[tuple[str, Figure | None]]:
     if path.exists():
         names = log_names(log.columns, [arm["key"] for arm in summary["arms"]])
         episode = None if log.columns.episode is None else names[log.columns.episode]
-        rows = sample(path, summary["log"]["rows"])
+        rows = sample(path, summary["log"]["rows"], summary["split"]["tested"])
         if summary["log"].get("grouped"):  # the log's order is another
             rows = rows._replace(first=rows.first.sort(episode, maintain_order=True))
         yield "calibration", calibration_figure(summary, rows)
@@ -237,8 +237,11 @@ def weights_table(
     """
     scale, arms = _scales(summary), with_weights(summary)
     weights = [question["weights"][arm["key"]] for arm in arms]
+    used = [any(x for x, name in zip(w, summary["features"], strict=True) if name != "1")
+            for w in weights]  # fmt: skip
     rows: list[tuple[str, list[float | None]]] = [
-        (name, [w[i] for w in weights]) for i, name in enumerate(summary["features"])
+        (name, [w[i] if own or name == "1" else None for w, own in zip(weights, used, strict=True)])
+        for i, name in enumerate(summary["features"])
     ]
     last = {name: max(abs(x or 0.0) for x in own) * scale[i] for i, (name, own) in enumerate(rows)}
     rows.sort(key=lambda one: (one[0] == "1", -last[one[0]]))
