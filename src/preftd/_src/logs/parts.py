@@ -576,12 +576,6 @@ def chunks(settings: Settings, part: LogPart, steps: PartSteps) -> Iterator[Chun
                 at = which.stop
 
 
-def pieces(settings: Settings, part: LogPart, steps: PartSteps) -> Iterator[Piece]:
-    """The rows of a part with their features and β."""
-    for chunk in chunks(settings, part, steps):
-        yield from chunk.pieces
-
-
 def _pieces(
     gatherer: Gatherer,
     rows: Rows,
@@ -606,7 +600,7 @@ def read_part(settings: Settings, part: LogPart) -> tuple[PartSteps, Dense, Vect
     """Read a part in one go: its steps, features and β."""
     steps = read_steps(settings, part)
     features, beta = list[Dense](), list[Vector]()
-    for piece in pieces(settings, part, steps):
-        beta.append(piece.beta)
-        features.append(piece.features.copy())
+    for chunk in chunks(settings, part, steps):
+        beta.append(chunk.beta)
+        features += [piece.features.copy() for piece in chunk.pieces]
     return steps, np.concatenate(features), np.concatenate(beta)
