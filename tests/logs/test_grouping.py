@@ -12,7 +12,9 @@ import pytest
 
 from logs.made_logs import COLUMNS, gappy
 from preftd import InputError
+from preftd._src.report import log_page
 from preftd.logs import LogColumns, LogEvaluation, fit
+from preftd.report import write_log_page
 
 NAMED: dict[str, Any] = COLUMNS | {"episode": "machine", "terminated": None, "time": "when"}
 
@@ -83,6 +85,24 @@ def test_a_target_in_python_sees_the_columns_of_the_log(tmp_path: Path) -> None:
     found = fitted(log, tmp_path / "out", behaviour="taken", target=target)
     assert found.summary["log"]["grouped"]
     assert seen == {tuple(log.columns)}
+
+
+def test_the_page_shows_the_episodes_of_a_log_that_was_grouped(tmp_path: Path) -> None:
+    log, drawn = machines(), []
+    for name, given in (("mixed", log), ("sorted", log.sort("machine", maintain_order=True))):
+        found = fitted(given, tmp_path / name, preference="quality")
+        assert write_log_page(found).exists()
+        lines = {}
+        for kind, figure in log_page._figures(found):
+            if kind in ("episodes", "gaps") and figure is not None:
+                for number, axes in enumerate(figure.axes):
+                    title = axes.get_title("left") if kind == "episodes" else number
+                    lines[kind, title] = [line.get_xydata() for line in axes.get_lines()]
+        drawn.append(lines)
+    assert drawn[0].keys() == drawn[1].keys()
+    for panel, curves in drawn[0].items():
+        for one, other in zip(curves, drawn[1][panel], strict=True):
+            np.testing.assert_allclose(np.asarray(one), np.asarray(other), rtol=1e-12)
 
 
 def test_a_time_that_goes_back_is_told_by_its_row_of_the_log(tmp_path: Path) -> None:

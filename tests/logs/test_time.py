@@ -67,16 +67,20 @@ def uneven(episodes: int = 7) -> pl.DataFrame:
     steps = rng.choice([0.0, 0.25, 1.0, 3.0, 90.0], log.height)
     ids = np.arange(log.height) * episodes // log.height
     steps[1:][np.diff(ids) > 0] = 0.0
-    log = log.with_columns(id=ids, when=steps.cumsum(), power=0.9 ** np.append(steps[1:], 0.0))
-    return log.with_columns(pl.col("when") - pl.col("when").first().over("id"))
+    log = log.with_columns(id=ids, when=steps.cumsum(), left_by=0.9 ** np.append(steps[1:], 0.0))
+    return log.with_columns(
+        pl.col("when") - pl.col("when").first().over("id"),
+        came_by=pl.col("left_by").shift(fill_value=1.0),
+    )
 
 
+@pytest.mark.parametrize(("reward_is", "power"), [("after", "left_by"), ("with", "came_by")])
 def test_a_step_is_discounted_by_gamma_to_the_power_of_its_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    reward_is: str, power: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    log, cut = uneven(), {"terminated": None, "preference": "quality"}
+    log, cut = uneven(), {"terminated": None, "preference": "quality", "reward_is": reward_is}
     whole = fitted(log, tmp_path / "whole", time="when", **cut)
-    assert same(whole, fitted(log, tmp_path / "given", discount="power", **cut))
+    assert same(whole, fitted(log, tmp_path / "given", discount=power, **cut))
     monkeypatch.setattr("preftd._src.logs.parts.PART", 50)
     monkeypatch.setattr("preftd._src.logs.scores.BEHIND", 3)
     pieces = fitted(log, tmp_path / "pieces", time="when", **cut).predictions()

@@ -19,7 +19,7 @@ from preftd._src.logs.part_files import key_of
 from preftd._src.logs.source import SPOOL
 from preftd._src.logs.table import LogTable, Origin, open_parquet
 
-COPIES = 4
+COPIES = 3
 """How often the columns of a log are in memory while it is sorted, at most."""
 ROW = "row"
 """The column of the file that tells which row of the log each one was."""
