@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 from logs.made_logs import COLUMNS, gappy
+from preftd._src.logs.encoding import code_of, codes_of
 from preftd.failures import InputError
 from preftd.logs import LogColumns, LogEvaluation, Prediction, fit
 
@@ -90,6 +91,8 @@ def test_an_episode_is_remembered_until_it_ends(tmp_path: Path) -> None:
     predictor.predict(row | {"end": True, "id": 7})
     assert predictor.episodes == ("new",)
     assert predictor.predict(gap, episode=7) == fresh
+    ended = pl.DataFrame([row | {"id": 8, "end": True}, gap | {"id": 8, "end": False}])
+    assert predictor.predict_rows(ended).row(1) == fresh
 
 
 def test_the_episode_seen_longest_ago_is_forgotten_first(tmp_path: Path) -> None:
@@ -134,6 +137,16 @@ def test_columns_may_be_more_and_only_those_of_features_must_be_there(tmp_path: 
     assert unseen.value == usual.value
     with pytest.raises(InputError, match="there is no column 'b': "):
         predictor.predict({"id": 1, "a": 5.0, "kind": "x"})
+
+
+def test_a_value_of_a_category_has_the_same_code_however_it_is_given() -> None:
+    codes = {3: 0.0, 1: 1.0, 5: 2.0}
+    for given, code in ((5, 2.0), (5.0, 2.0), ("5", 2.0), (True, 1.0), (5.5, 0.0), ("x", 0.0)):
+        assert code_of(given, codes) == code
+        assert codes_of(pl.Series([given, None]), codes).tolist() == pytest.approx(
+            [code, NAN], nan_ok=True
+        )
+    assert code_of(5, {"3": 0.0, "5": 1.0}) == 1.0
 
 
 def test_a_single_row_does_not_start_the_threads_of_polars(tmp_path: Path) -> None:

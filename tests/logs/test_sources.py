@@ -23,7 +23,8 @@ from preftd.preferences import Function
 
 
 def evaluated(source: Any, out: Path, **named: Any) -> LogEvaluation:
-    return fit(source, LogColumns(**COLUMNS | named), out, rules=["ptd"], folds=3)
+    columns = LogColumns(**COLUMNS | named)
+    return fit(source, columns, out, rules=["ptd"], folds=3, regularisation=1e-6)
 
 
 def as_file(log: pl.DataFrame, folder: Path) -> Path:
@@ -146,7 +147,8 @@ def test_categories_are_features_of_their_own(tmp_path: Path) -> None:
     by_hand = log.with_columns(
         low=pl.col("kind") == "low", off=(pl.col("kind") == "off").cast(pl.Float64)
     )
-    other = evaluated(by_hand, tmp_path / "numbers", features=["a", "low", "off"], preference=1.0)
+    numbers = {"features": ["a", "low", "off"], "preference": 1.0}
+    other = evaluated(by_hand, tmp_path / "numbers", **numbers)
     assert found.predict(log) == pytest.approx(other.predict(by_hand), rel=1e-6)
     gaps = log.with_columns(
         kind=pl.when(pl.Series(rng.random(log.height) < 0.2)).then(None).otherwise("kind")

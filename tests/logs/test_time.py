@@ -82,7 +82,7 @@ def test_a_step_is_discounted_by_gamma_to_the_power_of_its_time(
     whole = fitted(log, tmp_path / "whole", time="when", **cut)
     assert same(whole, fitted(log, tmp_path / "given", discount=power, **cut))
     monkeypatch.setattr("preftd._src.logs.parts.PART", 50)
-    monkeypatch.setattr("preftd._src.logs.scores.BEHIND", 3)
+    monkeypatch.setattr("preftd._src.logs.returns.BEHIND", 3)
     pieces = fitted(log, tmp_path / "pieces", time="when", **cut).predictions()
     for name in ("return", "value_ptd", "held_ptd"):
         assert pieces[name].to_numpy() == pytest.approx(

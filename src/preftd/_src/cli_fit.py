@@ -92,19 +92,39 @@ def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
     ] = None,
     rule: Annotated[
         list[str] | None,
-        typer.Option(help="td0, td, etd or ptd. May be repeated (default: all)."),
+        typer.Option(
+            help="mean, last, ridge, ridge_flags, ridge_trusted, td0, td, etd or ptd. May be "
+            "repeated (default: all)."
+        ),
     ] = None,
     method: Annotated[
         list[str] | None,
         typer.Option(
-            help="Besides least squares: linear, linear:STEP_SIZE, network or network:UNITS."
+            help="Besides least squares: linear, linear:STEP_SIZE, network, network:UNITS or "
+            "boosting."
         ),
     ] = None,
     folds: Annotated[int, typer.Option(help="Number of folds that are held out in turn.")] = 5,
+    walk_forward: Annotated[
+        bool,
+        typer.Option(
+            "--walk-forward",
+            help="Cut the log into pieces of time; predict each from those before it.",
+        ),
+    ] = False,
+    test_after: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="Predict only rows with a later time, from the others."),
+    ] = None,
     block: Annotated[
         int | None, typer.Option(help="Cut longer episodes into blocks of this many rows.")
     ] = None,
-    regularisation: Annotated[float, typer.Option(help="ε in (A + ε I) w = b.")] = 1e-6,
+    regularisation: Annotated[
+        float | None,
+        typer.Option(
+            help="ε in (A + ε I) w = b (default: chosen for each method on what it learns from)."
+        ),
+    ] = None,
     predictions: Annotated[
         bool, typer.Option(help="Write a prediction for each row of the log.")
     ] = True,
@@ -137,6 +157,7 @@ def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
     settings: dict[str, Any] = {
         "folds": folds, "block": block, "regularisation": regularisation,
         "predictions": predictions, "methods": method or [],
+        "walk_forward": walk_forward, "test_after": test_after,
     }  # fmt: skip
     if rule is not None:
         settings["rules"] = rule

@@ -33,6 +33,7 @@ def evaluated() -> LogEvaluation:
 def given() -> dict[str, Any]:
     found: dict[str, Any] = {"source": log(), "columns": columns(), "out": mkdtemp()}
     found |= {"rules": ["ptd"], "methods": [], "folds": 2, "regularisation": 0.5, "block": 5}
+    found |= {"walk_forward": True, "test_after": None}
     return found | {"predictions": True, "executor": Here(), "progress": Silent()}
 
 
@@ -91,8 +92,10 @@ ROWS: list[Row] = [
         lambda: {"given": {"features": ["x"], "reward": "r", "discount": 0.5}}),
     Row("logs.LogColumns.from_toml", lambda: {"path": TOML}),
     Row("logs.fit", given, look=numbers,
-        free={"out": "*", "block": "None, int32, int64, trillion", "regularisation": "huge",
+        free={"out": "*", "block": "None, int32, int64, trillion", "regularisation": "huge, None",
               "methods": "empty", "predictions": "*"}),
+    Row("logs.LogEvaluation.verdict", lambda: {"question": 0}, evaluated,
+        free={"question": "zero"}),
     Row("logs.load", lambda: {"folder": str(evaluated().folder)}, look=numbers),
     Row("logs.LogEvaluation.predictor",
         lambda: {"arm": "ptd", "question": 0, "most": 2}, evaluated,

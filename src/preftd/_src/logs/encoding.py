@@ -125,6 +125,8 @@ class Encoding(NamedTuple):
     """The values of each category; the first has no feature."""
     box: Dense
     """The least and the largest number of each feature, centred and scaled; (2, features)."""
+    gappy: tuple[str, ...] = ()
+    """The inputs in which gaps were seen."""
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -48,7 +48,11 @@ VANISHED = 1100
 
 
 def look(
-    table: LogTable, columns: LogColumns, plan: LogPlan, arms: tuple[Arm, ...], folds: int
+    table: LogTable,
+    columns: LogColumns,
+    plan: LogPlan,
+    arms: tuple[Arm, ...],
+    regularisation: float | None = None,
 ) -> Settings:
     """Return the settings of an evaluation, after a look at the rows with β > 0.
 
@@ -65,9 +69,9 @@ def look(
     scale = np.where(scale > 0, scale, 1.0)
     ends = [(column.min(), column.max()) for column in finite]
     box = (np.array(ends).reshape(-1, 2).T - centre) / scale
-    encoding = Encoding(columns, centre, scale, mean, found.levels(), box)
+    encoding = Encoding(columns, centre, scale, mean, found.levels(), box, found.gaps())
     carried = _carried_into_parts(table, encoding, plan)
-    return Settings(table, encoding, arms, folds, carried)
+    return Settings(table, encoding, arms, plan.split, carried, regularisation)
 
 
 def check_types(table: LogTable, columns: LogColumns) -> None:
@@ -116,6 +120,7 @@ class _Look:
             sample = [(0, table.rows)]
         self._trusted = True
         """Whether only rows with β > 0 are looked at."""
+        self._gaps = np.zeros(len(columns.inputs), np.bool_)
         self._seen = self._read(sample)
         if self._seen.height < FEWEST and table.rows > LOOK:
             self._seen = self._read(table.chunks(0, table.rows))
@@ -131,6 +136,9 @@ class _Look:
         """Columns of some ranges of rows; of those with β > 0, or of all."""
         for low, high in ranges:
             frame, some = self._rows.read(names, low, high)
+            for name in names:
+                i = self._columns.inputs.index(name)
+                self._gaps[i] = self._gaps[i] or not is_there(frame[name]).all()
             yield frame.filter(pl.Series(some)) if trusted and not some.all() else frame
 
     def _read(self, ranges: Iterable[tuple[int, int]]) -> pl.DataFrame:
@@ -142,6 +150,10 @@ class _Look:
             if rows >= LOOK:
                 break
         return pl.concat(found, how="vertical_relaxed")
+
+    def gaps(self) -> tuple[str, ...]:
+        """The inputs that are missing in some of the rows that were looked at, trusted or not."""
+        return tuple(np.array(self._columns.inputs)[self._gaps].tolist())
 
     def finite(self, name: str) -> Vector:
         """The numbers of a feature that are there; in all of a long log if none was seen."""

@@ -28,7 +28,8 @@ from preftd._src.learners.transition import DivergedError
 from preftd._src.logs.arms import Arm, OnlineMethod
 from preftd._src.logs.look import look
 from preftd._src.logs.parts import LogPart, LogPlan, PartSteps, Settings, read_part, read_steps
-from preftd._src.logs.scores import Realised, linear_values, realised_returns, row_products
+from preftd._src.logs.returns import Realised, all_training_returns
+from preftd._src.logs.scores import linear_values, row_products
 from preftd.experience import Experience
 from preftd.preferences import Signal
 from preftd.rules import PTD
@@ -73,7 +74,7 @@ def stream_of(
         is_last,
         rho=None if (steps.rho == 1).all() else steps.rho[rows],
     )
-    return LogStream(experience, beta[rows], beta[following][cut])
+    return LogStream(experience, beta[rows], beta[following][cut & (after != 0)])
 
 
 class OnlineFold(NamedTuple):
@@ -85,11 +86,13 @@ class OnlineFold(NamedTuple):
     method: OnlineMethod
     mean: Vector
     fold: int
+    """The fold that is predicted; all is learned from if it is −1."""
 
     def learned(self) -> dict[str, NDArray[Any]]:
         """Return the state of the learners that were chosen."""
         scale, sizes = self._scale(), self.method.step_sizes
         size, rule = self.settings.encoding.size, self.arm.rule
+        assert rule is not None
         tried = [[self.method.learner(rule, size, one) for one in sizes] for _ in self.mean]
         for part in self.plan.parts:
             self._learn(tried, *self._read(part), scale)
@@ -110,18 +113,18 @@ class OnlineFold(NamedTuple):
 
     def _used(self, steps: PartSteps, beta: Vector) -> NDArray[np.bool_]:
         """Whether the rule learns from what the rows of a part show: PTD does not where β = 0."""
+        assert self.arm.rule is not None
         (_, gain), _ = self.arm.rule.stream(
             0.0, discount_t=steps.before(0), beta=beta, rho=steps.rho
         )
         return np.asarray((beta > 0) | (gain != 0))[: steps.own]
 
     def _kept(self, steps: PartSteps) -> NDArray[np.bool_]:
-        return np.asarray(steps.fold != self.fold)
+        return np.asarray(np.isin(steps.fold, self.settings.split.training(self.fold)))
 
     def _realised(self, part: LogPart, steps: PartSteps) -> Realised:
         """The returns of a part; those of the fold count as not known."""
-        found = realised_returns(self.settings, part, steps, self.mean)
-        return found._replace(known=found.known & self._kept(steps)[: steps.own, None])
+        return all_training_returns(self.settings, part, steps, self.mean, self.fold)
 
     def _scale(self) -> Vector:
         """The root mean square of returns, shape (questions,)."""
@@ -218,7 +221,7 @@ def with_signal(settings: Settings, plan: LogPlan, folder: Path) -> Settings:
     path = folder / BETA
     write_whole(path, lambda file: frames.sink_parquet(Path(file.name)))
     table = settings.table.with_beta(path)
-    return look(table, settings.columns, plan, settings.arms, settings.folds)
+    return look(table, settings.columns, plan, settings.arms, settings.regularisation)
 
 
 def _betas(settings: Settings, plan: LogPlan) -> Iterator[pl.DataFrame]:

@@ -1,7 +1,7 @@
 """Where episodes begin, which rows are a part, and the steps and features of its rows.
 
-A *unit* is what is held out together: an episode, or a block of one. A log of few episodes is cut
-into blocks, and so is an episode of very many rows. Traces are cut between blocks, as
+A *unit* is an episode, or a block of one: what belongs to two folds is cut, a log of few episodes
+is cut into blocks, and so is an episode of very many rows. Traces are cut between blocks, as
 where an episode is truncated; the row that follows a block is its final observation.
 
 A *part* is a run of whole units: what is computed in one go and stored in one file.
@@ -9,7 +9,7 @@ A *part* is a run of whole units: what is computed in one go and stored in one f
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -20,17 +20,20 @@ from preftd._src.arrays import LARGE, Dense, InputError, Vector, as_array
 from preftd._src.logs.arms import Arm
 from preftd._src.logs.clock import elapsed
 from preftd._src.logs.columns import Column, LogColumns
-from preftd._src.logs.encoding import Encoding, Gatherer, InfiniteError, is_there, numbers_of
+from preftd._src.logs.encoding import Encoding, Gatherer, InfiniteError, Rows, is_there, numbers_of
+from preftd._src.logs.splits import FEW, Pieces, Split, split_log
 from preftd._src.logs.table import LogTable, in_one_piece
 
 PART = 1 << 20
 """Rows of a part, about: some seconds of work, and what an interrupt may lose."""
 LONGEST = 1 << 20
 """Rows of a unit at most: the last part of an episode that is longer is read in one go."""
-FEW = 2
-"""With fewer than so many episodes for each fold, episodes are cut into blocks."""
+TOGETHER = 1 << 15
+"""Rows of a chunk: arrays of them are short enough for memory that was used before."""
 BLOCKS = 10
-"""So many blocks there are then for each fold."""
+"""So many blocks there are for each fold, about, if there are few episodes."""
+SHORTEST = 8
+"""Rows of these blocks at least."""
 
 Flags = NDArray[np.bool_]
 Whole = NDArray[np.int64]
@@ -46,10 +49,26 @@ class LogPart(NamedTuple):
     """The first row of each unit, and `stop`; shape (units + 1,)."""
     fresh: Flags
     """Whether an episode begins with a unit, and whether one begins at `stop`; (units + 1,)."""
-    first: int
-    """The number of its first unit."""
+    groups: Whole
+    """What is drawn together for intervals: the number of each unit's episode, or of the unit if
+    there are few episodes; shape (units,)."""
+    folds: Whole
+    """The fold of each unit, shape (units,)."""
     reach: int
     """The row after the last episode, which may end after the part."""
+    later: Whole
+    """The first rows of the units of the last episode that come after the part."""
+    later_folds: Whole
+    """The fold of each of them."""
+
+    def after(self, start: int, stop: int) -> LogPart:
+        """Return rows of its last episode that come after it as a part."""
+        first = int(np.searchsorted(self.later, start, side="right")) - 1
+        last = int(np.searchsorted(self.later, stop, side="left"))
+        starts = np.append(np.maximum(self.later[first:last], start), stop)
+        fresh = np.append(np.zeros(last - first, np.bool_), stop == self.reach)
+        folds = self.later_folds[first:last]
+        return LogPart(-1, start, stop, starts, fresh, folds, folds, self.reach, *self[-2:])
 
     def begins(self, count: int) -> Flags:
         """Return whether an episode begins with each of the first rows, shape (count,)."""
@@ -62,8 +81,11 @@ class LogPlan(NamedTuple):
     """All parts of a log."""
 
     parts: tuple[LogPart, ...]
+    split: Split
     episodes: int
     units: int
+    groups: int
+    """How many groups of units there are."""
     longest: int
     """Rows of the longest episode."""
     block: int | None
@@ -73,45 +95,55 @@ class LogPlan(NamedTuple):
 
 
 def plan_parts(
-    table: LogTable, columns: LogColumns, folds: int, part: int, block: int | None = None
+    table: LogTable,
+    columns: LogColumns,
+    folds: int,
+    part: int,
+    block: int | None = None,
+    split: Callable[..., Pieces] = split_log,
 ) -> LogPlan:
-    """Find the episodes of a log, checked to be in one piece each, and cut it into parts."""
+    """Find the episodes of a log, checked to be in one piece each, and cut it into parts.
+
+    Parameters
+    ----------
+    table, columns, folds
+    part : int
+        Rows of a part, about.
+    block : int, optional
+        Rows of a unit at most.
+    split : callable
+        `split_log`, which deals episodes or cuts the log.
+
+    """
     begins, missing = _episode_starts(table, columns)
-    rows, lengths = table.rows, np.diff([*begins, table.rows])
+    rows, few = table.rows, len(begins) < FEW * folds
+    over = np.append(begins, rows)
+    pieces = split(table, columns, begins, folds)
     limit = min(LONGEST, block or LONGEST)
-    if block is None and len(begins) < FEW * folds:
-        limit = min(LONGEST, -(-rows // (BLOCKS * folds)))
+    if block is None and few:
+        limit = min(LONGEST, max(SHORTEST, -(-rows // (BLOCKS * folds))))
+    lengths = np.diff([*pieces.starts, rows])
     blocks = -(-lengths // limit)
-    starts = np.repeat(begins, blocks)
+    starts = np.repeat(pieces.starts, blocks)
     inside = np.arange(len(starts)) - np.repeat(np.cumsum(blocks) - blocks, blocks)
-    starts, fresh = starts + inside * limit, inside == 0
-    if len(starts) < folds:
-        raise InputError(
-            f"{table.label} is too short to hold out one in {folds} (rows: {rows}, episodes: "
-            f"{len(begins)}): give a longer log, or fewer folds."
-        )
+    starts, fold = starts + inside * limit, np.repeat(pieces.folds, blocks)
+    fresh = np.isin(starts, begins)
+    groups = np.arange(len(starts)) if few else np.cumsum(fresh) - 1
     cuts = np.unique(np.searchsorted(starts, np.arange(0, rows, part)))
     cuts = np.append(cuts[cuts < len(starts)], len(starts))
     starts, fresh = np.append(starts, rows), np.append(fresh, True)
-    over = np.append(begins, rows)
     parts = []
     for number, (a, b) in enumerate(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)):
         start, stop = int(starts[a]), int(starts[b])
         reach = int(over[np.searchsorted(over, stop)])
-        parts.append(LogPart(number, start, stop, starts[a : b + 1], fresh[a : b + 1], a, reach))
+        rest = slice(b, int(np.searchsorted(starts, reach)))
+        own = (starts[a : b + 1], fresh[a : b + 1], groups[a:b], fold[a:b])
+        parts.append(LogPart(number, start, stop, *own, reach, starts[rest], fold[rest]))
     cut = int(limit) if (blocks > 1).any() else None
-    return LogPlan(tuple(parts), len(begins), len(starts) - 1, int(lengths.max()), cut, missing)
-
-
-def folds_of(first: int, count: int, folds: int) -> Whole:
-    """The folds of units, in turn and shuffled: of `folds` units in a row each has another."""
-    low = first // folds * folds
-    keys = np.arange(low, -(-(first + count) // folds) * folds, dtype=np.uint64)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)):
-        keys = (keys + np.uint64(0x9E3779B97F4A7C15)) if shift == 30 else keys
-        keys = (keys ^ (keys >> np.uint64(shift))) * np.uint64(factor)
-    order = np.argsort(keys.reshape(-1, folds), axis=1, kind="stable").ravel()
-    return np.asarray(order[first - low : first - low + count], dtype=np.int64)
+    return LogPlan(
+        tuple(parts), pieces.split, len(begins), len(groups), int(groups[-1]) + 1,
+        int(np.diff(over).max()), cut, missing,
+    )  # fmt: skip
 
 
 def _episode_starts(table: LogTable, columns: LogColumns) -> tuple[Whole, int]:
@@ -229,7 +261,7 @@ class PartSteps(NamedTuple):
     rho: Vector
     beta: Vector | None
     """β, if it does not depend on the features."""
-    unit: NDArray[np.int64]
+    group: NDArray[np.int64]
     fold: NDArray[np.int64]
     own: int
     """How many rows belong to the part."""
@@ -238,9 +270,11 @@ class PartSteps(NamedTuple):
     frame: pl.DataFrame
     """What was read, all columns but features."""
 
-    def before(self, which: int) -> Vector:
+    def before(self, which: int, rows: slice = slice(None)) -> Vector:
         """Return one discount of the step that leaves the row before; 0 at the first row."""
-        return np.concatenate([[0.0], self.discounts[which, :-1]])
+        first, stop, _ = rows.indices(self.discounts.shape[1])
+        known = self.discounts[which, max(first - 1, 0) : max(stop - 1, 0)]
+        return known if first else np.concatenate([[0.0], known])
 
 
 def read_steps(settings: Settings, part: LogPart) -> PartSteps:
@@ -253,7 +287,7 @@ def read_steps(settings: Settings, part: LogPart) -> PartSteps:
     wanted = table.names if callable(columns.target) else columns.of_steps
     frame = table.read(wanted, part.start, stop)
     rows = _CheckedRows(table, frame, part.start)
-    unit, fold, first, episode_ends, closes = _units(part, count, settings.folds)
+    group, fold, first, episode_ends, closes = _units(part, count)
     stops = np.zeros(frame.height, np.bool_)
     if columns.terminated is not None:
         stops = rows.flags(columns.terminated)
@@ -301,7 +335,7 @@ def read_steps(settings: Settings, part: LogPart) -> PartSteps:
         closes,
         rho,
         beta,
-        unit,
+        group,
         fold,
         own,
         clipped,
@@ -327,22 +361,22 @@ def _powers(gamma: float, spans: tuple[Vector, Vector] | None, episode_ends: Fla
     """γ to the power of the time that steps take; what leaves an episode takes none."""
     if spans is None:
         return np.full(len(episode_ends), gamma)
-    after = np.where(episode_ends, 0.0, spans[1])
+    # After the final observation of a part there may be another episode, which began earlier.
+    after = np.where(episode_ends, 0.0, np.maximum(spans[1], 0.0))
     return np.where(after == 1.0, gamma, gamma**after)  # powers may differ in their last digit
 
 
-def _units(part: LogPart, count: int, folds: int) -> tuple[Whole, Whole, Flags, Flags, Flags]:
-    """The unit and the fold of each row; where units begin, episodes end, and blocks are over."""
+def _units(part: LogPart, count: int) -> tuple[Whole, Whole, Flags, Flags, Flags]:
+    """The group and the fold of each row; where units begin, episodes end, and blocks are over."""
     lengths = np.diff(part.starts)
-    unit = np.repeat(np.arange(part.first, part.first + len(lengths)), lengths)
-    fold = np.repeat(folds_of(part.first, len(lengths), folds), lengths)
-    unit, fold = (np.append(numbers, numbers[-1:])[:count] for numbers in (unit, fold))
+    both = (np.repeat(numbers, lengths) for numbers in (part.groups, part.folds))
+    group, fold = (np.append(numbers, numbers[-1:])[:count] for numbers in both)
     first, episode_ends, closes = (np.zeros(count, np.bool_) for _ in range(3))
     first[part.starts[:-1] - part.start] = True
     last = part.starts[1:] - part.start - 1
     episode_ends[last[part.fresh[1:]]] = True
     closes[(last + 1)[~part.fresh[1:]]] = True
-    return unit, fold, first, episode_ends, closes
+    return group, fold, first, episode_ends, closes
 
 
 class _CheckedRows(NamedTuple):
@@ -456,9 +490,11 @@ class Settings(NamedTuple):
     table: LogTable
     encoding: Encoding
     arms: tuple[Arm, ...]
-    folds: int
+    split: Split
     carried: tuple[Dense | None, ...]
     """What is carried into each part, as `Gatherer` takes it."""
+    regularisation: float | None = None
+    """ε of all arms; each has its own if it is not given."""
 
     @property
     def columns(self) -> LogColumns:
@@ -466,25 +502,59 @@ class Settings(NamedTuple):
         return self.encoding.columns
 
     @property
+    def folds(self) -> int:
+        """How many folds there are."""
+        return self.split.folds
+
+    @property
     def least_squares(self) -> tuple[Arm, ...]:
         """The arms whose weights solve a system; they come before the others."""
-        return tuple(arm for arm in self.arms if arm.method is None)
+        return tuple(arm for arm in self.arms if arm.solves)
+
+    @property
+    def bootstrapped(self) -> tuple[Arm, ...]:
+        """Those of least squares that have a rule."""
+        return tuple(arm for arm in self.least_squares if arm.rule is not None)
+
+    @property
+    def needs_returns(self) -> bool:
+        """Whether weights or penalties depend on realised returns."""
+        return bool(self.regressions) or self.regularisation is None
+
+    @property
+    def regressions(self) -> tuple[Arm, ...]:
+        """Those of least squares that regress on realised returns."""
+        return tuple(arm for arm in self.least_squares if arm.regression is not None)
 
 
 class Piece(NamedTuple):
-    """Some rows of a part with their β, and features of a block of them after the other."""
+    """Some rows of a part with their features, which the next piece overwrites."""
+
+    which: slice
+    features: Dense
+    beta: Vector
+    frame: pl.DataFrame
+
+
+class Chunk(NamedTuple):
+    """Rows of a part that are read at a time, with their β."""
 
     which: slice
     beta: Vector
     gaps: Whole
-    """How many there are of each input, once features were read."""
+    """How many there are of each input, once all pieces were read."""
     frame: pl.DataFrame
-    blocks: Iterator[tuple[slice, Dense]]
-    """Rows of the piece and their features, which the next block overwrites."""
+    pieces: Iterator[Piece]
+    """Its rows with their features, so few at a time that they stay in the cache."""
+
+    def rows_of(self, piece: Piece) -> slice:
+        """Return which rows of the chunk are a piece."""
+        first = self.which.start
+        return slice(piece.which.start - first, piece.which.stop - first)
 
 
-def pieces(settings: Settings, part: LogPart, steps: PartSteps) -> Iterator[Piece]:
-    """The rows of a part with their features and β."""
+def chunks(settings: Settings, part: LogPart, steps: PartSteps) -> Iterator[Chunk]:
+    """The rows of a part, read one chunk after the other."""
     table, columns = settings.table, settings.columns
     carried, count, at = settings.carried[part.number], len(steps.first), 0
     carried = None if carried is None else carried.copy()
@@ -492,25 +562,43 @@ def pieces(settings: Settings, part: LogPart, steps: PartSteps) -> Iterator[Piec
     begins = part.begins(count)
     for low, high in table.chunks(part.start, part.start + count):
         for frame in in_one_piece(table.read(columns.inputs, low, high)):
-            which = slice(at, at + frame.height)
-            given = None if steps.beta is None else steps.beta[which]
-            passed = None if steps.elapsed is None else steps.elapsed[which]
-            rows = gatherer.rows(gatherer.columns(frame), begins[which], given, passed)
-            blocks = _named(table, part.start + at, gatherer.blocks(rows))
-            yield Piece(which, rows.beta, rows.gaps, frame, blocks)
-            at += frame.height
+            inputs = gatherer.columns(frame)
+            for first in range(0, frame.height, TOGETHER):
+                some = slice(first, min(first + TOGETHER, frame.height))
+                which = slice(at, at + some.stop - first)
+                given = None if steps.beta is None else steps.beta[which]
+                passed = None if steps.elapsed is None else steps.elapsed[which]
+                own = [column[some] for column in inputs]
+                rows = gatherer.rows(own, begins[which], given, passed)
+                shown = frame[some]
+                found = _pieces(gatherer, rows, shown, at, table.place, part.start)
+                yield Chunk(which, rows.beta, rows.gaps, shown, found)
+                at = which.stop
 
 
-def _named(
-    table: LogTable, first: int, blocks: Iterator[tuple[slice, Dense]]
-) -> Iterator[tuple[slice, Dense]]:
-    """The same blocks; a message about a number that is infinite names the row of the log."""
+def pieces(settings: Settings, part: LogPart, steps: PartSteps) -> Iterator[Piece]:
+    """The rows of a part with their features and β."""
+    for chunk in chunks(settings, part, steps):
+        yield from chunk.pieces
+
+
+def _pieces(
+    gatherer: Gatherer,
+    rows: Rows,
+    frame: pl.DataFrame,
+    at: int,
+    place: Callable[[int], str],
+    start: int,
+) -> Iterator[Piece]:
+    """The pieces of a chunk that begins with row `at` of a part, and that with row `start`."""
     try:
-        yield from blocks
+        for block, features in gatherer.blocks(rows):
+            which = slice(at + block.start, at + block.stop)
+            yield Piece(which, features, rows.beta[block], frame[block])
     except InfiniteError as error:
         raise InputError(
-            f"feature {error.name!r} is infinite in {table.place(first + error.row)}: give "
-            "numbers, or leave it empty."
+            f"feature {error.name!r} is infinite in {place(start + at + error.row)}: give numbers, "
+            "or leave it empty."
         ) from None
 
 
@@ -520,5 +608,5 @@ def read_part(settings: Settings, part: LogPart) -> tuple[PartSteps, Dense, Vect
     features, beta = list[Dense](), list[Vector]()
     for piece in pieces(settings, part, steps):
         beta.append(piece.beta)
-        features += [block.copy() for _, block in piece.blocks]
+        features.append(piece.features.copy())
     return steps, np.concatenate(features), np.concatenate(beta)

@@ -21,11 +21,13 @@ from preftd._src.logs.encoding import (
     Encoding,
     Gatherer,
     InfiniteError,
+    Rows,
     is_there,
     nothing_carried,
     number_of,
     numbers_of,
 )
+from preftd._src.logs.moments import Extras
 from preftd._src.logs.parts import Flags, Whole
 from preftd._src.logs.source import as_frame
 from preftd._src.names import nearest
@@ -84,11 +86,15 @@ class Predictor:
     """
 
     def __init__(
-        self, encoding: Encoding, values: Callable[[Dense], Vector], most: int = MOST
+        self,
+        encoding: Encoding,
+        values: Callable[[Dense], Vector],
+        most: int = MOST,
+        extras: Extras | None = None,
     ) -> None:
         columns = encoding.columns
         self._columns, self._values, self._turn = columns, values, Lock()
-        self._most = as_count("most", most, 1)
+        self._most, self._extras = as_count("most", most, 1), extras
         self._gatherer = Gatherer(encoding, counted=columns.trusted_by or columns.inputs)
         self._kept: dict[Hashable, _Known] = {}
         """What is known of each episode; that which was seen last comes last."""
@@ -259,7 +265,10 @@ class Predictor:
         passed = self._passed(rows, at, begins, known)
         made = self._gatherer.rows(inputs, begins, beta, passed)
         try:
-            values = [self._values(features) for _, features in self._gatherer.blocks(made)]
+            values = [
+                self._values(self._with_extras(features, made, block))
+                for block, features in self._gatherer.blocks(made)
+            ]
         except InfiniteError as error:
             row = np.arange(len(rows.begins))[at][error.row]
             raise InputError(
@@ -269,6 +278,14 @@ class Predictor:
         by_age = isinstance(self._columns.preference, Missing | Age)
         found.beta[at] = made.beta if by_age or beta is not None else np.nan
         return carried
+
+    def _with_extras(self, features: Dense, rows: Rows, block: slice) -> Dense:
+        """Features and the extras that the arm uses, if there are any."""
+        if self._extras is None:
+            return features
+        own = [column[block] for column in rows.columns]
+        more = self._extras.of_inputs(own, self._columns, rows.beta[block])
+        return np.concatenate([features, more], axis=1)
 
     def _passed(
         self, rows: _Rows, at: Whole | slice, begins: Flags, known: _Known | None
@@ -297,11 +314,9 @@ class Predictor:
             del self._kept[next(iter(self._kept))]
 
 
-def predict_frame(
-    encoding: Encoding, values: Callable[[Dense], Vector], frame: pl.DataFrame
-) -> Predictions:
+def predict_frame(predictor: Predictor, frame: pl.DataFrame) -> Predictions:
     """Return what is predicted of rows that nothing comes before."""
-    return Predictor(encoding, values)._frame(frame, keep=False)
+    return predictor._frame(frame, keep=False)
 
 
 def _check_id(episode: Hashable) -> None:

@@ -20,7 +20,7 @@ from sklearn.utils.validation import (
 from preftd._src.arrays import InputError, Vector, short
 from preftd._src.logs.columns import Column, LogColumns, as_trust
 from preftd._src.logs.encoding import is_there
-from preftd._src.logs.predictor import Predictions, predict_frame
+from preftd._src.logs.predictor import Predictions, Predictor, predict_frame
 from preftd._src.logs.scores import linear_values
 from preftd._src.logs.source import as_frame
 from preftd._src.logs.whole import Learned, learn_whole, whole_returns
@@ -40,14 +40,15 @@ class ValueRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     discount : float
         γ of each step.
     rule : str or Rule
-        "td0", "td", "etd", "ptd", or a rule of your own.
+        "ptd", "etd", "td", "td0", "ridge" or "ridge_trusted" (on the sums that followed), or a rule
+        of your own.
     method : {"least squares", "linear"}
         Whether to solve for the weights, or to learn them going through the rows once, in the held
         view; "linear:0.1" has a step size of its own.
     preference : float, str, or what else LogColumns takes
         Where β comes from, such as "missing", "age:6", or the name of a column of X.
-    regularisation : float
-        ε in (A + ε I) w = b.
+    regularisation : float, optional
+        ε in (A + ε I) w = b (default: chosen on five folds of the rows).
     episode, terminated, truncated : str, optional
         Columns of X that tell episodes apart, and where they end. `groups` may stand for the first.
     categories : sequence of str
@@ -81,7 +82,7 @@ class ValueRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         rule: Any = "ptd",
         method: str = "least squares",
         preference: Any = 1.0,
-        regularisation: float = 1e-6,
+        regularisation: float | None = None,
         episode: str | None = None,
         terminated: str | None = None,
         truncated: str | None = None,
@@ -179,7 +180,7 @@ class ValueRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _predictions(self, rows: pl.DataFrame, episode: str | None) -> Predictions:
         encoding = self.learned_.encoding
         own = encoding._replace(columns=replace(encoding.columns, episode=episode))
-        return predict_frame(own, linear_values(self.learned_.weights), rows)
+        return predict_frame(Predictor(own, linear_values(self.learned_.weights)), rows)
 
     def _log(self, X: Any, y: Any, groups: Any, reset: bool) -> tuple[pl.DataFrame, LogColumns]:
         """Rows with their rewards, each episode together, and what the columns are."""
