@@ -3,9 +3,10 @@ Glucose: values of a log whose readings are minutes or hours apart
 ==================================================================
 
 How long will glucose be above 180 mg/dL in the next hours? A sensor has a reading every five
-minutes, with gaps of up to 28 hours. TD(0), TD(λ) and Preferential TD of `preftd.logs` are compared
-with ridge regression on realised sums, by held-out errors. Then the same for a log with a reading
-only where glucose has changed, as historians of plants store it: with times, and rows as steps.
+minutes, with gaps of up to 28 hours. TD(0), TD(λ) and Preferential TD are compared with ridge
+regression on realised sums, each piece of time by what was learned before. Then the same for a log
+with a reading only where glucose has changed, as historians of plants store it: with times, and
+with rows as steps.
 
     pip install bokeh_sampledata
     python examples/glucose.py docs/pictures/glucose.csv
@@ -46,7 +47,14 @@ PREFERENCES = {
     "steady": "steady",
     "age": "age:isig:0.25",  # β is 1, and halved by each quarter of an hour without a current
 }
-ARMS = {"TD(0)": "value_td0", "TD(λ)": "value_td", "PTD": "value_ptd"}
+METHODS = {
+    "ridge": "ridge",
+    "ridge, trusted rows": "ridge_trusted",
+    "TD(0)": "td0",
+    "TD(λ)": "td",
+    "PTD": "ptd",
+}
+"""The names of methods, and their keys in `preftd.logs`; errors are compared with the first."""
 RESAMPLES = 2000
 
 
@@ -115,23 +123,10 @@ def predicted(log: pl.DataFrame, preference: Any, discount: float, **times: str)
         **times,
     )
     with tempfile.TemporaryDirectory() as out:
-        found = fit(log, columns, out, rules=["td0", "td", "ptd"]).predictions()
+        arms = list(METHODS.values())
+        found = fit(log, columns, out, rules=arms, walk_forward=True).predictions()
     cut = log["above"].is_null().shift(1, fill_value=False)
     return found.with_columns(episode=cut.cum_sum())
-
-
-def ridge(log: pl.DataFrame, found: pl.DataFrame, use: Flags) -> Floats:
-    """Predictions of each fold by regression on the realised sums of the others."""
-    filled = log.select(FEATURES).fill_null(strategy="forward").fill_null(strategy="backward")
-    x = filled.to_numpy()
-    x = np.column_stack([(x - x.mean(axis=0)) / x.std(axis=0), np.ones(len(x))])
-    goal, fold = found["return"].to_numpy(), found["fold"].to_numpy()
-    values = np.empty(len(goal))
-    for one in np.unique(fold):
-        rows = use & np.isfinite(goal) & (fold != one)
-        squares = x[rows].T @ x[rows] + 1e-6 * np.eye(x.shape[1])
-        values[fold == one] = x[fold == one] @ np.linalg.solve(squares, x[rows].T @ goal[rows])
-    return values
 
 
 def errors(
@@ -144,7 +139,7 @@ def errors(
     rng, many = np.random.default_rng(0), int(episode.max()) + 1
     drawn = rng.multinomial(many, np.full(many, 1 / many), RESAMPLES)
     drawn = np.vstack([np.ones((1, many), dtype=int), drawn])
-    rows = rows & np.isfinite(goal)
+    rows = rows & np.all([np.isfinite(one) for one in (goal, *values.values())], axis=0)
     count = drawn @ np.bincount(episode[rows], minlength=many)
     first = None
     for method, value in values.items():
@@ -166,10 +161,7 @@ def compare_methods(given: pl.DataFrame) -> Iterator[dict[str, Any]]:
     for discount in DISCOUNTS:
         for name, preference in PREFERENCES.items():
             found = predicted(log, preference, discount, time="when", time_unit="1h")
-            values = {"ridge": ridge(log, found, np.ones(len(log), dtype=bool))}
-            if name == "steady":
-                values["ridge, trusted rows"] = ridge(log, found, steady)
-            values |= {method: found[column].to_numpy() for method, column in ARMS.items()}
+            values = {method: found[f"value_{key}"].to_numpy() for method, key in METHODS.items()}
             goal, episode = found["return"].to_numpy(), found["episode"].to_numpy()
             for which, rows in (("all", np.ones_like(steady)), ("steady", steady)):
                 for row in errors(goal, values, episode, rows):
@@ -193,8 +185,8 @@ def compare_times(given: pl.DataFrame) -> Iterator[dict[str, Any]]:
             values = {
                 "TD(λ), times": timed["value_td"].to_numpy(),
                 "TD(λ), rows as steps": steps["value_td"].to_numpy(),
-                "ridge, times": ridge(log, timed, every),
-                "ridge, rows as steps": ridge(log, steps, every),
+                "ridge, times": timed["value_ridge"].to_numpy(),
+                "ridge, rows as steps": steps["value_ridge"].to_numpy(),
             }
             goal, episode = timed["return"].to_numpy(), timed["episode"].to_numpy()
             for row in errors(goal, values, episode, every):

@@ -177,6 +177,7 @@ def test_episodes_are_cut_where_a_test_begins(tmp_path: Path) -> None:
             {"test_after": 5},
             "test_after needs the time of rows: name its column, as time or order.",
         ),
+        ({"test_after": True, "time": "when"}, "test_after is True: give a time as in the column"),
         ({"test_after": "x", "time": "when"}, "test_after is 'x': give a time as in the column"),
         ({"test_after": 1e9, "time": "when"}, "test_after is 1000000000.0, and no row is after"),
         ({"test_after": 5, "time": "x"}, "time ('x') goes "),

@@ -211,6 +211,8 @@ def _limit(table: LogTable, name: str, given: Any) -> Any:
                     getattr(dtype, "time_zone", None)
                 )
             return texts.cast(dtype).to_physical()[0]
+        if isinstance(given, bool):
+            raise TypeError
         return float(given)
     except (TypeError, ValueError, pl.exceptions.PolarsError):
         raise InputError(

@@ -16,6 +16,8 @@ from preftd._src.style import number_text
 
 FEWEST = 10
 """With fewer groups, intervals say little."""
+FINE = 10
+"""Smaller percentages have a digit more."""
 
 
 def verdict(summary: Mapping[str, Any], question: Mapping[str, Any]) -> Iterator[str]:
@@ -28,7 +30,7 @@ def verdict(summary: Mapping[str, Any], question: Mapping[str, Any]) -> Iterator
         if one["best"] is None:
             continue
         where = "Where readings are good" if one["rows"] == "trusted" else "Inside gaps"
-        if not untrusted:
+        if not trusted or not untrusted:
             where = "On all rows"
         (own,) = errors_of(question, rows=one["rows"], arm=one["best"], prediction="value")
         where += f" ({own['count']:,} rows)"
@@ -91,7 +93,10 @@ def _more(one: Mapping[str, Any]) -> str:
 
 def _less(more: float | None) -> str:
     """By how many percent the best has less error, if another has so much more."""
-    return "?" if more is None else number_text(round(100 * more / (1 + more)))
+    if more is None:
+        return "?"
+    less = 100 * more / (1 + more)
+    return number_text(round(less, 1 if less < FINE else None))
 
 
 def ends(row: Mapping[str, Any], name: str) -> str:

@@ -8,7 +8,7 @@ from preftd._src.experiments.results import Results
 from preftd._src.experiments.study import Study
 
 MOST = 256 * 2**20
-"""Bytes of results that are kept in memory while others are read; all of the paper's take 430 MiB."""
+"""Bytes of results that are kept in memory while others are read, of 430 MiB in all."""
 
 
 @final
