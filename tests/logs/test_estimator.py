@@ -55,8 +55,7 @@ def test_weights_and_values_are_those_of_a_log(
         ["a", "b"], "r", 0.8, ["kind"], "id", terminated="end", preference=preference
     )
     rows = log() if preference == "quality" else log().drop("quality")
-    given: dict[str, Any] = {"methods": [method] if held else [], "regularisation": 1e-6}
-    found = fit(rows, columns, tmp_path, rules=["ptd"], **given)
+    found = fit(rows, columns, tmp_path, rules=["ptd"], methods=[method] if held else [])
     model = ValueRegressor(
         discount=0.8, method=method, preference=preference, episode="id", terminated="end",
         categories=["kind"],
