@@ -15,7 +15,7 @@ from preftd._src.kernels import kernel
 ATOMS, CLUSTERS = 512, 256
 """Cells at most: observations that repeat exactly, and clusters of nearby ones."""
 CELLS = ATOMS + CLUSTERS
-EXPERTS, CLASSES, WIDTHS, RECENT, MARKS = 5, 3, 20, 64, 16
+EXPERTS, CLASSES, WIDTHS, RECENT, MARKS = 3, 3, 20, 64, 16
 BEFORE_IT = CLASSES
 """The last of the groups that observations are compared with: the observation before, alone."""
 SEEN, INDEX, COUNTS, CLOCK = 4096, 1024, 1 << 15, 1 << 13
@@ -58,8 +58,6 @@ class Head:
     """The width in use, or −1."""
     loose: float
     """Observations learned from that were never seen exactly."""
-    young: float
-    """Fingerprints in the young generation."""
     counted: float
     clocked: float
     """Keys in the tables `counts` and `clock`."""
@@ -84,9 +82,8 @@ class Head:
     """Where the next of the recent observations is put, and how many are kept."""
     varying: float
     """D: entries that vary and are no copies."""
-    start: float
     spread: float
-    """σ² of the width in use, and within cells."""
+    """σ² within cells."""
     scattered: float
     """Visits in `State.scatter`."""
     peak: float
@@ -95,14 +92,17 @@ class Head:
     """A checksum of all else, in memories that are saved."""
     scored: Annotated[Vector, CLASSES + 1]
     """Observations that widths have learned from, by group."""
+    strange: float
+    before_strange: float
+    """Whether the observation that waits, and the one before, are like none before."""
+    along_rest: float
+    squared_rest: float
+    """Sums over pairs of strange observations, one after the other, of their product and its
+    square."""
     follows: float
     """Whether the observation before was finite."""
-    lead: float
-    """Evidence for kernels around recent observations over cells."""
     rhythm: float
     """Evidence for the clock."""
-    mix: float
-    """The logarithm of the density of all cells and the background."""
     apart: float
     """Whether observations that recur stand apart from others."""
     near: float
@@ -132,15 +132,17 @@ class Cell:
 
     name: float
     visits: float
-    born: float
     trusted_at: float
     distrusted_at: float
     """When it became a cell, and when it was found not to be Markov (0: it is none, or is)."""
+    tests: float
+    """How often it was tested."""
+    term: float
+    renewed: float
+    """The name of its term of the Markov test, and the step when that began."""
     fit: float
     """The logarithm of the densities of its visits over those of all else."""
     is_cell: float
-    visited: float
-    """When it was visited last."""
     evidence: Annotated[Vector, EXPERTS]
     """Of each expert of the Markov test."""
     hits: Annotated[Vector, CLASSES]
@@ -161,8 +163,10 @@ class Width:
 
 
 class Seen:
-    """Fingerprints seen once, in two generations."""
+    """Keys of what was seen, in two generations."""
 
+    kept: float
+    """Keys in the young one."""
     young: Annotated[Vector, SEEN]
     old: Annotated[Vector, SEEN]
 
@@ -223,14 +227,15 @@ class Tables:
     """Squared, from the waiting observation to each cluster."""
     widths: Annotated[MutableSequence[Width], CLASSES + 1, _record(Width)]
     """By group: the classes of moments, and `BEFORE_IT`."""
-    seen: Annotated[MutableSequence[Seen], 1, _record(Seen)]
+    seen: Annotated[MutableSequence[Seen], 2, _record(Seen)]
+    """Fingerprints of observations, and numbers in them by entry."""
     known: Annotated[MutableSequence[Table], 1, _record(Table, keys=INDEX, values=INDEX)]
     """Fingerprints of atoms, and their rows."""
     counts: Annotated[MutableSequence[Table], 1, _record(Table, keys=COUNTS, values=COUNTS)]
     """Of the Markov test."""
     clock: Annotated[MutableSequence[Table], 1, _record(Table, keys=CLOCK, values=CLOCK)]
     values: Annotated[Vector, VALUES]
-    """Hash table of the numbers in observations that repeat exactly, by entry."""
+    """Hash table of the numbers that were seen twice, by entry."""
 
 
 class Returns:
@@ -299,7 +304,7 @@ class State(NamedTuple):
     cells: MutableSequence[Cell]
     distances: Vector
     widths: MutableSequence[Width]
-    seen: Seen
+    seen: MutableSequence[Seen]
     known: Table
     counts: Table
     clock: Table
@@ -376,7 +381,7 @@ def read_state(memory: Any) -> State:
         tables.cells[:],
         tables.distances[:],
         tables.widths[:],
-        tables.seen[0],
+        tables.seen[:],
         tables.known[0],
         tables.counts[0],
         tables.clock[0],
