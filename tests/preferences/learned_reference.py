@@ -67,8 +67,9 @@ class Reference:
         self.metric, self.markov = Metric(size), MarkovTest(self._is_several, self._leave)
         self.values = Values(self.markov.is_distrusted) if linear else None
         self.names, self.seen, self.atoms = 2, set[bytes](), dict[bytes, int]()
-        self.kernels, self.odd = Kernels(self.metric), Odd(size)
+        self.kernels = Kernels(self.metric)
         self.visits_of, self.numbers = Counter[bytes](), Numbers()
+        self.odd = Odd(size, self.numbers)
         self.strange = self.before_strange = False
         self.repeats, self.recurring, self.new, self.is_void = 0, 1.0, 0, False
         self.after_cell = False
@@ -94,7 +95,7 @@ class Reference:
         if is_first:
             self.last, self.since = 0, 0
         self.before_strange, self.strange = self.strange, False
-        if self.odd.is_missing(x):
+        if self.odd.is_missing(x, x.tobytes() in self.seen):
             self.waiting = x * math.nan, is_first, False
             return 0.0
         beta = self._decide(x, is_first)

@@ -20,8 +20,6 @@ from preftd._src.preferences.learned.widths import (
     FIRST,
     GRADUAL,
     LIKELIER,
-    NARROWER,
-    NEAR,
     ODDS,
     ROOM,
 )
@@ -76,34 +74,6 @@ def _same(scaled: Vector, other: Vector) -> bool:
     return bool((abs(scaled - other) <= ROUNDING * (1 + abs(other))).all())
 
 
-class Odd:
-    """Values that stand for what is missing: far from all others, and always the same."""
-
-    def __init__(self, size: int) -> None:
-        self.past: list[Vector] = []
-        self.odd, self.centre, self.range, self.stays = np.zeros((4, size))
-
-    def is_missing(self, x: Vector) -> bool:
-        """Whether x has such a value; it is kept."""
-        self.past.append(x)
-        n, missing, far = len(self.past), False, 0
-        for i, value in enumerate(x.tolist()):
-            away, most = abs(value - self.centre[i]), abs(self.odd[i] - self.centre[i])
-            varies = n > LEAST and self.stays[i] < n / 2 and self.range[i] > 0
-            if n > 1 and value == self.odd[i]:
-                missing |= bool(varies and away > ODD * self.range[i])
-                continue
-            self.stays[i] += value == (self.past[-2][i] if n > 1 else 0.0)
-            if n == 1 or away > most:
-                self.odd[i] = value
-                self.range[i] = max(self.range[i], most if n > 1 else 0.0)
-                far += bool(varies and away > ODD * self.range[i])
-            else:
-                self.centre[i] += (value - self.centre[i]) / n
-                self.range[i] = max(self.range[i], away)
-        return missing or far > x.size / 2
-
-
 class Numbers:
     """Numbers that were seen twice in their entries."""
 
@@ -118,6 +88,35 @@ class Numbers:
     def make(self, x: Vector) -> bool:
         """Whether all numbers in x were seen twice."""
         return self.twice.issuperset(enumerate(x.tolist()))
+
+
+class Odd:
+    """Values that stand for what is missing: far from all others, and always the same."""
+
+    def __init__(self, size: int, numbers: Numbers) -> None:
+        self.numbers = numbers
+        self.odd, self.centre, self.range, self.others, self.known = np.zeros((5, size))
+
+    def is_missing(self, x: Vector, repeats: bool) -> bool:
+        """Whether x, which may repeat an earlier one, has such a value; it is kept."""
+        missing, far = False, 0
+        for i, value in enumerate(x.tolist()):
+            n = self.others[i]
+            away, most = abs(value - self.centre[i]), abs(self.odd[i] - self.centre[i])
+            varies = n >= LEAST and self.known[i] < n / 2 and self.range[i] > 0
+            if n and value == self.odd[i]:
+                missing |= bool(varies and away > ODD * self.range[i])
+                continue
+            self.others[i] += 1
+            self.known[i] += repeats or (i, value) in self.numbers.twice
+            if n == 0 or away > most:
+                self.odd[i] = value
+                self.range[i] = max(self.range[i], most if n else 0.0)
+                far += bool(varies and away > ODD * self.range[i])
+            else:
+                self.centre[i] += (value - self.centre[i]) / (n + 1)
+                self.range[i] = max(self.range[i], away)
+        return missing or far > x.size / 2
 
 
 class Kernels:
@@ -214,14 +213,12 @@ class Kernels:
 
     def best(self, now: int, spread: float) -> int:
         """The width to use, given the one in use, if any, and the variance within cells."""
-        found, best, most, low, high = self.of_classes(), -1, ODDS, 0.0, -1.0
+        found, best, most, place = self.of_classes(), now, ODDS, math.inf
         if now >= 0:
             place = -0.5 * math.log2(spread)
-            low, high = place - NEAR, place + NEAR + NARROWER / math.sqrt(self.metric.dim + 4)
-            near = min(max(int(0.5 * (low + high) + 0.5), 0), WIDTHS - 1)
-            best, most = now, ODDS + found[near]
+            most += found[min(max(int(place + 0.5), 0), WIDTHS - 1)]
         for j in range(self.widest(), WIDTHS):
-            if found[j] > most and not low <= j <= high:
+            if found[j] > most and abs(j - place) > 1:
                 best, most = j, found[j]
         return best
 

@@ -42,7 +42,7 @@ from preftd._src.preferences.learned.memory import (
     slot_of,
     value_key,
 )
-from preftd._src.preferences.learned.metric import squared
+from preftd._src.preferences.learned.metric import is_number_known, squared
 from preftd._src.preferences.learned.widths import ODDS, ROOM, SOME
 
 NEW, ONCE = -2, -1
@@ -146,11 +146,10 @@ def keep_values(s: State) -> None:
 @kernel
 def is_made_of_values(s: State, x: Vector) -> bool:
     """Whether all numbers in x were seen twice in their entries."""
+    known = True
     for i in range(x.size):
-        key = value_key(i, x[i])
-        if s.values[slot_of(s.values, key)] != key:
-            return False
-    return True
+        known &= is_number_known(s, i, x[i])
+    return known
 
 
 # Presumption.

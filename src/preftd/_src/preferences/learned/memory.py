@@ -121,8 +121,6 @@ class Head:
     """Whether the observation before was in a cell."""
     valued: float
     """Keys in `values`."""
-    arrived: float
-    """Finite observations that have arrived."""
     void: float
     """Whether most cells fail the Markov test, which then says nothing about cells."""
 
@@ -290,8 +288,9 @@ class State(NamedTuple):
     centre: Vector
     range: Vector
     """The mean of all others, and how far off they are at most, shape (dim,)."""
-    stays: Vector
-    """How often each entry stayed the same, shape (dim,)."""
+    others: Vector
+    repeated: Vector
+    """How many these are, and how many of them repeat, shape (dim,)."""
     recent: Dense
     """The last observations of each class of moments, and the last of all, shape
     (CLASSES * RECENT + 1, dim)."""
@@ -317,7 +316,7 @@ class State(NamedTuple):
 _HEAD, _TABLES, _RETURNS = map(_record, (Head, Tables, Returns))
 HEAD, TABLES, RETURNS = (int(kind.itemsize) // 8 for kind in (_HEAD, _TABLES, _RETURNS))
 """How many numbers the fixed parts have."""
-ENTRIES, KEPT = 14, CLASSES * RECENT
+ENTRIES, KEPT = 15, CLASSES * RECENT
 """Vectors with a number for each entry; recent observations that are kept."""
 
 
@@ -374,6 +373,7 @@ def read_state(memory: Any) -> State:
         entries[11],
         entries[12],
         entries[13],
+        entries[14],
         recent,
         stamps,
         centres,

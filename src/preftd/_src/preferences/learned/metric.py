@@ -14,7 +14,7 @@ in the same way.
 
 from preftd._src.arrays import Vector
 from preftd._src.kernels import kernel
-from preftd._src.preferences.learned.memory import State
+from preftd._src.preferences.learned.memory import State, slot_of, value_key
 
 ROUNDING = 1e-9
 ODD, LEAST = 10.0, 4.0
@@ -39,26 +39,33 @@ def log_background(s: State, x: Vector) -> float:
 
 
 @kernel
-def is_missing(s: State, x: Vector) -> bool:
+def is_number_known(s: State, entry: int, value: float) -> bool:
+    """Whether a number was seen twice in its entry."""
+    key = value_key(entry, value)
+    return bool(s.values[slot_of(s.values, key)] == key)
+
+
+@kernel
+def is_missing(s: State, x: Vector, repeats: bool) -> bool:
     """Whether an entry that varies is farther off than all others, and exactly as far as before.
 
     Such values stand for what is missing, as −999 does; at first sight, if most entries are so far.
     """
-    s.head.arrived += 1.0
-    n, missing, far = s.head.arrived, False, 0
+    missing, far = False, 0
     for i in range(x.size):
-        away, most = abs(x[i] - s.centre[i]), abs(s.odd[i] - s.centre[i])
-        varies = n > LEAST and s.stays[i] < 0.5 * n and s.range[i] > 0.0
-        if n > 1.0 and x[i] == s.odd[i]:
+        n, away, most = s.others[i], abs(x[i] - s.centre[i]), abs(s.odd[i] - s.centre[i])
+        varies = n >= LEAST and s.repeated[i] < 0.5 * n and s.range[i] > 0.0
+        if n > 0.0 and x[i] == s.odd[i]:
             missing |= varies and away > ODD * s.range[i]
             continue
-        s.stays[i] += x[i] == s.x[i]
-        if n == 1.0 or away > most:
+        s.others[i] += 1.0
+        s.repeated[i] += repeats or is_number_known(s, i, x[i])
+        if n == 0.0 or away > most:
             s.odd[i] = x[i]
-            s.range[i] = max(s.range[i], most if n > 1.0 else 0.0)
+            s.range[i] = max(s.range[i], most if n > 0.0 else 0.0)
             far += varies and away > ODD * s.range[i]
         else:
-            s.centre[i] += (x[i] - s.centre[i]) / n
+            s.centre[i] += (x[i] - s.centre[i]) / (n + 1.0)
             s.range[i] = max(s.range[i], away)
     return missing or 2 * far > x.size
 

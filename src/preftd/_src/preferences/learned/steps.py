@@ -94,8 +94,6 @@ def arrive(s: State, x: Vector, is_first: bool) -> float:
     head, finite = s.head, True
     for i in range(x.size):
         finite &= math.isfinite(x[i])
-    if finite and is_missing(s, x):
-        finite = False
     for i in range(x.size):
         s.x[i] = x[i] + 0.0  # there is one zero
     if is_first:
@@ -103,10 +101,11 @@ def arrive(s: State, x: Vector, is_first: bool) -> float:
     head.waiting, head.is_first = 1.0, is_first
     head.found = NOTHING
     head.before_strange, head.strange = head.strange, 0.0
-    beta = 0.0
+    beta, found = 0.0, NOTHING
     if finite:
         head.fingerprint = fingerprint(s.x)
         found = find_atom(s, head.fingerprint)
+    if finite and not is_missing(s, s.x, found != NEW):
         head.found = found
         if found >= 0:
             beta = 1.0 if is_trusted(s, found) else 0.0

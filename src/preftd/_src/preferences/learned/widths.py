@@ -35,9 +35,6 @@ never repeats is of one kind with what does."""
 SOME = 10.0
 """Visits that the width in use counts for in the variance within cells, and the variance of all
 entries in that of each."""
-NEAR, NARROWER = 0.5, 3.0
-"""Octaves between the width within cells and that of the best kernels: NEAR to either side, and
-NARROWER / √(D + 4) to the narrow side, as kernels around many observations are narrower."""
 ALL, PART = 512.0, 8.0
 """Widths learn from the first ALL observations, then from one in PART: most of the time is spent
 here, and little is left to learn."""
@@ -102,19 +99,17 @@ def widest_before(dim: float) -> int:
 
 @kernel
 def best_width(s: State, dim: float) -> int:
-    """The width with the most evidence; the one in use if near that; −1 if none has enough."""
-    if dim == 0.0:
-        return -1
-    now, best, most = int(s.head.width), -1, ODDS
-    low, high = 0.0, -1.0
-    if now >= 0:
+    """The width with the most evidence, if that is enough; −1 if there never was one.
+
+    One in use is replaced if another is better and more than an octave away from that of cells.
+    """
+    best, most, place = int(s.head.width), ODDS, np.inf
+    if best >= 0:
         place = -0.5 * math.log2(s.head.spread)
-        low, high = place - NEAR, place + NEAR + NARROWER / math.sqrt(dim + 4.0)
-        near = min(max(int(0.5 * (low + high) + 0.5), 0), WIDTHS - 1)
-        best, most = now, ODDS + _evidence(s, near)
+        most += _evidence(s, min(max(int(place + 0.5), 0), WIDTHS - 1))
     for j in range(widest(dim), WIDTHS):
         found = _evidence(s, j)
-        if found > most and not low <= j <= high:
+        if found > most and abs(j - place) > 1.0:
             most, best = found, j
     return best
 
