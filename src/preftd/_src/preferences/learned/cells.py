@@ -33,16 +33,16 @@ from preftd._src.preferences.learned.memory import (
     CLOCK,
     CLUSTERS,
     NO_CELL,
+    NUMBERS,
     SEEN,
-    VALUES,
     Seen,
     State,
     count_of,
     key_of,
+    number_keys,
     slot_of,
-    value_key,
 )
-from preftd._src.preferences.learned.metric import is_number_known, squared
+from preftd._src.preferences.learned.metric import squared
 from preftd._src.preferences.learned.widths import ODDS, ROOM, SOME
 
 NEW, ONCE = -2, -1
@@ -129,27 +129,32 @@ def is_world(s: State) -> bool:
 
 
 @kernel
-def keep_values(s: State) -> None:
-    """Remember the numbers of the observation that waits."""
+def recall_numbers(s: State) -> bool:
+    """Find the numbers in the observation that waits; whether all were seen twice in their entries.
+
+    Then it may be a new combination of what is known.
+    """
+    number_keys(s.x, s.keys)
+    known = True
     for i in range(s.x.size):
-        key = value_key(i, s.x[i])
-        at = slot_of(s.values, key)
-        if s.values[at] == key or s.head.valued >= (VALUES * 3) // 4:
-            continue
-        if was_seen(s.seen[1], key):
-            s.values[at] = key
-            s.head.valued += 1.0
+        if s.numbers[slot_of(s.numbers, s.keys[i])] == s.keys[i]:
+            s.keys[i] = 0.0
         else:
-            keep_seen(s.seen[1], key)
+            known = False
+    return known
 
 
 @kernel
-def is_made_of_values(s: State, x: Vector) -> bool:
-    """Whether all numbers in x were seen twice in their entries."""
-    known = True
-    for i in range(x.size):
-        known &= is_number_known(s, i, x[i])
-    return known
+def keep_numbers(s: State) -> None:
+    """Remember the numbers in the observation that waits."""
+    for key in s.keys:
+        if key == 0.0 or s.head.numbers >= (NUMBERS * 3) // 4:
+            continue
+        if not was_seen(s.seen[1], key):
+            keep_seen(s.seen[1], key)
+        else:
+            s.numbers[slot_of(s.numbers, key)] = key
+            s.head.numbers += 1.0
 
 
 # Presumption.

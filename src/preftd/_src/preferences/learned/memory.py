@@ -20,7 +20,7 @@ BEFORE_IT = CLASSES
 """The last of the groups that observations are compared with: the observation before, alone."""
 SEEN, INDEX, COUNTS, CLOCK = 4096, 1024, 1 << 15, 1 << 13
 """Rooms of the hash tables; each takes entries up to three quarters, `SEEN` up to one half."""
-VALUES = 1 << 13
+NUMBERS = 1 << 13
 SLOTS, LONGEST_EPISODE = 32, 4096
 """Cells whose returns are counted, and the steps of an episode, at most."""
 
@@ -119,8 +119,8 @@ class Head:
     """The share of new observations that are found to recur, of late."""
     after_cell: float
     """Whether the observation before was in a cell."""
-    valued: float
-    """Keys in `values`."""
+    numbers: float
+    """Keys in `Tables.numbers`."""
     void: float
     """Whether most cells fail the Markov test, which then says nothing about cells."""
 
@@ -232,7 +232,7 @@ class Tables:
     counts: Annotated[MutableSequence[Table], 1, _record(Table, keys=COUNTS, values=COUNTS)]
     """Of the Markov test."""
     clock: Annotated[MutableSequence[Table], 1, _record(Table, keys=CLOCK, values=CLOCK)]
-    values: Annotated[Vector, VALUES]
+    numbers: Annotated[Vector, NUMBERS]
     """Hash table of the numbers that were seen twice, by entry."""
 
 
@@ -288,6 +288,8 @@ class State(NamedTuple):
     centre: Vector
     range: Vector
     """The mean of all others, and how far off they are at most, shape (dim,)."""
+    keys: Vector
+    """Of the numbers in the observation that waits, shape (dim,); 0 where one was seen twice."""
     others: Vector
     repeated: Vector
     """How many these are, and how many of them repeat, shape (dim,)."""
@@ -307,7 +309,7 @@ class State(NamedTuple):
     known: Table
     counts: Table
     clock: Table
-    values: Vector
+    numbers: Vector
     """As in `Tables`."""
     returns: MutableSequence[Returns]
     """One record if the learner is linear, else none."""
@@ -316,7 +318,7 @@ class State(NamedTuple):
 _HEAD, _TABLES, _RETURNS = map(_record, (Head, Tables, Returns))
 HEAD, TABLES, RETURNS = (int(kind.itemsize) // 8 for kind in (_HEAD, _TABLES, _RETURNS))
 """How many numbers the fixed parts have."""
-ENTRIES, KEPT = 15, CLASSES * RECENT
+ENTRIES, KEPT = 16, CLASSES * RECENT
 """Vectors with a number for each entry; recent observations that are kept."""
 
 
@@ -374,6 +376,7 @@ def read_state(memory: Any) -> State:
         entries[12],
         entries[13],
         entries[14],
+        entries[15],
         recent,
         stamps,
         centres,
@@ -385,7 +388,7 @@ def read_state(memory: Any) -> State:
         tables.known[0],
         tables.counts[0],
         tables.clock[0],
-        tables.values,
+        tables.numbers,
         memory[at + TABLES :].view(_RETURNS),
     )
 
@@ -425,11 +428,12 @@ def key_of(a: float, b: float, c: float, d: float) -> float:
 
 
 @kernel
-def value_key(entry: int, value: float) -> float:
-    """A key of a number in an entry."""
-    word = np.array([value]).view(np.uint64)[0]
-    hashed = _mixed(_mixed(_START, word), np.uint64(entry))
-    return np.float64((_mixed(hashed, _ONE) >> _BITS) + _ONE)
+def number_keys(x: Vector, keys: Vector) -> None:
+    """Write keys of numbers, which are the same for the same number in the same entry."""
+    words = x.view(np.uint64)
+    for i in range(x.size):
+        hashed = _mixed(_mixed(_START, words[i]), np.uint64(i))
+        keys[i] = np.float64((hashed >> _BITS) + _ONE)
 
 
 @kernel

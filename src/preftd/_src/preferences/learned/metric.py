@@ -14,7 +14,7 @@ in the same way.
 
 from preftd._src.arrays import Vector
 from preftd._src.kernels import kernel
-from preftd._src.preferences.learned.memory import State, slot_of, value_key
+from preftd._src.preferences.learned.memory import State
 
 ROUNDING = 1e-9
 ODD, LEAST = 10.0, 4.0
@@ -39,13 +39,6 @@ def log_background(s: State, x: Vector) -> float:
 
 
 @kernel
-def is_number_known(s: State, entry: int, value: float) -> bool:
-    """Whether a number was seen twice in its entry."""
-    key = value_key(entry, value)
-    return bool(s.values[slot_of(s.values, key)] == key)
-
-
-@kernel
 def is_missing(s: State, x: Vector, repeats: bool) -> bool:
     """Whether an entry that varies is farther off than all others, and exactly as far as before.
 
@@ -59,7 +52,7 @@ def is_missing(s: State, x: Vector, repeats: bool) -> bool:
             missing |= varies and away > ODD * s.range[i]
             continue
         s.others[i] += 1.0
-        s.repeated[i] += repeats or is_number_known(s, i, x[i])
+        s.repeated[i] += repeats or s.keys[i] == 0.0
         if n == 0.0 or away > most:
             s.odd[i] = x[i]
             s.range[i] = max(s.range[i], most if n > 0.0 else 0.0)

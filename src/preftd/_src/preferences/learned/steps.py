@@ -18,14 +18,14 @@ from preftd._src.preferences.learned.cells import (
     count_context,
     evidence_of_cluster,
     find_atom,
-    is_made_of_values,
     is_world,
     keep_atom,
-    keep_values,
+    keep_numbers,
     measure,
     nearest_cluster,
     place,
     presume,
+    recall_numbers,
     share_of,
     tighten,
     visit_atom,
@@ -101,10 +101,11 @@ def arrive(s: State, x: Vector, is_first: bool) -> float:
     head.waiting, head.is_first = 1.0, is_first
     head.found = NOTHING
     head.before_strange, head.strange = head.strange, 0.0
-    beta, found = 0.0, NOTHING
+    beta, found, known = 0.0, NOTHING, False
     if finite:
         head.fingerprint = fingerprint(s.x)
         found = find_atom(s, head.fingerprint)
+        known = found < 0 and recall_numbers(s)
     if finite and not is_missing(s, s.x, found != NEW):
         head.found = found
         if found >= 0:
@@ -112,7 +113,7 @@ def arrive(s: State, x: Vector, is_first: bool) -> float:
         elif found == ONCE:
             beta = 1.0
         else:
-            beta = _near(s, is_first)
+            beta = _near(s, is_first, known)
     head.was_trusted = beta > 0.0
     if beta < 0.0:
         beta = presume(s)
@@ -120,18 +121,16 @@ def arrive(s: State, x: Vector, is_first: bool) -> float:
 
 
 @kernel
-def _near(s: State, is_first: bool) -> float:
-    """β of an observation that was never seen exactly, or UNKNOWN."""
+def _near(s: State, is_first: bool, known: bool) -> float:
+    """β of an observation that was never seen exactly, but perhaps its numbers, or UNKNOWN."""
     head, dim = s.head, s.head.varying
     if head.loose < LEAST or dim == 0.0:
         return 1.0
     if head.width >= 0:
         measure(s, s.x)  # to learn from it, too
-    if is_made_of_values(s, s.x):
-        return 1.0
-    if is_world(s) and not is_tied(s, TIED):
+    if not known and is_world(s) and not is_tied(s, TIED):
         return UNKNOWN
-    if head.apart == 0.0:
+    if known or head.apart == 0.0:
         return 1.0
     beta = _apart(s, is_first, dim)
     head.strange = beta < 0.0
@@ -167,7 +166,7 @@ def learn(s: State, is_last: bool) -> int:
             compare_strange(s)
         row = keep_atom(s, head.fingerprint, found)
         if found < 0:
-            keep_values(s)
+            keep_numbers(s)
         known = found != NEW
         s.head.repeats += found != NEW
         if row >= 0:
