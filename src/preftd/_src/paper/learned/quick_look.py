@@ -153,13 +153,13 @@ CHANGES = (
     Change(
         "known numbers do not count",
         "steps.py",
-        "if is_made_of_values(s, s.x):",
-        "if False:",
+        "_near(s, is_first, known)",
+        "_near(s, is_first, False)",
     ),
     Change(
         "what never repeats is always of one kind",
         "steps.py",
-        "if is_world(s) and not is_tied(s, TIED):",
+        "if not known and is_world(s) and not is_tied(s, TIED):",
         "if False:",
     ),
     Change(
