@@ -20,7 +20,6 @@ from preftd import (
     tasks,
 )
 from preftd._src.arrays import Dense, Vector
-from preftd._src.preferences.learned.markov import TERM
 from preftd._src.preferences.learned.memory import ATOMS, CLUSTERS, size_of
 from preftd._src.preferences.learned.past import LINE
 from preftd.experience import Experience, Visit
@@ -225,7 +224,7 @@ def test_markov_chains_are_trusted_for_good() -> None:
 
 
 def test_a_cell_that_fails_is_distrusted_in_time_and_trusted_again_when_it_recovers() -> None:
-    good, bad, steps = 20_000, 8_000, 40_000
+    good, bad, steps = 200_000, 8_000, 220_000
     rng, x = np.random.default_rng(0), np.full(steps, 2.0)
     for t in range(1, steps, 2):  # 2 is followed by 0 or 1, for a while by the one of last time
         fails = good <= t < good + bad
@@ -236,8 +235,8 @@ def test_a_cell_that_fails_is_distrusted_in_time_and_trusted_again_when_it_recov
     tests_of_2 = Learned().stream(log)[0][x == 2.0]
     fail, recover = good // 2, (good + bad) // 2
     assert tests_of_2[:fail].all()
-    assert not tests_of_2[fail + int(TERM) + 100 : recover].any()
-    assert tests_of_2[recover + 2 * int(TERM) :].all()
+    assert not tests_of_2[fail + 1024 + 100 : recover].any()
+    assert tests_of_2[recover + 2 * 1024 :].all()
 
 
 @pytest.mark.parametrize("jitter", [0.0, 0.02])
