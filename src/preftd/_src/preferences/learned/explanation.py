@@ -43,7 +43,7 @@ class Cell(NamedTuple):
     recurrence: float
     """Evidence that they are a cell and no coincidence; infinite if they are exact."""
     against_markov: float
-    """Evidence that what came before tells what follows."""
+    """Evidence in the last 1024 visits or fewer that what came before tells what follows."""
     expert: str
     """What the expert with the most evidence goes by; "returns" if the cell is distrusted because a
     linear function cannot share its value with the others."""

@@ -332,14 +332,9 @@ def fresh(dim: int, linear: bool = False) -> Vector:
     """A memory that has seen nothing."""
     memory = np.zeros(size_of(dim, linear))
     head = read_head(memory)
+    head.dim, head.names = dim, 2  # names 1 and 2 are END and BEGIN
+    head.width = head.near = head.along = -1
     head.recurring = 1.0
-    head.dim, head.width, head.near, head.along, head.names = (
-        dim,
-        -1,
-        -1,
-        -1,
-        2,
-    )  # 1 and 2 are END and BEGIN
     return memory
 
 

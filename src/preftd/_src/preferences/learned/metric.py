@@ -83,6 +83,8 @@ def _tell_entries_apart(s: State, x: Vector) -> None:
         s.base[:] = x
         s.leader[:] = -1.0
         return
+    if s.head.varying == x.size:
+        return
     first, changed = -1, False
     for i in range(x.size):
         moved = x[i] - s.base[i]
