@@ -17,13 +17,14 @@ import polars as pl
 
 from benchmarks.processes import peak_gib, run_program
 from benchmarks.timing import Contender, compete, digits, row
-from preftd._src.experiments.executors import ONE_THREAD
+from preftd._src.experiments.executors import OF_WORKERS
 from preftd._src.logs.arms import arms_of
-from preftd._src.logs.fitting import ARMS
-from preftd._src.logs.least_squares import part_sums, solve
+from preftd._src.logs.first_pass import part_sums
+from preftd._src.logs.fitting import DEFAULT
 from preftd._src.logs.look import look
 from preftd._src.logs.parts import plan_parts
 from preftd._src.logs.scores import part_scores
+from preftd._src.logs.solving import solve
 from preftd._src.logs.source import open_source
 from preftd.logs import LogColumns, fit
 
@@ -40,8 +41,8 @@ FOLDS = 5
 def table(rows: int = ROWS, seconds: float = SECONDS) -> Iterator[str]:
     """Yield the lines of Markdown tables."""
     yield row(["compression", "read", "products", "bound", "PTD", "bound / PTD", "million rows/s",
-               "four rules", "predictions"])  # fmt: skip
-    yield row(["---"] + 8 * ["---:"])
+               "four rules", "all", "predictions"])  # fmt: skip
+    yield row(["---"] + 9 * ["---:"])
     for compression in COMPRESSIONS:
         yield row([compression, *_cells(_measured("times", rows, compression, seconds))])
     yield ""
@@ -56,13 +57,13 @@ def _cells(ns: dict[str, float]) -> list[str]:
     """Times in ns per row, and what follows from them."""
     bound = ns["read"] + ns["products"]
     cells = [ns["read"], ns["products"], bound, ns["ptd"], bound / ns["ptd"], 1e3 / ns["ptd"]]
-    return [digits(one) for one in (*cells, ns["four"], ns["predictions"])]
+    return [digits(one) for one in (*cells, ns["four"], ns["all"], ns["predictions"])]
 
 
 def _measured(what: str, *given: Any) -> Any:
     """Measure in a process of its own, with one thread."""
     program = (
-        f"import os; os.environ.update({ONE_THREAD!r}); import json; "
+        f"import os; os.environ.update({OF_WORKERS!r}); import json; "
         f"from benchmarks import logs; print(json.dumps(logs.{what}(*{given!r})))"
     )
     return json.loads(run_program(program).printed)
@@ -97,8 +98,12 @@ def times(rows: int, compression: str, seconds: float) -> dict[str, float]:
         opened = open_source(path, Path(folder))
         plan = plan_parts(opened, columns(), FOLDS, rows)
         settings = {
-            name: look(opened, columns(), plan, arms_of(rules), FOLDS)
-            for name, rules in {"ptd": ["ptd"], "four": ARMS}.items()
+            name: look(opened, columns(), plan, arms_of(rules), None if name == "all" else 1e-6)
+            for name, rules in {
+                "ptd": ["ptd"],
+                "four": ("td0", "td", "etd", "ptd"),
+                "all": DEFAULT,
+            }.items()
         }
 
         def read(_: None) -> None:
@@ -116,16 +121,17 @@ def times(rows: int, compression: str, seconds: float) -> dict[str, float]:
         def sums(name: str) -> Any:
             return lambda _: part_sums(settings[name], plan.parts[0])
 
-        solution = solve(sums("ptd")(None), 1e-6)
+        solution = solve(settings["ptd"], sums("ptd")(None))
 
         def predictions(_: None) -> None:
-            part_scores(settings["ptd"], plan.parts[0], solution, plan.units, None)
+            part_scores(settings["ptd"], plan.parts[0], solution, plan.groups, None)
 
         contenders = {
             "read": read,
             "products": multiply,
             "ptd": sums("ptd"),
             "four": sums("four"),
+            "all": sums("all"),
             "predictions": predictions,
         }
         found = compete({n: Contender(run, rows) for n, run in contenders.items()}, seconds)

@@ -10,7 +10,8 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "preftd" / "_src"
 ORDER = (
     *("experience", "tasks", "preferences", "rules", "learners", "theory"),
-    *("experiments", "logs", "report", "paper", "torch", "jax", "sb3", "torchrl", "ray", "cli"),
+    *("experiments", "logs", "report", "paper", "sklearn", "torch", "jax", "sb3", "torchrl", "ray"),
+    "cli",
 )
 """From the first to the last."""
 FILES = sorted(path for path in SOURCE.rglob("*.py") if path.parent != SOURCE)

@@ -51,6 +51,13 @@ def test_the_tables_of_the_study_of_measured_series_are_made_from_its_errors() -
         assert table in page, f"the table is\n{table}"
 
 
+def test_the_tables_of_glucose_are_made_from_its_errors() -> None:
+    made = runpy.run_path(str(FOLDER / "glucose.py"), run_name="tables")
+    page = (ROOT / "docs" / "time.md").read_text(encoding="utf-8")
+    for table in made["tables"](pl.read_csv(FOLDER / "glucose.csv")):
+        assert table in page, f"the table is\n{table}"
+
+
 def test_the_tables_of_the_study_of_tool_tokens_are_made_from_the_stored_runs() -> None:
     made = runpy.run_path(str(FOLDER / "tokens_study.py"), run_name="tables")
     pages = (page.read_text(encoding="utf-8") for page in (ROOT / "docs").glob("*.md"))

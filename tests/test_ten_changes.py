@@ -130,7 +130,7 @@ def test_an_encoder_of_logs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     monkeypatch.setitem(ENCODERS, "mine", ENCODERS["polynomial"]._replace(example="mine:2"))
     columns = LogColumns(**COLUMNS | {"preference": 1.0}, encoder="mine:2")
     found = fit(gappy(episodes=20, gaps=0), columns, tmp_path / "out")
-    assert found.weights.shape[1] == 6  # 1, a, b, a², ab, b²
+    assert found.encoding.size == 6  # 1, a, b, a², ab, b²
 
 
 def test_a_figure_of_the_paper(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

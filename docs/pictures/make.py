@@ -55,6 +55,7 @@ PICTURES: dict[str, Callable[[Path, str], None]] = {
     "control_episode": _script,
     "ppo_drop_outs": _script,
     "logs": _script,
+    "glucose": _script,
     "series": _script,
     "tokens": _script,
     "tokens_study": _script,

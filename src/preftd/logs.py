@@ -2,6 +2,7 @@
 
 from preftd._src.logs.columns import Age, Column, LogColumns, Missing, as_trust
 from preftd._src.logs.fitting import fit
+from preftd._src.logs.predictor import Prediction, Predictor
 from preftd._src.logs.saved import LogEvaluation, load
 
 __all__ = [
@@ -10,6 +11,8 @@ __all__ = [
     "LogColumns",
     "LogEvaluation",
     "Missing",
+    "Prediction",
+    "Predictor",
     "as_trust",
     "fit",
     "load",

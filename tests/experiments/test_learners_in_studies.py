@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from experiments.small_studies import run_here
-from preftd import PTD, InputError, LeastSquares, Linear, Study, evaluate, tasks
+from preftd import ETD, PTD, TD, InputError, LeastSquares, Linear, Study, evaluate, tasks
+from preftd._src.experiments.cells import Expansion
+from preftd._src.experiments.learning import Lane, learn
 from preftd._src.report.figures.layout import step_size_note
 from preftd._src.report.tables import table
 from preftd.experience import Visit
@@ -24,6 +26,16 @@ class Watcher(Signal):
     def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
         assert visit.td_error is not None
         return 1 / (1 + visit.td_error**2), memory
+
+
+class Counting(Signal):
+    """Counts how often it is asked."""
+
+    asked = 0
+
+    def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
+        type(self).asked += 1
+        return float(visit.observable or False), memory
 
 
 class Monte:
@@ -68,11 +80,12 @@ class Shared:
 def study(**given: Any) -> Study:
     settings: dict[str, Any] = {
         "preferences": Observability(),
+        "rules": PTD(),
         "step_sizes": [0.1],
         "episodes": 5,
         "seeds": 3,
     }
-    return Study(name="small", tasks=CORRIDOR, rules=PTD(), **(settings | given))
+    return Study(name="small", tasks=CORRIDOR, **(settings | given))
 
 
 @pytest.mark.parametrize(
@@ -97,6 +110,16 @@ def test_nothing_is_said_of_step_sizes_where_there_are_none(tmp_path: Any) -> No
     assert "none: the learners take no step size" in table(found)
     assert step_size_note(found) == "No step sizes."
     assert "optimistically" not in table(found)
+
+
+def test_a_signal_is_asked_once_for_all_rules_and_learners() -> None:
+    given = study(rules=[TD(), ETD(), PTD()], preferences=Counting(), episodes=7, seeds=1)
+    (group,) = Expansion(given).report({})
+    lanes = [Lane(one.algorithm, [one.step_size]) for one in group.settings]
+    learn(lanes, group.trial)
+    assert len(lanes) == 3
+    assert all(lane.error is None for lane in lanes)
+    assert Counting.asked == len(CORRIDOR.sampler(0).episodes(7))
 
 
 def test_a_custom_learner_may_have_no_step_size() -> None:

@@ -21,6 +21,7 @@ PACKAGES = [
     "ray",
     "rules",
     "sb3",
+    "sklearn",
     "tasks",
     "theory",
     "torch",

@@ -52,16 +52,21 @@ def gappy(seed: int = 0, episodes: int = 60, gaps: float = 0.2) -> pl.DataFrame:
 
 
 def settings_of(
-    source: Any, folder: Path, part: int = 1 << 20, rules: tuple[Any, ...] = ("ptd",), **named: Any
+    source: Any,
+    folder: Path,
+    part: int = 1 << 20,
+    rules: tuple[Any, ...] = ("ptd",),
+    ridge: float | None = 1e-6,
+    **named: Any,
 ) -> tuple[Settings, LogPlan]:
     """What an evaluation of a log is made of."""
     columns = LogColumns(**COLUMNS | named)
     table = open_source(source, folder)
     plan = plan_parts(table, columns, 3, part)
-    return look(table, columns, plan, arms_of(rules), 3), plan
+    return look(table, columns, plan, arms_of(rules), ridge), plan
 
 
-def first_part(settings: Settings, plan: LogPlan, discount: float) -> LogStream:
-    """The steps of the first part as learners take them."""
+def first_part(settings: Settings, plan: LogPlan, discount: int = 0) -> LogStream:
+    """The steps of the first part as learners take them, at one of the discounts."""
     steps, features, beta = read_part(settings, plan.parts[0])
     return stream_of(steps, features, beta, discount, 0)

@@ -164,8 +164,8 @@ BAD: dict[str, tuple[Change, dict[str, Any], str]] = {
     "short": (
         lambda log: log.head(2),
         {},
-        "log.parquet is too short to hold out one in 5 (rows: 2, episodes: 1): give a longer log, "
-        "or fewer folds.",
+        "log.parquet is too short to be cut into 7 pieces of time (rows: 2, episodes: 1): "
+        "give a longer log, or fewer folds.",
     ),
     "too large": (
         made(a=pl.col("a") * 1e200),

@@ -7,7 +7,7 @@ from benchmarks import BENCHMARKS, logs
 
 def test_all_that_is_compared_is_timed() -> None:
     found = logs.times(1 << 12, "snappy", 0.01)
-    assert set(found) == {"read", "products", "ptd", "four", "predictions"}
+    assert set(found) == {"read", "products", "ptd", "four", "all", "predictions"}
     assert min(found.values()) > 0
     read, products, bound, ptd, ratio, speed, *_ = (
         float(x.replace(",", "")) for x in logs._cells(found)

@@ -16,6 +16,7 @@ from preftd import PTD
 from preftd._src.logs import scores, table
 from preftd._src.logs.arms import Arm
 from preftd._src.logs.encoding import Gatherer
+from preftd._src.logs.returns import UNKNOWN, returns
 from preftd.logs import LogColumns, LogEvaluation, fit
 
 NAMED: dict[str, Any] = COLUMNS | {"reward": ["r", "s"], "discount": [0.5, 0.9]}
@@ -45,7 +46,7 @@ def test_returns_are_those_of_the_log(found: LogEvaluation) -> None:
                 ends = bool(log["end"][int(t)])
                 G = log[reward][int(t)] + (0.0 if ends else discount * G)
                 unknown = 0.0 if ends else discount * unknown
-                if unknown <= scores.UNKNOWN:
+                if unknown <= UNKNOWN:
                     assert returns[t] == pytest.approx(G)
                 else:
                     assert np.isnan(returns[t])
@@ -192,7 +193,7 @@ def test_returns_weigh_each_step_by_its_ratio() -> None:
     reward, rho = np.array([1.0, 2.0, 4.0, 8.0]), np.array([0.5, 2.0, 3.0, 0.25])
     discount, opens = np.array([0.5, 0.0, 0.5, 0.5]), np.ones(4, np.bool_)
     stays, out, unknown = np.array([True, False, True, False]), np.empty(4), np.empty(4)
-    scores.returns(reward, discount, rho, stays, opens, 10.0, out, unknown)
+    returns(reward, discount, rho, stays, opens, 10.0, out, unknown)
     last = 0.25 * (8 + 0.5 * 10)
     assert out.tolist() == [0.5 * (1 + 0.5 * 4), 4.0, 3 * (4 + 0.5 * last), last]
     assert unknown.tolist() == [0.0, 0.0, 0.25, 0.5]
@@ -204,7 +205,7 @@ def test_intervals_of_errors_reach_1_96_standard_errors_to_either_side() -> None
     counts, squares = np.zeros((groups, 2, 3)), np.zeros((2, groups, 2, 1))
     counts[:, 1] = [1.0, 0.0, 1.0]
     squares[:, :, 1, 0] = square
-    (error, *_), _ = scores.error_table(counts, squares, (arm,), 0.0)
+    (error, *_), *_ = scores.error_table(counts, squares, (arm,), 0.0)
     deviation = square.std() / np.sqrt(groups) / (2 * error["rmse"])
     width = error["rmse_high"] - error["rmse_low"]
     assert width == pytest.approx(2 * 1.96 * deviation, rel=0.06)
@@ -216,7 +217,9 @@ def test_a_gap_is_filled_by_the_last_trusted_reading_of_its_episode(tmp_path: Pa
     encoding = settings_of(log, tmp_path, preference="quality")[0].encoding
     pieces = [pl.DataFrame({"a": a, "b": [0.0] * len(a)}) for a in ([1.0, 2.0, 9.0], [None, 5.0])]
     gatherer = Gatherer(encoding)
-    gatherer.features(pieces[0], np.array([True, False, False]), np.array([1.0, 1.0, 0.0]))
-    found, _, gaps = gatherer.features(pieces[1], np.array([False, False]), np.array([1.0, 1.0]))
+    given = [([True, False, False], [1.0, 1.0, 0.0]), ([False, False], [1.0, 1.0])]
+    for piece, (begins, beta) in zip(pieces, given, strict=True):
+        rows = gatherer.rows(gatherer.columns(piece), np.array(begins), np.array(beta))
+        ((_, found),) = gatherer.blocks(rows)
     assert found[0, 0] == pytest.approx((2.0 - encoding.centre[0]) / encoding.scale[0])
-    assert gaps.tolist() == [1, 0]
+    assert rows.gaps.tolist() == [1, 0]

@@ -12,7 +12,8 @@ import pytest
 from logs.made_logs import first_part, gappy, settings_of
 from preftd import ETD, PTD, TD, LeastSquaresLearner, tasks, theory
 from preftd._src.logs import encoding, table
-from preftd._src.logs.least_squares import add_up, part_sums, solve, solved
+from preftd._src.logs.first_pass import add_up, part_sums
+from preftd._src.logs.solving import solve, solved
 from preftd.logs import LogColumns, fit
 
 RULES = {"td": TD(), "etd": ETD(1.0), "ptd": PTD()}
@@ -30,14 +31,14 @@ CASES: list[dict[str, Any]] = [
 @pytest.mark.parametrize("named", CASES, ids=str)
 def test_sums_are_those_of_the_learner(named: dict[str, Any], tmp_path: Path) -> None:
     settings, plan = settings_of(gappy(), tmp_path, rules=tuple(RULES), **named)
-    found = solve(part_sums(settings, plan.parts[0]), 1e-3).whole
-    discount = settings.columns.discounts[0]
-    experience, beta, final_beta = first_part(settings, plan, discount)
+    sums = part_sums(settings, plan.parts[0])["sums"].sum(axis=2)
+    experience, beta, final_beta = first_part(settings, plan)
     assert len(plan.parts) == 1
     for a, rule in enumerate(RULES.values()):
         learner = LeastSquaresLearner(experience.size, rule, regularisation=1e-3)
         learner.learn(experience, beta=beta, final_beta=final_beta)
-        assert found[a, :, 0] == pytest.approx(learner.weights, rel=1e-9, abs=1e-10)
+        found = solved(sums[0, a], 1e-3)[:, 0]
+        assert found == pytest.approx(learner.weights, rel=1e-9, abs=1e-10)
 
 
 @pytest.mark.parametrize("named", CASES[1:5:3] + CASES[-1:], ids=str)
@@ -58,11 +59,11 @@ def test_parts_and_pieces_change_nothing(
 
 def test_several_cumulants_and_discounts_are_each_as_if_alone(tmp_path: Path) -> None:
     both, plan = settings_of(gappy(), tmp_path, reward=["r", "s"], discount=[0.5, 0.9])
-    found = solve(part_sums(both, plan.parts[0]), 1e-6)
+    found = solve(both, part_sums(both, plan.parts[0]))
     for q, (discount, reward) in enumerate([(0.5, "r"), (0.5, "s"), (0.9, "r"), (0.9, "s")]):
         log = gappy().with_columns(pl.col("s").fill_null(0.0))
         one, plan = settings_of(log, tmp_path, reward=reward, discount=discount)
-        alone = solve(part_sums(one, plan.parts[0]), 1e-6)
+        alone = solve(one, part_sums(one, plan.parts[0]))
         assert found.whole[..., q] == pytest.approx(alone.whole[..., 0], rel=1e-10)
         assert found.held_out[..., q] == pytest.approx(alone.held_out[..., 0], rel=1e-10)
         assert found.mean[q] == pytest.approx(alone.mean[0])
@@ -71,10 +72,10 @@ def test_several_cumulants_and_discounts_are_each_as_if_alone(tmp_path: Path) ->
 def test_weights_without_a_fold_are_those_of_the_other_episodes(tmp_path: Path) -> None:
     settings, plan = settings_of(gappy(), tmp_path)
     sums = part_sums(settings, plan.parts[0])["sums"]
-    held_out = solve(part_sums(settings, plan.parts[0]), 1e-6).held_out
+    held_out = solve(settings, part_sums(settings, plan.parts[0])).held_out
     for fold in range(3):
         others = sums[0, 0].sum(axis=0) - sums[0, 0, fold]
-        assert held_out[0, fold] == pytest.approx(solved(others, 1e-6), rel=1e-8)
+        assert held_out[0, fold] == pytest.approx(solved(others, 1e-6, True), rel=1e-8)
 
 
 def test_the_fill_has_no_part_in_preferential_weights(tmp_path: Path) -> None:
@@ -83,7 +84,7 @@ def test_the_fill_has_no_part_in_preferential_weights(tmp_path: Path) -> None:
     for fill in ("last", "mean", "zero"):
         for rule, found in weights.items():
             settings, plan = settings_of(log, tmp_path, rules=(rule,), fill=fill)
-            found.append(solve(part_sums(settings, plan.parts[0]), 1e-6).whole)
+            found.append(solve(settings, part_sums(settings, plan.parts[0])).whole)
     first, *others = weights["ptd"]
     assert all((other == first).all() for other in others)
     assert np.abs(weights["td"][0] - weights["td"][2]).max() > 0.01

@@ -55,7 +55,7 @@ def test_the_linear_method_is_the_linear_learner(tmp_path: Path) -> None:
     columns = LogColumns(**COLUMNS)
     found = fit(gappy(), columns, tmp_path / "out", rules=["ptd"], methods=["linear:0.3"], folds=3)
     settings, plan = settings_of(gappy(), tmp_path / "parts")
-    experience, beta, final_beta = first_part(settings, plan, 0.9)
+    experience, beta, final_beta = first_part(settings, plan)
     learner = LinearLearner(experience.size, PTD(), 0.3 / 3, view="held", bounded=True)
     learner.learn(experience, beta=beta, final_beta=final_beta)
     whole = gappy(gaps=0.0).head(5)

@@ -10,19 +10,21 @@ import numpy as np
 import polars as pl
 import pytest
 
+import preftd
 from logs.made_logs import COLUMNS, gappy, settings_of
 from preftd import ETD, PTD, InputError
 from preftd._src.logs.arms import questions_of
 from preftd._src.logs.encoders import as_encoder
 from preftd._src.logs.parts import read_steps
-from preftd._src.logs.source import _natural, open_source
+from preftd._src.logs.source import _natural, as_frame, open_source
 from preftd._src.report.log_page import write_log_page
 from preftd.logs import LogColumns, LogEvaluation, fit
 from preftd.preferences import Function
 
 
 def evaluated(source: Any, out: Path, **named: Any) -> LogEvaluation:
-    return fit(source, LogColumns(**COLUMNS | named), out, rules=["ptd"], folds=3)
+    columns = LogColumns(**COLUMNS | named)
+    return fit(source, columns, out, rules=["ptd"], folds=3, regularisation=1e-6)
 
 
 def as_file(log: pl.DataFrame, folder: Path) -> Path:
@@ -57,13 +59,32 @@ def as_pandas(log: pl.DataFrame, _folder: Path) -> Any:
     return pandas.DataFrame({name: log[name].to_list() for name in log.columns})
 
 
+def as_pandas_index(log: pl.DataFrame, folder: Path) -> Any:
+    return as_pandas(log, folder).set_index(["id", "t"])
+
+
+class Table:
+    """What gives its rows by Arrow's interface only, as tables of pyarrow do."""
+
+    def __init__(self, log: pl.DataFrame) -> None:
+        self._log = log
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self._log.__arrow_c_stream__(requested_schema)
+
+
+def as_relation(log: pl.DataFrame, folder: Path) -> Any:
+    duckdb = pytest.importorskip("duckdb")
+    return duckdb.read_parquet(str(as_file(log, folder))).order("t")
+
+
 def as_frames(log: pl.DataFrame, _folder: Path) -> Iterator[pl.DataFrame]:
     return (log.slice(first, 90) for first in range(0, log.height, 90))
 
 
 SOURCES: list[Callable[[pl.DataFrame, Path], Any]] = [
-    as_file, as_folder, as_partitions, as_csv, as_pandas, as_frames,
-    lambda log, _: log.lazy(),
+    as_file, as_folder, as_partitions, as_csv, as_pandas, as_pandas_index, as_relation, as_frames,
+    lambda log, _: log.lazy(), lambda log, _: Table(log),
 ]  # fmt: skip
 
 
@@ -76,6 +97,35 @@ def test_sources_give_the_same(source: Callable[[pl.DataFrame, Path], Any], tmp_
         assert found.predictions()[name].to_numpy() == pytest.approx(
             expected.predictions()[name].to_numpy(), rel=1e-8, nan_ok=True
         )
+
+
+def test_fields_of_csv_that_are_named_are_missing(tmp_path: Path) -> None:
+    log, file = gappy().with_columns(pl.col("a").fill_nan(None)), tmp_path / "log.csv"
+    texts = log.with_columns(
+        pl.col("a").cast(pl.String).fill_null("-999"), pl.col("b").cast(pl.String).fill_null("NA")
+    )
+    texts.write_csv(file)
+    expected = evaluated(as_csv(log, tmp_path), tmp_path / "empty")
+    texts.write_csv(file)
+    found = evaluated(file, tmp_path / "named", nulls=["NA", "-999"])
+    np.testing.assert_array_equal(found.weights, expected.weights)
+    assert preftd.load(tmp_path / "named").columns.nulls == ("NA", "-999")
+    with pytest.raises(InputError, match="column 'a' has '-999', and nulls name the same number"):
+        evaluated(file, tmp_path / "refused", nulls=["NA", "-999.0"])
+    for other, name in ((as_file(log, tmp_path), "log.parquet"), (log, "the log")):
+        with pytest.raises(InputError, match=f"but {name} is not CSV: make"):
+            evaluated(other, tmp_path / "refused", nulls=["NA"])
+
+
+def test_relations_and_tables_that_fail_are_refused(tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    with pytest.raises(InputError, match="the relation cannot be computed"):
+        evaluated(duckdb.sql("select error('no such sensor') as a"), tmp_path)
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"id": [1], "x": [2.0]}).set_index("id", drop=False)
+    assert as_frame(frame).columns == ["id", "x"]
+    with pytest.raises(InputError, match="two columns 'id', as text: rename one"):
+        as_frame(frame.assign(id=2))
 
 
 def test_an_episode_that_starts_again_in_another_file_is_another(tmp_path: Path) -> None:
@@ -97,7 +147,8 @@ def test_categories_are_features_of_their_own(tmp_path: Path) -> None:
     by_hand = log.with_columns(
         low=pl.col("kind") == "low", off=(pl.col("kind") == "off").cast(pl.Float64)
     )
-    other = evaluated(by_hand, tmp_path / "numbers", features=["a", "low", "off"], preference=1.0)
+    numbers = {"features": ["a", "low", "off"], "preference": 1.0}
+    other = evaluated(by_hand, tmp_path / "numbers", **numbers)
     assert found.predict(log) == pytest.approx(other.predict(by_hand), rel=1e-6)
     gaps = log.with_columns(
         kind=pl.when(pl.Series(rng.random(log.height) < 0.2)).then(None).otherwise("kind")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from preftd import ETD, PTD, TD, InputError, tasks
-from preftd._src.experiments.learning import RunningCoefficients, pieces
+from preftd._src.experiments.learning import RunningCoefficients, RunningSignal, pieces
 from preftd._src.paper.corridors import studies as corridors
 from preftd._src.paper.corridors.limits import limits
 from preftd._src.tasks.chains import LAMBDAS
@@ -144,7 +144,7 @@ def test_what_a_constant_step_size_leaves_is_noise_or_a_displaced_mean(
     ends = []
     for seed in range(40):
         signal, learner = (
-            RunningCoefficients(PTD(), Observability()),
+            RunningCoefficients(PTD(), RunningSignal(Observability())),
             Linear().start(task.features.size, [alpha], seed),
         )
         for taken in pieces(task, seed, 500):

@@ -68,7 +68,7 @@ def test_tables_hold_the_errors_the_gaps_and_the_weights(page: str, found: LogEv
     for one in found.summary["inputs"]:
         assert f"|{one['missing']:,}|" in text
         w = question["weights"]["ptd"][found.summary["features"].index(one["name"])]
-        assert f"|{number_text(w * one['scale'])}|" in text
+        assert f"|{number_text(w)}|" in text
 
 
 def test_the_page_tells_how_much_the_fill_matters(page: str, found: LogEvaluation) -> None:
@@ -94,27 +94,26 @@ def test_methods_without_weights_of_features_are_not_in_their_table(found: LogEv
     assert len(log_page.weights_table(summary, summary["questions"][0])[0][1]) == 3
 
 
-def test_the_lead_names_the_best_method_and_those_whose_intervals_overlap(
-    found: LogEvaluation,
-) -> None:
-    ends = {"td0": (1.5, 1.8, 2.0), "td": (1.1, 1.3, 1.6), "ptd": (0.9, 1.0, 1.2)}
+def test_the_page_begins_with_what_to_use(page: str, found: LogEvaluation) -> None:
     question = found.summary["questions"][0]
-    errors = [
-        error | dict(zip(("rmse_low", "rmse", "rmse_high"), ends[error["arm"]], strict=True))
-        for error in question["errors"]
-    ]
-    said = list(log_page.lead({**found.summary, "questions": [question | {"errors": errors}]}))[-1]
-    assert ": PTD has the least held-out error, 1 [0.9, 1.2], which is " in said
-    assert said.endswith("; its interval overlaps with that of TD(λ).")
+    [(label, lines)] = log_page.lead(found.summary)
+    assert label == question["label"]
+    assert [line.split(" (")[0] for line in lines] == ["Where readings are good", "Inside gaps"]
+    text = html.unescape(re.sub(r"<[^>]*>", "", page))
+    assert all(part in text for line in lines for part in line.split(". ", 1))
+    assert text.index(lines[0].split(". ")[0]) < text.index("What was read", text.index(label))
 
 
 def test_errors_in_the_figure_are_those_of_the_summary(page: str, found: LogEvaluation) -> None:
     errors = found.summary["questions"][0]["errors"]
-    lines = {line["label"]: line for line in numbers(page)["errors"]}
     for arm, key in (("TD(0)", "td0"), ("PTD", "ptd")):
         some = [e for e in errors if (e["arm"], e["prediction"]) == (key, "value")]
-        assert lines[arm]["centre"] == pytest.approx([e["rmse"] for e in some], rel=1e-3)
-        assert lines[arm]["low"] == pytest.approx([e["rmse_low"] for e in some], rel=1e-3)
+        lines = [line for line in numbers(page)["errors"] if line["label"] == arm]
+        assert len(lines) == 2  # on trusted rows, and on others
+        for line, which in zip(lines, ("trusted", "untrusted"), strict=True):
+            [one] = [e for e in some if e["rows"] == which]
+            assert line["centre"] == pytest.approx([one["rmse"]], rel=1e-3)
+            assert line["low"] == pytest.approx([one["rmse_low"]], rel=1e-3)
 
 
 def test_the_error_of_trusted_rows_is_that_of_no_gap(page: str, found: LogEvaluation) -> None:
@@ -129,13 +128,14 @@ def test_the_error_of_trusted_rows_is_that_of_no_gap(page: str, found: LogEvalua
 def test_calibration_is_the_mean_return_of_rows_predicted_alike(
     page: str, found: LogEvaluation
 ) -> None:
-    rows = found.predictions().filter(pl.col("return").is_finite()).sort("value_ptd")
-    line = next(one for one in numbers(page)["calibration"] if one["label"] == "PTD")
-    assert len(line["x"]) == 10
-    tenth = rows.height / 10
-    for end, part in ((0, rows.head(round(tenth))), (-1, rows.tail(round(tenth)))):
-        assert line["x"][end] == pytest.approx(part["value_ptd"].mean(), abs=0.05)
-        assert line["centre"][end] == pytest.approx(part["return"].mean(), abs=0.3)
+    known = found.predictions().filter(pl.col("return").is_finite()).sort("value_ptd")
+    lines = [one for one in numbers(page)["calibration"] if one["label"] == "PTD"]
+    for line, rows in zip(lines, log_figures.rows_by_trust(known), strict=True):
+        assert len(line["x"]) == 10
+        tenth = rows.height / 10
+        for end, part in ((0, rows.head(round(tenth))), (-1, rows.tail(round(tenth)))):
+            assert line["x"][end] == pytest.approx(part["value_ptd"].mean(), abs=0.05)
+            assert line["centre"][end] == pytest.approx(part["return"].mean(), abs=0.3)
 
 
 def test_episodes_are_shown_as_they_were_predicted(page: str, found: LogEvaluation) -> None:
@@ -180,9 +180,11 @@ def test_returns_that_are_never_known_leave_no_curves(found: LogEvaluation) -> N
     some = log_figures.Sampled(rows, rows)
     assert log_figures.calibration_figure(found.summary, some) is None
     assert log_figures.episodes_figure(found.summary, some, "id") is None
-    none = [question | {"errors": []} for question in found.summary["questions"]]
-    said = list(log_page.lead({**found.summary, "questions": none}))
-    assert said[-1].endswith("no return is known, so there is no error.")
+    none = [one | {"errors": [], "verdicts": []} for one in found.summary["questions"]]
+    [(_, said)] = log_page.lead({**found.summary, "questions": none})
+    assert said == [
+        "No return is known where something was predicted, so that nothing is compared."
+    ]
 
 
 def test_values_that_are_all_the_same_are_one_group() -> None:
@@ -214,6 +216,18 @@ def test_many_columns_fit(found: LogEvaluation) -> None:
     assert names[0].startswith("x98 ")
     assert max(map(len, names)) <= log_figures.LETTERS
     assert "74 more inputs have gaps" in " ".join(figure.get_supxlabel().split())
+
+
+def test_episodes_are_shown_where_they_are_predicted(tmp_path: Path) -> None:
+    """A log that is cut into pieces of time has no predictions of the first ones."""
+    found = evaluated(tmp_path, gappy(episodes=2).rename({"a": EVIL}))
+    split = found.summary["split"]
+    assert split["ordered"]
+    path, rows = tmp_path / "predictions.parquet", found.summary["log"]["rows"]
+    shown = log_figures.sample(path, rows, split["tested"]).first
+    assert 0 < shown.height < rows
+    assert shown["value_ptd"].is_finite().all()
+    assert "Predictions over time" in write_log_page(found).read_text(encoding="utf-8")
 
 
 def test_the_command_writes_the_page_unless_told_not_to(

@@ -30,10 +30,21 @@ class OwnBeta(gymnasium.Env[Any, Any]):
     def _show(self) -> tuple[Any, dict[str, Any]]:
         beta = float(self.np_random.choice([0.0, 0.0, 0.25, 1.0]))
         shown = np.array([self.np_random.normal(), beta], np.float32)
-        return self._form(shown), {"trust": beta, "observable": beta > 0}
+        return self._form(shown), {"trust": beta, "observable": beta > 0, "dt": self._time()}
+
+    def _time(self) -> float:
+        """How long the step took."""
+        return 0.5 * (self._step % 4)
 
     def _form(self, shown: Any) -> Any:
         return shown
+
+
+class OwnBetaOnTime(OwnBeta):
+    """The same, where each step takes the time 1."""
+
+    def _time(self) -> float:
+        return 1.0
 
 
 class OwnBetaInDictionary(OwnBeta):

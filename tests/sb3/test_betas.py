@@ -106,8 +106,9 @@ def test_a_signal_with_memory_has_one_for_each_environment() -> None:
         np.testing.assert_array_equal(buffer.betas[t], count % 2 == 0)
 
 
-def written_out(buffer: Any, watch: Watch, last: Any, dones: Any) -> Any:
+def written_out(buffer: Any, watch: Watch, last: Any, dones: Any, discounts: Any = None) -> Any:
     """G = r + γ (β V' + (1 − β) G'), with β, V' and G' of the next state; a loop."""
+    discounts = np.full(STEPS, buffer.gamma) if discounts is None else discounts
     returns = np.zeros((STEPS, buffer.n_envs))
     ends = np.concatenate([buffer.episode_starts[1:], [dones]])
     for t in reversed(range(STEPS)):
@@ -117,7 +118,7 @@ def written_out(buffer: Any, watch: Watch, last: Any, dones: Any) -> Any:
             beta = buffer.betas[t + 1]
             after = beta * buffer.values[t + 1] + (1 - beta) * returns[t + 1]
         after = np.where(ends[t] == 1, watch.final[t], after)
-        returns[t] = watch.rewards[t] + buffer.gamma * after
+        returns[t] = watch.rewards[t] + discounts[t] * after
     return returns
 
 

@@ -29,6 +29,7 @@ PREFERENCES: dict[str, tuple[Any, dict[str, Any]]] = {
     "key": ("trust", {}),
     "function": (lambda x: float(x[1]), {}),
     "follow-on": ("trust", {"rule": ETD(interest=1.0)}),
+    "elapsed": ("trust", {"rule": ETD(interest=1.0), "elapsed": "dt"}),
     "displacement": (Displacement({0: 0.5}), {}),
     "learned": (Learned(), {}),
 }

@@ -183,7 +183,7 @@ DICTIONARIES = {"kind": PreferencePPO, "policy": "MultiInputPolicy"}
         (learn(PPO, **OWN), "no callback brings β to the rollout buffer: call"),
         (
             learn(PreferencePPO, preference="truth"),
-            "info has no 'truth' but 'obs.*'trust': ",
+            "info has no 'truth' but 'dt', 'obs.*'trust': ",
         ),
         (learn(PreferencePPO, preference=1.5), "preference reaches 1.5: "),
         (learn(PreferencePPO, preference=lambda _: 2.0), "beta is 2.0: "),

@@ -79,10 +79,11 @@ def test_one_beta_gives_the_serial_functions_of_torchrl(lambda_: float) -> None:
     close(target, td_lambda_return_estimate(gamma, lambda_, values[1], after["reward"], **flags))
 
 
-def written_out(given: Any, gamma: float) -> torch.Tensor:
+def written_out(given: Any, gamma: Any) -> torch.Tensor:
     """G = r + γ (β V' + (1 − β) G'), with β, V' and G' of the next state; a loop."""
     after = given["next"]
     returns = torch.zeros(BATCH, STEPS, 1, dtype=torch.float64)
+    gamma = torch.as_tensor(gamma, dtype=torch.float64).expand(returns.shape)
     for i in range(BATCH):
         for t in reversed(range(STEPS)):
             value, beta = after["state_value"][i, t], after["beta"][i, t]
@@ -90,7 +91,7 @@ def written_out(given: Any, gamma: float) -> torch.Tensor:
                 value = torch.zeros(1, dtype=torch.float64)
             elif not after["done"][i, t] and t < STEPS - 1:
                 value = beta * value + (1 - beta) * returns[i, t + 1]
-            returns[i, t] = after["reward"][i, t] + gamma * value
+            returns[i, t] = after["reward"][i, t] + gamma[i, t] * value
     return returns
 
 
@@ -102,6 +103,34 @@ def test_a_beta_for_each_state_gives_beta_returns() -> None:
     assert "advantage" not in given
     close(estimator(given)["value_target"], expected)
     close(given["advantage"], expected - given["state_value"])
+
+
+def timed(elapsed: torch.Tensor) -> tuple[Any, PreferenceEstimator]:
+    """Data whose steps took some time, and an estimator that reads it."""
+    given = data()
+    given["next", "minutes"] = elapsed
+    estimator = PreferenceEstimator(gamma=0.9, value_network=None)
+    estimator.set_keys(elapsed="minutes")
+    return given, estimator
+
+
+def test_gamma_is_raised_to_the_time_that_each_step_took() -> None:
+    """Also where an episode is truncated, which bootstraps in full."""
+    elapsed = torch.tensor([0.0, 0.25, 1.0, 7.0], dtype=torch.float64)[torch.arange(STEPS) % 4]
+    given, estimator = timed(elapsed.expand(BATCH, STEPS))
+    assert ("next", "minutes") in estimator.in_keys
+    expected = written_out(given, 0.9 ** elapsed[:, None])
+    close(estimator(given)["value_target"], expected)
+    given["next", "minutes"] = torch.ones(BATCH, STEPS, 1)
+    plain = PreferenceEstimator(gamma=0.9, value_network=None)(given.copy())["advantage"]
+    assert torch.equal(estimator(given)["advantage"], plain)
+
+
+@pytest.mark.parametrize("wrong", [-1.0, torch.nan, torch.inf])
+def test_a_time_that_cannot_be_is_refused(wrong: float) -> None:
+    given, estimator = timed(torch.full((BATCH, STEPS, 1), wrong))
+    with pytest.raises(InputError, match=r"^'minutes' has a number that is negative or not finite"):
+        estimator(given)
 
 
 def test_the_numbers_that_torchrl_gets_wrong_are_right() -> None:

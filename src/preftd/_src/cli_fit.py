@@ -12,6 +12,7 @@ from preftd.failures import InputError
 COLUMNS = (
     *("reward", "discount", "episode", "order", "terminated", "truncated", "preference"),
     *("rho", "behaviour", "target", "clip", "encoder", "fill", "reward_is", "missing_reward"),
+    *("time", "time_unit"),
 )
 """Options that are parameters of `LogColumns` with the same name."""
 
@@ -47,6 +48,11 @@ def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
     ] = None,
     episode: Annotated[str | None, column("Episode ID column.")] = None,
     order: Annotated[str | None, column("What increases within an episode.")] = None,
+    time: Annotated[str | None, column("Times of rows: γ then discounts a unit of time.")] = None,
+    time_unit: Annotated[
+        str | None,
+        typer.Option(metavar="UNIT", help="Such as 1s, 5m or 1h; a number if times are numbers."),
+    ] = None,
     terminated: Annotated[str | None, column("Whether the episode ended here.")] = None,
     truncated: Annotated[str | None, column("Whether recording stopped here.")] = None,
     preference: Annotated[
@@ -78,21 +84,47 @@ def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
     missing_reward: Annotated[
         str | None, typer.Option(help="Refuse rows without a reward, or cut the episode there.")
     ] = None,
+    null: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="VALUE", help="What stands for a missing value in CSV, as NA. May be repeated."
+        ),
+    ] = None,
     rule: Annotated[
         list[str] | None,
-        typer.Option(help="td0, td, etd or ptd. May be repeated (default: all)."),
+        typer.Option(
+            help="mean, last, ridge, ridge_flags, ridge_trusted, td0, td, etd or ptd. May be "
+            "repeated (default: all)."
+        ),
     ] = None,
     method: Annotated[
         list[str] | None,
         typer.Option(
-            help="Besides least squares: linear, linear:STEP_SIZE, network or network:UNITS."
+            help="Besides least squares: linear, linear:STEP_SIZE, network, network:UNITS or "
+            "boosting."
         ),
     ] = None,
     folds: Annotated[int, typer.Option(help="Number of folds that are held out in turn.")] = 5,
+    walk_forward: Annotated[
+        bool,
+        typer.Option(
+            "--walk-forward",
+            help="Cut the log into pieces of time; predict each from those before it.",
+        ),
+    ] = False,
+    test_after: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="Predict only rows with a later time, from the others."),
+    ] = None,
     block: Annotated[
         int | None, typer.Option(help="Cut longer episodes into blocks of this many rows.")
     ] = None,
-    regularisation: Annotated[float, typer.Option(help="ε in (A + ε I) w = b.")] = 1e-6,
+    regularisation: Annotated[
+        float | None,
+        typer.Option(
+            help="ε in (A + ε I) w = b (default: chosen for each method on what it learns from)."
+        ),
+    ] = None,
     predictions: Annotated[
         bool, typer.Option(help="Write a prediction for each row of the log.")
     ] = True,
@@ -115,7 +147,9 @@ def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
     typed: dict[str, Any] = dict(locals())
     from preftd._src.logs.command import fit_file  # noqa: PLC0415  (help must be quick)
 
-    named = {"features": feature, "categories": category} | {name: typed[name] for name in COLUMNS}
+    named = {"features": feature, "categories": category, "nulls": null} | {
+        name: typed[name] for name in COLUMNS
+    }
     given = {name: value for name, value in named.items() if value is not None}
     if rule == []:
         raise InputError("no rule is given: leave out --rule for all of them.")
@@ -123,6 +157,7 @@ def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
     settings: dict[str, Any] = {
         "folds": folds, "block": block, "regularisation": regularisation,
         "predictions": predictions, "methods": method or [],
+        "walk_forward": walk_forward, "test_after": test_after,
     }  # fmt: skip
     if rule is not None:
         settings["rules"] = rule

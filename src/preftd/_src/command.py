@@ -20,6 +20,11 @@ CODE = 130
 SENTENCE = "stopped; what is stored is kept: run the same again to resume."
 AGAIN = 0.01
 """Seconds until an interrupt that was swallowed is raised again."""
+ONE_THREAD = {
+    f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB")
+}
+"""Commands multiply small matrices: threads that share one of these cost more than they save, and
+on a busy machine ten times as much."""
 
 
 class _State:
@@ -42,6 +47,8 @@ def is_running() -> bool:
 def begin() -> None:
     """Get ready while modules are loaded: when there is nothing to clean up, Ctrl-C exits."""
     _open_closed_streams()
+    for name, count in ONE_THREAD.items():  # unless the user decides
+        os.environ.setdefault(name, count)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # it is not ignored
         signal.signal(signal.SIGINT, _exit)
 

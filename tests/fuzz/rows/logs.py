@@ -33,6 +33,7 @@ def evaluated() -> LogEvaluation:
 def given() -> dict[str, Any]:
     found: dict[str, Any] = {"source": log(), "columns": columns(), "out": mkdtemp()}
     found |= {"rules": ["ptd"], "methods": [], "folds": 2, "regularisation": 0.5, "block": 5}
+    found |= {"walk_forward": True, "test_after": None}
     return found | {"predictions": True, "executor": Here(), "progress": Silent()}
 
 
@@ -46,12 +47,15 @@ def described() -> dict[str, Any]:
         "reward_is": "after",
         "missing_reward": "cut",
         "constant": True,
+        "nulls": ["NA"],
     }
     return found | {
         "categories": ["kind"],
         "encoder": "polynomial:2",
         "behaviour": None,
         "target": None,
+        "time": "t",
+        "time_unit": "5m",
     }
 
 
@@ -80,19 +84,35 @@ ROWS: list[Row] = [
               "truncated": NAME, "rho": "word, long word, line", "categories":
               "word, words, long word, line, empty", "discount": "word, long word, line, pair",
               "preference": "word, long word, line, text", "clip": "huge, None",
-              "encoder": "None", "behaviour": "None", "target": "None"}),
+              "encoder": "None", "behaviour": "None", "target": "None",
+              "nulls": "word, words, long word, line, empty, text",
+              "time": "word, long word, line", "time_unit": "number, huge, None"}),
     Row("logs.LogColumns.with_fill", lambda: {"fill": "mean"}, columns),
     Row("logs.LogColumns.from_mapping",
         lambda: {"given": {"features": ["x"], "reward": "r", "discount": 0.5}}),
     Row("logs.LogColumns.from_toml", lambda: {"path": TOML}),
     Row("logs.fit", given, look=numbers,
-        free={"out": "*", "block": "None, int32, int64, trillion", "regularisation": "huge",
+        free={"out": "*", "block": "None, int32, int64, trillion", "regularisation": "huge, None",
               "methods": "empty", "predictions": "*"}),
+    Row("logs.LogEvaluation.verdict", lambda: {"question": 0}, evaluated,
+        free={"question": "zero"}),
     Row("logs.load", lambda: {"folder": str(evaluated().folder)}, look=numbers),
+    Row("logs.LogEvaluation.predictor",
+        lambda: {"arm": "ptd", "question": 0, "most": 2}, evaluated,
+        look=lambda _, made: made.predict({"x": 1.0}),
+        free={"arm": "None", "question": "zero", "most": "int32, int64, trillion"}),
+    Row("logs.Predictor.predict", lambda: {"row": {"x": 1.0}, "episode": 7},
+        lambda: evaluated().predictor(),
+        look=lambda _, made: made, free={"row": "mapping", "episode": "*"}),
+    Row("logs.Predictor.predict_rows", lambda: {"frame": log().head(5)},
+        lambda: evaluated().predictor()),
+    Row("logs.Predictor.end", lambda: {"episode": 7}, lambda: evaluated().predictor(),
+        look=lambda subject, _: subject.episodes, free={"episode": "*"}),
     Row("logs.LogEvaluation.predict",
         lambda: {"frame": log().head(5), "arm": "ptd", "question": 0}, evaluated,
         free={"arm": "None", "question": "zero"}),
 ]  # fmt: skip
 UNCHECKED = {
     "logs.LogEvaluation": "made by the library",
+    "logs.Predictor": "made by the library",
 }

@@ -22,6 +22,7 @@ stored once.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, NamedTuple, Self, final
 
@@ -254,7 +255,18 @@ class Experience:
         """Return one step, as a preference sees it."""
         if type(step) is not int or not 0 <= step < len(self.code_t):  # plain ones cost no call
             step = as_count("step", step, 0, len(self.code_t) - 1)
-        raw = self.features(slice(step, step + 1)) if self.observation is None else None
+        return self._visit(step, self._observed(slice(step, step + 1))[0])
+
+    def visits(self) -> Iterator[Visit]:
+        """Yield all steps one by one; many are decoded at a time."""
+        for first in range(0, len(self), _AT_A_TIME):
+            seen = self._observed(slice(first, first + _AT_A_TIME))
+            yield from (self._visit(first + k, one) for k, one in enumerate(seen))
+
+    def _observed(self, which: slice) -> Dense:
+        return self.features(which) if self.observation is None else self.observation[which]
+
+    def _visit(self, step: int, seen: Any) -> Visit:
         first, action, reward, end = bool(self.is_first[step]), None, 0.0, None
         inside = step > 0
         if first:
@@ -265,7 +277,7 @@ class Experience:
             if self.action is not None:
                 action = int(self.action[step - 1]) if inside else self.action_before
         return Visit(
-            raw[0] if raw is not None else np.asarray(self.observations()[step]),
+            np.asarray(seen),
             first,
             None if self.state is None else int(self.state[step]),
             None if self.observable is None else bool(self.observable[step]),
@@ -306,6 +318,8 @@ class Experience:
         return vectors
 
 
+_AT_A_TIME = 256
+"""Steps that `visits` decodes together."""
 _WHOLE = ("size", "dense", "active", "reward_before", "action_before", "reward_end")
 _PER_STEP = tuple(f.name for f in fields(Experience) if f.name not in _WHOLE)
 _DEFAULTS = {f.name: f.default for f in fields(Experience) if f.default is not MISSING}

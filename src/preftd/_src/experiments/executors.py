@@ -26,14 +26,13 @@ from typing import Any, BinaryIO, Protocol, Self, TypeAlias, final
 import cloudpickle
 
 from preftd._src.arrays import InputError, short
+from preftd._src.command import ONE_THREAD
 from preftd._src.experiments.cells import CellGroup, TaskFailure
 from preftd._src.experiments.inputs import as_workers, heed_interrupts, listed
 from preftd._src.experiments.jobs import Job, JobResult, blamed, compute, joined
 from preftd.failures import FailedError
 
-ONE_THREAD = {
-    f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB")
-} | {"POLARS_MAX_THREADS": "1"}
+OF_WORKERS = ONE_THREAD | {"POLARS_MAX_THREADS": "1"}
 """Workers have a core each; libraries that start threads would get in their way."""
 
 _LENGTH = struct.Struct("<Q")
@@ -70,7 +69,7 @@ class Worker:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 start_new_session=True,
-                env=os.environ | ONE_THREAD,
+                env=os.environ | OF_WORKERS,
             )
         except OSError as error:
             raise _not_started(error) from None

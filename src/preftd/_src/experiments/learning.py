@@ -115,15 +115,32 @@ def pieces(task: Task, seed: int, episodes: int) -> Iterator[Experience]:
 
 
 @final
+class RunningSignal:
+    """β of experience that arrives in pieces: computed once for all rules."""
+
+    def __init__(self, preference: Signal) -> None:
+        self._preference, self._memory = preference, None
+        self._piece: Experience | None = None
+
+    def along(self, piece: Experience) -> Vector:
+        """β of the next piece, or of the same once more."""
+        if piece is not self._piece:
+            self._beta, self._memory = self._preference.stream(piece, self._memory)
+            self._piece = piece
+        return self._beta
+
+
+@final
 class RunningCoefficients:
     """What one rule and preference make of experience that arrives in pieces."""
 
-    def __init__(self, rule: Rule, preference: Signal) -> None:
-        self._rule, self._preference, self._carried = rule, preference, Carried()
+    def __init__(self, rule: Rule, signal: RunningSignal) -> None:
+        self._rule, self._signal, self._carried = rule, signal, Carried()
 
     def steps(self, piece: Experience) -> Steps:
         """The next piece, with its coefficients."""
-        signals = stream_coefficients(self._rule, self._preference, piece, carried=self._carried)
+        beta = self._signal.along(piece)
+        signals = stream_coefficients(self._rule, None, piece, beta=beta, carried=self._carried)
         self._carried = signals.carried
         return Steps.of(piece, signals)
 
@@ -212,7 +229,8 @@ def learn(lanes: Sequence[Lane], trial: Trial, stopped: Callable[[], bool] = lam
 
     `stopped` is asked now and then; if it says so, the rest is left undone.
     """
-    # What a rule and a preference make of a piece is the same for all learners.
+    # β of a piece is the same for all rules, and what a rule makes of it for all learners.
+    betas: dict[int, RunningSignal] = {}
     alike: dict[tuple[int, int], tuple[RunningCoefficients, list[Lane]]] = {}
     for lane in lanes:
         rule, preference, learner = lane.algorithm
@@ -220,8 +238,9 @@ def learn(lanes: Sequence[Lane], trial: Trial, stopped: Callable[[], bool] = lam
             lane.act(trial)
             continue
         lane.start(trial)
-        fresh: tuple[RunningCoefficients, list[Lane]] = (RunningCoefficients(rule, preference), [])
-        alike.setdefault((id(rule), id(preference)), fresh)[1].append(lane)
+        beta = betas.setdefault(id(preference), RunningSignal(preference))
+        coefficients = RunningCoefficients(rule, beta)
+        alike.setdefault((id(rule), id(preference)), (coefficients, []))[1].append(lane)
     if not alike:
         return
     try:

@@ -1,4 +1,8 @@
-"""What is compared on a log: rules, each with the log's preference, and methods to learn."""
+"""What is compared on a log: a row for each arm, which says how its normal equations are formed.
+
+Arms that bootstrap have a rule. Arms that regress on realised returns say which rows count, and
+which columns they use. All others learn by another method than least squares.
+"""
 
 from __future__ import annotations
 
@@ -47,20 +51,61 @@ class OnlineMethod(NamedTuple):
         return NetworkLearner(size, rule, step_size, self.units, view="held", bounded=True, seed=0)
 
 
+BOOSTING = "boosting"
+"""The method that learns from realised returns by gradient boosting; nothing of it is stored."""
+
+
+class Regression(NamedTuple):
+    """Normal equations of realised returns: Σ w z zᵀ and Σ w z G over rows with a known return."""
+
+    uses: tuple[str, ...]
+    """Columns: "features", "flags" (what is missing, and 1 − β), "past" (rewards), "constant"."""
+    trusted: bool = False
+    """Whether the weight w of a row is its β, rather than 1."""
+
+
 class Arm(NamedTuple):
-    """A rule, and whether it heeds the preference."""
+    """One of the methods that are compared."""
 
     key: str
     """What columns and files call it."""
     label: str
-    rule: Rule
+    rule: Rule | None = None
+    """The rule of an arm that bootstraps."""
+    regression: Regression | None = None
+    """The normal equations of an arm that does not."""
     heeds: bool = True
+    """Whether the rule sees the preference, rather than 1."""
     method: OnlineMethod | None = None
     """How it learns, if not by least squares."""
+
+    @property
+    def solves(self) -> bool:
+        """Whether its weights solve a system of least squares."""
+        return self.method is None and self.key != BOOSTING
 
     def beta(self, beta: Vector) -> Vector:
         """β as this arm has it."""
         return beta if self.heeds else np.ones(len(beta))
+
+
+ARMS = {
+    arm.key: arm
+    for arm in (
+        Arm("mean", "mean", regression=Regression(("constant",))),
+        Arm("last", "last rewards", regression=Regression(("past", "constant"))),
+        Arm("ridge", "ridge", regression=Regression(("features",))),
+        Arm("ridge_flags", "ridge with flags", regression=Regression(("features", "flags"))),
+        Arm(
+            "ridge_trusted",
+            "ridge on trusted rows",
+            regression=Regression(("features",), trusted=True),
+        ),
+        Arm(PLAIN, "TD(0)", TD(), heeds=False),
+        *(Arm(key, make(1.0).name, make(1.0)) for key, make in RULES.items()),
+    )
+}
+"""Arms by key, the simplest first: of those that cannot be told apart, the first is recommended."""
 
 
 class Question(NamedTuple):
@@ -71,25 +116,27 @@ class Question(NamedTuple):
     """A number, or the name of a column."""
     suffix: str
     """What the names of its columns end with."""
+    per: str = ""
+    """The time after which the discount applies, if that is not a step."""
 
     @property
     def label(self) -> str:
         """As shown to people."""
-        return f"{self.cumulant}, γ = {self.discount}"
+        return f"{self.cumulant}, γ = {self.discount}{self.per}"
 
 
 def arms_of(rules: Sequence[Any]) -> tuple[Arm, ...]:
-    """Return the arms that rules stand for: names, or rules themselves.
+    """Return the arms that rules stand for: keys of ARMS, or rules themselves.
 
     Examples
     --------
-    >>> [arm.label for arm in arms_of(["td0", "td", "ptd"])]
-    ['TD(0)', 'TD(λ)', 'PTD']
+    >>> [arm.label for arm in arms_of(["ridge", "td", "ptd"])]
+    ['ridge', 'TD(λ)', 'PTD']
 
     """
     given: object = rules
     if isinstance(given, str) or not isinstance(given, Sequence) or not given:
-        raise InputError(f'rules is {short(rules)}: give a list, such as ["td", "ptd"].')
+        raise InputError(f'rules is {short(rules)}: give a list, such as ["ridge", "ptd"].')
     found = [_arm(one) for one in given]
     keys = [arm.key for arm in found]
     if len(set(keys)) < len(keys):
@@ -100,22 +147,26 @@ def arms_of(rules: Sequence[Any]) -> tuple[Arm, ...]:
 def _arm(given: Any) -> Arm:
     if isinstance(given, Rule):
         return Arm(given.name.lower().replace("(λ)", ""), given.name, given)
-    nearest("rule", given, [PLAIN, *RULES])
-    if given == PLAIN:
-        return Arm(PLAIN, "TD(0)", TD(), heeds=False)
-    rule = RULES[given](1.0)
-    return Arm(given, rule.name, rule)
+    nearest("rule", given, [*ARMS, *RULES])
+    return ARMS[given] if given in ARMS else Arm(given, RULES[given](1.0).name, RULES[given](1.0))
 
 
 def online_arms(arms: tuple[Arm, ...], methods: Any) -> tuple[Arm, ...]:
     """Return the arms of methods, each with the rule of the last arm."""
     if not isinstance(methods, Sequence) or isinstance(methods, str):
         raise InputError(f'methods is {short(methods)}: give a list, such as ["linear"].')
-    last, found = arms[-1], list[Arm]()
+    last = next((arm for arm in reversed(arms) if arm.rule is not None), None)
+    found, boosted = list[Arm](), list[Arm]()
     for given in methods:
+        if given == BOOSTING:
+            boosted.append(Arm(BOOSTING, "gradient boosting"))
+            continue
         method = as_method(given)
+        if last is None:
+            raise InputError(f"method {given} needs a rule: give one among rules, such as ptd.")
         key, label = f"{last.key}_{method.kind}", f"{last.label}, {method.label}"
         found.append(last._replace(key=key, label=label, method=method))
+    found += boosted  # they come last, as nothing of them is stored
     if len({arm.key for arm in found}) < len(found):
         raise InputError(f"methods is {short(methods)}: give each kind once.")
     return tuple(found)
@@ -133,7 +184,9 @@ def as_method(given: Any) -> OnlineMethod:
     if not isinstance(given, str):
         raise InputError(f"a method is {short(given)}: give a text, such as linear or network:32.")
     kind, *numbers = given.split(":")
-    nearest("method", kind, METHODS)
+    nearest("method", kind, [*METHODS, BOOSTING])
+    if kind == BOOSTING:
+        raise InputError(f"method is {short(given)}: give boosting without a number.")
     units = UNITS
     try:
         if kind == "network" and numbers:
@@ -150,11 +203,16 @@ def questions_of(columns: LogColumns) -> tuple[Question, ...]:
     """Return what is predicted, discounts within cumulants; suffixes say no more than they must."""
     discounts = (columns.discount,) if isinstance(columns.discount, str) else columns.discount
     several = len(columns.reward) > 1, len(discounts) > 1
-    found = []
+    per, found = "", []
+    if columns.time is not None:
+        per = f" per {columns.time_unit or 1}"
+        per += "" if isinstance(columns.time_unit, str) else f" of {columns.time}"
     for discount in discounts:
         for cumulant in columns.reward:
             names = (f"_{cumulant}" if several[0] else "", f"_{_text(discount)}")
-            found.append(Question(cumulant, discount, "".join(names if several[1] else names[:1])))
+            found.append(
+                Question(cumulant, discount, "".join(names if several[1] else names[:1]), per)
+            )
     return tuple(found)
 
 
@@ -166,7 +224,7 @@ def _text(discount: float | str) -> str:
 
 
 def log_names(columns: LogColumns, keys: Sequence[str]) -> dict[str, str]:
-    """Return what predictions call the log's columns of episodes and order.
+    """Return what predictions call the log's columns of episodes, order and time.
 
     Parameters
     ----------
@@ -191,7 +249,7 @@ def log_names(columns: LogColumns, keys: Sequence[str]) -> dict[str, str]:
                 f"rules ({', '.join(keys)}): rename a reward or a rule."
             )
     found: dict[str, str] = {}
-    for own in (columns.episode, columns.order):
+    for own in (columns.episode, columns.order, columns.time):
         if own is not None and own not in found:
             name = own
             while name in ours or name in found.values():

@@ -1,8 +1,8 @@
 """What the columns of a log are, and where the preference of its rows comes from.
 
 The age of a feature is 0 where it is read, and grows by 1 with each row of the episode in which it
-is missing; before the first reading it is infinite. The age of a row is that of the oldest of the
-features that count.
+is missing, or by the time since the row before if there is a column of time; before the first
+reading it is infinite. The age of a row is that of the oldest of the features that count.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import polars as pl
 
 from preftd._src.arrays import InputError, Vector, as_count, as_flag, number, short, unit
 from preftd._src.files import as_path, regular
+from preftd._src.logs.clock import as_time_unit
 from preftd._src.logs.encoders import check_encoder
 from preftd._src.names import is_text, nearest
 from preftd.preferences import Learned, Signal
@@ -27,6 +28,8 @@ FILLS = ("last", "mean", "zero")
 """How missing values are filled: by the last reading of the episode (the mean before the first),
 the mean of the feature, or 0."""
 TIMES = ("after", "with")
+ROUNDED = 1 + 1e-9
+"""An age that is at most a limit may be more by rounding, as twelve times 1/12 is."""
 
 
 @final
@@ -61,7 +64,8 @@ class Missing:
     features : sequence of str
         Those that count (default: all).
     limit : int
-        For so many rows after its last reading, a feature still counts as there.
+        For so many rows after its last reading, a feature still counts as there; with a column of
+        time, for so many units of time.
 
     Examples
     --------
@@ -81,12 +85,12 @@ class Missing:
 @final
 @dataclass(frozen=True)
 class Age:
-    """β halves with each `half_life` rows since the last reading.
+    """β halves with each `half_life` rows, or units of time, since the last reading.
 
     Parameters
     ----------
     half_life : float
-        In rows, above 0.
+        In rows, or with a column of time in units of time, above 0.
     features : sequence of str
         Those that count (default: all).
 
@@ -103,7 +107,7 @@ class Age:
     def __post_init__(self) -> None:
         half_life = number("half_life", self.half_life)
         if half_life <= 0:
-            raise InputError(f"half_life is {half_life:g}: give a number of rows above 0.")
+            raise InputError(f"half_life is {half_life:g}: give a number above 0.")
         object.__setattr__(self, "half_life", half_life)
         object.__setattr__(self, "features", names("features", self.features))
 
@@ -111,10 +115,12 @@ class Age:
 def beta_of_age(trust: Missing | Age, age: Vector) -> Vector:
     """Return β of rows of that age, shape (rows,)."""
     if isinstance(trust, Missing):
-        return np.where(age <= trust.limit, 1.0, 0.0)
+        return np.where(age <= trust.limit * ROUNDED, 1.0, 0.0)
     return np.asarray(0.5 ** (age / trust.half_life))
 
 
+NAMED = "episode", "order", "time", "terminated", "truncated", "rho", "behaviour", "target"
+"""Parameters that are the name of one column, if they are given."""
 Trust = float | Column | Missing | Age | Signal
 """A number for all rows, a column, what follows from the features that are missing, or a signal of
 `preftd.preferences`, which sees the features of one row after the other."""
@@ -259,6 +265,15 @@ class LogColumns:
         whose reward it is, as where recording stops.
     constant : bool
         Whether there is also a feature that is always 1.
+    time : str, optional
+        A column of times that never goes back within an episode: dates with their times, or
+        numbers. A step of k units of time is then discounted by γ to the power of k, and ages are
+        in units of time.
+    time_unit : str or float, optional
+        The unit: "1s", "5m", "1h" or "1d" for dates with their times, and how much of the column
+        it is for numbers (default for these: 1).
+    nulls : sequence of str
+        Fields of CSV files that stand for a missing value, such as NA or -999, besides empty ones.
 
     Examples
     --------
@@ -285,6 +300,9 @@ class LogColumns:
     encoder: str | None = None
     missing_reward: str = "refuse"
     constant: bool = True
+    time: str | None = None
+    time_unit: float | str | None = None
+    nulls: tuple[str, ...] = ()
 
     if TYPE_CHECKING:
 
@@ -308,13 +326,16 @@ class LogColumns:
             encoder: str | None = None,
             missing_reward: str = "refuse",
             constant: bool = True,
+            time: str | None = None,
+            time_unit: float | str | None = None,
+            nulls: Sequence[str] | str = (),
         ) -> None: ...
 
     def __post_init__(self) -> None:
         put = object.__setattr__
         for field in ("features", "reward", "categories"):
             put(self, field, names(field, getattr(self, field)))
-        for field in ("episode", "order", "terminated", "truncated", "rho", "behaviour", "target"):
+        for field in NAMED:
             given = getattr(self, field)
             function = field == "target" and callable(given) and not isinstance(given, type)
             if given is not None and not function and (not is_text(given) or not given):
@@ -323,6 +344,7 @@ class LogColumns:
             raise InputError("features are missing: name one or more columns.")
         if not self.reward:
             raise InputError("reward is missing: name one or more columns.")
+        put(self, "nulls", _fields(self.nulls))
         put(self, "discount", _discounts(self.discount))
         put(self, "preference", as_trust(self.preference))
         put(self, "constant", as_flag("constant", self.constant))
@@ -332,6 +354,19 @@ class LogColumns:
         check_encoder(self.encoder, len(self.features))
         self._check_roles()
         self._check_ratios()
+        self._check_time()
+
+    def _check_time(self) -> None:
+        """Refuse a unit without a time, and discounts that time would change once more."""
+        if self.time_unit is not None:
+            if self.time is None:
+                raise InputError("time_unit is given without time: name the column of time, too.")
+            object.__setattr__(self, "time_unit", as_time_unit(self.time_unit))
+        if self.time is not None and isinstance(self.discount, str):
+            raise InputError(
+                f"discount is the column {short(self.discount)}, which says how much each step is "
+                "discounted, and so does time: give a number, or leave out time."
+            )
 
     def _check_ratios(self) -> None:
         """Refuse ratios that are given twice or by half."""
@@ -368,6 +403,13 @@ class LogColumns:
         return ()
 
     @property
+    def ages_by_time(self) -> bool:
+        """Whether β depends on the time since the last reading."""
+        trust = self.preference
+        by_age = isinstance(trust, Age) or (isinstance(trust, Missing) and trust.limit > 0)
+        return self.time is not None and by_age
+
+    @property
     def off_policy(self) -> bool:
         """Whether there are importance ratios."""
         return self.rho is not None or self.behaviour is not None
@@ -380,7 +422,15 @@ class LogColumns:
     @property
     def of_steps(self) -> tuple[str, ...]:
         """All columns but features and categories, each once."""
-        own = [self.episode, self.order, self.terminated, self.truncated, *self.reward, self.rho]
+        own = [
+            self.episode,
+            self.order,
+            self.time,
+            self.terminated,
+            self.truncated,
+            *self.reward,
+            self.rho,
+        ]
         own += [self.discount] if isinstance(self.discount, str) else []
         own += [self.preference.name] if isinstance(self.preference, Column) else []
         own += [self.behaviour, self.target if isinstance(self.target, str) else None]
@@ -442,6 +492,14 @@ def read_toml(given: Path | str) -> dict[str, Any]:
 
 
 _EXAMPLES = {"features": 'features = ["x"]', "reward": 'reward = "r"', "discount": "discount = 0.9"}
+
+
+def _fields(given: Any) -> tuple[str, ...]:
+    """Fields of CSV files; a number is given as it is written there."""
+    several = [given] if isinstance(given, str) else given
+    if not isinstance(several, list | tuple) or not all(is_text(one) and one for one in several):
+        raise InputError(f'nulls is {short(given)}: give texts, such as ["NA", "-999"].')
+    return tuple(dict.fromkeys(several))
 
 
 def _discounts(given: Any) -> tuple[float, ...] | str:

@@ -15,7 +15,10 @@ from preftd._src.logs.fitting import fit
 from preftd._src.logs.saved import PAGE, LogEvaluation
 from preftd._src.logs.source import is_minari, minari_columns
 from preftd._src.logs.summary import errors_of
+from preftd._src.logs.verdict import ends, verdict
 from preftd._src.style import number_text
+
+ROWS = {"trusted": "where readings are good", "untrusted": "inside gaps"}
 
 
 def fit_file(
@@ -68,29 +71,29 @@ def _number(text: str) -> float | str:
 
 
 def lines(found: LogEvaluation) -> Iterator[str]:
-    """A table of held-out errors, and what was done with the log."""
-    log, labels = found.summary["log"], {a["key"]: a["label"] for a in found.summary["arms"]}
+    """What was done with the log, a table of held-out errors, and what to use."""
+    summary = found.summary
+    log, labels = summary["log"], {a["key"]: a["label"] for a in summary["arms"]}
     yield (
         f"{log['source']}: rows: {log['rows']:,}, episodes: {log['episodes']:,}, "
-        f"features: {len(found.summary['features'])}"
+        f"features: {len(summary['features'])}"
     )
-    yield from found.summary["notes"]
-    for question in found.summary["questions"]:
-        if not question["errors"]:
+    yield from summary["notes"]
+    width = max(len(label) for label in labels.values()) + 2
+    for question in summary["questions"]:
+        kinds = [rows for rows in ROWS if errors_of(question, rows=rows)]
+        if not kinds:
             continue
         yield ""
-        yield f"{question['label']}: held-out error (95 % interval), relative to the mean"
-        for error in errors_of(question, rows="all"):
-            yield (
-                f"  {labels[error['arm']]:8}{error['prediction']:8}{_span(error, 'rmse'):36}"
-                f"{_text(error['relative'])}"
-            )
+        yield f"{question['label']}: held-out error (95 % interval)"
+        heads = [ROWS[rows] for rows in kinds] if "untrusted" in kinds else ["all rows"]
+        yield f"  {'':{width}}" + "".join(f"{head:34}" for head in heads).rstrip()
+        for key, label in labels.items():
+            cells = [errors_of(question, arm=key, rows=r, prediction="value")[0] for r in kinds]
+            texts = [f"{_text(one['rmse'])}{ends(one, 'rmse')}" for one in cells]
+            yield f"  {label:{width}}" + "".join(f"{text:34}" for text in texts).rstrip()
+        yield from verdict(summary, question)
     yield f"wrote {found.folder}"
-
-
-def _span(error: Mapping[str, Any], name: str) -> str:
-    own, low, high = (_text(error[key]) for key in (name, f"{name}_low", f"{name}_high"))
-    return f"{own} ({low} to {high})"
 
 
 def _text(number: float | None) -> str:

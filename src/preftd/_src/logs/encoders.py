@@ -38,7 +38,9 @@ def _products(encoder: Polynomial, rows: Dense) -> Dense:
 def _cosines(encoder: Fourier, rows: Dense) -> Dense:
     inside = np.clip(rows, encoder.low, encoder.high)
     share = (inside - encoder.low) / (encoder.high - encoder.low)
-    return np.asarray(np.cos(np.pi * (share @ encoder.waves.T)))
+    # Added up entry by entry, so that a row has the same features alone and among others.
+    waves = sum(share[:, i : i + 1] * encoder.waves[:, i] for i in range(share.shape[1]))
+    return np.asarray(np.cos(np.pi * waves))
 
 
 def _tiles(encoder: TileCoding, rows: Dense) -> Dense:

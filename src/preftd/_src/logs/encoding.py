@@ -6,18 +6,21 @@ changes no prediction beyond rounding, and weights can be had in the log's own u
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, final
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from preftd._src.arrays import Dense, Vector
+from preftd._src.arrays import Dense, InputError, Vector, short
 from preftd._src.kernels import kernel
 from preftd._src.logs.columns import FILLS, Age, LogColumns, Missing, beta_of_age
 from preftd._src.logs.encoders import EncoderKind, as_encoder
 
+_WHOLE = re.compile(r"[+-]?[0-9]{1,19}")
+"""A whole number as text."""
 BLOCK = 4096
 """Rows that are turned at a time: they stay in the cache."""
 LAST, MEAN, ZERO = range(3)
@@ -55,15 +58,18 @@ def gather_four(
 
 
 @kernel
-def add_ages(column: Vector, begins: NDArray[np.bool_], old: float, age: Vector) -> float:
+def add_ages(
+    column: Vector, begins: NDArray[np.bool_], elapsed: Vector, old: float, age: Vector
+) -> float:
     """Let `age` be at least that of the column's last reading; returns that of the last row.
 
-    old  that of the row before
+    elapsed  the time from the row before
+    old      the age in the row before
     """
     for t in range(column.size):
         if begins[t]:
             old = np.inf
-        old = old + 1.0 if np.isnan(column[t]) else 0.0
+        old = old + elapsed[t] if np.isnan(column[t]) else 0.0
         age[t] = max(age[t], old)
     return old
 
@@ -119,6 +125,8 @@ class Encoding(NamedTuple):
     """The values of each category; the first has no feature."""
     box: Dense
     """The least and the largest number of each feature, centred and scaled; (2, features)."""
+    gappy: tuple[str, ...] = ()
+    """The inputs in which gaps were seen."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -172,13 +180,20 @@ class Gatherer:
     encoding : Encoding
     carried : array of shape (inputs, 3), optional
         What is known of each input before the first row: VALUE, AGE and TRUSTED.
+    counted : sequence of str, optional
+        The inputs whose ages are wanted (default: those on which β depends).
 
     """
 
-    def __init__(self, encoding: Encoding, carried: Dense | None = None) -> None:
+    def __init__(
+        self, encoding: Encoding, carried: Dense | None = None, counted: Sequence[str] | None = None
+    ) -> None:
         e = self.encoding = encoding
         columns, none = e.columns, len(e.columns.categories)
-        self._carried = nothing_carried(len(columns.inputs)) if carried is None else carried
+        self.carried = nothing_carried(len(columns.inputs)) if carried is None else carried
+        """What is known of each input after the last row."""
+        self._counted = columns.trusted_by if counted is None else tuple(counted)
+        self._codes = [codes_by_level(own) for own in e.levels]
         self._out = np.empty((0, e.size))
         # A code is a number whose gaps are filled like others; without a reading, no feature is 1.
         self._centre = np.append(e.centre, np.zeros(none))
@@ -187,60 +202,92 @@ class Gatherer:
         self._fill = FILLS.index(columns.fill)
         self._basis, self._adds_constant = e.basis, e.adds_constant
 
-    def features(
-        self, frame: pl.DataFrame, begins: NDArray[np.bool_], beta: Vector | None
-    ) -> tuple[Dense, Vector, NDArray[np.int64]]:
-        """Return features, shape (rows, size), β of each row, and gaps of each input.
+    def columns(self, frame: pl.DataFrame) -> list[Vector]:
+        """Return the inputs of rows as `features` takes them."""
+        named = self.encoding.columns
+        found = [numbers_of(frame[name]) for name in named.features]
+        both = zip(named.categories, self._codes, strict=True)
+        return found + [codes_of(frame[name], codes) for name, codes in both]
 
-        The features are overwritten by the next call: memory that is new takes long to get.
+    def row(self, given: Mapping[str, Any]) -> list[Vector]:
+        """Return the inputs of one row as `features` takes them."""
+        named = self.encoding.columns
+        found = [number_of(name, given[name]) for name in named.features]
+        both = zip(named.categories, self._codes, strict=True)
+        found += [code_of(given[name], codes) for name, codes in both]
+        return [np.array([one]) for one in found]
+
+    def rows(
+        self,
+        columns: list[Vector],
+        begins: NDArray[np.bool_],
+        beta: Vector | None,
+        elapsed: Vector | None = None,
+    ) -> Rows:
+        """Return rows with their ages, and β of them.
 
         Parameters
         ----------
-        frame : polars.DataFrame
+        columns : list of arrays of shape (rows,)
+            The inputs, as `columns` or `row` returns them.
         begins : array of shape (rows,)
             Whether an episode begins with the row.
         beta : array of shape (rows,), optional
             β, if it does not follow from ages (default: 1 then).
+        elapsed : array of shape (rows,), optional
+            The time from the row before (default: 1).
 
         """
-        named, levels, rows = self.encoding.columns, self.encoding.levels, frame.height
-        if len(self._out) < rows:
-            self._out = np.empty((rows, self.encoding.size))
-        out, codes = self._out[:rows], np.empty((rows, len(levels)))
-        numbers = out if self._basis is None else np.empty((rows, len(named.features)))
-        beta = np.ones(rows) if beta is None else beta.copy()
-        gaps = np.zeros(len(self._carried), int)
-        columns = [numbers_of(frame[name]) for name in named.features]
-        columns += [
-            codes_of(frame[name], own) for name, own in zip(named.categories, levels, strict=True)
-        ]
-        for low in range(0, rows, BLOCK):
-            which = slice(low, min(low + BLOCK, rows))
-            arrays = (begins[which], beta[which], numbers[which], codes[which])
-            block = _Block(low, len(named.features), *arrays)
-            self._write(block, [column[which] for column in columns], gaps)
-        at = len(named.features)
-        if self._basis is not None:
-            kind, encoder = self._basis
-            found = kind.expand(encoder, numbers)[:, kind.constants :]
-            at = found.shape[1]
-            out[:, :at] = found
-        for i, own in enumerate(levels):
-            for code in range(1, len(own)):
-                out[:, at] = codes[:, i] == code
-                at += 1
-        if self._adds_constant:
-            out[:, -1] = 1.0
-        return out, beta, gaps
+        count, preference = len(begins), self.encoding.columns.preference
+        age, spans = np.zeros(count), np.ones(count) if elapsed is None else elapsed
+        for i, name in enumerate(self.encoding.columns.inputs):
+            if name in self._counted:
+                self.carried[i, AGE] = add_ages(
+                    columns[i], begins, spans, self.carried[i, AGE], age
+                )
+        if isinstance(preference, Missing | Age):
+            beta = beta_of_age(preference, age)
+        elif beta is None:
+            beta = np.ones(count)
+        return Rows(columns, begins, beta, age, np.zeros(len(self.carried), int))
+
+    def blocks(self, rows: Rows) -> Iterator[tuple[slice, Dense]]:
+        """Yield features of at most `BLOCK` rows at a time, which the next ones overwrite.
+
+        They stay in the cache while they are used.
+        """
+        named, levels = self.encoding.columns, self.encoding.levels
+        for low in range(0, len(rows.begins), BLOCK):
+            which = slice(low, min(low + BLOCK, len(rows.begins)))
+            count = which.stop - low
+            if len(self._out) < count:  # memory that is new takes long to get
+                self._out = np.empty((count, self.encoding.size))
+            out, codes = self._out[:count], np.empty((count, len(levels)))
+            numbers = out if self._basis is None else np.empty((count, len(named.features)))
+            block = _Block(
+                low, len(named.features), rows.begins[which], rows.beta[which], numbers, codes
+            )
+            self._write(block, [column[which] for column in rows.columns], rows.gaps)
+            at = len(named.features)
+            if self._basis is not None:
+                kind, encoder = self._basis
+                found = kind.expand(encoder, numbers)[:, kind.constants :]
+                at = found.shape[1]
+                out[:, :at] = found
+            for i, own in enumerate(levels):
+                for code in range(1, len(own)):
+                    out[:, at] = codes[:, i] == code
+                    at += 1
+            if self._adds_constant:
+                out[:, -1] = 1.0
+            yield which, out
 
     def _write(self, block: _Block, columns: list[Vector], gaps: NDArray[np.int64]) -> None:
-        """Write columns and β: at first those without a gap, as gaps are filled by β."""
-        whole, preference = self._write_whole(block, columns), self.encoding.columns.preference
-        if isinstance(preference, Missing | Age):
-            block.beta[:] = beta_of_age(preference, self._ages(block, columns, whole))
+        """Write columns, at first those without a gap."""
+        whole = self._write_whole(block, columns)
         last, begun = block.last_trusted()
         for i, column in enumerate(columns):
-            carried = self._carried[i]
+            carried = self.carried[i]
             if whole[i]:
                 carried[VALUE] = column[-1]
                 if last >= 0 or begun:
@@ -268,16 +315,17 @@ class Gatherer:
                 whole.append(gather_whole(columns[j], centre[j], factor[j], *block.place(j)))
         return whole
 
-    def _ages(self, block: _Block, columns: list[Vector], whole: list[bool]) -> Vector:
-        """The age of each row: that of the oldest input that counts."""
-        age, named = np.zeros(len(block.beta)), self.encoding.columns
-        for i, name in enumerate(named.inputs):
-            if name in named.trusted_by:
-                old = self._carried[i, AGE]
-                self._carried[i, AGE] = (
-                    0.0 if whole[i] else add_ages(columns[i], block.begins, old, age)
-                )
-        return age
+
+class Rows(NamedTuple):
+    """Some rows that are turned into features, and what is known of them before."""
+
+    columns: list[Vector]
+    begins: NDArray[np.bool_]
+    beta: Vector
+    age: Vector
+    """How long ago the oldest input that counts was read; 0 if none counts."""
+    gaps: NDArray[np.int64]
+    """How many there are of each input; counted while features are made."""
 
 
 class _Block(NamedTuple):
@@ -331,17 +379,45 @@ def numbers_of(column: pl.Series) -> Vector:
     return column.to_numpy()
 
 
-def codes_of(column: pl.Series, levels: Sequence[Any]) -> Vector:
-    """The index of each value among the levels; NaN if it is missing, 0 if it is none of them."""
-    dtype = pl.Int64 if all(isinstance(level, int) for level in levels) else pl.String
-    plain = plain_category(column).cast(dtype, strict=False)
-    codes = plain.replace_strict(
-        pl.Series(list(levels), dtype=dtype),
-        np.arange(len(levels), dtype=np.float64),
-        default=0.0,
-        return_dtype=pl.Float64,
+def number_of(name: str, given: Any) -> float:
+    """A value of a feature as a number, NaN if it is missing."""
+    if given is None:
+        return float("nan")
+    if not isinstance(given, int | float | np.number | np.bool_):
+        raise InputError(f"feature {name!r} is {short(given)}: give a number, or None.")
+    return float(given)
+
+
+def codes_by_level(levels: Sequence[Any]) -> dict[Any, float]:
+    """The code of each value of a category: its index."""
+    return {level: float(i) for i, level in enumerate(levels)}
+
+
+def codes_of(column: pl.Series, codes: Mapping[Any, float]) -> Vector:
+    """The code of each value, as `code_of` has it; each distinct one is looked up once."""
+    values = plain_category(column).unique() if column.dtype.is_nested() else column.unique()
+    known = {value: code_of(value, codes) for value in values.drop_nulls().to_list()}
+    known = {value: code for value, code in known.items() if code == code}  # noqa: PLR0124  (NaN)
+    if not known:
+        return np.full(len(column), np.nan)
+    found = column.replace_strict(
+        list(known), list(known.values()), default=float("nan"), return_dtype=pl.Float64
     )
-    return np.where(is_there(column), codes.to_numpy(), np.nan)
+    return found.to_numpy()
+
+
+def code_of(given: Any, codes: Mapping[Any, float]) -> float:
+    """The index of a value among the levels; NaN if it is missing, 0 if it is none of them."""
+    if given is None or given != given:  # noqa: PLR0124  (NaN)
+        return float("nan")
+    if isinstance(given, int | float | np.number | np.bool_):
+        if not np.isfinite(given) or given != round(float(given)):
+            return 0.0
+        given = int(given)
+    if isinstance(next(iter(codes)), str):
+        return codes.get(str(given), 0.0)
+    text = str(given)
+    return codes.get(int(text), 0.0) if _WHOLE.fullmatch(text) else 0.0
 
 
 def is_there(column: pl.Series) -> NDArray[np.bool_]:

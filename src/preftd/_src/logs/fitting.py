@@ -3,29 +3,39 @@
 The folder of an evaluation holds
 
     predictions.parquet   a row for each row of the log, in order: `row` (its number), the columns
-                          of episode and order, `fold`, `beta`, and for each question (with its
-                          suffix, if there are several) `return` (NaN where it is not known),
+                          of episode, order and time, `fold`, `beta`, and for each question (with
+                          its suffix, if there are several) `return` (NaN where it is not known),
                           `value_ARM` and `held_ARM`, the held-out predictions: v(x), and that of
                           the last trusted row, less what was paid since, as long as dividing by
                           discounts does not double its error
-    weights.npz           `whole` (arms × features × questions), `held_out` (arms × folds × …), and
-                          what turns rows into features
+    weights.npz           `whole` (arms × features and extras × questions), `held_out` (arms ×
+                          folds × …), and what turns rows into features
     log.toml              the columns, as `--columns` takes them
     summary.json          all that was counted and measured:
 
     log            rows, episodes, units, longest, steps, terminated, final_rows, single_rows,
-                   files; block (rows of a block, or null), source
+                   files; block (rows of a block, or null), source, grouped (whether rows of
+                   episodes were put together)
     columns        text of log.toml
     notes          sentences on what was done with the log that a reader should know
     inputs         for each feature and category: name, missing (rows), share, and mean, scale (of
                    rows with β > 0)
     features       names of the features of the weights
+    extras         names of what only some arms use: flags, rewards so far
+    split          folds, ordered (whether they are pieces of time), tested (the first that is)
     preference     text, trusted (rows with β ≥ ½), zero (rows with β = 0), rows
     bins           for 1/200 of the rows each: rows, beta (mean), gaps (inputs × bins: share)
-    arms           key, label, method
+    arms           key, label, method ("least squares", also of regressions)
     questions      cumulant, discount, suffix, label, mean (what a constant predicts), unknown (rows
-                   whose return is not known), errors, differences, weights (arm → in units of the
-                   log, as `features`), step_sizes (of arms that have one)
+                   whose return is not known), errors, differences, verdicts, weights (arm → in
+                   units of the log, as `features`), extra_weights (as `extras`), penalties,
+                   selection, step_sizes (of arms that have one)
+    verdicts       for "trusted" and "untrusted" rows: best (the arm with the least error of its
+                   values), use (the simplest arm whose error may be as small), more (for each arm:
+                   by what share its error is larger, with _low and _high); null if none is known
+    penalties      arm → the share of the mean of A's diagonal that was chosen as ε, or null
+    selection      rows without and with an error: rows, trusted, reward, inputs (means),
+                   ended (share of rows that are known because their episode terminates)
     errors         rows of a table: arm, prediction ("value", "held"), rows ("all", "trusted",
                    "untrusted"), count, rmse, relative (to the error of predicting the mean), each
                    with _low and _high: ends of a 95 % interval over resampled groups of units
@@ -48,8 +58,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, final
 
+import numpy as np
+
 import preftd
-from preftd._src.arrays import InputError, as_count, as_flag, short
+from preftd._src.arrays import Dense, InputError, as_count, as_flag, short
 from preftd._src.experiments.content import content
 from preftd._src.experiments.executors import Executor, Here
 from preftd._src.experiments.inputs import as_folder, check_methods
@@ -64,9 +76,11 @@ from preftd._src.files import (
 )
 from preftd._src.learners.least_squares.learner import check_regularisation
 from preftd._src.logs import parts as parts_module
-from preftd._src.logs.arms import arms_of, log_names, online_arms, questions_of
+from preftd._src.logs.arms import ARMS, BOOSTING, arms_of, log_names, online_arms, questions_of
+from preftd._src.logs.boosting import BoostedFold, check_rows
 from preftd._src.logs.columns import FILLS, LogColumns
-from preftd._src.logs.least_squares import Solution, add_up, check_ends, part_sums, solve
+from preftd._src.logs.first_pass import add_up, part_sums
+from preftd._src.logs.grouping import grouped
 from preftd._src.logs.look import check_types, look
 from preftd._src.logs.online import OnlineFold, OnlineValues, with_signal
 from preftd._src.logs.part_files import (
@@ -79,15 +93,18 @@ from preftd._src.logs.part_files import (
     part_folders,
     remove_parts,
 )
-from preftd._src.logs.parts import LogPlan, Settings, plan_parts
+from preftd._src.logs.parts import LogPlan, ScatteredError, Settings, plan_parts
 from preftd._src.logs.saved import FILES, LogEvaluation, load, write_weights
 from preftd._src.logs.scores import part_scores, predictions_file
+from preftd._src.logs.solving import Solution, check_ends, solve
 from preftd._src.logs.source import open_source
+from preftd._src.logs.splits import Pieces, split_log
 from preftd._src.logs.summary import errors_of, summarise_log, summarise_questions
-from preftd._src.logs.table import scan_parquet
+from preftd._src.logs.table import LogTable, scan_parquet
 from preftd.preferences import Signal
 
-ARMS = ("td0", "td", "etd", "ptd")
+DEFAULT = tuple(ARMS)
+"""The arms that are compared if no others are asked for."""
 OUTPUTS = (PREDICTIONS, *FILES)
 MOST_ROWS = 4_000_000
 """A longer log is not gone through again to compare fills."""
@@ -100,10 +117,12 @@ def fit(  # noqa: PLR0913  (each is optional)
     columns: LogColumns,
     out: Path | str,
     *,
-    rules: Sequence[Any] = ARMS,
+    rules: Sequence[Any] = DEFAULT,
     methods: Sequence[str] = (),
     folds: int = 5,
-    regularisation: float = 1e-6,
+    walk_forward: bool = False,
+    test_after: Any = None,
+    regularisation: float | None = None,
     block: int | None = None,
     predictions: bool = True,
     executor: Executor | None = None,
@@ -115,24 +134,39 @@ def fit(  # noqa: PLR0913  (each is optional)
 
     Parameters
     ----------
-    source : str, path, polars or pandas frame, or iterable of frames
-        A Parquet or CSV file, or a folder of them.
+    source : str, path, frame, Arrow table, DuckDB relation, or iterable of frames
+        A Parquet or CSV file, or a folder of them. Frames are those of polars or pandas, whose
+        index counts as columns where it has names.
     columns : LogColumns
     out : Path or str
         The folder for predictions, weights and the summary. Older ones are replaced; files of yours
         are not, also if you changed ours.
     rules : sequence of str or Rule
-        "td0" (TD(0), which ignores the preference), "td" (TD(λ) with λ = 1 − β), "etd", "ptd", or
-        rules of your own. The last is compared with the others.
+        What is compared (default: all of these). Regressions on the realised returns: "mean",
+        "last" (on the mean of the rewards so far, discounted backwards), "ridge", "ridge_flags"
+        (which also knows what is missing, and 1 − β) and "ridge_trusted" (each row counts β).
+        "td0" (TD(0), which ignores the preference), "td" (TD(λ) with λ = 1 − β), "etd", "ptd"; or
+        rules of your own.
     methods : sequence of str
-        What else to learn with the last rule: "linear" (the held view of the linear learner, once
+        What else to learn, with the last rule: "linear" (the held view of the linear learner, once
         through the log), "network" (the same with 32 hidden units); or with a step size and another
-        number of units, "linear:0.1" or "network:64:0.01".
+        number of units, "linear:0.1" or "network:64:0.01". "boosting" is gradient boosting on
+        realised returns, by scikit-learn (an extra), with flags of what is missing; it is only
+        compared, and cannot predict later.
     folds : int
-        The log is split into so many by episodes; predictions of each come from the others.
-    regularisation : float
-        ε in (A + ε I) w = b; features are scaled to a variance of 1. The weight of the constant
-        feature is not made smaller.
+        The log is split into so many by episodes; predictions of each come from the others. A log
+        of fewer than two episodes for each fold is cut into pieces of time instead, as with
+        `walk_forward`.
+    walk_forward : bool
+        Whether the log is cut into two more pieces of time than folds, and each but the first two
+        is predicted from those before it. Returns that end after a piece are not learned from it.
+    test_after : number, date, time or str, optional
+        Only rows whose time is later are predicted, from those before. It needs a column
+        of time, or one of order that is a time.
+    regularisation : float, optional
+        ε in (A + ε I) w = b of all arms; features are scaled to a variance of 1. Default: a share
+        of the mean of A's diagonal, chosen for each arm by its error on trusted rows of folds that
+        are held out once more. The weight of the constant feature is not made smaller.
     block : int, optional
         Episodes of more rows are cut into blocks of so many (default: only if there are fewer than
         two episodes for each fold).
@@ -167,7 +201,8 @@ def fit(  # noqa: PLR0913  (each is optional)
     log_names(columns, [arm.key for arm in arms])  # refuses predictions of the same name
     folds = as_count("folds", folds, 2, 1000)
     block = None if block is None else as_count("block", block, 2)
-    ridge = check_regularisation(regularisation, False)
+    ridge = None if regularisation is None else check_regularisation(regularisation, False)
+    walk = as_flag("walk_forward", walk_forward)
     written = as_flag("predictions", predictions)
     told = Silent() if progress is None else progress
     check_methods("progress", told, ("begin", "advance", "say", "end"))
@@ -180,9 +215,10 @@ def fit(  # noqa: PLR0913  (each is optional)
     with sole_writer(folder):
         known = set(part_folders(folder))
         described = [real, content([columns, arms]), folds, block, ridge, written]
+        described += [walk, repr(test_after)]
         parts_folder = open_parts(folder, *described)
         try:
-            table = open_source(source, parts_folder)
+            table = open_source(source, parts_folder, columns.nulls)
             for file in table.files:
                 if file.path.parent != parts_folder and is_result(file.path, folder):
                     raise InputError(
@@ -190,13 +226,16 @@ def fit(  # noqa: PLR0913  (each is optional)
                         "them, or copy the log first."
                     )
             check_types(table, columns)
-            plan = plan_parts(table, columns, folds, parts_module.PART, block)
-            settings = look(table, columns, plan, arms, folds)
+            split = partial(split_log, walk_forward=walk, test_after=test_after)
+            table, plan = _planned(table, columns, folds, block, split, parts_folder)
+            settings = look(table, columns, plan, arms, ridge)
             if isinstance(columns.preference, Signal):
                 settings = with_signal(settings, plan, parts_folder)
-            passes = Passes(settings, plan, PartFiles(parts_folder, where, told), ridge)
+            passes = Passes(settings, plan, PartFiles(parts_folder, where, told))
             total, solution = passes.sums()
-            solution = solution._replace(online=passes.online(solution))
+            solution = solution._replace(
+                online=passes.online(solution), boosted=passes.boosted(solution)
+            )
             scores, kept = passes.scores(solution, written)
         except InputError:
             if parts_folder not in known:
@@ -205,19 +244,42 @@ def fit(  # noqa: PLR0913  (each is optional)
         seconds = time.perf_counter() - began
         summary = summarise_log(settings, plan, total, solution, scores)
         summary["fills"] = passes.fills(summary)
-        summary |= {"regularisation": ridge, "seconds": seconds, "version": preftd.__version__}
+        summary |= {
+            "folds": folds,
+            "regularisation": ridge,
+            "seconds": seconds,
+            "version": preftd.__version__,
+        }
         _write_all(folder, settings, solution, summary, kept)
         for one in part_folders(folder):  # also those of other settings: nobody else is at work
             remove_parts(one)
     return load(folder)
 
 
+def _planned(
+    table: LogTable,
+    columns: LogColumns,
+    folds: int,
+    block: int | None,
+    split: Callable[..., Pieces],
+    folder: Path,
+) -> tuple[LogTable, LogPlan]:
+    """A log, with the rows of each episode together, and its parts."""
+    try:
+        return table, plan_parts(table, columns, folds, parts_module.PART, block, split)
+    except ScatteredError:
+        if columns.order is None and columns.time is None:
+            raise
+    table = grouped(table, columns, folder)
+    return table, plan_parts(table, columns, folds, parts_module.PART, block, split)
+
+
 def described(settings: Settings, plan: LogPlan) -> list[Any]:
     """All that the sums of a part depend on."""
     files = [(str(file.path), *file[1:]) for file in settings.table.files]
-    own = content([settings.encoding, settings.arms])
-    parts = [(part.start, part.stop) for part in plan.parts]
-    return [files, own, settings.folds, plan.block, parts]
+    own = content([settings.encoding, settings.arms, settings.regularisation])
+    parts = [(part.start, part.stop, *part.folds.tolist()) for part in plan.parts]
+    return [files, own, *settings.split, plan.block, parts]
 
 
 @final
@@ -228,7 +290,6 @@ class Passes:
     settings: Settings
     plan: LogPlan
     files: PartFiles
-    ridge: float
 
     def _work(self, key: str, compute: Callable[..., Any], *given: Any) -> list[PartWork]:
         """What is computed of each part."""
@@ -247,9 +308,10 @@ class Passes:
         total = add_up(self.files.compute("least squares", self._work(key, part_sums)))
         columns, constant = self.settings.columns, self.settings.encoding.adds_constant
         labels = [one.label for one in questions_of(columns)][:: len(columns.reward)]
-        arms = [arm.label for arm in self.settings.least_squares]
-        check_ends(total, dict(zip(labels, columns.discounts, strict=True)), arms, constant)
-        return total, solve(total, self.ridge, constant, arms)
+        arms = [arm.label for arm in self.settings.bootstrapped]
+        asked = dict(zip(labels, columns.discounts, strict=True))
+        check_ends(total, asked, arms, self.settings.split, constant)
+        return total, solve(self.settings, total)
 
     def online(self, solution: Solution) -> tuple[OnlineValues, ...]:
         """What methods besides least squares learn from all rows but a fold, and from all."""
@@ -264,17 +326,38 @@ class Passes:
                     settings.table.rows,
                     OnlineFold(settings, plan, arm, arm.method, solution.mean, fold).learned,
                 )
-                for fold in [*range(settings.folds), -1]
+                for fold in [*range(settings.split.tested, settings.folds), -1]
             ]
             states = self.files.compute(arm.label, work)
-            found.append(OnlineValues(arm.key, arm.method, tuple(states)))
+            none: tuple[dict[str, Any], ...] = ({},) * settings.split.tested
+            found.append(OnlineValues(arm.key, arm.method, (*none, *states)))
         return tuple(found)
+
+    def boosted(self, solution: Solution) -> Dense | None:
+        """What boosting predicts of all rows, if it is asked for."""
+        settings, plan = self.settings, self.plan
+        if all(arm.key != BOOSTING for arm in settings.arms):
+            return None
+        check_rows(settings.table.rows)
+        key, folds = key_of(BOOSTING, *described(settings, plan)), settings.folds
+        work = [
+            PartWork(
+                f"{key}-{fold}",
+                settings.table.rows,
+                BoostedFold(settings, plan, solution.mean, fold).predicted,
+            )
+            for fold in range(settings.split.tested, folds)
+        ]
+        found = np.full((settings.table.rows, solution.mean.size), np.nan)
+        for one in self.files.compute("gradient boosting", work):
+            found[one["rows"]] = one["values"]
+        return found
 
     def scores(self, solution: Solution, written: bool) -> tuple[dict[str, Any], list[Path]]:
         """Second pass: the errors of all parts, and the files of their predictions."""
-        key = key_of("scores", self.ridge, written, *described(self.settings, self.plan))
+        key = key_of("scores", written, *described(self.settings, self.plan))
         stem = str(self.files.folder / key) if written else None
-        work = self._work(key, part_scores, solution, self.plan.units, stem)
+        work = self._work(key, part_scores, solution, self.plan.groups, stem)
         total = add_up(self.files.compute("predictions", work))
         return total, [predictions_file(stem, part) for part in self.plan.parts] if stem else []
 
@@ -326,6 +409,8 @@ def _write_all(
     remove_output(folder / "summary.json")
     if kept:
         frames = scan_parquet(kept)
+        if settings.table.origin is not None:
+            frames = frames.sort("row")
         write_output(folder / PREDICTIONS, lambda file: frames.sink_parquet(Path(file.name)))
     else:
         remove_output(folder / PREDICTIONS)

@@ -1,4 +1,4 @@
-"""Least squares from a log: sums over its parts, A and b, and the weights that solve them.
+"""Least squares from a log: sums of rows, A and b, of the arms that bootstrap.
 
 Each state that has a weight adds a row: A ← A + e_k (x_k − Γ x_m)ᵀ and b ← b + e_k R, once x_m is
 known, the next state that has a weight, or the final observation of the unit, as in
@@ -8,30 +8,21 @@ for a product of matrices.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, final
+from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from preftd._src.arrays import Dense, InputError, Vector
+from preftd._src.arrays import Dense, Vector
 from preftd._src.kernels import kernel
-from preftd._src.learners.least_squares.systems import _UNSEEN
+from preftd._src.logs import encoding
 from preftd._src.logs.arms import Arm
-from preftd._src.logs.columns import LogColumns
-from preftd._src.logs.encoding import is_there
-from preftd._src.logs.parts import LogPart, PartSteps, Piece, Settings, pieces, read_steps
+from preftd._src.logs.parts import Chunk, PartSteps, Piece
 
-BINS = 200
-"""Of the rows of a log, in which gaps are counted."""
-BUFFER = 128
+BUFFER = 256
 """Rows of a buffer: with its likes it stays in the cache."""
 WAITS, FADE, FOLD, SLOT, PAID = range(5)
 """What is known of the row that waits, in `Waiting.numbers`; rewards so far begin at PAID."""
-ROUNDING = 1e-13
-"""If a step leaves less than this of a constant on average, it is rounding."""
-_PAID = 1e-9
-"""A smaller share of what is paid is rounding."""
 
 
 class Waiting(NamedTuple):
@@ -71,6 +62,11 @@ class Marks(NamedTuple):
     shared: NDArray[np.bool_]
     """Whether the row is added by `add_shared`, for several arms at once."""
 
+    def of(self, block: slice) -> Marks:
+        """Return those of a block of rows."""
+        first, opens, closes, fold, shared = self
+        return Marks(first[block], opens[block], closes[block], fold[block], shared[block])
+
 
 def new_waiting(folds: int, size: int, cumulants: int) -> Waiting:
     """Nothing waits, and all sums are 0."""
@@ -89,7 +85,10 @@ def flush(waiting: Waiting, fold: int) -> None:
     count = waiting.filled[fold]
     if count > 0:
         left, right = waiting.left[fold][:count], waiting.right[fold][:count]
-        waiting.sums[fold] += np.dot(left.T, right)
+        product, sums = np.dot(left.T, right), waiting.sums
+        for i in range(product.shape[0]):  # sums[fold] += product takes seconds to compile
+            for j in range(product.shape[1]):
+                sums[fold, i, j] += product[i, j]
         waiting.filled[fold] = 0
 
 
@@ -221,82 +220,33 @@ def add_shared(
             flush(waiting, fold)
 
 
-def part_sums(settings: Settings, part: LogPart) -> dict[str, NDArray[Any]]:
-    """The sums of a part.
-
-    Returns
-    -------
-    dict
-        sums : (discounts, arms, folds, size, size + cumulants); counts of rows, steps, ends;
-        rewards, and Σ (1 − γ) by fold, for the mean; gaps and β by bin of the log's rows.
-
-    """
-    columns, encoding, folds = settings.columns, settings.encoding, settings.folds
-    steps = read_steps(settings, part)
-    size, cumulants = encoding.size, len(columns.reward)
-    adders = [
-        _Adder(settings.least_squares, discount, folds, (size, cumulants))
-        for discount in columns.discounts
-    ]
-    gaps = np.zeros((BINS, len(columns.inputs)), np.int64)
-    trust, seen = np.zeros((BINS, 2)), np.zeros(3, np.int64)
-    for piece in pieces(settings, part, steps):
-        for adder in adders:
-            adder.add(steps, piece)
-        own = piece.beta[: steps.own - piece.which.start]
-        rows = part.start + piece.which.start + np.arange(len(own))
-        bins = rows * BINS // settings.table.rows
-        trust[:, 0] += np.bincount(bins, minlength=BINS)
-        trust[:, 1] += np.bincount(bins, own, minlength=BINS)
-        seen += ((own >= 0.5).sum(), (own == 0).sum(), len(own))
-        if piece.gaps.any():
-            _count_gaps(gaps, piece, bins)
-    with np.errstate(over="ignore", invalid="ignore"):
-        sums = np.array([adder.sums() for adder in adders])
-    finite = np.isfinite(sums).all(axis=(0, 2, 3, 4))
-    if not finite.all():
-        arm = settings.least_squares[int(finite.argmin())].label
-        raise InputError(
-            f"the sums of {arm} are not finite: scale features and rewards, let untrusted numbers "
-            "be null, or choose rules without it."
-        )
-    return {
-        "sums": sums,
-        "gaps": gaps,
-        "trust": trust,
-        "seen": seen,
-        **_counts(columns, steps, folds),
-    }
-
-
 @final
-class _Adder:
-    """Adds the rows of a part to the sums of all arms, at one discount.
+class Adder:
+    """Adds the rows of a part to the sums of all arms, at one of the discounts.
 
     Rows that have no trace but their own, and in which arms do not differ, are added once for all
     of these arms: those without a follow-on, and each of the others alone.
     """
 
     def __init__(
-        self, arms: tuple[Arm, ...], discount: float, folds: int, sizes: tuple[int, int]
+        self, arms: tuple[Arm, ...], which: int, folds: int, sizes: tuple[int, int]
     ) -> None:
-        self._arms, self._discount = arms, discount
-        plain = [a for a, arm in enumerate(arms) if arm.rule.interest is None]
+        self._arms, self._which = arms, which
+        plain = [a for a, arm in enumerate(arms) if arm.rule and arm.rule.interest is None]
         self._alike = [plain] * bool(plain) + [[a] for a in range(len(arms)) if a not in plain]
         self._waiting = [new_waiting(folds, *sizes) for _ in arms]
         self._shared = [new_waiting(folds, *sizes) for _ in self._alike]
         self._carried = np.zeros(len(arms))
 
-    def add(self, steps: PartSteps, piece: Piece) -> None:
-        """Add a piece."""
-        which, x = piece.which, piece.features
-        first, rewards = steps.first[which], steps.rewards[which]
-        before, after = (self._discount * d for d in (steps.before[which], steps.discount[which]))
-        shared = np.empty(len(x), np.bool_)
-        marks = Marks(first, steps.opens[which], steps.closes[which], steps.fold[which], shared)
+    def signals(self, steps: PartSteps, chunk: Chunk) -> list[tuple[Signals, Marks]]:
+        """Return what each rule makes of the rows of a chunk, and what rows are for it."""
+        which = chunk.which
+        first, opens = steps.first[which], steps.opens[which]
+        before, after = steps.before(self._which, which), steps.discounts[self._which, which]
         found = []
         for a, arm in enumerate(self._arms):
-            beta = arm.beta(piece.beta)
+            assert arm.rule is not None
+            beta = arm.beta(chunk.beta)
             (decay, gain), held = arm.rule.stream(
                 self._carried[a],
                 discount_t=np.where(first, 0.0, before),
@@ -305,12 +255,31 @@ class _Adder:
             )
             self._carried[a] = float(held)
             found.append(Signals(decay, gain, beta, before, after))
-        for group, waiting in zip(self._alike, self._shared, strict=True):
-            decay, gain, beta = (np.array([found[a][i] for a in group]) for i in range(3))
-            find_shared(decay, gain, beta, found[group[0]], marks, marks.shared)
-            add_shared(waiting, x, rewards, found[group[0]], marks)
+        marks = [Marks(first, opens, steps.closes[which], steps.fold[which], opens)] * len(found)
+        for group in self._alike:
+            shared = np.empty(len(first), np.bool_)
+            decay, gain, beta = (np.stack([found[a][i] for a in group]) for i in range(3))
+            find_shared(decay, gain, beta, found[group[0]], marks[group[0]], shared)
+            last = slice(encoding.BLOCK - 1, None, encoding.BLOCK)
+            shared[last] &= after[last] == 0  # the next row is in another block
             for a in group:
-                add_rows(self._waiting[a], x, rewards, found[a], marks)
+                marks[a] = marks[a]._replace(shared=shared)
+        return list(zip(found, marks, strict=True))
+
+    def add(
+        self, steps: PartSteps, chunk: Chunk, piece: Piece, given: list[tuple[Signals, Marks]]
+    ) -> None:
+        """Add a piece of a chunk, whose signals are given."""
+        features, rewards = piece.features, steps.rewards[piece.which]
+        block = chunk.rows_of(piece)
+        own = [
+            (Signals(*(array[block] for array in signals)), marks.of(block))
+            for signals, marks in given
+        ]
+        for group, waiting in zip(self._alike, self._shared, strict=True):
+            add_shared(waiting, features, rewards, *own[group[0]])
+            for a in group:
+                add_rows(self._waiting[a], features, rewards, *own[a])
 
     def sums(self) -> NDArray[np.float64]:
         """A and b of each arm and fold."""
@@ -321,181 +290,3 @@ class _Adder:
         for group, waiting in zip(self._alike, self._shared, strict=True):
             total[group] += waiting.sums
         return total
-
-
-def _count_gaps(gaps: NDArray[np.int64], piece: Piece, bins: NDArray[np.int64]) -> None:
-    """Count by bin what is missing in each input."""
-    for i in np.flatnonzero(piece.gaps).tolist():
-        missing = ~is_there(piece.frame.to_series(i)[: len(bins)])
-        gaps[:, i] += np.bincount(bins[missing], minlength=BINS)
-
-
-def _counts(columns: LogColumns, steps: PartSteps, folds: int) -> dict[str, NDArray[Any]]:
-    own = slice(0, steps.own)
-    opens, stops = steps.opens[own], steps.discount[own] == 0
-    units = np.flatnonzero(steps.first[own])
-    lost = [opens * (1 - d * steps.discount[own]) for d in columns.discounts]
-    leaves = [
-        np.bincount(steps.fold[units], np.add.reduceat(one, units), minlength=folds) for one in lost
-    ]
-    return {
-        "counts": np.array(
-            [opens.sum(), (opens & stops).sum(), (~opens).sum(), (~opens & steps.first[own]).sum()]
-        ),
-        "paid": steps.rewards[own].sum(axis=0),
-        "leaves": np.array(leaves),
-        "clipped": np.array([steps.clipped]),
-    }
-
-
-class Solution(NamedTuple):
-    """Weights of features, along the axis before the last; questions are the last axis."""
-
-    held_out: NDArray[np.float64]
-    """Without each fold, shape (arms, folds, size, questions)."""
-    whole: NDArray[np.float64]
-    """Of all rows, shape (arms, size, questions)."""
-    mean: Vector
-    """What a constant would predict, shape (questions,): Σ r / Σ (1 − γ)."""
-    online: tuple[Any, ...] = ()
-    """What other methods have learned, an `OnlineValues` each."""
-
-
-def add_up(parts: Sequence[dict[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
-    """Add what parts counted, in their order: however they were computed, the sum is the same."""
-    total = {name: np.array(array) for name, array in parts[0].items()}
-    for part in parts[1:]:
-        for name, array in part.items():
-            total[name] += array
-    return total
-
-
-def solve(
-    total: dict[str, NDArray[Any]],
-    regularisation: float,
-    constant: bool = False,
-    arms: Sequence[str] = (),
-) -> Solution:
-    """Return the weights; questions are discounts, and cumulants within.
-
-    Parameters
-    ----------
-    total : dict
-        The sums of all parts.
-    regularisation : float
-        ε of `solved`.
-    constant : bool
-        Whether the last feature is always 1.
-    arms : sequence of str
-        What messages call the arms.
-
-    """
-    sums = total["sums"]  # discounts, arms, folds, size, size + cumulants
-    discounts, many, folds, size, width = sums.shape
-    questions = discounts * (width - size)
-    held_out = np.empty((many, folds, size, discounts, width - size))
-    whole = np.empty((many, size, discounts, width - size))
-    for d in range(discounts):
-        for a in range(many):
-            label = arms[a] if arms else "the system"
-            whole[a, :, d], *without = (
-                solved(kept, regularisation, constant, label) for kept in _kept(sums[d, a])
-            )
-            held_out[a, :, :, d] = without
-    mean = total["paid"] / total["leaves"].sum(axis=1)[:, None]
-    return Solution(
-        held_out.reshape(many, folds, size, questions),
-        whole.reshape(many, size, questions),
-        mean.ravel(),
-    )
-
-
-def _kept(sums: NDArray[np.float64]) -> Iterator[Dense]:
-    """The sums of all folds, then without each: what is left out is not added and subtracted."""
-    yield sums.sum(axis=0)
-    for fold in range(len(sums)):
-        yield np.delete(sums, fold, axis=0).sum(axis=0)
-
-
-def solved(
-    sums: Dense, regularisation: float, constant: bool = False, label: str = "the system"
-) -> Dense:
-    """The weights w with (A + ε I) w = b, shape (size, cumulants); with ε = 0, the smallest.
-
-    The weight of a constant feature is not made smaller: values must follow a shift of rewards.
-    Where nothing was learned from, weights are 0.
-    """
-    size = len(sums)
-    A, b = sums[:, :size], sums[:, size:]
-    if not sums.any():
-        return np.zeros(b.shape)
-    ridge = np.full(size, regularisation)
-    if constant:
-        ridge[-1] = 0.0
-    try:
-        if regularisation == 0:
-            return np.asarray(np.linalg.lstsq(A, b, rcond=_UNSEEN)[0])
-        found = np.asarray(np.linalg.solve(A + np.diag(ridge), b))
-    except np.linalg.LinAlgError:
-        found = np.full(b.shape, np.nan)
-    if not np.isfinite(found).all():
-        raise InputError(
-            f"{label} has no finite solution with regularisation {regularisation:g}: give another, "
-            "leave out features that others determine, or choose rules without it."
-        )
-    return found
-
-
-def check_ends(
-    total: dict[str, NDArray[Any]],
-    questions: Mapping[str, float],
-    arms: Sequence[str],
-    constant: bool,
-) -> None:
-    """Refuse sums that never end, as with γ = 1 where nothing terminates.
-
-    Parameters
-    ----------
-    total : dict
-        The sums of all parts.
-    questions : mapping of str to float
-        What messages call a question of each discount, and the discount.
-    arms : sequence of str
-        What messages call the arms.
-    constant : bool
-        Whether the last feature is always 1.
-
-    """
-    remedy = "give a discount below 1, or name the column that says where episodes terminate."
-    steps, size = float(total["counts"][0]), total["sums"].shape[3]
-    for d, (question, discount) in enumerate(questions.items()):
-        leaves = total["leaves"][d]
-        if not leaves.any():
-            raise InputError(f"{question} has no end, as no step terminates: {remedy}")
-        for fold in range(len(leaves)):
-            if not np.delete(leaves, fold).any():
-                raise InputError(
-                    f"{question} has no end without fold {fold}, as no step terminates in the "
-                    "others: give a discount below 1, or a log with more episodes that terminate."
-                )
-        for a, label in enumerate(arms if discount == 1 else ()):
-            for kept in _kept(total["sums"][d, a]):
-                A, b = kept[:, :size], kept[:, size:]
-                if constant and kept.any() and abs(A[-1, -1]) <= ROUNDING * steps:
-                    raise InputError(
-                        f"{label} learns from no row after which {question} has an end: give a "
-                        "discount below 1, or trust rows of episodes that terminate."
-                    )
-                if _has_no_solution(A, b, ROUNDING * steps):
-                    raise InputError(
-                        f"{label} learns from rows after which {question} has no end, and features "
-                        "tell these from the others: give a discount below 1, or leave out episodes"
-                        " that do not terminate."
-                    )
-
-
-def _has_no_solution(A: Dense, b: Dense, rounding: float) -> bool:
-    """Whether no w has A w = b, as what is paid where A is 0 but for rounding adds up."""
-    left, scales, _ = np.linalg.svd(A)
-    loose = left[:, scales <= rounding].T @ b
-    return bool((np.abs(loose) > _PAID * np.linalg.norm(b, axis=0)).any())

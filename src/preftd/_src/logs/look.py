@@ -16,13 +16,15 @@ import polars as pl
 
 from preftd._src.arrays import LARGE, Dense, InputError, Vector
 from preftd._src.logs.arms import Arm
-from preftd._src.logs.columns import Age, Column, LogColumns, Missing, beta_of_age
+from preftd._src.logs.clock import counts_in_a_unit, elapsed, older
+from preftd._src.logs.columns import ROUNDED, Age, Column, LogColumns, Missing, beta_of_age
 from preftd._src.logs.encoding import (
     AGE,
     TRUSTED,
     VALUE,
     Encoding,
     add_ages,
+    codes_by_level,
     codes_of,
     is_there,
     last_true,
@@ -46,7 +48,11 @@ VANISHED = 1100
 
 
 def look(
-    table: LogTable, columns: LogColumns, plan: LogPlan, arms: tuple[Arm, ...], folds: int
+    table: LogTable,
+    columns: LogColumns,
+    plan: LogPlan,
+    arms: tuple[Arm, ...],
+    regularisation: float | None = None,
 ) -> Settings:
     """Return the settings of an evaluation, after a look at the rows with β > 0.
 
@@ -63,15 +69,15 @@ def look(
     scale = np.where(scale > 0, scale, 1.0)
     ends = [(column.min(), column.max()) for column in finite]
     box = (np.array(ends).reshape(-1, 2).T - centre) / scale
-    encoding = Encoding(columns, centre, scale, mean, found.levels(), box)
+    encoding = Encoding(columns, centre, scale, mean, found.levels(), box, found.gaps())
     carried = _carried_into_parts(table, encoding, plan)
-    return Settings(table, encoding, arms, folds, carried)
+    return Settings(table, encoding, arms, plan.split, carried, regularisation)
 
 
 def check_types(table: LogTable, columns: LogColumns) -> None:
     """Refuse columns that are not there, or hold no numbers where numbers are needed."""
     schema = table.schema(table.names if callable(columns.target) else columns.all)
-    others = {columns.terminated, columns.truncated, columns.episode, columns.order}
+    others = {columns.terminated, columns.truncated, columns.episode, columns.order, columns.time}
     others = (others | {*columns.categories}) - {*columns.features, *columns.reward}
     for name in columns.all:
         if name in others:
@@ -83,6 +89,8 @@ def check_types(table: LogTable, columns: LogColumns) -> None:
             raise InputError(
                 f"column {name!r} holds {schema[name]}{_first_text(table, name)}: {remedy}."
             )
+    if columns.time is not None:
+        counts_in_a_unit(columns, schema[columns.time])
 
 
 def _first_text(table: LogTable, name: str) -> str:
@@ -112,6 +120,7 @@ class _Look:
             sample = [(0, table.rows)]
         self._trusted = True
         """Whether only rows with β > 0 are looked at."""
+        self._gaps = np.zeros(len(columns.inputs), np.bool_)
         self._seen = self._read(sample)
         if self._seen.height < FEWEST and table.rows > LOOK:
             self._seen = self._read(table.chunks(0, table.rows))
@@ -127,6 +136,9 @@ class _Look:
         """Columns of some ranges of rows; of those with β > 0, or of all."""
         for low, high in ranges:
             frame, some = self._rows.read(names, low, high)
+            for name in names:
+                i = self._columns.inputs.index(name)
+                self._gaps[i] = self._gaps[i] or not is_there(frame[name]).all()
             yield frame.filter(pl.Series(some)) if trusted and not some.all() else frame
 
     def _read(self, ranges: Iterable[tuple[int, int]]) -> pl.DataFrame:
@@ -138,6 +150,10 @@ class _Look:
             if rows >= LOOK:
                 break
         return pl.concat(found, how="vertical_relaxed")
+
+    def gaps(self) -> tuple[str, ...]:
+        """The inputs that are missing in some of the rows that were looked at, trusted or not."""
+        return tuple(np.array(self._columns.inputs)[self._gaps].tolist())
 
     def finite(self, name: str) -> Vector:
         """The numbers of a feature that are there; in all of a long log if none was seen."""
@@ -270,21 +286,46 @@ class TrustedRows:
         within = self.begins[np.searchsorted(self.begins, low) :] - low
         begins, age = np.zeros(frame.height, np.bool_), np.zeros(frame.height)
         begins[within[within < frame.height]] = True
+        passed = self.elapsed(low, low + frame.height)
         for i, name in enumerate(self._columns.trusted_by):
             read = np.where(is_there(frame[name]), 0.0, np.nan)
-            self._old[i] = add_ages(read, begins, self._old[i], age)
+            self._old[i] = add_ages(read, begins, passed, self._old[i], age)
         self._stop = low + frame.height
         return age
+
+    def elapsed(self, low: int, high: int) -> Vector:
+        """Return the time from each row's predecessor to the row; 1 without a column of time."""
+        name = self._columns.time
+        if name is None:
+            return np.ones(high - low)
+        first = max(low - 1, 0)
+        return elapsed(self._columns, self._table.read([name], first, high)[name])[low - first :]
 
     def _ages_before(self, row: int) -> Vector:
         """The age of each input that counts in the row before; infinite if β is then 0 anyway."""
         counted, trust = self._columns.trusted_by, self._columns.preference
-        reach = trust.limit if isinstance(trust, Missing) else 0
-        if isinstance(trust, Age):
-            reach = math.ceil(min(VANISHED * trust.half_life, self._table.rows))
-        first = max(self.episode_of(row - 1) if row else 0, row - reach - 1)
+        assert isinstance(trust, Missing | Age)
+        reach = trust.limit if isinstance(trust, Missing) else VANISHED * trust.half_life
+        first = self._first_within(row, reach) if row else 0
         last = self.last_readings(counted, first, row, trusted=False)
-        return np.array([row - 1 - last[name][0] if name in last else np.inf for name in counted])
+        return np.array(
+            [self.age(last[name][0], row) if name in last else np.inf for name in counted]
+        )
+
+    def age(self, read: int, row: int) -> float:
+        """Return the age, in the row before a row, of what was last read in another."""
+        return older(0.0, self.elapsed(read + 1, row))
+
+    def _first_within(self, row: int, reach: float) -> int:
+        """A row such that what was read before it is, in the row before `row`, older than that."""
+        begins, first, age, many = self.episode_of(row - 1), row, 0.0, BACK
+        if self._columns.time is None:
+            return max(begins, row - 1 - math.ceil(min(reach, row)))
+        while first > begins and age <= reach * ROUNDED:
+            low = max(begins, first - many)
+            age += float(self.elapsed(low + 1, min(first + 1, row)).sum())
+            first, many = low, min(2 * many, CHUNK)
+        return first
 
     def last_readings(
         self, names: Sequence[str], first: int, stop: int, *, trusted: bool
@@ -331,15 +372,17 @@ def _carried(
 ) -> Dense:
     """What is carried after a range of rows of an episode, with what was known before it."""
     columns, found = encoding.columns, known.copy()
-    levels = dict(zip(columns.categories, encoding.levels, strict=True))
-    found[:, AGE] += stop - first
+    codes = dict(zip(columns.categories, map(codes_by_level, encoding.levels), strict=True))
+    if columns.trusted_by:
+        passed = trusted.elapsed(first, stop)
+        found[:, AGE] = [older(age, passed) for age in found[:, AGE].tolist()]
     for what in (VALUE, TRUSTED):
         last = trusted.last_readings(columns.inputs, first, stop, trusted=what == TRUSTED)
         for i, name in enumerate(columns.inputs):
             if name in last:
                 row, read = last[name]
-                own = codes_of(read, levels[name]) if name in levels else numbers_of(read)
+                own = codes_of(read, codes[name]) if name in codes else numbers_of(read)
                 found[i, what] = own[0]
                 if what == VALUE:
-                    found[i, AGE] = stop - 1 - row
+                    found[i, AGE] = trusted.age(row, stop)
     return found

@@ -11,7 +11,7 @@ all rows is computed before anything else.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,12 +23,13 @@ from polars.io.plugins import register_io_source
 
 from preftd._src.arrays import Dense, InputError, Vector
 from preftd._src.files import write_whole
+from preftd._src.learners.network.layers import Parameters
 from preftd._src.learners.transition import DivergedError
 from preftd._src.logs.arms import Arm, OnlineMethod
 from preftd._src.logs.look import look
 from preftd._src.logs.parts import LogPart, LogPlan, PartSteps, Settings, read_part, read_steps
-from preftd._src.logs.scores import Realised, realised_returns
-from preftd._src.logs.table import LogTable
+from preftd._src.logs.returns import Realised, all_training_returns
+from preftd._src.logs.scores import linear_values, row_products
 from preftd.experience import Experience
 from preftd.preferences import Signal
 from preftd.rules import PTD
@@ -48,15 +49,15 @@ class LogStream(NamedTuple):
 
 
 def stream_of(
-    steps: PartSteps, features: Dense, beta: Vector, discount: float, cumulant: int
+    steps: PartSteps, features: Dense, beta: Vector, discount: int, cumulant: int
 ) -> LogStream:
-    """Steps and features as experience: units are its episodes."""
+    """Steps and features as experience, at one of the discounts: units are its episodes."""
     rows = np.flatnonzero(steps.opens)
-    ends = steps.discount[rows] == 0
+    ends = steps.ends[rows]
     following = np.minimum(rows + 1, len(steps.opens) - 1)
     cut = ~ends & steps.closes[following]
-    after = discount * steps.discount[rows]
-    before = np.where(steps.first[rows], 0.0, discount * steps.before[rows])
+    after = steps.discounts[discount, rows]
+    before = np.where(steps.first[rows], 0.0, steps.before(discount)[rows])
     # A discount of 0 inside of a unit ends an episode for learners, too.
     is_last = ends | cut
     is_first = np.concatenate([[True], is_last[:-1]])[: len(rows)]
@@ -73,7 +74,7 @@ def stream_of(
         is_last,
         rho=None if (steps.rho == 1).all() else steps.rho[rows],
     )
-    return LogStream(experience, beta[rows], beta[following][cut])
+    return LogStream(experience, beta[rows], beta[following][cut & (after != 0)])
 
 
 class OnlineFold(NamedTuple):
@@ -85,11 +86,13 @@ class OnlineFold(NamedTuple):
     method: OnlineMethod
     mean: Vector
     fold: int
+    """The fold that is predicted; all is learned from if it is −1."""
 
     def learned(self) -> dict[str, NDArray[Any]]:
         """Return the state of the learners that were chosen."""
         scale, sizes = self._scale(), self.method.step_sizes
         size, rule = self.settings.encoding.size, self.arm.rule
+        assert rule is not None
         tried = [[self.method.learner(rule, size, one) for one in sizes] for _ in self.mean]
         for part in self.plan.parts:
             self._learn(tried, *self._read(part), scale)
@@ -110,16 +113,18 @@ class OnlineFold(NamedTuple):
 
     def _used(self, steps: PartSteps, beta: Vector) -> NDArray[np.bool_]:
         """Whether the rule learns from what the rows of a part show: PTD does not where β = 0."""
-        (_, gain), _ = self.arm.rule.stream(0.0, discount_t=steps.before, beta=beta, rho=steps.rho)
+        assert self.arm.rule is not None
+        (_, gain), _ = self.arm.rule.stream(
+            0.0, discount_t=steps.before(0), beta=beta, rho=steps.rho
+        )
         return np.asarray((beta > 0) | (gain != 0))[: steps.own]
 
     def _kept(self, steps: PartSteps) -> NDArray[np.bool_]:
-        return np.asarray(steps.fold != self.fold)
+        return np.asarray(np.isin(steps.fold, self.settings.split.training(self.fold)))
 
     def _realised(self, part: LogPart, steps: PartSteps) -> Realised:
         """The returns of a part; those of the fold count as not known."""
-        found = realised_returns(self.settings, part, steps, self.mean)
-        return found._replace(known=found.known & self._kept(steps)[: steps.own, None])
+        return all_training_returns(self.settings, part, steps, self.mean, self.fold)
 
     def _scale(self) -> Vector:
         """The root mean square of returns, shape (questions,)."""
@@ -144,7 +149,7 @@ class OnlineFold(NamedTuple):
         for q, learners in enumerate(tried):
             d, c = divmod(q, len(columns.reward))
             scaled = kept._replace(rewards=kept.rewards / scale[q])
-            e, own, final_beta = stream_of(scaled, features, beta, columns.discounts[d], c)
+            e, own, final_beta = stream_of(scaled, features, beta, d, c)
             for i, learner in enumerate(learners):
                 if learner is not None and len(e):
                     try:
@@ -187,17 +192,24 @@ class OnlineValues(NamedTuple):
     method: OnlineMethod
     states: tuple[dict[str, NDArray[Any]], ...]
 
-    def predict(self, features: Dense, fold: int, question: int) -> Vector:
-        """Predict the values of rows, shape (rows,); the rule has no part in that."""
-        if not len(features):
-            return np.zeros(0)
-        state = self.states[fold]
-        size = float(state["step_size"][question])
-        learner = self.method.learner(PTD(), features.shape[1], size)
-        mark = f"{question}."
+    def values(self, fold: int, question: int) -> Callable[[Dense], Vector]:
+        """Return what turns features into values, row for row; the rule has no part in that."""
+        state, mark = self.states[fold], f"{question}."
         own = {key[len(mark) :]: one for key, one in state.items() if key.startswith(mark)}
+        size = len(next((own[key] for key in ("weights", "hidden") if key in own), ()))
+        learner = self.method.learner(PTD(), max(size, 1), float(state["step_size"][question]))
         learner.load_state_dict(own)
-        return np.asarray(state["scale"][question] * learner.predict(features))
+        scale = state["scale"][question]
+        if self.method.kind == "linear":
+            return linear_values(scale * own["weights"][:, 0])
+        net = Parameters.of(own, "")
+        out = linear_values(scale * net.out)
+
+        def values(features: Dense) -> Vector:
+            active = np.maximum(row_products(features, net.hidden) + net.hidden_bias, 0)
+            return np.asarray(scale * net.bias + out(active))
+
+        return values
 
 
 def with_signal(settings: Settings, plan: LogPlan, folder: Path) -> Settings:
@@ -208,9 +220,8 @@ def with_signal(settings: Settings, plan: LogPlan, folder: Path) -> Settings:
     frames = register_io_source(lambda *_: _betas(settings, plan), schema={"beta": pl.Float64()})
     path = folder / BETA
     write_whole(path, lambda file: frames.sink_parquet(Path(file.name)))
-    table = settings.table
-    table = LogTable(table.files, table.label, table.one_source, path)
-    return look(table, settings.columns, plan, settings.arms, settings.folds)
+    table = settings.table.with_beta(path)
+    return look(table, settings.columns, plan, settings.arms, settings.regularisation)
 
 
 def _betas(settings: Settings, plan: LogPlan) -> Iterator[pl.DataFrame]:
@@ -226,14 +237,14 @@ def _betas(settings: Settings, plan: LogPlan) -> Iterator[pl.DataFrame]:
         ends = ~steps.opens[own]
         seen = steps._replace(
             rewards=steps.rewards[own],
-            discount=np.where(ends, 0.0, steps.discount[own]),
+            discounts=np.where(ends, 0.0, steps.discounts[:, own]),
+            ends=ends | steps.ends[own],
             first=part.begins(steps.own),
             opens=np.ones(steps.own, np.bool_),
             closes=np.zeros(steps.own, np.bool_),
             rho=steps.rho[own],
         )
-        gamma = settings.columns.discounts[0]
-        experience = stream_of(seen, features[own], beta[own], gamma, 0).experience
+        experience = stream_of(seen, features[own], beta[own], 0, 0).experience
         if part.fresh[0]:
             experience = replace(experience, reward_end=reward)
         else:  # it follows the part before

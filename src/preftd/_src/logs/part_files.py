@@ -31,7 +31,7 @@ from preftd._src.files import (
 )
 from preftd.failures import FailedError, InputError
 
-SCHEMA = 2
+SCHEMA = 4
 """Raise it whenever the same log and settings give other sums or predictions."""
 PREDICTIONS = "predictions.parquet"
 """The only result that could be read as a log."""

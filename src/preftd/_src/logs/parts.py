@@ -1,7 +1,7 @@
 """Where episodes begin, which rows are a part, and the steps and features of its rows.
 
-A *unit* is what is held out together: an episode, or a block of one. A log of few episodes is cut
-into blocks, and so is an episode of very many rows. Traces are cut between blocks, as
+A *unit* is an episode, or a block of one: what belongs to two folds is cut, a log of few episodes
+is cut into blocks, and so is an episode of very many rows. Traces are cut between blocks, as
 where an episode is truncated; the row that follows a block is its final observation.
 
 A *part* is a run of whole units: what is computed in one go and stored in one file.
@@ -9,7 +9,7 @@ A *part* is a run of whole units: what is computed in one go and stored in one f
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -18,18 +18,22 @@ from numpy.typing import NDArray
 
 from preftd._src.arrays import LARGE, Dense, InputError, Vector, as_array
 from preftd._src.logs.arms import Arm
+from preftd._src.logs.clock import elapsed
 from preftd._src.logs.columns import Column, LogColumns
-from preftd._src.logs.encoding import Encoding, Gatherer, InfiniteError, is_there, numbers_of
+from preftd._src.logs.encoding import Encoding, Gatherer, InfiniteError, Rows, is_there, numbers_of
+from preftd._src.logs.splits import FEW, Pieces, Split, split_log
 from preftd._src.logs.table import LogTable, in_one_piece
 
 PART = 1 << 20
 """Rows of a part, about: some seconds of work, and what an interrupt may lose."""
 LONGEST = 1 << 20
 """Rows of a unit at most: the last part of an episode that is longer is read in one go."""
-FEW = 2
-"""With fewer than so many episodes for each fold, episodes are cut into blocks."""
+TOGETHER = 1 << 15
+"""Rows of a chunk: arrays of them are short enough for memory that was used before."""
 BLOCKS = 10
-"""So many blocks there are then for each fold."""
+"""So many blocks there are for each fold, about, if there are few episodes."""
+SHORTEST = 8
+"""Rows of these blocks at least."""
 
 Flags = NDArray[np.bool_]
 Whole = NDArray[np.int64]
@@ -45,10 +49,26 @@ class LogPart(NamedTuple):
     """The first row of each unit, and `stop`; shape (units + 1,)."""
     fresh: Flags
     """Whether an episode begins with a unit, and whether one begins at `stop`; (units + 1,)."""
-    first: int
-    """The number of its first unit."""
+    groups: Whole
+    """What is drawn together for intervals: the number of each unit's episode, or of the unit if
+    there are few episodes; shape (units,)."""
+    folds: Whole
+    """The fold of each unit, shape (units,)."""
     reach: int
     """The row after the last episode, which may end after the part."""
+    later: Whole
+    """The first rows of the units of the last episode that come after the part."""
+    later_folds: Whole
+    """The fold of each of them."""
+
+    def after(self, start: int, stop: int) -> LogPart:
+        """Return rows of its last episode that come after it as a part."""
+        first = int(np.searchsorted(self.later, start, side="right")) - 1
+        last = int(np.searchsorted(self.later, stop, side="left"))
+        starts = np.append(np.maximum(self.later[first:last], start), stop)
+        fresh = np.append(np.zeros(last - first, np.bool_), stop == self.reach)
+        folds = self.later_folds[first:last]
+        return LogPart(-1, start, stop, starts, fresh, folds, folds, self.reach, *self[-2:])
 
     def begins(self, count: int) -> Flags:
         """Return whether an episode begins with each of the first rows, shape (count,)."""
@@ -61,8 +81,11 @@ class LogPlan(NamedTuple):
     """All parts of a log."""
 
     parts: tuple[LogPart, ...]
+    split: Split
     episodes: int
     units: int
+    groups: int
+    """How many groups of units there are."""
     longest: int
     """Rows of the longest episode."""
     block: int | None
@@ -72,50 +95,63 @@ class LogPlan(NamedTuple):
 
 
 def plan_parts(
-    table: LogTable, columns: LogColumns, folds: int, part: int, block: int | None = None
+    table: LogTable,
+    columns: LogColumns,
+    folds: int,
+    part: int,
+    block: int | None = None,
+    split: Callable[..., Pieces] = split_log,
 ) -> LogPlan:
-    """Find the episodes of a log, checked to be in one piece each, and cut it into parts."""
+    """Find the episodes of a log, checked to be in one piece each, and cut it into parts.
+
+    Parameters
+    ----------
+    table, columns, folds
+    part : int
+        Rows of a part, about.
+    block : int, optional
+        Rows of a unit at most.
+    split : callable
+        `split_log`, which deals episodes or cuts the log.
+
+    """
     begins, missing = _episode_starts(table, columns)
-    rows, lengths = table.rows, np.diff([*begins, table.rows])
+    rows, few = table.rows, len(begins) < FEW * folds
+    over = np.append(begins, rows)
+    pieces = split(table, columns, begins, folds)
     limit = min(LONGEST, block or LONGEST)
-    if block is None and len(begins) < FEW * folds:
-        limit = min(LONGEST, -(-rows // (BLOCKS * folds)))
+    if block is None and few:
+        limit = min(LONGEST, max(SHORTEST, -(-rows // (BLOCKS * folds))))
+    lengths = np.diff([*pieces.starts, rows])
     blocks = -(-lengths // limit)
-    starts = np.repeat(begins, blocks)
+    starts = np.repeat(pieces.starts, blocks)
     inside = np.arange(len(starts)) - np.repeat(np.cumsum(blocks) - blocks, blocks)
-    starts, fresh = starts + inside * limit, inside == 0
-    if len(starts) < folds:
-        raise InputError(
-            f"{table.label} is too short to hold out one in {folds} (rows: {rows}, episodes: "
-            f"{len(begins)}): give a longer log, or fewer folds."
-        )
+    starts, fold = starts + inside * limit, np.repeat(pieces.folds, blocks)
+    fresh = np.isin(starts, begins)
+    groups = np.arange(len(starts)) if few else np.cumsum(fresh) - 1
     cuts = np.unique(np.searchsorted(starts, np.arange(0, rows, part)))
     cuts = np.append(cuts[cuts < len(starts)], len(starts))
     starts, fresh = np.append(starts, rows), np.append(fresh, True)
-    over = np.append(begins, rows)
     parts = []
     for number, (a, b) in enumerate(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)):
         start, stop = int(starts[a]), int(starts[b])
         reach = int(over[np.searchsorted(over, stop)])
-        parts.append(LogPart(number, start, stop, starts[a : b + 1], fresh[a : b + 1], a, reach))
+        rest = slice(b, int(np.searchsorted(starts, reach)))
+        own = (starts[a : b + 1], fresh[a : b + 1], groups[a:b], fold[a:b])
+        parts.append(LogPart(number, start, stop, *own, reach, starts[rest], fold[rest]))
     cut = int(limit) if (blocks > 1).any() else None
-    return LogPlan(tuple(parts), len(begins), len(starts) - 1, int(lengths.max()), cut, missing)
-
-
-def folds_of(first: int, count: int, folds: int) -> Whole:
-    """The folds of units, in turn and shuffled: of `folds` units in a row each has another."""
-    low = first // folds * folds
-    keys = np.arange(low, -(-(first + count) // folds) * folds, dtype=np.uint64)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)):
-        keys = (keys + np.uint64(0x9E3779B97F4A7C15)) if shift == 30 else keys
-        keys = (keys ^ (keys >> np.uint64(shift))) * np.uint64(factor)
-    order = np.argsort(keys.reshape(-1, folds), axis=1, kind="stable").ravel()
-    return np.asarray(order[first - low : first - low + count], dtype=np.int64)
+    return LogPlan(
+        tuple(parts), pieces.split, len(begins), len(groups), int(groups[-1]) + 1,
+        int(np.diff(over).max()), cut, missing,
+    )  # fmt: skip
 
 
 def _episode_starts(table: LogTable, columns: LogColumns) -> tuple[Whole, int]:
     """The rows with which episodes begin, and how many rows have no reward."""
-    named = (columns.episode, columns.order, columns.terminated, columns.truncated)
+    named = (
+        *(columns.episode, columns.order, columns.time),
+        *(columns.terminated, columns.truncated),
+    )
     cuts = columns.reward if columns.missing_reward == "cut" else ()
     wanted = [name for name in dict.fromkeys((*named, *cuts)) if name is not None]
     if not wanted:
@@ -177,19 +213,19 @@ def _checked_starts(rows: _CheckedRows, columns: LogColumns) -> Flags:
             rows.flags(name)
     starts = episode_starts(columns, rows.frame)
     if columns.order is not None:
-        order, table = rows.column(columns.order), rows.table
-        back = np.append(False, (order <= order.shift())[1:].to_numpy())
-        wrong = back & ~starts
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            remedy = "sort the log by episode and order"
-            if rows.first + row in table.first and not table.one_source:
-                remedy = "give files in their order, or a column that tells episodes apart"
-            raise InputError(
-                f"order ({columns.order!r}) goes from {order[row - 1]} to {order[row]} inside an "
-                f"episode, in {rows.place(row)}: {remedy}."
-            )
+        order = rows.column(columns.order)
+        rows.refuse_steps_back("order", order, (order <= order.shift())[1:], starts)
+    if columns.time is not None:
+        time = rows.column(columns.time)
+        if time.dtype.is_float():
+            numbers = numbers_of(time)
+            rows.refuse(columns.time, ~np.isfinite(numbers), numbers, "give the time of each row")
+        rows.refuse_steps_back("time", time, (time < time.shift())[1:], starts)
     return starts
+
+
+class ScatteredError(InputError):
+    """Rows of an episode are not together."""
 
 
 def _refuse_repeated(table: LogTable, name: str, ids: pl.Series, rows: Whole) -> None:
@@ -197,9 +233,10 @@ def _refuse_repeated(table: LogTable, name: str, ids: pl.Series, rows: Whole) ->
     again = ids.is_first_distinct().not_()
     if again.any():
         at = int(again.arg_max() or 0)
-        raise InputError(
+        raise ScatteredError(
             f"episode {ids[at]!r} ({name!r}) begins a second time in {table.place(int(rows[at]))}: "
-            "sort the log by episode, or give each episode its own id."
+            "give each episode its own id, or name a column of order or time, by which rows "
+            "can be put together."
         )
 
 
@@ -208,8 +245,13 @@ class PartSteps(NamedTuple):
 
     rewards: Dense
     """What follows the row, shape (rows, cumulants); 0 where nothing does."""
-    discount: Vector
-    """Of the step that leaves the row, before it is multiplied by γ: 0 where that terminates."""
+    discounts: Dense
+    """Of the step that leaves the row: γ, or γ to the power of its time; 0 where it terminates. The
+    shape is (discounts, rows)."""
+    ends: Flags
+    """Whether the step that leaves the row terminates."""
+    elapsed: Vector | None
+    """The time from the row before, if there is a column of time; 0 where an episode begins."""
     first: Flags
     """Whether a unit begins with the row."""
     opens: Flags
@@ -219,7 +261,7 @@ class PartSteps(NamedTuple):
     rho: Vector
     beta: Vector | None
     """β, if it does not depend on the features."""
-    unit: NDArray[np.int64]
+    group: NDArray[np.int64]
     fold: NDArray[np.int64]
     own: int
     """How many rows belong to the part."""
@@ -228,10 +270,11 @@ class PartSteps(NamedTuple):
     frame: pl.DataFrame
     """What was read, all columns but features."""
 
-    @property
-    def before(self) -> Vector:
-        """The discount of the step that leaves the row before; 0 at the first row."""
-        return np.concatenate([[0.0], self.discount[:-1]])
+    def before(self, which: int, rows: slice = slice(None)) -> Vector:
+        """Return one discount of the step that leaves the row before; 0 at the first row."""
+        first, stop, _ = rows.indices(self.discounts.shape[1])
+        known = self.discounts[which, max(first - 1, 0) : max(stop - 1, 0)]
+        return known if first else np.concatenate([[0.0], known])
 
 
 def read_steps(settings: Settings, part: LogPart) -> PartSteps:
@@ -244,7 +287,7 @@ def read_steps(settings: Settings, part: LogPart) -> PartSteps:
     wanted = table.names if callable(columns.target) else columns.of_steps
     frame = table.read(wanted, part.start, stop)
     rows = _CheckedRows(table, frame, part.start)
-    unit, fold, first, episode_ends, closes = _units(part, count, settings.folds)
+    group, fold, first, episode_ends, closes = _units(part, count)
     stops = np.zeros(frame.height, np.bool_)
     if columns.terminated is not None:
         stops = rows.flags(columns.terminated)
@@ -261,7 +304,9 @@ def read_steps(settings: Settings, part: LogPart) -> PartSteps:
         opens |= stops[:count]
     if more:
         opens[-1] = False
-    paid, alive = paid[:count].copy(), alive[:count].copy()
+    paid, ends = paid[:count].copy(), alive[:count] == 0
+    spans = _spans(settings, part, count)
+    discounts = [_powers(gamma, spans, episode_ends) * alive[:count] for gamma in columns.discounts]
     if columns.missing_reward == "cut":
         opens &= ~np.isnan(paid).any(axis=1)
     rows.check_rewards(columns, paid, opens)
@@ -280,21 +325,58 @@ def read_steps(settings: Settings, part: LogPart) -> PartSteps:
     if columns.clip is not None:
         clipped = int((rho[:own] > columns.clip).sum())
         rho = np.minimum(rho, columns.clip)
-    return PartSteps(paid, alive, first, opens, closes, rho, beta, unit, fold, own, clipped, frame)
+    return PartSteps(
+        paid,
+        np.array(discounts),
+        ends,
+        None if spans is None else spans[0],
+        first,
+        opens,
+        closes,
+        rho,
+        beta,
+        group,
+        fold,
+        own,
+        clipped,
+        frame,
+    )
 
 
-def _units(part: LogPart, count: int, folds: int) -> tuple[Whole, Whole, Flags, Flags, Flags]:
-    """The unit and the fold of each row; where units begin, episodes end, and blocks are over."""
+def _spans(settings: Settings, part: LogPart, count: int) -> tuple[Vector, Vector] | None:
+    """The time of the steps into and out of the first rows of a part, if there is a column of it.
+
+    Into the first row of an episode no step leads.
+    """
+    table, columns = settings.table, settings.columns
+    if columns.time is None:
+        return None
+    low = max(part.start - 1, 0)
+    times = table.read([columns.time], low, min(part.start + count + 1, table.rows))
+    passed = np.append(elapsed(columns, times[columns.time])[part.start - low :], 0.0)
+    return np.where(part.begins(count), 0.0, passed[:count]), passed[1 : count + 1]
+
+
+def _powers(gamma: float, spans: tuple[Vector, Vector] | None, episode_ends: Flags) -> Vector:
+    """γ to the power of the time that steps take; what leaves an episode takes none."""
+    if spans is None:
+        return np.full(len(episode_ends), gamma)
+    # After the final observation of a part there may be another episode, which began earlier.
+    after = np.where(episode_ends, 0.0, np.maximum(spans[1], 0.0))
+    return np.where(after == 1.0, gamma, gamma**after)  # powers may differ in their last digit
+
+
+def _units(part: LogPart, count: int) -> tuple[Whole, Whole, Flags, Flags, Flags]:
+    """The group and the fold of each row; where units begin, episodes end, and blocks are over."""
     lengths = np.diff(part.starts)
-    unit = np.repeat(np.arange(part.first, part.first + len(lengths)), lengths)
-    fold = np.repeat(folds_of(part.first, len(lengths), folds), lengths)
-    unit, fold = (np.append(numbers, numbers[-1:])[:count] for numbers in (unit, fold))
+    both = (np.repeat(numbers, lengths) for numbers in (part.groups, part.folds))
+    group, fold = (np.append(numbers, numbers[-1:])[:count] for numbers in both)
     first, episode_ends, closes = (np.zeros(count, np.bool_) for _ in range(3))
     first[part.starts[:-1] - part.start] = True
     last = part.starts[1:] - part.start - 1
     episode_ends[last[part.fresh[1:]]] = True
     closes[(last + 1)[~part.fresh[1:]]] = True
-    return unit, fold, first, episode_ends, closes
+    return group, fold, first, episode_ends, closes
 
 
 class _CheckedRows(NamedTuple):
@@ -311,7 +393,7 @@ class _CheckedRows(NamedTuple):
 
     def column(self, name: str) -> pl.Series:
         """Return a column that has neither nulls nor NaN."""
-        self._refuse(name, ~is_there(self.frame[name]), None, "fill the column")
+        self.refuse(name, ~is_there(self.frame[name]), None, "fill the column")
         return self.frame[name]
 
     def flags(self, name: str) -> Flags:
@@ -321,7 +403,7 @@ class _CheckedRows(NamedTuple):
             raise InputError(f"column {name!r} holds {column.dtype}: give flags, or 0 and 1.")
         numbers = numbers_of(column)
         wrong = (numbers != 0) & (numbers != 1)
-        self._refuse(name, wrong, numbers, "give flags, or 0 and 1")
+        self.refuse(name, wrong, numbers, "give flags, or 0 and 1")
         return np.asarray(numbers != 0)
 
     def numbers(self, name: str, low: float, high: float) -> Vector:
@@ -329,15 +411,33 @@ class _CheckedRows(NamedTuple):
         numbers = numbers_of(self.frame[name])
         wrong = ~((numbers >= low) & (numbers <= high) & np.isfinite(numbers))
         span = "0 or more" if high == np.inf else f"in [{low:g}, {high:g}]"
-        self._refuse(name, wrong, numbers, f"give numbers {span}")
+        self.refuse(name, wrong, numbers, f"give numbers {span}")
         return numbers
 
-    def _refuse(self, name: str, wrong: Flags, numbers: Vector | None, remedy: str) -> None:
+    def refuse(self, name: str, wrong: Flags, numbers: Vector | None, remedy: str) -> None:
         """Refuse a column with wrong rows; without numbers, these are missing."""
         if wrong.any():
             row = int(wrong.argmax())
             value = "missing" if numbers is None else _told(numbers[row])
             raise InputError(f"{name!r} is {value} in {self.place(row)}: {remedy}.")
+
+    def refuse_steps_back(
+        self, role: str, column: pl.Series, back: pl.Series, starts: Flags
+    ) -> None:
+        """Refuse a column that goes back, as told of all rows but the first, inside an episode."""
+        wrong = np.append(False, back.to_numpy()) & ~starts
+        if not wrong.any():
+            return
+        row, table = int(np.argmax(wrong)), self.table
+        remedy = f"sort the log by episode and {role}"
+        if self.first + row in table.first and not table.one_source:
+            remedy = "give files in their order, or a column that tells episodes apart"
+        elif isinstance(column.dtype, pl.Datetime) and column.dtype.time_zone is None:
+            remedy += ", and give times in UTC if clocks were put back"
+        raise InputError(
+            f"{role} ({column.name!r}) goes from {column[row - 1]} to {column[row]} inside an "
+            f"episode, in {self.place(row)}: {remedy}."
+        )
 
     def ratios(self, columns: LogColumns) -> Vector:
         """Return the importance ratios, 1 if there are none."""
@@ -359,7 +459,7 @@ class _CheckedRows(NamedTuple):
         target = rows.numbers(named, 0.0, np.inf)
         taken = rows.numbers(columns.behaviour, 0.0, np.inf)
         remedy = "an action that was taken has a probability above 0"
-        self._refuse(columns.behaviour, taken == 0, abs(taken), remedy)
+        self.refuse(columns.behaviour, taken == 0, abs(taken), remedy)
         return target / taken
 
     def check_rewards(self, columns: LogColumns, rewards: Dense, opens: Flags) -> None:
@@ -390,9 +490,11 @@ class Settings(NamedTuple):
     table: LogTable
     encoding: Encoding
     arms: tuple[Arm, ...]
-    folds: int
+    split: Split
     carried: tuple[Dense | None, ...]
     """What is carried into each part, as `Gatherer` takes it."""
+    regularisation: float | None = None
+    """ε of all arms; each has its own if it is not given."""
 
     @property
     def columns(self) -> LogColumns:
@@ -400,9 +502,29 @@ class Settings(NamedTuple):
         return self.encoding.columns
 
     @property
+    def folds(self) -> int:
+        """How many folds there are."""
+        return self.split.folds
+
+    @property
     def least_squares(self) -> tuple[Arm, ...]:
         """The arms whose weights solve a system; they come before the others."""
-        return tuple(arm for arm in self.arms if arm.method is None)
+        return tuple(arm for arm in self.arms if arm.solves)
+
+    @property
+    def bootstrapped(self) -> tuple[Arm, ...]:
+        """Those of least squares that have a rule."""
+        return tuple(arm for arm in self.least_squares if arm.rule is not None)
+
+    @property
+    def needs_returns(self) -> bool:
+        """Whether weights or penalties depend on realised returns."""
+        return bool(self.regressions) or self.regularisation is None
+
+    @property
+    def regressions(self) -> tuple[Arm, ...]:
+        """Those of least squares that regress on realised returns."""
+        return tuple(arm for arm in self.least_squares if arm.regression is not None)
 
 
 class Piece(NamedTuple):
@@ -411,13 +533,28 @@ class Piece(NamedTuple):
     which: slice
     features: Dense
     beta: Vector
-    gaps: Whole
-    """How many there are of each input."""
     frame: pl.DataFrame
 
 
-def pieces(settings: Settings, part: LogPart, steps: PartSteps) -> Iterator[Piece]:
-    """The rows of a part with their features and β."""
+class Chunk(NamedTuple):
+    """Rows of a part that are read at a time, with their β."""
+
+    which: slice
+    beta: Vector
+    gaps: Whole
+    """How many there are of each input, once all pieces were read."""
+    frame: pl.DataFrame
+    pieces: Iterator[Piece]
+    """Its rows with their features, so few at a time that they stay in the cache."""
+
+    def rows_of(self, piece: Piece) -> slice:
+        """Return which rows of the chunk are a piece."""
+        first = self.which.start
+        return slice(piece.which.start - first, piece.which.stop - first)
+
+
+def chunks(settings: Settings, part: LogPart, steps: PartSteps) -> Iterator[Chunk]:
+    """The rows of a part, read one chunk after the other."""
     table, columns = settings.table, settings.columns
     carried, count, at = settings.carried[part.number], len(steps.first), 0
     carried = None if carried is None else carried.copy()
@@ -425,22 +562,51 @@ def pieces(settings: Settings, part: LogPart, steps: PartSteps) -> Iterator[Piec
     begins = part.begins(count)
     for low, high in table.chunks(part.start, part.start + count):
         for frame in in_one_piece(table.read(columns.inputs, low, high)):
-            which = slice(at, at + frame.height)
-            try:
+            inputs = gatherer.columns(frame)
+            for first in range(0, frame.height, TOGETHER):
+                some = slice(first, min(first + TOGETHER, frame.height))
+                which = slice(at, at + some.stop - first)
                 given = None if steps.beta is None else steps.beta[which]
-                features, beta, gaps = gatherer.features(frame, begins[which], given)
-            except InfiniteError as error:
-                raise InputError(
-                    f"feature {error.name!r} is infinite in "
-                    f"{table.place(part.start + at + error.row)}: give numbers, or leave it empty."
-                ) from None
-            yield Piece(which, features, beta, gaps, frame)
-            at += frame.height
+                passed = None if steps.elapsed is None else steps.elapsed[which]
+                own = [column[some] for column in inputs]
+                rows = gatherer.rows(own, begins[which], given, passed)
+                shown = frame[some]
+                found = _pieces(gatherer, rows, shown, at, table.place, part.start)
+                yield Chunk(which, rows.beta, rows.gaps, shown, found)
+                at = which.stop
+
+
+def pieces(settings: Settings, part: LogPart, steps: PartSteps) -> Iterator[Piece]:
+    """The rows of a part with their features and β."""
+    for chunk in chunks(settings, part, steps):
+        yield from chunk.pieces
+
+
+def _pieces(
+    gatherer: Gatherer,
+    rows: Rows,
+    frame: pl.DataFrame,
+    at: int,
+    place: Callable[[int], str],
+    start: int,
+) -> Iterator[Piece]:
+    """The pieces of a chunk that begins with row `at` of a part, and that with row `start`."""
+    try:
+        for block, features in gatherer.blocks(rows):
+            which = slice(at + block.start, at + block.stop)
+            yield Piece(which, features, rows.beta[block], frame[block])
+    except InfiniteError as error:
+        raise InputError(
+            f"feature {error.name!r} is infinite in {place(start + at + error.row)}: give numbers, "
+            "or leave it empty."
+        ) from None
 
 
 def read_part(settings: Settings, part: LogPart) -> tuple[PartSteps, Dense, Vector]:
     """Read a part in one go: its steps, features and β."""
     steps = read_steps(settings, part)
-    found = [(piece.features.copy(), piece.beta) for piece in pieces(settings, part, steps)]
-    features, beta = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
-    return steps, features, beta
+    features, beta = list[Dense](), list[Vector]()
+    for piece in pieces(settings, part, steps):
+        beta.append(piece.beta)
+        features.append(piece.features.copy())
+    return steps, np.concatenate(features), np.concatenate(beta)

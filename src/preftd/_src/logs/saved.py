@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, final
@@ -12,19 +12,22 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from preftd._src.arrays import InputError, Vector, as_count, short
+from preftd._src.arrays import Dense, InputError, Vector, as_count, short
 from preftd._src.experiments.inputs import as_folder
 from preftd._src.files import read_npz
-from preftd._src.logs.arms import as_method, questions_of
-from preftd._src.logs.columns import Column, LogColumns
-from preftd._src.logs.encoding import Encoding, Gatherer, InfiniteError, numbers_of
-from preftd._src.logs.least_squares import Solution
+from preftd._src.logs.arms import ARMS, BOOSTING, as_method, questions_of
+from preftd._src.logs.columns import LogColumns
+from preftd._src.logs.encoding import Encoding
+from preftd._src.logs.moments import MISSING, Extras, extras_of
 from preftd._src.logs.online import OnlineValues
 from preftd._src.logs.part_files import PREDICTIONS
-from preftd._src.logs.parts import episode_starts
+from preftd._src.logs.predictor import MOST, Predictor, predict_frame
+from preftd._src.logs.scores import linear_values
+from preftd._src.logs.solving import Solution
 from preftd._src.logs.source import as_frame
 from preftd._src.logs.summary import (
     FORM,
+    LEAST_SQUARES,
     NUMBER,
     check_form,
     check_sizes,
@@ -32,6 +35,7 @@ from preftd._src.logs.summary import (
     read_summary,
 )
 from preftd._src.logs.table import reading, scan_parquet
+from preftd._src.logs.verdict import verdict
 from preftd._src.names import nearest
 
 ONLINE = "online."
@@ -54,8 +58,8 @@ class LogEvaluation:
     summary: Mapping[str, Any]
     """The numbers of summary.json."""
     weights: NDArray[np.float64]
-    """Of all rows, by least squares, shape (arms, features, questions); features are centred and
-    scaled."""
+    """Of all rows, by least squares, shape (arms, features and extras, questions); features are
+    centred and scaled, extras are what only some arms use."""
     encoding: Encoding
     online: tuple[OnlineValues, ...] = ()
 
@@ -72,6 +76,17 @@ class LogEvaluation:
         ]
         return pl.DataFrame(rows, schema=ERRORS)
 
+    def verdict(self, question: int | str = 0) -> list[str]:
+        """Return in sentences which arm to use where readings are good, and which inside gaps.
+
+        Parameters
+        ----------
+        question : int or str
+            The number or the label of a question.
+
+        """
+        return list(verdict(self.summary, self.summary["questions"][self._which(question)]))
+
     def predictions(self) -> pl.DataFrame:
         """Return the held-out predictions of the log's rows."""
         path = self.folder / PREDICTIONS
@@ -84,13 +99,14 @@ class LogEvaluation:
         """Predict the values of rows, which need only the columns of features.
 
         What is missing is filled as it was in the log, also by what the columns of episodes, their
-        ends and the preference say, if they are there. A value of a category that is not among
-        those of the log's trusted rows has no feature, like the most frequent one.
+        ends and the preference say, if they are there. Other columns are ignored. A value of a
+        category that is not among those of the log's trusted rows has no feature, like the most
+        frequent one.
 
         Parameters
         ----------
-        frame : polars or pandas frame
-            The rows, in order; of one episode, if no column says where others begin.
+        frame : polars or pandas frame, Arrow table, or DuckDB relation
+            The rows, in order; of one episode, if no column says which they belong to.
         arm : str, optional
             Such as "ptd" (default: the last of least squares).
         question : int or str
@@ -101,36 +117,60 @@ class LogEvaluation:
         array of shape (rows,)
 
         """
-        rows = as_frame(frame)
-        for name in self.columns.inputs:
-            nearest("column", name, rows.columns)
-        keys = [one["key"] for one in self.summary["arms"]]
+        return predict_frame(self.predictor(arm, question), as_frame(frame)).value
+
+    def predictor(
+        self, arm: str | None = None, question: int | str = 0, most: int = MOST
+    ) -> Predictor:
+        """Return what predicts rows as they come in, and keeps the last readings of each episode.
+
+        Parameters
+        ----------
+        arm, question
+            As for `predict`.
+        most : int
+            Episodes that are kept; then the one that was seen longest ago is forgotten, and a row
+            of it begins another one.
+
+        Returns
+        -------
+        Predictor
+
+        """
+        return Predictor(self.encoding, *self._values(arm, question, most))
+
+    def _which(self, question: int | str) -> int:
+        """The number of a question, from that or its label."""
         labels = [one["label"] for one in self.summary["questions"]]
-        if arm is not None:
-            nearest("arm", arm, keys)
         if isinstance(question, str):
             nearest("question", question, labels)
             question = labels.index(question)
-        which = as_count("question", question, 0, len(labels) - 1)
-        try:
-            begins, beta = episode_starts(self.columns, rows), _beta(self.columns, rows)
-            features = Gatherer(self.encoding).features(rows, begins, beta)[0]
-        except (InfiniteError, pl.exceptions.PolarsError) as error:
-            raise InputError(
-                f"the rows cannot be read ({short(error)}): give numbers that are finite."
-            ) from None
+        return as_count("question", question, 0, len(labels) - 1)
+
+    def _values(
+        self, arm: str | None, question: int | str, most: int
+    ) -> tuple[Callable[[Dense], Vector], int, Extras | None]:
+        """What turns features, and extras if there are any, into values of an arm."""
+        keys = [one["key"] for one in self.summary["arms"]]
+        if arm is not None:
+            nearest("arm", arm, keys)
+        which = self._which(question)
         chosen = len(self.weights) - 1 if arm is None else keys.index(arm)
         if chosen < len(self.weights):
-            return np.asarray(features @ self.weights[chosen, :, which])
-        return self.online[chosen - len(self.weights)].predict(features, -1, which)
-
-
-def _beta(columns: LogColumns, rows: pl.DataFrame) -> Vector | None:
-    """β of rows, if it is a number, or a column that is there."""
-    trust = columns.preference
-    if isinstance(trust, Column) and trust.name in rows.columns:
-        return numbers_of(rows[trust.name])
-    return np.full(rows.height, trust) if isinstance(trust, float) else None
+            own, size = self.weights[chosen, :, which], self.encoding.size
+            if keys[chosen] == "last":
+                raise InputError(
+                    "the arm last needs the rewards before a row: predict by another one."
+                )
+            if not own[size:].any():
+                return linear_values(own[:size]), most, None
+            arms = [ARMS[key] for key in keys if key in ARMS]
+            return linear_values(own), most, extras_of(self.encoding, arms)
+        if keys[chosen] == BOOSTING:
+            raise InputError(
+                "boosting is compared, not stored: fit it with scikit-learn, or choose another arm."
+            )
+        return self.online[chosen - len(self.weights)].values(-1, which), most, None
 
 
 def write_weights(file: BinaryIO, e: Encoding, solution: Solution) -> None:
@@ -188,9 +228,15 @@ def _checked(
     count, asked = len(columns.features), questions_of(columns)
     centre, scale, mean = (_array(arrays, name, (count,)) for name in ("centre", "scale", "mean"))
     levels, box = _levels(arrays, len(columns.categories)), _array(arrays, "box", (2, count))
-    encoding = Encoding(columns, centre, scale, mean, levels, box)
-    online = [one for one in summary["arms"] if one["method"] != "least squares"]
-    shape = (len(summary["arms"]) - len(online), encoding.size, len(asked))
+    shown = (one.removesuffix(MISSING) for one in summary["extras"] if one.endswith(MISSING))
+    encoding = Encoding(columns, centre, scale, mean, levels, box, tuple(shown))
+    arms = [ARMS[one["key"]] for one in summary["arms"] if one["key"] in ARMS]
+    if list(extras_of(encoding, arms).names) != summary["extras"]:
+        raise ValueError("the extras of summary.json are not those of its arms")
+    online = [one for one in summary["arms"] if one["method"] not in (LEAST_SQUARES, BOOSTING)]
+    wide = encoding.size + len(summary["extras"])
+    solved = [one for one in summary["arms"] if one["method"] == LEAST_SQUARES]
+    shape = (len(solved), wide, len(asked))
     whole = _array(arrays, "whole", shape)
     if (scale <= 0).any() or list(encoding.names) != summary["features"]:
         raise ValueError("the features of weights.npz are not those of summary.json")

@@ -5,9 +5,9 @@ Errors have intervals, for which groups of units are resampled.
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -17,20 +17,15 @@ from preftd._src.arrays import Dense, Vector
 from preftd._src.experiments.statistics import RESAMPLES
 from preftd._src.files import write_whole
 from preftd._src.kernels import kernel
-from preftd._src.logs.arms import Arm, log_names, questions_of
-from preftd._src.logs.least_squares import Solution
-from preftd._src.logs.parts import LogPart, PartSteps, Piece, Settings, pieces, read_steps
+from preftd._src.logs.arms import ARMS, Arm, log_names, questions_of
+from preftd._src.logs.moments import extras_of_chunk, past_of
+from preftd._src.logs.parts import Chunk, LogPart, PartSteps, Settings, chunks, read_steps
+from preftd._src.logs.returns import ROUNDING, Realised, realised_returns
+from preftd._src.logs.solving import Solution
 from preftd._src.randomness import generator
 
-UNKNOWN = 0.01
-"""A return counts if no more than this share of it is not known."""
 GROUPS = 1000
 """Units are put together to at most so many groups, which are resampled for intervals."""
-ROUNDING = 1e-13
-"""A share of a return that is lost in rounding: rows farther ahead are not read, and returns that
-differ by less than this share of their mean are the same."""
-FARTHEST = 1 << 18
-"""So many rows after a part are read at most to complete its returns."""
 LEVEL = 0.95
 KINDS = ("value", "held")
 WHICH = {"all": [0, 1], "trusted": [1], "untrusted": [0]}
@@ -41,38 +36,6 @@ ROWS, RETURNS, SQUARES = range(3)
 """What is counted of rows: how many there are, Σ G and Σ G², both of G less a middle."""
 H, GROWTH, UNTRUSTED = range(3)
 """What is carried to the next row: h and a of the last, and whether h rests on a row with β = 0."""
-
-
-@kernel(fastmath={"contract"})
-def returns(
-    reward: Vector,
-    discount: Vector,
-    rho: Vector,
-    stays: NDArray[np.bool_],
-    opens: NDArray[np.bool_],
-    end: float,
-    out: Vector,
-    unknown: Vector,
-) -> None:
-    """Write G_t = ρ_t (r + γ G_{t+1}), and how much of it is not known.
-
-    reward, discount  of the step that leaves the row
-    stays             whether the next row belongs to the same episode
-    opens             whether a step leaves the row
-    end               what stands for the return where recording stops
-    unknown           the product of discounts until then; 0 if the episode terminates
-    """
-    for t in range(reward.size - 1, -1, -1):
-        if not opens[t]:
-            out[t], unknown[t] = end, 1.0
-        elif discount[t] == 0.0:
-            out[t], unknown[t] = rho[t] * reward[t], 0.0
-        elif t + 1 < reward.size and stays[t]:
-            out[t] = rho[t] * (reward[t] + discount[t] * out[t + 1])
-            unknown[t] = discount[t] * unknown[t + 1]
-        else:
-            out[t] = rho[t] * (reward[t] + discount[t] * end)
-            unknown[t] = discount[t]
 
 
 @kernel(fastmath={"contract"})
@@ -88,6 +51,23 @@ def predict_rows(
             x = features[t, i]
             for k in range(out.shape[1]):
                 out[t, k] += x * w[i, k]
+
+
+def row_products(features: Dense, weights: Dense) -> Dense:
+    """The product of rows and weights, shape (rows, columns): each row as if it were alone.
+
+    BLAS adds in another order if there are more rows.
+    """
+    found = np.empty((len(features), weights.shape[1]))
+    every = np.ascontiguousarray(weights)[None]
+    predict_rows(features, every, np.zeros(len(features), np.int64), found)
+    return found
+
+
+def linear_values(weights: Vector) -> Callable[[Dense], Vector]:
+    """Return what turns features into values w·x, row for row."""
+    column = np.array(weights)[:, None]
+    return lambda features: row_products(features, column)[:, 0]
 
 
 @kernel
@@ -156,65 +136,93 @@ def add_errors(
                 squares[g, kind, k] += error * error
 
 
-class Realised(NamedTuple):
-    """The returns of the rows of a part, shape (rows, questions)."""
-
-    returns: Dense
-    known: NDArray[np.bool_]
-
-
 def part_scores(
-    settings: Settings, part: LogPart, solution: Solution, units: int, stem: str | None
+    settings: Settings, part: LogPart, solution: Solution, groups: int, stem: str | None
 ) -> dict[str, NDArray[Any]]:
-    """The errors of a part by group: counts, and squares of values and of held predictions.
+    """The errors of a part by group, and what rows with and without an error are like.
 
     Parameters
     ----------
     settings, part, solution
-    units : int
+    groups : int
         Those of all parts.
     stem : str, optional
         What paths of predictions begin with, if they are wanted; see `predictions_file`.
+
+    Returns
+    -------
+    dict
+        counts and squares, of values and of held predictions, as `add_errors` counts them;
+        unknown : rows without a known return, shape (questions,); described : (questions, 2, 4 +
+        features), of rows without an error and with one: how many, Σ β, Σ r, those that are known
+        because an episode terminates, Σ x.
 
     """
     columns, arms, questions = settings.columns, settings.arms, questions_of(settings.columns)
     steps = read_steps(settings, part)
     realised = realised_returns(settings, part, steps, solution.mean)
-    groups = min(GROUPS, units)
-    group = steps.unit * groups // units
-    many = len(arms) * len(questions)
+    past = past_of(columns, solution.extras, steps)
+    most = min(GROUPS, groups)
+    group = steps.group * most // groups
     # Predictions of an arm are side by side: arms × questions.
     weights = np.ascontiguousarray(
-        solution.held_out.transpose(1, 2, 0, 3).reshape(settings.folds, settings.encoding.size, -1)
+        solution.held_out.transpose(1, 2, 0, 3).reshape(*solution.held_out.shape[1:3], -1)
     )
-    counts = np.zeros((len(questions), groups, 2, 3))
-    squares = np.zeros((len(questions), 2, groups, 2, len(arms)))
-    state, written = np.zeros((3, many)), list[pl.DataFrame]()
-    gamma = np.repeat(columns.discounts, len(columns.reward))
+    counts = np.zeros((len(questions), most, 2, 3))
+    squares = np.zeros((len(questions), 2, most, 2, len(arms)))
+    described = np.zeros((len(questions), 2, 4 + settings.encoding.size))
+    holds = [a for a, arm in enumerate(arms) if arm.rule is not None]
+    which = np.array([a * len(questions) + q for a in holds for q in range(len(questions))], int)
+    state, written = np.zeros((3, len(which))), list[pl.DataFrame]()
+    into_rows = np.array([steps.before(d) for d in range(len(columns.discounts))])
+    into_rows = np.repeat(into_rows, len(columns.reward), axis=0).T
     paid = np.vstack([np.zeros((1, steps.rewards.shape[1])), steps.rewards[:-1]])
-    for piece in pieces(settings, part, steps):
-        own = slice(piece.which.start, min(piece.which.stop, steps.own))
+    many = len(arms) * len(questions)
+    tested = (steps.fold >= settings.split.tested)[: steps.own, None]
+    known = realised.known[: steps.own] & tested
+    for chunk in chunks(settings, part, steps):
+        own = slice(chunk.which.start, min(chunk.which.stop, steps.own))
         rows = own.stop - own.start
-        if not rows:
+        if rows <= 0:
             continue
-        held = np.empty((rows, many))
-        values = _values(piece.features[:rows], weights, steps.fold[own], solution, many)
-        before = np.tile(steps.before[own, None] * gamma, len(arms))
-        into = np.tile(paid[own], len(columns.discounts) * len(arms))
-        hold(values, piece.beta[:rows], steps.first[own], before, into, state, held)
-        trusted = piece.beta[:rows] >= 0.5
+        beta, values = chunk.beta[:rows], np.empty((chunk.which.stop - chunk.which.start, many))
+        more = extras_of_chunk(solution.extras, chunk, past)
+        for one in chunk.pieces:
+            block, at = chunk.rows_of(one), one.which
+            values[block] = _values(settings, part.start + at.start, steps.fold[at], one.features,
+                                    more[block], weights, solution)  # fmt: skip
+            _add_means(known[own][block], one.features, described[:, :, 4:])
+        values, kept = values[:rows], np.empty((rows, len(which)))
+        held = np.full(values.shape, np.nan)
+        before = np.tile(into_rows[own], len(holds))
+        into = np.tile(paid[own], len(columns.discounts) * len(holds))
+        guesses = np.ascontiguousarray(values[:, which])
+        hold(guesses, beta, steps.first[own], before, into, state, kept)
+        held[:, which] = kept
         for q, middle in enumerate(solution.mean.tolist()):
-            G, known = realised.returns[own, q].copy(), realised.known[own, q].copy()
+            G, scored = realised.returns[own, q].copy(), known[own, q].copy()
             for kind, predicted in enumerate((values, held)):
                 adds = np.ascontiguousarray(predicted[:, q :: len(questions)])
                 once = counts[q] if kind == 0 else np.zeros_like(counts[q])
-                add_errors(adds, G, known, trusted, group[own], middle, once, squares[q, kind])
+                add_errors(adds, G, scored, beta >= 0.5, group[own], middle, once, squares[q, kind])
+            reward = steps.rewards[own, q % len(columns.reward)]
+            ended = realised.ended[own, q]
+            numbers = np.column_stack([np.ones(rows), beta, reward, ended])
+            for kind, some in enumerate((~scored, scored)):
+                described[q, kind, :4] += numbers[some].sum(axis=0)
         if stem is not None:
-            written.append(_predictions(settings, part, steps, realised, piece, values, held))
+            written.append(_predictions(settings, part, steps, realised, chunk, values, held))
     if stem is not None:
         write_whole(predictions_file(stem, part), pl.concat(written).write_parquet)
-    known = realised.known[: steps.own]
-    return {"counts": counts, "squares": squares, "unknown": (~known).sum(axis=0)}
+    unknown = (~realised.known[: steps.own]).sum(axis=0)
+    return {"counts": counts, "squares": squares, "unknown": unknown, "described": described}
+
+
+def _add_means(known: NDArray[np.bool_], rows: Dense, described: NDArray[np.float64]) -> None:
+    """Add rows without an error, and with one, for each question; known of shape (rows, …)."""
+    for q, scored in enumerate(known.T):
+        for kind, some in enumerate((~scored, scored)):
+            described[q, kind] += rows[: len(some)][some].sum(axis=0)
 
 
 def predictions_file(stem: str, part: LogPart) -> Path:
@@ -223,64 +231,36 @@ def predictions_file(stem: str, part: LogPart) -> Path:
 
 
 def _values(
-    features: Dense,
-    weights: NDArray[np.float64],
+    settings: Settings,
+    first: int,
     fold: NDArray[np.int64],
+    features: Dense,
+    more: Dense,
+    weights: NDArray[np.float64],
     solution: Solution,
-    many: int,
 ) -> Dense:
-    """Held-out predictions of rows, shape (rows, arms × questions)."""
-    found, questions = np.empty((len(features), many)), solution.mean.size
-    linear = np.empty((len(features), weights.shape[2]))
-    predict_rows(features, weights, fold, linear)
+    """Held-out predictions of rows, shape (rows, arms × questions).
+
+    first  the first of the rows, in the log
+    more   their extras
+    """
+    rows, questions, tested = len(features), solution.mean.size, settings.split.tested
+    wide = np.concatenate([features, more], axis=1) if more.shape[1] else features
+    found = np.empty((rows, len(settings.arms) * questions))
+    linear = np.empty((rows, weights.shape[2]))
+    predict_rows(wide, weights, fold, linear)
     found[:, : weights.shape[2]] = linear
     for i, online in enumerate(solution.online):
         for q in range(questions):
             k = weights.shape[2] + i * questions + q
-            for one in np.unique(fold).tolist():
-                rows = fold == one
-                found[rows, k] = online.predict(features[rows], one, q)
+            for one in np.unique(fold[fold >= tested]).tolist():
+                which = fold == one
+                found[which, k] = online.values(one, q)(features[which])
+            found[fold < tested, k] = np.nan
+    if solution.boosted is not None:
+        own = solution.boosted[first : first + rows]
+        found[: len(own), -questions:] = own  # a row more may end the part
     return found
-
-
-def realised_returns(settings: Settings, part: LogPart, steps: PartSteps, mean: Vector) -> Realised:
-    """The returns of a part; rows after it complete them if its last episode continues."""
-    columns, rows, joined = settings.columns, steps.own, [steps]
-    if not part.fresh[-1]:
-        joined += _ahead(settings, part)
-    rewards, alive, rho, opens = (
-        np.concatenate([getattr(one, name)[: one.own] for one in joined])
-        for name in ("rewards", "discount", "rho", "opens")
-    )
-    stays = np.ones(len(opens), np.bool_)
-    stays[(part.starts[1:] - part.start - 1)[part.fresh[1:]]] = False
-    found, unknown = (np.empty((rows, mean.size)) for _ in range(2))
-    for q in range(mean.size):
-        d, c = divmod(q, len(columns.reward))
-        reward, discount = np.ascontiguousarray(rewards[:, c]), columns.discounts[d] * alive
-        out, share = np.empty(len(reward)), np.empty(len(reward))
-        returns(reward, discount, rho, stays, opens, mean[q], out, share)
-        found[:, q], unknown[:, q] = out[:rows], share[:rows]
-    own = opens[:rows, None]
-    return Realised(np.where(own, found, np.nan), (unknown <= UNKNOWN) & own)
-
-
-def _ahead(settings: Settings, part: LogPart) -> list[PartSteps]:
-    """The steps after a part that belong to its last episode, as many as returns need."""
-    need = max(_horizon(discount) for discount in settings.columns.discounts)
-    stop = min(part.stop + min(need, FARTHEST), part.reach)
-    if stop <= part.stop:
-        return []
-    starts, fresh = np.array([part.stop, stop]), np.array([False, stop == part.reach])
-    more = LogPart(-1, part.stop, stop, starts, fresh, 0, part.reach)
-    return [read_steps(settings._replace(folds=1), more)]
-
-
-def _horizon(discount: float) -> int:
-    """After how many steps a discount leaves nothing but rounding."""
-    if discount >= 1:
-        return FARTHEST
-    return 1 if discount <= ROUNDING else math.ceil(math.log(ROUNDING) / math.log(discount))
 
 
 def _predictions(
@@ -288,24 +268,27 @@ def _predictions(
     part: LogPart,
     steps: PartSteps,
     realised: Realised,
-    piece: Piece,
+    chunk: Chunk,
     values: Dense,
     held: Dense,
 ) -> pl.DataFrame:
     """Rows of predictions.parquet."""
-    first, rows = piece.which.start, len(values)
+    first, rows = chunk.which.start, len(values)
     own, questions = slice(first, first + rows), questions_of(settings.columns)
-    found: dict[str, Any] = {"row": part.start + np.arange(first, first + rows)}
+    found: dict[str, Any] = {
+        "row": settings.table.numbers(part.start + first, part.start + first + rows)
+    }
     for name, ours in log_names(settings.columns, [arm.key for arm in settings.arms]).items():
         found[ours] = steps.frame[name][own]
-    found |= {"fold": steps.fold[own].astype(np.int32), "beta": piece.beta[:rows].copy()}
+    found |= {"fold": steps.fold[own].astype(np.int32), "beta": chunk.beta[:rows].copy()}
     for q, question in enumerate(questions):
         known = realised.known[own, q]
         found[f"return{question.suffix}"] = np.where(known, realised.returns[own, q], np.nan)
         for a, arm in enumerate(settings.arms):
             k = a * len(questions) + q
             found[f"value_{arm.key}{question.suffix}"] = values[:, k].copy()
-            found[f"held_{arm.key}{question.suffix}"] = held[:, k].copy()
+            if arm.rule is not None:
+                found[f"held_{arm.key}{question.suffix}"] = held[:, k].copy()
     return pl.DataFrame(found)
 
 
@@ -314,8 +297,8 @@ def error_table(
     squares: NDArray[np.float64],
     arms: tuple[Arm, ...],
     middle: float,
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Errors of the arms at one question, and how those of the last arm of least squares differ.
+) -> tuple[list[dict[str, Any]], ...]:
+    """Errors of the arms at one question, how those of the last arm differ, and which is best.
 
     Parameters
     ----------
@@ -329,11 +312,11 @@ def error_table(
     Returns
     -------
     tuple of lists of dict
-        Rows of two tables: see the head of `fitting.py`.
+        Rows of three tables: see the head of `fitting.py`.
 
     """
     drawn = resamples(len(counts))
-    errors, differences = [], []
+    errors, differences, verdicts = [], [], []
     for which, rows in WHICH.items():
         total = counts[:, rows].sum(axis=1)
         if not total[:, ROWS].sum():
@@ -344,6 +327,8 @@ def error_table(
         for kind, name in enumerate(KINDS):
             summed = squares[kind][:, rows].sum(axis=1)
             for a, arm in enumerate(arms):
+                if name == "held" and arm.rule is None:
+                    continue
                 rmse = _ratio(drawn, np.column_stack([summed[:, a], total[:, ROWS]]), _root)
                 found[arm.key, name] = rmse
                 errors.append(
@@ -351,16 +336,40 @@ def error_table(
                      "count": int(total[:, ROWS].sum()), **_interval("rmse", rmse),
                      **_interval("relative", rmse / spread)}
                 )  # fmt: skip
-        best = [arm for arm in arms if arm.method is None][-1]
-        pairs = [(name, arm.key, name) for name in KINDS for arm in arms if arm != best]
-        for name, key, other in [*pairs, ("held", best.key, "value")]:
+        last = [arm for arm in arms if arm.solves][-1]
+        pairs = [(name, arm.key, name) for name in KINDS for arm in arms if arm != last]
+        for name, key, other in [*pairs, ("held", last.key, "value")]:
+            if (last.key, name) not in found or (key, other) not in found:
+                continue
             with np.errstate(invalid="ignore"):  # both may be infinite
-                change = found[best.key, name] - found[key, other]
+                change = found[last.key, name] - found[key, other]
             differences.append(
-                {"arm": best.key, "prediction": name, "than": key, "than_prediction": other,
+                {"arm": last.key, "prediction": name, "than": key, "than_prediction": other,
                  "rows": which, **_interval("difference", change)}
             )  # fmt: skip
-    return errors, differences
+        if which != "all":
+            verdicts.append(_verdict(which, [arm.key for arm in arms], found))
+    return errors, differences, verdicts
+
+
+def _verdict(
+    which: str, keys: Sequence[str], found: Mapping[tuple[str, str], Vector]
+) -> dict[str, Any]:
+    """Which arm has the least error of its values, and how much more the others have."""
+    known = [key for key in keys if np.isfinite(found[key, "value"][0])]
+    order = [key for key in ARMS if key in known] + [key for key in known if key not in ARMS]
+    if not known:
+        return {"rows": which, "best": None, "use": None, "more": []}
+    best = min(known, key=lambda key: float(found[key, "value"][0]))
+    more, alike = list[dict[str, Any]](), list[str]()
+    for key in order:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            ratio = found[key, "value"] / found[best, "value"] - 1
+        span = _interval("more", ratio)
+        more.append({"arm": key, **span})
+        if (span["more_low"] or 0.0) <= 0:
+            alike.append(key)
+    return {"rows": which, "best": best, "use": alike[0], "more": more}
 
 
 def resamples(groups: int) -> Dense:

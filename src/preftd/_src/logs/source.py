@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +15,7 @@ import polars as pl
 
 from preftd._src.arrays import InputError, short
 from preftd._src.files import as_path, check_utf8, system_error, write_whole
+from preftd._src.logs.columns import is_number
 from preftd._src.logs.part_files import without_results
 from preftd._src.logs.table import (
     CHUNK,
@@ -37,7 +38,10 @@ LABEL = "the log"
 """What messages call a log that is not a file."""
 MINARI = "metadata.json"
 """The file that tells the folder of a Minari data set from others."""
-_EXAMPLE = "a Parquet or CSV file, a folder of them, a frame, or an iterator of frames"
+_EXAMPLE = (
+    "a Parquet or CSV file, a folder of them, a frame, an Arrow table, a DuckDB relation, or an "
+    "iterator of frames"
+)
 
 
 class LogSource(NamedTuple):
@@ -48,22 +52,26 @@ class LogSource(NamedTuple):
     """From a source, and the folder where what is not Parquet is written to as such."""
 
 
-def open_source(source: Any, folder: Path) -> LogTable:
+def open_source(source: Any, folder: Path, nulls: Sequence[str] = ()) -> LogTable:
     """Return a log as a table.
 
     Parameters
     ----------
-    source : str, path, polars or pandas frame, iterable of frames, or Minari data set
+    source : str, path, frame, Arrow table, DuckDB relation, iterable of frames, or Minari data set
         A Parquet or CSV file; a folder of them, also in folders such as site=north; or the folder
-        of a Minari data set.
+        of a Minari data set. Frames are those of polars or pandas.
     folder : Path
         Where what is not Parquet is written to as such.
+    nulls : sequence of str
+        Fields of CSV files that stand for a missing value, besides those that are empty.
 
     """
     given = as_path("source", source, _EXAMPLE) if isinstance(source, str | Path) else source
     for kind in SOURCES.values():
         if kind.fits(given):
-            table = kind.open(given, folder)
+            if nulls and not isinstance(given, Path):
+                _refuse_nulls(nulls, LABEL)
+            table = _open_path(given, folder, nulls) if nulls else kind.open(given, folder)
             if not table.rows:
                 raise InputError(
                     f"{table.label} has no rows: give a log with at least one episode."
@@ -72,7 +80,14 @@ def open_source(source: Any, folder: Path) -> LogTable:
     raise InputError(f"source is {short(source)}: give {_EXAMPLE}.")
 
 
-def _open_path(path: Path, folder: Path) -> LogTable:
+def _refuse_nulls(nulls: Sequence[str], label: str) -> None:
+    raise InputError(
+        f"nulls are {short(list(nulls))}, but {label} is not CSV: make them null before, and leave "
+        "nulls out."
+    )
+
+
+def _open_path(path: Path, folder: Path, nulls: Sequence[str] = ()) -> LogTable:
     if not path.exists():
         raise InputError(f"there is no file or folder {short(str(path))}: give {_EXAMPLE}.")
     path = path.absolute()  # processes may work in other folders
@@ -89,7 +104,10 @@ def _open_path(path: Path, folder: Path) -> LogTable:
     kinds = {_SUFFIXES.get(one.suffix) for one in found}
     keys = _partitions(path, found)
     if kinds == {"csv"}:
-        return _spooled(folder, path.name, lambda into: _sink_csv(found, keys, into), found)
+        csv = _Csv(found, nulls)
+        return _spooled(folder, path.name, lambda into: csv.sink(keys, into), found)
+    if nulls:
+        _refuse_nulls(nulls, path.name)
     if kinds != {"parquet"} and path.is_dir():
         raise InputError(f"{path} has both Parquet and CSV files: give a folder with one kind.")
     files = [open_parquet(one, own) for one, own in zip(found, keys, strict=True)]
@@ -142,81 +160,98 @@ def _sink(frame: pl.LazyFrame, path: Path) -> None:
         frame.sink_parquet(path)
 
 
-def _sink_csv(found: list[Path], keys: list[Partition], into: Path) -> None:
-    remedy = "give a header and as many fields in each row"
-    with _refused(f"{found[0]} cannot be read as CSV", remedy):
-        filled = _filled_types(found)
-        frame = _scan_csv(found, filled)
-        types = dict(frame.collect_schema())
-        _check_texts(found, types)
-        for path, own in zip(found, keys, strict=True):
-            check_partition(path, own, types)
-        names = dict.fromkeys(name for own in keys for name, _ in own)
-        if names:
-            paths = [str(path) for path in found]
-            values = {name: [dict(own).get(name) for own in keys] for name in names}
-            frame = _scan_csv(found, filled, FILE).select(
-                *types, **{n: pl.col(FILE).replace_strict(paths, values[n]) for n in names}
-            )
-        frame.sink_parquet(into)
+class _Csv(NamedTuple):
+    """Some files, read one after the other."""
+
+    files: list[Path]
+    nulls: Sequence[str]
+    """Fields that are missing, besides empty ones."""
+
+    def sink(self, keys: list[Partition], into: Path) -> None:
+        """Write all rows to a Parquet file, with the columns that are in names of folders."""
+        found = self.files
+        remedy = "give a header and as many fields in each row"
+        with _refused(f"{found[0]} cannot be read as CSV", remedy):
+            filled = self._filled_types()
+            frame = self._scan(filled)
+            types = dict(frame.collect_schema())
+            self._check_texts(types)
+            for path, own in zip(found, keys, strict=True):
+                check_partition(path, own, types)
+            names = dict.fromkeys(name for own in keys for name, _ in own)
+            if names:
+                paths = [str(path) for path in found]
+                values = {name: [dict(own).get(name) for own in keys] for name in names}
+                frame = self._scan(filled, FILE).select(
+                    *types, **{n: pl.col(FILE).replace_strict(paths, values[n]) for n in names}
+                )
+            frame.sink_parquet(into)
+
+    def _scan(
+        self, types: dict[str, pl.DataType] | None = None, file: str | None = None
+    ) -> pl.LazyFrame:
+        return pl.scan_csv(
+            self.files,
+            infer_schema_length=None,
+            try_parse_dates=True,
+            schema_overrides=types,
+            glob=False,
+            include_file_paths=file,
+            null_values=list(self.nulls) or None,
+        )
+
+    def _texts(self) -> pl.LazyFrame:
+        nulls = list(self.nulls) or None
+        return pl.scan_csv(self.files, infer_schema=False, glob=False, null_values=nulls)
+
+    def _filled_types(self) -> dict[str, pl.DataType]:
+        """The types of columns of numbers that are empty in a file, where they look like text."""
+        types = self._scan().collect_schema()
+        several = len(self.files) > 1
+        unclear = [name for name, dtype in types.items() if dtype == pl.String and several]
+        alone = [self._replace(files=[path]) for path in self.files] if unclear else []
+        own = [one._scan().collect_schema() for one in alone]
+        numbers: dict[str, pl.DataType] = {}
+        for name in unclear:
+            filled = [
+                schema[name]
+                for schema, one in zip(own, alone, strict=True)
+                if has_values(one._texts(), name)
+            ]
+            common = common_type(*filled)
+            if common is not None and all(dtype.is_numeric() for dtype in filled) and filled:
+                numbers[name] = common
+        return numbers
+
+    def _check_texts(self, types: dict[str, pl.DataType]) -> None:
+        """Refuse texts that are another number, or the number of another text, once read.
+
+        So is a number that is written in another way than among `nulls`.
+        """
+        lost, why = list[pl.Expr](), list[tuple[str, str]]()
+        for name, dtype in types.items():
+            text = pl.col(name)
+            if dtype.is_integer():  # 7 next to 007
+                digits = text.str.strip_chars_start("-").str.len_bytes()
+                padded = digits.filter(text.str.contains(r"^-?0\d")).max()
+                lost.append(text.filter(digits < padded).first())
+                why.append((name, f"{_ALIKE.format('have leading zeros')}"))
+            elif dtype.is_float():  # 9007199254740993 next to 0.5
+                whole = text.filter(text.str.contains(r"^[+-]?\d{16,38}$"))
+                number = whole.cast(pl.Float64).cast(pl.Int128, strict=False)
+                lost.append(whole.filter(whole.cast(pl.Int128, strict=False) != number).first())
+                why.append((name, f"{_ALIKE.format('are fractions')}"))
+            numbers = [float(one) for one in self.nulls if is_number(one)]
+            if numbers and dtype.is_numeric():  # -999.0 next to -999
+                lost.append(text.filter(text.cast(pl.Float64, strict=False).is_in(numbers)).first())
+                why.append((name, "nulls name the same number: name this text, too"))
+        texts = self._texts().select(one.alias(str(i)) for i, one in enumerate(lost))
+        for (name, reason), text in zip(why, texts.collect().row(0) if lost else (), strict=True):
+            if text is not None:
+                raise InputError(f"column {name!r} has {short(text)}, and {reason}.")
 
 
-def _scan_csv(
-    found: list[Path], types: dict[str, pl.DataType] | None = None, file: str | None = None
-) -> pl.LazyFrame:
-    return pl.scan_csv(
-        found,
-        infer_schema_length=None,
-        try_parse_dates=True,
-        schema_overrides=types,
-        glob=False,
-        include_file_paths=file,
-    )
-
-
-def _filled_types(found: list[Path]) -> dict[str, pl.DataType]:
-    """The types of columns of numbers that are empty in a file, where they look like text."""
-    types = _scan_csv(found).collect_schema()
-    unclear = [name for name, dtype in types.items() if dtype == pl.String and len(found) > 1]
-    own = [_scan_csv([path]).collect_schema() for path in found] if unclear else []
-    numbers: dict[str, pl.DataType] = {}
-    for name in unclear:
-        filled = [
-            one[name]
-            for one, path in zip(own, found, strict=True)
-            if has_values(_scan_texts([path]), name)
-        ]
-        common = common_type(*filled)
-        if common is not None and all(dtype.is_numeric() for dtype in filled) and filled:
-            numbers[name] = common
-    return numbers
-
-
-def _scan_texts(found: list[Path]) -> pl.LazyFrame:
-    return pl.scan_csv(found, infer_schema=False, glob=False)
-
-
-def _check_texts(found: list[Path], types: dict[str, pl.DataType]) -> None:
-    """Refuse texts that are another number, or the number of another text, once they are read."""
-    lost = []
-    for name, dtype in types.items():
-        text = pl.col(name)
-        if dtype.is_integer():  # 7 next to 007
-            digits = text.str.strip_chars_start("-").str.len_bytes()
-            padded = digits.filter(text.str.contains(r"^-?0\d")).max()
-            lost.append(text.filter(digits < padded).first())
-        elif dtype.is_float():  # 9007199254740993 next to 0.5
-            whole = text.filter(text.str.contains(r"^[+-]?\d{16,38}$"))
-            number = whole.cast(pl.Float64).cast(pl.Int128, strict=False)
-            lost.append(whole.filter(whole.cast(pl.Int128, strict=False) != number).first())
-    texts = _scan_texts(found).select(lost)
-    for name, text in texts.collect().row(0, named=True).items() if lost else ():
-        if text is not None:
-            why = "have leading zeros" if types[name].is_integer() else "are fractions"
-            raise InputError(
-                f"column {name!r} has {short(text)}, and others {why}, so that two texts may become"
-                " the same number: write them alike."
-            )
+_ALIKE = "others {}, so that two texts may become the same number: write them alike"
 
 
 def _spooled(folder: Path, label: str, write: Any, files: Iterable[Path] = ()) -> LogTable:
@@ -292,24 +327,46 @@ def _is_pandas(given: Any) -> bool:
 
 
 def as_frame(given: Any) -> pl.DataFrame:
-    """Return a polars frame, from itself or from pandas."""
+    """Return a polars frame, from itself, pandas, Arrow or a relation of DuckDB.
+
+    Levels of pandas' index that have a name are columns.
+    """
     if isinstance(given, pl.DataFrame):
         frame = given
     elif _is_pandas(given):
-        names = [str(name) for name in given.columns]
-        for i, name in enumerate(names):
-            if name in names[:i]:
-                raise InputError(
-                    f"the frame has two columns {short(name)}, as text: rename one of them."
-                )
-        series = [_from_pandas(name, given.iloc[:, i]) for i, name in enumerate(names)]
-        frame = pl.DataFrame(series)
+        frame = _frame_of_pandas(given)
+    elif _is_arrow(given):
+        with _refused("the table of Arrow cannot be read", "give columns of numbers or text"):
+            frame = pl.DataFrame(given)
     else:
         raise InputError(f"the log has {short(given)}: give {_EXAMPLE}.")
     for name, dtype in frame.schema.items():
         if dtype == pl.Object:
             _refuse_objects(name)
     return frame
+
+
+def _is_arrow(given: Any) -> bool:
+    """Whether this gives its rows by Arrow's interface, as tables of pyarrow and relations do."""
+    return hasattr(given, "__arrow_c_stream__") and not isinstance(given, type | pl.LazyFrame)
+
+
+def _frame_of_pandas(given: Any) -> pl.DataFrame:
+    index, names = given.index, given.index.names
+    named = [(i, str(name)) for i, name in enumerate(names) if name is not None]
+    parts = [(name, index.get_level_values(i)) for i, name in named]
+    in_index = {name for name, _ in parts}
+    parts += [(str(name), given.iloc[:, i]) for i, name in enumerate(given.columns)]
+    found: dict[str, pl.Series] = {}
+    for name, column in parts:
+        series = _from_pandas(name, column)
+        if name in found and not (name in in_index and series.equals(found[name])):
+            raise InputError(
+                f"the frame has two columns {short(name)}, as text: rename one of them, or a level "
+                "of the index."
+            )
+        found[name] = series
+    return pl.DataFrame(list(found.values()))
 
 
 def _refuse_objects(name: str) -> None:
@@ -334,6 +391,18 @@ def _from_pandas(name: str, column: Any) -> pl.Series:
     if not same:
         _refuse_objects(name)
     return found
+
+
+def _write_relation(given: Any, path: Path) -> None:
+    """Let DuckDB write its rows, which need not fit into memory."""
+    try:
+        given.write_parquet(str(path))
+    except Exception as error:
+        if type(error).__module__.split(".")[0] not in ("duckdb", "_duckdb"):
+            raise
+        raise InputError(
+            f"the relation cannot be computed ({cause_of(error)}): correct its query."
+        ) from None
 
 
 def is_minari(path: Path) -> bool:
@@ -426,8 +495,12 @@ SOURCES = {
         lambda given: isinstance(given, pl.LazyFrame),
         lambda given, folder: _spooled(folder, LABEL, lambda path: _sink(given, path)),
     ),
+    "DuckDB relation": LogSource(
+        lambda given: _is_arrow(given) and hasattr(given, "write_parquet"),
+        lambda given, folder: _spooled(folder, LABEL, lambda path: _write_relation(given, path)),
+    ),
     "frame": LogSource(
-        lambda given: isinstance(given, pl.DataFrame) or _is_pandas(given),
+        lambda given: isinstance(given, pl.DataFrame) or _is_pandas(given) or _is_arrow(given),
         lambda given, folder: _spooled(folder, LABEL, as_frame(given).write_parquet),
     ),
     "iterable of frames": LogSource(

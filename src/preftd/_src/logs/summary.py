@@ -14,14 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from preftd._src.arrays import short
-from preftd._src.logs.arms import Question, questions_of
+from preftd._src.logs.arms import BOOSTING, Question, questions_of
 from preftd._src.logs.columns import text_of
-from preftd._src.logs.least_squares import Solution
 from preftd._src.logs.parts import LogPlan, Settings
-from preftd._src.logs.scores import KINDS, LEVEL, UNKNOWN, WHICH, error_table
+from preftd._src.logs.returns import UNKNOWN
+from preftd._src.logs.scores import KINDS, LEVEL, WHICH, error_table
+from preftd._src.logs.solving import Solution
 from preftd.rules import RULES
 
 NUMBER = float | None
+LEAST_SQUARES = "least squares"
+DIFFERENT, SELECTED = 0.2, 0.05
+"""Rows with an error are a selected group if the mean of a feature differs by so many standard
+deviations from that of other rows, or the mean of β by so much, and these are so large a share."""
 LARGEST = 1 << 62
 """Whole numbers are less than that."""
 
@@ -41,13 +46,23 @@ FORM: dict[str, Any] = {
     "notes": [str],
     "inputs": [{"name": str, "missing": int, "share": float}],
     "features": [str],
+    "extras": [str],
+    "split": {"folds": int, "ordered": bool, "tested": int},
     "preference": {"text": str, "trusted": int, "zero": int, "rows": int},
     "bins": {"rows": [int], "beta": [NUMBER], "gaps": [[NUMBER]]},
     "arms": [{"key": str, "label": str, "method": str}],
     "questions": [
         {
             "cumulant": str, "discount": float | str, "suffix": str, "label": str, "mean": NUMBER,
-            "unknown": int, "weights": dict,
+            "unknown": int, "weights": dict, "extra_weights": dict, "penalties": dict,
+            "verdicts": [
+                {"rows": str, "best": str | None, "use": str | None,
+                 "more": [{"arm": str, **interval("more")}]}
+            ],
+            "selection": [
+                {"rows": int, "trusted": NUMBER, "reward": NUMBER, "ended": NUMBER,
+                 "inputs": [NUMBER]}
+            ],
             "errors": [
                 {"arm": str, "prediction": str, "rows": str, "count": int,
                  **interval("rmse"), **interval("relative")}
@@ -74,10 +89,12 @@ def summarise_log(
 ) -> dict[str, Any]:
     """Return the summary, made of plain numbers, texts, lists and dicts."""
     table, columns, encoding = settings.table, settings.columns, settings.encoding
+    given = table if table.origin is None else table.origin.table
     steps, terminated, final_rows, single = total["counts"].tolist()
     log = {
         "source": table.label,
-        "files": len(table.sources),
+        "files": len(given.sources),
+        "grouped": given is not table,
         "rows": table.rows,
         "episodes": plan.episodes,
         "units": plan.units,
@@ -92,24 +109,27 @@ def summarise_log(
     }
     trusted, zero, rows = total["seen"].tolist()
     questions = summarise_questions(settings, solution, scores)
+    sums = total["sums"]
+    learned = {arm.label: bool(sums[:, a].any()) for a, arm in enumerate(settings.bootstrapped)}
     return {
         "log": log,
         "columns": columns.to_toml(),
         "notes": _notes(settings, log, questions)
-        + _notes_on_trust(settings, rows - zero, total["sums"], plan.block),
+        + _notes_on_trust(settings, rows - zero, learned, plan.block),
         "inputs": _inputs(settings, total["gaps"].sum(axis=0)),
         "features": list(encoding.names),
+        "extras": list(solution.extras.names),
+        "split": settings.split._asdict(),
         "preference": {
             "text": text_of(columns.preference), "trusted": trusted, "zero": zero, "rows": rows,
         },
         "bins": _bins(total),
         "arms": [
             {"key": arm.key, "label": arm.label,
-             "method": "least squares" if arm.method is None else arm.method.text}
+             "method": arm.method.text if arm.method else LEAST_SQUARES if arm.solves else BOOSTING}
             for arm in settings.arms
         ],
         "questions": questions,
-        "folds": settings.folds,
         "groups": int(scores["counts"].shape[1]),
         "level": LEVEL,
     }  # fmt: skip
@@ -122,10 +142,11 @@ def summarise_questions(
     questions = []
     for q, question in enumerate(questions_of(settings.columns)):
         middle = float(solution.mean[q])
-        errors, differences = error_table(
+        errors, differences, verdicts = error_table(
             scores["counts"][q], scores["squares"][q], settings.arms, middle
         )
-        raw = settings.encoding.raw(solution.whole[:, :, q].T)
+        size = settings.encoding.size
+        raw = settings.encoding.raw(solution.whole[:, :size, q].T)
         questions.append(
             question._asdict()
             | {
@@ -134,15 +155,37 @@ def summarise_questions(
                 "unknown": int(scores["unknown"][q]),
                 "errors": errors,
                 "differences": differences,
+                "verdicts": verdicts,
                 "weights": {
                     arm.key: raw[:, a].tolist() for a, arm in enumerate(settings.least_squares)
                 },
+                "extra_weights": {
+                    arm.key: solution.whole[a, size:, q].tolist()
+                    for a, arm in enumerate(settings.regressions)
+                },
+                "penalties": {
+                    arm.key: float(p) if np.isfinite(p) else None
+                    for arm, p in zip(settings.least_squares, solution.penalties[:, q], strict=True)
+                },
+                "selection": [_described(settings, one) for one in scores["described"][q]],
                 "step_sizes": {
                     one.key: float(one.states[-1]["step_size"][q]) for one in solution.online
                 },
             }
         )
     return questions
+
+
+def _described(settings: Settings, sums: NDArray[np.float64]) -> dict[str, Any]:
+    """Means of rows: β, reward, and features in units of their standard deviation."""
+    rows = sums[0]
+    names, means = settings.columns.features, (sums / rows if rows else np.full(len(sums), np.nan))
+    plain = settings.columns.encoder is None
+    found = [float(x) if np.isfinite(x) else None for x in means]
+    return {
+        "rows": int(rows), "trusted": found[1], "reward": found[2], "ended": found[3],
+        "inputs": found[4 : 4 + len(names)] if plain else [],
+    }  # fmt: skip
 
 
 def errors_of(question: Mapping[str, Any], **wanted: str) -> list[dict[str, Any]]:
@@ -176,6 +219,11 @@ def _bins(total: dict[str, NDArray[Any]]) -> dict[str, Any]:
 def _notes(settings: Settings, log: dict[str, Any], questions: list[dict[str, Any]]) -> list[str]:
     """Sentences on what was done with the log."""
     notes, columns = [], settings.columns
+    if log["grouped"]:
+        notes.append(
+            f"Rows with the same {columns.episode!r} are not together: they are put together by "
+            f"{columns.episode!r} and {columns.time or columns.order!r}."
+        )
     if log["final_rows"]:
         notes.append(
             f"Episodes that end without termination: {log['final_rows']:,}. The last row of each "
@@ -186,22 +234,26 @@ def _notes(settings: Settings, log: dict[str, Any], questions: list[dict[str, An
             f"Rewards are missing in {log['cuts']:,} rows: episodes are cut there, as where "
             "recording stops."
         )
+    split = settings.split
+    if split.ordered:
+        tested = split.folds - split.tested
+        what = f"{tested} later pieces are" if tested > 1 else "last piece is"
+        notes.append(
+            f"The log is cut into {split.folds} pieces of time. The {what} predicted, from what "
+            "was recorded before: the others have no predictions."
+        )
     if log["block"]:
         notes.append(
-            f"Episodes are cut into blocks of {log['block']:,} rows, {log['units']:,} in all, so "
-            "that some can be held out; traces are cut between blocks."
+            f"Episodes are cut into blocks of {log['block']:,} rows, {log['units']:,} in all; "
+            "traces are cut between blocks."
         )
     none = [one["label"] for one in questions if not one["errors"]]
     notes += [
         f"No return of {label} is known, so that there is no error of its predictions."
         for label in none
     ]
-    unknown = max((one["unknown"] for one in questions), default=0)
-    if unknown > log["final_rows"]:
-        notes.append(
-            f"Up to {unknown:,} rows have no error, as more than {UNKNOWN:.0%} of their return "
-            "comes after the recording."
-        )
+    for one in questions:
+        notes += _notes_on_selection(settings, log, one)
     if columns.off_policy:
         notes.append(
             "Returns are weighted by importance ratios, step by step: they are those of the target "
@@ -213,8 +265,50 @@ def _notes(settings: Settings, log: dict[str, Any], questions: list[dict[str, An
     return notes
 
 
+def _notes_on_selection(
+    settings: Settings, log: dict[str, Any], question: dict[str, Any]
+) -> list[str]:
+    """Sentences on rows without an error: how many, why, and how those with one differ."""
+    without, scored = question["selection"]
+    label, columns = question["label"], settings.columns
+    censored = question["unknown"] - log["final_rows"]
+    notes = []
+    if censored > 0:
+        notes.append(
+            f"{label}: {censored:,} of {log['rows']:,} rows are censored, as more than "
+            f"{UNKNOWN:.0%} of their return comes after the recording: they have no error, and "
+            "regressions do not learn from them."
+        )
+    if not without["rows"] or not scored["rows"]:
+        return notes
+    if censored >= SELECTED * log["rows"] and scored["ended"] >= 0.5:
+        notes.append(
+            f"{label}: {scored['ended']:.0%} of the rows with an error have one because their "
+            "episode terminates, and returns of the others are mostly not known. Regressions learn "
+            "what follows in episodes that terminate, and errors are those of such episodes: do "
+            "not prefer regressions for that."
+        )
+    if settings.split.ordered:
+        return notes
+    differ = [
+        (abs(b - a), f"{name} by {b - a:+.1f} standard deviations".replace("-", "−"))
+        for name, a, b in zip(columns.features, without["inputs"], scored["inputs"], strict=False)
+        if a is not None and b is not None and abs(b - a) >= DIFFERENT
+    ]
+    texts = [text for _, text in sorted(differ, reverse=True)[:3]]
+    shares = [100 * one["trusted"] for one in (scored, without)]
+    if abs(shares[0] - shares[1]) >= 100 * SELECTED:
+        texts.append(f"mean β, {shares[0] / 100:.2f} and not {shares[1] / 100:.2f}")
+    if texts and without["rows"] >= SELECTED * log["rows"]:
+        notes.append(
+            f"{label}: rows with an error are a selected group. They differ from those without one "
+            f"in {', '.join(texts)}: errors may be others where returns are not known."
+        )
+    return notes
+
+
 def _notes_on_trust(
-    settings: Settings, some: int, sums: NDArray[np.float64], block: int | None
+    settings: Settings, some: int, learned: Mapping[str, bool], block: int | None
 ) -> list[str]:
     """Sentences on how little is learned, given how many rows have β > 0."""
     label = RULES["ptd"](1.0).name
@@ -222,7 +316,6 @@ def _notes_on_trust(
         return []
     if not some:
         return [f"No row is trusted (β = 0 in all of them): {label} learns nothing and predicts 0."]
-    learned = {arm.label: sums[:, a].any() for a, arm in enumerate(settings.least_squares)}
     if not learned.get(label, True):
         where = "episode" if block is None else f"block of {block:,} rows: let them be longer"
         return [
@@ -270,7 +363,8 @@ def check_form(where: str, given: Any, form: Any) -> None:
             check_form(f"{where}[{i}]", one, form[0])
     else:
         kind = int | form if form in (NUMBER, float, float | str) else form
-        if isinstance(form, dict | list) or isinstance(given, bool) or not isinstance(given, kind):
+        flag = isinstance(given, bool) and form is not bool
+        if isinstance(form, dict | list) or flag or not isinstance(given, kind):
             raise ValueError(f"{where} is {short(given)}")
         if isinstance(given, int) and abs(given) >= LARGEST:
             raise ValueError(f"{where} is {short(given)}")

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from preftd._src.arrays import InputError, Vector, short
 from preftd._src.names import nearest
@@ -35,6 +36,14 @@ class LogFile(NamedTuple):
     """Columns that are in the names of folders, as in site=north/a.parquet."""
 
 
+class Origin(NamedTuple):
+    """The log whose rows a table has in another order."""
+
+    table: LogTable
+    rows: Path
+    """A file with the row of the log of each row of the table."""
+
+
 @final
 class LogTable:
     """The rows of some files; it holds no data, so it can be sent to other processes.
@@ -48,6 +57,8 @@ class LogTable:
         Whether the files are pieces of one source; its rows are then counted throughout.
     beta : Path, optional
         A file with β of all rows, if that was computed beforehand.
+    origin : Origin, optional
+        The log, if the rows have another order in it; it is what messages speak of.
 
     """
 
@@ -57,8 +68,9 @@ class LogTable:
         label: str,
         one_source: bool = False,
         beta: Path | None = None,
+        origin: Origin | None = None,
     ) -> None:
-        self.files, self.label, self.beta = tuple(files), label, beta
+        self.files, self.label, self.beta, self.origin = tuple(files), label, beta, origin
         self.one_source = one_source or len(files) == 1
         self.first = np.cumsum([0, *(file.rows for file in files)])
         """The row with which each file begins, and the number of rows."""
@@ -116,8 +128,17 @@ class LogTable:
     def read_beta(self, start: int, stop: int) -> Vector:
         """Return β of a range of rows, from the file that holds it."""
         assert self.beta is not None
-        scanned = scan_parquet(self.beta).slice(start, stop - start)
-        return np.array(scanned.collect().to_series().to_numpy())
+        return np.array(_read_one(self.beta, start, stop).to_numpy())
+
+    def with_beta(self, beta: Path) -> LogTable:
+        """Return the same table with a file of β."""
+        return LogTable(self.files, self.label, self.one_source, beta, self.origin)
+
+    def numbers(self, start: int, stop: int) -> NDArray[np.int64]:
+        """Return the numbers that a range of rows has in the log."""
+        if self.origin is None:
+            return np.arange(start, stop)
+        return np.array(_read_one(self.origin.rows, start, stop).to_numpy())
 
     def chunks(self, start: int, stop: int) -> Iterator[tuple[int, int]]:
         """Ranges of rows that are read at a time."""
@@ -131,6 +152,8 @@ class LogTable:
 
     def place(self, row: int) -> str:
         """Return a row as messages name it: rows of a file are counted from 0."""
+        if self.origin is not None:
+            return self.origin.table.place(int(self.numbers(row, row + 1)[0]))
         if self.one_source:
             return f"row {row:,} of {self.label}"
         number = self.file_of(row)
@@ -155,6 +178,11 @@ class LogTable:
                         f"{places[1]}: convert one of them."
                     )
         return found | {name: dtype for name in found if (dtype := self.types[name]) is not None}
+
+
+def _read_one(path: Path, start: int, stop: int) -> pl.Series:
+    """A range of rows of a file with one column."""
+    return scan_parquet(path).slice(start, stop - start).collect().to_series()
 
 
 def in_one_piece(frame: pl.DataFrame) -> Iterator[pl.DataFrame]:

@@ -145,12 +145,14 @@ def stored(studies: Iterable[PaperStudy], order: Order) -> Stored:
         if without_search([study], order) or any(one in missing for one in study.needs):
             missing.append(study)
             continue
-        plan = Plan(wanted(study, order, recent).run, store)
+        asked = wanted(study, order, recent)
+        plan = Plan(asked.run, store)
         # A claim tested on a part of the seeds would be another claim.
         if plan.unfinished or plan.counts()[1]:
             missing.append(study)
         else:
             complete.append(study)
+            recent.keep(study, asked.results(plan.results()))
     return Stored(FoundOnDemand(complete, recent), missing)
 
 

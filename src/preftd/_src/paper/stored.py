@@ -30,7 +30,7 @@ from preftd._src.paper.claim import ROUNDING
 
 SEARCHES = Path(__file__).with_name("stored_searches.parquet")
 RUNS = Path(__file__).with_name("stored_runs.parquet")
-QUICK_SEEDS = 4
+QUICK_SEEDS = 2
 """How many seeds are reported where the search is read from the file."""
 KEPT = [name for name in COLUMNS if name not in ("cell", "stage", "error")]
 PROVENANCE = "provenance"

@@ -67,8 +67,8 @@ class Signal(ABC):
         Override it for speed; it must agree with `at`.
         """
         numbers = np.empty(len(as_experience(experience)))
-        for t in range(len(experience)):
-            numbers[t], memory = self.at(experience.visit(t), memory)
+        for t, visit in enumerate(experience.visits()):
+            numbers[t], memory = self.at(visit, memory)
         return numbers, memory
 
     def per_state(self, task: Task) -> Vector:

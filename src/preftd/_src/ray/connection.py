@@ -22,7 +22,7 @@ from ray.util import get_node_ip_address
 
 from preftd._src.arrays import InputError
 from preftd._src.experiments.content import installed
-from preftd._src.experiments.executors import ONE_THREAD
+from preftd._src.experiments.executors import OF_WORKERS
 from preftd._src.files import alive, host
 from preftd.failures import FailedError
 
@@ -128,7 +128,7 @@ def start(cpus: int, folder: Path) -> None:
                     object_store_memory=STORE,
                     include_dashboard=False,
                     runtime_env={
-                        "env_vars": ONE_THREAD | {"PYTHONPATH": os.pathsep.join(sys.path)}
+                        "env_vars": OF_WORKERS | {"PYTHONPATH": os.pathsep.join(sys.path)}
                     },
                     _node_ip_address=LOOPBACK,
                     _temp_dir=str(folder / "ray"),  # Ray lets everyone enter it
@@ -152,7 +152,7 @@ def start(cpus: int, folder: Path) -> None:
 def join(address: str) -> None:
     """Connect to a cluster that is running."""
     _reach(address)
-    sent: dict[str, Any] = {"env_vars": ONE_THREAD}
+    sent: dict[str, Any] = {"env_vars": OF_WORKERS}
     if modules := _modules():
         sent["py_modules"] = modules
     try:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +13,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from preftd._src.arrays import Vector
+from preftd._src.logs.arms import PLAIN
 from preftd._src.logs.summary import errors_of
 from preftd._src.logs.table import reading, scan_parquet
 from preftd._src.report.figures.layout import grid, is_wide, rows_of_panels, write_note
@@ -37,8 +37,8 @@ from preftd._src.style import (
 
 MOST_INPUTS = 24
 """Inputs with a line of their own in the picture of what is missing: those with most of it."""
-MOST_QUESTIONS = 6
-"""Questions with a panel of their own; tables have all."""
+MOST_ERRORS = 3
+"""Questions with panels of their own; tables have all."""
 ROWS = {"all": "all rows", "trusted": "trusted rows", "untrusted": "other rows"}
 LETTERS = 22
 """Names of inputs are cut to so many letters in figures."""
@@ -46,7 +46,7 @@ SAMPLE = 200_000
 """About so many rows, evenly spread, are read for calibration and changes."""
 TENTHS = 10
 """Groups of rows with predictions of about the same size."""
-EPISODES, LONGEST = 4, 300
+EPISODES, LONGEST = 3, 300
 """Episodes that are shown, and how many rows of each."""
 AGES = np.array([0, 1, 2, 3, 5, 9, 17, 33])
 AGE_NAMES = ("0", "1", "2", "3–4", "5–8", "9–16", "17–32", "33+")
@@ -119,63 +119,67 @@ def missing_figure(summary: Mapping[str, Any]) -> Figure:
     return figure
 
 
+def shown_arms(summary: Mapping[str, Any], question: Mapping[str, Any]) -> list[Mapping[str, str]]:
+    """Return the arms that are worth a line: those to use, the best, and the last with weights."""
+    keys = {one[name] for one in question["verdicts"] for name in ("use", "best")}
+    keys.add(with_weights(summary)[-1]["key"])
+    return [arm for arm in summary["arms"] if arm["key"] in keys]
+
+
+def kinds_of(question: Mapping[str, Any]) -> list[str]:
+    """Return the kinds of rows that have errors: trusted ones, others."""
+    return [rows for rows in ("trusted", "untrusted") if errors_of(question, rows=rows)]
+
+
 def errors_figure(summary: Mapping[str, Any]) -> Figure | None:
-    """Draw the held-out error of each arm on all, trusted and other rows; a panel per question.
+    """Draw the held-out error of each arm, with a panel for trusted rows and one for others.
 
     None if no error is known.
     """
     asked = [question for question in summary["questions"] if question["errors"]]
-    left = len(asked) - MOST_QUESTIONS
-    more = f" {left} more questions are in the table." if left > 0 else ""
-    note = f"Filled: the value of the row; hollow: held. Lines: 95 % intervals.{more}"
-    draw = partial(_error_panel, arms=summary["arms"], looks=looks_of_arms(summary))
-    return _panel_per_question(asked, 2.6, draw, note)
-
-
-def _panel_per_question(
-    asked: Sequence[Mapping[str, Any]], height: float, draw: Callable[..., None], note: str
-) -> Figure | None:
-    """Draw the first questions, given axes and a question at a time; None if there are none."""
     if not asked:
         return None
-    shown = asked[:MOST_QUESTIONS]
-    figure, panels = grid([question["label"] for question in shown], height)
-    for axes, question in zip(panels, shown, strict=True):
-        draw(axes, question)
-        axes.set_title(question["label"], **TYPED)
-    legend_above(figure, panels[0])
-    write_note(figure, note)
+    left = len(asked) - MOST_ERRORS
+    more = f" {left} more questions are in the table." if left > 0 else ""
+    panels = [(question, rows) for question in asked[:MOST_ERRORS] for rows in kinds_of(question)]
+    titles = [f"{question['label']}: {ROWS[rows]}" for question, rows in panels]
+    figure, every = grid(titles, 0.75 + 0.19 * len(summary["arms"]))
+    looks = looks_of_arms(summary)
+    for axes, title, (question, rows) in zip(every, titles, panels, strict=True):
+        _error_panel(axes, question, rows, summary["arms"], looks)
+        axes.set_title(title, **TYPED)
+    write_note(figure, f"Filled: the value of the row; hollow: held. Lines: 95 % intervals.{more}")
     return figure
 
 
 def _error_panel(
-    axes: Axes, question: Mapping[str, Any], arms: Sequence[Mapping[str, str]], looks: Any
+    axes: Axes,
+    question: Mapping[str, Any],
+    rows: str,
+    arms: Sequence[Mapping[str, str]],
+    looks: Mapping[str, Look],
 ) -> None:
-    kinds = [rows for rows in ROWS if errors_of(question, rows=rows)]
-    found, step = list[float](), 0.8 / len(arms)
+    found = list[float]()
     for a, arm in enumerate(arms):
         look = looks[arm["label"]]
-        marks = {"color": look.colour, "marker": look.marker, "markersize": MARK + 0.5}
-        for prediction in ("value", "held"):
-            some = errors_of(question, arm=arm["key"], prediction=prediction)
+        for prediction, lift in (("value", 0.0), ("held", 0.3)):
+            some = errors_of(question, arm=arm["key"], prediction=prediction, rows=rows)
             if not some:
                 continue
-            lift = (a - (len(arms) - 1) / 2) * step + (0.0 if prediction == "value" else 0.3 * step)
-            at = np.array([kinds.index(e["rows"]) for e in some]) + lift
+            at = np.array([a + lift])
             centre, low, high = (_numbers(some, f"rmse{end}") for end in ("", "_low", "_high"))
             low, high = np.fmin(low, centre), np.fmax(high, centre)
             drawn = axes.errorbar(
                 centre, at, xerr=[centre - low, high - centre], linestyle="none", linewidth=WIDTH,
-                markerfacecolor=look.colour if prediction == "value" else "white", **marks,
+                markerfacecolor=look.colour if prediction == "value" else "white",
+                color=look.colour, marker=look.marker, markersize=MARK + 0.5,
             )  # fmt: skip
             label = arm["label"] if prediction == "value" else f"{arm['label']}, held"
             band = Band(at, centre, low, high)
             attach(drawn.get_children(), Shown(label, arm["label"], band, sideways=True))
             found += centre[np.isfinite(centre)].tolist()
-            if prediction == "value":
-                axes.plot([], [], linestyle="none", label=arm["label"], **marks)
-    axes.set_yticks(range(len(kinds)), [ROWS[kind] for kind in kinds])
-    axes.set_ylim(len(kinds) - 0.5, -0.5)
+    axes.set_yticks(range(len(arms)), [arm["label"] for arm in arms])
+    axes.set_ylim(len(arms) - 0.4, -0.6)
     if is_wide(np.array(found)):
         axes.set_xscale("log")
     axes.set_xlabel("root mean squared error, held out")
@@ -192,9 +196,19 @@ class Sampled(NamedTuple):
     first: pl.DataFrame
 
 
-def sample(path: Path, rows: int) -> Sampled:
-    """Read some of the predictions; memory does not grow with the log."""
-    table, every = scan_parquet(path), max(1, rows // SAMPLE)
+def sample(path: Path, rows: int, tested: int = 0) -> Sampled:
+    """Read some of the predictions; memory does not grow with the log.
+
+    Parameters
+    ----------
+    path : Path
+    rows : int
+        Those of the log.
+    tested : int
+        The first fold that is predicted.
+
+    """
+    table, every = scan_parquet(path).filter(pl.col("fold") >= tested), max(1, rows // SAMPLE)
     some = table.filter(pl.col("row") % every == 0)
     with reading(path):
         spread = some.collect(engine="streaming")
@@ -202,24 +216,41 @@ def sample(path: Path, rows: int) -> Sampled:
 
 
 def calibration_figure(summary: Mapping[str, Any], found: Sampled) -> Figure | None:
-    """Draw the mean return of rows with about the same prediction; None if no return is known."""
-    asked = [q for q in summary["questions"] if _known(found.spread, q).height >= TENTHS]
-    looks = looks_of_arms(summary)
+    """Draw the mean return of rows with about the same prediction, for trusted rows and others.
 
-    def draw(axes: Axes, question: Mapping[str, Any]) -> None:
+    None if no return is known.
+    """
+    panels = []
+    for question in summary["questions"][:MOST_ERRORS]:
         rows = _known(found.spread, question)
+        for kind, some in zip(("trusted", "untrusted"), rows_by_trust(rows), strict=True):
+            if some.height >= TENTHS:
+                panels.append((question, f"{question['label']}: {ROWS[kind]}", some))
+    if not panels:
+        return None
+    figure, every = grid([title for _, title, _ in panels], 2.7)
+    looks = looks_of_arms(summary)
+    for axes, (question, title, rows) in zip(every, panels, strict=True):
         realised, ends = rows[f"return{question['suffix']}"].to_numpy(), list[float]()
-        for arm in summary["arms"]:
+        for arm in shown_arms(summary, question):
             predicted = rows[f"value_{arm['key']}{question['suffix']}"].to_numpy()
             band = _tenths(predicted, realised)
             _draw(axes, band, looks[arm["label"]], arm["label"], across="predicted")
             ends += [*band.x, *band.centre]
-        line = [min(ends), max(ends)]
+        line = [min(ends), max(ends)] if ends else [0.0, 1.0]
         axes.plot(line, line, color=RETURN_COLOUR, linewidth=THIN, zorder=0)
         axes.set(xlabel="mean prediction", ylabel="mean return")
-
+        axes.set_title(title, **TYPED)
+    legend_above(figure, every[0])
     note = "Rows in ten groups by their held-out prediction; on the grey line the means agree."
-    return _panel_per_question(asked, 2.7, draw, note)
+    write_note(figure, note)
+    return figure
+
+
+def rows_by_trust(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the rows with β of ½ or more, and the others."""
+    trusted = pl.col("beta") >= 0.5
+    return rows.filter(trusted), rows.filter(~trusted)
 
 
 def episodes_figure(
@@ -233,13 +264,15 @@ def episodes_figure(
     figure, panels = rows_of_panels(len(shown), 1, 1.9, wide=PAGE)
     looks, suffix = looks_of_arms(summary), question["suffix"]
     for axes, (title, rows) in zip(panels, shown, strict=True):
-        at = rows["row"].to_numpy() - rows["row"][0]
+        grouped = summary["log"].get("grouped", False)
+        at = (rows["row"] - rows["row"][0]).cast(pl.Float64).to_numpy()
+        at = np.arange(float(rows.height)) if grouped else at
         _shade(axes, at, rows["beta"].to_numpy() < 0.5)
         realised = rows[f"return{suffix}"].to_numpy()
         wide: Any = {"color": RETURN_COLOUR, "linewidth": 2 * WIDTH, "zorder": 1}
         drawn = axes.plot(at, realised, label="return", **wide)
         attach(drawn, Shown("return", "", Band.exact(at, realised), "step"))
-        for arm in summary["arms"]:
+        for arm in shown_arms(summary, question):
             values = Band.exact(at, rows[f"value_{arm['key']}{suffix}"].to_numpy())
             label = arm["label"]
             _draw(axes, values, looks[label], label, across="step", marked=False)
@@ -257,7 +290,7 @@ def gaps_figure(summary: Mapping[str, Any], found: Sampled, episode: str | None)
     None if there are no gaps, or none in which returns are known.
     """
     arms = with_weights(summary)
-    first, last = arms[0], arms[-1]
+    first, last = next((a for a in arms if a["key"] == PLAIN), arms[0]), arms[-1]
     change_of = f"|{last['label']} − {first['label']}|"
     asked, looks = summary["questions"][:MOST_GAPS], looks_of_arms(summary)
     figure, panels = rows_of_panels(len(asked), 2, 2.3)
@@ -271,9 +304,11 @@ def gaps_figure(summary: Mapping[str, Any], found: Sampled, episode: str | None)
         at = np.flatnonzero(count >= FEWEST)
         x = at.astype(np.float64)
         drawn |= at.size > 1
-        values = {a["key"]: rows[f"value_{a['key']}{suffix}"].to_numpy() for a in summary["arms"]}
+        shown_here = shown_arms(summary, question)
+        drawn_keys = {first["key"], last["key"], *(arm["key"] for arm in shown_here)}
+        values = {key: rows[f"value_{key}{suffix}"].to_numpy() for key in drawn_keys}
         realised = rows[f"return{suffix}"].to_numpy()
-        for arm in summary["arms"]:
+        for arm in shown_here:
             with np.errstate(over="ignore"):  # what is not trusted may be huge
                 squares = np.bincount(group, (values[arm["key"]] - realised) ** 2, len(AGES))
             error = np.sqrt(squares[at] / count[at])

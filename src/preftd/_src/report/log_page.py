@@ -15,7 +15,7 @@ from preftd._src.logs.arms import log_names
 from preftd._src.logs.columns import Age, Missing, as_trust
 from preftd._src.logs.part_files import PREDICTIONS
 from preftd._src.logs.saved import PAGE, LogEvaluation, load
-from preftd._src.logs.summary import errors_of
+from preftd._src.logs.verdict import split_text, verdict
 from preftd._src.report.log_figures import (
     ROWS,
     calibration_figure,
@@ -33,8 +33,10 @@ from preftd._src.style import LABEL_SIZE, RC, number_text
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MOST_WEIGHTS, MOST_INPUTS, MOST_ERRORS, MOST_FILLS = 12, 60, 400, 40
+MOST_WEIGHTS, MOST_INPUTS, MOST_ERRORS, MOST_FILLS = 24, 60, 400, 40
 """Lines of tables, at most."""
+MOST_LEADS = 6
+"""Questions whose verdict is at the top."""
 
 
 class PageCell(NamedTuple):
@@ -72,6 +74,7 @@ def write_log_page(found: LogEvaluation | Path | str) -> Path:
         made=Provenance([], []),
         figures=shots,
         lead=list(lead(summary)),
+        trust=_trust(summary),
         facts=_facts(summary),
         notes=summary["notes"],
         inputs=_inputs(summary),
@@ -88,17 +91,19 @@ def _figures(log: LogEvaluation) -> Iterator[tuple[str, Figure | None]]:
     yield "errors", errors_figure(summary)
     path = log.folder / PREDICTIONS
     if path.exists():
-        rows = sample(path, summary["log"]["rows"])
-        yield "calibration", calibration_figure(summary, rows)
         names = log_names(log.columns, [arm["key"] for arm in summary["arms"]])
         episode = None if log.columns.episode is None else names[log.columns.episode]
+        rows = sample(path, summary["log"]["rows"], summary["split"]["tested"])
+        if summary["log"].get("grouped"):  # the log's order is another
+            rows = rows._replace(first=rows.first.sort(episode, maintain_order=True))
+        yield "calibration", calibration_figure(summary, rows)
         yield "episodes", episodes_figure(summary, rows, episode)
         yield "gaps", gaps_figure(summary, rows, episode)
 
 
 HEADINGS = {
     "missing": ("What is missing", "from the first row of the log to the last"),
-    "errors": ("Error on held-out episodes", "each row is predicted by weights of other episodes"),
+    "errors": ("Held-out errors", "where readings are good, and where they are not"),
     "calibration": ("Calibration", "whether returns are what is predicted, on average"),
     "episodes": ("Predictions over time", "beside the returns that followed"),
     "gaps": ("What the preference changed, and where", "on trusted rows, and as a gap lasts"),
@@ -110,49 +115,34 @@ def _shot(name: str, figure: Figure) -> Shot:
 
 
 def _contents(shots: Mapping[str, Shot]) -> list[tuple[str, str]]:
-    always = [("read", "What was read"), ("error", "Errors")]
+    always = [("use", "What to use"), ("read", "What was read"), ("error", "Errors")]
     curves = [("predicted", "Predictions")] if {"calibration", "episodes"} & set(shots) else []
-    return [*always, *curves, ("preference", "The preference"), ("made", "How it was made")]
+    rest = [("weights", "Weights"), ("preference", "The preference"), ("made", "How it was made")]
+    return [*always, *curves, *rest]
 
 
-def lead(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences that say the main things: how much is trusted, and which error is least."""
-    log, beta, arms = summary["log"], summary["preference"], summary["arms"]
-    share = beta["trusted"] / max(beta["rows"], 1)
-    yield (
-        f"{_counted(log['rows'], 'row')} in {_counted(log['episodes'], 'episode')}; "
-        f"{_percent(share)} of the rows are trusted (β of ½ or more)."
-    )
-    labels = {arm["key"]: arm["label"] for arm in arms}
-    for question in summary["questions"][:3]:
-        some = errors_of(question, rows="all", prediction="value")
-        some = [e for e in some if e["rmse"] is not None]
-        if not some:
-            yield f"{question['label']}: no return is known, so there is no error."
-            continue
-        best = min(some, key=lambda e: e["rmse"])
-        near = [
-            labels[e["arm"]] for e in some if e is not best and e["rmse_low"] <= best["rmse_high"]
-        ]
-        also = f"; its interval overlaps with that of {_and(near)}" if near else ""
-        yield (
-            f"{question['label']}: {labels[best['arm']]} has the least held-out error, "
-            f"{_span(best, 'rmse')}, {_part_of_mean(best)}{also}."
-        )
+def lead(summary: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
+    """Yield for each question what to use and what it is worth, in sentences."""
+    for question in summary["questions"][:MOST_LEADS]:
+        yield question["label"], list(verdict(summary, question))
 
 
-def _part_of_mean(error: Mapping[str, Any]) -> str:
-    if error["relative"] is None:
-        return "where all returns are the same"
-    return f"which is {_percent(error['relative'])} of the error of always predicting the mean"
+def _trust(summary: Mapping[str, Any]) -> str:
+    """How much was read, and how much of it is trusted."""
+    log, beta = summary["log"], summary["preference"]
+    share = _percent(beta["trusted"] / max(beta["rows"], 1))
+    rows = f"{_counted(log['rows'], 'row')} in {_counted(log['episodes'], 'episode')}"
+    return f"{rows}; {share} of the rows are trusted (β of ½ or more)."
 
 
 def _facts(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
     log, beta = summary["log"], summary["preference"]
-    trust = told_trust(beta["text"])
+    timed = "\ntime = " in summary["columns"]
+    trust = told_trust(beta["text"], "time unit" if timed else "row")
     ends = f"{log['terminated']:,} terminated, {log['final_rows']:,} end with a last observation"
     features = f"{len(summary['features']):,} from {_counted(len(summary['inputs']), 'column')}"
-    folds = f"{summary['folds']} folds by episode; intervals of 95 % over resampled episodes"
+    what = "pieces of time" if summary["split"]["ordered"] else "episodes"
+    folds = f"{split_text(summary)}; intervals of 95 % over {summary['groups']:,} resampled {what}"
     return [
         ("read from", f"{log['source']} ({_counted(log['files'], 'file')})"),
         ("rows", f"{log['rows']:,}; the longest episode has {log['longest']:,}"),
@@ -160,12 +150,20 @@ def _facts(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("features", features),
         ("preference β", f"{trust}: {beta['zero']:,} rows have β = 0"),
         ("held out", folds),
+        ("ridge penalty", _penalty(summary)),
         ("computed", f"in {number_text(summary['seconds'])} s by preftd {summary['version']}"),
     ]  # fmt: skip
 
 
-def told_trust(text: str) -> str:
-    """Return in words where β comes from, given the text of a preference.
+def _penalty(summary: Mapping[str, Any]) -> str:
+    """How the penalty of each method was found."""
+    if summary["regularisation"] is not None:
+        return f"{number_text(summary['regularisation'])} for all methods"
+    return "chosen for each method by errors on trusted rows, inside of what it learns from"
+
+
+def told_trust(text: str, counted: str = "row") -> str:
+    """Return in words where β comes from, given the text of a preference and what ages count.
 
     >>> told_trust("missing:pressure:2")
     '0 where pressure is missing for more than 2 rows, otherwise 1'
@@ -177,12 +175,12 @@ def told_trust(text: str) -> str:
     trust = as_trust(text)
     if isinstance(trust, Missing):
         what = _and(list(trust.features), "or") if trust.features else "a feature"
-        longer = f" for more than {_counted(trust.limit, 'row')}" if trust.limit else ""
+        longer = f" for more than {_counted(trust.limit, counted)}" if trust.limit else ""
         return f"0 where {what} is missing{longer}, otherwise 1"
     if isinstance(trust, Age):
         what = _and(list(trust.features), "or") if trust.features else "any feature"
         halves = number_text(trust.half_life)
-        return f"halves with each {halves} rows since {what} was last read"
+        return f"halves with each {halves} {counted}s since {what} was last read"
     if isinstance(trust, float):
         return f"{trust:g} everywhere"
     column = text.removeprefix("column:")  # without this, it is a signal
@@ -231,18 +229,27 @@ def _errors(summary: Mapping[str, Any]) -> dict[str, Any]:
 
 def weights_table(
     summary: Mapping[str, Any], question: Mapping[str, Any]
-) -> Sequence[tuple[str, list[float]]]:
-    """Return the effects of features; those that differ most between first and last arm are first.
+) -> Sequence[tuple[str, list[float | None]]]:
+    """Return the weights of features and extras, in units of the log's columns; None if not used.
 
-    The effect is the weight times the standard deviation of the feature, where that is known.
+    Features with the largest effects (weights times standard deviations) are first, the constant
+    is last.
     """
     scale, arms = _scales(summary), with_weights(summary)
     weights = [question["weights"][arm["key"]] for arm in arms]
-    effects = [
-        (name, [w[i] * scale[i] for w in weights]) for i, name in enumerate(summary["features"])
+    used = [any(x for x, name in zip(w, summary["features"], strict=True) if name != "1")
+            for w in weights]  # fmt: skip
+    rows: list[tuple[str, list[float | None]]] = [
+        (name, [w[i] if own or name == "1" else None for w, own in zip(weights, used, strict=True)])
+        for i, name in enumerate(summary["features"])
     ]
-    effects.sort(key=lambda one: -abs(one[1][-1] - one[1][0]))
-    return effects
+    last = {name: max(abs(x or 0.0) for x in own) * scale[i] for i, (name, own) in enumerate(rows)}
+    rows.sort(key=lambda one: (one[0] == "1", -last[one[0]]))
+    more = question["extra_weights"]
+    for i, name in enumerate(summary["extras"]):
+        own = [more[arm["key"]][i] if arm["key"] in more else None for arm in arms]
+        rows.append((name, [x or None for x in own]))
+    return [(name, own) for name, own in rows if name == "1" or any(x for x in own)]
 
 
 def weights_change(
@@ -267,7 +274,7 @@ def _scales(summary: Mapping[str, Any]) -> Vector:
 
 def _changes(summary: Mapping[str, Any], question: Mapping[str, Any]) -> dict[str, Any]:
     found = weights_table(summary, question)
-    rows = [[PageCell(name), *map(_number, effects)] for name, effects in found]
+    rows = [[PageCell(name), *map(_number, weights)] for name, weights in found]
     head = ["feature", *(arm["label"] for arm in with_weights(summary))]
     return {"label": question["label"], **_table(head, rows, MOST_WEIGHTS)}
 

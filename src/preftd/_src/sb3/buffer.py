@@ -1,16 +1,18 @@
 """Rollout buffers with the advantages of β-returns, and the callback that brings β to them.
 
-    A_t = δ_t + γ (1 − β_{t+1}) A_{t+1}          G_t = V_t + A_t          gain_t from the rule
+    A_t = δ_t + γ_{t+1} (1 − β_{t+1}) A_{t+1}          G_t = V_t + A_t          gain_t from the rule
 
-With β ≡ 1 − gae_lambda this is generalised advantage estimation. Stable-Baselines3 ends an episode
-that is truncated with the reward r + γ V(final observation), whatever β is there. That is what the
-library does as well: a truncated episode bootstraps in full. The end of a rollout does the same.
+γ_{t+1} is γ, or γ to the power of the time that the step took. With β ≡ 1 − gae_lambda this is
+generalised advantage estimation. Stable-Baselines3 ends an episode that is truncated with the
+reward r + γ V(final observation), whatever β is there. That is what the library does as well, with
+the discount of that step: a truncated episode bootstraps in full. The end of a rollout does the
+same.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -20,10 +22,11 @@ from numpy.typing import NDArray
 from stable_baselines3.common.buffers import DictRolloutBuffer, RolloutBuffer
 from stable_baselines3.common.callbacks import BaseCallback
 
-from preftd._src.arrays import InputError, as_flag, check_finite
+from preftd._src.arrays import InputError, as_flag, check_finite, short
 from preftd._src.learners.returns import beta_advantages
+from preftd._src.names import is_text
 from preftd._src.rules.rule import as_rule
-from preftd._src.sb3.source import BetaSource, Seen
+from preftd._src.sb3.source import BetaSource, Seen, elapsed_of
 from preftd.rules import PTD, Rule
 
 Floats = NDArray[np.float32]
@@ -49,6 +52,9 @@ class PreferenceBuffer(RolloutBuffer):
         Whether gains are part of what is learned from: advantages are gain · A and returns
         V + gain · A. For A2C this is the weighted update, exactly. `PreferencePPO` weights losses
         instead, which is exact when there are several steps per rollout.
+    elapsed : str, optional
+        A key of `info`: the time that each step took. The discount of the step is then γ to its
+        power (default: each step takes the time 1).
 
     """
 
@@ -56,6 +62,8 @@ class PreferenceBuffer(RolloutBuffer):
     """Shape (steps, environments)."""
     gains: Floats
     """Shape (steps, environments), or flat in the order of the other arrays once sampled."""
+    discounts: Floats
+    """Of the step that leaves each observation, shape (steps, environments)."""
 
     def __init__(
         self,
@@ -66,15 +74,22 @@ class PreferenceBuffer(RolloutBuffer):
         preference: Any,
         rule: Rule | None = None,
         weighted: bool = False,
+        elapsed: str | None = None,
         **named: Any,
     ) -> None:
         if isinstance(observation_space, spaces.Dict) and not isinstance(self, DictRolloutBuffer):
             raise InputError("observations are dictionaries: give DictPreferenceBuffer instead.")
+        if elapsed is not None and not is_text(elapsed):
+            raise InputError(f"elapsed is {short(elapsed)}: give a key of info.")
         super().__init__(buffer_size, observation_space, action_space, *given, **named)
         self.rule = as_rule(PTD() if rule is None else rule)
         self.weighted = as_flag("weighted", weighted)
         self.standardise = False
-        self._source = BetaSource(preference, self.n_envs, self.gamma)
+        self._source = BetaSource(preference, self.n_envs)
+        self.elapsed = elapsed
+        # Discounts: of the last step, of the step now, and of that before the rollout.
+        self._into = self._out = self._before = np.full(self.n_envs, float(self.gamma))
+        self._final_values: Floats | float = 0.0
         self._carried: Any = 0.0
         self._now: Seen | None = None
         self._next: Seen | None = None
@@ -97,7 +112,7 @@ class PreferenceBuffer(RolloutBuffer):
     def state(self) -> dict[str, Any]:
         """Return what is remembered from one rollout to the next, as arrays in plain containers."""
         now = None if self._now is None else tuple(self._now)
-        return {**self._source.state(), "carried": self._carried, "now": now}
+        return {**self._source.state(), "carried": self._carried, "now": now, "into": self._into}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
         """Continue from what `state` gave; environments that are new have no memory."""
@@ -113,6 +128,7 @@ class PreferenceBuffer(RolloutBuffer):
         self._source.load_state(state["memory"], state["before"])
         if saved == self.n_envs:
             self._carried = state["carried"]
+            self._into = state.get("into", self._into)  # files of older versions have none
             self._now = None if state["now"] is None else Seen(*state["now"])
         elif has_memory:
             warnings.warn(
@@ -125,6 +141,7 @@ class PreferenceBuffer(RolloutBuffer):
         """Empty the buffer; what is seen now remains."""
         self.betas = np.zeros((self.buffer_size, self.n_envs), dtype=np.float32)
         self.gains = np.zeros_like(self.betas)
+        self.discounts = np.full_like(self.betas, self.gamma)
         super().reset()
 
     @property
@@ -136,9 +153,24 @@ class PreferenceBuffer(RolloutBuffer):
         """Take what the environments show before the first step; the callback calls it."""
         self._now = self._source.needed(seen)
 
-    def arrive(self, seen: Seen) -> None:
-        """Take what the environments show after a step; the callback calls it before `add`."""
+    def arrive(
+        self, seen: Seen, elapsed: Sequence[float] = (), final_values: Floats | float = 0.0
+    ) -> None:
+        """Take what the environments show after a step; the callback calls it before `add`.
+
+        Parameters
+        ----------
+        seen : Seen
+        elapsed : sequence of float
+            The time that the step took, of each environment, if that is known.
+        final_values : array of shape (environments,)
+            V of the last observation of an episode that is truncated now, elsewhere 0.
+
+        """
         self._next = self._source.needed(seen)
+        if len(elapsed):
+            powers = [self.gamma if one == 1 else self.gamma**one for one in elapsed]
+            self._out, self._final_values = np.array(powers), final_values
 
     def add(
         self,
@@ -155,8 +187,15 @@ class PreferenceBuffer(RolloutBuffer):
                 "no callback brings β to the rollout buffer: call "
                 "learn(..., callback=PreferenceCallback())."
             )
-        self.betas[self.pos] = self._source.betas(self._now, episode_start, action, reward)
+        given = (episode_start, action, reward, self._into)
+        self.betas[self.pos] = self._source.betas(self._now, *given)
         self._now, self._next = self._next, None
+        if self.elapsed is not None:
+            # Stable-Baselines3 has added γ V(final observation) where an episode is truncated.
+            reward = reward + (self._out - self.gamma) * self._final_values
+        if self.pos == 0:
+            self._before = self._into
+        self.discounts[self.pos] = self._into = self._out
         super().add(obs, action, reward, episode_start, value, log_prob)
 
     def compute_returns_and_advantage(
@@ -171,11 +210,12 @@ class PreferenceBuffer(RolloutBuffer):
             self.values,
             np.concatenate([self.values[1:], last]),
             np.concatenate([self.betas[1:], np.ones_like(last)]),
-            discount=self.gamma,
+            discount=self.discounts,
             terminated=ends,  # what a truncated episode bootstraps from is in its last reward
         ).astype(np.float32, copy=False)
+        before = np.concatenate([self._before[None], self.discounts[:-1]], dtype=np.float32)
         (_, gains), self._carried = self.rule.stream(
-            self._carried, discount_t=self.gamma * (1 - self.episode_starts), beta=self.betas
+            self._carried, discount_t=before * (1 - self.episode_starts), beta=self.betas
         )
         self.gains = gains.astype(np.float32)
         if self.weighted:
@@ -264,8 +304,26 @@ class PreferenceCallback(BaseCallback):
         model: Any = self.model
         both = zip(self.locals["infos"], self._reset_infos(), self.locals["dones"], strict=True)
         infos = [fresh if done else info for info, fresh, done in both]
-        model.rollout_buffer.arrive(self._seen(self.locals["new_obs"], infos))
+        seen, key = self._seen(self.locals["new_obs"], infos), model.rollout_buffer.elapsed
+        if key is None:
+            model.rollout_buffer.arrive(seen)
+        else:
+            elapsed = [elapsed_of(info, key) for info in self.locals["infos"]]
+            model.rollout_buffer.arrive(seen, elapsed, self._final_values())
         return True
+
+    def _final_values(self) -> Floats:
+        """V of the last observation where an episode is truncated, as Stable-Baselines3 has it."""
+        found = np.zeros(self.training_env.num_envs, dtype=np.float32)
+        policy: Any = self.model.policy
+        for i, (done, info) in enumerate(
+            zip(self.locals["dones"], self.locals["infos"], strict=True)
+        ):
+            shown = info.get("terminal_observation")
+            if done and shown is not None and info.get("TimeLimit.truncated", False):
+                with torch.no_grad():
+                    found[i] = policy.predict_values(policy.obs_to_tensor(shown)[0])[0].item()
+        return found
 
     def _reset_infos(self) -> Any:
         """What `reset` reported, if anything; wrappers of vector environments do not pass it on."""

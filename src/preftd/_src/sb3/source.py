@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from preftd._src.arrays import InputError, short, unit
+from preftd._src.arrays import InputError, number, short, unit
 from preftd._src.experience.environment import as_action, state_of
 from preftd.experience import Visit
 from preftd.preferences import Displacement, Function, Learned, as_preference
@@ -34,12 +34,10 @@ class BetaSource:
     preference : str, Signal, float, or callable
         A key of `info`, a signal, a number, or a function of the observation.
     environments : int
-    discount : float
-        The discount of each step that does not terminate.
 
     """
 
-    def __init__(self, preference: Any, environments: int, discount: float) -> None:
+    def __init__(self, preference: Any, environments: int) -> None:
         self._key = preference if isinstance(preference, str) else None
         self._signal = as_preference(0.0 if self._key is not None else preference)
         if self._signal.watches_learner:
@@ -47,7 +45,6 @@ class BetaSource:
                 f"{short(self._signal)} watches the learner, which Stable-Baselines3 does not "
                 "show: use a signal that depends on observations and info."
             )
-        self._discount = discount
         self._memory: list[Any] = [None] * environments
         self._before: list[tuple[float, int | None]] = [(0.0, None)] * environments
 
@@ -87,6 +84,7 @@ class BetaSource:
         is_first: NDArray[Any],
         actions: NDArray[Any],
         rewards: NDArray[Any],
+        discounts_t: NDArray[Any],
     ) -> list[float]:
         """Return β of what is seen, one for each environment.
 
@@ -98,6 +96,8 @@ class BetaSource:
             Whether an episode starts there.
         actions, rewards : arrays of shape (environments, ...) and (environments,)
             The action taken there, and the reward that follows.
+        discounts_t : array of shape (environments,)
+            The discount of the step that led there.
 
         """
         if self._key is not None:
@@ -112,7 +112,7 @@ class BetaSource:
                 state_of(info),
                 info.get("observable"),
                 reward_t,
-                0.0 if first else self._discount,
+                0.0 if first else float(discounts_t[i]),
                 action_tm1,
                 action,
             )
@@ -134,12 +134,25 @@ class BetaSource:
         return {key: part[i] for key, part in observations.items()}
 
 
-def _from_info(info: Mapping[str, Any], key: str) -> float:
-    """The preference that an environment reports."""
+def elapsed_of(info: Mapping[str, Any], key: str) -> float:
+    """Return the time that a step took, as an environment reports it."""
+    found = number(f"info[{key!r}]", _reported(info, key, "step"))
+    if found < 0:
+        raise InputError(f"info[{key!r}] is {found:g}: give the time that a step took, 0 or more.")
+    return found
+
+
+def _reported(info: Mapping[str, Any], key: str, by: str) -> Any:
+    """What an environment reports."""
     if key not in info:
         known = ", ".join(map(repr, sorted(map(str, info)))) or "nothing"
         raise InputError(
-            f"info has no {key!r} but {known}: let the environment report it from reset and step."
+            f"info has no {key!r} but {known}: let the environment report it from {by}."
         )
-    given = info[key]
+    return info[key]
+
+
+def _from_info(info: Mapping[str, Any], key: str) -> float:
+    """The preference that an environment reports."""
+    given = _reported(info, key, "reset and step")
     return float(given) if isinstance(given, bool | np.bool_) else unit(f"info[{key!r}]", given)

@@ -25,7 +25,9 @@ class PreferenceEstimator(ValueEstimatorBase):  # type: ignore[misc]
     `set_keys` renames what is read and written. After `set_keys(gain=...)` that entry weights the
     update of each step: the advantage is gain · A, the target V + gain · A. `set_keys(gain="beta")`
     is Preferential TD. Targets with a gain are exact as long as values are those of the estimator:
-    call it in each epoch, and let the loss not normalise advantages.
+    call it in each epoch, and let the loss not normalise advantages. After
+    `set_keys(elapsed=...)` that entry of "next" is the time that the step took, and the discount of
+    the step is γ to its power.
 
     Parameters
     ----------
@@ -55,6 +57,7 @@ class PreferenceEstimator(ValueEstimatorBase):  # type: ignore[misc]
     class _AcceptedKeys(ValueEstimatorBase._AcceptedKeys):  # type: ignore[misc]
         beta: Any = "beta"
         gain: Any = None
+        elapsed: Any = None
 
     for _field in fields(_AcceptedKeys):  # set_keys looks for names in this class alone
         setattr(_AcceptedKeys, _field.name, _field.default)
@@ -76,6 +79,8 @@ class PreferenceEstimator(ValueEstimatorBase):  # type: ignore[misc]
     def in_keys(self) -> list[Any]:
         """What is read."""
         keys = [*super().in_keys, ("next", self.tensor_keys.beta)]
+        timed = self.tensor_keys.elapsed
+        keys += [] if timed is None else [("next", timed)]
         return keys if self.tensor_keys.gain is None else [*keys, self.tensor_keys.gain]
 
     @dispatch  # type: ignore[untyped-decorator]
@@ -120,15 +125,16 @@ class PreferenceEstimator(ValueEstimatorBase):  # type: ignore[misc]
             done = _flags(after, self.tensor_keys.done, shape)
             key = self.tensor_keys.terminated
             terminated = done if after.get(key, None) is None else _flags(after, key, shape)
+            discount = self._discount(after, value)
             axis = self._get_time_dim(time_dim, tensordict)
             if self.value_network is not None and target_params is not None:
                 lead = _lead(value_tp1, value, done, axis)
-                reward = reward + self.gamma * (1 - beta) * lead
+                reward = reward + discount * (1 - beta) * lead
             returns = beta_returns(
                 reward,
                 value_tp1,
                 beta,
-                discount=self.gamma,
+                discount=discount,
                 terminated=terminated,
                 truncated=done & ~terminated,
                 axis=axis,
@@ -151,6 +157,18 @@ class PreferenceEstimator(ValueEstimatorBase):  # type: ignore[misc]
         made = self.forward(tensordict.copy(), target_params=target_params, **options)
         target: torch.Tensor = made.get(self.tensor_keys.value_target)
         return target
+
+    def _discount(self, after: TensorDictBase, value: torch.Tensor) -> torch.Tensor | float:
+        """γ, or in the shape of values γ to the power of the time that each step took."""
+        key = self.tensor_keys.elapsed
+        if key is None:
+            return self.gamma
+        elapsed = _alike(after, key, value.shape).to(value.dtype)
+        if not ((elapsed >= 0) & elapsed.isfinite()).all():
+            raise InputError(
+                f"{key!r} has a number that is negative or not finite: give the time of each step."
+            )
+        return torch.where(elapsed == 1, self.gamma, self.gamma**elapsed)
 
     def _value(
         self, data: TensorDictBase, params: TensorDictBase | None, shape: torch.Size

@@ -1,6 +1,6 @@
 """Studies of what is beyond the paper: control after long hidden stretches, and doorways."""
 
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,6 +82,7 @@ def _chosen(states: str, seed: int = 0) -> NDArray[np.bool_]:
     return doors if states == "doorways" else np.ones_like(doors)
 
 
+@lru_cache(256)
 def _room_task(states: str, seed: int, start: str = "first room") -> Task:
     """Four rooms with a random policy, whose observable states are some of them."""
     task = make("four_rooms")

@@ -6,7 +6,7 @@ sensor     a sensor that fails for 20 steps on average, and works for 50
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any, NamedTuple
 
 from preftd import tasks
@@ -54,6 +54,7 @@ def _plain(kind: str, size: int, seed: int) -> Task:
     return makers[kind](size)
 
 
+@lru_cache(1024)  # studies of the same cases make them by turns
 def _changed(
     kind: str,
     size: int,

@@ -17,7 +17,6 @@ from scipy.special import ndtr
 
 from preftd._src.arrays import Dense, Vector
 from preftd._src.experience.encoders import Encoder
-from preftd._src.experiments.learning import RunningCoefficients
 from preftd._src.kernels import kernel
 from preftd._src.learners.custom import Specification
 from preftd._src.learners.steps import Steps
@@ -28,7 +27,7 @@ from preftd._src.tasks.control import SPREAD
 from preftd._src.tasks.scored import Scored
 from preftd.experience import Experience, Fourier, TileCoding
 from preftd.preferences import Signal
-from preftd.rules import Rule
+from preftd.rules import Rule, stream_coefficients
 
 MOUNTAIN_CAR, CART_POLE, PENDULUM = 0, 1, 2
 NUMBERS = {MOUNTAIN_CAR: 2, CART_POLE: 4, PENDULUM: 2}
@@ -319,7 +318,8 @@ class Streamed:
 @lru_cache(maxsize=8)
 def _steps(task: Stream, rule: Rule, preference: Signal, seed: int, episodes: int) -> Steps:
     """What a rule and a preference make of a `Stream`; several learners share it."""
-    return RunningCoefficients(rule, preference).steps(drawn(task, seed, episodes))
+    experience = drawn(task, seed, episodes)
+    return Steps.of(experience, stream_coefficients(rule, preference, experience))
 
 
 @lru_cache(maxsize=2)
