@@ -10,24 +10,22 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from preferences.learned_reference_parts import Kernels, MarkovTest, Metric, Odd, Values
+from preferences.learned_reference_parts import Kernels, MarkovTest, Metric, Numbers, Odd, Values
 from preftd._src.arrays import Vector
 from preftd._src.preferences.learned.cells import (
     ALIKE,
     AT_FIRST,
     ENOUGH,
-    FAR,
     LATELY,
     LONGEST,
     ROWS,
-    SOME,
     SOME_RECUR,
     STATES,
 )
 from preftd._src.preferences.learned.markov import CHECKED, FAILING, TESTED
 from preftd._src.preferences.learned.memory import BEFORE_IT, CLASSES
-from preftd._src.preferences.learned.metric import RANGE
-from preftd._src.preferences.learned.widths import ALL, FEW, LEAST, ODDS, PART, ROOM, TIED
+from preftd._src.preferences.learned.metric import LEAST
+from preftd._src.preferences.learned.widths import ALL, ODDS, PART, ROOM, SOME, TIED
 
 FIRST, OTHER, LAST = range(CLASSES)
 
@@ -54,7 +52,12 @@ class Cluster:
             return False
         apart = (np.mean(self.left, axis=0) - self.centre)[used]
         found = float((apart**2 / variance).sum()) * n * left / (n - left)
-        return found > dim + 2 * math.sqrt(dim * ODDS) + 2 * ODDS
+        return found > chance(dim)
+
+
+def chance(dim: float) -> float:
+    """Squared deviations that are not to be expected in so many dimensions."""
+    return dim + 2 * math.sqrt(dim * ODDS) + 2 * ODDS
 
 
 class Reference:
@@ -64,11 +67,13 @@ class Reference:
         self.metric, self.markov = Metric(size), MarkovTest(self._is_several, self._leave)
         self.values = Values(self.markov.is_distrusted) if linear else None
         self.names, self.seen, self.atoms = 2, set[bytes](), dict[bytes, int]()
-        self.kernels, self.odd = Kernels(self.metric), Odd(size)
-        self.visits_of, self.numbers = Counter[bytes](), set[tuple[int, float]]()
+        self.kernels = Kernels(self.metric)
+        self.visits_of, self.numbers = Counter[bytes](), Numbers()
+        self.odd = Odd(size, self.numbers)
+        self.strange = self.before_strange = False
         self.repeats, self.recurring, self.new, self.is_void = 0, 1.0, 0, False
         self.after_cell = False
-        self.width, self.start, self.time, self.follows = -1, 0.0, 0, False
+        self.width, self.time, self.follows = -1, 0, False
         self.clock, self.last, self.since = Counter[tuple[int, ...]](), 0, 0
         self.rhythm = 0.0
         self.waiting: tuple[Vector, bool, bool] | None = None
@@ -89,7 +94,8 @@ class Reference:
                 self.values.follow(name, outcome, self._cells() if is_first else None)
         if is_first:
             self.last, self.since = 0, 0
-        if self.odd.is_missing(x):
+        self.before_strange, self.strange = self.strange, False
+        if self.odd.is_missing(x, x.tobytes() in self.seen):
             self.waiting = x * math.nan, is_first, False
             return 0.0
         beta = self._decide(x, is_first)
@@ -113,8 +119,7 @@ class Reference:
             return self._trust(self.atoms[key])
         if key in self.seen:
             return 1.0
-        known_numbers = all((i, value) in self.numbers for i, value in enumerate(x.tolist()))
-        if self.metric.n < LEAST or self.metric.dim == 0 or known_numbers:
+        if self.metric.n < LEAST or self.metric.dim == 0 or self.numbers.make(x):
             return 1.0
         if self._is_world() and not self.kernels.is_tied(TIED):
             return None
@@ -126,16 +131,20 @@ class Reference:
 
     def _near(self, x: Vector, is_first: bool) -> float | None:
         """β if what recurs stands apart."""
+        gradual = self.kernels.is_gradual()
         classes = [FIRST] if is_first else [OTHER, LAST]
         if self.width >= 0:
             context = None if is_first or self.rhythm <= 0 else self._context()
-            found, fit, rest, _ = self._nearest(x, classes, context)
+            found, fit, rest = self._nearest(x, classes, context)
             if found is not None and (
                 found.is_cell or self._recurrence(found, fit - rest, classes[0]) > ENOUGH
             ):
-                return 1.0 if self.kernels.lead > 0 else self._trust(found.name)
+                return self._trust(found.name)
         follows = self.follows and not is_first
-        return 1.0 if self.kernels.is_near(x, classes, self.totals, follows) else None
+        if gradual and self.kernels.is_near(x, classes, self.totals, follows):
+            return 1.0
+        self.strange = True
+        return 1.0 if gradual and self.kernels.have_memory() else None
 
     def _trust(self, name: int) -> float:
         held = self.values is not None and name in self.values.held
@@ -151,13 +160,16 @@ class Reference:
         self.time += 1
         key, name, known, in_cell = x.tobytes(), 0, True, False
         is_odd = bool(np.isnan(x).any())
+        if self.strange and self.before_strange and not is_first:
+            self.kernels.compare_strange(x)
+        if not is_odd and key not in self.atoms:
+            self.numbers.keep(x)
         self.repeats += key in self.seen
         if key in self.seen and key not in self.atoms:
             self.names += 1
             self.atoms[key] = self.names
             self.recurring, self.new = min(self.recurring + 1 / LATELY, 1.0), self.time
             self.visits_of[key] = 1
-            self.numbers.update(enumerate(x.tolist()))
         if key in self.atoms:
             name, in_cell = self.atoms[key], True
             self.visits_of[key] += 1
@@ -179,24 +191,21 @@ class Reference:
         """Learn from an observation that was never seen exactly."""
         found = None
         if self.metric.n >= LEAST and self.metric.dim > 0:
-            scored, gained = self.metric.n < ALL or self.metric.n % PART == 0, 0.0
             is_near = self.follows and self.kernels.follows_nearly(x)
-            if scored:
-                gained = self.kernels.score(x, e)
+            if self.metric.n < ALL or self.metric.n % PART == 0:
+                self.kernels.score(x, e)
                 if e != FIRST:
                     self.kernels.score(x, BEFORE_IT)
                 self.kernels.choose()
             width = self.kernels.best(self.width, self._spread() if self.width >= 0 else 1.0)
             if width != self.width:
-                self.width, self.start = width, self.kernels.start_spread(width)
+                self.width = width
                 self._reset()
                 kept = enumerate(self.kernels.recent[:CLASSES])
                 for _, y, c in sorted((t, y, c) for c, points in kept for t, y in points):
                     self._place(y, c)
             if width >= 0:
-                found, cells = self._place(x, e)
-                if scored:
-                    self.kernels.compare_with_cells(gained, cells - self._background(x))
+                found = self._place(x, e)
                 if e != FIRST:
                     self._count(found if found.is_cell else None)
             else:
@@ -227,20 +236,20 @@ class Reference:
 
     def _found_spread(self) -> float:
         scatter = float((self.scatter * self.metric.weight).sum()) / self.metric.dim
-        return (scatter + FEW * self.start) / (self.visits + FEW)
+        return (scatter + SOME * 4.0**-self.width) / (self.visits + SOME)
 
     # Clusters.
 
-    def _place(self, x: Vector, e: int) -> tuple[Cluster, float]:
-        """The cluster that x joins or founds, and the density of all cells and the background."""
-        found, fit, rest, mix = self._nearest(x, [e], None)
+    def _place(self, x: Vector, e: int) -> Cluster:
+        """The cluster that x joins or founds."""
+        found, fit, rest = self._nearest(x, [e], None)
         if found is None:
             self.totals[e] += 1
             self.plain[e] += 1
             self.names += 1
             found = Cluster(self.names, x, self.totals.copy())
             self.clusters.append(found)
-            return found, mix
+            return found
         variance = self._variance()
         now = self._recurrence(found, fit - rest, e) > (0 if found.is_cell else ENOUGH)
         found.fit += fit - rest
@@ -259,7 +268,7 @@ class Reference:
         found.centre = found.centre + (x - found.centre) / found.visits
         if found.is_cell:
             self._absorb(found, variance)
-        return found, mix
+        return found
 
     def _absorb(self, cell: Cluster, variance: Vector) -> None:
         """Make one cell of two that cannot be told apart."""
@@ -296,13 +305,13 @@ class Reference:
 
     def _nearest(
         self, x: Vector, classes: list[int], context: tuple[int, ...] | None
-    ) -> tuple[Cluster | None, float, float, float]:
-        """The best cluster, the logarithms of its density at x, of all else's, and of both."""
+    ) -> tuple[Cluster | None, float, float]:
+        """The best cluster, and the logarithms of its density at x and of all else's."""
         dim, weight = self.metric.dim, self.metric.weight
         used = weight > 0
         variance = self._variance()
         peak = -0.5 * float(np.log(variance * weight[used]).sum())
-        gate = dim + 2 * math.sqrt(FAR * dim) + 2 * FAR
+        gate = chance(dim)
         met = 0 if context is None else self.clock[context]
 
         def weighed(name: int, share: float) -> float:
@@ -326,10 +335,9 @@ class Reference:
                 cells[cluster.name] = math.exp(min(odds - rest, 600))
             if odds > rest and (best is None or (cluster.is_cell, odds) > (best.is_cell, most)):
                 best, most, fit = cluster, odds, density
-        mix = rest + math.log(sum(cells.values()))
         if best is not None:
             cells.pop(best.name, None)
-        return best, fit, rest + math.log(sum(cells.values())), mix
+        return best, fit, rest + math.log(sum(cells.values()))
 
     def _variance(self) -> Vector:
         """The variance within cells of each entry that counts."""
@@ -352,7 +360,7 @@ class Reference:
         return total
 
     def _background(self, x: Vector) -> float:
-        return self.metric.log_background(x, RANGE)
+        return self.metric.log_background(x)
 
     def _context(self) -> tuple[int, ...]:
         return self.last, min(self.since, LONGEST)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from preftd._src.arrays import Dense, Vector
-from preftd._src.preferences.learned.markov import BEGIN, END, LONG, PRIOR
+from preftd._src.preferences.learned.markov import BEGIN, END, PRIOR, TERM
 from preftd._src.preferences.learned.memory import BEFORE_IT, CLASSES, EXPERTS, RECENT, WIDTHS
-from preftd._src.preferences.learned.metric import BEGINNING, ODD, RANGE, ROUNDING
+from preftd._src.preferences.learned.metric import LEAST, ODD, ROUNDING
 from preftd._src.preferences.learned.returns import (
     FAINT,
     FIRST_TEST,
@@ -20,11 +20,8 @@ from preftd._src.preferences.learned.widths import (
     FIRST,
     GRADUAL,
     LIKELIER,
-    NARROWER,
-    NEAR,
     ODDS,
     ROOM,
-    SWITCH,
 )
 
 NONE = 0
@@ -68,42 +65,58 @@ class Metric:
         """r² between two observations."""
         return float((self.weight * (x - y) ** 2).sum())
 
-    def log_background(self, x: Vector, scales: float) -> float:
+    def log_background(self, x: Vector) -> float:
         """The logarithm of the density of all observations at x, times (2π)^(D/2)."""
-        r2, n, half = max(self.squared(x, self.mean), 1e-12), self.n, 0.5 * self.dim
-        normal = math.log(n / (n + 1)) - 0.5 * r2
-        outlier = math.lgamma(half) + half * math.log(2 / r2) - math.log(2 * scales * (n + 1))
-        return float(np.logaddexp(normal, outlier))
+        return -0.5 * self.squared(x, self.mean)
 
 
 def _same(scaled: Vector, other: Vector) -> bool:
     return bool((abs(scaled - other) <= ROUNDING * (1 + abs(other))).all())
 
 
+class Numbers:
+    """Numbers that were seen twice in their entries."""
+
+    def __init__(self) -> None:
+        self.once, self.twice = set[tuple[int, float]](), set[tuple[int, float]]()
+
+    def keep(self, x: Vector) -> None:
+        """Remember the numbers of x."""
+        for number in enumerate(x.tolist()):
+            (self.twice if number in self.once else self.once).add(number)
+
+    def make(self, x: Vector) -> bool:
+        """Whether all numbers in x were seen twice."""
+        return self.twice.issuperset(enumerate(x.tolist()))
+
+
 class Odd:
     """Values that stand for what is missing: far from all others, and always the same."""
 
-    def __init__(self, size: int) -> None:
-        self.past: list[Vector] = []
-        self.odd, self.centre, self.range, self.stays = np.zeros((4, size))
+    def __init__(self, size: int, numbers: Numbers) -> None:
+        self.numbers = numbers
+        self.odd, self.centre, self.range, self.others, self.known = np.zeros((5, size))
 
-    def is_missing(self, x: Vector) -> bool:
-        """Whether x has such a value; it is kept."""
-        self.past.append(x)
-        n, missing = len(self.past), False
+    def is_missing(self, x: Vector, repeats: bool) -> bool:
+        """Whether x, which may repeat an earlier one, has such a value; it is kept."""
+        missing, far = False, 0
         for i, value in enumerate(x.tolist()):
+            n = self.others[i]
             away, most = abs(value - self.centre[i]), abs(self.odd[i] - self.centre[i])
-            self.stays[i] += value == (self.past[-2][i] if n > 1 else 0.0)
-            if n > 1 and value == self.odd[i]:
-                varies = n > BEGINNING and self.stays[i] < n / 2 and self.range[i] > 0
+            varies = n >= LEAST and self.known[i] < n / 2 and self.range[i] > 0
+            if n and value == self.odd[i]:
                 missing |= bool(varies and away > ODD * self.range[i])
-            elif n == 1 or away > most:
+                continue
+            self.others[i] += 1
+            self.known[i] += repeats or (i, value) in self.numbers.twice
+            if n == 0 or away > most:
                 self.odd[i] = value
-                self.range[i] = max(self.range[i], most if n > 1 else 0.0)
+                self.range[i] = max(self.range[i], most if n else 0.0)
+                far += bool(varies and away > ODD * self.range[i])
             else:
-                self.centre[i] += (value - self.centre[i]) / n
+                self.centre[i] += (value - self.centre[i]) / (n + 1)
                 self.range[i] = max(self.range[i], away)
-        return missing
+        return missing or far > x.size / 2
 
 
 class Kernels:
@@ -114,13 +127,13 @@ class Kernels:
         self.recent: list[list[tuple[int, Vector]]] = [[] for _ in range(CLASSES + 1)]
         self.evidence, self.hits = np.zeros((2, CLASSES + 1, WIDTHS))
         self.scored = np.zeros(CLASSES + 1)
-        self.lead = 0.0
         self.near = self.along = -1
         self.apart, self.met, self.close = False, 0, 0
+        self.along_rest = self.squared_rest = 0.0
 
     def choose(self) -> None:
         """Find the widths that predict best, and whether what they recognise stands apart."""
-        self.near, self.along = self.strongest(False, ODDS), self.strongest(True, ODDS)
+        self.near, self.along = self.strongest(False), self.strongest(True)
         found = []
         for j in range(FIRST, WIDTHS):
             hits = self.hits[:CLASSES, j].sum()
@@ -128,11 +141,26 @@ class Kernels:
             evidence, hits = self.evidence[BEFORE_IT, j], self.hits[BEFORE_IT, j]
             found.append((evidence, hits, j >= self.widest_before()))
         most, hits, has_room = max(found, key=lambda one: one[0])
-        self.apart = bool(most > SWITCH and has_room and most > LIKELIER * hits)
+        self.apart = bool(most > ODDS and has_room and most > LIKELIER * hits)
 
     def is_tied(self, least: float) -> bool:
         """Whether at least this share of what follows a cell is near it."""
         return self.close + 0.5 >= least * (self.met + 1)
+
+    def compare_strange(self, x: Vector) -> None:
+        """Learn whether observations that are like none before tell the next one of them."""
+        ((_, before),), mean = self.recent[BEFORE_IT], self.metric.mean
+        product = float((self.metric.weight * (x - mean) * (before - mean)).sum())
+        self.along_rest += product
+        self.squared_rest += product**2
+
+    def have_memory(self) -> bool:
+        """Whether they do, which noise does not."""
+        return self.along_rest > math.sqrt(2 * ODDS * self.squared_rest)
+
+    def is_gradual(self) -> bool:
+        """Whether states change gradually."""
+        return self.along >= 0 and self.is_tied(GRADUAL)
 
     def follows_nearly(self, x: Vector) -> bool:
         """Whether x is rather near the observation before than not."""
@@ -146,24 +174,21 @@ class Kernels:
         most = 1 if group == BEFORE_IT else RECENT
         self.recent[group] = [*self.recent[group], (time, x)][-most:]
 
-    def score(self, x: Vector, group: int) -> float:
-        """Add the evidence of x for each width; returns that of the width with the most so far."""
+    def score(self, x: Vector, group: int) -> None:
+        """Add the evidence of x for each width."""
         if not self.recent[group]:
-            return 0.0
-        used, gained = self.strongest(group == BEFORE_IT, -math.inf), np.zeros(WIDTHS)
+            return
         for j in range(FIRST, WIDTHS):
             share, ratio = self._explained(x, group, j)
             whole = 1 - share + share * ratio
-            gained[j] = math.log(whole)
+            self.evidence[group, j] += math.log(whole)
             self.hits[group, j] += share * ratio / whole
-        self.evidence[group] += gained
         self.scored[group] += 1
-        return float(gained[used])
 
     def _explained(self, x: Vector, group: int, j: int) -> tuple[float, float]:
         """The share of a group that a width explains, and density over background at x."""
         r2 = np.array([self.metric.squared(x, y) for _, y in self.recent[group]])
-        peak = self.metric.dim * math.log(2) * (j - 0.5) - self.metric.log_background(x, RANGE)
+        peak = self.metric.dim * math.log(2) * (j - 0.5) - self.metric.log_background(x)
         ratio = float(np.exp(np.minimum(peak - 0.25 * r2 * 4.0**j, 600)).mean())
         return (self.hits[group, j] + 0.5) / (self.scored[group] + 1), ratio
 
@@ -179,40 +204,27 @@ class Kernels:
         """The evidence for each width, of all classes together."""
         return np.asarray(self.evidence[:CLASSES].sum(axis=0))
 
-    def strongest(self, before: bool, least: float) -> int:
-        """The width with the most evidence; −1 if that is not above `least`."""
+    def strongest(self, before: bool) -> int:
+        """The width with the most evidence; −1 if that is not enough."""
         found = self.evidence[BEFORE_IT] if before else self.of_classes()
         top = self.widest_before() if before else self.widest()
         best = top + int(found[top:].argmax())
-        return best if found[best] > least else -1
+        return best if found[best] > ODDS else -1
 
     def best(self, now: int, spread: float) -> int:
         """The width to use, given the one in use, if any, and the variance within cells."""
-        found, best, most, low, high = self.of_classes(), -1, ODDS, 0.0, -1.0
+        found, best, most, place = self.of_classes(), now, ODDS, math.inf
         if now >= 0:
             place = -0.5 * math.log2(spread)
-            low, high = place - NEAR, place + NEAR + NARROWER / math.sqrt(self.metric.dim + 4)
-            near = min(max(int(0.5 * (low + high) + 0.5), 0), WIDTHS - 1)
-            best, most = now, SWITCH + found[near]
+            most += found[min(max(int(place + 0.5), 0), WIDTHS - 1)]
         for j in range(self.widest(), WIDTHS):
-            if found[j] > most and not low <= j <= high:
+            if found[j] > most and abs(j - place) > 1:
                 best, most = j, found[j]
         return best
 
-    def start_spread(self, j: int) -> float:
-        """The variance within cells at first."""
-        if j <= self.widest() or j + 1 >= WIDTHS:
-            return 4.0**-j
-        below, here, above = self.of_classes()[j - 1 : j + 2]
-        c = (2 * here - below - above) / 2.25
-        b = above - here + 3 * c
-        return float(4.0**-j * c * 2 * math.log(2) / b) if c > 0 and b > 0 else 4.0**-j
-
     def is_near(self, x: Vector, classes: list[int], totals: Vector, follows: bool) -> bool:
         """Whether x is rather near what was seen lately, or just before, than not."""
-        along, width = self.along if self.is_tied(GRADUAL) else -1, self.near
-        if along < 0 and self.lead < 0:
-            return False
+        width = self.near
         near, far = 0.0, 1.0
         for e in classes:
             if width >= 0 and self.recent[e]:
@@ -221,11 +233,7 @@ class Kernels:
                 far += totals[e] * (1 - share)
         if near > far:
             return True
-        return along >= 0 and follows and self.follows_nearly(x)
-
-    def compare_with_cells(self, kernels: float, cells: float) -> None:
-        """Add to the lead over cells."""
-        self.lead = min(max(self.lead + kernels - cells, -ODDS), ODDS)
+        return follows and self.follows_nearly(x)
 
 
 class MarkovTest:
@@ -244,8 +252,10 @@ class MarkovTest:
         self, is_several: Callable[[int], bool], leave: Callable[[int, Vector], None]
     ) -> None:
         self.is_several, self.leave, self.seen = is_several, leave, np.zeros(0)
-        self.distrusted: set[int] = set()
+        self.distrusted: dict[int, int] = {}
+        """The test since which each is distrusted."""
         self.successors: defaultdict[int, Counter[int]] = defaultdict(Counter)
+        self.tests, self.began = Counter[int](), Counter[int]()
         self.contexts: defaultdict[tuple[int, ...], Counter[int]] = defaultdict(Counter)
         self.evidence: defaultdict[int, Vector] = defaultdict(lambda: np.zeros(EXPERTS))
         self.here, self.here_known, self.before, self.dwell = 0, False, int(BEGIN), 0
@@ -291,13 +301,11 @@ class MarkovTest:
         stay, back = int(then == self.here), int(then == self.before)
         experts = (
             ((0, self.before), then, share.get(then, 0.0)),
-            ((1, self.dwell), stay, stays if stay else 1 - stays),
-            ((2, octave), stay, stays if stay else 1 - stays),
-            ((3, self.before, min(self.dwell, int(LONG))), then, share.get(then, 0.0)),
-            ((4, octave), back, returns if back else 1 - returns),  # if it moves
+            ((1, octave), stay, stays if stay else 1 - stays),
+            ((2, octave), back, returns if back else 1 - returns),  # if it moves
         )
         for expert, (context, outcome, plain) in enumerate(experts):
-            if (expert in (0, 3, 4) and self.before == 0) or (expert == 4 and stay):
+            if (expert != 1 and self.before == 0) or (expert == 2 and stay):
                 continue
             counts = self.contexts[(self.here, *context)]
             if then in after:
@@ -305,9 +313,23 @@ class MarkovTest:
                 self.evidence[self.here][expert] += math.log(informed / plain)
             counts[outcome] += 1
         after[then] += 1
-        self.distrusted.discard(self.here)
-        if self.total(self.here) > ODDS and not self.is_several(self.here):
-            self.distrusted.add(self.here)
+        self._judge(self.here)
+
+    def _judge(self, name: int) -> None:
+        """Decide on a cell, whose counts start afresh when its term ends."""
+        self.tests[name] += 1
+        ends, total = self.tests[name] % TERM == 0, self.total(name)
+        if total > ODDS and not self.is_several(name):
+            self.distrusted.setdefault(name, self.tests[name])
+        elif self.distrusted.get(name, 0) > self.began[name] or (ends and total <= 0):
+            self.distrusted.pop(name, None)
+        if ends:
+            self.began[name] = self.tests[name]
+            self.successors.pop(name)
+            for key in [key for key in self.contexts if key[0] == name]:
+                self.contexts.pop(key)
+            own = self.evidence[name]
+            self.evidence[name] = own * 0 if name in self.distrusted else np.maximum(own, 0)
 
 
 class Values:

@@ -48,6 +48,12 @@ def changed(experience: Experience, x: Dense) -> Experience:
     return Experience.from_log(x, experience.reward, discount=1.0, terminated=ends)
 
 
+def rows(x: Dense) -> Experience:
+    """Observations in episodes of 50, shape (steps, numbers)."""
+    ends = np.arange(len(x)) % 50 == 49
+    return Experience.from_log(x, np.zeros(len(x)), discount=0.9, terminated=ends)
+
+
 def step_by_step(experience: Experience, memory: Any = None) -> tuple[Vector, Any]:
     betas = np.empty(len(experience))
     for t in range(len(experience)):
@@ -215,6 +221,52 @@ def test_markov_chains_are_trusted_for_good() -> None:
         cells = Learned().explain(Learned().stream(chain(following, 8000, seed))[1]).cells
         assert all(cell.is_trusted for cell in cells)
         assert len(cells) >= 5
+
+
+def test_a_cell_that_fails_is_distrusted_in_time_and_trusted_again_when_it_recovers() -> None:
+    good, bad, steps = 200_000, 8_000, 220_000
+    rng, x = np.random.default_rng(0), np.full(steps, 2.0)
+    for t in range(1, steps, 2):  # 2 is followed by 0 or 1, for a while by the one of last time
+        fails = good <= t < good + bad
+        x[t] = x[t - 2] if fails and rng.random() < 0.9 else rng.integers(2)
+    log = Experience.from_log(
+        x[:, None], np.zeros(steps), discount=0.9, terminated=np.arange(steps) == steps - 1
+    )
+    tests_of_2 = Learned().stream(log)[0][x == 2.0]
+    fail, recover = good // 2, (good + bad) // 2
+    assert tests_of_2[:fail].all()
+    assert not tests_of_2[fail + 1024 + 100 : recover].any()
+    assert tests_of_2[recover + 2 * 1024 :].all()
+
+
+@pytest.mark.parametrize("jitter", [0.0, 0.02])
+def test_a_sensor_that_breaks_after_long_service_is_distrusted_until_it_works_again(
+    jitter: float,
+) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((6, 4))[rng.integers(6, size=6000)]
+    x += jitter * rng.standard_normal(x.shape)
+    broken = slice(3000, 5000)
+    x[broken] = rng.standard_normal((2000, 4))
+    betas = Learned().stream(rows(x))[0]
+    assert betas[1000:3000].mean() > 0.98
+    assert betas[broken].sum() <= 11
+    assert betas[5000:].mean() > 0.98
+
+
+def test_what_stands_for_a_missing_value_is_recognised_and_a_rare_category_is_not() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((2000, 4))
+    x[:, 3] = rng.choice([0.0, 0.05, 1.0], 2000, p=[0.6, 0.3, 0.1])
+    assert Learned().stream(rows(x))[0][50:].all()
+    missing = rng.random(2000) < 0.2
+    missing[:10] = False
+    for columns in (slice(0, 1), slice(0, 4)):
+        seen = x.copy()
+        seen[missing, columns] = -999.0
+        betas = Learned().stream(rows(seen))[0]
+        assert betas[50:][~missing[50:]].all()
+        assert betas[missing].sum() <= 1
 
 
 def test_an_aliased_state_is_found_and_explained() -> None:

@@ -49,7 +49,7 @@ def test_the_kernels_agree_with_the_reference(name: str) -> None:
     s: Any = read_state(memory_of(memory))
     assert s.head.width == reference.width
     assert_close(s.widths["evidence"], reference.kernels.evidence)
-    assert s.head.lead == pytest.approx(reference.kernels.lead, rel=1e-7, abs=1e-7)
+    assert s.head.along_rest == pytest.approx(reference.kernels.along_rest, rel=1e-7, abs=1e-7)
     assert s.head.rhythm == pytest.approx(reference.rhythm, rel=1e-7, abs=1e-7)
     assert s.head.apart == reference.kernels.apart
     assert (s.head.met, s.head.close) == (reference.kernels.met, reference.kernels.close)

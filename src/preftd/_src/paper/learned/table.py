@@ -68,7 +68,7 @@ def summary(
         f"reached in {sum(share >= goal for share in shares)}. Where nothing is wrong, the loss is "
         f"at most {_percent(small)} in {sum(loss <= small for loss in clean.values())} of "
         f"{len(clean)} cases, and largest for {worst} ({_percent(clean[worst])}). Of all cases, "
-        f"{harmed} lose more than 5 %."
+        f"{harmed} {'loses' if harmed == 1 else 'lose'} more than 5 %."
     )
 
 

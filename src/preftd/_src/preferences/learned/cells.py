@@ -1,44 +1,26 @@
 """Cells: observations that recur, exactly or nearby, and the presumption that new ones will.
 
 Atoms repeat exactly. Continuous noise never does, so a second occurrence is all the evidence that
-there can be. No unit and no metric is involved: any one-to-one change of the features leaves all of
-it unchanged. What was seen once is kept as a fingerprint, in two generations: when the young one is
-full, it becomes the old one, whose place a new one takes. An atom gets a row of its own, as long as
-there is room; after that it is known by its fingerprint alone, trusted and not tested.
+there can be. An atom gets a row of its own, as long as there is room; after that it is known by its
+fingerprint alone, trusted and not tested.
 
-Clusters recur nearby, at the width in use. Observation x of class e is compared with each cluster
-k, which has the mean of its n visits:
+Clusters recur nearby. Observation x of class e is compared with each cluster k of n visits:
 
-    odds = π N(x; mean_k, σ² (1 + 1/n) I) / (ω background(x))    π = (hits + ½) / (moments + 1)
+    odds = π N(x; mean_k, σ² (1 + 1/n)) / (ω background(x))    π = (hits + ½) / (moments + 1)
 
 where hits and moments of class e are counted since the cluster was founded, and ω is the share of
 class e that is in no cell. x joins the best cell with odds above 1, else the best cluster with odds
-above 1, else it founds one. The evidence that a cluster is a cell, and no coincidence of the
-background, is the Bayes factor
+above 1, else it founds one. The evidence that a cluster is a cell is the Bayes factor
 
     Π_visits N(x) / density of all else · Π_e B(hits + ½, moments − hits + ½) / π / clusters so far
 
-Two cells whose centres are too near to each other to tell their visits apart become one.
-
-A cell is several states if the observation itself tells what follows. In a cell that is one state,
-what is seen there differs by noise only, which tells nothing. So the visits after which the cell is
-left have the same mean as all. With n visits, n₁ of them left after,
+A cell is several states, or a part of a continuum, if the observation itself tells what follows:
+then the visits after which it is left, n₁ of n, have another mean than all, by a χ² test of
 
     n n₁ / (n − n₁) · r²(mean of those left after, mean of all)    in deviations of cells
 
-is then distributed as χ² with D degrees of freedom, and exceeds D + 2 √(D ODDS) + 2 ODDS with a
-probability of at most e^−ODDS. A cell that exceeds it is several states, or a part of a continuum,
-and what came before may well tell which of them: it cannot be distrusted for that.
-
-The clock says what to expect so many steps after the last trusted cell. It sharpens the decision
-whether an observation that jitters belongs to a cell, where cells follow each other at regular
-times. Whether they do is counted in its evidence: how well it predicted what followed, against how
-often that follows anything. It is used while this is above 1.
-
-The presumption of trust: what is seen for the first time may be a state that will recur. The first
-few new observations are trusted, and each that recurs makes room for another one. So where
-everything recurs nothing is lost by waiting, and at most `PRESUMED` observations that never recur
-are ever trusted in this way.
+The clock says what to expect so many steps after the last trusted cell. It is used while it
+predicts better what follows than how often that follows anything.
 """
 
 import math
@@ -51,25 +33,22 @@ from preftd._src.preferences.learned.memory import (
     CLOCK,
     CLUSTERS,
     NO_CELL,
+    NUMBERS,
     SEEN,
-    VALUES,
+    Seen,
     State,
     count_of,
     key_of,
+    number_keys,
     slot_of,
-    value_key,
 )
 from preftd._src.preferences.learned.metric import squared
-from preftd._src.preferences.learned.widths import FEW, ODDS, ROOM
+from preftd._src.preferences.learned.widths import ODDS, ROOM, SOME
 
 NEW, ONCE = -2, -1
 """What is found of an observation that is no atom: it is new, or was seen and has no row."""
 ENOUGH = 1.5
 """The logarithm of the Bayes factor that makes a cluster a cell; below 0 it is one no longer."""
-FAR = 6.0
-"""Visits farther than D + 2√(FAR D) + 2 FAR squared deviations, at most e^−FAR of all, are none."""
-SOME = 10.0
-"""Visits that the variance of all entries counts for in that of each."""
 ALIKE = 16.0
 """Squared deviations between two centres, beyond their own noise, up to which cells are one: at
 four deviations, one visit in 40 is nearer to the other centre."""
@@ -91,9 +70,28 @@ def find_atom(s: State, key: float) -> int:
     at = slot_of(s.known.keys, key)
     if s.known.keys[at] == key:
         return int(s.known.values[at])
-    if s.seen.young[slot_of(s.seen.young, key)] == key:
-        return ONCE
-    return ONCE if s.seen.old[slot_of(s.seen.old, key)] == key else NEW
+    return ONCE if was_seen(s.seen[0], key) else NEW
+
+
+@kernel
+def was_seen(seen: Seen, key: float) -> bool:
+    """Whether a key is in one of two generations."""
+    return bool(
+        seen.young[slot_of(seen.young, key)] == key or seen.old[slot_of(seen.old, key)] == key
+    )
+
+
+@kernel
+def keep_seen(seen: Seen, key: float) -> None:
+    """Put a key into the young generation; when that is full, it becomes the old one."""
+    at = slot_of(seen.young, key)
+    if seen.young[at] == 0.0:
+        seen.young[at] = key
+        seen.kept += 1.0
+        if seen.kept >= SEEN // 2:
+            seen.old[:] = seen.young
+            seen.young[:] = 0.0
+            seen.kept = 0.0
 
 
 @kernel
@@ -108,14 +106,7 @@ def keep_atom(s: State, key: float, found: int) -> int:
         s.head.atoms_used += 1
         note_new(s)
         return row
-    at = slot_of(s.seen.young, key)
-    if s.seen.young[at] == 0.0:
-        s.seen.young[at] = key
-        s.head.young += 1
-        if s.head.young >= SEEN // 2:
-            s.seen.old[:] = s.seen.young
-            s.seen.young[:] = 0.0
-            s.head.young = 0
+    keep_seen(s.seen[0], key)
     return found
 
 
@@ -125,12 +116,10 @@ def visit_atom(s: State, row: int) -> None:
     cell = s.cells[row]
     if cell.name == 0.0:
         s.head.names += 1.0
-        cell.name, cell.born = s.head.names, s.head.step
+        cell.name = s.head.names
         cell.visits, cell.is_cell = 1.0, 1.0
         s.centres[row] = s.x
-        keep_values(s)
     cell.visits += 1.0
-    cell.visited = s.head.step
 
 
 @kernel
@@ -140,24 +129,32 @@ def is_world(s: State) -> bool:
 
 
 @kernel
-def keep_values(s: State) -> None:
-    """Remember the numbers of the observation that waits."""
+def recall_numbers(s: State) -> bool:
+    """Find the numbers in the observation that waits; whether all were seen twice in their entries.
+
+    Then it may be a new combination of what is known.
+    """
+    number_keys(s.x, s.keys)
+    known = True
     for i in range(s.x.size):
-        key = value_key(i, s.x[i])
-        at = slot_of(s.values, key)
-        if s.values[at] == 0.0 and s.head.valued < (VALUES * 3) // 4:
-            s.values[at] = key
-            s.head.valued += 1.0
+        if s.numbers[slot_of(s.numbers, s.keys[i])] == s.keys[i]:
+            s.keys[i] = 0.0
+        else:
+            known = False
+    return known
 
 
 @kernel
-def is_made_of_values(s: State, x: Vector) -> bool:
-    """Whether all numbers in x were in observations that repeat."""
-    for i in range(x.size):
-        key = value_key(i, x[i])
-        if s.values[slot_of(s.values, key)] != key:
-            return False
-    return True
+def keep_numbers(s: State) -> None:
+    """Remember the numbers in the observation that waits."""
+    for key in s.keys:
+        if key == 0.0 or s.head.numbers >= (NUMBERS * 3) // 4:
+            continue
+        if not was_seen(s.seen[1], key):
+            keep_seen(s.seen[1], key)
+        else:
+            s.numbers[slot_of(s.numbers, key)] = key
+            s.head.numbers += 1.0
 
 
 # Presumption.
@@ -225,7 +222,7 @@ def tighten(s: State) -> None:
     visits, mean, peak, product = s.head.scattered, 0.0, 0.0, 1.0
     for i in range(s.tight.size):
         mean += s.scatter[i] * s.weight[i] / s.head.varying
-    spread = (mean + FEW * s.head.start) / (visits + FEW)
+    spread = (mean + SOME * 4.0**-s.head.width) / (visits + SOME)
     most = math.exp(-2.0 * ROOM / s.head.varying)
     s.head.spread = min(spread, most)
     for i in range(s.tight.size):
@@ -240,6 +237,12 @@ def tighten(s: State) -> None:
         else:
             s.tight[i] = 0.0
     s.head.peak = 0.5 * (peak + math.log(product))
+
+
+@kernel
+def chance(dim: float) -> float:
+    """Squared deviations that chance exceeds with a probability of at most e^−ODDS."""
+    return dim + 2.0 * math.sqrt(dim * ODDS) + 2.0 * ODDS
 
 
 @kernel
@@ -263,7 +266,7 @@ def nearest_cluster(
     plain = head.plain[e] + (head.plain[2] if pooled else 0.0)
     known, often = expected(s, context, 0.0)
     rest = math.log((often + (plain + 1.0) / (totals + 1.0)) / (known + 1.0)) + background
-    gate = dim + 2.0 * math.sqrt(FAR * dim) + 2.0 * FAR
+    gate = chance(dim)
     best, odds, fit, others = -1, rest, 0.0, 1.0
     chosen, taken = 0.0, False
     for k in range(int(head.clusters_used)):
@@ -291,7 +294,6 @@ def nearest_cluster(
             part, chosen = chosen, part  # not by subtraction at the end: one may be e^600
             best, odds, fit, taken = k, weighed, density, is_cell
         others += part
-    head.mix = rest + math.log(others + chosen)
     return best, fit, rest + math.log(others)
 
 
@@ -324,7 +326,6 @@ def place(s: State, x: Vector, e: int, dim: float, background: float) -> int:
         _found(s, k)
     cell, centre = s.cells[ATOMS + k], s.centres[ATOMS + k]
     cell.visits += 1.0
-    cell.visited = s.head.step
     for i in range(x.size):
         centre[i] = x[i] if cell.visits == 1.0 else centre[i] + (x[i] - centre[i]) / cell.visits
     if cell.is_cell > 0.0:
@@ -390,7 +391,7 @@ def _found(s: State, k: int) -> None:
     s.cells[ATOMS + k] = NO_CELL
     cell = s.cells[ATOMS + k]
     s.head.names += 1.0
-    cell.name, cell.born = s.head.names, s.head.step
+    cell.name = s.head.names
     cell.starts[:] = s.head.totals
 
 
@@ -446,4 +447,4 @@ def is_several(s: State, row: int) -> bool:
     if row < ATOMS or left == 0.0 or left >= n:
         return False
     apart = squared(s.leaving[row - ATOMS], s.centres[row], s.tight)
-    return bool(apart * n * left / (n - left) > dim + 2.0 * math.sqrt(dim * ODDS) + 2.0 * ODDS)
+    return bool(apart * n * left / (n - left) > chance(dim))

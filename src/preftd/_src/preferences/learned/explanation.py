@@ -19,7 +19,7 @@ from preftd._src.style import number_text
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SAW = ("the cell before", "steps here", "steps here, roughly", "both", "the way back")
+SAW = ("the cell before", "steps here, roughly", "the way back")
 """What each expert of the Markov test goes by."""
 BY_RETURNS = "returns"
 """Where it is no expert, but the test of values."""
@@ -43,7 +43,7 @@ class Cell(NamedTuple):
     recurrence: float
     """Evidence that they are a cell and no coincidence; infinite if they are exact."""
     against_markov: float
-    """Evidence that what came before tells what follows."""
+    """Evidence in the last 1024 visits or fewer that what came before tells what follows."""
     expert: str
     """What the expert with the most evidence goes by; "returns" if the cell is distrusted because a
     linear function cannot share its value with the others."""

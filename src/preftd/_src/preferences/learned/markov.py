@@ -1,19 +1,19 @@
 """The Markov test of cells: what came before must not tell what follows.
 
-Five experts that know the past predict what follows a cell (a cell, or the end of the episode),
-each against a prediction that knows the cell alone:
+Experts that know the past predict what follows a cell (a cell, or the end of the episode), each
+against a prediction that knows the cell alone:
 
     0  what follows, by the cell before
-    1  stay or leave, by the steps spent here
-    2  stay or leave, by their octave
-    3  what follows, by the cell before and the steps spent here
-    4  back to the cell before or not, by the octave of the steps spent here
+    1  stay or leave, by the octave of the steps spent here
+    2  back to the cell before or not, by that octave
 
 The other prediction is (count + ½) / (n + ½ K) for each of the K successors seen so far. An expert
-starts as the other prediction, with the weight of one visit. The evidence of an expert is the sum
-of the logarithms of its prediction over the other, each made before what follows is counted. A
-successor that the cell never had before tells nothing, and is counted only: so both predictions
-are of the same K outcomes, and if the cell is Markov their ratio has mean 1 at each step.
+starts as the other prediction, with the weight of one visit. Its evidence is the sum of the
+logarithms of its prediction over the other, each made before what follows is counted. A successor
+that the cell never had before tells nothing, and is counted only.
+
+Counts start afresh with each term of TERM tests, and evidence is not below 0 then, so that a long
+past delays nothing. A cell that is distrusted stays so until a term ends without any evidence.
 """
 
 import math
@@ -36,8 +36,10 @@ from preftd._src.preferences.learned.widths import ODDS
 
 END, BEGIN = 1.0, 2.0
 """Names of what is no cell: the end of an episode, and what is before its start."""
-PRIOR, LONG = 0.5, 63.0
-"""Visits that a successor counts in advance; steps in a cell that expert 3 tells apart."""
+PRIOR = 0.5
+"""Visits that a successor counts in advance."""
+TERM = 1024.0
+"""Tests of a cell after which its counts start afresh."""
 TESTED, FAILING, CHECKED = 8.0, 3, 64.0
 """The test is void if most cells with so many visits fail, at least so many of them; the steps
 between two times that this is asked."""
@@ -80,51 +82,54 @@ def _test(s: State, then: float) -> None:
     if cell.name != head.here:  # its place was taken
         return
     before = head.before if head.before_known > 0.0 else 0.0
-    _add_evidence(s, row, head.here, before, head.dwell, then)
+    _add_evidence(s, row, before, head.dwell, then)
+    cell.tests += 1.0
+    ends = cell.tests % TERM == 0.0
     if markov_evidence(s, row) > ODDS and not is_several(s, row):
         if cell.distrusted_at == 0.0:
             cell.distrusted_at = head.step
-    else:
+    elif cell.distrusted_at >= cell.renewed or (ends and markov_evidence(s, row) <= 0.0):
         cell.distrusted_at = 0.0
+    if ends:
+        head.names += 1.0
+        cell.term, cell.renewed = head.names, head.step + 1.0
+        for expert in range(EXPERTS):
+            kept = 0.0 if cell.distrusted_at > 0.0 else cell.evidence[expert]
+            cell.evidence[expert] = max(kept, 0.0)
 
 
 @kernel
-def _add_evidence(
-    s: State, row: int, here: float, before: float, dwell: float, then: float
-) -> None:
-    """Add to the evidence of a cell: `then` followed `here`, after `before` and `dwell` steps.
+def _add_evidence(s: State, row: int, before: float, dwell: float, then: float) -> None:
+    """Add to the evidence of a cell: `then` followed, after `before` and `dwell` steps.
 
     `before` is 0 if it is not known.
     """
-    counts, evidence = s.counts, s.cells[row].evidence
+    counts, evidence, here = s.counts, s.cells[row].evidence, s.cells[row].name
+    term = max(s.cells[row].term, here)
     if s.head.counted > (COUNTS * 3) // 4:
         counts.keys[:] = 0.0
         counts.values[:] = 0.0
         s.head.counted = 0.0
-    visits = _slot(s, here, 0, 0, 0)
-    n, ys = counts.values[visits], _slot(s, here, 1, then, 0)
-    seen, kinds = counts.values[ys], _slot(s, here, KINDS, 0, 0)
-    stays = count_of(counts, key_of(here, 1, here, 0))
+    visits = _slot(s, term, 0, 0, 0)
+    n, ys = counts.values[visits], _slot(s, term, 1, then, 0)
+    seen, kinds = counts.values[ys], _slot(s, term, KINDS, 0, 0)
+    stays = count_of(counts, key_of(term, 1, here, 0))
     whole = n + PRIOR * counts.values[kinds]
     moves = whole - (stays + PRIOR if stays > 0.0 else 0.0)
     octave = math.floor(math.log2(dwell))
     for expert in range(EXPERTS):
-        by_past = expert in (0, 3, 4)
-        if (by_past and before == 0.0) or (expert == 4 and then == here):
+        if (expert != 1 and before == 0.0) or (expert == 2 and then == here):
             continue
-        context, outcome, often, binary = before, then, seen, False
-        if expert == 3:
-            context = before * (LONG + 1.0) + min(dwell, LONG)
-        elif expert != 0:
-            other = before if expert == 4 else here
-            context, binary = (dwell if expert == 1 else octave), True
-            often = count_of(counts, key_of(here, 1, other, 0))
+        context, outcome, often, binary = before, then, seen, expert > 0
+        if binary:
+            other = before if expert == 2 else here
+            context, often = octave, count_of(counts, key_of(term, 1, other, 0))
             outcome = 1.0 if then == other else 0.0
-        plain = (often + PRIOR) / (moves if expert == 4 else whole) if often > 0.0 else 0.0
+        plain = (often + PRIOR) / (moves if expert == 2 else whole) if often > 0.0 else 0.0
         if binary and outcome == 0.0:
             plain = 1.0 - plain
-        met = _slot(s, here, 2 + 2 * expert, context, 0)
-        hit = _slot(s, here, 3 + 2 * expert, context, outcome)
+        met = _slot(s, term, 2 + 2 * expert, context, 0)
+        hit = _slot(s, term, 3 + 2 * expert, context, outcome)
         if seen > 0.0:
             informed = (counts.values[hit] + plain) / (counts.values[met] + 1.0)
             evidence[expert] += math.log(informed / plain)
@@ -137,9 +142,9 @@ def _add_evidence(
 
 
 @kernel
-def _slot(s: State, here: float, kind: float, context: float, outcome: float) -> int:
+def _slot(s: State, term: float, kind: float, context: float, outcome: float) -> int:
     """The slot of what is counted, which is taken if it is new."""
-    key = key_of(here, kind, context, outcome)
+    key = key_of(term, kind, context, outcome)
     at = slot_of(s.counts.keys, key)
     if s.counts.keys[at] == 0.0:
         s.counts.keys[at] = key

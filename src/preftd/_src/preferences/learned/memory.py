@@ -15,12 +15,12 @@ from preftd._src.kernels import kernel
 ATOMS, CLUSTERS = 512, 256
 """Cells at most: observations that repeat exactly, and clusters of nearby ones."""
 CELLS = ATOMS + CLUSTERS
-EXPERTS, CLASSES, WIDTHS, RECENT, MARKS = 5, 3, 20, 64, 16
+EXPERTS, CLASSES, WIDTHS, RECENT, MARKS = 3, 3, 20, 64, 16
 BEFORE_IT = CLASSES
 """The last of the groups that observations are compared with: the observation before, alone."""
 SEEN, INDEX, COUNTS, CLOCK = 4096, 1024, 1 << 15, 1 << 13
 """Rooms of the hash tables; each takes entries up to three quarters, `SEEN` up to one half."""
-VALUES = 1 << 13
+NUMBERS = 1 << 13
 SLOTS, LONGEST_EPISODE = 32, 4096
 """Cells whose returns are counted, and the steps of an episode, at most."""
 
@@ -58,8 +58,6 @@ class Head:
     """The width in use, or −1."""
     loose: float
     """Observations learned from that were never seen exactly."""
-    young: float
-    """Fingerprints in the young generation."""
     counted: float
     clocked: float
     """Keys in the tables `counts` and `clock`."""
@@ -84,9 +82,8 @@ class Head:
     """Where the next of the recent observations is put, and how many are kept."""
     varying: float
     """D: entries that vary and are no copies."""
-    start: float
     spread: float
-    """σ² of the width in use, and within cells."""
+    """σ² within cells."""
     scattered: float
     """Visits in `State.scatter`."""
     peak: float
@@ -95,14 +92,17 @@ class Head:
     """A checksum of all else, in memories that are saved."""
     scored: Annotated[Vector, CLASSES + 1]
     """Observations that widths have learned from, by group."""
+    strange: float
+    before_strange: float
+    """Whether the observation that waits, and the one before, are like none before."""
+    along_rest: float
+    squared_rest: float
+    """Sums over pairs of strange observations, one after the other, of their product and its
+    square."""
     follows: float
     """Whether the observation before was finite."""
-    lead: float
-    """Evidence for kernels around recent observations over cells."""
     rhythm: float
     """Evidence for the clock."""
-    mix: float
-    """The logarithm of the density of all cells and the background."""
     apart: float
     """Whether observations that recur stand apart from others."""
     near: float
@@ -119,10 +119,8 @@ class Head:
     """The share of new observations that are found to recur, of late."""
     after_cell: float
     """Whether the observation before was in a cell."""
-    valued: float
-    """Keys in `values`."""
-    arrived: float
-    """Finite observations that have arrived."""
+    numbers: float
+    """Keys in `Tables.numbers`."""
     void: float
     """Whether most cells fail the Markov test, which then says nothing about cells."""
 
@@ -132,15 +130,17 @@ class Cell:
 
     name: float
     visits: float
-    born: float
     trusted_at: float
     distrusted_at: float
     """When it became a cell, and when it was found not to be Markov (0: it is none, or is)."""
+    tests: float
+    """How often it was tested."""
+    term: float
+    renewed: float
+    """The name of its term of the Markov test, and the step when that began."""
     fit: float
     """The logarithm of the densities of its visits over those of all else."""
     is_cell: float
-    visited: float
-    """When it was visited last."""
     evidence: Annotated[Vector, EXPERTS]
     """Of each expert of the Markov test."""
     hits: Annotated[Vector, CLASSES]
@@ -161,8 +161,10 @@ class Width:
 
 
 class Seen:
-    """Fingerprints seen once, in two generations."""
+    """Keys of what was seen, in two generations."""
 
+    kept: float
+    """Keys in the young one."""
     young: Annotated[Vector, SEEN]
     old: Annotated[Vector, SEEN]
 
@@ -223,14 +225,15 @@ class Tables:
     """Squared, from the waiting observation to each cluster."""
     widths: Annotated[MutableSequence[Width], CLASSES + 1, _record(Width)]
     """By group: the classes of moments, and `BEFORE_IT`."""
-    seen: Annotated[MutableSequence[Seen], 1, _record(Seen)]
+    seen: Annotated[MutableSequence[Seen], 2, _record(Seen)]
+    """Fingerprints of observations, and numbers in them by entry."""
     known: Annotated[MutableSequence[Table], 1, _record(Table, keys=INDEX, values=INDEX)]
     """Fingerprints of atoms, and their rows."""
     counts: Annotated[MutableSequence[Table], 1, _record(Table, keys=COUNTS, values=COUNTS)]
     """Of the Markov test."""
     clock: Annotated[MutableSequence[Table], 1, _record(Table, keys=CLOCK, values=CLOCK)]
-    values: Annotated[Vector, VALUES]
-    """Hash table of the numbers in observations that repeat exactly, by entry."""
+    numbers: Annotated[Vector, NUMBERS]
+    """Hash table of the numbers that were seen twice, by entry."""
 
 
 class Returns:
@@ -285,8 +288,11 @@ class State(NamedTuple):
     centre: Vector
     range: Vector
     """The mean of all others, and how far off they are at most, shape (dim,)."""
-    stays: Vector
-    """How often each entry stayed the same, shape (dim,)."""
+    keys: Vector
+    """Of the numbers in the observation that waits, shape (dim,); 0 where one was seen twice."""
+    others: Vector
+    repeated: Vector
+    """How many these are, and how many of them repeat, shape (dim,)."""
     recent: Dense
     """The last observations of each class of moments, and the last of all, shape
     (CLASSES * RECENT + 1, dim)."""
@@ -299,11 +305,11 @@ class State(NamedTuple):
     cells: MutableSequence[Cell]
     distances: Vector
     widths: MutableSequence[Width]
-    seen: Seen
+    seen: MutableSequence[Seen]
     known: Table
     counts: Table
     clock: Table
-    values: Vector
+    numbers: Vector
     """As in `Tables`."""
     returns: MutableSequence[Returns]
     """One record if the learner is linear, else none."""
@@ -312,7 +318,7 @@ class State(NamedTuple):
 _HEAD, _TABLES, _RETURNS = map(_record, (Head, Tables, Returns))
 HEAD, TABLES, RETURNS = (int(kind.itemsize) // 8 for kind in (_HEAD, _TABLES, _RETURNS))
 """How many numbers the fixed parts have."""
-ENTRIES, KEPT = 14, CLASSES * RECENT
+ENTRIES, KEPT = 16, CLASSES * RECENT
 """Vectors with a number for each entry; recent observations that are kept."""
 
 
@@ -326,14 +332,9 @@ def fresh(dim: int, linear: bool = False) -> Vector:
     """A memory that has seen nothing."""
     memory = np.zeros(size_of(dim, linear))
     head = read_head(memory)
+    head.dim, head.names = dim, 2  # names 1 and 2 are END and BEGIN
+    head.width = head.near = head.along = -1
     head.recurring = 1.0
-    head.dim, head.width, head.near, head.along, head.names = (
-        dim,
-        -1,
-        -1,
-        -1,
-        2,
-    )  # 1 and 2 are END and BEGIN
     return memory
 
 
@@ -369,6 +370,8 @@ def read_state(memory: Any) -> State:
         entries[11],
         entries[12],
         entries[13],
+        entries[14],
+        entries[15],
         recent,
         stamps,
         centres,
@@ -376,11 +379,11 @@ def read_state(memory: Any) -> State:
         tables.cells[:],
         tables.distances[:],
         tables.widths[:],
-        tables.seen[0],
+        tables.seen[:],
         tables.known[0],
         tables.counts[0],
         tables.clock[0],
-        tables.values,
+        tables.numbers,
         memory[at + TABLES :].view(_RETURNS),
     )
 
@@ -420,11 +423,12 @@ def key_of(a: float, b: float, c: float, d: float) -> float:
 
 
 @kernel
-def value_key(entry: int, value: float) -> float:
-    """A key of a number in an entry."""
-    word = np.array([value]).view(np.uint64)[0]
-    hashed = _mixed(_mixed(_START, word), np.uint64(entry))
-    return np.float64((_mixed(hashed, _ONE) >> _BITS) + _ONE)
+def number_keys(x: Vector, keys: Vector) -> None:
+    """Write keys of numbers, which are the same for the same number in the same entry."""
+    words = x.view(np.uint64)
+    for i in range(x.size):
+        hashed = _mixed(_mixed(_START, words[i]), np.uint64(i))
+        keys[i] = np.float64((hashed >> _BITS) + _ONE)
 
 
 @kernel

@@ -6,27 +6,20 @@ s_i is the standard deviation of entry i so far; entries that say nothing new ar
 are left. In this metric the background of all observations is a standard normal distribution in D
 dimensions, whatever the units.
 
-    background(x) = n/(n+1) N(x; mean, I) + 1/(n+1) · density ∝ r^−D over scales e^±RANGE
-
-The second part lets an outlier cost nats, not thousands.
-
 An entry that never varied says nothing new. Entries that have always been a·x + b of an earlier
 one are its copies. All entries that vary for the first time in the same step are taken for copies
 of the first of them, the leader; whoever deviates later leaves, and takes along those that deviate
 in the same way.
 """
 
-import math
-
 from preftd._src.arrays import Vector
 from preftd._src.kernels import kernel
 from preftd._src.preferences.learned.memory import State
 
-RANGE = 10.0
-"""Scales that outliers may have: e^−RANGE to e^RANGE."""
 ROUNDING = 1e-9
-ODD, BEGINNING = 10.0, 16.0
-"""How much farther than all others an odd value is; observations before one is found."""
+ODD, LEAST = 10.0, 4.0
+"""How much farther than all others an odd value is; observations from which means and deviations
+are usable."""
 fast = kernel(fastmath={"contract", "reassoc"})
 
 
@@ -40,38 +33,34 @@ def squared(x: Vector, y: Vector, weight: Vector) -> float:
 
 
 @kernel
-def log_background(s: State, x: Vector, dim: float) -> float:
+def log_background(s: State, x: Vector) -> float:
     """The logarithm of the background's density at x, times (2π)^(D/2)."""
-    n, r2 = s.head.loose, max(squared(x, s.mean, s.weight), 1e-12)
-    normal = math.log(n / (n + 1.0)) - 0.5 * r2
-    outlier = math.lgamma(0.5 * dim) + 0.5 * dim * math.log(2.0 / r2)
-    outlier -= math.log(2.0 * RANGE) + math.log(n + 1.0)
-    return max(normal, outlier) + math.log1p(math.exp(-abs(normal - outlier)))
+    return -0.5 * squared(x, s.mean, s.weight)
 
 
 @kernel
-def is_missing(s: State, x: Vector) -> bool:
+def is_missing(s: State, x: Vector, repeats: bool) -> bool:
     """Whether an entry that varies is farther off than all others, and exactly as far as before.
 
-    Such values stand for what is missing, as −999 does.
+    Such values stand for what is missing, as −999 does; at first sight, if most entries are so far.
     """
-    s.head.arrived += 1.0
-    n, missing = s.head.arrived, False
+    missing, far = False, 0
     for i in range(x.size):
-        away = abs(x[i] - s.centre[i])
-        s.stays[i] += x[i] == s.x[i]
-        if n > 1.0 and x[i] == s.odd[i]:
-            varies = n > BEGINNING and s.stays[i] < 0.5 * n and s.range[i] > 0.0
+        n, away, most = s.others[i], abs(x[i] - s.centre[i]), abs(s.odd[i] - s.centre[i])
+        varies = n >= LEAST and s.repeated[i] < 0.5 * n and s.range[i] > 0.0
+        if n > 0.0 and x[i] == s.odd[i]:
             missing |= varies and away > ODD * s.range[i]
             continue
-        most = abs(s.odd[i] - s.centre[i])
-        if n == 1.0 or away > most:
+        s.others[i] += 1.0
+        s.repeated[i] += repeats or s.keys[i] == 0.0
+        if n == 0.0 or away > most:
             s.odd[i] = x[i]
-            away = most if n > 1.0 else 0.0
+            s.range[i] = max(s.range[i], most if n > 0.0 else 0.0)
+            far += varies and away > ODD * s.range[i]
         else:
-            s.centre[i] += (x[i] - s.centre[i]) / n
-        s.range[i] = max(s.range[i], away)
-    return missing
+            s.centre[i] += (x[i] - s.centre[i]) / (n + 1.0)
+            s.range[i] = max(s.range[i], away)
+    return missing or 2 * far > x.size
 
 
 @kernel
@@ -93,6 +82,8 @@ def _tell_entries_apart(s: State, x: Vector) -> None:
     if s.head.loose == 0.0:
         s.base[:] = x
         s.leader[:] = -1.0
+        return
+    if s.head.varying == x.size:
         return
     first, changed = -1, False
     for i in range(x.size):

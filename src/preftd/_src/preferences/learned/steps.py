@@ -18,13 +18,14 @@ from preftd._src.preferences.learned.cells import (
     count_context,
     evidence_of_cluster,
     find_atom,
-    is_made_of_values,
     is_world,
     keep_atom,
+    keep_numbers,
     measure,
     nearest_cluster,
     place,
     presume,
+    recall_numbers,
     share_of,
     tighten,
     visit_atom,
@@ -40,21 +41,21 @@ from preftd._src.preferences.learned.memory import (
     fingerprint,
     state_of,
 )
-from preftd._src.preferences.learned.metric import is_missing, log_background, widen_metric
+from preftd._src.preferences.learned.metric import LEAST, is_missing, log_background, widen_metric
 from preftd._src.preferences.learned.returns import is_trusted, learn_outcome
 from preftd._src.preferences.learned.widths import (
-    LEAST,
     TIED,
     best_width,
     choose_widths,
-    compare_with_cells,
+    compare_strange,
     follows_nearly,
+    have_memory,
+    is_gradual,
     is_near,
     is_scored,
     is_tied,
     keep_recent,
     score_widths,
-    start_spread,
 )
 
 NOTHING = -3
@@ -93,25 +94,26 @@ def arrive(s: State, x: Vector, is_first: bool) -> float:
     head, finite = s.head, True
     for i in range(x.size):
         finite &= math.isfinite(x[i])
-    if finite and is_missing(s, x):
-        finite = False
     for i in range(x.size):
         s.x[i] = x[i] + 0.0  # there is one zero
     if is_first:
         head.last, head.since = 0.0, 0.0
     head.waiting, head.is_first = 1.0, is_first
     head.found = NOTHING
-    beta = 0.0
+    head.before_strange, head.strange = head.strange, 0.0
+    beta, found, known = 0.0, NOTHING, False
     if finite:
         head.fingerprint = fingerprint(s.x)
         found = find_atom(s, head.fingerprint)
+        known = found < 0 and recall_numbers(s)
+    if finite and not is_missing(s, s.x, found != NEW):
         head.found = found
         if found >= 0:
             beta = 1.0 if is_trusted(s, found) else 0.0
         elif found == ONCE:
             beta = 1.0
         else:
-            beta = _near(s, is_first)
+            beta = _near(s, is_first, known)
     head.was_trusted = beta > 0.0
     if beta < 0.0:
         beta = presume(s)
@@ -119,20 +121,27 @@ def arrive(s: State, x: Vector, is_first: bool) -> float:
 
 
 @kernel
-def _near(s: State, is_first: bool) -> float:
-    """β of an observation that was never seen exactly, or UNKNOWN."""
+def _near(s: State, is_first: bool, known: bool) -> float:
+    """β of an observation that was never seen exactly, but perhaps its numbers, or UNKNOWN."""
     head, dim = s.head, s.head.varying
     if head.loose < LEAST or dim == 0.0:
         return 1.0
     if head.width >= 0:
         measure(s, s.x)  # to learn from it, too
-    if is_made_of_values(s, s.x):
-        return 1.0
-    if is_world(s) and not is_tied(s, TIED):
+    if not known and is_world(s) and not is_tied(s, TIED):
         return UNKNOWN
-    if head.apart == 0.0:
+    if known or head.apart == 0.0:
         return 1.0
-    background = log_background(s, s.x, dim)
+    beta = _apart(s, is_first, dim)
+    head.strange = beta < 0.0
+    return 1.0 if beta < 0.0 and is_gradual(s) and have_memory(s) else beta
+
+
+@kernel
+def _apart(s: State, is_first: bool, dim: float) -> float:
+    """β of an observation where what recurs stands apart, or UNKNOWN."""
+    head, x = s.head, s.x
+    background, gradual = log_background(s, x), is_gradual(s)
     if head.width >= 0:
         e, context = 0 if is_first else 1, -1.0
         if not is_first and head.rhythm > 0.0:
@@ -141,9 +150,8 @@ def _near(s: State, is_first: bool) -> float:
         if k >= 0:
             cell = s.cells[ATOMS + k]
             if cell.is_cell > 0.0 or evidence_of_cluster(s, k, fit - rest, e) > ENOUGH:
-                is_tile = head.lead > 0.0  # cells that do not predict are not tested
-                return 1.0 if is_tile or is_trusted(s, ATOMS + k) else 0.0
-    return 1.0 if is_near(s, s.x, is_first, dim, background) else UNKNOWN
+                return 1.0 if is_trusted(s, ATOMS + k) else 0.0
+    return 1.0 if gradual and is_near(s, x, is_first, dim, background) else UNKNOWN
 
 
 @kernel
@@ -154,7 +162,11 @@ def learn(s: State, is_last: bool) -> int:
     row, known = -1, False
     if head.found != NOTHING:
         found = int(head.found)
+        if head.is_first == 0.0:
+            compare_strange(s)
         row = keep_atom(s, head.fingerprint, found)
+        if found < 0:
+            keep_numbers(s)
         known = found != NEW
         s.head.repeats += found != NEW
         if row >= 0:
@@ -186,26 +198,22 @@ def _learn_loose(s: State, is_last: bool) -> int:
     row = -1
     dim = head.varying
     if head.loose >= LEAST and dim > 0.0:
-        background = log_background(s, s.x, dim)
-        scored, gained = is_scored(s), 0.0
+        background = log_background(s, s.x)
         near = follows_nearly(s, s.x, dim, background)
-        if scored:
-            gained = score_widths(s, s.x, e, dim, background)
+        if is_scored(s):
+            score_widths(s, s.x, e, dim, background)
             if e != 0 and head.follows > 0.0:
                 score_widths(s, s.x, BEFORE_IT, dim, background)
             choose_widths(s, dim)
         width = best_width(s, dim)
         if width != head.width:
             head.width = width
-            head.start = start_spread(s, width, dim)
             _rebuild(s, dim)
             tighten(s)
             measure(s, s.x)
         if width >= 0:
             k = place(s, s.x, e, dim, background)
             row = ATOMS + k if k >= 0 else -1
-            if scored:
-                compare_with_cells(s, gained, head.mix - background)
             if e != 0:
                 is_cell = row >= 0 and s.cells[row].is_cell > 0.0
                 name = s.cells[row].name if is_cell else 0.0
@@ -244,4 +252,4 @@ def _rebuild(s: State, dim: float) -> None:
         x = s.recent[at]
         tighten(s)
         measure(s, x)
-        place(s, x, at // RECENT, dim, log_background(s, x, dim))
+        place(s, x, at // RECENT, dim, log_background(s, x))

@@ -6,18 +6,9 @@ of its class of moments (first, last or other of an episode):
     density = (1 − ε) background + ε mean_k N(x; recent_k, 2 σ_j² I)
 
 The observation before is a group of its own: where states change gradually, the next is near it.
-
 ε is the share of those explained so far. The evidence of a width is the sum of the logarithms of
 density over background, each taken before x is learned: a Bayes factor against "nothing recurs".
-
-Cells need several visits. Until they predict observations better than these kernels around the last
-ones do, the kernels decide too: an observation is recognised because one like it was seen lately,
-or just before. They always decide where observations follow each other gradually, because there
-cells are tiles with gaps between them. At the width with the most evidence,
-
-    Σ_e totals_e ε_e mean_k N(x; recent_k, 2 σ² I) > Σ_e totals_e (1 − ε_e) background(x)
-
-over the classes e that the moment may turn out to be of: a later one may be the last.
+Where states change gradually, an observation is also recognised by these kernels.
 """
 
 import math
@@ -33,8 +24,6 @@ ROOM = math.log(64.0)
 """A width must leave room for 64 cells in the spread of all observations."""
 ODDS = math.log(1000.0)
 """A Bayes factor of 1000 decides."""
-SWITCH = math.log(20.0)
-"""A width elsewhere is put to use if its Bayes factor against the one in use exceeds 20."""
 LN2 = math.log(2.0)
 LIKELIER = math.log(4.0)
 """Observations that a width recognises must be four times as likely by it, on average."""
@@ -43,16 +32,12 @@ FIRST = 1
 GRADUAL, TIED = 1.0 / 8.0, 0.5
 """Shares of what follows a cell that must be near it: where states change gradually, and where what
 never repeats is of one kind with what does."""
-FEW = 2.0
-"""Visits that the width in use counts for in the variance within cells."""
-NEAR, NARROWER = 0.5, 3.0
-"""Octaves between the width within cells and that of the best kernels: NEAR to either side, and
-NARROWER / √(D + 4) to the narrow side, as kernels around many observations are narrower."""
+SOME = 10.0
+"""Visits that the width in use counts for in the variance within cells, and the variance of all
+entries in that of each."""
 ALL, PART = 512.0, 8.0
 """Widths learn from the first ALL observations, then from one in PART: most of the time is spent
 here, and little is left to learn."""
-LEAST = 4
-"""Observations from which means and deviations are usable."""
 
 
 @kernel
@@ -62,15 +47,11 @@ def is_scored(s: State) -> bool:
 
 
 @kernel
-def score_widths(s: State, x: Vector, e: int, dim: float, background: float) -> float:
-    """Add the evidence of x for each width, by a group: the class e, or BEFORE_IT.
-
-    Returns the logarithm of the density over the background at the width with the most evidence.
-    """
+def score_widths(s: State, x: Vector, e: int, dim: float, background: float) -> None:
+    """Add the evidence of x for each width, by a group: the class e, or BEFORE_IT."""
     kept = 1 if e == BEFORE_IT else int(s.head.kept[e])
     if kept == 0 or dim == 0.0:
-        return 0.0
-    used, gained = strongest_width(s, dim, e == BEFORE_IT, -np.inf), 0.0
+        return
     density, top = np.zeros(WIDTHS), FIRST
     narrow, peak = 0.25 * 4.0**top, dim * LN2 * (top - 0.5) - background
     far = max(0.5 * dim, peak + 20.0)  # beyond, what it adds to the ratio is below e^−20
@@ -94,18 +75,14 @@ def score_widths(s: State, x: Vector, e: int, dim: float, background: float) -> 
         hits = widths.hits[j]
         if density[j] == 0.0 and hits == 0.0:
             widths.evidence[j] += missed
-            gained = missed if j == used else gained
             continue
         share, ratio = hits / (n + 1.0) + least, 0.0
         if density[j] > 0.0:
             up = dim * LN2 * (j - 0.5) - background
             ratio = math.exp(min(up + math.log(density[j] / kept), 600.0))
         whole = 1.0 - share + share * ratio
-        found = math.log(whole)
-        gained = found if j == used else gained
-        widths.evidence[j] += found
+        widths.evidence[j] += math.log(whole)
         widths.hits[j] += share * ratio / whole
-    return gained
 
 
 @kernel
@@ -121,35 +98,18 @@ def widest_before(dim: float) -> int:
 
 
 @kernel
-def start_spread(s: State, j: int, dim: float) -> float:
-    """σ² where the evidence is highest, from that of width j and its neighbours.
-
-    Evidence is about a + b j − c 4^j: the height of a density falls with its width, the distances
-    of visits count less.
-    """
-    if j <= widest(dim) or j + 1 >= WIDTHS:
-        return 4.0**-j
-    here = _evidence(s, j)
-    up, down = _evidence(s, j + 1) - here, here - _evidence(s, j - 1)
-    c = (down - up) / 2.25
-    return 4.0**-j * c * 2.0 * LN2 / (up + 3.0 * c) if c > 0.0 and up + 3.0 * c > 0.0 else 4.0**-j
-
-
-@kernel
 def best_width(s: State, dim: float) -> int:
-    """The width with the most evidence; the one in use if near that; −1 if none has enough."""
-    if dim == 0.0:
-        return -1
-    now, best, most = int(s.head.width), -1, ODDS
-    low, high = 0.0, -1.0
-    if now >= 0:
+    """The width with the most evidence, if that is enough; −1 if there never was one.
+
+    One in use is replaced if another is better and more than an octave away from that of cells.
+    """
+    best, most, place = int(s.head.width), ODDS, np.inf
+    if best >= 0:
         place = -0.5 * math.log2(s.head.spread)
-        low, high = place - NEAR, place + NEAR + NARROWER / math.sqrt(dim + 4.0)
-        near = min(max(int(0.5 * (low + high) + 0.5), 0), WIDTHS - 1)
-        best, most = now, SWITCH + _evidence(s, near)
+        most += _evidence(s, min(max(int(place + 0.5), 0), WIDTHS - 1))
     for j in range(widest(dim), WIDTHS):
         found = _evidence(s, j)
-        if found > most and not low <= j <= high:
+        if found > most and abs(j - place) > 1.0:
             most, best = found, j
     return best
 
@@ -164,9 +124,9 @@ def _evidence(s: State, j: int) -> float:
 
 
 @kernel
-def strongest_width(s: State, dim: float, before: bool, least: float) -> int:
-    """The width with the most evidence, of all classes or of the one before; −1 if below least."""
-    best, most = -1, least
+def strongest_width(s: State, dim: float, before: bool) -> int:
+    """The width with the most evidence, of all classes or of the one before; −1 if not enough."""
+    best, most = -1, ODDS
     for j in range(widest_before(dim) if before else widest(dim), WIDTHS):
         found = s.widths[BEFORE_IT].evidence[j] if before else _evidence(s, j)
         if found > most:
@@ -177,9 +137,9 @@ def strongest_width(s: State, dim: float, before: bool, least: float) -> int:
 @kernel
 def choose_widths(s: State, dim: float) -> None:
     """Find the widths that predict best, and whether what they recognise stands apart."""
-    head, most = s.head, SWITCH
-    head.near = strongest_width(s, dim, False, ODDS)
-    head.along = strongest_width(s, dim, True, ODDS)
+    head, most = s.head, ODDS
+    head.near = strongest_width(s, dim, False)
+    head.along = strongest_width(s, dim, True)
     head.apart = 0.0
     for j in range(FIRST, WIDTHS):
         hits = 0.0
@@ -200,6 +160,12 @@ def is_tied(s: State, least: float) -> bool:
 
 
 @kernel
+def is_gradual(s: State) -> bool:
+    """Whether states change gradually: then cells are tiles of something continuous."""
+    return s.head.along >= 0.0 and is_tied(s, GRADUAL)
+
+
+@kernel
 def follows_nearly(s: State, x: Vector, dim: float, background: float) -> bool:
     """Whether x is rather near the observation before than not."""
     along = int(s.head.along)
@@ -207,6 +173,23 @@ def follows_nearly(s: State, x: Vector, dim: float, background: float) -> bool:
         return False
     share, ratio = _explained(s, x, BEFORE_IT, along, dim * LN2 * (along - 0.5) - background)
     return bool(share * ratio > 1.0 - share)
+
+
+@kernel
+def compare_strange(s: State) -> None:
+    """Learn whether observations that are like none before tell the next one of them."""
+    if s.head.strange > 0.0 and s.head.before_strange > 0.0:
+        before, product = s.recent[BEFORE_IT * RECENT], 0.0
+        for i in range(s.x.size):
+            product += s.weight[i] * (s.x[i] - s.mean[i]) * (before[i] - s.mean[i])
+        s.head.along_rest += product
+        s.head.squared_rest += product * product
+
+
+@kernel
+def have_memory(s: State) -> bool:
+    """Whether they do, which noise does not: then there are no grounds to distrust them."""
+    return bool(s.head.along_rest > math.sqrt(2.0 * ODDS * s.head.squared_rest))
 
 
 @kernel
@@ -221,10 +204,7 @@ def keep_recent(s: State, x: Vector, e: int) -> None:
 
 @kernel
 def is_near(s: State, x: Vector, is_first: bool, dim: float, background: float) -> bool:
-    """Whether x is rather near what was seen lately than not, if kernels may decide."""
-    along = int(s.head.along) if is_tied(s, GRADUAL) else -1
-    if along < 0 and s.head.lead < 0.0:
-        return False
+    """Whether x is rather near what was seen lately, or just before, than not."""
     width = int(s.head.near)
     if width >= 0:
         near, far = 0.0, 1.0
@@ -235,10 +215,7 @@ def is_near(s: State, x: Vector, is_first: bool, dim: float, background: float) 
                 far += s.head.totals[e] * (1.0 - share)
         if near > far:
             return True
-    if is_first or along < 0 or s.head.follows == 0.0:
-        return False
-    share, ratio = _explained(s, x, BEFORE_IT, along, dim * LN2 * (along - 0.5) - background)
-    return share * ratio > 1.0 - share
+    return not is_first and follows_nearly(s, x, dim, background)
 
 
 @kernel
@@ -252,9 +229,3 @@ def _explained(s: State, x: Vector, e: int, j: int, peak: float) -> tuple[float,
         if height > -20.0:
             total += math.exp(min(height, 600.0))
     return share, total / max(kept, 1)
-
-
-@kernel
-def compare_with_cells(s: State, kernels: float, cells: float) -> None:
-    """Add to the lead of kernels over cells: logarithms of both densities at what was observed."""
-    s.head.lead = min(max(s.head.lead + kernels - cells, -ODDS), ODDS)
