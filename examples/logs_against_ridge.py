@@ -1,10 +1,12 @@
-"""When does temporal-difference learning beat ridge regression? Logs of several kinds, compared.
+"""
+TD or ridge regression? Logs of several kinds
+=============================================
+
+Two kinds are measured: the weather at three airports of New York, and the glucose of one person.
+The others are simulated, with fixed seeds. It prints the table of docs/ridge.md.
 
     pip install '.[series]' bokeh_sampledata
     python examples/logs_against_ridge.py
-
-Two kinds are measured: the weather at three airports of New York, and the glucose of one person.
-The others are made, in the form that such logs have, and their seeds are fixed.
 """
 
 from __future__ import annotations
@@ -22,9 +24,11 @@ import numpy as np
 import polars as pl
 
 from preftd._src.logs.arms import ARMS
+from preftd._src.logs.verdict import labels_of
 from preftd.logs import LogColumns, LogEvaluation, fit
 
 Case = tuple[pl.DataFrame, LogColumns]
+REGRESSIONS = {key for key, arm in ARMS.items() if arm.regression}
 
 
 def factory(trips: int, minutes: int, discount: float) -> Case:
@@ -187,12 +191,10 @@ def compared(found: LogEvaluation) -> Iterator[str]:
     question = found.summary["questions"][0]
     rows = found.summary["log"]["rows"]
     yield f"{100 * question['unknown'] / rows:.0f} %"
-    labels = {arm["key"]: arm["label"] for arm in found.summary["arms"]}
+    labels = labels_of(found.summary)
     for one in question["verdicts"]:
         more = {m["arm"]: m for m in one["more"]}
-        kinds = [
-            [key for key in more if bool(ARMS[key].regression) is kind] for kind in (True, False)
-        ]
+        kinds = [[key for key in more if (key in REGRESSIONS) is kind] for kind in (True, False)]
         ridge, td = (min(keys, key=lambda key: more[key]["more"]) for keys in kinds)
         yield f"{labels[ridge]}, {labels[td]}"
         if one["best"] in kinds[0]:

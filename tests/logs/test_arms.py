@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,18 @@ from logs.made_logs import COLUMNS, gappy, settings_of
 from preftd import InputError
 from preftd._src.logs import solving, table
 from preftd._src.logs.arms import arms_of
+from preftd._src.logs.command import lines
 from preftd._src.logs.first_pass import add_up, part_sums
 from preftd._src.logs.look import look
 from preftd._src.logs.parts import plan_parts, read_part
 from preftd._src.logs.scores import error_table
 from preftd._src.logs.solving import solve
 from preftd._src.logs.source import open_source
+from preftd._src.logs.summary import errors_of
 from preftd._src.logs.verdict import verdict
+from preftd._src.style import number_text
 from preftd.logs import LogColumns, fit
+from preftd.report import write_log_page
 
 ARMS = ("mean", "last", "ridge", "ridge_flags", "ridge_trusted", "ptd")
 
@@ -199,6 +204,10 @@ def test_a_split_that_cannot_be_is_refused(
     [
         (pl.Datetime("us"), "1970-01-01 00:20:00"),
         (pl.Datetime("ms", "UTC"), "1970-01-01 00:20:00"),
+        (pl.Datetime("us", "Asia/Tokyo"), "1970-01-01 09:20:00"),
+        (pl.Datetime("us", "Asia/Tokyo"), "1970-01-01T00:20:00Z"),
+        (pl.Datetime("us", "Asia/Tokyo"), dt.datetime(1970, 1, 1, 9, 20)),
+        (pl.Datetime("us", "Asia/Tokyo"), dt.datetime(1970, 1, 1, 0, 20, tzinfo=dt.UTC)),
         (pl.Int64, 1200),
         (pl.Float64, "1200"),
     ],
@@ -238,6 +247,24 @@ def test_the_simplest_of_the_arms_that_cannot_be_told_apart_is_recommended(tmp_p
     (text,) = judged(errors, tmp_path / "far")
     assert text.startswith("On all rows (60 rows): use PTD. It has the least held-out error,")
     assert "The best of the regressions, ridge, has 41.5 % more error" in text
+
+
+def test_inside_gaps_what_is_held_may_be_best(tmp_path: Path) -> None:
+    log, columns = gappy(), LogColumns(**COLUMNS | {"preference": "missing"})
+    found = fit(log, columns, tmp_path / "log", rules=["ridge", "ptd"])
+    squares = np.ones((2, 60, 2, 2))
+    squares[1, :, :, 1] = 0.25 * (1 + np.random.default_rng(0).random((60, 2)))
+    *_, verdicts = error_table(np.ones((60, 2, 3)), squares, arms_of(["ridge", "ptd"]), 0.0)
+    assert [one["use"] for one in verdicts] == ["ridge", "held_ptd"]
+    (question,) = found.summary["questions"]
+    question |= {"verdicts": verdicts}
+    text = found.verdict()[1]
+    assert ": use PTD, held. It has the least held-out error" in text
+    assert text.endswith("A saved model does not predict with PTD, held.")
+    shown = [line for line in lines(found) if line.startswith("  PTD, held")]
+    error = errors_of(question, arm="ptd", prediction="held", rows="untrusted")[0]["rmse"]
+    assert number_text(error) in shown[0]
+    assert "use PTD, held" in write_log_page(found).read_text(encoding="utf-8")
 
 
 def test_ridge_penalties_are_given_or_chosen(tmp_path: Path) -> None:

@@ -45,8 +45,8 @@ BAD: dict[str, tuple[Change, dict[str, Any], str]] = {
     "mixed types": (
         put("a", 17, "n/a", pl.String),
         {},
-        "column 'a' holds String, such as 'n/a' in row 17 of log.parquet: give numbers, or name it "
-        "among categories.",
+        "column 'a' holds String, such as 'n/a' in row 17 of log.parquet: give numbers, name it "
+        "among categories, or in CSV name what is missing among nulls.",
     ),
     "text that is also the name of the episode": (
         made(id="run " + pl.col("id").cast(pl.String)),
@@ -56,7 +56,8 @@ BAD: dict[str, tuple[Change, dict[str, Any], str]] = {
     "text rewards": (
         put("r", 3, "ten", pl.String),
         {},
-        "column 'r' holds String, such as 'ten' in row 3 of log.parquet: give numbers.",
+        "column 'r' holds String, such as 'ten' in row 3 of log.parquet: give numbers, or "
+        "in CSV name what is missing among nulls.",
     ),
     "unsorted": (
         lambda log: log.sort("a"),

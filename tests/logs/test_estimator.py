@@ -124,6 +124,7 @@ def test_it_works_in_pandas_in_searches_and_after_pickling() -> None:
         ({"rule": "td2"}, "there is no rule 'td2'"),
         ({"episode": "trip"}, "there is no column 'trip'"),
         ({"discount": 2.0}, "discount"),
+        ({"discount": [0.5, 0.9]}, "discount has shape"),
     ],
 )
 def test_parameters_that_cannot_be_are_refused(named: dict[str, Any], message: str) -> None:

@@ -167,8 +167,10 @@ def test_a_log_of_which_no_return_is_known_has_no_errors(gaps: bool, tmp_path: P
     assert found.errors().height == 0
     assert {"arm", "rmse", "relative", "rows"} <= set(found.errors().columns)
     assert found.errors().filter(rows="all").height == 0
-    note = "No return of r, γ = 0.99 is known, so that there is no error of its predictions."
+    note = "No return of r, γ = 0.99 is known, so its predictions have no error."
     assert note in found.summary["notes"]
     assert note in list(lines(found))
     assert [one["rmse"] for one in found.summary["fills"]] == [None] * (6 if gaps else 0)
-    assert "No return is known" in write_log_page(found).read_text(encoding="utf-8")
+    assert "No row that was predicted has a known return" in write_log_page(found).read_text(
+        encoding="utf-8"
+    )

@@ -182,9 +182,7 @@ def test_returns_that_are_never_known_leave_no_curves(found: LogEvaluation) -> N
     assert log_figures.episodes_figure(found.summary, some, "id") is None
     none = [one | {"errors": [], "verdicts": []} for one in found.summary["questions"]]
     [(_, said)] = log_page.lead({**found.summary, "questions": none})
-    assert said == [
-        "No return is known where something was predicted, so that nothing is compared."
-    ]
+    assert said == ["No row that was predicted has a known return, so nothing is compared."]
 
 
 def test_values_that_are_all_the_same_are_one_group() -> None:

@@ -47,8 +47,8 @@ def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
         typer.Option(metavar="γ", help="A number, which may be repeated, or a column."),
     ] = None,
     episode: Annotated[str | None, column("Episode ID column.")] = None,
-    order: Annotated[str | None, column("What increases within an episode.")] = None,
-    time: Annotated[str | None, column("Times of rows: γ then discounts a unit of time.")] = None,
+    order: Annotated[str | None, column("Column that increases within an episode.")] = None,
+    time: Annotated[str | None, column("Time column: γ then discounts one unit of time.")] = None,
     time_unit: Annotated[
         str | None,
         typer.Option(metavar="UNIT", help="Such as 1s, 5m or 1h; a number if times are numbers."),
@@ -87,7 +87,7 @@ def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
     null: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="VALUE", help="What stands for a missing value in CSV, as NA. May be repeated."
+            metavar="VALUE", help="Text of missing values in CSV, such as NA. May be repeated."
         ),
     ] = None,
     rule: Annotated[
@@ -100,8 +100,8 @@ def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
     method: Annotated[
         list[str] | None,
         typer.Option(
-            help="Besides least squares: linear, linear:STEP_SIZE, network, network:UNITS or "
-            "boosting."
+            help="Next to least squares: linear, linear:STEP_SIZE, network, network:UNITS or "
+            "boosting. May be repeated."
         ),
     ] = None,
     folds: Annotated[int, typer.Option(help="Number of folds that are held out in turn.")] = 5,
@@ -114,7 +114,7 @@ def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
     ] = False,
     test_after: Annotated[
         str | None,
-        typer.Option(metavar="TIME", help="Predict only rows with a later time, from the others."),
+        typer.Option(metavar="TIME", help="Predict only later rows, from those before."),
     ] = None,
     block: Annotated[
         int | None, typer.Option(help="Cut longer episodes into blocks of this many rows.")

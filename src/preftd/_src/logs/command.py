@@ -13,9 +13,10 @@ from preftd._src.files import refuse_others
 from preftd._src.logs.columns import LogColumns, read_toml
 from preftd._src.logs.fitting import fit
 from preftd._src.logs.saved import PAGE, LogEvaluation
+from preftd._src.logs.scores import HELD
 from preftd._src.logs.source import is_minari, minari_columns
 from preftd._src.logs.summary import errors_of
-from preftd._src.logs.verdict import ends, verdict
+from preftd._src.logs.verdict import ends, errors_with, labels_of, verdict
 from preftd._src.style import number_text
 
 ROWS = {"trusted": "where readings are good", "untrusted": "inside gaps"}
@@ -73,7 +74,7 @@ def _number(text: str) -> float | str:
 def lines(found: LogEvaluation) -> Iterator[str]:
     """What was done with the log, a table of held-out errors, and what to use."""
     summary = found.summary
-    log, labels = summary["log"], {a["key"]: a["label"] for a in summary["arms"]}
+    log, labels = summary["log"], labels_of(summary)
     yield (
         f"{log['source']}: rows: {log['rows']:,}, episodes: {log['episodes']:,}, "
         f"features: {len(summary['features'])}"
@@ -88,10 +89,12 @@ def lines(found: LogEvaluation) -> Iterator[str]:
         yield f"{question['label']}: held-out error (95 % interval)"
         heads = [ROWS[rows] for rows in kinds] if "untrusted" in kinds else ["all rows"]
         yield f"  {'':{width}}" + "".join(f"{head:34}" for head in heads).rstrip()
-        for key, label in labels.items():
-            cells = [errors_of(question, arm=key, rows=r, prediction="value")[0] for r in kinds]
-            texts = [f"{_text(one['rmse'])}{ends(one, 'rmse')}" for one in cells]
-            yield f"  {label:{width}}" + "".join(f"{text:34}" for text in texts).rstrip()
+        for key in labels:
+            cells = [errors_with(question, key, rows) for rows in kinds]
+            if key.startswith(HELD) and (kinds[-1] != "untrusted" or not cells[-1]):
+                continue
+            texts = [f"{_text(one[0]['rmse'])}{ends(one[0], 'rmse')}" for one in cells]
+            yield f"  {labels[key]:{width}}" + "".join(f"{text:34}" for text in texts).rstrip()
         yield from verdict(summary, question)
     yield f"wrote {found.folder}"
 

@@ -83,9 +83,8 @@ def check_types(table: LogTable, columns: LogColumns) -> None:
         if name in others:
             continue
         if not (schema[name].is_numeric() or schema[name] == pl.Boolean):
-            remedy = "give numbers"
-            if name in columns.features:
-                remedy += ", or name it among categories"
+            category = ", name it among categories" if name in columns.features else ""
+            remedy = f"give numbers{category}, or in CSV name what is missing among nulls"
             raise InputError(
                 f"column {name!r} holds {schema[name]}{_first_text(table, name)}: {remedy}."
             )

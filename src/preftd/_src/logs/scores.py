@@ -5,7 +5,7 @@ Errors have intervals, for which groups of units are resampled.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,8 @@ GROUPS = 1000
 """Units are put together to at most so many groups, which are resampled for intervals."""
 LEVEL = 0.95
 KINDS = ("value", "held")
+HELD = "held_"
+"""What the names of held predictions begin with, in verdicts as in predictions.parquet."""
 WHICH = {"all": [0, 1], "trusted": [1], "untrusted": [0]}
 """Rows by whether β ≥ ½."""
 LONGEST_HOLD = 2.0
@@ -348,28 +350,40 @@ def error_table(
                  "rows": which, **_interval("difference", change)}
             )  # fmt: skip
         if which != "all":
-            verdicts.append(_verdict(which, [arm.key for arm in arms], found))
+            verdicts.append(_verdict(which, found))
     return errors, differences, verdicts
 
 
-def _verdict(
-    which: str, keys: Sequence[str], found: Mapping[tuple[str, str], Vector]
-) -> dict[str, Any]:
-    """Which arm has the least error of its values, and how much more the others have."""
-    known = [key for key in keys if np.isfinite(found[key, "value"][0])]
-    order = [key for key in ARMS if key in known] + [key for key in known if key not in ARMS]
+def _verdict(which: str, found: Mapping[tuple[str, str], Vector]) -> dict[str, Any]:
+    """What has the least error, and how much more the others have; inside gaps, also what is held.
+
+    Held predictions come last, as they need the rewards since the last trusted row.
+    """
+    kinds = KINDS if which == "untrusted" else KINDS[:1]
+    known = {
+        key if name == "value" else f"{HELD}{key}": rmse
+        for name in kinds
+        for (key, own), rmse in found.items()
+        if own == name and np.isfinite(rmse[0])
+    }
     if not known:
         return {"rows": which, "best": None, "use": None, "more": []}
-    best = min(known, key=lambda key: float(found[key, "value"][0]))
+    best = min(known, key=lambda key: float(known[key][0]))
     more, alike = list[dict[str, Any]](), list[str]()
-    for key in order:
+    for key in sorted(known, key=_simplest):
         with np.errstate(invalid="ignore", divide="ignore"):
-            ratio = found[key, "value"] / found[best, "value"] - 1
+            ratio = known[key] / known[best] - 1
         span = _interval("more", ratio)
         more.append({"arm": key, **span})
         if (span["more_low"] or 0.0) <= 0:
             alike.append(key)
     return {"rows": which, "best": best, "use": alike[0], "more": more}
+
+
+def _simplest(key: str) -> tuple[bool, int]:
+    """What sorts candidates, the simplest first; others than ARMS as they are given."""
+    keys = list(ARMS)
+    return key.startswith(HELD), keys.index(key) if key in keys else len(keys)
 
 
 def resamples(groups: int) -> Dense:

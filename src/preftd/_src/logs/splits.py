@@ -199,18 +199,15 @@ def _limit(table: LogTable, name: str, given: Any) -> Any:
     dtype = table.schema([name])[name]
     try:
         if dtype.is_temporal():
-            texts = (
-                pl.Series([given]) if isinstance(given, str) else pl.Series([given], strict=True)
-            )
-            if isinstance(given, str) and dtype == pl.Date:
-                texts = texts.str.to_date()
-            elif isinstance(given, str) and dtype == pl.Time:
-                texts = texts.str.to_time()
-            elif isinstance(given, str):
-                texts = texts.str.to_datetime(strict=True).dt.replace_time_zone(
-                    getattr(dtype, "time_zone", None)
-                )
-            return texts.cast(dtype).to_physical()[0]
+            found = pl.Series([given])
+            if isinstance(given, str):
+                kind = {pl.Date: pl.Date, pl.Time: pl.Time}.get(type(dtype), pl.Datetime)
+                found = found.str.strptime(kind)
+            if isinstance(dtype, pl.Datetime):
+                zone = getattr(found.dtype, "time_zone", None)
+                if zone is None:  # it is the time on a clock of the log's zone
+                    found = found.cast(pl.Datetime("us")).dt.replace_time_zone(dtype.time_zone)
+            return found.cast(dtype).to_physical()[0]
         if isinstance(given, bool):
             raise TypeError
         return float(given)

@@ -221,7 +221,7 @@ def _notes(settings: Settings, log: dict[str, Any], questions: list[dict[str, An
     notes, columns = [], settings.columns
     if log["grouped"]:
         notes.append(
-            f"Rows with the same {columns.episode!r} are not together: they are put together by "
+            f"Rows with the same {columns.episode!r} are not together: they were sorted by "
             f"{columns.episode!r} and {columns.time or columns.order!r}."
         )
     if log["final_rows"]:
@@ -248,10 +248,7 @@ def _notes(settings: Settings, log: dict[str, Any], questions: list[dict[str, An
             "traces are cut between blocks."
         )
     none = [one["label"] for one in questions if not one["errors"]]
-    notes += [
-        f"No return of {label} is known, so that there is no error of its predictions."
-        for label in none
-    ]
+    notes += [f"No return of {label} is known, so its predictions have no error." for label in none]
     for one in questions:
         notes += _notes_on_selection(settings, log, one)
     if columns.off_policy:
@@ -285,8 +282,8 @@ def _notes_on_selection(
         notes.append(
             f"{label}: {scored['ended']:.0%} of the rows with an error have one because their "
             "episode terminates, and returns of the others are mostly not known. Regressions learn "
-            "what follows in episodes that terminate, and errors are those of such episodes: do "
-            "not prefer regressions for that."
+            "what follows in episodes that terminate, and errors are those of such episodes, which "
+            "favours regressions."
         )
     if settings.split.ordered:
         return notes
@@ -302,7 +299,7 @@ def _notes_on_selection(
     if texts and without["rows"] >= SELECTED * log["rows"]:
         notes.append(
             f"{label}: rows with an error are a selected group. They differ from those without one "
-            f"in {', '.join(texts)}: errors may be others where returns are not known."
+            f"in {', '.join(texts)}: errors may differ where returns are not known."
         )
     return notes
 

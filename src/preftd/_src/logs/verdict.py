@@ -1,8 +1,8 @@
 """The verdict in words: what to use where readings are good, what inside gaps, and what for.
 
-The arm with the least held-out error is the best. If the paired interval of another arm's error, as
-a share of the best one's, begins at 0 or below, the two cannot be told apart, and the simpler one
-is recommended.
+The arm with the least held-out error is the best; inside gaps, that may be one that holds the last
+trusted prediction. If the paired interval of another arm's error, as a share of the best one's,
+begins at 0 or below, the two cannot be told apart, and the simpler one is recommended.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from preftd._src.logs.arms import ARMS
+from preftd._src.logs.arms import ARMS, BOOSTING
+from preftd._src.logs.scores import HELD
 from preftd._src.logs.summary import errors_of
 from preftd._src.style import number_text
 
@@ -22,9 +23,9 @@ FINE = 10
 
 def verdict(summary: Mapping[str, Any], question: Mapping[str, Any]) -> Iterator[str]:
     """Yield sentences on what to use at one question, where readings are good and inside gaps."""
-    labels = {arm["key"]: arm["label"] for arm in summary["arms"]}
+    labels = labels_of(summary)
     if not question["verdicts"]:
-        yield "No return is known where something was predicted, so that nothing is compared."
+        yield "No row that was predicted has a known return, so nothing is compared."
     trusted, untrusted = (errors_of(question, rows=rows) for rows in ("trusted", "untrusted"))
     for one in question["verdicts"]:
         if one["best"] is None:
@@ -32,14 +33,32 @@ def verdict(summary: Mapping[str, Any], question: Mapping[str, Any]) -> Iterator
         where = "Where readings are good" if one["rows"] == "trusted" else "Inside gaps"
         if not trusted or not untrusted:
             where = "On all rows"
-        (own,) = errors_of(question, rows=one["rows"], arm=one["best"], prediction="value")
+        (own,) = errors_with(question, one["best"], one["rows"])
         where += f" ({own['count']:,} rows)"
-        yield " ".join([_use(where, one, labels, own), *_worth(one, labels)])
+        later = [f"A saved model does not predict with {labels[one['use']]}."] * _passes(one["use"])
+        yield " ".join([_use(where, one, labels, own), *_worth(one, labels), *later])
     if question["verdicts"] and not trusted:
         yield "No row with a known return is trusted (β of ½ or more)."
     if question["verdicts"] and summary["groups"] < FEWEST:
         what = "pieces of time" if summary["split"]["ordered"] else "episodes"
         yield f"Intervals rest on {summary['groups']} {what}: do not rely on them."
+
+
+def labels_of(summary: Mapping[str, Any]) -> dict[str, str]:
+    """Return what people call arms, and their held predictions, by what verdicts call them."""
+    labels = {arm["key"]: arm["label"] for arm in summary["arms"]}
+    return labels | {f"{HELD}{key}": f"{label}, held" for key, label in labels.items()}
+
+
+def errors_with(question: Mapping[str, Any], key: str, rows: str) -> list[dict[str, Any]]:
+    """Return the error of what a verdict names, if it is known."""
+    own = errors_of(question, arm=key, prediction="value", rows=rows)
+    return own or errors_of(question, arm=key.removeprefix(HELD), prediction="held", rows=rows)
+
+
+def _passes(key: str) -> bool:
+    """Whether nothing of it is stored, or it needs the rewards before a row."""
+    return key in ("last", BOOSTING) or key.startswith(HELD)
 
 
 def _use(
@@ -67,7 +86,7 @@ def _worth(one: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[str]:
     mean = more.get("mean")
     if mean is not None and best != "mean":
         if (mean["more_low"] or 0.0) <= 0:
-            yield "So nothing is known to be better than the mean return."
+            yield "So nothing is clearly better than the mean return."
             return
         low, own, high = (_less(mean[f"more{end}"]) for end in ("_low", "", "_high"))
         less = f"{own} % less error than the mean return ({low} to {high} %)"

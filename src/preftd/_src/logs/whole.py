@@ -50,7 +50,7 @@ def learn_whole(
     """Learn from all rows of a log, by least squares or, as "linear", in the held view."""
     arms = arms_of([rule])
     if arms[0].regression is not None and arms[0].regression.uses != ("features",):
-        raise InputError(f"rule {short(rule)} uses more than features: give another, as ptd.")
+        raise InputError(f"rule {short(rule)} does not learn from features alone: give ptd, say.")
     arms += online_arms(arms, [] if method == "least squares" else [method])
     ridge = None if regularisation is None else check_regularisation(regularisation, False)
     folds = FOLDS if ridge is None and frame.height >= FOLDS * FEWEST else 1

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from preftd._src.arrays import Vector
 from preftd._src.logs.arms import PLAIN
+from preftd._src.logs.scores import HELD
 from preftd._src.logs.summary import errors_of
 from preftd._src.logs.table import reading, scan_parquet
 from preftd._src.report.figures.layout import grid, is_wide, rows_of_panels, write_note
@@ -121,7 +122,8 @@ def missing_figure(summary: Mapping[str, Any]) -> Figure:
 
 def shown_arms(summary: Mapping[str, Any], question: Mapping[str, Any]) -> list[Mapping[str, str]]:
     """Return the arms that are worth a line: those to use, the best, and the last with weights."""
-    keys = {one[name] for one in question["verdicts"] for name in ("use", "best")}
+    named = [one[name] for one in question["verdicts"] for name in ("use", "best")]
+    keys = {name.removeprefix(HELD) for name in named if name is not None}
     keys.add(with_weights(summary)[-1]["key"])
     return [arm for arm in summary["arms"] if arm["key"] in keys]
 

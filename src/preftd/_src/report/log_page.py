@@ -105,7 +105,7 @@ HEADINGS = {
     "missing": ("What is missing", "from the first row of the log to the last"),
     "errors": ("Held-out errors", "where readings are good, and where they are not"),
     "calibration": ("Calibration", "whether returns are what is predicted, on average"),
-    "episodes": ("Predictions over time", "beside the returns that followed"),
+    "episodes": ("Predictions over time", "with the returns that followed"),
     "gaps": ("What the preference changed, and where", "on trusted rows, and as a gap lasts"),
 }
 
@@ -159,7 +159,7 @@ def _penalty(summary: Mapping[str, Any]) -> str:
     """How the penalty of each method was found."""
     if summary["regularisation"] is not None:
         return f"{number_text(summary['regularisation'])} for all methods"
-    return "chosen for each method by errors on trusted rows, inside of what it learns from"
+    return "chosen for each method by errors on trusted rows of what it learns from"
 
 
 def told_trust(text: str, counted: str = "row") -> str:

@@ -17,7 +17,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from preftd._src.arrays import InputError, Vector, short
+from preftd._src.arrays import InputError, Vector, short, unit
 from preftd._src.logs.columns import Column, LogColumns, as_trust
 from preftd._src.logs.encoding import is_there
 from preftd._src.logs.predictor import Predictions, Predictor, predict_frame
@@ -210,7 +210,7 @@ class ValueRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         columns = LogColumns(
             features=[name for name in rows.columns if name not in others],
             reward=reward,
-            discount=self.discount,
+            discount=unit("discount", self.discount),
             categories=self.categories,
             episode=episode,
             terminated=self.terminated,
