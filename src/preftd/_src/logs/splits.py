@@ -201,7 +201,7 @@ def _limit(table: LogTable, name: str, given: Any) -> Any:
         if dtype.is_temporal():
             found = pl.Series([given])
             if isinstance(given, str):
-                kind = {pl.Date: pl.Date, pl.Time: pl.Time}.get(type(dtype), pl.Datetime)
+                kind: Any = type(dtype) if dtype in (pl.Date, pl.Time) else pl.Datetime
                 found = found.str.strptime(kind)
             if isinstance(dtype, pl.Datetime):
                 zone = getattr(found.dtype, "time_zone", None)

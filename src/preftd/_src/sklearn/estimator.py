@@ -62,7 +62,7 @@ class ValueRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
-    coef_ : array of shape (features,)
+    coef_ : array
         Weights in the units of X; of encoded features with an encoder.
     intercept_ : float
 
