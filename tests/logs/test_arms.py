@@ -231,8 +231,8 @@ def judged(errors: dict[str, NDArray[Any]], tmp_path: Path) -> list[str]:
     squares[:, :, 1, :] = np.stack(list(errors.values()), axis=1)
     counts = np.zeros((60, 2, 3))
     counts[:, 1] = [1.0, 0.0, 4.0]
-    table, differences, verdicts = error_table(counts, squares, arms_of(list(errors)), 0.0)
-    question = {"errors": table, "differences": differences, "verdicts": verdicts}
+    table, verdicts = error_table(counts, squares, arms_of(list(errors)), 0.0)
+    question = {"errors": table, "verdicts": verdicts}
     return list(verdict(found.summary, question))
 
 

@@ -220,6 +220,6 @@ def test_a_gap_is_filled_by_the_last_trusted_reading_of_its_episode(tmp_path: Pa
     given = [([True, False, False], [1.0, 1.0, 0.0]), ([False, False], [1.0, 1.0])]
     for piece, (begins, beta) in zip(pieces, given, strict=True):
         rows = gatherer.rows(gatherer.columns(piece), np.array(begins), np.array(beta))
-        ((_, found),) = gatherer.blocks(rows)
+        ((_, found),) = gatherer.blocks(rows, str)
     assert found[0, 0] == pytest.approx((2.0 - encoding.centre[0]) / encoding.scale[0])
     assert rows.gaps.tolist() == [1, 0]

@@ -87,7 +87,6 @@ ROWS: list[Row] = [
               "encoder": "None", "behaviour": "None", "target": "None",
               "nulls": "word, words, long word, line, empty, text",
               "time": "word, long word, line", "time_unit": "number, huge, None"}),
-    Row("logs.LogColumns.with_fill", lambda: {"fill": "mean"}, columns),
     Row("logs.LogColumns.from_mapping",
         lambda: {"given": {"features": ["x"], "reward": "r", "discount": 0.5}}),
     Row("logs.LogColumns.from_toml", lambda: {"path": TOML}),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from preftd._src.arrays import Dense, InputError, Vector
 from preftd._src.logs.arms import ARMS
-from preftd._src.logs.moments import extras_of, extras_of_chunk, past_of
+from preftd._src.logs.moments import extras_of, past_of
 from preftd._src.logs.parts import LogPlan, Settings, chunks, read_steps
 from preftd._src.logs.returns import all_training_returns
 
@@ -59,7 +59,7 @@ class BoostedFold(NamedTuple):
             realised = all_training_returns(settings, part, steps, self.mean, self.fold)
             past, z = past_of(settings.columns, extras, steps), list[Dense]()
             for chunk in chunks(settings, part, steps):
-                more = extras_of_chunk(extras, chunk, past)
+                more = extras.of_rows(chunk.inputs, settings.columns, chunk.beta, past[chunk.which])
                 for piece in chunk.pieces:
                     z.append(np.concatenate([piece.features, more[chunk.rows_of(piece)]], axis=1))
             own = np.concatenate(z)[: steps.own]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, final
 
@@ -440,10 +440,6 @@ class LogColumns:
     def all(self) -> tuple[str, ...]:
         """All columns that are read, each once."""
         return tuple(dict.fromkeys((*self.of_steps, *self.inputs)))
-
-    def with_fill(self, fill: str) -> Self:
-        """Return the same with another fill."""
-        return replace(self, fill=fill)
 
     @classmethod
     def from_mapping(cls, given: Mapping[str, Any]) -> Self:

@@ -7,7 +7,7 @@ changes no prediction beyond rounding, and weights can be had in the log's own u
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -251,10 +251,17 @@ class Gatherer:
             beta = np.ones(count)
         return Rows(columns, begins, beta, age, np.zeros(len(self.carried), int))
 
-    def blocks(self, rows: Rows) -> Iterator[tuple[slice, Dense]]:
+    def blocks(self, rows: Rows, place: Callable[[int], str]) -> Iterator[tuple[slice, Dense]]:
         """Yield features of at most `BLOCK` rows at a time, which the next ones overwrite.
 
         They stay in the cache while they are used.
+
+        Parameters
+        ----------
+        rows : Rows
+        place : callable
+            What messages call the row with a number.
+
         """
         named, levels = self.encoding.columns, self.encoding.levels
         for low in range(0, len(rows.begins), BLOCK):
@@ -265,9 +272,14 @@ class Gatherer:
             out, codes = self._out[:count], np.empty((count, len(levels)))
             numbers = out if self._basis is None else np.empty((count, len(named.features)))
             block = _Block(
-                low, len(named.features), rows.begins[which], rows.beta[which], numbers, codes
+                len(named.features), rows.begins[which], rows.beta[which], numbers, codes
             )
-            self._write(block, [column[which] for column in rows.columns], rows.gaps)
+            bad = self._write(block, [column[which] for column in rows.columns], rows.gaps)
+            if bad is not None:
+                name, row = named.features[bad[0]], place(low + bad[1])
+                raise InputError(
+                    f"feature {name!r} is infinite in {row}: give numbers, or leave it empty."
+                )
             at = len(named.features)
             if self._basis is not None:
                 kind, encoder = self._basis
@@ -282,8 +294,10 @@ class Gatherer:
                 out[:, -1] = 1.0
             yield which, out
 
-    def _write(self, block: _Block, columns: list[Vector], gaps: NDArray[np.int64]) -> None:
-        """Write columns, at first those without a gap."""
+    def _write(
+        self, block: _Block, columns: list[Vector], gaps: NDArray[np.int64]
+    ) -> tuple[int, int] | None:
+        """Write columns, at first those without a gap; return what is infinite: column and row."""
         whole = self._write_whole(block, columns)
         last, begun = block.last_trusted()
         for i, column in enumerate(columns):
@@ -297,8 +311,9 @@ class Gatherer:
             scaled = (self._centre[i], self._factor[i], self._mean[i], self._fill)
             found, bad = gather_gaps(column, block.begins, block.beta, scaled, carried, out, at)
             if bad >= 0:
-                raise InfiniteError(self.encoding.columns.features[i], block.first + bad)
+                return i, bad
             gaps[i] += found
+        return None
 
     def _write_whole(self, block: _Block, columns: list[Vector]) -> list[bool]:
         """Write columns without a gap, four at a time if possible; returns which these are."""
@@ -331,8 +346,6 @@ class Rows(NamedTuple):
 class _Block(NamedTuple):
     """Some rows, and where their numbers go."""
 
-    first: int
-    """The number of the first row."""
     features: int
     """How many inputs are numbers; codes of categories come after them."""
     begins: NDArray[np.bool_]
@@ -360,14 +373,6 @@ def last_true(flags: NDArray[np.bool_]) -> int:
 def nothing_carried(inputs: int) -> Dense:
     """What is carried into the first row of an episode: nothing was read."""
     return np.tile([np.nan, np.inf, np.nan], (inputs, 1))
-
-
-class InfiniteError(Exception):
-    """A feature is infinite; the caller knows which row of the log it is."""
-
-    def __init__(self, name: str, row: int) -> None:
-        super().__init__(name, row)
-        self.name, self.row = name, row
 
 
 def numbers_of(column: pl.Series) -> Vector:

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from preftd._src.arrays import InputError
-from preftd._src.logs.encoding import is_there
 from preftd._src.logs.least_squares import Adder
-from preftd._src.logs.moments import Moments, extras_of, extras_of_chunk, past_of
-from preftd._src.logs.parts import Chunk, LogPart, PartSteps, Settings, chunks, read_steps
+from preftd._src.logs.moments import Moments, extras_of, past_of
+from preftd._src.logs.parts import LogPart, PartSteps, Settings, chunks, read_steps
 from preftd._src.logs.returns import Training, training_returns
 
 BINS = 200
@@ -48,7 +47,7 @@ def part_sums(settings: Settings, part: LogPart) -> dict[str, NDArray[Any]]:
     edges = -(-np.arange(BINS + 1) * settings.table.rows // BINS)  # the first row of each bin
     for chunk in chunks(settings, part, steps):
         signals = [adder.signals(steps, chunk) for adder in adders]
-        more = extras_of_chunk(extras, chunk, past)
+        more = extras.of_rows(chunk.inputs, columns, chunk.beta, past[chunk.which])
         for piece in chunk.pieces:
             own = more[chunk.rows_of(piece)]
             for adder, given in zip(adders, signals, strict=True):
@@ -61,8 +60,9 @@ def part_sums(settings: Settings, part: LogPart) -> dict[str, NDArray[Any]]:
         trust[:, 0] += np.diff(ends)
         trust[:, 1] += np.bincount(bins, beta, minlength=BINS)
         seen += ((beta >= 0.5).sum(), (beta == 0).sum(), len(beta))
-        if chunk.gaps.any():
-            _count_gaps(gaps, chunk, bins)
+        for i in np.flatnonzero(chunk.gaps).tolist():
+            missing = np.isnan(chunk.inputs[i][: len(bins)])
+            gaps[:, i] += np.bincount(bins[missing], minlength=BINS)
     with np.errstate(over="ignore", invalid="ignore"):
         sums = np.array([adder.sums() for adder in adders])
         sums = sums.reshape(len(adders), -1, folds, size, size + cumulants)
@@ -105,13 +105,6 @@ def add_up(parts: Sequence[dict[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
         for name, array in part.items():
             total[name] += array
     return total
-
-
-def _count_gaps(gaps: NDArray[np.int64], chunk: Chunk, bins: NDArray[np.int64]) -> None:
-    """Count by bin what is missing in each input."""
-    for i in np.flatnonzero(chunk.gaps).tolist():
-        missing = ~is_there(chunk.frame.to_series(i)[: len(bins)])
-        gaps[:, i] += np.bincount(bins[missing], minlength=BINS)
 
 
 def _counts(steps: PartSteps, folds: int) -> dict[str, NDArray[Any]]:

@@ -27,21 +27,19 @@ The folder of an evaluation holds
     bins           for 1/200 of the rows each: rows, beta (mean), gaps (inputs × bins: share)
     arms           key, label, method ("least squares", also of regressions)
     questions      cumulant, discount, suffix, label, mean (what a constant predicts), unknown (rows
-                   whose return is not known), errors, differences, verdicts, weights (arm → in
+                   whose return is not known), errors, verdicts, weights (arm → in
                    units of the log, as `features`), extra_weights (as `extras`), penalties,
                    selection, step_sizes (of arms that have one)
     verdicts       for "trusted" and "untrusted" rows: best (the arm with the least error of its
-                   values), use (the simplest arm whose error may be as small), more (for each arm:
-                   by what share its error is larger, with _low and _high); null if none is known
+                   values, or held_ARM if those that it holds have the least, in untrusted rows),
+                   use (the simplest whose error may be as small), more (for each: by what share its
+                   error is larger, with _low and _high); null if none is known
     penalties      arm → the share of the mean of A's diagonal that was chosen as ε, or null
     selection      rows without and with an error: rows, trusted, reward, inputs (means),
                    ended (share of rows that are known because their episode terminates)
     errors         rows of a table: arm, prediction ("value", "held"), rows ("all", "trusted",
                    "untrusted"), count, rmse, relative (to the error of predicting the mean), each
                    with _low and _high: ends of a 95 % interval over resampled groups of units
-    differences    the RMSE of the last arm of least squares less that of another arm with the same
-                   prediction, or its held less its value: arm, prediction, than, than_prediction,
-                   rows, difference with _low and _high
     fills          what other fills would change: fill, question (label), arm, rmse (of values, all
                    rows), weights (in units of the log); empty without gaps, and for long logs
     folds, groups, regularisation, level, seconds, version
@@ -291,6 +289,9 @@ class Passes:
     plan: LogPlan
     files: PartFiles
 
+    def _key(self, *named: Any) -> str:
+        return key_of(*named, *described(self.settings, self.plan))
+
     def _work(self, key: str, compute: Callable[..., Any], *given: Any) -> list[PartWork]:
         """What is computed of each part."""
         return [
@@ -304,7 +305,7 @@ class Passes:
 
     def sums(self) -> tuple[dict[str, Any], Solution]:
         """First pass: the sums of all parts, and their solution."""
-        key = key_of("sums", *described(self.settings, self.plan))
+        key = self._key("sums")
         total = add_up(self.files.compute("least squares", self._work(key, part_sums)))
         columns, constant = self.settings.columns, self.settings.encoding.adds_constant
         labels = [one.label for one in questions_of(columns)][:: len(columns.reward)]
@@ -316,7 +317,7 @@ class Passes:
     def online(self, solution: Solution) -> tuple[OnlineValues, ...]:
         """What methods besides least squares learn from all rows but a fold, and from all."""
         settings, plan, found = self.settings, self.plan, list[OnlineValues]()
-        key = key_of("online", *described(settings, plan))
+        key = self._key("online")
         for arm in settings.arms:
             if arm.method is None:
                 continue
@@ -339,7 +340,7 @@ class Passes:
         if all(arm.key != BOOSTING for arm in settings.arms):
             return None
         check_rows(settings.table.rows)
-        key, folds = key_of(BOOSTING, *described(settings, plan)), settings.folds
+        key, folds = self._key(BOOSTING), settings.folds
         work = [
             PartWork(
                 f"{key}-{fold}",
@@ -355,7 +356,7 @@ class Passes:
 
     def scores(self, solution: Solution, written: bool) -> tuple[dict[str, Any], list[Path]]:
         """Second pass: the errors of all parts, and the files of their predictions."""
-        key = key_of("scores", written, *described(self.settings, self.plan))
+        key = self._key("scores", written)
         stem = str(self.files.folder / key) if written else None
         work = self._work(key, part_scores, solution, self.plan.groups, stem)
         total = add_up(self.files.compute("predictions", work))

@@ -19,8 +19,8 @@ from preftd._src.arrays import Dense, Vector
 from preftd._src.kernels import kernel
 from preftd._src.logs.arms import Arm, questions_of
 from preftd._src.logs.columns import LogColumns, Missing
-from preftd._src.logs.encoding import Encoding, is_there
-from preftd._src.logs.parts import Chunk, PartSteps, Settings
+from preftd._src.logs.encoding import Encoding
+from preftd._src.logs.parts import PartSteps, Settings
 from preftd._src.logs.returns import Training
 
 DISTRUST = "1 − β"
@@ -51,16 +51,25 @@ class Extras(NamedTuple):
             *(("1",) if self.constant else ()),
         )
 
-    def of_inputs(self, inputs: Sequence[Vector], columns: LogColumns, beta: Vector) -> Dense:
-        """Return flags and the constant of rows, shape (rows, extras), where 0 stands for rewards.
+    def of_rows(
+        self,
+        inputs: Sequence[Vector],
+        columns: LogColumns,
+        beta: Vector,
+        past: Dense | None = None,
+    ) -> Dense:
+        """Return the extras of rows, shape (rows, extras).
 
         inputs  columns of features and categories, NaN where they are missing
+        past    rewards so far, 0 if they are not given
         """
         found = np.zeros((len(beta), len(self.names)))
         for i, name in enumerate(self.missing):
             found[:, i] = np.isnan(inputs[columns.inputs.index(name)])
         if self.distrust:
             found[:, len(self.missing)] = 1.0 - beta
+        if past is not None:
+            found[:, self.flags : self.flags + len(self.past)] = past
         if self.constant:
             found[:, -1] = 1.0
         return found
@@ -124,21 +133,6 @@ def past_of(columns: LogColumns, extras: Extras, steps: PartSteps) -> Dense:
         past_rewards(own, steps.discounts[d], steps.first, out)
         found[:, q] = out
     return found
-
-
-def extras_of_chunk(extras: Extras, chunk: Chunk, past: Dense) -> Dense:
-    """Return the extras of the rows of a chunk, shape (rows, extras)."""
-    out, at = np.empty((len(chunk.beta), len(extras.names))), 0
-    for name in extras.missing:
-        out[:, at] = ~is_there(chunk.frame[name])
-        at += 1
-    if extras.distrust:
-        out[:, at] = 1.0 - chunk.beta
-        at += 1
-    out[:, at : at + len(extras.past)] = past[chunk.which]
-    if extras.constant:
-        out[:, -1] = 1.0
-    return out
 
 
 @final

@@ -10,6 +10,7 @@ A *part* is a run of whole units: what is computed in one go and stored in one f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from preftd._src.arrays import LARGE, Dense, InputError, Vector, as_array
 from preftd._src.logs.arms import Arm
 from preftd._src.logs.clock import elapsed
 from preftd._src.logs.columns import Column, LogColumns
-from preftd._src.logs.encoding import Encoding, Gatherer, InfiniteError, Rows, is_there, numbers_of
+from preftd._src.logs.encoding import Encoding, Gatherer, Rows, is_there, numbers_of
 from preftd._src.logs.splits import FEW, Pieces, Split, split_log
 from preftd._src.logs.table import LogTable, in_one_piece
 
@@ -533,7 +534,6 @@ class Piece(NamedTuple):
     which: slice
     features: Dense
     beta: Vector
-    frame: pl.DataFrame
 
 
 class Chunk(NamedTuple):
@@ -543,7 +543,8 @@ class Chunk(NamedTuple):
     beta: Vector
     gaps: Whole
     """How many there are of each input, once all pieces were read."""
-    frame: pl.DataFrame
+    inputs: list[Vector]
+    """Features and codes of categories, NaN where they are missing."""
     pieces: Iterator[Piece]
     """Its rows with their features, so few at a time that they stay in the cache."""
 
@@ -570,30 +571,21 @@ def chunks(settings: Settings, part: LogPart, steps: PartSteps) -> Iterator[Chun
                 passed = None if steps.elapsed is None else steps.elapsed[which]
                 own = [column[some] for column in inputs]
                 rows = gatherer.rows(own, begins[which], given, passed)
-                shown = frame[some]
-                found = _pieces(gatherer, rows, shown, at, table.place, part.start)
-                yield Chunk(which, rows.beta, rows.gaps, shown, found)
+                found = _pieces(gatherer, rows, at, partial(_place, table, part.start + at))
+                yield Chunk(which, rows.beta, rows.gaps, own, found)
                 at = which.stop
 
 
+def _place(table: LogTable, first: int, row: int) -> str:
+    return table.place(first + row)
+
+
 def _pieces(
-    gatherer: Gatherer,
-    rows: Rows,
-    frame: pl.DataFrame,
-    at: int,
-    place: Callable[[int], str],
-    start: int,
+    gatherer: Gatherer, rows: Rows, at: int, place: Callable[[int], str]
 ) -> Iterator[Piece]:
-    """The pieces of a chunk that begins with row `at` of a part, and that with row `start`."""
-    try:
-        for block, features in gatherer.blocks(rows):
-            which = slice(at + block.start, at + block.stop)
-            yield Piece(which, features, rows.beta[block], frame[block])
-    except InfiniteError as error:
-        raise InputError(
-            f"feature {error.name!r} is infinite in {place(start + at + error.row)}: give numbers, "
-            "or leave it empty."
-        ) from None
+    """The pieces of a chunk that begins with row `at` of a part."""
+    for block, features in gatherer.blocks(rows, place):
+        yield Piece(slice(at + block.start, at + block.stop), features, rows.beta[block])
 
 
 def read_part(settings: Settings, part: LogPart) -> tuple[PartSteps, Dense, Vector]:

@@ -20,7 +20,6 @@ from preftd._src.logs.columns import Age, Column, LogColumns, Missing
 from preftd._src.logs.encoding import (
     Encoding,
     Gatherer,
-    InfiniteError,
     Rows,
     is_there,
     nothing_carried,
@@ -264,16 +263,12 @@ class Predictor:
         self._gatherer.carried = carried
         passed = self._passed(rows, at, begins, known)
         made = self._gatherer.rows(inputs, begins, beta, passed)
-        try:
-            values = [
-                self._values(self._with_extras(features, made, block))
-                for block, features in self._gatherer.blocks(made)
-            ]
-        except InfiniteError as error:
-            row = np.arange(len(rows.begins))[at][error.row]
-            raise InputError(
-                f"feature {error.name!r} is infinite in row {row}: give a number, or None."
-            ) from None
+        values = [
+            self._values(self._with_extras(features, made, block))
+            for block, features in self._gatherer.blocks(
+                made, lambda row: f"row {np.arange(len(rows.begins))[at][row]}"
+            )
+        ]
         found.value[at], found.age[at] = np.concatenate(values), made.age
         by_age = isinstance(self._columns.preference, Missing | Age)
         found.beta[at] = made.beta if by_age or beta is not None else np.nan
@@ -284,7 +279,7 @@ class Predictor:
         if self._extras is None:
             return features
         own = [column[block] for column in rows.columns]
-        more = self._extras.of_inputs(own, self._columns, rows.beta[block])
+        more = self._extras.of_rows(own, self._columns, rows.beta[block])
         return np.concatenate([features, more], axis=1)
 
     def _passed(

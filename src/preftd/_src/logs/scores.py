@@ -18,7 +18,7 @@ from preftd._src.experiments.statistics import RESAMPLES
 from preftd._src.files import write_whole
 from preftd._src.kernels import kernel
 from preftd._src.logs.arms import ARMS, Arm, log_names, questions_of
-from preftd._src.logs.moments import extras_of_chunk, past_of
+from preftd._src.logs.moments import past_of
 from preftd._src.logs.parts import Chunk, LogPart, PartSteps, Settings, chunks, read_steps
 from preftd._src.logs.returns import ROUNDING, Realised, realised_returns
 from preftd._src.logs.solving import Solution
@@ -188,7 +188,7 @@ def part_scores(
         if rows <= 0:
             continue
         beta, values = chunk.beta[:rows], np.empty((chunk.which.stop - chunk.which.start, many))
-        more = extras_of_chunk(solution.extras, chunk, past)
+        more = solution.extras.of_rows(chunk.inputs, columns, chunk.beta, past[chunk.which])
         for one in chunk.pieces:
             block, at = chunk.rows_of(one), one.which
             values[block] = _values(settings, part.start + at.start, steps.fold[at], one.features,
@@ -300,7 +300,7 @@ def error_table(
     arms: tuple[Arm, ...],
     middle: float,
 ) -> tuple[list[dict[str, Any]], ...]:
-    """Errors of the arms at one question, how those of the last arm differ, and which is best.
+    """Errors of the arms at one question, and which is best.
 
     Parameters
     ----------
@@ -314,11 +314,11 @@ def error_table(
     Returns
     -------
     tuple of lists of dict
-        Rows of three tables: see the head of `fitting.py`.
+        Rows of two tables: see the head of `fitting.py`.
 
     """
     drawn = resamples(len(counts))
-    errors, differences, verdicts = [], [], []
+    errors, verdicts = [], []
     for which, rows in WHICH.items():
         total = counts[:, rows].sum(axis=1)
         if not total[:, ROWS].sum():
@@ -338,20 +338,9 @@ def error_table(
                      "count": int(total[:, ROWS].sum()), **_interval("rmse", rmse),
                      **_interval("relative", rmse / spread)}
                 )  # fmt: skip
-        last = [arm for arm in arms if arm.solves][-1]
-        pairs = [(name, arm.key, name) for name in KINDS for arm in arms if arm != last]
-        for name, key, other in [*pairs, ("held", last.key, "value")]:
-            if (last.key, name) not in found or (key, other) not in found:
-                continue
-            with np.errstate(invalid="ignore"):  # both may be infinite
-                change = found[last.key, name] - found[key, other]
-            differences.append(
-                {"arm": last.key, "prediction": name, "than": key, "than_prediction": other,
-                 "rows": which, **_interval("difference", change)}
-            )  # fmt: skip
         if which != "all":
             verdicts.append(_verdict(which, found))
-    return errors, differences, verdicts
+    return errors, verdicts
 
 
 def _verdict(which: str, found: Mapping[tuple[str, str], Vector]) -> dict[str, Any]:

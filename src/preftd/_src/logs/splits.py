@@ -137,23 +137,14 @@ def _by_row(table: LogTable, begins: Whole, split: Split, few: bool) -> Pieces:
 
 
 def _by_time(table: LogTable, name: str, begins: Whole, split: Split, test_after: Any) -> Pieces:
-    """Pieces of time, whose ends are the same for all episodes."""
+    """Pieces of time, whose ends are the same for all episodes, in which no time goes back."""
     edges = _edges(table, name, split, test_after)
     starts, folds = list[Whole](), list[Whole]()
     before = -1
     for low, high in table.chunks(0, table.rows):
         own = np.searchsorted(edges, _times(table, name, low, high), side="left")
-        first = np.zeros(high - low, np.bool_)
-        first[begins[(begins >= low) & (begins < high)] - low] = True
-        change = np.diff(own, prepend=before)
-        back = (change < 0) & ~first
-        if back.any():
-            row = low + int(back.argmax())
-            raise InputError(
-                f"time ({name!r}) goes back inside an episode, in {table.place(row)}: sort the log "
-                "by episode and time."
-            )
-        at = np.flatnonzero(first | (change != 0))
+        first = begins[(begins >= low) & (begins < high)] - low
+        at = np.union1d(first, np.flatnonzero(np.diff(own, prepend=before)))
         starts.append(low + at)
         folds.append(own[at])
         before = int(own[-1])
@@ -163,10 +154,6 @@ def _by_time(table: LogTable, name: str, begins: Whole, split: Split, test_after
 def _times(table: LogTable, name: str, low: int, high: int) -> NDArray[Any]:
     """The times of rows as whole numbers, or as numbers."""
     column = table.read([name], low, high)[name]
-    if column.null_count() or (column.dtype.is_float() and column.is_nan().any()):
-        missing = column.is_null() | (column.is_nan() if column.dtype.is_float() else False)
-        row = low + int(missing.arg_max() or 0)
-        raise InputError(f"{name!r} is missing in {table.place(row)}: fill the column.")
     if column.dtype.is_temporal():
         return column.to_physical().to_numpy()
     if not column.dtype.is_numeric():

@@ -67,10 +67,6 @@ FORM: dict[str, Any] = {
                 {"arm": str, "prediction": str, "rows": str, "count": int,
                  **interval("rmse"), **interval("relative")}
             ],
-            "differences": [
-                {"arm": str, "prediction": str, "than": str, "than_prediction": str, "rows": str,
-                 **interval("difference")}
-            ],
         }
     ],
     "fills": [{"fill": str, "question": str, "arm": str, "rmse": NUMBER, "weights": [NUMBER]}],
@@ -142,7 +138,7 @@ def summarise_questions(
     questions = []
     for q, question in enumerate(questions_of(settings.columns)):
         middle = float(solution.mean[q])
-        errors, differences, verdicts = error_table(
+        errors, verdicts = error_table(
             scores["counts"][q], scores["squares"][q], settings.arms, middle
         )
         size = settings.encoding.size
@@ -154,7 +150,6 @@ def summarise_questions(
                 "mean": middle,
                 "unknown": int(scores["unknown"][q]),
                 "errors": errors,
-                "differences": differences,
                 "verdicts": verdicts,
                 "weights": {
                     arm.key: raw[:, a].tolist() for a, arm in enumerate(settings.least_squares)
@@ -392,7 +387,7 @@ def check_sizes(
             check_form(f"weights of {key}", question["weights"].get(key), [NUMBER])
             if len(question["weights"][key]) != features:
                 raise ValueError(f"weights of {key} are not {features}")
-        for one in question["errors"] + question["differences"]:
+        for one in question["errors"]:
             if one["arm"] not in keys or one["rows"] not in WHICH or one["prediction"] not in KINDS:
                 raise ValueError(f"there is no error of {short(one['arm'])} like that")
     if any(len(one["weights"]) != features or one["arm"] not in keys for one in summary["fills"]):
