@@ -12,7 +12,7 @@ from preftd._src.arrays import InputError
 from preftd._src.logs.least_squares import Adder
 from preftd._src.logs.moments import Moments, extras_of, past_of
 from preftd._src.logs.parts import LogPart, PartSteps, Settings, chunks, read_steps
-from preftd._src.logs.returns import Training, training_returns
+from preftd._src.logs.returns import training_returns
 
 BINS = 200
 """Of the rows of a log, in which gaps are counted."""
@@ -29,7 +29,7 @@ def part_sums(settings: Settings, part: LogPart) -> dict[str, NDArray[Any]]:
         ends; rewards, and Σ (1 − γ) by fold, for the mean; gaps and β by bin of the log's rows.
 
     """
-    columns, encoding, folds = settings.columns, settings.encoding, settings.folds
+    columns, encoding, folds = settings.columns, settings.encoding, settings.split.folds
     steps, extras = read_steps(settings, part), extras_of(encoding, settings.arms)
     size, cumulants = encoding.size, len(columns.reward)
     adders = [
@@ -38,10 +38,8 @@ def part_sums(settings: Settings, part: LogPart) -> dict[str, NDArray[Any]]:
     ]
     past = past_of(columns, extras, steps)
     rest = any(arm.regression and not arm.regression.trusted for arm in settings.arms)
-    moments, realised = list[Moments](), list[Training]()
-    for d in range(len(columns.discounts) if settings.needs_returns else 0):
-        moments.append(Moments(settings, extras, rest))
-        realised.append(training_returns(settings, part, steps, d))
+    realised = training_returns(settings, part, steps) if settings.needs_returns else []
+    moments = [Moments(settings, extras, rest) for _ in realised]
     gaps = np.zeros((BINS, len(columns.inputs)), np.int64)
     trust, seen = np.zeros((BINS, 2)), np.zeros(3, np.int64)
     edges = -(-np.arange(BINS + 1) * settings.table.rows // BINS)  # the first row of each bin

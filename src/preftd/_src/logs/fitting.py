@@ -327,7 +327,7 @@ class Passes:
                     settings.table.rows,
                     OnlineFold(settings, plan, arm, arm.method, solution.mean, fold).learned,
                 )
-                for fold in [*range(settings.split.tested, settings.folds), -1]
+                for fold in [*range(settings.split.tested, settings.split.folds), -1]
             ]
             states = self.files.compute(arm.label, work)
             none: tuple[dict[str, Any], ...] = ({},) * settings.split.tested
@@ -340,7 +340,7 @@ class Passes:
         if all(arm.key != BOOSTING for arm in settings.arms):
             return None
         check_rows(settings.table.rows)
-        key, folds = self._key(BOOSTING), settings.folds
+        key, folds = self._key(BOOSTING), settings.split.folds
         work = [
             PartWork(
                 f"{key}-{fold}",

@@ -143,7 +143,7 @@ class Moments:
         self._size, cumulants = settings.encoding.size, len(settings.columns.reward)
         self._wide = self._size + len(extras.names)
         self._width = self._wide + cumulants + 1
-        self._sums = np.zeros((1 + rest, settings.folds, self._width, self._width))
+        self._sums = np.zeros((1 + rest, settings.split.folds, self._width, self._width))
 
     def add(
         self, at: slice, features: Dense, more: Dense, beta: Vector, realised: Training

@@ -119,9 +119,6 @@ class OnlineFold(NamedTuple):
         )
         return np.asarray((beta > 0) | (gain != 0))[: steps.own]
 
-    def _kept(self, steps: PartSteps) -> NDArray[np.bool_]:
-        return np.asarray(np.isin(steps.fold, self.settings.split.training(self.fold)))
-
     def _realised(self, part: LogPart, steps: PartSteps) -> Realised:
         """The returns of a part; those of the fold count as not known."""
         return all_training_returns(self.settings, part, steps, self.mean, self.fold)
@@ -145,15 +142,16 @@ class OnlineFold(NamedTuple):
         scale: Vector,
     ) -> None:
         columns = self.settings.columns
-        kept = steps._replace(opens=steps.opens & self._kept(steps))
+        own = np.isin(steps.fold, self.settings.split.training(self.fold))
+        kept = steps._replace(opens=steps.opens & own)
         for q, learners in enumerate(tried):
             d, c = divmod(q, len(columns.reward))
             scaled = kept._replace(rewards=kept.rewards / scale[q])
-            e, own, final_beta = stream_of(scaled, features, beta, d, c)
+            e, trust, final_beta = stream_of(scaled, features, beta, d, c)
             for i, learner in enumerate(learners):
                 if learner is not None and len(e):
                     try:
-                        learner.learn(e, beta=own, final_beta=final_beta)
+                        learner.learn(e, beta=trust, final_beta=final_beta)
                     except DivergedError:
                         learners[i] = None
 

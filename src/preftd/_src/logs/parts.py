@@ -503,11 +503,6 @@ class Settings(NamedTuple):
         return self.encoding.columns
 
     @property
-    def folds(self) -> int:
-        """How many folds there are."""
-        return self.split.folds
-
-    @property
     def least_squares(self) -> tuple[Arm, ...]:
         """The arms whose weights solve a system; they come before the others."""
         return tuple(arm for arm in self.arms if arm.solves)

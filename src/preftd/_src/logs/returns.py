@@ -144,28 +144,28 @@ def realised_returns(settings: Settings, part: LogPart, steps: PartSteps, mean: 
     return Realised(np.where(own, found, np.nan), known, known & (unknown == 0))
 
 
-def training_returns(settings: Settings, part: LogPart, steps: PartSteps, which: int) -> Training:
-    """Return what regressions learn from at one discount, before any mean return is known.
+def training_returns(settings: Settings, part: LogPart, steps: PartSteps) -> list[Training]:
+    """Return what regressions learn from at each discount, before any mean return is known.
 
     If folds are pieces of time, nothing that comes after the fold in which a return is known is in
     it: weights that are tested on the next fold may not know it.
     """
-    rows, joined = steps.own, _join(settings, part, steps)
-    own = joined
-    if settings.split.ordered:
+    rows, joined, found = steps.own, _join(settings, part, steps), list[Training]()
+    own, ordered = joined, settings.split.ordered
+    if ordered:
         ends = np.append(joined.fold[1:] != joined.fold[:-1], True)
         own = joined._replace(stays=joined.stays & ~ends)
-    found = np.empty((rows, joined.rewards.shape[1] + 1))
-    for c, reward in enumerate(joined.rewards.T):
-        found[:, c] = _returns(own, reward, which, 0.0)[0][:rows]
-    out, unknown = _returns(own, np.zeros(len(joined.opens)), which, 1.0)
-    found[:, -1] = out[:rows]
-    known = (unknown[:rows] <= UNKNOWN) & joined.opens[:rows]
-    found[~known] = 0.0
-    when = steps.fold[:rows].copy()
-    if settings.split.ordered:
-        complete_later(joined, which, found, known, when)
-    return Training(found, known, when)
+    for which in range(len(joined.discounts)):
+        each = [_returns(own, reward, which, 0.0)[0] for reward in joined.rewards.T]
+        share, unknown = _returns(own, np.zeros(len(joined.opens)), which, 1.0)
+        goal = np.stack([*each, share], axis=1)[:rows]
+        known = (unknown[:rows] <= UNKNOWN) & joined.opens[:rows]
+        goal[~known] = 0.0
+        when = steps.fold[:rows].copy()
+        if ordered:
+            complete_later(joined, which, goal, known, when)
+        found.append(Training(goal, known, when))
+    return found
 
 
 def all_training_returns(
@@ -174,11 +174,8 @@ def all_training_returns(
     """Return what may be learned from for a fold, at all discounts; the rest is not known."""
     found, known = np.empty((steps.own, mean.size)), np.empty((steps.own, mean.size), np.bool_)
     cumulants, kept = len(settings.columns.reward), settings.split.training(fold)
-    for d in range(mean.size // cumulants):
-        own, every = (
-            training_returns(settings, part, steps, d),
-            slice(d * cumulants, (d + 1) * cumulants),
-        )
+    for d, own in enumerate(training_returns(settings, part, steps)):
+        every = slice(d * cumulants, (d + 1) * cumulants)
         found[:, every] = own.returns[:, :-1] + own.returns[:, -1:] * mean[every]
         known[:, every] = (own.known & np.isin(own.fold, kept))[:, None]
     return Realised(found, known, known)
@@ -187,14 +184,8 @@ def all_training_returns(
 def _returns(joined: _Joined, reward: Vector, which: int, end: float) -> tuple[Vector, Vector]:
     """The returns of a cumulant at one discount, and how much of each is not known."""
     out, unknown = np.empty(len(reward)), np.empty(len(reward))
-    given = (
-        np.ascontiguousarray(reward),
-        joined.discounts[which],
-        joined.rho,
-        joined.stays,
-        joined.opens,
-    )
-    returns(*given, end, out, unknown)
+    paid, (_, discounts, rho, opens, stays, _) = np.ascontiguousarray(reward), joined
+    returns(paid, discounts[which], rho, stays, opens, end, out, unknown)
     return out, unknown
 
 

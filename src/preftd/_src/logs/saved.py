@@ -137,7 +137,8 @@ class LogEvaluation:
         Predictor
 
         """
-        return Predictor(self.encoding, *self._values(arm, question, most))
+        values, extras = self._values(arm, question)
+        return Predictor(self.encoding, values, most, extras)
 
     def _which(self, question: int | str) -> int:
         """The number of a question, from that or its label."""
@@ -148,8 +149,8 @@ class LogEvaluation:
         return as_count("question", question, 0, len(labels) - 1)
 
     def _values(
-        self, arm: str | None, question: int | str, most: int
-    ) -> tuple[Callable[[Dense], Vector], int, Extras | None]:
+        self, arm: str | None, question: int | str
+    ) -> tuple[Callable[[Dense], Vector], Extras | None]:
         """What turns features, and extras if there are any, into values of an arm."""
         keys = [one["key"] for one in self.summary["arms"]]
         if arm is not None:
@@ -163,14 +164,14 @@ class LogEvaluation:
                     "the arm last needs the rewards before a row: predict by another one."
                 )
             if not own[size:].any():
-                return linear_values(own[:size]), most, None
+                return linear_values(own[:size]), None
             arms = [ARMS[key] for key in keys if key in ARMS]
-            return linear_values(own), most, extras_of(self.encoding, arms)
+            return linear_values(own), extras_of(self.encoding, arms)
         if keys[chosen] == BOOSTING:
             raise InputError(
                 "boosting is compared, not stored: fit it with scikit-learn, or choose another arm."
             )
-        return self.online[chosen - len(self.weights)].values(-1, which), most, None
+        return self.online[chosen - len(self.weights)].values(-1, which), None
 
 
 def write_weights(file: BinaryIO, e: Encoding, solution: Solution) -> None:
