@@ -167,7 +167,7 @@ def test_a_log_of_which_no_return_is_known_has_no_errors(gaps: bool, tmp_path: P
     assert found.errors().height == 0
     assert {"arm", "rmse", "relative", "rows"} <= set(found.errors().columns)
     assert found.errors().filter(rows="all").height == 0
-    note = "No return of r, γ = 0.99 is known, so its predictions have no error."
+    note = "r, γ = 0.99: no row that was predicted has a known return, so there is no error."
     assert note in found.summary["notes"]
     assert note in list(lines(found))
     assert [one["rmse"] for one in found.summary["fills"]] == [None] * (6 if gaps else 0)

@@ -1,4 +1,4 @@
-"""Gradient boosting on realised returns, by scikit-learn: what is compared, and not stored.
+"""Gradient boosting on realised returns, by scikit-learn: compared, but not stored.
 
 It learns from the same rows as ridge regression with flags: features, what is missing, and 1 − β.
 All of them are in memory at once.

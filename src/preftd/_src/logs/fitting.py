@@ -152,8 +152,8 @@ def fit(  # noqa: PLR0913  (each is optional)
         realised returns, by scikit-learn (an extra), with flags of what is missing; it is only
         compared, and cannot predict later.
     folds : int
-        The log is split into so many by episodes; predictions of each come from the others. A log
-        of fewer than two episodes for each fold is cut into pieces of time instead, as with
+        Episodes are split into this many folds; each is predicted from the others. A log with
+        fewer than two episodes for each fold is cut into pieces of time instead, as with
         `walk_forward`.
     walk_forward : bool
         Whether the log is cut into two more pieces of time than folds, and each but the first two
@@ -164,9 +164,9 @@ def fit(  # noqa: PLR0913  (each is optional)
     regularisation : float, optional
         ε in (A + ε I) w = b of all arms; features are scaled to a variance of 1. Default: a share
         of the mean of A's diagonal, chosen for each arm by its error on trusted rows of folds that
-        are held out once more. The weight of the constant feature is not made smaller.
+        are held out once more. The weight of the constant feature is not penalised.
     block : int, optional
-        Episodes of more rows are cut into blocks of so many (default: only if there are fewer than
+        Cut longer episodes into blocks of this many rows (default: only if there are fewer than
         two episodes for each fold).
     predictions : bool
         Whether to write them to a file.

@@ -1,8 +1,8 @@
 """Logs whose rows are sorted by time: the rows of each episode are put together.
 
-Machines that report side by side leave a log in which their rows take turns. Its rows are sorted by
-episode, and stay in their order otherwise, into a file in the folder of parts. Only what says that
-rows are in order, a column of order or of time, makes it safe to join rows that are apart.
+If machines report side by side, the rows of a log are sorted by time. They are sorted by episode,
+and otherwise keep their order, into a file in the folder of parts. Rows that are apart are joined
+only if a column of order or time shows that they are in order.
 """
 
 from __future__ import annotations

@@ -191,7 +191,7 @@ class OnlineValues(NamedTuple):
     states: tuple[dict[str, NDArray[Any]], ...]
 
     def values(self, fold: int, question: int) -> Callable[[Dense], Vector]:
-        """Return what turns features into values, row for row; the rule has no part in that."""
+        """Return what turns features into values, row for row, whatever the rule."""
         state, mark = self.states[fold], f"{question}."
         own = {key[len(mark) :]: one for key, one in state.items() if key.startswith(mark)}
         size = len(next((own[key] for key in ("weights", "hidden") if key in own), ()))

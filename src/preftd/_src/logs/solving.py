@@ -2,8 +2,8 @@
 
 The penalty ε in (A + ε I) w = b is a share of the mean of A's diagonal. Which share is chosen in
 the same way for all arms: by the squared error, on trusted rows, of predictions of folds that are
-held out once more from those that are learned from. The rows that are predicted in the end have no
-part in the choice.
+held out once more from those that are learned from. The rows that are predicted in the end do not
+influence the choice.
 """
 
 from __future__ import annotations

@@ -243,7 +243,10 @@ def _notes(settings: Settings, log: dict[str, Any], questions: list[dict[str, An
             "traces are cut between blocks."
         )
     none = [one["label"] for one in questions if not one["errors"]]
-    notes += [f"No return of {label} is known, so its predictions have no error." for label in none]
+    notes += [
+        f"{label}: no row that was predicted has a known return, so there is no error."
+        for label in none
+    ]
     for one in questions:
         notes += _notes_on_selection(settings, log, one)
     if columns.off_policy:
