@@ -419,7 +419,7 @@ class _CheckedRows(NamedTuple):
         """Refuse a column with wrong rows; without numbers, these are missing."""
         if wrong.any():
             row = int(wrong.argmax())
-            value = "missing" if numbers is None else _told(numbers[row])
+            value = "missing" if numbers is None else told(numbers[row])
             raise InputError(f"{name!r} is {value} in {self.place(row)}: {remedy}.")
 
     def refuse_steps_back(
@@ -477,11 +477,12 @@ class _CheckedRows(NamedTuple):
                 'missing_reward = "cut".'
             )
         raise InputError(
-            f"reward ({columns.reward[which]!r}) is {_told(value)} in {place}: {remedy}"
+            f"reward ({columns.reward[which]!r}) is {told(value)} in {place}: {remedy}"
         )
 
 
-def _told(value: float) -> str:
+def told(value: float) -> str:
+    """Return a number as messages have it."""
     return "missing" if np.isnan(value) else f"{value:g}"
 
 

@@ -27,7 +27,7 @@ from preftd._src.logs.encoding import (
     numbers_of,
 )
 from preftd._src.logs.moments import Extras
-from preftd._src.logs.parts import Flags, Whole
+from preftd._src.logs.parts import Flags, Whole, told
 from preftd._src.logs.source import as_frame
 from preftd._src.names import nearest
 
@@ -227,7 +227,7 @@ class Predictor:
             if wrong.any():
                 row = int(wrong.argmax())
                 raise InputError(
-                    f"{trust.name!r} is {beta[row]:g} in row {row}: give numbers in [0, 1]."
+                    f"{trust.name!r} is {told(beta[row])} in row {row}: give numbers in [0, 1]."
                 )
         return _Rows(inputs, beta, time, begins, ends, list(runs))
 

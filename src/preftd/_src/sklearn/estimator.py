@@ -119,7 +119,8 @@ class ValueRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         y : array of shape (rows,)
             The reward of each row.
         groups : array of shape (rows,), optional
-            The episode of each row, if no column of X says it.
+            The episode of each row, if no column of X says it. Searches and cross-validation give
+            groups to what splits the rows only, unless `set_fit_request(groups=True)` routes them.
 
         """
         given: object = self.method
