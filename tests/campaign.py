@@ -161,14 +161,14 @@ def _batches() -> None:
 def _learned() -> None:
     """Cells that repeat, that jitter, that are tiles; and more clusters than there is room for."""
     task = tasks.make("corridor", length=5)
-    noise = np.random.default_rng(0).standard_normal((450, 2))
+    noise = np.random.default_rng(0).standard_normal((600, 2))
     made = [of_task(task, 30, aliased=aliased, jitter=0.05)(0) for aliased in (False, True)]
     streams = [
         case.experience[:400]
         for case in (*made, continuous_walk(3)(0), geometric(60, aliased=True)(0))
     ]
-    ends = np.arange(450) % 6 == 5
-    log = np.where((np.arange(450) % 3 == 0)[:, None], 0.01 * noise, noise)
+    ends = np.arange(600) % 6 == 5
+    log = np.where((np.arange(600) % 3 == 0)[:, None], 0.01 * noise, noise)
     streams.append(Experience.from_log(log, 0.0 * ends, discount=1.0, terminated=ends))
     for stream in streams:
         for linear in (False, True):
