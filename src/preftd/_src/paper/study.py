@@ -7,7 +7,7 @@ from typing import TypeAlias, final
 from preftd._src.experiments.results import Results
 from preftd._src.experiments.study import Study
 
-MOST = 256 * 2**20
+MOST = 32 * 2**20
 """Bytes of results that are kept in memory while others are read, of 430 MiB in all."""
 
 
