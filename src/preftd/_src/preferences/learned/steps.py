@@ -47,6 +47,7 @@ from preftd._src.preferences.learned.widths import (
     TIED,
     best_width,
     choose_widths,
+    compare_with_cells,
     compare_strange,
     follows_nearly,
     have_memory,
@@ -141,7 +142,7 @@ def _near(s: State, is_first: bool, known: bool) -> float:
 def _apart(s: State, is_first: bool, dim: float) -> float:
     """β of an observation where what recurs stands apart, or UNKNOWN."""
     head, x = s.head, s.x
-    background, gradual = log_background(s, x), is_gradual(s)
+    background = log_background(s, x)
     if head.width >= 0:
         e, context = 0 if is_first else 1, -1.0
         if not is_first and head.rhythm > 0.0:
@@ -151,7 +152,7 @@ def _apart(s: State, is_first: bool, dim: float) -> float:
             cell = s.cells[ATOMS + k]
             if cell.is_cell > 0.0 or evidence_of_cluster(s, k, fit - rest, e) > ENOUGH:
                 return 1.0 if is_trusted(s, ATOMS + k) else 0.0
-    return 1.0 if gradual and is_near(s, x, is_first, dim, background) else UNKNOWN
+    return 1.0 if is_near(s, x, is_first, dim, background) else UNKNOWN
 
 
 @kernel
@@ -200,8 +201,11 @@ def _learn_loose(s: State, is_last: bool) -> int:
     if head.loose >= LEAST and dim > 0.0:
         background = log_background(s, s.x)
         near = follows_nearly(s, s.x, dim, background)
-        if is_scored(s):
+        scored, used, gained = is_scored(s), int(head.near), 0.0
+        if scored:
+            gained -= s.widths[e].evidence[used]
             score_widths(s, s.x, e, dim, background)
+            gained += s.widths[e].evidence[used]
             if e != 0 and head.follows > 0.0:
                 score_widths(s, s.x, BEFORE_IT, dim, background)
             choose_widths(s, dim)
@@ -214,6 +218,8 @@ def _learn_loose(s: State, is_last: bool) -> int:
         if width >= 0:
             k = place(s, s.x, e, dim, background)
             row = ATOMS + k if k >= 0 else -1
+            if scored and used >= 0:
+                compare_with_cells(s, gained, head.mix - background)
             if e != 0:
                 is_cell = row >= 0 and s.cells[row].is_cell > 0.0
                 name = s.cells[row].name if is_cell else 0.0
