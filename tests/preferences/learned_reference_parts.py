@@ -305,12 +305,12 @@ class MarkovTest:
         stays, returns = share.get(self.here, 0.0), share.get(self.before, 0.0)
         returns /= 1 - stays if stays < 1 else 1.0
         stay, back = int(then == self.here), int(then == self.before)
-        experts = (
+        experts: tuple[tuple[tuple[int, ...], int, float], ...] = (
             ((0, self.before), then, share.get(then, 0.0)),
             ((1, octave), stay, stays if stay else 1 - stays),
             ((2, octave), back, returns if back else 1 - returns),  # if it moves
             ((3, self.dwell), stay, stays if stay else 1 - stays),
-            ((4, self.before, min(self.dwell, LONG)), then, share.get(then, 0.0)),
+            ((4, self.before, min(self.dwell, int(LONG))), then, share.get(then, 0.0)),
         )
         for expert, (context, outcome, plain) in enumerate(experts):
             if (expert in (0, 2, 4) and self.before == 0) or (expert == 2 and stay):

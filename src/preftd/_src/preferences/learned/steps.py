@@ -47,8 +47,8 @@ from preftd._src.preferences.learned.widths import (
     TIED,
     best_width,
     choose_widths,
-    compare_with_cells,
     compare_strange,
+    compare_with_cells,
     follows_nearly,
     have_memory,
     is_gradual,
@@ -58,6 +58,7 @@ from preftd._src.preferences.learned.widths import (
     keep_recent,
     score_widths,
 )
+from preftd._src.uncounted import uncounted
 
 NOTHING = -3
 """Found, where an observation is not finite."""
@@ -78,7 +79,7 @@ def run(
     `outcomes` are the rewards and discounts that led to them (see returns.py), shape (steps, 2), or
     (0, 2) if the memory has no returns.
     """
-    s = state_of(memory)
+    s = state_of(uncounted(memory))
     for t in range(betas.size):
         if s.head.step % CHECKED == 0.0:
             ask_if_void(s)
