@@ -75,7 +75,7 @@ class Reference:
         self.after_cell = False
         self.width, self.time, self.follows = -1, 0, False
         self.clock, self.last, self.since = Counter[tuple[int, ...]](), 0, 0
-        self.rhythm = 0.0
+        self.rhythm = self.mix = 0.0
         self.waiting: tuple[Vector, bool, bool] | None = None
         self._reset()
 
@@ -131,7 +131,6 @@ class Reference:
 
     def _near(self, x: Vector, is_first: bool) -> float | None:
         """β if what recurs stands apart."""
-        gradual = self.kernels.is_gradual()
         classes = [FIRST] if is_first else [OTHER, LAST]
         if self.width >= 0:
             context = None if is_first or self.rhythm <= 0 else self._context()
@@ -141,10 +140,10 @@ class Reference:
             ):
                 return self._trust(found.name)
         follows = self.follows and not is_first
-        if gradual and self.kernels.is_near(x, classes, self.totals, follows):
+        if self.kernels.is_near(x, classes, self.totals, follows):
             return 1.0
         self.strange = True
-        return 1.0 if gradual and self.kernels.have_memory() else None
+        return 1.0 if self.kernels.is_gradual() and self.kernels.have_memory() else None
 
     def _trust(self, name: int) -> float:
         held = self.values is not None and name in self.values.held
@@ -192,8 +191,12 @@ class Reference:
         found = None
         if self.metric.n >= LEAST and self.metric.dim > 0:
             is_near = self.follows and self.kernels.follows_nearly(x)
-            if self.metric.n < ALL or self.metric.n % PART == 0:
+            used, gained = self.kernels.near, 0.0
+            scored = self.metric.n < ALL or self.metric.n % PART == 0
+            if scored:
+                before = self.kernels.evidence[e, used]
                 self.kernels.score(x, e)
+                gained = self.kernels.evidence[e, used] - before
                 if e != FIRST:
                     self.kernels.score(x, BEFORE_IT)
                 self.kernels.choose()
@@ -206,6 +209,8 @@ class Reference:
                     self._place(y, c)
             if width >= 0:
                 found = self._place(x, e)
+                if scored and used >= 0:
+                    self.kernels.compare_with_cells(gained, self.mix - self._background(x))
                 if e != FIRST:
                     self._count(found if found.is_cell else None)
             else:
@@ -335,6 +340,7 @@ class Reference:
                 cells[cluster.name] = math.exp(min(odds - rest, 600))
             if odds > rest and (best is None or (cluster.is_cell, odds) > (best.is_cell, most)):
                 best, most, fit = cluster, odds, density
+        self.mix = rest + math.log(sum(cells.values()))
         if best is not None:
             cells.pop(best.name, None)
         return best, fit, rest + math.log(sum(cells.values()))

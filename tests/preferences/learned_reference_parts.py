@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from preftd._src.arrays import Dense, Vector
-from preftd._src.preferences.learned.markov import BEGIN, END, PRIOR, TERM
+from preftd._src.preferences.learned.markov import BEGIN, END, LONG, PRIOR, TERM
 from preftd._src.preferences.learned.memory import BEFORE_IT, CLASSES, EXPERTS, RECENT, WIDTHS
 from preftd._src.preferences.learned.metric import LEAST, ODD, ROUNDING
 from preftd._src.preferences.learned.returns import (
@@ -129,7 +129,7 @@ class Kernels:
         self.scored = np.zeros(CLASSES + 1)
         self.near = self.along = -1
         self.apart, self.met, self.close = False, 0, 0
-        self.along_rest = self.squared_rest = 0.0
+        self.along_rest = self.squared_rest = self.lead = 0.0
 
     def choose(self) -> None:
         """Find the widths that predict best, and whether what they recognise stands apart."""
@@ -146,6 +146,10 @@ class Kernels:
     def is_tied(self, least: float) -> bool:
         """Whether at least this share of what follows a cell is near it."""
         return self.close + 0.5 >= least * (self.met + 1)
+
+    def compare_with_cells(self, kernels: float, cells: float) -> None:
+        """Add to the lead of kernels: logarithms of what both predicted, over the background."""
+        self.lead = min(max(self.lead + kernels - cells, -ODDS), ODDS)
 
     def compare_strange(self, x: Vector) -> None:
         """Learn whether observations that are like none before tell the next one of them."""
@@ -223,8 +227,10 @@ class Kernels:
         return best
 
     def is_near(self, x: Vector, classes: list[int], totals: Vector, follows: bool) -> bool:
-        """Whether x is rather near what was seen lately, or just before, than not."""
-        width = self.near
+        """Whether x is rather near what was seen lately, or just before, than not, if it counts."""
+        gradual, width = self.is_gradual(), self.near
+        if not gradual and self.lead < 0:
+            return False
         near, far = 0.0, 1.0
         for e in classes:
             if width >= 0 and self.recent[e]:
@@ -233,7 +239,7 @@ class Kernels:
                 far += totals[e] * (1 - share)
         if near > far:
             return True
-        return follows and self.follows_nearly(x)
+        return gradual and follows and self.follows_nearly(x)
 
 
 class MarkovTest:
@@ -299,13 +305,15 @@ class MarkovTest:
         stays, returns = share.get(self.here, 0.0), share.get(self.before, 0.0)
         returns /= 1 - stays if stays < 1 else 1.0
         stay, back = int(then == self.here), int(then == self.before)
-        experts = (
+        experts: tuple[tuple[tuple[int, ...], int, float], ...] = (
             ((0, self.before), then, share.get(then, 0.0)),
             ((1, octave), stay, stays if stay else 1 - stays),
             ((2, octave), back, returns if back else 1 - returns),  # if it moves
+            ((3, self.dwell), stay, stays if stay else 1 - stays),
+            ((4, self.before, min(self.dwell, int(LONG))), then, share.get(then, 0.0)),
         )
         for expert, (context, outcome, plain) in enumerate(experts):
-            if (expert != 1 and self.before == 0) or (expert == 2 and stay):
+            if (expert in (0, 2, 4) and self.before == 0) or (expert == 2 and stay):
                 continue
             counts = self.contexts[(self.here, *context)]
             if then in after:

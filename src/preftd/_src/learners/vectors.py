@@ -1,18 +1,13 @@
-"""What kernels say to the compiler: eight numbers at once, and arrays without reference counts.
+"""What kernels say to the compiler: eight numbers at once.
 
 Compilers do not see on their own that the sums of a layer could stay in registers while all rows
 go by, which is worth a factor of five. So kernels say it: they load eight numbers, compute with
 them as if they were one, and store them. In plain Python the same functions work on short arrays,
 so that a kernel's `.py_func` is its own reference.
-
-Numba counts who holds an array, with an atomic operation each time that one is taken out of a tuple
-or handed on: in a loop over steps with some forty of these, nearly half of the time. A kernel whose
-caller holds its arrays until it returns need not count. So kernels that allocate hand what they
-allocated to another that does the work, and that one starts with `uncounted(...)` arguments.
 """
 
 from collections.abc import Callable
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
@@ -168,45 +163,3 @@ overload(eight, strict=False)(_always(_eight))
 overload(multiply_add, strict=False)(_always(_multiply_add))
 overload(times, strict=False)(_always(_times))
 overload(where_active, strict=False)(_always(_where_active))
-
-
-Arrays = TypeVar("Arrays")
-
-
-def uncounted(arrays: Arrays) -> Arrays:
-    """The same array or tuple of arrays, not counted; only for arguments of a kernel."""
-    return arrays
-
-
-@intrinsic
-def _uncounted(_: Any, arrays: Any) -> Any:
-    def code(context: Any, builder: Any, _: Any, given: Any) -> Any:
-        return _without_owner(context, builder, arrays, given[0])
-
-    return arrays(arrays), code
-
-
-def _without_owner(context: Any, builder: Any, kind: Any, given: Any) -> Any:
-    if isinstance(kind, types.Array):
-        array: Any = context.make_array(kind)(context, builder, given)
-        array.meminfo = ir.Constant(array.meminfo.type, None)
-        return array._getvalue()
-    if not isinstance(kind, types.BaseTuple):
-        return given  # a number
-    parts: Any = kind
-    pieces = [
-        _without_owner(context, builder, part, builder.extract_value(given, i))
-        for i, part in enumerate(parts)
-    ]
-    return context.make_tuple(builder, kind, pieces)
-
-
-_instructions: Any = _uncounted
-
-
-@overload(uncounted, strict=False)
-def _compiled(arrays: Any) -> Any:  # noqa: ARG001  (numba chooses by it)
-    def use(arrays: Any) -> Any:
-        return _instructions(arrays)
-
-    return use

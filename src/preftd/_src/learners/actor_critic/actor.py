@@ -25,8 +25,8 @@ from preftd._src.arrays import Dense, Vector
 from preftd._src.kernels import kernel
 from preftd._src.learners.actor_critic.critic import FeatureRows, Whole, value_of
 from preftd._src.learners.actor_critic.options import GAINS, Actor
-from preftd._src.learners.vectors import uncounted
 from preftd._src.randomness import generator
+from preftd._src.uncounted import uncounted
 
 FIRST, SECOND, TINY = 0.9, 0.999, 1e-8
 """Adam's default moments, and what keeps it from dividing by 0."""

@@ -41,10 +41,10 @@ from preftd._src.learners.actor_critic.critic import (
 )
 from preftd._src.learners.actor_critic.options import VIEWS, as_discount
 from preftd._src.learners.step_size import StepSizePair
-from preftd._src.learners.vectors import uncounted
 from preftd._src.randomness import generator
 from preftd._src.rules.interest import FromBeta, as_interest
 from preftd._src.tasks.control_kernel import Tables, reset_kernel, step_kernel
+from preftd._src.uncounted import uncounted
 from preftd.preferences import Constant, Displacement, Observability, PerState, Signal
 from preftd.rules import Rule
 

@@ -37,8 +37,9 @@ from preftd._src.arrays import Dense, Vector
 from preftd._src.kernels import kernel
 from preftd._src.learners.linear.batch_kernel import compiled, learn_lanes, score
 from preftd._src.learners.steps import Steps
-from preftd._src.learners.vectors import WIDTH, eight, load, multiply_add, store, times, uncounted
+from preftd._src.learners.vectors import WIDTH, eight, load, multiply_add, store, times
 from preftd._src.tasks.scored import Scored
+from preftd._src.uncounted import uncounted
 
 
 @compiled

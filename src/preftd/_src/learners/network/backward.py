@@ -37,10 +37,10 @@ from preftd._src.learners.vectors import (
     multiply_add,
     store,
     times,
-    uncounted,
     where_active,
 )
 from preftd._src.tasks.scored import Scored
+from preftd._src.uncounted import uncounted
 
 
 class Rows(NamedTuple):

@@ -35,9 +35,9 @@ from preftd._src.learners.vectors import (
     multiply_add,
     store,
     times,
-    uncounted,
     where_active,
 )
+from preftd._src.uncounted import uncounted
 
 
 class Segment(NamedTuple):

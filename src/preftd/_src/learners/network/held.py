@@ -36,8 +36,8 @@ from preftd._src.learners.network.layers import (
     value,
 )
 from preftd._src.learners.steps import Steps
-from preftd._src.learners.vectors import uncounted
 from preftd._src.tasks.scored import Scored
+from preftd._src.uncounted import uncounted
 
 Memory: TypeAlias = tuple[Weights, Weights]
 """e and P."""

@@ -25,11 +25,11 @@ from preftd._src.learners.vectors import (
     load,
     multiply_add,
     store,
-    uncounted,
     where_active,
 )
 from preftd._src.randomness import generator
 from preftd._src.tasks.scored import Scored
+from preftd._src.uncounted import uncounted
 
 
 class Parameters(NamedTuple):

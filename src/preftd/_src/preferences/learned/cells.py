@@ -294,6 +294,7 @@ def nearest_cluster(
             part, chosen = chosen, part  # not by subtraction at the end: one may be e^600
             best, odds, fit, taken = k, weighed, density, is_cell
         others += part
+    head.mix = rest + math.log(others + chosen)
     return best, fit, rest + math.log(others)
 
 

@@ -19,7 +19,7 @@ from preftd._src.style import number_text
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SAW = ("the cell before", "steps here, roughly", "the way back")
+SAW = ("the cell before", "steps here, roughly", "the way back", "steps here", "both")
 """What each expert of the Markov test goes by."""
 BY_RETURNS = "returns"
 """Where it is no expert, but the test of values."""

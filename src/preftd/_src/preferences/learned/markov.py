@@ -6,6 +6,8 @@ against a prediction that knows the cell alone:
     0  what follows, by the cell before
     1  stay or leave, by the octave of the steps spent here
     2  back to the cell before or not, by that octave
+    3  stay or leave, by the steps spent here
+    4  what follows, by the cell before and the steps spent here
 
 The other prediction is (count + ½) / (n + ½ K) for each of the K successors seen so far. An expert
 starts as the other prediction, with the weight of one visit. Its evidence is the sum of the
@@ -36,8 +38,8 @@ from preftd._src.preferences.learned.widths import ODDS
 
 END, BEGIN = 1.0, 2.0
 """Names of what is no cell: the end of an episode, and what is before its start."""
-PRIOR = 0.5
-"""Visits that a successor counts in advance."""
+PRIOR, LONG = 0.5, 63.0
+"""Visits that a successor counts in advance; steps in a cell that expert 4 tells apart."""
 TERM = 1024.0
 """Tests of a cell after which its counts start afresh."""
 TESTED, FAILING, CHECKED = 8.0, 3, 64.0
@@ -118,12 +120,16 @@ def _add_evidence(s: State, row: int, before: float, dwell: float, then: float) 
     moves = whole - (stays + PRIOR if stays > 0.0 else 0.0)
     octave = math.floor(math.log2(dwell))
     for expert in range(EXPERTS):
-        if (expert != 1 and before == 0.0) or (expert == 2 and then == here):
+        by_past, binary = expert in (0, 2, 4), expert in (1, 2, 3)
+        if (by_past and before == 0.0) or (expert == 2 and then == here):
             continue
-        context, outcome, often, binary = before, then, seen, expert > 0
+        context, outcome, often = before, then, seen
+        if expert == 4:
+            context = before * (LONG + 1.0) + min(dwell, LONG)
         if binary:
             other = before if expert == 2 else here
-            context, often = octave, count_of(counts, key_of(term, 1, other, 0))
+            context = dwell if expert == 3 else octave
+            often = count_of(counts, key_of(term, 1, other, 0))
             outcome = 1.0 if then == other else 0.0
         plain = (often + PRIOR) / (moves if expert == 2 else whole) if often > 0.0 else 0.0
         if binary and outcome == 0.0:

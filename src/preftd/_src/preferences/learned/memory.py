@@ -15,7 +15,7 @@ from preftd._src.kernels import kernel
 ATOMS, CLUSTERS = 512, 256
 """Cells at most: observations that repeat exactly, and clusters of nearby ones."""
 CELLS = ATOMS + CLUSTERS
-EXPERTS, CLASSES, WIDTHS, RECENT, MARKS = 3, 3, 20, 64, 16
+EXPERTS, CLASSES, WIDTHS, RECENT, MARKS = 5, 3, 20, 64, 16
 BEFORE_IT = CLASSES
 """The last of the groups that observations are compared with: the observation before, alone."""
 SEEN, INDEX, COUNTS, CLOCK = 4096, 1024, 1 << 15, 1 << 13
@@ -121,6 +121,10 @@ class Head:
     """Whether the observation before was in a cell."""
     numbers: float
     """Keys in `Tables.numbers`."""
+    mix: float
+    """The logarithm of the density of clusters and background where they were compared last."""
+    lead: float
+    """Evidence that recent observations predict better than cells do."""
     void: float
     """Whether most cells fail the Markov test, which then says nothing about cells."""
 

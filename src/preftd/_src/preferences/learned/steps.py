@@ -48,6 +48,7 @@ from preftd._src.preferences.learned.widths import (
     best_width,
     choose_widths,
     compare_strange,
+    compare_with_cells,
     follows_nearly,
     have_memory,
     is_gradual,
@@ -57,6 +58,7 @@ from preftd._src.preferences.learned.widths import (
     keep_recent,
     score_widths,
 )
+from preftd._src.uncounted import uncounted
 
 NOTHING = -3
 """Found, where an observation is not finite."""
@@ -77,7 +79,7 @@ def run(
     `outcomes` are the rewards and discounts that led to them (see returns.py), shape (steps, 2), or
     (0, 2) if the memory has no returns.
     """
-    s = state_of(memory)
+    s = state_of(uncounted(memory))
     for t in range(betas.size):
         if s.head.step % CHECKED == 0.0:
             ask_if_void(s)
@@ -141,7 +143,7 @@ def _near(s: State, is_first: bool, known: bool) -> float:
 def _apart(s: State, is_first: bool, dim: float) -> float:
     """β of an observation where what recurs stands apart, or UNKNOWN."""
     head, x = s.head, s.x
-    background, gradual = log_background(s, x), is_gradual(s)
+    background = log_background(s, x)
     if head.width >= 0:
         e, context = 0 if is_first else 1, -1.0
         if not is_first and head.rhythm > 0.0:
@@ -151,7 +153,7 @@ def _apart(s: State, is_first: bool, dim: float) -> float:
             cell = s.cells[ATOMS + k]
             if cell.is_cell > 0.0 or evidence_of_cluster(s, k, fit - rest, e) > ENOUGH:
                 return 1.0 if is_trusted(s, ATOMS + k) else 0.0
-    return 1.0 if gradual and is_near(s, x, is_first, dim, background) else UNKNOWN
+    return 1.0 if is_near(s, x, is_first, dim, background) else UNKNOWN
 
 
 @kernel
@@ -200,8 +202,11 @@ def _learn_loose(s: State, is_last: bool) -> int:
     if head.loose >= LEAST and dim > 0.0:
         background = log_background(s, s.x)
         near = follows_nearly(s, s.x, dim, background)
-        if is_scored(s):
+        scored, used, gained = is_scored(s), int(head.near), 0.0
+        if scored:
+            gained -= s.widths[e].evidence[used]
             score_widths(s, s.x, e, dim, background)
+            gained += s.widths[e].evidence[used]
             if e != 0 and head.follows > 0.0:
                 score_widths(s, s.x, BEFORE_IT, dim, background)
             choose_widths(s, dim)
@@ -214,6 +219,8 @@ def _learn_loose(s: State, is_last: bool) -> int:
         if width >= 0:
             k = place(s, s.x, e, dim, background)
             row = ATOMS + k if k >= 0 else -1
+            if scored and used >= 0:
+                compare_with_cells(s, gained, head.mix - background)
             if e != 0:
                 is_cell = row >= 0 and s.cells[row].is_cell > 0.0
                 name = s.cells[row].name if is_cell else 0.0

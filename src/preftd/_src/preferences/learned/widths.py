@@ -8,7 +8,8 @@ of its class of moments (first, last or other of an episode):
 The observation before is a group of its own: where states change gradually, the next is near it.
 ε is the share of those explained so far. The evidence of a width is the sum of the logarithms of
 density over background, each taken before x is learned: a Bayes factor against "nothing recurs".
-Where states change gradually, an observation is also recognised by these kernels.
+An observation is also recognised by these kernels where states change gradually, and until cells,
+which need several visits, predict better than kernels do.
 """
 
 import math
@@ -154,6 +155,12 @@ def choose_widths(s: State, dim: float) -> None:
 
 
 @kernel
+def compare_with_cells(s: State, kernels: float, cells: float) -> None:
+    """Add to the lead of kernels: logarithms of what both predicted, over the background."""
+    s.head.lead = min(max(s.head.lead + kernels - cells, -ODDS), ODDS)
+
+
+@kernel
 def is_tied(s: State, least: float) -> bool:
     """Whether at least this share of what follows a cell is near it."""
     return bool(s.head.close + 0.5 >= least * (s.head.met + 1.0))
@@ -204,8 +211,10 @@ def keep_recent(s: State, x: Vector, e: int) -> None:
 
 @kernel
 def is_near(s: State, x: Vector, is_first: bool, dim: float, background: float) -> bool:
-    """Whether x is rather near what was seen lately, or just before, than not."""
-    width = int(s.head.near)
+    """Whether x is rather near what was seen lately, or just before, than not, if that counts."""
+    gradual, width = is_gradual(s), int(s.head.near)
+    if not gradual and s.head.lead < 0.0:
+        return False
     if width >= 0:
         near, far = 0.0, 1.0
         for e in range(CLASSES):
@@ -215,7 +224,7 @@ def is_near(s: State, x: Vector, is_first: bool, dim: float, background: float) 
                 far += s.head.totals[e] * (1.0 - share)
         if near > far:
             return True
-    return not is_first and follows_nearly(s, x, dim, background)
+    return gradual and not is_first and follows_nearly(s, x, dim, background)
 
 
 @kernel
