@@ -73,5 +73,5 @@ def test_sentinels_are_values_that_come_back_where_all_others_are_new() -> None:
 
 @pytest.mark.slow
 def test_the_table_of_parts_in_the_docs_is_what_the_benchmark_prints() -> None:
-    page = Path(__file__).parent.parent / "docs" / "learned_results.md"
+    page = Path(__file__).parent.parent / "docs" / "research" / "learned.md"
     assert "\n".join(parts.table()) in page.read_text(encoding="utf-8")

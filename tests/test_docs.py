@@ -25,7 +25,7 @@ from preftd._src.paper.registry import WORDS
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
-PAGES = [README, ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [README, ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 REPOSITORY = "https://github.com/preftd/preftd"
 FILES = (f"{REPOSITORY}/blob/main/", "https://raw.githubusercontent.com/preftd/preftd/main/")
 """Where files of the repository are, and where pictures are."""
@@ -48,13 +48,13 @@ def test_the_example_of_the_readme_prints_what_is_shown() -> None:
     assert printed.getvalue() == shown
 
 
-@pytest.mark.parametrize("page", PAGES[1:], ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES[1:], ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_snippet_is_a_doctest(page: Path) -> None:
     """Pytest runs what begins with >>>, and nothing else."""
     assert all(code.startswith(">>> ") for code in blocks(page, "python"))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_to_other_sites_are_well_formed_and_files_of_the_repository_exist(page: Path) -> None:
     """There may be no network: links between pages are checked by the build of the site."""
     for address in re.findall(r"\]\((http[^)]*)\)", page.read_text(encoding="utf-8")):
@@ -81,7 +81,7 @@ def test_the_readme_is_for_those_who_have_a_clone() -> None:
         assert (ROOT / address.partition("#")[0]).is_file(), address
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_what_is_installed_is_the_clone(page: Path) -> None:
     """A line to be typed works before there is a release."""
     typed = re.findall(r"^(?: {4})?pip install .*", page.read_text(encoding="utf-8"), re.MULTILINE)

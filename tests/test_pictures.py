@@ -46,7 +46,7 @@ def test_the_tables_of_the_study_of_ppo_are_made_from_the_stored_runs() -> None:
 
 def test_the_tables_of_the_study_of_measured_series_are_made_from_its_errors() -> None:
     made = runpy.run_path(str(FOLDER / "series.py"), run_name="tables")
-    page = (ROOT / "docs" / "series.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "research" / "series.md").read_text(encoding="utf-8")
     for table in made["tables"](pl.read_csv(FOLDER / "series.csv")):
         assert table in page, f"the table is\n{table}"
 
@@ -60,7 +60,7 @@ def test_the_tables_of_glucose_are_made_from_its_errors() -> None:
 
 def test_the_tables_of_the_study_of_tool_tokens_are_made_from_the_stored_runs() -> None:
     made = runpy.run_path(str(FOLDER / "tokens_study.py"), run_name="tables")
-    pages = (page.read_text(encoding="utf-8") for page in (ROOT / "docs").glob("*.md"))
+    pages = (page.read_text(encoding="utf-8") for page in (ROOT / "docs").rglob("*.md"))
     text = "\n".join(pages)
     for table in made["tables"](made["read_runs"]()):
         assert table in text, f"the table is\n{table}"

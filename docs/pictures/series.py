@@ -1,4 +1,4 @@
-"""Makes series.png and the tables of docs/series.md from the errors that are stored beside it."""
+"""Makes series.png and the tables of docs/research/series.md from the stored errors."""
 
 from __future__ import annotations
 

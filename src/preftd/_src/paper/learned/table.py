@@ -31,7 +31,7 @@ OF_TASKS, OF_KINDS = (0.95, 0.01), (0.9, 0.02)
 """The share that is aimed at, and the largest loss."""
 DIVERGED = np.array([np.nan])
 """In place of errors where all step sizes diverged."""
-PAGES = {"summary": "learned.md", "tables": "learned_results.md"}
+PAGES = {"summary": "learned.md", "tables": "research/learned.md"}
 """Pages of the documentation, by what is written into them."""
 
 
