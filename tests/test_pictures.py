@@ -38,7 +38,7 @@ def test_a_picture_of_a_task_is_as_the_library_draws_it(
 
 def test_the_tables_of_the_study_of_ppo_are_made_from_the_stored_runs() -> None:
     made = runpy.run_path(str(FOLDER / "ppo_drop_outs.py"), run_name="tables")
-    page = (ROOT / "docs" / "sb3.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "research" / "ppo.md").read_text(encoding="utf-8")
     for name, runs in (("control", "ppo_drop_outs"), ("critic", "critic_drop_outs")):
         table = made[f"{name}_table"](pl.read_csv(FOLDER / f"{runs}.csv"))
         assert table in page, f"the table is\n{table}"

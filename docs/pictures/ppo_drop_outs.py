@@ -1,4 +1,4 @@
-"""Makes ppo_drop_outs.png and the tables of docs/sb3.md from the runs that are stored beside it."""
+"""Makes ppo_drop_outs.png and the tables of docs/research/ppo.md from the stored runs."""
 
 from __future__ import annotations
 
