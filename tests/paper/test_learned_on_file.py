@@ -35,6 +35,7 @@ def found() -> dict[PaperStudy, Results]:
 
 
 def test_the_tables_of_the_docs_are_those_on_file(tmp_path: Path) -> None:
+    (tmp_path / "research").mkdir()
     for page in PAGES.values():
         (tmp_path / page).write_text((DOCS / page).read_text())
     write_tables(tmp_path)
