@@ -101,8 +101,10 @@ class Reference:
         beta = self._decide(x, is_first)
         self.waiting = x, is_first, beta is not None and beta > 0
         if beta is None:  # it is like none before
-            beta = float(self.recurring > SOME_RECUR and self.time <= 2 * self.new + AT_FIRST)
+            recur = max(self.recurring, self.numbers.returning) > SOME_RECUR
+            beta = float(recur and self.time <= 2 * self.new + AT_FIRST)
             self.recurring -= self.recurring / LATELY
+            self.numbers.presume(x)
         return beta
 
     def _fails(self) -> bool:
@@ -123,7 +125,11 @@ class Reference:
             return 1.0
         if self._is_world() and not self.kernels.is_tied(TIED):
             return None
-        return self._near(x, is_first) if self.kernels.apart else 1.0
+        if not self.kernels.apart or self.odd.is_half_known(x, self.metric):
+            return 1.0
+        beta = self._near(x, is_first)
+        self.strange = beta is None
+        return 1.0 if self.kernels.is_gradual() and self.kernels.have_memory() else beta
 
     def _is_world(self) -> bool:
         """Whether what repeats exactly is more than a default value, and more than chance."""
@@ -140,10 +146,7 @@ class Reference:
             ):
                 return self._trust(found.name)
         follows = self.follows and not is_first
-        if self.kernels.is_near(x, classes, self.totals, follows):
-            return 1.0
-        self.strange = True
-        return 1.0 if self.kernels.is_gradual() and self.kernels.have_memory() else None
+        return 1.0 if self.kernels.is_near(x, classes, self.totals, follows) else None
 
     def _trust(self, name: int) -> float:
         held = self.values is not None and name in self.values.held
@@ -163,7 +166,8 @@ class Reference:
             self.kernels.compare_strange(x)
         if not is_odd and key not in self.atoms:
             self.numbers.keep(x)
-        self.repeats += key in self.seen
+        again = self.follows and bool((x == self.kernels.recent[BEFORE_IT][-1][1]).all())
+        self.repeats += key in self.seen and not again
         if key in self.seen and key not in self.atoms:
             self.names += 1
             self.atoms[key] = self.names

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from preftd._src.arrays import Dense, Vector
-from preftd._src.preferences.learned.markov import BEGIN, END, LONG, PRIOR, TERM
+from preftd._src.preferences.learned.cells import LATELY, LONGEST
+from preftd._src.preferences.learned.markov import BEGIN, END, PRIOR, TERM
 from preftd._src.preferences.learned.memory import BEFORE_IT, CLASSES, EXPERTS, RECENT, WIDTHS
 from preftd._src.preferences.learned.metric import LEAST, ODD, ROUNDING
 from preftd._src.preferences.learned.returns import (
@@ -79,11 +80,21 @@ class Numbers:
 
     def __init__(self) -> None:
         self.once, self.twice = set[tuple[int, float]](), set[tuple[int, float]]()
+        self.returning = 0.0
+        """The share of new numbers that are found to recur, of late."""
 
     def keep(self, x: Vector) -> None:
         """Remember the numbers of x."""
         for number in enumerate(x.tolist()):
+            if number in self.once - self.twice:
+                self.returning = min(self.returning + 1 / LATELY, 1.0)
             (self.twice if number in self.once else self.once).add(number)
+
+    def presume(self, x: Vector) -> None:
+        """Note that the numbers of x which are new are not found to recur yet."""
+        for number in enumerate(x.tolist()):
+            if number not in self.twice:
+                self.returning -= self.returning / LATELY
 
     def make(self, x: Vector) -> bool:
         """Whether all numbers in x were seen twice."""
@@ -96,6 +107,15 @@ class Odd:
     def __init__(self, size: int, numbers: Numbers) -> None:
         self.numbers = numbers
         self.odd, self.centre, self.range, self.others, self.known = np.zeros((5, size))
+
+    def is_half_known(self, x: Vector, metric: Metric) -> bool:
+        """Whether half of the entries have known numbers, where most numbers repeat."""
+        known = sum(
+            number in self.numbers.twice
+            for number in enumerate(x.tolist())
+            if metric.weight[number[0]] > 0 and self.known[number[0]] >= self.others[number[0]] / 2
+        )
+        return known >= metric.dim / 2
 
     def is_missing(self, x: Vector, repeats: bool) -> bool:
         """Whether x, which may repeat an earlier one, has such a value; it is kept."""
@@ -298,19 +318,22 @@ class MarkovTest:
             self.here = -1
 
     def _test(self, then: int) -> None:
-        after = self.successors[self.here]
-        whole = after.total() + PRIOR * len(after)
-        share = {y: (count + PRIOR) / whole for y, count in after.items()}
+        after, here = self.successors[self.here], self.here
+        n, k, moves = after.total(), len(after), after.total() - after[here]
         octave = int(math.log2(self.dwell))
-        stays, returns = share.get(self.here, 0.0), share.get(self.before, 0.0)
-        returns /= 1 - stays if stays < 1 else 1.0
-        stay, back = int(then == self.here), int(then == self.before)
+
+        def share(y: int, total: float) -> float:
+            return (after[y] + PRIOR) / total if after[y] else 0.0
+
+        follows, stays = share(then, n + PRIOR * k), share(here, n + 2 * PRIOR)
+        returns = share(self.before, moves + 2 * PRIOR)
+        stay, back = int(then == here), int(then == self.before)
         experts: tuple[tuple[tuple[int, ...], int, float], ...] = (
-            ((0, self.before), then, share.get(then, 0.0)),
+            ((0, self.before), then, follows),
             ((1, octave), stay, stays if stay else 1 - stays),
             ((2, octave), back, returns if back else 1 - returns),  # if it moves
             ((3, self.dwell), stay, stays if stay else 1 - stays),
-            ((4, self.before, min(self.dwell, int(LONG))), then, share.get(then, 0.0)),
+            ((4, self.before, min(self.dwell, LONGEST)), then, follows),
         )
         for expert, (context, outcome, plain) in enumerate(experts):
             if (expert in (0, 2, 4) and self.before == 0) or (expert == 2 and stay):

@@ -20,6 +20,7 @@ from preftd import (
     tasks,
 )
 from preftd._src.arrays import Dense, Vector
+from preftd._src.paper.learned.faults import bursts
 from preftd._src.preferences.learned.memory import ATOMS, CLUSTERS, size_of
 from preftd._src.preferences.learned.past import LINE
 from preftd.experience import Experience, Visit
@@ -221,6 +222,32 @@ def test_markov_chains_are_trusted_for_good() -> None:
         cells = Learned().explain(Learned().stream(chain(following, 8000, seed))[1]).cells
         assert all(cell.is_trusted for cell in cells)
         assert len(cells) >= 5
+
+
+def test_a_memoryless_cell_with_many_successors_is_trusted() -> None:
+    rng = np.random.default_rng(0)
+    x = np.where(rng.random(20_000) < 0.6, 0, rng.integers(1, 300, 20_000)).astype(float)
+    assert Learned().stream(rows(x[:, None]))[0][x == 0].all()
+
+
+def test_what_is_distrusted_or_new_among_counts_and_sparse_numbers_is_no_noise() -> None:
+    rng = np.random.default_rng(0)
+    words = rng.dirichlet(np.full(40, 0.15), 8)[rng.integers(8, size=2000)]
+    counts = np.array([rng.multinomial(12, share) for share in words], float)
+    sparse = rng.standard_normal((2000, 6)) * (rng.random((2000, 6)) < 0.15)
+    kinds = np.concatenate([np.eye(n)[rng.integers(n, size=2000)] for n in (3, 4, 5)], axis=1)
+    mixed = np.concatenate([kinds, rng.standard_normal((2000, 2))], axis=1)
+    for x in (counts, sparse, mixed):
+        assert Learned().stream(rows(x))[0].mean() > 0.98
+
+
+def test_a_sensor_that_sticks_does_not_make_noise_of_what_never_repeats() -> None:
+    rng = np.random.default_rng(0)
+    angle = np.cumsum(0.4 + 0.1 * rng.standard_normal(4000))
+    stuck = bursts(rng, 4000, 0.1, 0.1)
+    x = np.column_stack([np.cos(angle), np.sin(angle)])
+    x = x[np.maximum.accumulate(np.where(stuck, 0, np.arange(4000)))]
+    assert Learned().stream(rows(x))[0][~stuck].mean() > 0.95
 
 
 def test_a_cell_that_fails_is_distrusted_in_time_and_trusted_again_when_it_recovers() -> None:

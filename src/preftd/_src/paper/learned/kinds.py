@@ -10,13 +10,13 @@ told these steps. Preferences and learners see the same, unless a world shows ot
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, TypeAlias, final
+from typing import NamedTuple, final
 
 import numpy as np
 
 from preftd._src.arrays import Dense, Vector
 from preftd._src.paper.learned.faults import Fault
-from preftd._src.paper.learned.worlds import Flags, Numbers, Rows, States
+from preftd._src.paper.learned.worlds import Both, Flags, Numbers, Rows, Sparse, States, World
 from preftd._src.randomness import generator
 from preftd._src.tasks.scored import Scored
 from preftd.experience import Experience
@@ -25,7 +25,6 @@ DISCOUNT, LONG, NOISE = 0.9, 40, 0.5
 """The discount, the mean length of episodes, and the standard deviation of what is paid besides."""
 SCORED, DRAWN = 200, 20_000
 """States that are scored, and steps of the stream that they are from."""
-World: TypeAlias = Numbers | States
 
 
 class Seen(NamedTuple):
@@ -143,6 +142,8 @@ NOTHING_WRONG = {
     "slow drift": Kind(Numbers((0.999, 0.999, 0.3, 0.3, 0.3, 0.3)), ends=False),
     "seasons": Kind(Numbers((1.0, 1.0, 0.5, 0.5, 0.5), (2 * np.pi / 24,)), ends=False),
     "heavy-tailed rows": Kind(Numbers((0.3,) * 6, freedom=2.5)),
+    "sparse rows": Kind(Sparse(6, 0.85)),
+    "categories and numbers": Kind(Both(States("categories"), Numbers((0.3, 0.6, 0.9)))),
     "walk": Kind(States("walk")),
     "patterns": Kind(PATTERNS),
     "jittered patterns": Kind(States("patterns", jitter=0.1)),
@@ -174,6 +175,7 @@ WRONG = {
     "jittered patterns, noise": Kind(States("patterns", jitter=0.1), Fault("uniform")),
     "ring with noise": Kind(States("ring"), Fault("uniform"), ends=False),
     "ring, stuck": Kind(States("ring"), Fault("stuck"), ends=False),
+    "four dimensions, stuck": Kind(Numbers((0.98,) * 4, (0.3, 0.1)), Fault("stuck")),
     "categories, wide noise": Kind(States("categories"), Fault("wide")),
     "fog in a plane": Kind(PLANE, Fault("normal", inside=(0.3, 0.9))),
     "plane with noise": Kind(PLANE, Fault("normal")),

@@ -76,6 +76,30 @@ class Numbers:
         return Rows(x, x @ self._onward.T, x)
 
 
+@final
+@dataclass(frozen=True)
+class Sparse:
+    """Numbers of which most are 0, all new in each step.
+
+    Parameters
+    ----------
+    size
+        How many there are.
+    zeros
+        The share that is 0.
+    """
+
+    size: int
+    zeros: float
+    jitter: ClassVar[float] = 0.0
+
+    def rows(self, rng: np.random.Generator, is_first: Flags) -> Rows:
+        """Rows of episodes that start where `is_first`."""
+        x = rng.standard_normal((len(is_first), self.size))
+        x *= rng.random(x.shape) >= self.zeros
+        return Rows(x, np.zeros_like(x), x)
+
+
 # Worlds of states.
 
 
@@ -192,4 +216,24 @@ class States:
         return Rows(x, np.concatenate(ahead, axis=1), shown)
 
 
-World = Numbers | States
+@final
+@dataclass(frozen=True)
+class Both:
+    """Two worlds that move on independently, side by side."""
+
+    first: Numbers | States
+    second: Numbers | States
+    jitter: ClassVar[float] = 0.0
+
+    @property
+    def size(self) -> int:
+        """The number of features."""
+        return self.first.size + self.second.size
+
+    def rows(self, rng: np.random.Generator, is_first: Flags) -> Rows:
+        """Rows of episodes that start where `is_first`."""
+        one, other = self.first.rows(rng, is_first), self.second.rows(rng, is_first)
+        return Rows(*(np.concatenate(parts, axis=1) for parts in zip(one, other, strict=True)))
+
+
+World: TypeAlias = Numbers | Sparse | States | Both

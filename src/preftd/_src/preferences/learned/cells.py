@@ -57,7 +57,7 @@ LATELY, SOME_RECUR, AT_FIRST = 8.0, 1.0 / 4.0, 64.0
 STATES, ROWS = 3.0, 64.0
 """Different observations that repeat, and one in how many does, before they are a world."""
 LONGEST = 63
-"""Steps that the clock tells apart."""
+"""Steps that the clock and expert 4 of the Markov test tell apart."""
 MANY, LOG_PI = math.log(CLUSTERS), math.log(math.pi)
 
 
@@ -145,6 +145,19 @@ def recall_numbers(s: State) -> bool:
 
 
 @kernel
+def is_half_known(s: State) -> bool:
+    """Whether half of the entries that vary have known numbers, where most numbers repeat.
+
+    Noise has none.
+    """
+    known = 0.0
+    for i in range(s.x.size):
+        repeats = 2.0 * s.repeated[i] >= s.others[i]
+        known += repeats and s.weight[i] > 0.0 and s.keys[i] == 0.0
+    return 2.0 * known >= s.head.varying
+
+
+@kernel
 def keep_numbers(s: State) -> None:
     """Remember the numbers in the observation that waits."""
     for key in s.keys:
@@ -155,6 +168,7 @@ def keep_numbers(s: State) -> None:
         else:
             s.numbers[slot_of(s.numbers, key)] = key
             s.head.numbers += 1.0
+            s.head.returning = min(s.head.returning + 1.0 / LATELY, 1.0)
 
 
 # Presumption.
@@ -163,8 +177,12 @@ def keep_numbers(s: State) -> None:
 @kernel
 def presume(s: State) -> float:
     """β of the observation that waits, which is new: 1 if new ones recur."""
-    recur = s.head.recurring > SOME_RECUR and s.head.step <= 2.0 * s.head.new + AT_FIRST
+    recur = max(s.head.recurring, s.head.returning) > SOME_RECUR
+    recur &= s.head.step <= 2.0 * s.head.new + AT_FIRST
     s.head.recurring -= s.head.recurring / LATELY
+    for key in s.keys:
+        if key != 0.0:
+            s.head.returning -= s.head.returning / LATELY
     return 1.0 if recur else 0.0
 
 

@@ -9,7 +9,8 @@ against a prediction that knows the cell alone:
     3  stay or leave, by the steps spent here
     4  what follows, by the cell before and the steps spent here
 
-The other prediction is (count + ½) / (n + ½ K) for each of the K successors seen so far. An expert
+The other prediction is (count + ½) / (n + ½ K) for each of the K successors seen so far, and
+(count + ½) / (n + 1) where there are two outcomes. An expert
 starts as the other prediction, with the weight of one visit. Its evidence is the sum of the
 logarithms of its prediction over the other, each made before what follows is counted. A successor
 that the cell never had before tells nothing, and is counted only.
@@ -21,7 +22,12 @@ past delays nothing. A cell that is distrusted stays so until a term ends withou
 import math
 
 from preftd._src.kernels import kernel
-from preftd._src.preferences.learned.cells import evidence_of_cluster, is_several, leave
+from preftd._src.preferences.learned.cells import (
+    LONGEST,
+    evidence_of_cluster,
+    is_several,
+    leave,
+)
 from preftd._src.preferences.learned.memory import (
     ATOMS,
     BEFORE_IT,
@@ -38,8 +44,8 @@ from preftd._src.preferences.learned.widths import ODDS
 
 END, BEGIN = 1.0, 2.0
 """Names of what is no cell: the end of an episode, and what is before its start."""
-PRIOR, LONG = 0.5, 63.0
-"""Visits that a successor counts in advance; steps in a cell that expert 4 tells apart."""
+PRIOR = 0.5
+"""Visits that a successor counts in advance."""
 TERM = 1024.0
 """Tests of a cell after which its counts start afresh."""
 TESTED, FAILING, CHECKED = 8.0, 3, 64.0
@@ -116,22 +122,22 @@ def _add_evidence(s: State, row: int, before: float, dwell: float, then: float) 
     n, ys = counts.values[visits], _slot(s, term, 1, then, 0)
     seen, kinds = counts.values[ys], _slot(s, term, KINDS, 0, 0)
     stays = count_of(counts, key_of(term, 1, here, 0))
-    whole = n + PRIOR * counts.values[kinds]
-    moves = whole - (stays + PRIOR if stays > 0.0 else 0.0)
     octave = math.floor(math.log2(dwell))
     for expert in range(EXPERTS):
         by_past, binary = expert in (0, 2, 4), expert in (1, 2, 3)
         if (by_past and before == 0.0) or (expert == 2 and then == here):
             continue
         context, outcome, often = before, then, seen
+        whole = n + PRIOR * counts.values[kinds]
         if expert == 4:
-            context = before * (LONG + 1.0) + min(dwell, LONG)
+            context = before * (LONGEST + 1.0) + min(dwell, LONGEST)
         if binary:
             other = before if expert == 2 else here
             context = dwell if expert == 3 else octave
             often = count_of(counts, key_of(term, 1, other, 0))
             outcome = 1.0 if then == other else 0.0
-        plain = (often + PRIOR) / (moves if expert == 2 else whole) if often > 0.0 else 0.0
+            whole = n - (stays if expert == 2 else 0.0) + 2.0 * PRIOR
+        plain = (often + PRIOR) / whole if often > 0.0 else 0.0
         if binary and outcome == 0.0:
             plain = 1.0 - plain
         met = _slot(s, term, 2 + 2 * expert, context, 0)

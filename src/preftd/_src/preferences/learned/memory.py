@@ -117,6 +117,8 @@ class Head:
     """The step when something new was found to recur."""
     recurring: float
     """The share of new observations that are found to recur, of late."""
+    returning: float
+    """The share of new numbers that are found to recur, of late."""
     after_cell: float
     """Whether the observation before was in a cell."""
     numbers: float

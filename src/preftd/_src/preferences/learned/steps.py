@@ -18,6 +18,7 @@ from preftd._src.preferences.learned.cells import (
     count_context,
     evidence_of_cluster,
     find_atom,
+    is_half_known,
     is_world,
     keep_atom,
     keep_numbers,
@@ -132,11 +133,11 @@ def _near(s: State, is_first: bool, known: bool) -> float:
         measure(s, s.x)  # to learn from it, too
     if not known and is_world(s) and not is_tied(s, TIED):
         return UNKNOWN
-    if known or head.apart == 0.0:
+    if known or head.apart == 0.0 or is_half_known(s):
         return 1.0
     beta = _apart(s, is_first, dim)
     head.strange = beta < 0.0
-    return 1.0 if beta < 0.0 and is_gradual(s) and have_memory(s) else beta
+    return 1.0 if is_gradual(s) and have_memory(s) else beta
 
 
 @kernel
@@ -170,7 +171,7 @@ def learn(s: State, is_last: bool) -> int:
         if found < 0:
             keep_numbers(s)
         known = found != NEW
-        s.head.repeats += found != NEW
+        s.head.repeats += found != NEW and not is_last_again(s)
         if row >= 0:
             visit_atom(s, row)
         elif found == NEW:
@@ -190,6 +191,15 @@ def learn(s: State, is_last: bool) -> int:
     if head.follows > 0.0:
         s.recent[BEFORE_IT * RECENT] = s.x
     return row
+
+
+@kernel
+def is_last_again(s: State) -> bool:
+    """Whether the observation that waits is the one before, which does not come back then."""
+    for i in range(s.x.size):
+        if s.x[i] != s.recent[BEFORE_IT * RECENT, i]:
+            return False
+    return s.head.follows > 0.0
 
 
 @kernel
