@@ -8,7 +8,7 @@ import numpy as np
 
 from preftd._src.arrays import Dense, Vector
 from preftd._src.preferences.learned.cells import LATELY, LONGEST
-from preftd._src.preferences.learned.markov import BEGIN, END, PRIOR, TERM
+from preftd._src.preferences.learned.markov import BEGIN, END, TERM
 from preftd._src.preferences.learned.memory import BEFORE_IT, CLASSES, EXPERTS, RECENT, WIDTHS
 from preftd._src.preferences.learned.metric import LEAST, ODD, ROUNDING
 from preftd._src.preferences.learned.returns import (
@@ -319,14 +319,9 @@ class MarkovTest:
 
     def _test(self, then: int) -> None:
         after, here = self.successors[self.here], self.here
-        n, k, moves = after.total(), len(after), after.total() - after[here]
+        n, moves = after.total() or 1, after.total() - after[here] or 1
         octave = int(math.log2(self.dwell))
-
-        def share(y: int, total: float) -> float:
-            return (after[y] + PRIOR) / total if after[y] else 0.0
-
-        follows, stays = share(then, n + PRIOR * k), share(here, n + 2 * PRIOR)
-        returns = share(self.before, moves + 2 * PRIOR)
+        follows, stays, returns = after[then] / n, after[here] / n, after[self.before] / moves
         stay, back = int(then == here), int(then == self.before)
         experts: tuple[tuple[tuple[int, ...], int, float], ...] = (
             ((0, self.before), then, follows),

@@ -207,7 +207,6 @@ CHANGES = (
     Change("odds of 1 make a cell", "cells.py", "ENOUGH = 1.5", "ENOUGH = 0.0"),
     Change("cells become one at 2 deviations", "cells.py", "ALIKE = 16.0", "ALIKE = 4.0"),
     Change("2 visits count for widths", "widths.py", "SOME = 10.0", "SOME = 2.0"),
-    Change("1 visit counts for a successor", "markov.py", "PRIOR = 0.5", "PRIOR = 1.0"),
     Change("32 recent observations", "memory.py", "20, 64, 16", "20, 32, 16"),
     Change("widths learn in part from 64 on", "widths.py", "PART = 512.0", "PART = 64.0"),
 )

@@ -9,10 +9,9 @@ against a prediction that knows the cell alone:
     3  stay or leave, by the steps spent here
     4  what follows, by the cell before and the steps spent here
 
-The other prediction is (count + ½) / (n + ½ K) for each of the K successors seen so far, and
-(count + ½) / (n + 1) where there are two outcomes. An expert
-starts as the other prediction, with the weight of one visit. Its evidence is the sum of the
-logarithms of its prediction over the other, each made before what follows is counted. A successor
+The other prediction is the share of earlier tests that had the same outcome. An expert starts as the
+other prediction, with the weight of one visit. Its evidence is the sum of the logarithms of its
+prediction over the other, each made before what follows is counted. A successor
 that the cell never had before tells nothing, and is counted only.
 
 Counts start afresh with each term of TERM tests, and evidence is not below 0 then, so that a long
@@ -44,15 +43,11 @@ from preftd._src.preferences.learned.widths import ODDS
 
 END, BEGIN = 1.0, 2.0
 """Names of what is no cell: the end of an episode, and what is before its start."""
-PRIOR = 0.5
-"""Visits that a successor counts in advance."""
 TERM = 1024.0
 """Tests of a cell after which its counts start afresh."""
 TESTED, FAILING, CHECKED = 8.0, 3, 64.0
 """The test is void if most cells with so many visits fail, at least so many of them; the steps
 between two times that this is asked."""
-KINDS = 20.0
-"""The kind of key under which the number of successors is counted."""
 
 
 @kernel
@@ -120,7 +115,7 @@ def _add_evidence(s: State, row: int, before: float, dwell: float, then: float) 
         s.head.counted = 0.0
     visits = _slot(s, term, 0, 0, 0)
     n, ys = counts.values[visits], _slot(s, term, 1, then, 0)
-    seen, kinds = counts.values[ys], _slot(s, term, KINDS, 0, 0)
+    seen = counts.values[ys]
     stays = count_of(counts, key_of(term, 1, here, 0))
     octave = math.floor(math.log2(dwell))
     for expert in range(EXPERTS):
@@ -128,29 +123,25 @@ def _add_evidence(s: State, row: int, before: float, dwell: float, then: float) 
         if (by_past and before == 0.0) or (expert == 2 and then == here):
             continue
         context, outcome, often = before, then, seen
-        whole = n + PRIOR * counts.values[kinds]
         if expert == 4:
             context = before * (LONGEST + 1.0) + min(dwell, LONGEST)
         if binary:
             other = before if expert == 2 else here
             context = dwell if expert == 3 else octave
-            often = count_of(counts, key_of(term, 1, other, 0))
             outcome = 1.0 if then == other else 0.0
-            whole = n - (stays if expert == 2 else 0.0) + 2.0 * PRIOR
-        plain = (often + PRIOR) / whole if often > 0.0 else 0.0
-        if binary and outcome == 0.0:
-            plain = 1.0 - plain
+            often = count_of(counts, key_of(term, 1, other, 0))
+            if outcome == 0.0:
+                often = n - often - (stays if expert == 2 else 0.0)
         met = _slot(s, term, 2 + 2 * expert, context, 0)
         hit = _slot(s, term, 3 + 2 * expert, context, outcome)
         if seen > 0.0:
+            plain = often / (n - (stays if expert == 2 else 0.0))
             informed = (counts.values[hit] + plain) / (counts.values[met] + 1.0)
             evidence[expert] += math.log(informed / plain)
         counts.values[met] += 1.0
         counts.values[hit] += 1.0
     counts.values[visits] += 1.0
     counts.values[ys] += 1.0
-    if seen == 0.0:
-        counts.values[kinds] += 1.0
 
 
 @kernel
