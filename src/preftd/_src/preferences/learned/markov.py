@@ -9,10 +9,10 @@ against a prediction that knows the cell alone:
     3  stay or leave, by the steps spent here
     4  what follows, by the cell before and the steps spent here
 
-The other prediction is the share of earlier tests that had the same outcome. An expert starts as the
-other prediction, with the weight of one visit. Its evidence is the sum of the logarithms of its
-prediction over the other, each made before what follows is counted. A successor
-that the cell never had before tells nothing, and is counted only.
+The other prediction is the share of earlier tests that had the same outcome. An expert starts as
+the other prediction, with the weight of one visit. Its evidence is the sum of the logarithms of its
+prediction over the other, each made before what follows is counted. A successor that the cell never
+had before tells nothing, and is counted only.
 
 Counts start afresh with each term of TERM tests, and evidence is not below 0 then, so that a long
 past delays nothing. A cell that is distrusted stays so until a term ends without any evidence.
