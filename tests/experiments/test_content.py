@@ -189,9 +189,12 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "random numbers": (np.random.default_rng, "Generator has no content"),
     "old random numbers": (np.random.RandomState, "RandomState has no content"),
     "an iterator": (lambda: iter([1]), "a list_iterator has no content"),
-    "an array of objects": (lambda: np.array([None]), "an array of Python objects has no content"),
-    "an array with objects": (lambda: np.zeros(1, "f8,O"), "an array of Python objects has no"),
-    "a tower": (lambda: tower(5000), "a list holds things within things without end"),
+    "an array of objects": (
+        lambda: np.array([None]),
+        "an array of Python objects cannot be hashed",
+    ),
+    "an array with objects": (lambda: np.zeros(1, "f8,O"), "an array of Python objects cannot"),
+    "a tower": (lambda: tower(5000), "a list is nested too deeply"),
 }
 
 

@@ -171,7 +171,7 @@ class Moody:
 def test_a_cell_fails_for_its_own_reason_and_the_one_before_is_told(tmp_path: Path) -> None:
     for one in failure_of(small(learners=Moody()), tmp_path).failed:
         assert one.failure.error == "InputError: too few."
-        assert "Beside other step sizes it failed with: InputError: too many." in (
+        assert "Together with other step sizes it failed with: InputError: too many." in (
             one.failure.traceback
         )
 

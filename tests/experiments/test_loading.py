@@ -107,7 +107,9 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     for path in (tmp_path / "missing.py", tmp_path):
         with pytest.raises(InputError, match=r"^there is no file .*: give the path of a study"):
             load_studies(path)
-    with pytest.raises(InputError, match=r"notes.txt is no Python file: write the study into one"):
+    with pytest.raises(
+        InputError, match=r"notes.txt is not a Python file: write the study into one"
+    ):
         load_studies(tmp_path / "notes.txt")
 
 

@@ -100,7 +100,7 @@ def test_a_state_that_does_not_fit_is_refused_and_changes_nothing() -> None:
     changes: list[tuple[Any, str]] = [
         (LinearLearner(11, TD(), 0.1).state_dict(), "same size"),
         (LinearLearner(12, TD(), 0.1, predictions=2).state_dict(), "same size"),
-        ({}, "give what state_dict gave"),
+        ({}, "give a result of state_dict"),
         ({key: before[key] for key in before if key != "trace"}, "'trace'"),
         ({key: before[key] for key in before if key != "era"}, "'era'"),
         (before | {"more": 1.0}, "'more'"),
@@ -214,7 +214,7 @@ def test_divergence_is_said_with_a_remedy(view: str, few: bool) -> None:
 
 def test_a_stream_that_does_not_fit_is_refused() -> None:
     given = case(1)
-    with pytest.raises(InputError, match="make the learner with as many"):
+    with pytest.raises(InputError, match="make the learner with the same number"):
         LinearLearner(SIZE + 1, TD(), 0.1).learn(given.experience, beta=1.0)
     with pytest.raises(InputError, match="call update"):
         LinearLearner(SIZE, TD(), 0.1, predictions=2).learn(given.experience, beta=1.0)

@@ -1,7 +1,7 @@
 """Array types, and the checks that all input passes.
 
 A check that fails raises `InputError`: one sentence with the cause (naming the first bad index), a
-colon, and the remedy. Of arrays of other libraries, nothing missing is taken for a number.
+colon, and the remedy. Missing values in arrays of other libraries never become numbers.
 """
 
 import operator
@@ -33,13 +33,13 @@ Kind = TypeVar("Kind")
 MatrixLike: TypeAlias = ArrayLike | AnySparse
 
 MOST_STATES = 10_000_000
-"""Larger tasks do not fit into the memory of ordinary machines."""
+"""Larger tasks do not fit into memory."""
 MOST_STEPS = 10**9
 """More steps at once do not fit either."""
 
 
 def is_sparse(matrix: Matrix) -> "TypeIs[Sparse]":
-    """Return whether the matrix is sparse: nothing is where scipy.sparse is not loaded."""
+    """Return whether the matrix is sparse; False if scipy.sparse is not loaded."""
     module = sys.modules.get("scipy.sparse")
     return module is not None and bool(module.issparse(matrix))
 
@@ -136,7 +136,7 @@ def as_flags(name: str, given: ArrayLike) -> NDArray[np.bool_]:
 
 
 def short(given: object) -> str:
-    """Return what was given as it may stand in a message: on one line, and not too long."""
+    """Return an argument as a message shows it: on one line, and not too long."""
     try:
         text = repr(given)
     except Exception:  # a repr is foreign code, and a message must not fail for it
@@ -147,7 +147,7 @@ def short(given: object) -> str:
 
 
 def instance(name: str, given: object, kind: type[Kind], remedy: str) -> Kind:
-    """Return what is given, checked to be of a kind.
+    """Return an argument, checked to be of a type.
 
     Parameters
     ----------
@@ -295,7 +295,7 @@ def common_shape(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
 
 
 LONGEST = 100
-"""So many letters of what was given are shown in a message."""
+"""The most characters of an argument that a message shows."""
 LARGE = 1e100
 """Larger numbers have squares that may overflow in sums and products."""
 SUM_TOLERANCE = 1e-9
@@ -355,9 +355,9 @@ def _refuse(name: str, array: Matrix, bad: NDArray[np.bool_], remedy: str) -> No
 
 
 def copied(given: Any) -> NDArray[Any]:
-    """Return a copy as an array; what is missing (masked, null, NA) becomes NaN.
+    """Return a copy as an array; missing values (masked, null, NA) become NaN.
 
-    What cannot be copied becomes an array of objects, which nobody takes for numbers.
+    What cannot be copied becomes an array of objects, which later checks refuse.
     """
     try:
         if _holds_mask(given):
@@ -373,7 +373,7 @@ def copied(given: Any) -> NDArray[Any]:
 
 
 def _is_nullable(given: Any) -> bool:
-    """Whether these are numbers of pandas, some of which may be NA."""
+    """Whether this is a pandas array whose entries may be NA."""
     kinds = getattr(given, "dtypes", ())
     kinds = kinds if isinstance(kinds, Iterable) else [kinds]
     return hasattr(given, "to_numpy") and all(getattr(k, "kind", "O") in "biuf" for k in kinds)

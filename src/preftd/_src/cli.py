@@ -119,7 +119,7 @@ def reproduce(
     mixed: Mixed = False,
     out: Out = RESULTS,
 ) -> None:
-    """Compute and draw figures of the paper. Stored results are not computed again.
+    """Compute and draw figures of the paper. Stored results are reused.
 
     For example:
         preftd reproduce
@@ -145,7 +145,7 @@ def run(
 ) -> None:
     """Run the studies in a file, then print a table and draw figures.
 
-    Stored results are not computed again, so a run that was stopped resumes.
+    Stored results are reused, so a run that was stopped resumes.
 
     For example:
         preftd run examples/study.py
@@ -284,7 +284,7 @@ def tasks(
 
 
 def print_all(lines: Iterable[str]) -> None:
-    """Print each line as soon as it is there."""
+    """Print each line at once."""
     for line in lines:
         print_line(line)
         check_interrupt()
@@ -326,5 +326,5 @@ def _fail(message: str, code: int) -> None:
 
 
 def _forget(descriptor: int) -> None:
-    """Forget what is still to be printed: Python would try again when it exits, and complain."""
+    """Discard output that is not yet printed: Python would try again at exit, and fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)

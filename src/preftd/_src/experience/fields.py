@@ -1,6 +1,6 @@
 """The fields of an `Experience` and the columns of a log, checked where they enter the library.
 
-Compiled loops look up rows by codes without asking whether they are there.
+Compiled loops look up rows by codes without checks.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _INTEGERS = {
     "state": (0, int(INT32.max)),
     "action": (int(INT32.min), int(INT32.max)),
 }
-"""Whole numbers, and what they lie between; for codes, that depends on other fields."""
+"""Whole numbers and their ranges; for codes, the range depends on other fields."""
 _OPTIONAL = ("state", "observable", "observation", "action", "rho", "action_before", "reward_end")
 
 
@@ -65,7 +65,7 @@ def checked_fields(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_only_view(field: Any) -> Any:
-    """A read-only view of an array; anything else as it is."""
+    """A read-only view of an array; anything else unchanged."""
     if isinstance(field, np.ndarray) and field.flags.writeable:
         field = field.view()
         field.setflags(write=False)
@@ -99,7 +99,7 @@ def _flags(name: str, given: Any) -> NDArray[np.bool_]:
 
 
 def _integers(name: str, given: Any, axes: int, limits: tuple[int, int]) -> NDArray[np.int32]:
-    """Whole numbers as int32, checked to lie within limits while they are what was given."""
+    """Whole numbers as int32, whose limits are checked before the conversion."""
     plain = type(given) is np.ndarray and given.dtype.kind in "iu"
     array = _shaped(name, given if plain else as_array(name, given), axes)
     least, most = limits
@@ -182,7 +182,7 @@ _OTHERS: dict[str, Callable[[str, Any], Any]] = {
     "reward_end": number,
     "action_before": lambda name, given: as_count(name, given, *_INTEGERS["action"]),
 }
-"""How the other fields are read."""
+"""The dtypes of the other fields."""
 
 
 def coded(

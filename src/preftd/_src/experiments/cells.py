@@ -1,9 +1,9 @@
 """From a study to its cells: every setting on every task and seed.
 
 A cell is one run: a trial, which is a task with a seed, and a setting, which is an algorithm with a
-step size. The id of a cell is a hash of everything that its results depend on, and of nothing else:
-not of labels, not of other cells, not of how results are scored. It is the id of the trial followed
-by the id of the setting, so that a hundred thousand cells are some thousand trials and some tens of
+step size. The id of a cell is a hash of everything that its results depend on, and of nothing else,
+such as labels, other cells or the score. It is the id of the trial followed by the id of the
+setting, so a hundred thousand cells take a few thousand hashes of trials and a few dozen of
 settings.
 """
 
@@ -37,17 +37,17 @@ class Setting(NamedTuple):
     step_size: StudyStepSize | None
     """None for a learner that takes none."""
     rule: str
-    """What its rule consists of, as text; so for the next two."""
+    """The content of its rule, as text; likewise for the next two."""
     preference: str
     learner: str
     schedule: str
     """How the step size decreases, as text; empty if it does not."""
     ours: bool
-    """Whether it consists of this library's code alone, so that its duration can be estimated."""
+    """Whether it uses only code of this library, so that its duration can be estimated."""
 
 
 class TaskFailure(NamedTuple):
-    """Stands for the task of a trial that could not be made."""
+    """Replaces the task of a trial that could not be made."""
 
     name: str
     reason: str
@@ -64,7 +64,7 @@ class StudyCell(NamedTuple):
     setting: Setting
 
     def described(self) -> dict[str, str | int | float | None]:
-        """What the cell consists of, for messages and manifests."""
+        """A description of the cell, for messages and manifests."""
         setting = self.setting
         return {
             "label": ", ".join(filter(None, setting.labels)),
@@ -80,7 +80,10 @@ class StudyCell(NamedTuple):
 
 
 class CellGroup(NamedTuple):
-    """Cells of one trial: they learn side by side. Many groups share one tuple of settings."""
+    """Cells of one trial, which learn from the same experience.
+
+    Many groups share one tuple of settings.
+    """
 
     stage: str
     """search or report."""
@@ -102,13 +105,13 @@ class CellGroup(NamedTuple):
 
 
 def ids_of(groups: Iterable[CellGroup]) -> list[str]:
-    """Ids of all cells of some groups; a cell that has two labels comes twice."""
+    """Ids of all cells of some groups; a cell that has two labels occurs twice."""
     return list(chain.from_iterable(group.ids for group in groups))
 
 
 @final
 class Expansion:
-    """The cells of a study; its parts are described once, for the search and the report."""
+    """The cells of a study; its parts are hashed once, for the search and the report."""
 
     def __init__(self, study: Study) -> None:
         self._study = study
@@ -210,7 +213,7 @@ def short_hash(key: str) -> str:
 
 
 def schedule_of(alpha: StudyStepSize | None) -> str:
-    """A step size that is more than one number, as text; empty for others."""
+    """A step size that consists of several numbers, as text; empty for others."""
     return "" if alpha is None or isinstance(alpha, float) else text(content(alpha))
 
 

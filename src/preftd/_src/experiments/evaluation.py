@@ -67,7 +67,7 @@ def evaluate(
     """Learn on a task with each step size and seed; measure the error after each episode.
 
     The error is the mean over the task's observable states of (prediction − value)². A run that
-    diverges is marked in `.diverged`; its errors are what they are, infinite in the end.
+    diverges is marked in `.diverged`; its errors are not clipped.
 
     Parameters
     ----------
@@ -87,9 +87,9 @@ def evaluate(
         `Linear(...)`, `Network(...)`, `LeastSquares(...)`, or a function of size, step size and
         seed that makes a learner of yours.
     workers : int
-        How many seeds are computed at the same time, in threads (default: one for each core; one
-        for custom learners, whose libraries may share random numbers between threads). The result
-        does not depend on it.
+        The number of seeds that are computed at the same time, in threads (default: one for each
+        core; one for custom learners, whose libraries may share random numbers between threads).
+        The result does not depend on it.
 
     Returns
     -------
@@ -158,7 +158,7 @@ class Evaluation:
     errors: NDArray[np.float64]
     """Shape (seeds, step sizes, episodes); infinite where predictions are not finite."""
     trivial: Vector
-    """The error of predicting 0 everywhere, shape (seeds,); 1 where that is right."""
+    """The error of predicting 0 everywhere, shape (seeds,); 1 where this error is 0."""
     seeds: tuple[int, ...]
     step_sizes: tuple[StepSize | None, ...]
     rule: str
@@ -175,7 +175,7 @@ class Evaluation:
 
     @property
     def diverged(self) -> NDArray[np.bool_]:
-        """Whether each run was ever far from the truth, shape (seeds, step sizes)."""
+        """Whether each run diverged, shape (seeds, step sizes)."""
         return np.asarray(self.errors.max(axis=2) > DIVERGED * self.trivial[:, None])
 
     def curve(self, level: float = 0.95) -> Interval:
@@ -278,7 +278,7 @@ class Evaluation:
     def _draw(
         self, axes: Axes, label: str, points: tuple[Vector, Vector, Vector], marked: bool = False
     ) -> None:
-        """Draw means with intervals; thick if the learner is not the default one."""
+        """Draw means with intervals; lines are thick if the learner is not the default one."""
         x, mean, width = points
         with np.errstate(invalid="ignore"):  # an infinite mean less an infinite width
             band = Band(x, mean, mean - width, mean + width)
@@ -288,7 +288,7 @@ class Evaluation:
         axes.lines[before].set_label(label)
 
     def _look(self, axes: Axes) -> Look:
-        """The rule's look for its first learner in the axes, another for each further learner."""
+        """The rule's colour and line for its first learner in the axes, others for further ones."""
         drawn = _LOOKS.setdefault(axes, {})
         key = (self.rule, self.learner)
         if key not in drawn:
@@ -306,7 +306,7 @@ class Evaluation:
 
 
 _LOOKS: WeakKeyDictionary[Axes, dict[tuple[str, str], Look]] = WeakKeyDictionary()
-"""Looks of rules and learners that earlier calls have drawn, by axes."""
+"""Colours and lines of rules and learners that earlier calls have drawn, by axes."""
 
 
 @contextmanager

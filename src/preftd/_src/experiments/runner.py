@@ -1,4 +1,4 @@
-"""Running a study: what is missing is computed and stored, and never computed again."""
+"""Running a study: missing cells are computed and stored, once."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ from preftd.failures import FailedError
 STUDY: dict[str, Any] = {
     name: kind for name, kind in COLUMNS.items() if name not in ("diverged", "error")
 }
-"""What a study calls its cells."""
+"""The labels of cells in a study."""
 
 
 @final
 class Plan:
-    """The cells of a study: of the search, and as far as it is complete, of the report.
+    """The cells of a study: those of the search and, as far as it is complete, of the report.
 
-    What is stored when the plan is made decides.
+    The results stored when the plan is made decide.
     """
 
     def __init__(self, study: Study, store: Store, expansion: Expansion | None = None) -> None:
@@ -54,25 +54,25 @@ class Plan:
         self.search = cells.search
         runs = gather(study, self.search, store)
         self.unfinished = _unfinished(self.search, runs)
-        """Algorithms on tasks whose search is not complete: nothing is reported of them yet."""
+        """Algorithms on tasks whose search is not complete, which are not reported yet."""
         self.searched = _without(runs, self.unfinished)
-        """What is stored of the search, but for those."""
+        """The stored results of the search, without incomplete ones."""
         self.report = cells.report(_choose(study, self.search, self.searched))
 
     def counts(self) -> tuple[int, int]:
-        """How many of its cells are stored, and how many are not."""
+        """The number of cells that are stored, and of those that are not."""
         ids = ids_of([*self.search, *self.report])
         there = set(compress(ids, self._store.there(ids)))
         return len(there), len(set(ids)) - len(there)
 
     def results(self) -> Results:
-        """What is stored of it."""
+        """Its stored results."""
         runs = pl.concat([self.searched, gather(self._study, self.report, self._store)])
         return Results(runs, self._study.score, given=isinstance(self._study.search, Chosen))
 
 
 def gather(study: Study, groups: Sequence[CellGroup], store: Store) -> pl.DataFrame:
-    """The runs of some groups, as far as they are stored, with the study's labels."""
+    """The stored runs of some groups, with the study's labels."""
     measures = [measure.name for measure in study.measured]
     there, stored = store.read(ids_of(groups), measures)
     known = study_table(groups)
@@ -96,7 +96,7 @@ def study_table(groups: Sequence[CellGroup]) -> pl.DataFrame:
 
 
 def _unfinished(groups: Sequence[CellGroup], runs: pl.DataFrame) -> frozenset[Labels]:
-    """Algorithms on tasks of which not all runs are stored."""
+    """Algorithms on tasks whose runs are not all stored."""
     if runs.height == sum(len(group.settings) for group in groups):
         return frozenset()
     there = set(runs["cell"].to_list())
@@ -116,7 +116,7 @@ def _without(runs: pl.DataFrame, unfinished: frozenset[Labels]) -> pl.DataFrame:
 
 
 def _choose(study: Study, searched: Sequence[CellGroup], runs: pl.DataFrame) -> Choice:
-    """The best step size of each algorithm on each task, but for those that always diverged."""
+    """The best step size of each algorithm on each task, except those that always diverged."""
     if not runs.height:
         return {}
     chosen = Results(runs, study.score).chosen.select(*ALGORITHM, *STEP_SIZE)
@@ -130,7 +130,7 @@ def _choose(study: Study, searched: Sequence[CellGroup], runs: pl.DataFrame) -> 
 
 
 KINDS = 5
-"""How many kinds of failures are reported in full; the manifest has them all."""
+"""The most kinds of failures that are reported in full; the manifest has them all."""
 
 
 class Failed(NamedTuple):
@@ -141,7 +141,7 @@ class Failed(NamedTuple):
 
 
 class CellsFailedError(FailedError):
-    """Some cells raised; all others are computed and stored."""
+    """Some cells failed; all others are computed and stored."""
 
     def __init__(self, failed: Sequence[Failed], manifest: Path) -> None:
         self.failed = failed
@@ -157,26 +157,25 @@ def run(
     progress: Progress | None = None,
     repository: Path | None = None,
 ) -> Results:
-    """Compute what is missing of a study and return its results.
+    """Compute the missing cells of a study and return its results.
 
-    You may stop it at any moment and run it again: what is stored is not computed again, and the
-    files are the same to the byte.
+    You may stop it at any moment and run it again: stored results are reused, and the files are the
+    same to the byte.
 
     Parameters
     ----------
     study : Study
     out : Path, str or Store
-        The folder for results, which may hold those of other studies; or a store, which studies
-        that run one after the other share so that each file is read only once.
+        The folder for results, which several studies may share; or a store, with which several
+        studies read each file only once.
     workers : int
-        How many processes compute (default: one for each core).
+        Number of processes (default: one for each core).
     executor : Executor
-        Where jobs are computed (default: in processes on this machine).
+        What computes jobs (default: processes on this machine).
     progress : Progress
-        Where to report how far the run is (default: standard error).
+        Where to report progress (default: standard error).
     repository : Path
-        A folder of the repository that the study is from, whose commit is written down (default:
-        the current folder).
+        A folder in the study's repository, whose commit is recorded (default: the current folder).
 
     Returns
     -------
@@ -197,7 +196,7 @@ def run(
 
 
 def results(study: Study, out: Path | str = "results") -> Results:
-    """The results of a study as far as they are stored; nothing is computed."""
+    """The stored results of a study; nothing is computed."""
     check_study(study)
     store = Store(as_folder("out", out), warn=progress_here().say)
     return Plan(study, store).results()
@@ -205,7 +204,7 @@ def results(study: Study, out: Path | str = "results") -> Results:
 
 @final
 class _Run:
-    """One run of a study, and what its manifest says."""
+    """One run of a study, with its manifest."""
 
     def __init__(self, study: Study, store: Store, executor: Executor, progress: Progress) -> None:
         self._study, self._store = study, store
@@ -214,7 +213,7 @@ class _Run:
         self._failed: list[Failed] = []
 
     def run(self, repository: Path) -> Results:
-        """Compute the search, then what it chose."""
+        """Compute the search, then the report."""
         self._store.prepare()
         self._manifest = manifest = Manifest.begin(self._study.name, repository)
         manifest.write(self._store.folder / "runs")
@@ -247,7 +246,7 @@ class _Run:
         return ended.write(self._store.folder / "runs")
 
     def _results(self) -> Results | None:
-        """Compute what is missing; the results, unless cells failed."""
+        """Compute missing cells; return the results, unless cells failed."""
         expansion = Expansion(self._study)
         self._compute("search", expansion.search)
         plan = Plan(self._study, self._store, expansion)
@@ -312,14 +311,14 @@ class _Run:
         self._progress.advance(len(result.rows), job.work, result.seconds)
 
     def _mark(self, cells: int) -> None:
-        """Write down that cells are equal to rounding only, before the first of them is stored."""
+        """Record that cells are equal to rounding only, before the first of them is stored."""
         if not self._rounded:
             replace(self._manifest, rounded=cells).write(self._store.folder / "runs")
         self._rounded += cells
 
 
 def _missing(wanted: Sequence[Job], there: NDArray[np.bool_]) -> list[Job]:
-    """Jobs without those of their cells, one after the other, that are stored."""
+    """Jobs without their stored cells."""
     if not there.any():
         return list(wanted)
     keep = np.split(~there, np.cumsum([job.size for job in wanted])[:-1])
@@ -344,7 +343,7 @@ def _written(failed: Failed) -> dict[str, object]:
 
 
 def _report(failed: Sequence[Failed], manifest: Path) -> str:
-    """Each kind of failure once, with the description of the first cell that has it."""
+    """Each kind of failure once, with the description of its first cell."""
     kinds: dict[str, list[Failed]] = {}
     for one in failed:
         # What differs in a number, such as the seed, is the same kind.

@@ -23,7 +23,7 @@ def coefficients(
     carried: Number = 0.0,
     axis: int | None = 0,
 ) -> tuple[Coefficients[Any], Array]:
-    """Coefficients of a piece of a stream or of one step, and what to carry to the next.
+    """Coefficients of a piece of a stream or of one step, and the state for the next.
 
     They are those of `rule.stream` and `rule.step`. Shapes broadcast against each other.
 
@@ -36,11 +36,11 @@ def coefficients(
     discount_t : array of shape (steps, ...)
         The discount of the transition into x_t; 0 where an episode starts.
     interest : array of shape (steps, ...), optional
-        (default: that of the rule, if it does not depend on states).
+        (default: the rule's, if it does not depend on states).
     rho : array of shape (steps, ...)
         The importance ratios.
     carried : array of the shape of one step
-        What the piece before returned.
+        The state that the previous piece returned.
     axis : int, optional
         The axis of time; None for one step, whose arrays have no such axis.
 
@@ -49,7 +49,7 @@ def coefficients(
     Coefficients
         Decay and gain, arrays of shape (steps, ...).
     array of the shape of one step
-        What to carry to the next piece.
+        The state for the next piece.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def _follow(carried: Array, step: tuple[Array, Array, Array]) -> tuple[Array, Ar
 
 
 def _interest(rule: Rule, given: Any, beta: Any) -> Any:
-    """The interest that is given, or that of the rule."""
+    """The given interest, or the rule's."""
     if given is not None:
         return given
     source = rule.interest
@@ -105,7 +105,7 @@ def _interest(rule: Rule, given: Any, beta: Any) -> Any:
 def given_or_made(
     rule: Rule | None, carried: Array, given: dict[str, Any]
 ) -> tuple[Any, Any, Array]:
-    """Decay and gain of one step, given or made by the rule, and what to carry."""
+    """Decay and gain of one step, given or from the rule, and the state for the next."""
     decay, gain = given.get("decay"), given.get("gain")
     if decay is not None and gain is not None:
         return one_number("decay", decay), one_number("gain", gain), carried

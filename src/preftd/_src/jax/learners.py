@@ -1,7 +1,7 @@
 """Learners as pairs (init, step) for `jax.lax.scan`: linear ones, and functions moved by optax.
 
 A step takes the state and a `Transition`, and returns the state and the TD error. Make a learner
-inside what you `jax.vmap` to give each lane a step size of its own.
+inside the function that you `jax.vmap` to give each lane its own step size.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Transition(NamedTuple):
 
 
 class LearnerState(NamedTuple):
-    """What a learner keeps: parameters, its memory, γ_t and what the rule carries."""
+    """The state of a learner: parameters, memory, γ_t and the state of the rule."""
 
     params: Tree
     memory: Tree
@@ -78,13 +78,13 @@ class Step(NamedTuple):
     last: Array
     """Whether the episode ends with this step."""
     end: Array
-    """β of what an episode shows last; 1 if it terminates."""
+    """β of the last observation of an episode; 1 if it terminates."""
 
     def shown(self) -> tuple[Step, Array]:
         """The step with features that are safe in the held view, and whether its δ is known.
 
         There x is read where β or gain is not 0, and x' at the end of an episode; other features
-        may be NaN, of which δ is NaN then, and nothing else.
+        may be NaN, and then only δ is NaN.
         """
         goes_on = self.discount != 0
         x, known = _safe(self.x, (self.beta != 0) | (self.gain != 0))
@@ -93,13 +93,13 @@ class Step(NamedTuple):
 
 
 def _safe(x: Array, is_read: Array) -> tuple[Array, Array]:
-    """Features as they are where they are read or finite, else 0; and whether they are."""
+    """Features where they are read or finite, else 0; and whether they are."""
     known = is_read | jnp.isfinite(x).all()
     return jnp.where(known, x, 0), known
 
 
 def _real(name: str, given: Any) -> Array:
-    """Features as an array; integers may be what they are."""
+    """Features as an array; integers are allowed."""
     try:
         found = jnp.asarray(given)
     except (TypeError, ValueError):
@@ -110,7 +110,7 @@ def _real(name: str, given: Any) -> Array:
 
 
 Advance = Callable[[Tree, Tree, Step], tuple[Tree, Tree, Array]]
-"""advance(params, memory, step): both after the step, and δ; this is all that views differ in."""
+"""advance(params, memory, step): both after the step, and δ; views differ only in this function."""
 
 
 def _learner(rule: Rule, init: Callable[[Tree], tuple[Tree, Tree]], advance: Advance) -> Learner:
@@ -125,7 +125,9 @@ def _learner(rule: Rule, init: Callable[[Tree], tuple[Tree, Tree]], advance: Adv
         if not isinstance(transition, Transition):
             raise InputError(f"transition is {short(transition)}: give a Transition.")
         if not isinstance(state, LearnerState):
-            raise InputError(f"state is {short(state)}: give what init or the last step returned.")
+            raise InputError(
+                f"state is {short(state)}: give the state that init or the last step returned."
+            )
         given = {"reward": transition.reward, "discount": transition.discount}
         given |= {"beta": transition.beta, "next_beta": _or(transition.next_beta, 1.0)}
         given |= {"rho": _or(transition.rho, 1.0)}
@@ -278,7 +280,7 @@ class Dots(NamedTuple):
 
 
 class Map(NamedTuple):
-    """A step of a view: scalars of one affine map, and δ; what a view does not use is 0.
+    """A step of a view: scalars of one affine map, and δ; unused scalars are 0.
 
     ::
 
@@ -328,14 +330,14 @@ def _held(alpha: Any, s: Step, dots: Dots, _: Array) -> Map:
 
 
 def _combined(scalars: tuple[Any, ...], vectors: tuple[Array, ...]) -> Array:
-    """The sum of multiples; what is multiplied by a plain 0 is not read."""
+    """The sum of multiples; values multiplied by a constant 0 are not read."""
     pairs = zip(scalars, vectors, strict=True)
     read = (s * vector for s, vector in pairs if isinstance(s, jax.Array))
     return sum(read, jnp.zeros_like(vectors[0]))
 
 
 VIEWS = {"backward": _backward, "true_online": _true_online, "held": _held}
-"""Online views of linear learning, as those of `preftd._src.learners.linear.online_kernel`."""
+"""Online views of linear learning, the same as in `preftd._src.learners.linear.online_kernel`."""
 
 
 def linear(
@@ -350,7 +352,7 @@ def linear(
     rule : Rule
         TD(), PTD(), ETD(...) or your own.
     step_size : float
-        It may be traced, so that `jax.vmap` tries many.
+        It may be traced, so `jax.vmap` can try many.
     view : {"backward", "true_online", "held"}
         When weights move.
     bounded : bool

@@ -1,4 +1,4 @@
-"""A function of JAX in a study: all step sizes of a seed at once, in float64."""
+"""A JAX function in a study: all step sizes of a seed at once, in float64."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from preftd._src.tasks.scored import Scored
 @final
 @dataclass(frozen=True)
 class JaxModule:
-    """The specification of a function of JAX that learns in a study.
+    """The specification of a JAX function for studies.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class JaxModule:
     bounded : bool
         Whether gains are at most ``1 / (α |∇v|²)``.
     name : str
-        Its name in figures (default: that of `apply`).
+        Its name in figures (default: the name of `apply`).
 
     Examples
     --------
@@ -76,7 +76,7 @@ class JaxModule:
         return f"{own}, {self.view}{', bounded' if self.bounded else ''}"
 
     def start(self, size: int, step_sizes: Any, seed: SupportsIndex) -> JaxBatch:
-        """The learners of a seed, one for each step size; they start alike."""
+        """The learners of a seed, one for each step size; they start from the same weights."""
         count = as_count("size", size, 1, MOST_FEATURES)
         sizes = as_step_sizes(step_sizes)
         if any(isinstance(alpha, Decreasing) for alpha in sizes):

@@ -153,7 +153,7 @@ def check_steps(steps: Steps, size: int, scored: Scored | None = None) -> None:
     if steps.dense.shape[1:] != (size,):
         raise InputError(
             f"the steps have {steps.dense.shape[1]} features, the learner {size}: "
-            "make the learner with as many."
+            "make the learner with the same number."
         )
     for name in Steps.per_step():
         if getattr(steps, name).shape != steps.code_t.shape:

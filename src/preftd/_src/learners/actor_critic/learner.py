@@ -57,13 +57,13 @@ from preftd.rules import Rule
 
 MOST_STREAMS = 2**16
 MODERATE = 1e30
-"""Products of seven numbers up to here do not overflow, and a step has no longer ones."""
+"""Products of seven numbers up to this one do not overflow, and a step has no longer products."""
 
 
 def as_rows(name: str, given: ArrayLike, size: int) -> tuple[Dense, bool]:
-    """Observations as rows, shape (n, size), and whether it was one that was not in a row.
+    """Observations as rows, shape (n, size), and whether a single one was given.
 
-    An integer, as of a Discrete space, stands for a vector that is 1 there and 0 elsewhere.
+    An integer, as of a Discrete space, means a vector that is 1 there and 0 elsewhere.
     """
     array = as_array(name, given)
     if array.ndim == 0:
@@ -88,26 +88,26 @@ def as_vector(name: str, given: ArrayLike, size: int) -> Vector:
 
 @final
 class ActorCriticLearner(Learner):
-    """Acts by a network with one hidden layer, and learns from a linear critic by any rule.
+    """Acts with a network of one hidden layer, and learns from a linear critic, with any rule.
 
     The critic learns at each step, with the rule's decay and gain. At the end of an episode, the
     actor takes one step along Σ_t gain_t (G_t − v(x_t)) ∇log π(a_t | x_t), with the β-returns G_t
-    of the critic as it is then.
+    of the critic at that time.
 
     Parameters
     ----------
     size : int
-        The number of numbers in an observation (for a Discrete space, that of observations).
+        The size of an observation (for a Discrete space, the number of observations).
     actions : int
         The number of actions.
     rule : Rule
         TD(), PTD(), ETD(...) or your own.
     step_size : StepSizePair
-        Those of the actor and of the critic.
+        The step sizes of the actor and of the critic.
     actor : Actor
     critic : Critic
     seed : int
-        Of the actor's first weights and of its actions.
+        Seed of the actor's initial weights and of its actions.
 
     Examples
     --------
@@ -190,7 +190,7 @@ class ActorCriticLearner(Learner):
         Returns
         -------
         int, or array of integers of shape (n,), drawn in the order of rows
-            Counted from 0, wherever the Discrete space of an environment starts.
+            Counted from 0, even if the Discrete space of an environment starts elsewhere.
 
         """
         with self._turn:
@@ -228,7 +228,7 @@ class ActorCriticLearner(Learner):
         truncated: bool = False,
         stream: int = 0,
     ) -> float:
-        """Learn from one transition; what cannot be used raises InputError and changes nothing.
+        """Learn from one transition; bad input raises InputError and changes nothing.
 
         The critic learns at once. If the episode ends here, so does the actor, from all of it.
 
@@ -249,7 +249,7 @@ class ActorCriticLearner(Learner):
         truncated : bool
             Whether the episode is cut short here.
         stream : int
-            Which of several environments this is a step of, from 0.
+            The index of the environment of this step, from 0.
 
         Returns
         -------
@@ -286,12 +286,12 @@ class ActorCriticLearner(Learner):
         discount: float,
         seed: int | None = None,
     ) -> Episodes:
-        """Act in an environment, and learn from so many episodes.
+        """Act in an environment, and learn from `episodes` episodes.
 
         Each call starts with a reset. In a vector environment, the streams share weights, and learn
-        in the order of environments at each call of `step`; when so many episodes have ended, those
-        under way are abandoned. If something on the way cannot be used, nothing of the call is
-        learned; if numbers stop being finite, what was learned before that step is kept.
+        in the order of environments at each call of `step`; when `episodes` episodes have ended,
+        unfinished ones are abandoned. If input is bad, nothing of the call is learned; if numbers
+        stop being finite, earlier steps stay learned.
 
         Parameters
         ----------
@@ -318,7 +318,7 @@ class ActorCriticLearner(Learner):
             return run(self, environment, signal, count, as_discount(discount), first)
 
     def stream(self, number: int) -> Stream:
-        """Return what is kept of an environment, by its number; streams are made when needed."""
+        """Return the stream of an environment, by its index; streams are made when needed."""
         with self._turn:
             if not 0 <= whole("stream", number) < MOST_STREAMS:
                 raise InputError(f"stream is {number}: give 0 or more, one for each environment.")
@@ -347,7 +347,7 @@ class ActorCriticLearner(Learner):
             check_not_negative("square", arrays["square"])
             refuse_unless(are_counts(arrays["taken"]), "taken")
         if sorted(of_streams) != list(range(len(of_streams))):
-            raise InputError("the state lacks a stream: give what state_dict gave.")
+            raise InputError("the state lacks a stream: give a result of state_dict.")
         drawing = generator_of(arrays["generator"])
         streams = [Stream(self._sizes, self._features) for _ in of_streams]
         for i, stream in enumerate(streams):
@@ -357,12 +357,12 @@ class ActorCriticLearner(Learner):
             own[:] = arrays[name]
 
     def _shared(self) -> dict[str, NDArray[Any]]:
-        """Copies of all that the streams share and that changes."""
+        """Copies of all changing state that the streams share."""
         kept = {name: np.array(array) for name, array in self._learned().items()}
         return kept | {"generator": generator_words(self._generator)}
 
     def _learned(self) -> dict[str, Vector]:
-        """What is learned, not copied."""
+        """The learned parameters, not copied."""
         optimiser = self._actor_state.optimiser
         found = {"critic": self._weights, "actor": self._actor_state.weights.flat}
         if optimiser.adam:
@@ -371,7 +371,7 @@ class ActorCriticLearner(Learner):
 
     @contextmanager
     def _refusing(self) -> Iterator[None]:
-        """Forget the streams that a call has made, if it is refused."""
+        """Remove the streams that a call has made, if it is refused."""
         known = len(self._streams)
         try:
             yield
@@ -381,7 +381,7 @@ class ActorCriticLearner(Learner):
 
     @contextmanager
     def _restoring(self) -> Iterator[None]:
-        """Return to what was before, if a call is refused on its way, but not if it diverges."""
+        """Restore the earlier state if a call is refused, but not if it diverges."""
         before = self._arrays()
         try:
             yield
