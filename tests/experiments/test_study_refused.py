@@ -106,7 +106,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "a blank label of a rule": (
         {"rules": {" ": TD()}},
-        "rules has the label ' ': give readable text",
+        "rules has the label ' ': give readable",
     ),
     "an empty name of a rule": (
         {"rules": [TD(), Blank()]},

@@ -198,7 +198,7 @@ def test_a_state_that_does_not_fit_is_refused_and_changes_nothing() -> None:
     learner.update(**GOOD)
     before = learner.state_dict()
     bad: list[tuple[dict[str, Any], str]] = [
-        ({}, "state_dict gave"),
+        ({}, "result of state_dict"),
         (NetworkLearner(2, PTD(), 0.1, 4, view="held").state_dict(), "same size"),
         (NetworkLearner(2, PTD(), 0.1, 3, view="forward").state_dict(), "same way"),
         (before | {"out": np.full(3, np.nan)}, r"out\[0\] is nan"),

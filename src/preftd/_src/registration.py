@@ -1,4 +1,4 @@
-"""Names of tasks and rules: those of Gymnasium, and those that plug-ins add.
+"""Names of tasks and rules, also for Gymnasium and plug-ins.
 
 This module refers to tasks and rules by name, so that importing preftd does not load them.
 """
@@ -56,9 +56,9 @@ def register_environments() -> None:
 
 
 def register_task(name: str, make: Callable[..., Task]) -> None:
-    """Add a task, which then has a name everywhere.
+    """Add a task under a name.
 
-    `tasks.make`, `gymnasium.make` and the command `preftd tasks` know it.
+    `tasks.make`, `gymnasium.make` and the command `preftd tasks` then find it.
 
     Parameters
     ----------
@@ -66,8 +66,8 @@ def register_task(name: str, make: Callable[..., Task]) -> None:
         Small letters, digits and underscores, such as "foggy_rooms"; the Gymnasium name is then
         "preftd/FoggyRooms-v0".
     make : callable
-        Returns the task, given its parameters. Each has a default; those that are to be set on
-        the command line are whole numbers.
+        Returns the task, given its parameters. Each has a default; the command line can set whole
+        numbers only.
 
     Examples
     --------

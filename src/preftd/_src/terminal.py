@@ -1,4 +1,4 @@
-"""Text for people, on a terminal or elsewhere: what files and users wrote cannot steer it."""
+"""Text for people, on a terminal or elsewhere, with control characters escaped."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TextIO
 
 KEPT = "\n\t"
-"""Control characters that are printed as they are."""
+"""Control characters that are printed unchanged."""
 
 
 def printable(text: str) -> str:
@@ -31,7 +31,7 @@ def _is_harmless(character: str) -> bool:
 
 
 def print_line(text: str, stream: TextIO | None = None) -> None:
-    """Print a line, or several, at once, to a stream (default: standard output)."""
+    """Print one or more lines at once to a stream (default: standard output)."""
     into = stream or sys.stdout
     into.write(f"{printable(text)}\n")  # at once, as another thread may have something to say
     into.flush()
@@ -55,5 +55,5 @@ def aligned(rows: Sequence[Sequence[str]], gap: str = "  ") -> list[str]:
 
 
 def standard_error() -> TextIO:
-    """Return standard error; where it is closed, a stream that forgets what it is told."""
+    """Return standard error; if it is closed, a stream that discards text."""
     return sys.stderr or open(os.devnull, "w")

@@ -163,7 +163,7 @@ class Evaluation:
     step_sizes: tuple[StepSize | None, ...]
     rule: str
     learner: str = ""
-    """Its name in figures, beside that of the rule."""
+    """Its name in figures, next to the rule's."""
 
     def __post_init__(self) -> None:
         read_only(self.errors)

@@ -43,7 +43,7 @@ class Acting(Protocol):
 
     @property
     def label(self) -> str:
-        """Its name in figures, beside that of the rule."""
+        """Its name in figures, next to the rule's."""
 
     def run(
         self,

@@ -71,7 +71,7 @@ class JaxModule:
 
     @property
     def label(self) -> str:
-        """Its name in figures, beside that of the rule."""
+        """Its name in figures, next to the rule's."""
         own = self.name or getattr(self.apply, "__name__", "function").strip("<>")
         return f"{own}, {self.view}{', bounded' if self.bounded else ''}"
 

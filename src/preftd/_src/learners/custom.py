@@ -43,7 +43,7 @@ class Specification(Protocol):
 
     @property
     def label(self) -> str:
-        """Its name in figures, beside that of the rule."""
+        """Its name in figures, next to the rule's."""
 
     @property
     def takes_step_size(self) -> bool:

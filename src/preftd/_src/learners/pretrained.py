@@ -1,7 +1,7 @@
 """Linear learning on the hidden layer of a network that was trained beforehand.
 
 Each seed has its own network, drawn and trained on a task with the random numbers of that seed. Its
-hidden layer then rests, and its outputs are the features that the linear learner gets.
+hidden layer is then fixed, and its outputs are the features of the linear learner.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ class Training:
     Parameters
     ----------
     task : Task
-        What it learns on.
+        The training task.
     network : Network
     rule, preference
-        What makes its targets.
+        Rule and preference of its targets.
     step_size : float
     episodes : int
 
@@ -86,7 +86,7 @@ class Pretrained:
     training : Training
         Of the network.
     linear : Linear
-        What learns on its hidden layer.
+        The learner on its hidden layer.
 
     Examples
     --------
@@ -110,7 +110,7 @@ class Pretrained:
 
     @property
     def label(self) -> str:
-        """Its name in figures, beside that of the rule."""
+        """Its name in figures, next to the rule's."""
         return self.linear.label
 
     @property
@@ -138,7 +138,7 @@ class Pretrained:
         if as_count("size", size) != self.training.task.features.size:
             raise InputError(
                 f"the task has {size} features, that of the training "
-                f"{self.training.task.features.size}: train on one that shows as many."
+                f"{self.training.task.features.size}: train on a task with the same number."
             )
 
 
@@ -153,12 +153,12 @@ class PretrainedLearner(Learner):
     step_size, view, bounded
         As for `LinearLearner`; one step size for each feature is one for each unit.
     seed : int
-        Of the network, and of the experience that it was trained on.
+        Seed of the network, and of its training experience.
 
     Attributes
     ----------
     linear : LinearLearner
-        What learns from the outputs of the hidden layer.
+        The learner on the outputs of the hidden layer.
 
     """
 
@@ -263,7 +263,7 @@ _SEVERAL_ONES = "inputs have ones at several indices: give vectors, or inputs wi
 
 @final
 class _Layer:
-    """A hidden layer, and what it makes of inputs: first of all one-hot ones, then of vectors."""
+    """A hidden layer, and its outputs: first for all one-hot inputs, then for vectors."""
 
     def __init__(self, net: NetworkBatch) -> None:
         self._net, self.size = net, net.size
@@ -275,26 +275,23 @@ class _Layer:
         return self._net.hidden(np.ascontiguousarray(inputs))
 
     def codes(self, codes: Codes) -> Codes:
-        """Codes of experience, for rows of what `vectors` gives."""
+        """Codes of experience, as rows of the result of `vectors`."""
         moved = np.where(codes >= 0, -1 - codes, codes - len(self.of_indices))
         return moved.astype(np.int32)
 
     def vectors(self, dense: Dense) -> Dense:
-        """Outputs for all one-hot inputs, and then for these vectors.
-
-        Learners of a seed follow each other through the same experience: the last is remembered.
-        """
+        """Outputs for all one-hot inputs, and then for these vectors; the last are cached."""
         last = self._last  # other threads may write it meanwhile
         if last is None or last[0] is not dense:
             self._last = last = dense, self.all_of(dense)
         return last[1]
 
     def all_of(self, dense: Dense) -> Dense:
-        """The same, not remembered."""
+        """The same without the cache."""
         return np.concatenate([self.of_indices, self.outputs(dense)])
 
 
 @lru_cache(maxsize=2)
 def _layer(training: Training, seed: int) -> _Layer:
-    """Of one seed, which several learners share."""
+    """The hidden layer of one seed, shared by several learners."""
     return _Layer(training.net(seed))

@@ -95,14 +95,14 @@ class Displacement(Signal):
         return betas, memory
 
     def _checked(self, memory: Any) -> Vector | None:
-        """The memory, if it can be one: a number for each threshold."""
+        """The memory, checked to have a number for each threshold."""
         if memory is None or (type(memory) is np.ndarray and memory.dtype == np.float64):
             found = memory
         else:
             found = as_array("memory", memory, finite=False)
         if found is not None and found.shape != self._limits.shape:
             raise InputError(
-                f"memory is {short(memory)}: give None, or what the step before returned."
+                f"memory is {short(memory)}: give None, or the memory of the previous step."
             )
         return found
 

@@ -117,7 +117,7 @@ _NOT_KNOWN = (
 
 @final
 class PerState(Signal):
-    """A number for each state, for experience that knows its states.
+    """A number for each state, for experience with known states.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ class Function(Signal):
         return np.array([self._of(x) for x in as_experience(experience).observations()]), None
 
     def per_state(self, task: Task) -> Vector:
-        """Return the function of what each state shows, shape (states,), if that is fixed."""
+        """Return the function of each state's features, shape (states,), if they are fixed."""
         if as_task(task).features.codes()[2].any():  # some states show something new at each visit
             return super().per_state(task)
         return np.array([self._of(x) for x in task.features.columns(slice(None))])
@@ -232,7 +232,7 @@ def as_signal(name: str, given: Any) -> Signal:
     name : str
         The name of the argument, for error messages.
     given : float, array of shape (states,), callable, or Signal
-        A number stands for `Constant`, an array for `PerState`, a function for `Function`.
+        A number becomes `Constant`, an array `PerState`, a function `Function`.
 
     """
     if isinstance(given, Signal):
@@ -250,7 +250,7 @@ def as_signal(name: str, given: Any) -> Signal:
 
 
 def as_preference(given: Any, name: str = "preference") -> Signal:
-    """Return a signal as `as_signal` does, and refuse one that is known to leave [0, 1].
+    """Return a signal like `as_signal`, and refuse one that is known to leave [0, 1].
 
     Parameters
     ----------

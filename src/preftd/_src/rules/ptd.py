@@ -11,7 +11,7 @@ from preftd._src.rules.rule import Number, Rule
 class PTD(Rule):
     """Preferential TD: gain_t = β_t (paper, equation 6).
 
-    A state is updated as much as it is bootstrapped from.
+    Each state is updated as much as others bootstrap from it.
     """
 
     name: ClassVar[str] = "PTD"

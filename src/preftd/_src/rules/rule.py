@@ -41,13 +41,13 @@ class Coefficients(NamedTuple, Generic[Number]):
 
 
 class Rule(ABC):
-    """A method, defined by the weight that it gives to an update; define `gain` for your own."""
+    """A method, defined by the gain of an update; for your own, define `gain`."""
 
     name: ClassVar[str]
-    """How tables and figures show it."""
+    """Its name in tables and figures."""
 
     def __new__(cls, *given: Any, **named: Any) -> Self:
-        """Say where λ and β go if they are given to a rule."""
+        """Explain where λ and β belong if they are given to a rule."""
         if given or named:
             try:
                 inspect.signature(cls.__init__).bind(None, *given, **named)
@@ -60,11 +60,11 @@ class Rule(ABC):
         return super().__new__(cls)
 
     def __init__(self) -> None:  # noqa: B027  (it says that nothing is taken)
-        """Most rules hold nothing."""
+        """Most rules have no parameters."""
 
     @property
     def interest(self) -> Interest | None:
-        """How much steps matter in themselves; None for a rule without follow-on."""
+        """The interest of steps; None for a rule without follow-on."""
         return None
 
     @abstractmethod
@@ -93,18 +93,18 @@ class Rule(ABC):
         rho: float = 1.0,
         lambda_: float | None = None,
     ) -> tuple[Coefficients[float], float]:
-        """Return the coefficients of one step, and what to carry to the next.
+        """Return the coefficients of one step, and the state for the next.
 
         Parameters
         ----------
         carried : float
-            What the step before returned; 0.0 at first.
+            The state that the previous step returned; 0.0 at first.
         discount_t : float
             The discount of the transition into x_t; 0 where an episode starts.
         beta : float
             The preference; or give `lambda_`, which is 1 − β.
         interest : float, optional
-            The interest of the step (default: that of the rule).
+            The interest of the step (default: the rule's).
         rho : float
             The importance ratio.
         lambda_ : float
@@ -136,7 +136,7 @@ class Rule(ABC):
     def advance(
         self, carried: float, discount_t: float, beta: float, interest: float | None, rho: float
     ) -> tuple[float, float, float]:
-        """Return (decay, gain, what to carry): `step` without the overhead, for floats only."""
+        """Return (decay, gain, state): `step` without the overhead, for floats only."""
         own, source = interest, self.interest
         if own is None:
             own = 0.0 if source is None else without_state(source, beta)
@@ -170,7 +170,7 @@ class Rule(ABC):
             The preference; or give `lambda_`, which is 1 − β. Like all that follow, it is broadcast
             to the shape of `discount_t`.
         interest : float or array, optional
-            The interest of each step (default: that of the rule).
+            The interest of each step (default: the rule's).
         rho : float or array
             The importance ratios.
         lambda_ : float or array
@@ -201,12 +201,12 @@ class Rule(ABC):
         rho: ArrayLike = 1.0,
         lambda_: ArrayLike | None = None,
     ) -> tuple[Coefficients[NDArray[np.float64]], NDArray[np.float64]]:
-        """Return the coefficients of a piece of a stream, and what to carry to the next piece.
+        """Return the coefficients of a piece of a stream, and the state for the next piece.
 
         Parameters
         ----------
         carried : float, or array of the shape of one step
-            What the piece before returned; 0.0 at first.
+            The state that the previous piece returned; 0.0 at first.
         discount_t, beta, interest, rho, lambda_
             As for `coefficients`.
 
@@ -239,7 +239,7 @@ _INFINITY = float("inf")
 
 
 def _refusal(beta: float, discount_t: float, rho: float, interest: float, carried: float) -> str:
-    """The message about the first argument of a step that is out of range."""
+    """The error for the first argument of a step that is out of range."""
     for name, share in (("β", beta), ("discount_t", discount_t)):
         if not 0 <= share <= 1:
             return f"{name} is {share}: it must lie in [0, 1]."
@@ -250,7 +250,7 @@ def _refusal(beta: float, discount_t: float, rho: float, interest: float, carrie
 
 
 def as_rule(given: Any) -> Rule:
-    """Return the rule, or refuse what is none."""
+    """Return the rule, checked to be one."""
     if not isinstance(given, Rule):
         raise InputError(f"rule is {short(given)}: give an instance, such as PTD().")
     return given

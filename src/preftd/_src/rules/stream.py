@@ -16,7 +16,7 @@ from preftd.preferences import as_preference
 
 
 class Carried(NamedTuple):
-    """What one piece of a stream hands to the next; the defaults start a stream."""
+    """The state between pieces of a stream; the defaults start a stream."""
 
     follow_on: float = 0.0
     preference: Any = None
@@ -24,7 +24,7 @@ class Carried(NamedTuple):
 
 
 class StreamCoefficients(NamedTuple):
-    """β, decay and gain of each step, arrays of shape (steps,), and what to carry on."""
+    """β, decay and gain of each step, arrays of shape (steps,), and the state to carry on."""
 
     beta: Vector
     coefficients: Coefficients[NDArray[np.float64]]
@@ -56,7 +56,7 @@ def stream_coefficients(
     rho : float or array of shape (steps,)
         Importance ratios (default: those of the experience, or 1).
     carried : Carried
-        What the piece before returned.
+        The state that the previous piece returned.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def stream_coefficients(
     """
     as_rule(rule)
     if not isinstance(carried, Carried):
-        raise InputError(f"carried is {short(carried)}: give what the piece before returned.")
+        raise InputError(f"carried is {short(carried)}: give the state of the previous piece.")
     steps = as_experience(experience).discount_t.shape
     if beta is None:
         share, remembered = as_preference(preference).stream(experience, carried.preference)
@@ -98,7 +98,7 @@ def stream_coefficients(
 
 
 def ratios(experience: Experience, rho: ArrayLike | None) -> ArrayLike:
-    """Return the importance ratios of a stream: those given, else its own, else 1."""
+    """Return the importance ratios of a stream: the given ones, else its own, else 1."""
     if rho is not None:
         return rho
     return 1.0 if experience.rho is None else experience.rho

@@ -23,16 +23,16 @@ from preftd._src.arrays import (
 )
 
 SHOWN = ("noise", "zeros", "stale")
-"""What may be seen in place of an observation."""
+"""What may replace an observation."""
 
 
 @final
 class DropObservations(
     gymnasium.Wrapper[NDArray[Any], Any, NDArray[Any], Any], RecordConstructorArgs
 ):
-    """Replaces observations at random moments, and says so in `info["observable"]`.
+    """Replaces observations at random moments, which `info["observable"]` reports.
 
-    Random numbers are those of the environment, so that `reset(seed=...)` governs them: one uniform
+    Random numbers come from the environment, so `reset(seed=...)` determines them: one uniform
     number for each observation outside a burst, then its noise if it is dropped.
 
     Parameters
@@ -40,14 +40,15 @@ class DropObservations(
     env : gymnasium.Env
         With a Box space of observations.
     dropped : float
-        The probability, from 0 to 1, that an observation is dropped; with bursts, that one begins.
+        The probability, from 0 to 1, that an observation is dropped; with bursts, that a burst
+        begins.
     shown : {"noise", "zeros", "stale"}
-        What is seen instead: normal numbers of mean 0, zeros, or what was seen before. The first
+        The replacement: normal numbers of mean 0, zeros, or the previous observation. The first
         observation of an episode is never stale.
     deviation : float, or array of the shape of an observation
         The standard deviation of the noise.
     burst : int
-        How many observations in a row are dropped together. A new episode ends a burst.
+        The number of observations in a row that are dropped together. A new episode ends a burst.
     flag : bool
         Whether the observation, which then has one axis, ends with a 1 if it is real and a 0 if it
         was dropped.
@@ -130,7 +131,7 @@ class DropObservations(
         return observation, {**info, "observable": np.bool_(observable)}  # as TorchRL reads it
 
     def _instead(self) -> NDArray[Any]:
-        """What is seen in place of an observation."""
+        """The replacement of an observation."""
         if self._shown == "stale":
             return self._before.copy()
         if self._shown == "zeros":
@@ -152,7 +153,7 @@ def _deviation(given: ArrayLike, space: spaces.Box) -> NDArray[np.float64]:
 
 
 def _space(space: spaces.Box, shown: str, *, flag: bool) -> spaces.Box:
-    """The space of what is seen."""
+    """The space of observations."""
     low, high = space.low, space.high
     if shown == "noise":
         low, high = np.full_like(low, -np.inf), np.full_like(high, np.inf)

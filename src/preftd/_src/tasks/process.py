@@ -132,7 +132,7 @@ class MarkovRewardProcess:
 
     @property
     def off_policy(self) -> bool:
-        """Whether another policy than that of the chain visits its states."""
+        """Whether a policy other than the chain's visits its states."""
         return self._visits is not None
 
     @property

@@ -1,4 +1,4 @@
-"""Bootstrapping: expected β-returns and gains, and the operator that they make.
+"""Bootstrapping: expected β-returns and gains, and their operator.
 
     B = diag(β), C = I − B, Pγ = transition probabilities times discounts, r = expected reward
 
@@ -82,7 +82,7 @@ def expected_gain(
 
 @final
 class Bootstrapping:
-    """A process together with how much it bootstraps from each of its states.
+    """A process together with the β of its states.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class Bootstrapping:
     def of(
         cls, process: MarkovRewardProcess, beta: ArrayLike | None, lambda_: ArrayLike | None
     ) -> Self:
-        """Check the arguments of a user; give one of `beta` and `lambda_`."""
+        """Check the user's arguments; give one of `beta` and `lambda_`."""
         as_process(process)
         return cls(process, as_beta(beta, lambda_, (process.states,)))
 
@@ -165,7 +165,7 @@ class Bootstrapping:
 
 
 def as_process(given: Any) -> MarkovRewardProcess:
-    """Return the process, or refuse what is none."""
+    """Return the process, checked to be one."""
     remedy = "a MarkovRewardProcess, such as a task's .process"
     return instance("process", given, MarkovRewardProcess, remedy)
 

@@ -79,7 +79,7 @@ class ExpectedUpdate:
 def expected_updates(
     bootstrapping: Bootstrapping, features: Features, rules: Sequence[Rule]
 ) -> list[ExpectedUpdate]:
-    """Return the expected update of each rule; what they share is computed once."""
+    """Return the expected update of each rule; shared results are computed once."""
     process = bootstrapping.process
     weights = [process.visits * bootstrapping.gain(rule) for rule in rules]
     reward = bootstrapping.reward_until_bootstrap()
@@ -181,7 +181,7 @@ def fixed_point(
 ) -> Vector:
     """Return the weights at which the expected update is 0, the smallest if there are many.
 
-    That they exist does not mean that the rule converges to them: see `diagnose`.
+    The rule need not converge to them: see `diagnose`.
 
     Parameters
     ----------

@@ -78,7 +78,7 @@ def mean_trajectory(
 
 def _as_key(given: Any) -> KeyMatrix:
     """A and b, checked to fit together."""
-    instance("key", given, KeyMatrix, "what key_matrix returned")
+    instance("key", given, KeyMatrix, "the result of key_matrix")
     key = KeyMatrix(as_array("key.A", given.A), as_array("key.b", given.b))
     if key.b.ndim != 1 or not key.b.size or key.A.shape != (key.b.size, key.b.size):
         raise InputError(
@@ -113,7 +113,7 @@ def key_matrices_over_time(
     *,
     lambda_: ArrayLike | None = None,
 ) -> Iterator[KeyMatrix]:
-    """Yield E[A_t], E[b_t] for t = 0, 1, … without end, from the start and an empty trace.
+    """Yield E[A_t], E[b_t] for t = 0, 1, …, from the start and an empty trace.
 
     They converge to `key_matrix` if the chain is aperiodic, with a finite sum of distances
     (Lemma 5).

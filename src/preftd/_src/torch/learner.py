@@ -1,4 +1,4 @@
-"""A learner around a module: one transition at a time, or a stream; and its specification."""
+"""A learner around a module, for transitions or streams, and its specification."""
 
 from __future__ import annotations
 
@@ -72,15 +72,15 @@ class ValueLearner(ModuleLearner, StreamLearner):
     rule : Rule
         TD(), PTD(), ETD(...) or your own.
     optimiser : float, TraceSGD or HeldSGD
-        The step size; or an optimiser for ``module.parameters()``, which then says the view.
+        The step size; or an optimiser for ``module.parameters()``, which then decides the view.
     view : {"backward", "held"}
         When weights move: at every step, or when a trusted state is reached.
     bounded : bool
         Whether gains are at most ``1 / (α |∇v|²)``.
     preference : number, function or Signal, optional
-        Where β comes from if a call does not say it.
+        The source of β if a call does not pass it.
     size : int or tuple of int
-        The shape of an input (default: that of the first layer, if it is linear).
+        The shape of an input (default: from the first layer, if it is linear).
 
     Examples
     --------
@@ -142,8 +142,8 @@ class ValueLearner(ModuleLearner, StreamLearner):
     ) -> float:
         """Learn from one transition; what cannot be used raises InputError and changes nothing.
 
-        The parameters, the held view and what is returned are those of `LinearLearner.update`. The
-        learner's own preference gives β if `beta` is left out.
+        Parameters, held view and result are as for `LinearLearner.update`. The learner's own
+        preference computes β if `beta` is omitted.
         """
         found: float = super().update(
             features,
@@ -207,7 +207,7 @@ class ValueLearner(ModuleLearner, StreamLearner):
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
-        """Put everything back if something is raised, or weights are not finite: on its device."""
+        """Restore everything after an exception, or if weights are not finite."""
         before = self._follow_on, self._discount_t, self._reward_t, self.memory
         ahead = self._stepper.ahead
         try:
@@ -219,7 +219,7 @@ class ValueLearner(ModuleLearner, StreamLearner):
             raise
 
     def _beta(self, x: Any, beta: Any, rho: Any) -> tuple[Any, Any]:
-        """β of one step, and what the preference remembers."""
+        """β of one step, and the memory of the preference."""
         if beta is not None:
             return beta, None
         signal = self.preference
@@ -244,19 +244,19 @@ class ValueLearner(ModuleLearner, StreamLearner):
 @final
 @dataclass(frozen=True)
 class TorchModule:
-    """The specification of a module that learns in a study.
+    """The specification of a module for studies.
 
     Parameters
     ----------
     factory : callable
-        factory(size) gives a new module for inputs of so many features. It is called with the
-        random numbers of the seed, so that modules of one seed start alike.
+        factory(size) returns a new module for inputs of `size` features. It is called with the
+        random state of the seed, so modules of one seed have equal initial weights.
     view : {"backward", "held"}
         When weights move.
     bounded : bool
         Whether gains are at most ``1 / (α |∇v|²)``.
     name : str
-        Its name in figures (default: that of the factory).
+        Its name in figures (default: the name of the factory).
 
     Examples
     --------
@@ -289,7 +289,7 @@ class TorchModule:
 
     @property
     def label(self) -> str:
-        """Its name in figures, beside that of the rule."""
+        """Its name in figures, next to the rule's."""
         own = self.name or getattr(self.factory, "__name__", "module").strip("<>")
         return f"{own}, {self.view}{', bounded' if self.bounded else ''}"
 
@@ -305,7 +305,7 @@ class TorchModule:
         )
 
     def start(self, size: int, step_sizes: Any, seed: SupportsIndex) -> ModuleBatch:
-        """The modules of a seed, one for each step size; they start alike."""
+        """The modules of a seed, one for each step size, with equal initial weights."""
         rule = TD()  # a study brings the coefficients of its own
         sizes = as_fixed_sizes("modules", step_sizes)
         return ModuleBatch([self.learner(size, rule, alpha, seed) for alpha in sizes], seed)
@@ -335,14 +335,14 @@ class ModuleBatch(Lanes):
 
 
 def _first_state(seed: SupportsIndex) -> torch.Tensor:
-    """The state of torch's random numbers that belongs to a seed."""
+    """The state of torch's random numbers for a seed."""
     number = int(generator("torch", whole("seed", seed)).integers(2**63))
     return torch.Generator().manual_seed(number).get_state()
 
 
 @contextmanager
 def _drawing(state: torch.Tensor) -> Iterator[list[torch.Tensor]]:
-    """Draw from a separate random state, on one thread; the list then holds that state."""
+    """Draw from a separate random state, on one thread; the list then contains that state."""
     found, threads = [state], torch.get_num_threads()
     with torch.random.fork_rng(devices=[]):
         torch.set_rng_state(state)

@@ -1,11 +1,11 @@
 """A module and its optimiser, which learn one transition at a time, or one of each stream.
 
-In the held view, on arriving in x with the value v before what is pending is applied,
+In the held view, on arriving in x with the value v before pending updates are applied,
 
     P ← P + γ v e,   w ← w + α β P,   P ← (1 − β) P + (decay − γ (1 − β)) v e
 
 and then the step on r − v' with the value v' after it. The last term is 0 if ρ = 1. If β and gain
-are 0, x has no part in it. This is the held view of `preftd._src.learners.network.held`.
+are 0, x is ignored. This is the held view of `preftd._src.learners.network.held`.
 
 A batch of streams shares its weights, and its gradients are taken for all at once. A stream that
 has no step now keeps its trace, and adds nothing. Steps are written once: in numbers and flags for

@@ -269,7 +269,7 @@ class LeastSquares:
 
     @property
     def label(self) -> str:
-        """Its name in figures, beside that of the rule."""
+        """Its name in figures, next to the rule's."""
         return "recursive least squares" if self.recursive else "least squares"
 
     def learner(

@@ -53,13 +53,13 @@ class Linear:
 
     @property
     def label(self) -> str:
-        """Its name in figures, beside that of the rule; empty for the paper's algorithm."""
+        """Its name in figures, next to the rule's; empty for the paper's algorithm."""
         words = (VIEWS[self.view].label, "bounded" if self.bounded else "")
         return ", ".join(filter(None, words))
 
     @property
     def watchable(self) -> bool:
-        """Whether a signal may watch the learner: if it learns one transition at a time."""
+        """Whether a signal may watch the learner, which then learns one transition at a time."""
         return VIEWS[self.view].online
 
     def learner(

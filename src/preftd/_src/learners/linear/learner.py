@@ -57,7 +57,7 @@ class LinearLearner(StreamLearner):
     """Predicts v(x) = w·x, and learns w by TD(λ), ETD, PTD or any other rule.
 
     Features are a vector of numbers; or `Indices`, if they are 1 at a few indices and 0 elsewhere
-    (tabular, tile coding), where a step costs as much as there are ones.
+    (tabular, tile coding); the cost of a step is then proportional to the number of ones.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class LinearLearner(StreamLearner):
     rule : Rule
         TD(), PTD(), ETD(...) or your own.
     step_size : float, array of shape (size,), or Decreasing
-        One for all features or one for each; `Decreasing(...)` decreases as steps go by.
+        One for all features or one for each; `Decreasing(...)` decreases with the number of steps.
     view : {"backward", "true_online", "held", "forward"}
         When and how weights move; docs/learners.md says when to choose which. "forward" learns from
         whole episodes only: it has `learn`, but no `update`.
@@ -169,7 +169,7 @@ class LinearLearner(StreamLearner):
         )
         end = -1.0 if end_share is None else float(end_share)
         if discount == 0:
-            y, end = x, 1.0  # what comes after the end has no part, whatever was given
+            y, end = x, 1.0  # the state after the end is ignored, whatever was given
         if reach:
             gain = bounded_gain(gain, reach)
         numbers = (reward, discount, discount_t, decay, gain, step_size, beta, end)
