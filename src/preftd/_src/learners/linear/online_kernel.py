@@ -22,7 +22,8 @@ multiplies is then not read. The views:
                     at the end of an episode  w ← w + α β' (p + γ' w·x' e),  p, e ← 0
 
 Features are multiplied by a factor each, 1 unless step sizes differ between them. Columns of arrays
-are predictions. `docs/learners.md` derives the true online update, `docs/held.md` the held one.
+are predictions. `docs/research/true_online.md` derives the true online update, `docs/held.md` has
+the held one.
 
 Vectors in the held view are lazy: e is S times the stored trace, and p is what is stored plus L
 times the stored trace, so that where β and gain are 0 these two numbers change and nothing else.

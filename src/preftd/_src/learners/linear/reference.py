@@ -51,7 +51,7 @@ def forward(w: Vector, episode: Episode, step_size: ArrayLike) -> Vector:
 
 
 def true_online(w: Vector, episode: Episode, step_size: ArrayLike) -> Dense:
-    """The weights after each step, shape (T, size); docs/learners.md derives the update.
+    """The weights after each step, shape (T, size); docs/research/true_online.md derives it.
 
     e ← decay e + α gain (1 − decay e·x) x          w ← w + δ e + α gain (v − w·x) x
     δ = r + γ' w·x' − v,  v = x·(weights before the last update), w·x at the first step
