@@ -177,7 +177,8 @@ def test_a_run_that_is_killed_again_and_again_ends_like_one_that_is_not(
     assert last.process.wait(60) == 0, last.said
     assert stored_files(out) == wanted
     assert hidden_files(out) == []
-    states = [state_of(Manifest.read(run)) for run in (out / "runs").iterdir()]
+    runs = path.parent.glob("life_*/runs/*")
+    states = [state_of(Manifest.read(run)) for run in runs]
     assert set(states) == {"killed", "finished"}
 
 

@@ -9,6 +9,7 @@ import torch
 
 from learners import actor_critic_reference as reference
 from learners.actor_critic_cases import ACTIONS, RULES, SIZE, Log, logs
+from pairs import in_pairs
 from preftd import Actor, ActorCriticLearner, Critic, Rule, StepSizePair
 from preftd._src.arrays import Dense, Vector
 
@@ -126,9 +127,7 @@ def test_probabilities_equal_torch() -> None:
     np.testing.assert_allclose(learner.probabilities(x[0]), wanted.numpy()[0], rtol=1e-12)
 
 
-@pytest.mark.parametrize("view", ["backward", "true_online", "held"])
-@pytest.mark.parametrize("actor", ACTORS[::3], ids=_name)
-@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+@in_pairs(view=["backward", "true_online", "held"], actor=ACTORS[::3], rule=RULES.values())
 def test_the_learner_equals_the_reference(rule: Rule, actor: Actor, view: str) -> None:
     critic = Critic(view)
     learner = ActorCriticLearner(SIZE, ACTIONS, rule, PAIR, actor=actor, critic=critic)

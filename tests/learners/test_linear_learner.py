@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from learners.linear_cases import SIZE, case, episodes_of, feed, same, weights_after_each_step
+from pairs import in_pairs
 from preftd import ETD, PTD, TD, InputError
 from preftd._src.arrays import Dense, Vector
 from preftd._src.learners.linear import reference
@@ -34,10 +35,7 @@ def rows(kind: str, steps: int) -> Dense:
     return np.array(np.broadcast_to(given, (steps, SIZE)))
 
 
-@rules
-@pytest.mark.parametrize("view", sorted(REFERENCES))
-@step_sizes
-@pytest.mark.parametrize("seed", range(3))
+@in_pairs(name=sorted(RULES), view=sorted(REFERENCES), kind=sorted(STEP_SIZES), seed=range(3))
 def test_each_update_is_that_of_the_reference(name: str, view: str, kind: str, seed: int) -> None:
     given, rule = case(seed), RULES[name](1.0)
     learner = LinearLearner(SIZE, rule, STEP_SIZES[kind], view=view)

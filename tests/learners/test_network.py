@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from learners.network_cases import CASES, RULES, some_scored, steps_of
+from pairs import in_pairs
 from preftd import ETD, PTD, TD, InputError, Rule, tasks
 from preftd._src.arrays import Vector
 from preftd._src.learners.network import backward, forward, held
@@ -115,9 +116,7 @@ def test_held_segments_and_the_general_way_agree(case: str, rule: str) -> None:
         assert np.allclose(_weights(general, lane), _weights(quick, lane), rtol=1e-12, atol=1e-13)
 
 
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("longest", [0, 2, 1000])
+@in_pairs(case=CASES, rule=RULES, longest=[0, 2, 1000])
 def test_segments_of_any_length_learn_the_same(case: str, rule: str, longest: int) -> None:
     experience, preference = CASES[case]
     steps, scored = steps_of(experience, RULES[rule], preference), some_scored(experience.size)

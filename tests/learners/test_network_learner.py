@@ -15,6 +15,7 @@ from learners.network_cases import (
     some_scored,
     steps_of,
 )
+from pairs import in_pairs
 from preftd import PTD, TD, InputError
 from preftd._src.learners.transition import DivergedError
 from preftd.experience import Indices
@@ -34,9 +35,7 @@ def sent(learner: NetworkLearner) -> NetworkLearner:
     return there
 
 
-@views
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("rule", RULES)
+@in_pairs(view=["backward", "held"], case=CASES, rule=RULES)
 def test_one_transition_at_a_time_is_what_a_study_learns(view: str, case: str, rule: str) -> None:
     experience, preference = CASES[case]
     method, beta = Network(5, view), preference.stream(experience)[0]

@@ -15,6 +15,7 @@ from learners.network_cases import (
     some_scored,
     steps_of,
 )
+from pairs import in_pairs
 from preftd import ETD
 from preftd._src.learners.network.layers import Parameters
 from preftd.learners import Episode, Network
@@ -34,13 +35,11 @@ def _compare(case: str, rule: Any, units: int, view: str, optimiser: str) -> flo
     return distance(batch.parameters(1), learned_by_reference(method, steps, 0.01, seed=units))
 
 
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize(("view", "optimiser"), VIEWS)
+@in_pairs(case=CASES, rule=RULES, how=VIEWS)
 def test_weights_after_episodes_are_those_of_the_reference(
-    case: str, rule: str, view: str, optimiser: str
+    case: str, rule: str, how: tuple[str, str]
 ) -> None:
-    assert _compare(case, RULES[rule], 5, view, optimiser) < 1e-12
+    assert _compare(case, RULES[rule], 5, *how) < 1e-12
 
 
 @pytest.mark.parametrize("units", [1, 2, 16])
