@@ -69,7 +69,7 @@ def pump(trips: int, discount: float, minutes: int = 100) -> Case:
 
 
 def customers(count: int, window: int, discount: float = 0.9) -> Case:
-    """Customers of a subscription: what they still pay, from at most so many months of each.
+    """Customers of a subscription: what they still pay, from at most `window` months of each.
 
     Seven plans and levels of use, between which customers move, and which they leave by cancelling;
     the level of use is not recorded in one of five months.

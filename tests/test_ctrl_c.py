@@ -156,7 +156,7 @@ def test_100_interrupts_at_random_moments_each_end_the_command(tmp_path: Path) -
             stderr=subprocess.PIPE,
             encoding="utf-8",
         ) as process:
-            # Before it is told what to do about it, Python itself ends with a traceback.
+            # Before the handler is installed, Python itself ends with a traceback.
             with suppress(subprocess.TimeoutExpired):
                 process.wait(0.15 + seconds[1 + is_stored] * chance.random())
             process.send_signal(signal.SIGINT)

@@ -96,7 +96,7 @@ for name, arguments in {
 print(json.dumps(found))
 """,
 }
-"""Modules of the library whose kernels hold what stands in other files."""
+"""Modules of the library whose kernels contain code of other files."""
 CHANGES = {
     "made_base.py": ("1.0", "5.0"),
     "made_helper.py": ("1.0", "5.0"),

@@ -33,7 +33,7 @@ def test_a_picture_of_a_task_is_as_the_library_draws_it(
     script["make"](tmp_path, ["counterexample_1"])
     drawn, shown = (imread(of / "counterexample_1.png") for of in (tmp_path, FOLDER))
     assert drawn.shape == shown.shape
-    assert (drawn == shown).mean() > 0.99, "make it anew with docs/pictures/make.py"
+    assert (drawn == shown).mean() > 0.99, "make it again with docs/pictures/make.py"
 
 
 def test_the_tables_of_the_study_of_ppo_are_made_from_the_stored_runs() -> None:

@@ -77,7 +77,7 @@ class Tiny(tuple[int, ...]):
 
 
 class Marked(list[int]):
-    """A list of one's own, which holds something beside its items."""
+    """A subclass of list, which has an attribute in addition to its items."""
 
     def __init__(self, mark: int) -> None:
         super().__init__([1])

@@ -388,7 +388,7 @@ def test_names_in_pictures_are_text_and_never_mathematics() -> None:
 
 
 class Told:
-    """The specification of a learner that gives whatever it is told as errors."""
+    """The specification of a learner that returns given errors."""
 
     label, takes_step_size, watchable = "told", True, False
 

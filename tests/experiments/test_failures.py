@@ -160,7 +160,7 @@ def test_a_step_size_that_a_learner_refuses_does_not_spoil_those_beside_it(
 
 @dataclass(frozen=True)
 class Moody:
-    """Fails for one reason beside others and for another alone."""
+    """Fails for one reason together with others and for another alone."""
 
     label = "moody"
 
@@ -206,7 +206,7 @@ def test_a_draw_that_breaks_off_leaves_no_half_results(
 def test_what_diverged_is_known_also_if_the_others_break_off(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The second draw is for those that failed beside others."""
+    """The second draw is for those that failed together with others."""
     learners = {"linear": Linear(), "picky": Picky("start")}
     study = small(learners=learners, rules=TD(), step_sizes=[0.3, 1e6], seeds=1)
     monkeypatch.setattr(learning, "pieces", failing_draw(1))

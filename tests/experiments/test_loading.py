@@ -1,4 +1,4 @@
-"""Studies are loaded from Python files, and what is wrong with a file is said with its line."""
+"""Studies are loaded from Python files; errors name the line."""
 
 import sys
 from pathlib import Path
@@ -126,7 +126,7 @@ def test_the_number_of_seeds_can_be_changed(tmp_path: Path) -> None:
 
 
 def test_a_file_may_hold_what_python_files_hold(tmp_path: Path) -> None:
-    """Annotations that are read later, a file beside, and a block for scripts, which is not run."""
+    """Annotations that are read later, a neighbouring file, and a block for scripts."""
     own = """
 from dataclasses import dataclass
 from words_beside import WORD

@@ -147,7 +147,7 @@ def test_a_cell_gives_the_same_alone_and_among_others() -> None:
 
 @dataclass
 class Reuses:
-    """Gives the same array each time, filled anew."""
+    """Returns the same array each time, refilled."""
 
     batch: Batch
     errors: Dense

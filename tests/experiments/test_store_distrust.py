@@ -307,7 +307,7 @@ def test_files_with_other_numbers_for_the_same_cells_are_both_named_and_nothing_
         ), name
     assert stored_files(out) == before
     store = Store(out)
-    for _ in range(2):  # it is said as often as it is asked
+    for _ in range(2):  # the message appears at each call
         with pytest.raises(preftd.InputError, match="different results"):
             store.there(job.ids)
     first.unlink()

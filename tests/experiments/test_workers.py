@@ -1,4 +1,4 @@
-"""Workers: they know what a study's file knows, and when one dies that is said, not waited for."""
+"""Workers know what a study's file knows; the death of one is reported at once."""
 
 import shutil
 import sys

@@ -1,4 +1,4 @@
-"""What is shown where β and gain are 0 has no part in the weights, NaN included, whatever ρ is.
+"""Features are ignored where β and gain are 0, NaN included, whatever ρ is.
 
 It holds for learners whose updates wait for their targets, after a stream, in a study, and at every
 step on the way. Algorithm 1 and true online learning break it.

@@ -71,7 +71,7 @@ def test_the_gain_of_etd_variable_counts_observable_states() -> None:
 
 
 def after_episodes(rule: Rule, view: str, lengths: int, seed: int) -> Vector:
-    """Weights after episodes through corridors of so many hidden states, which look like noise."""
+    """Weights after episodes through corridors of `lengths` hidden states, which show noise."""
     learner = LinearLearner(size=3, rule=rule, step_size=0.3, view=view)
     noise, route = np.random.default_rng(seed), np.random.default_rng(7)
     for _ in range(20):

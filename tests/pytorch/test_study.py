@@ -1,4 +1,4 @@
-"""A module takes part in a study: the same results for the same seed, beside other learners."""
+"""A module takes part in a study: the same results for the same seed, with other learners."""
 
 from pathlib import Path
 from typing import Any

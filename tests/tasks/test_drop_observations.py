@@ -29,7 +29,7 @@ class Counter(gymnasium.Env[Any, Any]):
 
 
 def watched(environment: gymnasium.Env[Any, Any], steps: int) -> tuple[Any, Any]:
-    """What is seen, and whether it is said to be real."""
+    """The observation, and whether `info` says that it is real."""
     observation, info = environment.reset(seed=0)
     seen = [(observation, info["observable"])]
     for _ in range(steps):

@@ -61,7 +61,7 @@ class Worker:
 
     def __init__(self) -> None:
         # In its own session, Ctrl-C on the terminal does not reach it: that is for the parent.
-        # It finds modules where the parent does, also those that lie beside a study's file.
+        # It finds modules where the parent does, also those next to a study's file.
         begin = f"import sys; sys.path[:] = {sys.path!r}; import {__name__} as w; w.serve()"
         try:
             self._process = subprocess.Popen(

@@ -155,7 +155,7 @@ def _draw_graph(task: Task, numbers: Sequence[str], axes: Axes) -> None:
             _loop(axes, position[a])
         else:
             bend = 0.35 if (b, a) in steps else 0.0
-            # Neither limits nor layout depend on arrows, whose ends are found anew each time.
+            # Neither limits nor layout depend on arrows, whose ends are computed each time.
             arrow = _arrow(position[a], position[b], nodes[a], nodes[b], bend)
             axes.add_artist(arrow).set_in_layout(False)
         # On the side to which the arrow bends, or above the loop.

@@ -225,7 +225,7 @@ class Sampler:
         self._position = SamplerPosition(state=-1, code=0, is_first=True, fresh=0)
         self._before: tuple[float, int | None, float | None] = (0.0, None, None)
         self._capacity = _CAPACITY
-        # The features of the current state, if they were drawn afresh: the next step starts there.
+        # The fresh features of the current state, if it has any: the next step starts there.
         self._held = np.empty((0, task.features.size))
 
     def episodes(self, count: int) -> Experience:

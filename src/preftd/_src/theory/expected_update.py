@@ -3,7 +3,7 @@
     A = Φᵀ diag(d∘ḡ) (I − P^β) Φ + Σ_s (d∘ḡ)(s) Σ_s              (Lemma 1, appendix form)
     b = Φᵀ diag(d∘ḡ) (I − PγC)⁻¹ r
 
-Φ holds the mean features. The last term of A is there if features are random, drawn afresh at each
+Φ holds the mean features. The last term of A is present if features are random, drawn at each
 visit with covariance Σ_s: the trace of an update at s contains the same noisy φ as the prediction.
 
 States with weight 0 have no effect. If the features of the others do not span all directions, w is

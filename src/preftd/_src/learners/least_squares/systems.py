@@ -378,7 +378,7 @@ def absorb_stream(system: Sums | Inverse, steps: Steps, begun: Begun) -> Begun:
         if rows.step[first] < 0:
             features[0] = begun.features
         following = decoded(rows.code_next[whole], steps.dense, steps.active)
-        following[rows.discount[whole] == 0] = 0.0  # what comes after the end has no part
+        following[rows.discount[whole] == 0] = 0.0  # the state after the end is ignored
         _refuse_not_finite(steps, rows.step[which], features)
         _refuse_not_finite(steps, rows.step_next[whole], following)
         numbers = (rows.reward[whole], rows.discount[whole], rows.decay[which], rows.gain[which])
