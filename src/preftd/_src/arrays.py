@@ -156,7 +156,7 @@ def instance(name: str, given: object, kind: type[Kind], remedy: str) -> Kind:
     given : object
     kind : type
     remedy : str
-        What to give, for error messages.
+        The remedy, for error messages.
 
     Examples
     --------
@@ -299,7 +299,7 @@ LONGEST = 100
 LARGE = 1e100
 """Larger numbers have squares that may overflow in sums and products."""
 SUM_TOLERANCE = 1e-9
-"""How far a sum of probabilities may be from 1: more than rounding, less than a mistake."""
+"""Tolerance of a sum of probabilities: more than rounding, less than a mistake."""
 
 
 def check_finite(name: str, array: Matrix) -> None:

@@ -122,7 +122,7 @@ def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
     regularisation: Annotated[
         float | None,
         typer.Option(
-            help="ε in (A + ε I) w = b (default: chosen for each method on what it learns from)."
+            help="ε in (A + ε I) w = b (default: chosen for each method on its training data)."
         ),
     ] = None,
     predictions: Annotated[

@@ -54,7 +54,7 @@ def as_path(name: str, given: Any, example: str) -> Path:
         The name of the argument, for error messages.
     given : str or path
     example : str
-        What to give, for error messages.
+        The remedy, for error messages.
 
     """
     text = os.fspath(given) if isinstance(given, str | os.PathLike) else None

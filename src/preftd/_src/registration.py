@@ -130,7 +130,7 @@ def register_rule(name: str, make: Callable[[Any], Rule]) -> None:
 
 
 def load_plugins() -> None:
-    """Import the modules that installed packages name as plug-ins, which register what they add."""
+    """Import the plug-in modules of installed packages, which register tasks and rules."""
     from importlib.metadata import entry_points  # noqa: PLC0415  (takes a while)
 
     for plugin in entry_points(group=PLUGINS):
@@ -160,7 +160,7 @@ def _check_name(kind: str, name: Any, known: Collection[str]) -> None:
 
 
 def _check_callable(kind: str, name: str, make: Any) -> None:
-    """Refuse what cannot be called, such as a task itself."""
+    """Refuse anything that is not callable, such as a task itself."""
     if not callable(make):
         raise InputError(
             f"{kind} {name!r} is registered with a {type(make).__name__}: give a function that "

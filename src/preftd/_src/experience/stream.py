@@ -57,7 +57,7 @@ class Visit(NamedTuple):
     """One step as a preference sees it; unknown fields are None."""
 
     observation: Vector
-    """Shape (n,): what the environment showed, or the features if nothing else was kept."""
+    """Shape (n,): the raw observation, or the features if it was not stored."""
     is_first: bool
     state: int | None = None
     observable: bool | None = None
@@ -247,7 +247,7 @@ class Experience:
         return self._decoded(self.code_tp1[chosen_rows("which", which, len(self))])
 
     def observations(self) -> Dense:
-        """Return what was observed, shape (steps, n): raw observations if kept, else features."""
+        """Return observations, shape (steps, n): raw ones if stored, else features."""
         return self.features() if self.observation is None else self.observation
 
     def visit(self, step: int) -> Visit:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 Kind = TypeVar("Kind")
 OneOrMore: TypeAlias = Kind | Sequence[Kind] | Mapping[str, Kind]
-"""One, several, or several with labels."""
+"""One member, several, or several with labels."""
 StepSizes: TypeAlias = Sequence[StudyStepSize]
 Labelled: TypeAlias = tuple[tuple[str, Kind], ...]
 UNMENTIONED = ("preferences", "learners")
@@ -172,7 +172,7 @@ def _check_content(name: str, axis: str, member: Any) -> None:
 
 
 def made_task(label: str, source: TaskSource, seed: int, acting: bool) -> Any:
-    """The task of a seed; a message that there is none names the field.
+    """The task of a seed; errors name the field.
 
     For learners that act, it need not be a `Task`.
     """

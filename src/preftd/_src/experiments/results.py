@@ -133,8 +133,8 @@ class Results:
         both = by_stage.filter(pl.struct("task", "seed").is_duplicated())
         if both.height:
             raise InputError(
-                f"seed {both['seed'].sort()[0]} is there in the search and in the report: "
-                "report on other seeds than those that chose."
+                f"seed {both['seed'].sort()[0]} is in the search and in the report: "
+                "report on seeds that did not choose."
             )
 
     @cached_property

@@ -171,7 +171,7 @@ def run(
     workers : int
         Number of processes (default: one for each core).
     executor : Executor
-        What computes jobs (default: processes on this machine).
+        The executor of jobs (default: processes on this machine).
     progress : Progress
         Where to report progress (default: standard error).
     repository : Path
@@ -279,8 +279,8 @@ class _Run:
                     job = pending.pop(result.job, None)
                     if job is None:
                         raise FailedError(
-                            "the executor gave a result that was not asked for, or twice: let it "
-                            "give one for each job."
+                            "the executor returned a result twice, or for an unknown job: let it "
+                            "return one for each job."
                         )
                     if writing is not None:
                         writing.result()  # raises what went wrong
@@ -297,7 +297,7 @@ class _Run:
                     finished.close()
         if pending:
             raise FailedError(
-                f"the executor gave no result for {len(pending)} jobs: let it give one for each."
+                f"the executor returned no result for {len(pending)} jobs: let it return one each."
             )
 
     def _keep(self, job: Job, result: JobResult) -> None:

@@ -169,7 +169,7 @@ def _are_numbers(measured: pl.Series, episodes: pl.Series) -> bool:
 
 
 def hash_of(whole: bytes | mmap.mmap) -> str:
-    """Return the hash of the bytes of a file, as its name holds it."""
+    """Return the hash of the bytes of a file, as in its name."""
     return hashlib.sha256(whole).hexdigest()[:16]
 
 
@@ -349,7 +349,7 @@ class Store:
             )
 
     def _all_rows(self, name: str) -> pl.DataFrame | None:
-        """The cells of a file and their results; None if it is no longer what it was."""
+        """The cells of a file and their results; None if it has changed."""
         if name in self._rows:
             return self._rows[name]
         found = read_rows(self.cells / name, None)

@@ -269,7 +269,7 @@ def following(
 
 
 class Dots(NamedTuple):
-    """Products of x and x' with weights w, what is pending p and the trace e."""
+    """Products of x and x' with weights w, pending updates p and the trace e."""
 
     w: Array
     p: Array

@@ -34,7 +34,7 @@ class Turns(NamedTuple):
 
 
 class TokenAdvantages(NamedTuple):
-    """What `token_advantages` returns, each of shape (batch, tokens) but for `dropped`.
+    """The result of `token_advantages`: each of shape (batch, tokens), except `dropped`.
 
     advantages     A of trained tokens, 0 elsewhere
     returns        what the critic should predict at trained tokens, 0 elsewhere
@@ -180,7 +180,7 @@ class _Tokens(NamedTuple):
     def advantages(
         self, gamma: Array, lam: Array, after: Array, masked_reward: MaskedReward
     ) -> TokenAdvantages:
-        """One pass backward over each row; what follows a response costs `after`."""
+        """One pass backward over each row; the value after a response is discounted by `after`."""
         trained, paid = self.trained, self.reward != 0
         shares: dict[str, Any] = {"discount": gamma, "keep": gamma * lam}
         share = shares.get(masked_reward, 1.0)

@@ -195,7 +195,7 @@ class StreamLearner(Learner):
         truncated: bool = False,
         next_beta: Any = None,
     ) -> Any:
-        """Learn from one transition; what cannot be used raises InputError and changes nothing.
+        """Learn from one transition; bad input raises InputError and changes nothing.
 
         In the held view, pending updates are applied by the call that passes the β of the state
         reached, with the step size of that call; the rest is applied at once where discount is 0 or

@@ -12,7 +12,7 @@ from preftd._src.kernels import kernel
 
 OLD_VALUE, TD_ERROR, SUM, PEAK, STEPS, GREW = range(6)
 """The first rows of `work`, which all online views share: v of the last step, δ; then h, the
-largest h (below 0: not known yet), the steps so far, and what `note_value` saw."""
+largest h (below 0: not known yet), the steps so far, and the result of `note_value`."""
 WEIGHT_BOUND, TRACE_BOUND, PENDING_BOUND, SCALE_BOUND, CAREFUL = range(6, 11)
 """The next rows: bounds of weights, trace, pending updates and factors of features; then whether a
 step may be taken although numbers may exceed LARGEST, because its result is checked. If a step is

@@ -340,7 +340,7 @@ class Layout:
         self.inner = (before, shape[axis]) if self.time_is_last else (before, shape[axis], after)
         """The shape in which the kernels see all entries."""
         self.row = (1,) * (len(self.inner) - 1) + self.inner[-1:]
-        """The shape of what is the same in all rows."""
+        """The shape of an array that is the same in all rows."""
         self._is_plain = order == tuple(range(len(order)))
 
     def read(self, array: Array) -> Array:
@@ -357,7 +357,7 @@ class Layout:
         return _row(self.row, number, kind)
 
     def restored(self, array: Array) -> Array:
-        """Return what a kernel has written, in the shape that users know."""
+        """Return the output of a kernel in the shape for users."""
         if self._is_plain:
             return array.reshape(self.shape)
         return array.reshape(self.ordered).transpose(np.argsort(self.order))

@@ -149,7 +149,7 @@ def check_steps(steps: Steps, size: int, scored: Scored | None = None) -> None:
 
     Called before each kernel, since arrays may have changed since they were packed.
     """
-    instance("steps", steps, Steps, "what Steps.of returns")
+    instance("steps", steps, Steps, "the result of Steps.of")
     if steps.dense.shape[1:] != (size,):
         raise InputError(
             f"the steps have {steps.dense.shape[1]} features, the learner {size}: "
@@ -157,11 +157,11 @@ def check_steps(steps: Steps, size: int, scored: Scored | None = None) -> None:
         )
     for name in Steps.per_step():
         if getattr(steps, name).shape != steps.code_t.shape:
-            raise InputError(f"{name} of the steps has another length: give what Steps.of returns.")
+            raise InputError(f"{name} of the steps has another length: give a result of Steps.of.")
     least, most = -len(steps.dense), len(steps.active) - 1
     ahead = steps.code_tp1
     if not (is_within(steps.code_t, least, most) and is_within(ahead, least, most)):
-        raise InputError(f"a code is not from {least} to {most}: give what Steps.of returns.")
+        raise InputError(f"a code is not from {least} to {most}: give the result of Steps.of.")
     if not is_within(steps.active, 0, size - 1):
         raise InputError(f"an active index is not from 0 to {size - 1}: give smaller ones.")
     if scored is not None and not (

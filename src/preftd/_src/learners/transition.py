@@ -233,8 +233,8 @@ def refused_step(steps: Steps, t: int, everywhere: bool) -> InputError:
         return refused_step(steps, t + 1, everywhere)
     if ahead and everywhere:
         return InputError(
-            f"features of step {t + 1} are not finite: use a learner that does not look at them "
-            f"where β and gain are 0, such as the held view; {nothing}"
+            f"features of step {t + 1} are not finite: use a learner that ignores them where "
+            f"β and gain are 0, such as the held view; {nothing}"
         )
     return DivergedError(
         f"the prediction is not finite at step {t}: lower the step size; {nothing}"

@@ -23,7 +23,7 @@ class Displacement(Signal):
     Parameters
     ----------
     thresholds : dict of int to float
-        For each entry of the observation that counts, how far it must move.
+        The threshold of each entry of the observation that counts.
     between : float
         β elsewhere, in [0, 1].
 
@@ -59,7 +59,7 @@ class Displacement(Signal):
 
     @property
     def limits(self) -> Vector:
-        """How far each of them must move, shape (thresholds,)."""
+        """Their thresholds, shape (thresholds,)."""
         return self._limits
 
     def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:

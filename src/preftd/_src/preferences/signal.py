@@ -46,7 +46,7 @@ class Signal(ABC):
 
     @abstractmethod
     def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
-        """Return the number of one step, and what to remember.
+        """Return the number of one step, and the memory.
 
         Parameters
         ----------
@@ -62,7 +62,7 @@ class Signal(ABC):
         """
 
     def along(self, experience: Experience, memory: Any) -> tuple[Vector, Any]:
-        """Return the numbers of a stream, shape (steps,), and what to remember.
+        """Return the numbers of a stream, shape (steps,), and the memory.
 
         Override it for speed; it must agree with `at`.
         """
@@ -85,7 +85,7 @@ class Signal(ABC):
 
     @final
     def step(self, visit: Visit, memory: Any = None) -> tuple[float, Any]:
-        """Return β at one step, checked to lie in [0, 1], and what to remember for the next.
+        """Return β at one step, checked to lie in [0, 1], and the memory for the next.
 
         Parameters
         ----------
@@ -107,7 +107,7 @@ class Signal(ABC):
 
     @final
     def stream(self, experience: Experience, memory: Any = None) -> tuple[Vector, Any]:
-        """Return β at each step of a stream, checked to lie in [0, 1], and what to remember.
+        """Return β at each step of a stream, checked to lie in [0, 1], and the memory.
 
         Parameters
         ----------

@@ -136,12 +136,12 @@ class ValueRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: Any, groups: Any = None) -> Vector:
-        """Predict the values of rows, each as if it were alone, but for gaps and ages.
+        """Predict the values of rows independently, except for gaps and ages.
 
         Parameters
         ----------
         X : array or frame of shape (rows, columns)
-            Without episodes, the rows are of one.
+            Without episodes, all rows belong to one.
         groups : array of shape (rows,), optional
 
         Returns
@@ -156,7 +156,7 @@ class ValueRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def score(self, X: Any, y: Any, groups: Any = None) -> float:
         """Return R² of values, compared with the discounted sums of later rewards in y.
 
-        Rows count if β ≥ ½ and the sum is known: recording has to go on long enough after them.
+        Rows count if β ≥ ½ and the sum is known, which needs long enough recordings after them.
 
         Parameters
         ----------

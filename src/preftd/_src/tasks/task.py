@@ -307,7 +307,7 @@ class Task:
 
 
 def as_task(given: object, name: str = "task") -> Task:
-    """Return the task, or refuse what is none."""
+    """Return the task, checked to be one."""
     return instance(name, given, Task, 'one, such as tasks.make("corridor")')
 
 

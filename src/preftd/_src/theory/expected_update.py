@@ -25,7 +25,7 @@ from preftd.rules import Rule
 from preftd.tasks import Features, MarkovRewardProcess
 
 _BLOCK = 1 << 22
-"""How many numbers are computed at a time, to bound the memory."""
+"""The number of entries computed at a time, to bound the memory."""
 
 
 class KeyMatrix(NamedTuple):

@@ -49,7 +49,7 @@ from preftd._src.tasks.stationary import stationary_distribution
 from preftd.tasks import Task
 
 MOST = 50_000
-"""The most moments that are solved for."""
+"""The largest number of moments in a system."""
 LARGEST = 1e12
 """The largest solution Y of Y = map(Y) + I: beyond it, rounding leaves fewer than four digits."""
 

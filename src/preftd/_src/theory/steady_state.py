@@ -1,7 +1,7 @@
 """Weights at a constant step size in the long run: exact mean, covariance and error.
 
 With β ∈ {0, 1} and no gain where β = 0, each step of learning is a random linear map of (1, w),
-which depends on the past by the state, and by the preferred state before it. So the moments of the
+which depends on the past through the state and the previous preferred state. So the moments of the
 weights solve a linear system: see `moments`.
 """
 
@@ -200,7 +200,7 @@ def _check_online(task: Task, hidden: NDArray[np.bool_], phi: Dense) -> None:
             'in hidden states: use view="held".'
         )
     if phi.shape[1] > MOST_FEATURES:
-        raise InputError(f'{phi.shape[1]} features are more than {MOST_FEATURES}: use view="held".')
+        raise InputError(f'{phi.shape[1]} features exceed {MOST_FEATURES}: use view="held".')
 
 
 def _check_features(task: Task, chain: PreferredChain, phi: Dense) -> None:
@@ -208,7 +208,9 @@ def _check_features(task: Task, chain: PreferredChain, phi: Dense) -> None:
     _, _, fresh = task.features.codes()
     if fresh[chain.states].any():
         state = int(chain.states[np.argmax(fresh[chain.states])])
-        raise InputError(f"what state {state} shows is random, but its β is 1: give it a β of 0.")
+        raise InputError(
+            f"the features of state {state} are random, but its β is 1: give it a β of 0."
+        )
     size = phi.shape[1]
     if np.linalg.matrix_rank(phi) < size:
         raise InputError(

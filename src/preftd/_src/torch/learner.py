@@ -140,7 +140,7 @@ class ValueLearner(ModuleLearner, StreamLearner):
         truncated: bool = False,
         next_beta: float | None = None,
     ) -> float:
-        """Learn from one transition; what cannot be used raises InputError and changes nothing.
+        """Learn from one transition; bad input raises InputError and changes nothing.
 
         Parameters, held view and result are as for `LinearLearner.update`. The learner's own
         preference computes β if `beta` is omitted.

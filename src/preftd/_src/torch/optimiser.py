@@ -309,7 +309,7 @@ class TraceOptimiser(torch.optim.Optimizer, ABC):
             if not read.isfinite().all():
                 raise InputError(
                     f"the gradient of parameter {i} is not finite: lower the step size, or leave "
-                    "out what has no derivative."
+                    "out functions without a derivative."
                 )
             found[i] = read
         return found

@@ -95,7 +95,7 @@ def is_batched(tensor: Tensor) -> bool:
 def as_tensors(
     given: Sequence[Tensor | float], shape: tuple[int, ...], kind: torch.dtype, device: torch.device
 ) -> list[Tensor]:
-    """Single numbers become tensors of that shape; tensors stay as they are."""
+    """Single numbers become tensors of that shape; tensors do not change."""
     return [
         one
         if isinstance(one, Tensor)

@@ -49,7 +49,7 @@ class Turns(NamedTuple):
 
 
 class TokenAdvantages(NamedTuple):
-    """What `token_advantages` returns, each of shape (batch, tokens) but for `dropped`.
+    """The result of `token_advantages`: each of shape (batch, tokens), except `dropped`.
 
     advantages     A of trained tokens, 0 elsewhere
     returns        what the critic should predict at trained tokens, 0 elsewhere
@@ -298,7 +298,10 @@ class _Tokens(NamedTuple):
         masked_reward: MaskedReward,
         gamma_after: Tensor | None = None,
     ) -> TokenAdvantages:
-        """One pass backward over each row; what follows a response costs `gamma_after`, or γ."""
+        """One pass backward over each row.
+
+        The value after a response is discounted by `gamma_after`, or γ.
+        """
         if masked_reward == "drop":
             lost = (~self.trained & (self.reward != 0)).sum(1)
             kept = self._replace(reward=torch.where(self.trained, self.reward, 0.0))

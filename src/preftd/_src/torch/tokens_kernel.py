@@ -94,9 +94,9 @@ def token_returns_by_rows(  # noqa: PLR0913, PLR0917  (arrays, not options)
 ) -> bool:
     """Write advantages and returns of trained tokens, 0 elsewhere; returns whether all are finite.
 
-    Arrays are (rows, tokens) or, for what is the same in all rows, (1, tokens): the share of a
-    masked token's reward that counts, the last token of each response, and the value that follows
-    it, discounted. `dropped` counts rewards of each row.
+    Arrays are (rows, tokens) or, for arrays that are the same in all rows, (1, tokens): the share
+    of a masked token's reward that counts, the last token of each response, and the value that
+    follows it, discounted. `dropped` counts rewards of each row.
     """
     rows, steps = returns.shape
     zero = returns.dtype.type(0)

@@ -111,7 +111,7 @@ class PreferenceEstimator(ValueEstimatorBase):  # type: ignore[misc]
         """
         if self.tensor_keys.steps_to_next_obs in tensordict.keys(include_nested=True):
             raise InputError(
-                "the data have rewards of several steps, which β-returns are not made of: leave "
+                "the data have rewards of several steps, which β-returns do not support: leave "
                 "out TorchRL's MultiStep."
             )
         with torch.set_grad_enabled(self.differentiable):
@@ -185,10 +185,10 @@ class PreferenceEstimator(ValueEstimatorBase):  # type: ignore[misc]
 def _lead(
     value_tp1: torch.Tensor, value: torch.Tensor, done: torch.Tensor, axis: int
 ) -> torch.Tensor:
-    """How far target values of next states are above the network's own, where an episode goes on.
+    """Target values of next states less the network's own, where an episode continues.
 
-    As in `GAE`, δ bootstraps from target values, and what follows is compared with the network's
-    own: A_t = δ_t + γ (1 − β_{t+1}) A_{t+1}. Values that are not known have no lead.
+    As in `GAE`, δ bootstraps from target values, and later terms use the network's own values:
+    A_t = δ_t + γ (1 − β_{t+1}) A_{t+1}. Unknown values have no lead.
     """
     lead = value_tp1 - value.roll(-1, axis)
     counts = lead.isfinite() & ~done

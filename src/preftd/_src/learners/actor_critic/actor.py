@@ -6,7 +6,7 @@
     A_t = δ_t + decay_{t+1} A_{t+1} = G_t − v(x_t),  δ_t = r_{t+1} + γ_{t+1} v(x_{t+1}) − v(x_t)
     Δθ  = Σ_t gain_t A_t ∇log π(a_t | x_t)
 
-with the critic as it is at the end of the episode. G_t is the β-return: the last step bootstraps in
+with the critic at the end of the episode. G_t is the β-return: the last step bootstraps in
 full if the episode was truncated, and not at all if it terminated (γ = 0).
 
 All weights are parts of one vector, `flat`, which is all that an optimiser sees. Rows

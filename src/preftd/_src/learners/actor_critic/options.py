@@ -86,7 +86,7 @@ class Critic:
         Whether a truncated episode bootstraps from its last observation, or counts as terminated.
     bounded : bool
         Whether gains of the critic are at most ``1 / (α |x|²)``, with its features x: no step then
-        moves a prediction past its target. The actor's gain stays as it is.
+        moves a prediction past its target. The actor's gain does not change.
 
     Examples
     --------

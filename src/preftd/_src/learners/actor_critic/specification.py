@@ -63,7 +63,7 @@ class ActorCritic:
 
     @property
     def label(self) -> str:
-        """Its name in figures: what differs from the defaults."""
+        """Its name in figures: options that differ from the defaults."""
         return ", ".join(["actor-critic", *changed(self.actor), *changed(self.critic)])
 
     def learner(

@@ -73,7 +73,7 @@ class LinearLearner(StreamLearner):
     bounded : bool
         Whether gains are at most ``1 / (α |x|²)``: no step then moves a prediction past its target.
     predictions : int
-        How many predictions are learned from the same features (general value functions). Reward
+        The number of predictions learned from the same features (general value functions). Reward
         (any cumulant), discount, β, interest and ρ are then numbers for all, or arrays of shape
         (predictions,).
 
@@ -162,7 +162,10 @@ class LinearLearner(StreamLearner):
     def _take_one(
         self, pair: Pair, given: Given, step_size: float, reach: float, end_share: Any
     ) -> tuple[float, float, float]:
-        """Take a step with the only prediction; `reach` bounds the gain (`bounding.py`), 0 not."""
+        """Take a step with a single prediction.
+
+        `reach` bounds the gain (`bounding.py`); 0 means no bound.
+        """
         state, (x, y), discount_t = self._state, pair, self._discount_t
         reward, discount, beta, decay, gain, carried = numbers_of(
             self.rule, self._follow_on, discount_t, given
@@ -186,7 +189,7 @@ class LinearLearner(StreamLearner):
     def _take_many(
         self, pair: Pair, given: Given, step_size: float, reach: float, end_share: Any
     ) -> tuple[Vector, Vector, Vector]:
-        """The same for many predictions; signals are numbers for all, or one for each."""
+        """Take a step with many predictions; signals are numbers for all, or one for each."""
         (x, y), discount_t = pair, self._discount_t
         signals = {
             name: broadcast(name, as_array(name, signal), discount_t.shape)
@@ -210,7 +213,7 @@ class LinearLearner(StreamLearner):
         return delta, carried, discount
 
     def _why_not(self, pair: Pair, numbers: tuple[Any, ...]) -> InputError:
-        """Why a step could not be used."""
+        """The error for a step that was refused."""
         _, discount, _, _, gain, _, beta, end = numbers
         if not self._holds:
             return not_finite(*pair)

@@ -1,14 +1,14 @@
 """Online views of linear learning: each is a few scalars in one affine map.
 
-With weights w, what is pending p, the trace e and features x, a step of any view is
+With weights w, pending updates p, the trace e and features x, a step of any view is
 
     e' = TRACE_KEPT e + FEATURES_TO_TRACE x
     w  ← w + PENDING_TO_WEIGHTS p + TRACE_TO_WEIGHTS e + NEW_TRACE_TO_WEIGHTS e'
            + FEATURES_TO_WEIGHTS x
     p  ← PENDING_KEPT p + TRACE_TO_PENDING e + NEW_TRACE_TO_PENDING e' + FEATURES_TO_PENDING x
 
-and only `factors` knows what these scalars are. A scalar that a view does not use is 0, and what it
-multiplies is then not read. The views:
+and only `factors` defines these scalars. A scalar that a view does not use is 0, and its factor is
+then not read. The views:
 
     backward        e ← decay e + gain x
                     w ← w + α δ e
@@ -25,8 +25,8 @@ Each feature has a factor, 1 unless step sizes differ between features. Columns 
 are predictions. `docs/research/true_online.md` derives the true online update, `docs/held.md` has
 the held one.
 
-Vectors in the held view are lazy: e is S times the stored trace, and p is what is stored plus L
-times the stored trace, so that where β and gain are 0 these two numbers change and nothing else.
+Vectors in the held view are lazy: e is S times the stored trace, and p is the stored update plus L
+times the stored trace, so where β and gain are 0 only S and L change.
 """
 
 from __future__ import annotations
