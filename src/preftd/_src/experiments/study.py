@@ -148,7 +148,8 @@ class Study:
         Which seeds, or how many (0, 1, …).
     learners : one or more learners
         `Linear(...)`, `Network(...)`, `LeastSquares(...)`, a function of size, step size and seed
-        that makes a learner of yours, or an algorithm that acts (default: `Linear()`).
+        that makes a learner of yours, or an algorithm that acts (default: `Linear()`). A learner
+        that names no view has that of each rule.
     search : Search or Chosen
         `Search(...)`: step sizes are chosen on its seeds, and only those are run on the seeds of
         the study. `Chosen(...)`: they are known. None: all are run on all seeds.

@@ -45,6 +45,8 @@ class Rule(ABC):
 
     name: ClassVar[str]
     """How tables and figures show it."""
+    view: ClassVar[str] = "backward"
+    """The view of learners that name none."""
 
     def __new__(cls, *given: Any, **named: Any) -> Self:
         """Say where λ and β go if they are given to a rule."""

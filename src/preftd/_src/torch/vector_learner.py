@@ -78,7 +78,7 @@ class VectorValueLearner(ModuleLearner, Learner):
         size: int | tuple[int, ...] | None = None,
     ) -> None:
         self.streams = as_count("streams", streams, 1, MOST_STREAMS)
-        ModuleLearner.__init__(self, module, optimiser, view, bounded, size, self.streams)
+        ModuleLearner.__init__(self, module, rule, optimiser, view, bounded, size, self.streams)
         Learner.__init__(self, int(np.prod(self._shape)), rule)
         self._follow_on, self._discount_t = np.zeros(self.streams), np.zeros(self.streams)
         self._stepper = Stepper(self._parts)

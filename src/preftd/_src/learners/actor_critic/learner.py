@@ -51,6 +51,7 @@ from preftd._src.learners.actor_critic.stream import Stream, generator_of, gener
 from preftd._src.learners.base import Learner, are_counts, as_state, checked_state, refuse_unless
 from preftd._src.learners.step_size import StepSizePair
 from preftd._src.learners.transition import MOST_FEATURES, DivergedError, numbers_of
+from preftd._src.learners.views import in_view_of, known_view
 from preftd._src.randomness import generator
 from preftd.preferences import as_preference
 from preftd.rules import Rule
@@ -137,6 +138,7 @@ class ActorCriticLearner(Learner):
     ) -> None:
         super().__init__(as_count("size", size, 1, MOST_FEATURES), rule)
         check_parts(actor, critic)
+        critic = in_view_of(rule, critic)
         self.actions = as_count("actions", actions, 1, MOST_FEATURES)
         self.actor, self.critic = actor, critic
         self.step_size = as_pair(step_size)
@@ -144,7 +146,7 @@ class ActorCriticLearner(Learner):
         self._sizes = Sizes(self.size, actor.units, self.actions)
         self._actor_state = start_actor(actor, self._sizes, own)
         self._generator = generator("actions", own)
-        self._view = VIEWS.index(critic.view)
+        self._view = VIEWS.index(known_view(critic))
         self._features = CriticFeatures(self.size, critic)
         self._weights: Vector = np.zeros(self._features.size)
         self._streams: list[Stream] = []

@@ -41,6 +41,7 @@ from preftd._src.learners.actor_critic.critic import (
 )
 from preftd._src.learners.actor_critic.options import VIEWS, as_discount
 from preftd._src.learners.step_size import StepSizePair
+from preftd._src.learners.views import known_view
 from preftd._src.randomness import generator
 from preftd._src.rules.interest import FromBeta, as_interest
 from preftd._src.tasks.control_kernel import Tables, reset_kernel, step_kernel
@@ -364,7 +365,7 @@ class CompiledRun:
                 np.zeros(size),
                 Trace.empty(size),
                 self._encoding,
-                VIEWS.index(critic.view),
+                VIEWS.index(known_view(critic)),
                 critic.truncation == "terminate",
                 critic.bounded,
             ),
