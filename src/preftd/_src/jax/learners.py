@@ -151,7 +151,7 @@ def _learner(rule: Rule, init: Callable[[Tree], tuple[Tree, Tree]], advance: Adv
             _real("next_features", transition.next_features),
             now["discount"],
             state.discount_t,
-            now["beta"],
+            rule.bootstrap(now["beta"]),
             decay,
             gain,
             last,

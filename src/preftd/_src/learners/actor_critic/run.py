@@ -317,6 +317,8 @@ def compiled_run(
     encoding = Encoding.of(spec.critic.features, spec.critic.bias)
     if not isinstance(tables, Tables) or encoding is None:
         return None
+    if type(rule).bootstrap is not Rule.bootstrap:
+        return None
     classes = Classes.of(rule, preference)
     if classes is None:
         return None

@@ -46,7 +46,7 @@ from preftd._src.learners.transition import (
 )
 from preftd._src.learners.views import view_of
 from preftd._src.names import nearest
-from preftd._src.rules.rule import broadcast
+from preftd._src.rules.rule import bootstrapped, broadcast
 from preftd.experience import Experience, Indices
 from preftd.rules import Rule
 
@@ -206,7 +206,8 @@ class LinearLearner(StreamLearner):
         check_follow_on(carried)
         end = np.where(discount == 0, 1.0, -1.0 if end_share is None else end_share)
         gain = bounded_gains(gain[0], reach)
-        numbers = (reward, discount, discount_t, decay[0], gain, step_size, signals["beta"], end)
+        beta = bootstrapped(self.rule, signals["beta"])
+        numbers = (reward, discount, discount_t, decay[0], gain, step_size, beta, end)
         delta = self._state.step(x, y, np.array(np.broadcast_arrays(*numbers)))
         if delta is None:
             raise self._why_not(pair, numbers)
