@@ -226,7 +226,7 @@ def test_a_point_of_which_some_runs_diverged_is_hollow_and_the_mean_of_the_other
     ]
     figure = drawn("step_sizes", Results(frame(rows), Score()))
     points = [line for line in figure.axes[0].lines if line.get_markerfacecolor() == "white"]
-    assert [tuple(map(float, line.get_xydata()[0])) for line in points] == [(1.0, 1.5)]
+    assert [np.asarray(line.get_xydata()).tolist() for line in points] == [[[1.0, 1.5]]]
     assert any(HOLLOW in " ".join(text.split()) for text in written(figure))
 
 

@@ -141,8 +141,8 @@ def _facts(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
     trust = told_trust(beta["text"], "time unit" if timed else "row")
     ends = f"{log['terminated']:,} terminated, {log['final_rows']:,} end with a last observation"
     features = f"{len(summary['features']):,} from {_counted(len(summary['inputs']), 'column')}"
-    many = sorted({question["groups"] for question in summary["questions"]})
-    many = f"{many[0]:,}" if len(many) == 1 else f"{many[0]:,} to {many[-1]:,}"
+    groups = sorted({question["groups"] for question in summary["questions"]})
+    many = f"{groups[0]:,}" if len(groups) == 1 else f"{groups[0]:,} to {groups[-1]:,}"
     folds = f"{split_text(summary)}; intervals of 95 % over {many} resampled groups of rows"
     return [
         ("read from", f"{log['source']} ({_counted(log['files'], 'file')})"),

@@ -25,7 +25,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from preftd._src.arrays import InputError, as_flag, check_finite, short
 from preftd._src.learners.returns import beta_advantages
 from preftd._src.names import is_text
-from preftd._src.rules.rule import as_rule
+from preftd._src.rules.rule import as_rule, bootstrapped
 from preftd._src.sb3.source import BetaSource, Seen, elapsed_of
 from preftd.rules import PTD, Rule
 
@@ -205,7 +205,7 @@ class PreferenceBuffer(RolloutBuffer):
             self.rewards,
             self.values,
             np.concatenate([self.values[1:], last]),
-            np.concatenate([self.betas[1:], np.ones_like(last)]),
+            np.concatenate([bootstrapped(self.rule, self.betas[1:]), np.ones_like(last)]),
             discount=self.discounts,
             terminated=ends,  # what a truncated episode bootstraps from is in its last reward
         ).astype(np.float32, copy=False)
